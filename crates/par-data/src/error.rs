@@ -1,0 +1,294 @@
+//! What can be wrong with a table, a schema or a cell, written for the person who meets it.
+
+use std::io;
+use std::sync::Arc;
+
+use crate::schema::SchemaError;
+use crate::suggest::suggest;
+use crate::table::Place;
+
+/// Everything this crate refuses.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file is not there.
+    #[error("{origin}: no such file")]
+    NoSuchFile {
+        /// The path as given.
+        origin: Arc<str>,
+    },
+    /// The operating system, or the file format, says no.
+    #[error("{origin}: cannot be read: {source}")]
+    Read {
+        /// The path as given.
+        origin: Arc<str>,
+        /// What went wrong.
+        source: io::Error,
+    },
+    /// A gzip file ends before its content does.
+    #[error(
+        "{origin}, line {line}: the gzip data end too early\nhint: the file is cut off; copy or download it again"
+    )]
+    TruncatedGzip {
+        /// The path as given.
+        origin: Arc<str>,
+        /// The last line that could be read.
+        line: u64,
+    },
+    /// The file holds not one byte of a table.
+    #[error("{origin}: the file is empty\nhint: expected a line of column names, then rows")]
+    EmptyFile {
+        /// The path as given.
+        origin: Arc<str>,
+    },
+    /// Nothing to learn from.
+    #[error(
+        "{origin}: no rows to learn from\nhint: expected at least one row below the column names"
+    )]
+    NoRows {
+        /// The table.
+        origin: Arc<str>,
+    },
+    /// A Parquet file in a build that leaves Parquet out.
+    #[error(
+        "{origin}: this build does not read Parquet\nhint: build with `--features parquet`, or convert to CSV"
+    )]
+    ParquetNotBuilt {
+        /// The path as given.
+        origin: Arc<str>,
+    },
+    /// A Parquet column holds lists or records.
+    #[error(
+        "{origin}: column `{name}` is nested, expected one value in each cell\nhint: flatten or drop it"
+    )]
+    NestedColumn {
+        /// The path as given.
+        origin: Arc<str>,
+        /// The column.
+        name: String,
+    },
+    /// So many columns are a sign of another kind of file.
+    #[error("{origin}: found {found} columns, expected at most {limit}")]
+    TooManyColumns {
+        /// The table.
+        origin: Arc<str>,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// Two columns cannot be told apart.
+    #[error("{origin}: two columns are called `{name}`\nhint: rename or drop one")]
+    RepeatedColumn {
+        /// The table.
+        origin: Arc<str>,
+        /// The name they share.
+        name: String,
+    },
+    /// A row is longer or shorter than the header.
+    #[error("{place}: expected {expected} cells, found {found}")]
+    RowLength {
+        /// The row.
+        place: Place,
+        /// The number of columns.
+        expected: usize,
+        /// The number of cells.
+        found: usize,
+    },
+    /// A row so long that a quote was probably never closed.
+    #[error(
+        "{place}: the row is longer than {limit} bytes\nhint: look for a quote that is never closed"
+    )]
+    RecordTooLong {
+        /// The row.
+        place: Place,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// A cell so long that a quote was probably never closed.
+    #[error(
+        "{place}: cell {column} is longer than {limit} bytes\nhint: look for a quote that is never closed"
+    )]
+    CellTooLong {
+        /// The row.
+        place: Place,
+        /// Its cell, from 1.
+        column: usize,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// Bytes that are no UTF-8 text.
+    #[error("{place}: cell {column} is not UTF-8\nhint: save the table as UTF-8")]
+    NotUtf8 {
+        /// The row.
+        place: Place,
+        /// Its cell, from 1.
+        column: usize,
+    },
+    /// A cell that does not fit its column.
+    #[error("{place}, {source}")]
+    Cell {
+        /// The row.
+        place: Place,
+        /// What is wrong with the cell.
+        source: CellError,
+    },
+    /// The schema names a column that the table does not have.
+    #[error("{origin}: no column `{column}`, which the schema names{}", suggest(.column, .known))]
+    AbsentColumn {
+        /// The table.
+        origin: Arc<str>,
+        /// The column in the schema.
+        column: String,
+        /// The columns in the table.
+        known: Vec<String>,
+    },
+    /// A name that is no feature of the schema.
+    #[error("no feature `{found}`{}", suggest(.found, .known))]
+    UnknownFeature {
+        /// The name given.
+        found: String,
+        /// The features there are.
+        known: Vec<String>,
+    },
+    /// A column holds nothing but missing cells.
+    #[error(
+        "{origin}: column `{column}` has no value in any of {rows} rows\nhint: remove the feature from the schema"
+    )]
+    AllMissing {
+        /// The table.
+        origin: Arc<str>,
+        /// The column.
+        column: String,
+        /// How many rows were read.
+        rows: u64,
+    },
+    /// A column of text with no end of different values.
+    #[error(
+        "{origin}: column `{column}` has more than {limit} different values\nhint: group them, or remove the feature from the schema"
+    )]
+    TooManyCategories {
+        /// The table.
+        origin: Arc<str>,
+        /// The column.
+        column: String,
+        /// How many there may be.
+        limit: usize,
+    },
+    /// A learned vocabulary has no order, but a constraint needs one.
+    #[error(
+        "{origin}: `{column}` must have an order, because {because}, but its value `{found}` is not a number\nhint: make it `ordinal` in the schema and list its `values` in order"
+    )]
+    LearnedWithoutOrder {
+        /// The table.
+        origin: Arc<str>,
+        /// The column.
+        column: String,
+        /// The constraint on it.
+        because: String,
+        /// The first value that is not a number.
+        found: String,
+    },
+    /// The schema allows moves to a value that training never saw.
+    #[error("{origin}: column `{column}` never holds `{found}`, which `allowed` names{}", suggest(.found, .known))]
+    AllowedNeverSeen {
+        /// The table.
+        origin: Arc<str>,
+        /// The column.
+        column: String,
+        /// The value in `allowed`.
+        found: String,
+        /// The values in the table.
+        known: Vec<String>,
+    },
+    /// A setting outside its range.
+    #[error("`{key}` is {found}, expected {expected}")]
+    Setting {
+        /// The setting.
+        key: &'static str,
+        /// Its value.
+        found: usize,
+        /// The range.
+        expected: &'static str,
+    },
+    /// A saved discretizer that no fit can have produced.
+    #[error(
+        "saved discretizer, feature `{feature}`: {problem}\nhint: the model file is damaged; fit again"
+    )]
+    Damaged {
+        /// The feature.
+        feature: String,
+        /// What is impossible about it.
+        problem: &'static str,
+    },
+    /// The schema itself is at fault.
+    #[error(transparent)]
+    Schema(#[from] SchemaError),
+}
+
+impl Error {
+    pub(crate) fn read(origin: &Arc<str>, source: io::Error) -> Self {
+        let origin = Arc::clone(origin);
+        match source.kind() {
+            io::ErrorKind::NotFound => Self::NoSuchFile { origin },
+            _ => Self::Read { origin, source },
+        }
+    }
+
+    pub(crate) fn gzip(origin: &Arc<str>, line: u64, source: io::Error) -> Self {
+        match source.kind() {
+            io::ErrorKind::UnexpectedEof => Self::TruncatedGzip {
+                origin: Arc::clone(origin),
+                line,
+            },
+            _ => Self::read(origin, source),
+        }
+    }
+}
+
+/// A cell that does not fit its column.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CellError {
+    /// The cell is missing and must not be.
+    #[error(
+        "column `{column}`: the value is missing\nhint: fill it in, or set `missing = true` for this feature in the schema"
+    )]
+    Missing {
+        /// The column.
+        column: String,
+    },
+    /// Text, infinity or NaN where a number belongs.
+    #[error(
+        "column `{column}`: expected a finite number, found `{found}`\nhint: correct the cell, list the text under `missing_text`, or make the feature `nominal`"
+    )]
+    NotANumber {
+        /// The column.
+        column: String,
+        /// The cell.
+        found: String,
+    },
+    /// A value that is none of the feature's categories.
+    #[error(
+        "column `{column}`: no category `{found}`{}\nhint: correct the cell, add the value to the schema, or set `missing = true` to take it as unknown",
+        suggest(.found, .known)
+    )]
+    UnknownCategory {
+        /// The column.
+        column: String,
+        /// The cell.
+        found: String,
+        /// The categories.
+        known: Vec<String>,
+    },
+    /// A label that is none of the classes.
+    #[error("column `{column}`: no class `{found}`{}", suggest(.found, .known))]
+    UnknownClass {
+        /// The column.
+        column: String,
+        /// The cell.
+        found: String,
+        /// The classes.
+        known: Vec<String>,
+    },
+}

@@ -1,0 +1,331 @@
+//! The schema: what the columns mean, and what a person may change.
+//!
+//! A schema is a TOML file:
+//!
+//! ```toml
+//! [label]
+//! column = "class"
+//! classes = ["Bad", "Good"]
+//! favourable = "Good"
+//!
+//! [[feature]]
+//! name = "Age"
+//! kind = "discrete"          # nominal, ordinal (`values` in order), discrete or continuous
+//! bounds = [18, 100]         # numbers only: no recourse leaves them
+//! monotone = "increasing"    # none, increasing or decreasing
+//!
+//! [[feature]]
+//! name = "Housing"
+//! kind = "nominal"
+//! values = ["rent", "own"]   # learned from the training rows when not listed
+//! missing = true             # missing cells, and values never seen, are taken as unknown
+//! allowed = ["own"]          # what a recourse may move to
+//!
+//! [[rule]]                   # the first may rise only if the second rises too
+//! if_increases = "Present employment since"
+//! must_increase = "Age"
+//! ```
+//!
+//! A `Schema` that exists is consistent: [`Schema::parse`] refuses everything else, with the line.
+
+mod draft;
+mod parse;
+mod problem;
+mod rules;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use draft::draft;
+pub use problem::{SchemaError, SchemaProblem};
+pub(crate) use rules::RuleGroup;
+
+use crate::error::Error;
+
+/// More categories than this in one feature are refused.
+pub(crate) const MAX_CATEGORIES: usize = 10_000;
+
+/// What the columns of a table mean. It is saved and loaded as its TOML text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "String", into = "String")]
+pub struct Schema {
+    source: String,
+    name: Option<String>,
+    file: Option<String>,
+    rows: Option<u64>,
+    folds: Option<u64>,
+    special: SpecialColumns,
+    label: Option<Label>,
+    features: Vec<Feature>,
+    rules: Vec<Rule>,
+    groups: Vec<RuleGroup>,
+    missing_text: Vec<String>,
+}
+
+/// Columns that are neither features nor the label.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SpecialColumns {
+    /// Names the row in answers.
+    pub id: Option<String>,
+    /// The fold whose test set holds the row.
+    pub fold: Option<String>,
+    /// `1` for the test rows sampled as factuals.
+    pub subtest: Option<String>,
+}
+
+/// The column that the classifier predicts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Label {
+    /// Its name.
+    pub column: String,
+    /// Its values; a class is a position in this list.
+    pub classes: Vec<String>,
+    /// The class a person wants.
+    pub favourable: usize,
+    /// The class that the papers count as accepted, where they differ in that.
+    pub paper_favourable: Option<usize>,
+}
+
+/// One column that the classifier sees.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub struct Feature {
+    /// The column's name.
+    pub name: String,
+    /// What kind of values it holds.
+    pub kind: Kind,
+    /// The categories, in order if `ordinal`. Empty for numbers, and where they are to be learned.
+    pub values: Vec<String>,
+    /// What the categories mean, for people.
+    pub labels: BTreeMap<String, String>,
+    /// The lowest and highest number that a recourse may name.
+    pub bounds: Option<[f64; 2]>,
+    /// The unit of the numbers, for people.
+    pub unit: Option<String>,
+    /// Whether missing cells, and categories never seen, are taken as unknown.
+    pub missing: bool,
+    /// How many quantile bins, where the configuration is not to decide.
+    pub bins: Option<usize>,
+    /// Never changes.
+    pub immutable: bool,
+    /// The direction in which it may change.
+    pub monotone: Monotone,
+    /// The values that a recourse may move to, if not all.
+    pub allowed: Option<Vec<String>>,
+}
+
+/// The four kinds of features.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Categories without an order.
+    Nominal,
+    /// Categories listed in order.
+    Ordinal,
+    /// Numbers, usually whole and few.
+    Discrete,
+    /// Numbers.
+    Continuous,
+}
+
+impl Kind {
+    /// Whether the cells are numbers.
+    pub fn is_numeric(self) -> bool {
+        matches!(self, Self::Discrete | Self::Continuous)
+    }
+}
+
+/// The direction in which a feature may change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Monotone {
+    /// Both.
+    None,
+    /// Up only.
+    Increasing,
+    /// Down only.
+    Decreasing,
+}
+
+/// `if_increases` may rise only if `must_increase` rises too. Both are feature positions.
+///
+/// # Paper
+/// Appendix, Causal Masking: the pair `(e, c)`, effect and cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// The feature that does not rise alone (e).
+    pub if_increases: usize,
+    /// The feature that has to rise with it (c).
+    pub must_increase: usize,
+}
+
+impl Schema {
+    /// Reads a schema; `origin` is its name in messages.
+    ///
+    /// # Errors
+    /// With the line, when the text is not TOML, a key is unknown, absent or of the wrong type, or
+    /// two statements contradict each other.
+    pub fn parse(text: &str, origin: &str) -> Result<Self, SchemaError> {
+        parse::parse(text, origin)
+    }
+
+    /// Reads a schema file.
+    ///
+    /// # Errors
+    /// When the file cannot be read, and as [`Schema::parse`].
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let origin = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|source| Error::read(&origin.as_str().into(), source))?;
+        Ok(Self::parse(&text, &origin)?)
+    }
+
+    /// The TOML text that this schema was read from.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// What the data are called.
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+
+    /// The table that the schema was written for.
+    pub fn file(&self) -> Option<&str> {
+        self.file.as_deref()
+    }
+
+    /// How many rows that table has.
+    pub fn rows(&self) -> Option<u64> {
+        self.rows
+    }
+
+    /// How many folds its rows are in.
+    pub fn folds(&self) -> Option<u64> {
+        self.folds
+    }
+
+    /// The columns that are neither features nor the label.
+    pub fn special(&self) -> &SpecialColumns {
+        &self.special
+    }
+
+    /// The label. A table can be described without one, but recourse needs it.
+    pub fn label(&self) -> Option<&Label> {
+        self.label.as_ref()
+    }
+
+    /// The features, in the order that codes and cells keep from here on.
+    pub fn features(&self) -> &[Feature] {
+        &self.features
+    }
+
+    /// The rules.
+    pub fn rules(&self) -> &[Rule] {
+        &self.rules
+    }
+
+    /// The rules by connected group.
+    pub(crate) fn groups(&self) -> &[RuleGroup] {
+        &self.groups
+    }
+
+    /// Why the feature must have an order, if it must.
+    pub(crate) fn order_needed(&self, feature: usize) -> Option<&'static str> {
+        let ruled = |rule: &Rule| rule.if_increases == feature || rule.must_increase == feature;
+        if self.features[feature].monotone != Monotone::None {
+            Some("it is monotone")
+        } else if self.rules.iter().any(ruled) {
+            Some("a rule speaks of its increase")
+        } else {
+            None
+        }
+    }
+
+    /// Whether the text stands for a missing cell in this feature. A listed value never does.
+    pub(crate) fn is_missing(&self, feature: &Feature, text: &str) -> bool {
+        self.missing_text.iter().any(|missing| missing == text)
+            && !feature.values.iter().any(|value| value == text)
+    }
+
+    /// The position of the feature called `name`.
+    ///
+    /// # Errors
+    /// When there is none, with the nearest name.
+    pub fn position(&self, name: &str) -> Result<usize, Error> {
+        self.features
+            .iter()
+            .position(|feature| feature.name == name)
+            .ok_or_else(|| Error::UnknownFeature {
+                found: name.to_string(),
+                known: self
+                    .features
+                    .iter()
+                    .map(|feature| feature.name.clone())
+                    .collect(),
+            })
+    }
+
+    /// Finds the schema's columns in a table's header; `origin` is the table's name in messages.
+    ///
+    /// # Errors
+    /// When a feature has no column. The label and the special columns may be absent: a table that
+    /// asks for recourse has no label.
+    pub fn columns(&self, origin: &str, header: &[String]) -> Result<Columns, Error> {
+        let find = |name: &str| header.iter().position(|column| column == name);
+        let find_special = |name: &Option<String>| name.as_deref().and_then(find);
+        let features = self
+            .features
+            .iter()
+            .map(|feature| {
+                find(&feature.name).ok_or_else(|| Error::AbsentColumn {
+                    origin: origin.into(),
+                    column: feature.name.clone(),
+                    known: header.to_vec(),
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        Ok(Columns {
+            origin: origin.into(),
+            features,
+            label: self.label.as_ref().and_then(|label| find(&label.column)),
+            id: find_special(&self.special.id),
+            fold: find_special(&self.special.fold),
+            subtest: find_special(&self.special.subtest),
+        })
+    }
+}
+
+impl TryFrom<String> for Schema {
+    type Error = SchemaError;
+
+    fn try_from(text: String) -> Result<Self, SchemaError> {
+        Self::parse(&text, "saved schema")
+    }
+}
+
+impl From<Schema> for String {
+    fn from(schema: Schema) -> Self {
+        schema.source
+    }
+}
+
+/// Where a schema's columns stand in one table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Columns {
+    /// The table's name in messages.
+    pub origin: Arc<str>,
+    /// The column of each feature, in schema order.
+    pub features: Vec<usize>,
+    /// The label's column, if the table has it.
+    pub label: Option<usize>,
+    /// The id's column, if the table has it.
+    pub id: Option<usize>,
+    /// The fold's column, if the table has it.
+    pub fold: Option<usize>,
+    /// The subtest's column, if the table has it.
+    pub subtest: Option<usize>,
+}

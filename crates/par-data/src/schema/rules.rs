@@ -1,0 +1,115 @@
+//! The rules as a graph: free of cycles, in groups that can be summed over exactly.
+
+use super::problem::SchemaProblem;
+use super::{Feature, Rule};
+
+/// A group of rules that is no tree is summed over all patterns of its features, so it is small.
+pub(crate) const MAX_TANGLED: usize = 16;
+
+/// Features that rules connect, and the rules that do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct RuleGroup {
+    /// Feature positions, in schema order.
+    pub(crate) features: Vec<usize>,
+    /// Rules between positions in `features`.
+    pub(crate) rules: Vec<Rule>,
+}
+
+impl RuleGroup {
+    /// Whether the rules connect the features without a second way round.
+    pub(crate) fn is_tree(&self) -> bool {
+        self.rules.len() + 1 == self.features.len()
+    }
+}
+
+/// The connected groups, in the order of their first features.
+///
+/// When the rules run in a circle or a group is too tangled, the problem, and a rule that has it.
+pub(super) fn groups(
+    features: &[Feature],
+    rules: &[Rule],
+) -> Result<Vec<RuleGroup>, (usize, SchemaProblem)> {
+    let names = |positions: &[usize]| {
+        positions
+            .iter()
+            .map(|&at| features[at].name.clone())
+            .collect::<Vec<_>>()
+    };
+    if let Some(cycle) = cycle(features.len(), rules) {
+        let last = rules.iter().rposition(|rule| {
+            cycle.contains(&rule.if_increases) && cycle.contains(&rule.must_increase)
+        });
+        return Err((
+            last.unwrap_or(0),
+            SchemaProblem::RuleCycle {
+                cycle: names(&cycle),
+            },
+        ));
+    }
+
+    let mut group_of: Vec<usize> = (0..features.len()).collect();
+    for rule in rules {
+        let (kept, joined) = (group_of[rule.if_increases], group_of[rule.must_increase]);
+        for group in group_of.iter_mut().filter(|group| **group == joined) {
+            *group = kept;
+        }
+    }
+    let mut groups = Vec::new();
+    for first in 0..features.len() {
+        let members: Vec<usize> = (first..features.len())
+            .filter(|&at| group_of[at] == group_of[first])
+            .collect();
+        let seen_before = group_of[..first].contains(&group_of[first]);
+        if seen_before || members.len() < 2 {
+            continue;
+        }
+        let place = |feature: usize| members.iter().position(|&member| member == feature);
+        let local = |rule: &Rule| {
+            Some(Rule {
+                if_increases: place(rule.if_increases)?,
+                must_increase: place(rule.must_increase)?,
+            })
+        };
+        let group = RuleGroup {
+            rules: rules.iter().filter_map(local).collect(),
+            features: members,
+        };
+        if !group.is_tree() && group.features.len() > MAX_TANGLED {
+            let last = rules
+                .iter()
+                .rposition(|rule| group.features.contains(&rule.if_increases));
+            let problem = SchemaProblem::RuleTangle {
+                features: names(&group.features),
+                limit: MAX_TANGLED,
+            };
+            return Err((last.unwrap_or(0), problem));
+        }
+        groups.push(group);
+    }
+    Ok(groups)
+}
+
+/// Some way along the rules that ends where it begins.
+fn cycle(features: usize, rules: &[Rule]) -> Option<Vec<usize>> {
+    // Features from which every way along the rules comes to an end.
+    let mut ends = vec![false; features];
+    let leads_on = |ends: &[bool], from: usize| {
+        rules
+            .iter()
+            .find(|rule| rule.if_increases == from && !ends[rule.must_increase])
+            .map(|rule| rule.must_increase)
+    };
+    while let Some(next) = (0..features).find(|&at| !ends[at] && leads_on(&ends, at).is_none()) {
+        ends[next] = true;
+    }
+    let start = ends.iter().position(|ends| !ends)?;
+    let mut path = vec![start];
+    while let Some(next) = leads_on(&ends, path[path.len() - 1]) {
+        let met_before = path.iter().position(|&at| at == next);
+        path.push(next);
+        if let Some(first) = met_before {
+            return Some(path.split_off(first));
+        }
+    }
+    None
+}

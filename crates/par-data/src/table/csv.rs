@@ -1,0 +1,211 @@
+//! CSV, plain or gzipped, one record at a time.
+
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+
+use csv::{ErrorKind, ReaderBuilder, StringRecord};
+use flate2::bufread::MultiGzDecoder;
+
+use super::{Batch, MAX_CELL_BYTES, Place, TableOptions};
+use crate::error::Error;
+
+const BUFFER_BYTES: usize = 1 << 16;
+/// A record never takes more memory than this, whatever a broken quote swallows.
+const MAX_RECORD_BYTES: usize = 64 << 20;
+
+/// Reads the first line, and gives the column names and the rows below it.
+pub(super) fn open(
+    origin: &Arc<str>,
+    reader: Box<dyn Read + Send>,
+    options: &TableOptions,
+) -> Result<(Vec<String>, CsvRows), Error> {
+    let failed = |source| Error::read(origin, source);
+    let mut raw = BufReader::with_capacity(BUFFER_BYTES, reader);
+    let gzip = raw.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
+    let plain: Box<dyn Read + Send> = if gzip {
+        Box::new(MultiGzDecoder::new(raw))
+    } else {
+        Box::new(raw)
+    };
+
+    let mut plain = BufReader::with_capacity(BUFFER_BYTES, plain);
+    let failed = |source| {
+        if gzip {
+            Error::gzip(origin, 1, source)
+        } else {
+            Error::read(origin, source)
+        }
+    };
+    if plain
+        .fill_buf()
+        .map_err(failed)?
+        .starts_with("\u{feff}".as_bytes())
+    {
+        plain.consume("\u{feff}".len());
+    }
+    let delimiter = delimiter(plain.fill_buf().map_err(failed)?);
+
+    let reader = ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .delimiter(delimiter)
+        .buffer_capacity(BUFFER_BYTES)
+        .from_reader(RecordLimit {
+            inner: plain,
+            since_record: 0,
+        });
+    let mut rows = CsvRows {
+        origin: Arc::clone(origin),
+        gzip,
+        reader,
+        record: StringRecord::new(),
+        first_is_data: !options.header,
+    };
+    if !rows.read_record()? {
+        return Err(Error::EmptyFile {
+            origin: Arc::clone(origin),
+        });
+    }
+    let columns = if options.header {
+        rows.record.iter().map(str::to_string).collect()
+    } else {
+        (0..rows.record.len())
+            .map(|column| column.to_string())
+            .collect()
+    };
+    Ok((columns, rows))
+}
+
+/// The first of comma, semicolon and tab that stands outside quotes in the first line.
+fn delimiter(start: &[u8]) -> u8 {
+    let mut quoted = false;
+    let line: Vec<u8> = start
+        .iter()
+        .copied()
+        .filter(|&byte| {
+            quoted ^= byte == b'"';
+            !quoted
+        })
+        .take_while(|&byte| byte != b'\n')
+        .collect();
+    *b",;\t"
+        .iter()
+        .find(|delimiter| line.contains(delimiter))
+        .unwrap_or(&b',')
+}
+
+pub(super) struct CsvRows {
+    origin: Arc<str>,
+    gzip: bool,
+    reader: csv::Reader<RecordLimit<BufReader<Box<dyn Read + Send>>>>,
+    record: StringRecord,
+    /// Without a header, opening has already read the first row into `record`.
+    first_is_data: bool,
+}
+
+impl CsvRows {
+    /// Adds the next row to `batch`; `false` at the end of the file.
+    pub(super) fn read_into(&mut self, batch: &mut Batch) -> Result<bool, Error> {
+        if !std::mem::take(&mut self.first_is_data) && !self.read_record()? {
+            return Ok(false);
+        }
+        let line = self.record.position().map_or(0, csv::Position::line);
+        batch.push(line, &self.record)?;
+        Ok(true)
+    }
+
+    fn read_record(&mut self) -> Result<bool, Error> {
+        self.reader.get_mut().since_record = 0;
+        let found = self
+            .reader
+            .read_record(&mut self.record)
+            .map_err(|error| self.explain(error))?;
+        if let Some(column) = self
+            .record
+            .iter()
+            .position(|cell| cell.len() > MAX_CELL_BYTES)
+        {
+            let place = self.place(self.record.position().map_or(0, csv::Position::line));
+            return Err(Error::CellTooLong {
+                place,
+                column: column + 1,
+                limit: MAX_CELL_BYTES,
+            });
+        }
+        Ok(found)
+    }
+
+    fn explain(&self, error: csv::Error) -> Error {
+        let line = self.reader.position().line();
+        match error.into_kind() {
+            ErrorKind::Utf8 { pos, err } => {
+                let line = pos.map_or(line, |position| position.line());
+                Error::NotUtf8 {
+                    place: self.place(line),
+                    column: err.field() + 1,
+                }
+            }
+            ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {
+                Error::RecordTooLong {
+                    place: self.place(line),
+                    limit: MAX_RECORD_BYTES,
+                }
+            }
+            ErrorKind::Io(source) if self.gzip => Error::gzip(&self.origin, line, source),
+            ErrorKind::Io(source) => Error::read(&self.origin, source),
+            other => Error::read(&self.origin, io::Error::other(format!("{other:?}"))),
+        }
+    }
+
+    fn place(&self, line: u64) -> Place {
+        Place {
+            origin: Arc::clone(&self.origin),
+            unit: "line",
+            position: line,
+        }
+    }
+}
+
+/// Stops a reader that hands out too much before a record ends.
+struct RecordLimit<R> {
+    inner: R,
+    since_record: usize,
+}
+
+impl<R: Read> Read for RecordLimit<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.since_record > MAX_RECORD_BYTES {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let read = self.inner.read(buffer)?;
+        self.since_record += read;
+        Ok(read)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_delimiter_is_the_one_outside_quotes() {
+        assert_eq!(delimiter(b"a,b;c\n1;2"), b',');
+        assert_eq!(delimiter(b"\"a,b\";c\n1,2"), b';');
+        assert_eq!(delimiter(b"a b\tc\n1,2"), b'\t');
+        assert_eq!(delimiter(b"alone\n1,2"), b',');
+    }
+
+    #[test]
+    fn a_quote_that_never_closes_is_stopped() {
+        let endless = io::Cursor::new(b"a,b\n1,\"").chain(io::repeat(b'x'));
+        let (_, mut rows) =
+            open(&"t.csv".into(), Box::new(endless), &TableOptions::default()).expect("a header");
+        let error = rows
+            .read_into(&mut Batch::new("t.csv", 2))
+            .expect_err("an endless cell");
+        assert_eq!(
+            error.to_string(),
+            "t.csv, line 2: the row is longer than 67108864 bytes\nhint: look for a quote that is never closed"
+        );
+    }
+}
