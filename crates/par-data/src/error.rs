@@ -143,6 +143,19 @@ pub enum Error {
         /// The columns in the table.
         known: Vec<String>,
     },
+    /// Classes are asked for, but the schema has none.
+    #[error(
+        "the schema has no `[label]`\nhint: add one, with `column`, `classes` and `favourable`"
+    )]
+    NoLabel,
+    /// Classes are asked for, but the table has none.
+    #[error("{origin}: no column `{column}`, the schema's label")]
+    NoLabelColumn {
+        /// The table.
+        origin: Arc<str>,
+        /// The label's column.
+        column: String,
+    },
     /// A name that is no feature of the schema.
     #[error("no feature `{found}`{}", suggest(.found, .known))]
     UnknownFeature {
@@ -185,7 +198,7 @@ pub enum Error {
         /// The column.
         column: String,
         /// The constraint on it.
-        because: String,
+        because: &'static str,
         /// The first value that is not a number.
         found: String,
     },

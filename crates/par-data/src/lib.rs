@@ -1,8 +1,66 @@
-//! From a raw table to codes and back.
-mod error;
+//! From a raw table to codes and back, and what a person may change.
+//!
+//! | step | module          | takes                                | gives                            |
+//! |------|-----------------|--------------------------------------|----------------------------------|
+//! | 1    | [`table`]       | a CSV or Parquet file                | [`Batch`]es of text cells        |
+//! | 2    | [`schema`]      | a TOML file                          | [`Schema`]: meaning, constraints |
+//! | 3    | [`discretizer`] | the schema and the training rows     | [`Discretizer`]: cells ↔ codes   |
+//! | 4    | [`coverage`]    | other rows, encoded                  | [`Coverage`] by the bins         |
+//! | 5    | [`constraints`] | one row's codes, and a person's locks | [`Mask`]: the legal rows         |
+//!
+//! [`german_credit`] is a table to try it on:
+//!
+//! ```
+//! use par_data::{Constraints, Discretizer, DiscretizerConfig, german_credit};
+//!
+//! let schema = german_credit::schema();
+//! let table = german_credit::table();
+//! let columns = schema.columns(table.origin(), table.columns())?;
+//! let discretizer = Discretizer::fit(&schema, &columns, table.batches(256), &DiscretizerConfig::default())?;
+//!
+//! let batch = german_credit::table().batches(1).next().expect("a first row")?;
+//! let encoded = discretizer.encode(&columns, &batch)?;
+//! let person = encoded.codes();
+//! let (duration, age) = (schema.position("Duration")?, schema.position("Age")?);
+//! assert_eq!(batch.cell(0, columns.features[age]), "67");
+//!
+//! // Nobody gets younger, and this person will not talk about the duration of the loan.
+//! let constraints = Constraints::new(&discretizer);
+//! let mask = constraints.mask(person, &[duration]);
+//! assert!(!mask.allows(age, person[age] - 1));
+//! assert!(!mask.is_free(duration));
+//!
+//! // The best legal row when nothing is preferred is a legal row.
+//! let logits = vec![0.0; constraints.codes()];
+//! assert!(mask.is_legal(&mask.argmax(&logits)));
+//!
+//! // Without that lock, the loan could run for an interval of months; 12 is the least change.
+//! let duration_cell = batch.cell(0, columns.features[duration]);
+//! let decoded = discretizer.decode(duration, person[duration] + 2, person[duration], duration_cell);
+//! assert_eq!((duration_cell, decoded.text()), ("6", "12"));
+//! # Ok::<(), par_data::Error>(())
+//! ```
+
+pub mod constraints;
+pub mod coverage;
+pub mod discretizer;
+pub mod german_credit;
 pub mod schema;
-mod suggest;
 pub mod table;
+
+mod error;
+mod suggest;
+
+pub use constraints::{Constraints, Mask};
+pub use coverage::Coverage;
+pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded};
 pub use error::{CellError, Error};
-/// The bin or category of one feature: a position in its domain.
+pub use schema::{Columns, Feature, Label, Schema, SchemaError};
+pub use table::{Batch, Table, TableOptions};
+
+/// The bin or category of one feature: a position in its [`Domain`]. Feature positions are `usize`,
+/// so the two cannot trade places.
 pub type Code = u16;
+
+/// The code of a cell that is missing, or holds a category that training never saw.
+pub const UNKNOWN: Code = Code::MAX;

@@ -40,10 +40,12 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use draft::draft;
+pub(crate) use parse::parse_number;
 pub use problem::{SchemaError, SchemaProblem};
 pub(crate) use rules::RuleGroup;
 
-use crate::error::Error;
+use crate::error::{CellError, Error};
+use crate::table::Batch;
 
 /// More categories than this in one feature are refused.
 pub(crate) const MAX_CATEGORIES: usize = 10_000;
@@ -268,6 +270,17 @@ impl Schema {
             })
     }
 
+    /// The positions of the features called so, for instance those that a person locks.
+    ///
+    /// # Errors
+    /// As [`Schema::position`].
+    pub fn positions(&self, names: &[impl AsRef<str>]) -> Result<Vec<usize>, Error> {
+        names
+            .iter()
+            .map(|name| self.position(name.as_ref()))
+            .collect()
+    }
+
     /// Finds the schema's columns in a table's header; `origin` is the table's name in messages.
     ///
     /// # Errors
@@ -295,6 +308,48 @@ impl Schema {
             fold: find_special(&self.special.fold),
             subtest: find_special(&self.special.subtest),
         })
+    }
+
+    /// The class of every row: a position in [`Label::classes`].
+    ///
+    /// # Errors
+    /// When the schema or the table has no label, and when a label is none of the classes.
+    pub fn classes(&self, columns: &Columns, batch: &Batch) -> Result<Vec<usize>, Error> {
+        let label = self.label.as_ref().ok_or(Error::NoLabel)?;
+        let column = columns.label.ok_or_else(|| Error::NoLabelColumn {
+            origin: Arc::clone(&columns.origin),
+            column: label.column.clone(),
+        })?;
+        (0..batch.rows())
+            .map(|row| {
+                label
+                    .class(batch.cell(row, column))
+                    .map_err(|source| Error::Cell {
+                        place: batch.place(row),
+                        source,
+                    })
+            })
+            .collect()
+    }
+}
+
+impl Label {
+    /// The position of the class that a cell names, as text or as the same number.
+    fn class(&self, cell: &str) -> Result<usize, CellError> {
+        let text = cell.trim();
+        let named = self.classes.iter().position(|class| class == text);
+        named
+            .or_else(|| {
+                let number = parse_number(text)?;
+                self.classes
+                    .iter()
+                    .position(|class| parse_number(class) == Some(number))
+            })
+            .ok_or_else(|| CellError::UnknownClass {
+                column: self.column.clone(),
+                found: cell.to_string(),
+                known: self.classes.clone(),
+            })
     }
 }
 

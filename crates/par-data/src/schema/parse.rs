@@ -482,7 +482,7 @@ impl Document<'_> {
         SchemaError {
             origin: self.origin.to_string(),
             line,
-            problem,
+            problem: Box::new(problem),
         }
     }
 }
@@ -756,9 +756,12 @@ impl<'a> Section<'a> {
         &self,
         key: &'static str,
     ) -> Result<Option<Located<Vec<String>>>, SchemaError> {
-        let Some(texts) = self.texts(key)? else {
+        let Some(mut texts) = self.texts(key)? else {
             return Ok(None);
         };
+        for text in &mut texts {
+            text.value = text.value.trim().to_string();
+        }
         let mut seen = HashSet::new();
         if let Some(text) = texts.iter().find(|text| !seen.insert(text.value.as_str())) {
             let problem = SchemaProblem::Repeated {

@@ -11,7 +11,7 @@ pub struct SchemaError {
     /// The line of the offending text, from 1.
     pub line: usize,
     /// What is wrong there.
-    pub problem: SchemaProblem,
+    pub problem: Box<SchemaProblem>,
 }
 
 /// What can be wrong with a schema. `section` is the part of it, such as ``feature `Age` ``.

@@ -1,0 +1,359 @@
+//! What a person may change: one object for training, decoding, search and tests.
+
+mod log_space;
+mod rules;
+
+use std::ops::Range;
+
+use log_space::{LogSpace, Max, Tangent};
+use rules::GroupDistribution;
+
+use crate::discretizer::Discretizer;
+use crate::schema::{Monotone, Rule};
+use crate::{Code, UNKNOWN};
+
+/// Everything the schema says about changes, in codes.
+///
+/// Vectors over all codes of all features, such as logits, are flat: the codes of the first feature,
+/// then those of the second, and so on; [`Constraints::range`] says where.
+#[derive(Clone, Debug)]
+pub struct Constraints {
+    features: Vec<FeatureConstraint>,
+    /// Over all codes: what `allowed` and `bounds` leave open.
+    permitted: Vec<bool>,
+    rules: Vec<Rule>,
+    groups: Vec<GroupDistribution>,
+}
+
+#[derive(Clone, Debug)]
+struct FeatureConstraint {
+    range: Range<usize>,
+    immutable: bool,
+    monotone: Monotone,
+}
+
+impl Constraints {
+    /// The constraints of the discretizer's schema over its codes.
+    pub fn new(discretizer: &Discretizer) -> Self {
+        let schema = discretizer.schema();
+        let mut permitted = Vec::new();
+        let mut features = Vec::new();
+        for (position, feature) in schema.features().iter().enumerate() {
+            let start = permitted.len();
+            permitted.extend(discretizer.permitted(position));
+            features.push(FeatureConstraint {
+                range: start..permitted.len(),
+                immutable: feature.immutable,
+                monotone: feature.monotone,
+            });
+        }
+        let groups = schema.groups().iter().map(GroupDistribution::new).collect();
+        Self {
+            features,
+            permitted,
+            rules: schema.rules().to_vec(),
+            groups,
+        }
+    }
+
+    /// How many features there are.
+    pub fn features(&self) -> usize {
+        self.features.len()
+    }
+
+    /// How many codes all features have together: the length of a vector of logits.
+    pub fn codes(&self) -> usize {
+        self.permitted.len()
+    }
+
+    /// Where the codes of a feature stand in a vector over all codes.
+    pub fn range(&self, feature: usize) -> Range<usize> {
+        self.features[feature].range.clone()
+    }
+
+    /// What a person with these codes may change, `locks` (feature positions) excepted.
+    ///
+    /// A feature whose code is [`UNKNOWN`] stays as it is: of what is not known nobody can say
+    /// whether it rose, or what it would take to change it.
+    ///
+    /// # Panics
+    /// When `factual` is not a row of this discretizer's codes.
+    ///
+    /// # Paper
+    /// Appendix, Monotonicity Masking; Causal Masking, case 2: where a feature cannot rise, nothing
+    /// that would need its rise can rise either.
+    pub fn mask(&self, factual: &[Code], locks: &[usize]) -> Mask<'_> {
+        assert_eq!(
+            factual.len(),
+            self.features.len(),
+            "one code for each feature"
+        );
+        let mut legal = self.permitted.clone();
+        for (position, (feature, &own)) in self.features.iter().zip(factual).enumerate() {
+            let legal = &mut legal[feature.range.clone()];
+            if own == UNKNOWN {
+                legal.fill(false);
+                continue;
+            }
+            let own = usize::from(own);
+            assert!(own < legal.len(), "feature {position} has no code {own}");
+            if feature.immutable || locks.contains(&position) {
+                legal.fill(false);
+            }
+            match feature.monotone {
+                Monotone::None => {}
+                Monotone::Increasing => legal[..own].fill(false),
+                Monotone::Decreasing => legal[own + 1..].fill(false),
+            }
+            legal[own] = true;
+        }
+        let mut mask = Mask {
+            constraints: self,
+            factual: factual.to_vec(),
+            legal,
+        };
+        mask.forbid_rises_that_need_an_impossible_rise();
+        mask
+    }
+
+    /// Whether a move from `factual` to `row` keeps immutable features and directions, whatever the
+    /// rules, the bounds and a person's locks say.
+    pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
+        self.features
+            .iter()
+            .zip(factual.iter().zip(row))
+            .all(|(feature, (own, code))| {
+                own == code
+                    || !feature.immutable
+                        && match feature.monotone {
+                            Monotone::None => true,
+                            Monotone::Increasing => rises(*own, *code),
+                            Monotone::Decreasing => rises(*code, *own),
+                        }
+            })
+    }
+
+    /// Whether a move from `factual` to `row` keeps every rule.
+    pub fn keeps_rules(&self, factual: &[Code], row: &[Code]) -> bool {
+        let rises = |feature: usize| rises(factual[feature], row[feature]);
+        self.rules
+            .iter()
+            .all(|rule| !rises(rule.if_increases) || rises(rule.must_increase))
+    }
+}
+
+fn rises(from: Code, to: Code) -> bool {
+    from != UNKNOWN && to != UNKNOWN && to > from
+}
+
+/// The legal codes of every feature for one person, and the rules between them.
+///
+/// Every code that a mask allows is part of at least one legal row, and a person's own row is legal.
+#[derive(Clone, Debug)]
+pub struct Mask<'c> {
+    constraints: &'c Constraints,
+    factual: Vec<Code>,
+    legal: Vec<bool>,
+}
+
+impl Mask<'_> {
+    fn forbid_rises_that_need_an_impossible_rise(&mut self) {
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for rule in &self.constraints.rules {
+                if self.can_rise(rule.if_increases) && !self.can_rise(rule.must_increase) {
+                    let rising = self.rising(rule.if_increases);
+                    self.legal[rising].fill(false);
+                    changed = true;
+                }
+            }
+        }
+    }
+
+    /// Where the codes above the person's own stand; nowhere when that is unknown.
+    fn rising(&self, feature: usize) -> Range<usize> {
+        let range = self.constraints.range(feature);
+        match self.factual[feature] {
+            UNKNOWN => range.end..range.end,
+            own => range.start + usize::from(own) + 1..range.end,
+        }
+    }
+
+    fn can_rise(&self, feature: usize) -> bool {
+        self.legal[self.rising(feature)].contains(&true)
+    }
+
+    /// The person's own codes.
+    pub fn factual(&self) -> &[Code] {
+        &self.factual
+    }
+
+    /// For each code of a feature, whether it is legal. All `false` when the person's is unknown.
+    pub fn legal(&self, feature: usize) -> &[bool] {
+        &self.legal[self.constraints.range(feature)]
+    }
+
+    /// The legal codes of a feature, ascending.
+    pub fn codes(&self, feature: usize) -> impl Iterator<Item = Code> {
+        (0..)
+            .zip(self.legal(feature))
+            .filter_map(|(code, legal)| legal.then_some(code))
+    }
+
+    /// Whether the feature may have this code; its own it always may.
+    pub fn allows(&self, feature: usize, code: Code) -> bool {
+        code == self.factual[feature]
+            || self
+                .legal(feature)
+                .get(usize::from(code))
+                .is_some_and(|legal| *legal)
+    }
+
+    /// Whether the feature has anywhere to go.
+    pub fn is_free(&self, feature: usize) -> bool {
+        self.codes(feature).nth(1).is_some()
+    }
+
+    /// How many features have anywhere to go.
+    pub fn free_features(&self) -> usize {
+        (0..self.factual.len())
+            .filter(|&feature| self.is_free(feature))
+            .count()
+    }
+
+    /// Whether the row is a recourse that this person may be offered.
+    pub fn is_legal(&self, row: &[Code]) -> bool {
+        row.len() == self.factual.len()
+            && row
+                .iter()
+                .enumerate()
+                .all(|(feature, code)| self.allows(feature, *code))
+            && self.constraints.keeps_rules(&self.factual, row)
+    }
+
+    /// The probability of each code when rows are drawn by `logits` from the legal rows alone: a
+    /// softmax over each feature, or over all legal combinations of the features that rules connect.
+    ///
+    /// Illegal codes get zero, as do all codes of a feature whose own is unknown. Takes finite
+    /// `logits`; both vectors are over all codes.
+    ///
+    /// # Paper
+    /// Appendix, Causal Masking, cases 1 to 3. Departure: a group of any number of features that
+    /// rules connect has one joint softmax, where the paper has one for each pair.
+    pub fn marginals(&self, logits: &[f64], marginals: &mut [f64]) {
+        self.for_each_marginal(
+            |code| logits[code],
+            |code, log_marginal| marginals[code] = log_marginal.exp(),
+        );
+    }
+
+    /// The gradient of a loss with respect to the logits, given its gradient with respect to the
+    /// [`marginals`](Mask::marginals). All vectors are over all codes.
+    ///
+    /// The marginals are the gradient of the log-partition function, so their Jacobian is symmetric,
+    /// and pulling a gradient back is the same as pushing it forward along the logits.
+    pub fn marginals_pullback(
+        &self,
+        logits: &[f64],
+        gradient: &[f64],
+        logits_gradient: &mut [f64],
+    ) {
+        self.for_each_marginal(
+            |code| Tangent {
+                value: logits[code],
+                slope: gradient[code],
+            },
+            |code, log_marginal| {
+                logits_gradient[code] = log_marginal.value.exp() * log_marginal.slope;
+            },
+        );
+    }
+
+    /// Gives the logarithm of each code's marginal; the logarithm of zero where it is illegal.
+    fn for_each_marginal<T: LogSpace>(
+        &self,
+        logit: impl Fn(usize) -> T,
+        mut give: impl FnMut(usize, T),
+    ) {
+        let masses = self.masses(&logit);
+        let mut shares: Vec<[T; 2]> = masses
+            .iter()
+            .map(|mass| {
+                let total = T::log_sum(mass.iter().copied());
+                mass.map(|part| part.minus(total))
+            })
+            .collect();
+        for group in &self.constraints.groups {
+            group.log_shares(&masses, &mut shares);
+        }
+        for feature in 0..self.factual.len() {
+            let rising = self.rising(feature);
+            for code in self.constraints.range(feature) {
+                let part = usize::from(rising.contains(&code));
+                give(
+                    code,
+                    match self.legal[code] {
+                        true => logit(code)
+                            .minus(masses[feature][part])
+                            .plus(shares[feature][part]),
+                        false => T::ZERO,
+                    },
+                );
+            }
+        }
+    }
+
+    /// For each feature the sums over its legal codes that do not rise, and over those that do.
+    fn masses<T: LogSpace>(&self, logit: impl Fn(usize) -> T) -> Vec<[T; 2]> {
+        (0..self.factual.len())
+            .map(|feature| {
+                if self.factual[feature] == UNKNOWN {
+                    return [T::ONE, T::ZERO];
+                }
+                let (range, rising) = (self.constraints.range(feature), self.rising(feature));
+                [range.start..rising.start, rising]
+                    .map(|part| T::log_sum(part.filter(|&code| self.legal[code]).map(&logit)))
+            })
+            .collect()
+    }
+
+    /// The legal row with the highest sum of logits.
+    ///
+    /// Where several rows tie, features rather do not rise, and take the lowest such code. A feature
+    /// whose own code is unknown stays unknown.
+    ///
+    /// # Paper
+    /// Appendix, Causal Masking: the joint argmax at decoding time.
+    pub fn argmax(&self, logits: &[f64]) -> Vec<Code> {
+        let masses = self.masses(|code| Max(logits[code]));
+        let mut rises: Vec<bool> = masses
+            .iter()
+            .map(|[stays, rises]| rises.0 > stays.0)
+            .collect();
+        for group in &self.constraints.groups {
+            group.decide(&masses, &mut rises);
+        }
+        (0..self.factual.len())
+            .map(|feature| {
+                if self.factual[feature] == UNKNOWN {
+                    return UNKNOWN;
+                }
+                let (range, rising) = (self.constraints.range(feature), self.rising(feature));
+                let part = if rises[feature] {
+                    rising
+                } else {
+                    range.start..rising.start
+                };
+                let best = part.filter(|&code| self.legal[code]).reduce(|best, code| {
+                    if logits[code] > logits[best] {
+                        code
+                    } else {
+                        best
+                    }
+                });
+                best.map_or(self.factual[feature], |best| (best - range.start) as Code)
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,333 @@
+//! From cells to codes and back, with domains learned from the training rows.
+//!
+//! # Paper
+//! Appendix, Discretization.
+
+mod decode;
+mod domain;
+mod fit;
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Serialize};
+
+pub use decode::{Decoded, Interval, Number};
+pub use domain::{Domain, Summary};
+
+use crate::coverage::Coverage;
+use crate::error::{CellError, Error};
+use crate::schema::{Columns, Kind, Schema, parse_number};
+use crate::table::Batch;
+use crate::{Code, UNKNOWN};
+
+/// How finely numbers are told apart.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct DiscretizerConfig {
+    /// How many quantile bins a numeric feature gets. In `2..=1000`; 10 unless told. A feature's own
+    /// `bins` in the schema comes first.
+    pub bins: usize,
+    /// Up to this many distinct numbers keep a code each. In `1..=1000`; 20 unless told. A feature
+    /// with its own `bins` keeps that many.
+    pub max_values: usize,
+}
+
+impl Default for DiscretizerConfig {
+    fn default() -> Self {
+        Self {
+            bins: 10,
+            max_values: 20,
+        }
+    }
+}
+
+/// A schema together with the domain of each of its features. It holds no training row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(try_from = "Saved", into = "Saved")]
+pub struct Discretizer {
+    schema: Schema,
+    domains: Vec<Domain>,
+    categories: Vec<CategoryIndex>,
+}
+
+impl Discretizer {
+    /// Learns the domains from training rows, in one pass that keeps the numbers and no more.
+    ///
+    /// To leave rows out, such as a fold, [`retain`](Batch::retain) the others in each batch.
+    ///
+    /// # Errors
+    /// When there are no rows, when a column has no values, when a cell does not fit its column, and
+    /// when a learned vocabulary lacks the order that a constraint needs.
+    ///
+    /// # Paper
+    /// Appendix, Discretization Procedure. Departures: a bin that no training value falls into is
+    /// joined to the one below it; and a column that quantiles cannot split, but that has more than
+    /// `max_values` distinct values, is split at the quantiles of its distinct values.
+    pub fn fit(
+        schema: &Schema,
+        columns: &Columns,
+        batches: impl IntoIterator<Item = Result<Batch, Error>>,
+        config: &DiscretizerConfig,
+    ) -> Result<Self, Error> {
+        let domains = fit::domains(schema, columns, batches, config)?;
+        Ok(Self::new(schema.clone(), domains))
+    }
+
+    fn new(schema: Schema, domains: Vec<Domain>) -> Self {
+        let categories = domains.iter().map(CategoryIndex::new).collect();
+        Self {
+            schema,
+            domains,
+            categories,
+        }
+    }
+
+    /// The schema, with everything that was not learned.
+    pub fn schema(&self) -> &Schema {
+        &self.schema
+    }
+
+    /// The domain of each feature, in schema order.
+    pub fn domains(&self) -> &[Domain] {
+        &self.domains
+    }
+
+    /// How many codes each feature has, in schema order.
+    pub fn cardinalities(&self) -> Vec<usize> {
+        self.domains.iter().map(Domain::cardinality).collect()
+    }
+
+    /// The codes of all rows of a batch.
+    ///
+    /// # Errors
+    /// When a cell is missing, is no number or is no known category, and the schema does not let it
+    /// be unknown.
+    pub fn encode(&self, columns: &Columns, batch: &Batch) -> Result<Encoded, Error> {
+        let mut encoded = self.nothing_encoded(batch.rows());
+        for row in 0..batch.rows() {
+            let cells = columns
+                .features
+                .iter()
+                .map(|&column| batch.cell(row, column));
+            self.encode_into(cells, &mut encoded)
+                .map_err(|source| Error::Cell {
+                    place: batch.place(row),
+                    source,
+                })?;
+        }
+        Ok(encoded)
+    }
+
+    /// The codes of one row, its cells in schema order.
+    ///
+    /// # Errors
+    /// As [`Discretizer::encode`], without the place.
+    ///
+    /// # Panics
+    /// When there are not as many cells as features.
+    pub fn encode_row(&self, cells: &[&str]) -> Result<Encoded, CellError> {
+        assert_eq!(cells.len(), self.domains.len(), "one cell for each feature");
+        let mut encoded = self.nothing_encoded(1);
+        self.encode_into(cells.iter().copied(), &mut encoded)?;
+        Ok(encoded)
+    }
+
+    fn nothing_encoded(&self, rows: usize) -> Encoded {
+        let width = self.domains.len();
+        Encoded {
+            width,
+            codes: Vec::with_capacity(rows * width),
+            coverage: Coverage::new(width),
+        }
+    }
+
+    fn encode_into<'a>(
+        &self,
+        cells: impl Iterator<Item = &'a str>,
+        encoded: &mut Encoded,
+    ) -> Result<(), CellError> {
+        let mut whole = true;
+        for (feature, cell) in cells.enumerate() {
+            let (code, inside) = self.encode_cell(feature, cell)?;
+            encoded.codes.push(code);
+            if !inside {
+                encoded.coverage.count_outside(feature);
+                whole = false;
+            }
+        }
+        encoded.coverage.count_row(whole);
+        Ok(())
+    }
+
+    /// The code of a cell, and whether the cell is inside the domain.
+    fn encode_cell(&self, position: usize, cell: &str) -> Result<(Code, bool), CellError> {
+        let feature = &self.schema.features()[position];
+        let text = cell.trim();
+        if self.schema.is_missing(feature, text) {
+            return match feature.missing {
+                true => Ok((UNKNOWN, false)),
+                false => Err(CellError::Missing {
+                    column: feature.name.clone(),
+                }),
+            };
+        }
+        match &self.domains[position] {
+            Domain::Categories { values, .. } => match self.categories[position].code(text) {
+                Some(code) => Ok((code, true)),
+                None if feature.missing => Ok((UNKNOWN, false)),
+                None => Err(CellError::UnknownCategory {
+                    column: feature.name.clone(),
+                    found: cell.to_string(),
+                    known: values.clone(),
+                }),
+            },
+            numeric => match parse_number(text) {
+                Some(number) => Ok(numeric.code_of_number(number)),
+                None => Err(CellError::NotANumber {
+                    column: feature.name.clone(),
+                    found: cell.to_string(),
+                }),
+            },
+        }
+    }
+
+    /// Which codes the feature's `allowed` and `bounds` leave open to a recourse.
+    pub(crate) fn permitted(&self, position: usize) -> Vec<bool> {
+        let feature = &self.schema.features()[position];
+        let domain = &self.domains[position];
+        let mut permitted: Vec<bool> = (0..domain.cardinality())
+            .map(|code| domain.meets(code, feature.bounds))
+            .collect();
+        if let Some(allowed) = &feature.allowed {
+            let mut named = vec![false; permitted.len()];
+            for (code, inside) in allowed
+                .iter()
+                .filter_map(|text| self.encode_cell(position, text).ok())
+            {
+                if inside {
+                    named[usize::from(code)] = true;
+                }
+            }
+            permitted
+                .iter_mut()
+                .zip(named)
+                .for_each(|(permitted, named)| *permitted &= named);
+        }
+        permitted
+    }
+}
+
+/// The codes of some rows, and how many cells fell outside the learned domains.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Encoded {
+    width: usize,
+    codes: Vec<Code>,
+    coverage: Coverage,
+}
+
+impl Encoded {
+    /// All codes, row after row.
+    pub fn codes(&self) -> &[Code] {
+        &self.codes
+    }
+
+    /// The codes of each row.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = &[Code]> {
+        self.codes.chunks_exact(self.width)
+    }
+
+    /// The cells outside the learned domains.
+    pub fn coverage(&self) -> &Coverage {
+        &self.coverage
+    }
+
+    /// All codes, row after row, to keep.
+    pub fn into_codes(self) -> Vec<Code> {
+        self.codes
+    }
+}
+
+/// The code of each category by its text, and by its number if it is one, so that `2.0` finds `2`.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct CategoryIndex {
+    by_text: HashMap<String, Code>,
+    by_number: Vec<(f64, Code)>,
+}
+
+impl CategoryIndex {
+    fn new(domain: &Domain) -> Self {
+        let Domain::Categories { values, .. } = domain else {
+            return Self::default();
+        };
+        let coded = || values.iter().zip(0..);
+        let mut by_number: Vec<(f64, Code)> = coded()
+            .filter_map(|(value, code)| Some((parse_number(value)?, code)))
+            .collect();
+        by_number.sort_by(|a, b| a.0.total_cmp(&b.0));
+        Self {
+            by_text: coded().map(|(value, code)| (value.clone(), code)).collect(),
+            by_number,
+        }
+    }
+
+    fn code(&self, text: &str) -> Option<Code> {
+        self.by_text.get(text).copied().or_else(|| {
+            let number = parse_number(text)?;
+            let at = self.by_number.partition_point(|(other, _)| *other < number);
+            self.by_number
+                .get(at)
+                .filter(|(other, _)| *other == number)
+                .map(|(_, code)| *code)
+        })
+    }
+}
+
+/// What a model file holds of a discretizer.
+#[derive(Serialize, Deserialize)]
+#[serde(rename = "Discretizer")]
+struct Saved {
+    schema: Schema,
+    domains: Vec<Domain>,
+}
+
+impl From<Discretizer> for Saved {
+    fn from(discretizer: Discretizer) -> Self {
+        Self {
+            schema: discretizer.schema,
+            domains: discretizer.domains,
+        }
+    }
+}
+
+impl TryFrom<Saved> for Discretizer {
+    type Error = Error;
+
+    fn try_from(saved: Saved) -> Result<Self, Error> {
+        let features = saved.schema.features();
+        if features.len() != saved.domains.len() {
+            let feature = features[features.len().min(saved.domains.len() + 1) - 1]
+                .name
+                .clone();
+            return Err(Error::Damaged {
+                feature,
+                problem: "features and domains differ in number",
+            });
+        }
+        for (position, (feature, domain)) in features.iter().zip(&saved.domains).enumerate() {
+            let damaged = |problem| Error::Damaged {
+                feature: feature.name.clone(),
+                problem,
+            };
+            domain.check().map_err(damaged)?;
+            if feature.kind.is_numeric() != domain.summary().is_some() {
+                return Err(damaged("its domain is of another kind"));
+            }
+            let ordered =
+                feature.kind == Kind::Ordinal || saved.schema.order_needed(position).is_some();
+            if matches!(domain, Domain::Categories { ordered: false, .. }) && ordered {
+                return Err(damaged("its categories lack an order"));
+            }
+        }
+        Ok(Self::new(saved.schema, saved.domains))
+    }
+}

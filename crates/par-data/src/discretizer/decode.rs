@@ -1,0 +1,220 @@
+//! From codes back to something a person can do.
+
+use serde::{Deserialize, Serialize};
+
+use super::Discretizer;
+use super::domain::Domain;
+use crate::Code;
+use crate::schema::{Feature, parse_number};
+
+/// What a code means for one person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Decoded {
+    /// The code is the person's own: the cell as it was.
+    Unchanged {
+        /// The cell, character for character.
+        text: String,
+    },
+    /// Another category.
+    Category {
+        /// The category as tables write it.
+        value: String,
+        /// What it means, where the schema says.
+        label: Option<String>,
+    },
+    /// Another number.
+    Number(Number),
+    /// Another interval.
+    Interval {
+        /// The interval, cut to the schema's bounds.
+        interval: Interval,
+        /// The number inside that is nearest to the person's own: the least that must be done.
+        nearest: Number,
+        /// The median of the training values inside.
+        median: Number,
+    },
+}
+
+impl Decoded {
+    /// The text for a table: for an interval, the number nearest to the person's own.
+    pub fn text(&self) -> &str {
+        match self {
+            Self::Unchanged { text } => text,
+            Self::Category { value, .. } => value,
+            Self::Number(number)
+            | Self::Interval {
+                nearest: number, ..
+            } => &number.text,
+        }
+    }
+
+    /// The number meant, if the code was changed to one.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Unchanged { .. } | Self::Category { .. } => None,
+            Self::Number(number)
+            | Self::Interval {
+                nearest: number, ..
+            } => Some(number.value),
+        }
+    }
+}
+
+/// A number and its text; the text reads back as the number.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Number {
+    /// The number.
+    pub value: f64,
+    /// Its shortest text.
+    pub text: String,
+}
+
+impl Number {
+    fn new(value: f64) -> Self {
+        Self {
+            value,
+            text: value.to_string(),
+        }
+    }
+}
+
+/// The numbers from `low` up to `high`, which `closed` includes.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Interval {
+    /// The lowest number.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+    /// Whether the upper end belongs to the interval.
+    pub closed: bool,
+}
+
+impl Interval {
+    /// Whether the number lies inside.
+    pub fn contains(&self, number: f64) -> bool {
+        self.low <= number && (number < self.high || (self.closed && number == self.high))
+    }
+
+    /// A bin as the training rows left it.
+    fn of_bin(edges: &[f64], bins: usize, bin: usize) -> Self {
+        Self {
+            low: edges[bin],
+            high: edges[bin + 1],
+            closed: bin + 1 == bins,
+        }
+    }
+
+    /// The part of a bin within the bounds, to which the first and the last bin reach.
+    pub(super) fn within(
+        edges: &[f64],
+        bins: usize,
+        bin: usize,
+        [lowest, highest]: [f64; 2],
+    ) -> Option<Self> {
+        let Self { low, high, closed } = Self::of_bin(edges, bins, bin);
+        let low = if bin == 0 { lowest } else { low.max(lowest) };
+        let cut = if closed || highest < high {
+            Self {
+                low,
+                high: highest,
+                closed: true,
+            }
+        } else {
+            Self {
+                low,
+                high,
+                closed: false,
+            }
+        };
+        cut.contains(low).then_some(cut)
+    }
+
+    /// The number inside that is nearest to `target`, with as few decimals as stay inside.
+    fn nearest(&self, target: f64, decimals: usize) -> Number {
+        let inside = target.clamp(self.low, self.high);
+        // A double has at most 17 digits that matter.
+        for decimals in decimals..=17 {
+            let unit = 10f64.powi(-(decimals as i32));
+            let rounded = [inside, inside - unit, inside + unit].map(|number| {
+                format!("{number:.decimals$}")
+                    .parse::<f64>()
+                    .unwrap_or(f64::NAN)
+                    + 0.0
+            });
+            let nearest = rounded
+                .into_iter()
+                .filter(|number| self.contains(*number))
+                .min_by(|a, b| (a - target).abs().total_cmp(&(b - target).abs()));
+            if let Some(number) = nearest {
+                return Number::new(number);
+            }
+        }
+        Number::new(self.low)
+    }
+}
+
+impl Discretizer {
+    /// What `code` means for a person whose cell is `raw` and whose code is `factual`.
+    ///
+    /// Numbers have the column's own precision unless that would leave the interval, and encode to
+    /// `code` again. Where the schema lists `allowed` numbers, they are among those.
+    ///
+    /// # Panics
+    /// When `code` is neither `factual` nor one of the feature's codes.
+    pub fn decode(&self, feature: usize, code: Code, factual: Code, raw: &str) -> Decoded {
+        if code == factual {
+            return Decoded::Unchanged {
+                text: raw.to_string(),
+            };
+        }
+        let domain = &self.domains()[feature];
+        let feature = &self.schema().features()[feature];
+        let code = usize::from(code);
+        match domain {
+            Domain::Categories { values, .. } => {
+                let value = values[code].clone();
+                Decoded::Category {
+                    label: feature.labels.get(&value).cloned(),
+                    value,
+                }
+            }
+            Domain::Values { values, .. } => Decoded::Number(Number::new(values[code])),
+            Domain::Bins {
+                edges,
+                medians,
+                summary,
+            } => {
+                let bins = medians.len();
+                let interval = feature
+                    .bounds
+                    .and_then(|bounds| Interval::within(edges, bins, code, bounds))
+                    .unwrap_or_else(|| Interval::of_bin(edges, bins, code));
+                let allowed = allowed_inside(feature, &interval);
+                let nearest = |target: f64| {
+                    allowed
+                        .iter()
+                        .copied()
+                        .min_by(|a, b| (a - target).abs().total_cmp(&(b - target).abs()))
+                        .map_or_else(|| interval.nearest(target, summary.decimals), Number::new)
+                };
+                let own = parse_number(raw).unwrap_or(medians[code]);
+                Decoded::Interval {
+                    interval,
+                    nearest: nearest(own),
+                    median: nearest(medians[code]),
+                }
+            }
+        }
+    }
+}
+
+fn allowed_inside(feature: &Feature, interval: &Interval) -> Vec<f64> {
+    let numbers = feature
+        .allowed
+        .iter()
+        .flatten()
+        .filter_map(|text| parse_number(text));
+    numbers
+        .filter(|number| interval.contains(*number))
+        .collect()
+}

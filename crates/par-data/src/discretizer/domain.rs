@@ -1,0 +1,167 @@
+//! What a feature can hold, as codes.
+
+use serde::{Deserialize, Serialize};
+
+use super::decode::Interval;
+use crate::Code;
+use crate::schema::MAX_CATEGORIES;
+
+/// What a feature can hold. A code is a position in it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum Domain {
+    /// Categories; `ordered` says whether a higher code is more.
+    Categories {
+        /// The categories.
+        values: Vec<String>,
+        /// Whether their order means anything.
+        ordered: bool,
+    },
+    /// Single numbers in ascending order.
+    Values {
+        /// The numbers.
+        values: Vec<f64>,
+        /// The training column as a whole.
+        summary: Summary,
+    },
+    /// Intervals: bin `i` reaches from `edges[i]` up to, but not including, `edges[i + 1]`. The last
+    /// one includes its upper edge. Numbers beyond the ends belong to the first and the last bin.
+    Bins {
+        /// The edges in ascending order, one more than bins.
+        edges: Vec<f64>,
+        /// For each bin the (lower) median of the training values in it.
+        medians: Vec<f64>,
+        /// The training column as a whole.
+        summary: Summary,
+    },
+}
+
+/// A numeric training column in a few figures.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// The median.
+    pub median: f64,
+    /// The median absolute deviation from the median; 1 where that is 0.
+    pub mad: f64,
+    /// The lowest number.
+    pub low: f64,
+    /// The highest number.
+    pub high: f64,
+    /// The most digits after the point, at most 9.
+    pub decimals: usize,
+}
+
+impl Domain {
+    /// How many codes there are; at least one.
+    pub fn cardinality(&self) -> usize {
+        match self {
+            Self::Categories { values, .. } => values.len(),
+            Self::Values { values, .. } => values.len(),
+            Self::Bins { medians, .. } => medians.len(),
+        }
+    }
+
+    /// Whether a higher code means more.
+    pub fn is_ordered(&self) -> bool {
+        !matches!(self, Self::Categories { ordered: false, .. })
+    }
+
+    /// The training column in a few figures, if it holds numbers.
+    pub fn summary(&self) -> Option<&Summary> {
+        match self {
+            Self::Categories { .. } => None,
+            Self::Values { summary, .. } | Self::Bins { summary, .. } => Some(summary),
+        }
+    }
+
+    /// The code of a finite number, and whether the number is inside the domain.
+    pub(super) fn code_of_number(&self, number: f64) -> (Code, bool) {
+        let (position, inside) = match self {
+            Self::Categories { .. } => unreachable!("categories are looked up by text"),
+            Self::Values { values, .. } => {
+                let above = values.partition_point(|value| *value < number);
+                let nearest = match (above.checked_sub(1), values.get(above)) {
+                    (Some(below), Some(next)) if number - values[below] <= next - number => below,
+                    (Some(below), None) => below,
+                    _ => above,
+                };
+                (nearest, values[nearest] == number)
+            }
+            Self::Bins { edges, medians, .. } => {
+                let inner = &edges[1..medians.len()];
+                (inner.partition_point(|edge| *edge <= number), true)
+            }
+        };
+        (position as Code, inside)
+    }
+
+    /// Whether a code has anything to offer within the bounds.
+    pub(super) fn meets(&self, code: usize, bounds: Option<[f64; 2]>) -> bool {
+        let Some([low, high]) = bounds else {
+            return true;
+        };
+        match self {
+            Self::Categories { .. } => true,
+            Self::Values { values, .. } => (low..=high).contains(&values[code]),
+            Self::Bins { edges, medians, .. } => {
+                Interval::within(edges, medians.len(), code, [low, high]).is_some()
+            }
+        }
+    }
+
+    /// What cannot be, in a domain that was fitted.
+    pub(super) fn check(&self) -> Result<(), &'static str> {
+        let ascending = |numbers: &[f64]| {
+            numbers.iter().all(|n| n.is_finite()) && numbers.windows(2).all(|w| w[0] < w[1])
+        };
+        if self.cardinality() == 0 {
+            return Err("its domain is empty");
+        }
+        if self.cardinality() > MAX_CATEGORIES {
+            return Err("its domain is too large");
+        }
+        if let Some(summary) = self.summary() {
+            let Summary {
+                median,
+                mad,
+                low,
+                high,
+                decimals,
+            } = *summary;
+            let finite = [median, mad, low, high]
+                .iter()
+                .all(|number| number.is_finite());
+            if !finite || mad <= 0.0 || low > high || decimals > Summary::MAX_DECIMALS {
+                return Err("its summary is impossible");
+            }
+        }
+        match self {
+            Self::Categories { values, .. } => {
+                let mut sorted: Vec<&String> = values.iter().collect();
+                sorted.sort();
+                if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+                    return Err("a category is repeated");
+                }
+            }
+            Self::Values { values, .. } => {
+                if !ascending(values) {
+                    return Err("its values do not ascend");
+                }
+            }
+            Self::Bins { edges, medians, .. } => {
+                if edges.len() != medians.len() + 1 || !ascending(edges) {
+                    return Err("its edges do not ascend");
+                }
+                let homeless =
+                    |(bin, median): (usize, &f64)| self.code_of_number(*median).0 as usize != bin;
+                if medians.iter().enumerate().any(homeless) {
+                    return Err("a median lies outside its bin");
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Summary {
+    pub(super) const MAX_DECIMALS: usize = 9;
+}

@@ -1,0 +1,332 @@
+//! Learning the domains.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::sync::Arc;
+
+use super::DiscretizerConfig;
+use super::domain::{Domain, Summary};
+use crate::error::{CellError, Error};
+use crate::schema::{Columns, Feature, Kind, MAX_CATEGORIES, Schema, parse_number};
+use crate::table::Batch;
+
+/// What has to be kept of a column until all rows are read.
+enum Column {
+    /// The schema lists the categories; it only matters whether any cell has one.
+    Listed {
+        seen: bool,
+    },
+    Vocabulary(BTreeSet<String>),
+    Numbers(Vec<f64>),
+}
+
+pub(super) fn domains(
+    schema: &Schema,
+    columns: &Columns,
+    batches: impl IntoIterator<Item = Result<Batch, Error>>,
+    config: &DiscretizerConfig,
+) -> Result<Vec<Domain>, Error> {
+    for (key, found, least) in [
+        ("bins", config.bins, 2),
+        ("max_values", config.max_values, 1),
+    ] {
+        if !(least..=1000).contains(&found) {
+            let expected = if least == 2 { "2 to 1000" } else { "1 to 1000" };
+            return Err(Error::Setting {
+                key,
+                found,
+                expected,
+            });
+        }
+    }
+    let mut gathered: Vec<Column> = schema
+        .features()
+        .iter()
+        .map(|feature| match feature.kind {
+            Kind::Discrete | Kind::Continuous => Column::Numbers(Vec::new()),
+            Kind::Nominal if feature.values.is_empty() => Column::Vocabulary(BTreeSet::new()),
+            Kind::Nominal | Kind::Ordinal => Column::Listed { seen: false },
+        })
+        .collect();
+    let mut rows = 0;
+    for batch in batches {
+        let batch = batch?;
+        rows += batch.rows() as u64;
+        for (feature, (column, &at)) in schema
+            .features()
+            .iter()
+            .zip(gathered.iter_mut().zip(&columns.features))
+        {
+            for row in 0..batch.rows() {
+                gather(schema, feature, column, batch.cell(row, at)).map_err(|problem| {
+                    match problem {
+                        Refused::Cell(source) => Error::Cell {
+                            place: batch.place(row),
+                            source,
+                        },
+                        Refused::TooMany => Error::TooManyCategories {
+                            origin: Arc::clone(&columns.origin),
+                            column: feature.name.clone(),
+                            limit: MAX_CATEGORIES,
+                        },
+                    }
+                })?;
+            }
+        }
+    }
+    if rows == 0 {
+        return Err(Error::NoRows {
+            origin: Arc::clone(&columns.origin),
+        });
+    }
+    gathered
+        .into_iter()
+        .enumerate()
+        .map(|(position, column)| domain(schema, position, column, columns, rows, config))
+        .collect()
+}
+
+enum Refused {
+    Cell(CellError),
+    TooMany,
+}
+
+fn gather(
+    schema: &Schema,
+    feature: &Feature,
+    column: &mut Column,
+    cell: &str,
+) -> Result<(), Refused> {
+    let text = cell.trim();
+    if schema.is_missing(feature, text) {
+        return match feature.missing {
+            true => Ok(()),
+            false => Err(Refused::Cell(CellError::Missing {
+                column: feature.name.clone(),
+            })),
+        };
+    }
+    match column {
+        Column::Listed { seen } => *seen = true,
+        Column::Vocabulary(values) => {
+            if !values.contains(text) {
+                values.insert(text.to_string());
+            }
+            if values.len() > MAX_CATEGORIES {
+                return Err(Refused::TooMany);
+            }
+        }
+        Column::Numbers(numbers) => match parse_number(text) {
+            // Adding zero makes negative zero positive, so that equal numbers have one text.
+            Some(number) => numbers.push(number + 0.0),
+            None => {
+                let (column, found) = (feature.name.clone(), cell.to_string());
+                return Err(Refused::Cell(CellError::NotANumber { column, found }));
+            }
+        },
+    }
+    Ok(())
+}
+
+fn domain(
+    schema: &Schema,
+    position: usize,
+    column: Column,
+    columns: &Columns,
+    rows: u64,
+    config: &DiscretizerConfig,
+) -> Result<Domain, Error> {
+    let feature = &schema.features()[position];
+    let origin = || Arc::clone(&columns.origin);
+    let empty = match &column {
+        Column::Listed { seen } => !seen,
+        Column::Vocabulary(values) => values.is_empty(),
+        Column::Numbers(numbers) => numbers.is_empty(),
+    };
+    if empty {
+        return Err(Error::AllMissing {
+            origin: origin(),
+            column: feature.name.clone(),
+            rows,
+        });
+    }
+    let order_needed = schema.order_needed(position);
+    let values = match column {
+        Column::Numbers(numbers) => return Ok(numeric(numbers, feature, config)),
+        Column::Listed { .. } => feature.values.clone(),
+        Column::Vocabulary(values) => {
+            if let (Some(because), Some(found)) = (
+                order_needed,
+                values.iter().find(|value| parse_number(value).is_none()),
+            ) {
+                return Err(Error::LearnedWithoutOrder {
+                    origin: origin(),
+                    column: feature.name.clone(),
+                    because,
+                    found: found.clone(),
+                });
+            }
+            one_text_for_each_number(values)
+        }
+    };
+    if let Some(found) = feature
+        .allowed
+        .iter()
+        .flatten()
+        .find(|allowed| !values.contains(allowed))
+    {
+        return Err(Error::AllowedNeverSeen {
+            origin: origin(),
+            column: feature.name.clone(),
+            found: found.clone(),
+            known: values,
+        });
+    }
+    Ok(categories(values, feature.kind, order_needed.is_some()))
+}
+
+/// A vocabulary of numbers in ascending order, `1` and `1.0` as one; any other as it is.
+fn one_text_for_each_number(values: BTreeSet<String>) -> Vec<String> {
+    let numbers: Option<Vec<(f64, &String)>> = values
+        .iter()
+        .map(|value| Some((parse_number(value)?, value)))
+        .collect();
+    let Some(mut numbers) = numbers else {
+        return values.into_iter().collect();
+    };
+    numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+    numbers.dedup_by_key(|(number, _)| *number);
+    numbers
+        .into_iter()
+        .map(|(_, value)| value.clone())
+        .collect()
+}
+
+/// # Paper
+/// Appendix, Ordered Feature Handling: categories that need an order and list none are ordered by
+/// number. That they are numbers was checked before.
+fn categories(mut values: Vec<String>, kind: Kind, order_needed: bool) -> Domain {
+    if kind == Kind::Nominal && order_needed {
+        let number = |value: &String| parse_number(value).unwrap_or(f64::INFINITY);
+        values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    }
+    Domain::Categories {
+        values,
+        ordered: kind == Kind::Ordinal || order_needed,
+    }
+}
+
+fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig) -> Domain {
+    numbers.sort_unstable_by(f64::total_cmp);
+    let max_values = feature.bins.unwrap_or(config.max_values);
+    let bins = feature.bins.unwrap_or(config.bins);
+    let mut distinct = numbers.clone();
+    distinct.dedup();
+    let decimals = decimals(&distinct);
+    if distinct.len() <= max_values {
+        return Domain::Values {
+            values: distinct,
+            summary: summary(numbers, decimals),
+        };
+    }
+    let mut edges = edges(&numbers, bins);
+    if edges.len() < 3 {
+        edges = self::edges(&distinct, bins);
+    }
+    let medians = edges[..edges.len() - 1]
+        .iter()
+        .enumerate()
+        .map(|(bin, low)| {
+            let inside = &numbers[below(&numbers, *low)..upper_end(&numbers, &edges, bin)];
+            inside[(inside.len() - 1) / 2]
+        })
+        .collect();
+    Domain::Bins {
+        edges,
+        medians,
+        summary: summary(numbers, decimals),
+    }
+}
+
+/// How many of the sorted numbers are below `limit`.
+fn below(sorted: &[f64], limit: f64) -> usize {
+    sorted.partition_point(|number| *number < limit)
+}
+
+/// Where the numbers of a bin end among the sorted numbers.
+fn upper_end(sorted: &[f64], edges: &[f64], bin: usize) -> usize {
+    if bin + 2 == edges.len() {
+        sorted.len()
+    } else {
+        below(sorted, edges[bin + 1])
+    }
+}
+
+/// Quantile edges; those that coincide, and those that open an empty bin, are left out.
+fn edges(sorted: &[f64], bins: usize) -> Vec<f64> {
+    let mut edges: Vec<f64> = (0..=bins)
+        .map(|i| quantile(sorted, i as f64 / bins as f64))
+        .collect();
+    edges.dedup();
+    let mut bin = 1;
+    while bin + 1 < edges.len() {
+        if below(sorted, edges[bin]) == upper_end(sorted, &edges, bin) {
+            edges.remove(bin);
+        } else {
+            bin += 1;
+        }
+    }
+    edges
+}
+
+/// The quantile by linear interpolation between the two numbers around it.
+fn quantile(sorted: &[f64], share: f64) -> f64 {
+    let position = share * (sorted.len() - 1) as f64;
+    let (low, high) = (
+        sorted[position.floor() as usize],
+        sorted[position.ceil() as usize],
+    );
+    if low == high {
+        low
+    } else {
+        (low + (high - low) * position.fract()).clamp(low, high)
+    }
+}
+
+fn summary(mut sorted: Vec<f64>, decimals: usize) -> Summary {
+    let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
+    let median = quantile(&sorted, 0.5);
+    for number in &mut sorted {
+        *number = (*number - median).abs();
+    }
+    sorted.sort_unstable_by(f64::total_cmp);
+    let deviation = quantile(&sorted, 0.5);
+    let mad = if deviation > 0.0 {
+        deviation.min(f64::MAX)
+    } else {
+        1.0
+    };
+    Summary {
+        median,
+        mad,
+        low,
+        high,
+        decimals,
+    }
+}
+
+/// The most digits after the point that any of the numbers needs, up to the most that are kept.
+fn decimals(distinct: &[f64]) -> usize {
+    let mut most = 0;
+    let mut text = String::new();
+    for number in distinct {
+        text.clear();
+        // Writing to a string does not fail.
+        let _ = write!(text, "{number}");
+        most = most.max(text.find('.').map_or(0, |point| text.len() - point - 1));
+        if most >= Summary::MAX_DECIMALS {
+            return Summary::MAX_DECIMALS;
+        }
+    }
+    most
+}

@@ -1,0 +1,20 @@
+//! The German Credit table, embedded: 1,000 loan applicants, 20 features, good and bad risks.
+//!
+//! "Statlog (German Credit Data)", Hofmann, H. (1994), UCI Machine Learning Repository,
+//! <https://doi.org/10.24432/C5NC77>, CC BY 4.0; columns named and codes spelled out by us.
+
+use crate::schema::Schema;
+use crate::table::{Table, TableOptions};
+
+/// The table: `id`, the features, `class`.
+pub fn table() -> Table {
+    let text: &[u8] = include_bytes!("../data/german_credit.csv");
+    Table::from_reader("german_credit.csv", text, &TableOptions::default())
+        .expect("the embedded table has a header")
+}
+
+/// Its schema.
+pub fn schema() -> Schema {
+    let text = include_str!("../data/german_credit.toml");
+    Schema::parse(text, "german_credit.toml").expect("the embedded schema is consistent")
+}
