@@ -49,6 +49,14 @@ pub enum Error {
         /// The table.
         origin: Arc<str>,
     },
+    /// A table without a single column that can be a feature.
+    #[error(
+        "{origin}: no column can be a feature\nhint: a feature has two or more different values, and as text not hundreds"
+    )]
+    NothingToDescribe {
+        /// The table.
+        origin: Arc<str>,
+    },
     /// A Parquet file in a build that leaves Parquet out.
     #[error(
         "{origin}: this build does not read Parquet\nhint: build with `--features parquet`, or convert to CSV"

@@ -1,6 +1,314 @@
-//! Draft.
-use crate::{error::Error, table::Table};
-/// Draft.
-pub fn draft(_table: Table) -> Result<String, Error> {
-    Ok(String::new())
+//! A first schema for a table, for a person to correct.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::parse::{MISSING_TEXT, parse_number};
+use crate::error::Error;
+use crate::table::Table;
+
+/// A column of text with more distinct values than this is left out.
+const MAX_DISTINCT: usize = 200;
+/// A label has between two and this many classes.
+const MAX_CLASSES: usize = 10;
+const ROWS_PER_BATCH: usize = 4096;
+
+const LABEL_NAMES: [&str; 14] = [
+    "class",
+    "label",
+    "target",
+    "y",
+    "outcome",
+    "default",
+    "income",
+    "decision",
+    "approved",
+    "loan_status",
+    "status",
+    "risk",
+    "result",
+    "churn",
+];
+const ID_NAMES: [&str; 7] = ["", "id", "index", "row", "row_id", "uuid", "key"];
+
+/// Drafts the TOML text of a schema: kinds, values, ranges and the label as far as the cells tell.
+/// What only a person knows is asked for in comments. The text is itself a schema.
+///
+/// One pass; what is kept of a column does not grow with the number of rows.
+///
+/// # Errors
+/// When the table cannot be read, has no rows, or has no column that can be a feature.
+pub fn draft(table: Table) -> Result<String, Error> {
+    let origin = Arc::<str>::from(table.origin());
+    let mut profiles: Vec<Profile> = table
+        .columns()
+        .iter()
+        .map(|name| Profile::new(name))
+        .collect();
+    let mut rows = 0u64;
+    for batch in table.batches(ROWS_PER_BATCH) {
+        let batch = batch?;
+        rows += batch.rows() as u64;
+        for (column, profile) in profiles.iter_mut().enumerate() {
+            for row in 0..batch.rows() {
+                profile.add(batch.cell(row, column));
+            }
+        }
+    }
+    if rows == 0 {
+        return Err(Error::NoRows { origin });
+    }
+
+    let label = label(&profiles);
+    let role = |column: usize, profile: &Profile| match profile.special() {
+        _ if Some(column) == label => Role::Label,
+        Some(key) => Role::Special(key),
+        None => profile.left_out().map_or(Role::Feature, Role::LeftOut),
+    };
+    let mut special = Vec::new();
+    let mut features = Vec::new();
+    let mut left_out = Vec::new();
+    for (column, profile) in profiles.iter().enumerate() {
+        match role(column, profile) {
+            Role::Label => {}
+            Role::Special(key) if special.iter().any(|(taken, _)| *taken == key) => {
+                left_out.push((profile, "another column has this role".to_string()));
+            }
+            Role::Special(key) => special.push((key, profile)),
+            Role::Feature => features.push(profile),
+            Role::LeftOut(why) => left_out.push((profile, why)),
+        }
+    }
+    if features.is_empty() {
+        return Err(Error::NothingToDescribe { origin });
+    }
+    Ok(write(
+        &origin,
+        rows,
+        label.map(|column| &profiles[column]),
+        &special,
+        &features,
+        &left_out,
+    ))
+}
+
+enum Role {
+    Label,
+    Special(&'static str),
+    Feature,
+    LeftOut(String),
+}
+
+/// What the cells of a column say about it.
+struct Profile {
+    name: String,
+    /// The distinct values, one more than matter at most.
+    distinct: BTreeSet<String>,
+    missing: bool,
+    numeric: bool,
+    whole: bool,
+    /// Whether each number so far is one above the last: a row number.
+    counting: bool,
+    low: f64,
+    high: f64,
+}
+
+impl Profile {
+    fn new(name: &str) -> Self {
+        Self {
+            name: name.to_string(),
+            distinct: BTreeSet::new(),
+            missing: false,
+            numeric: true,
+            whole: true,
+            counting: true,
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+        }
+    }
+
+    fn add(&mut self, cell: &str) {
+        let text = cell.trim();
+        if MISSING_TEXT.contains(&text) {
+            self.missing = true;
+            return;
+        }
+        match parse_number(text) {
+            Some(number) if self.numeric => {
+                self.counting &= self.distinct.is_empty() || number == self.high + 1.0;
+                self.whole &= number.fract() == 0.0;
+                self.low = self.low.min(number);
+                self.high = self.high.max(number);
+            }
+            Some(_) => {}
+            None => self.numeric = false,
+        }
+        if self.distinct.len() <= MAX_DISTINCT && !self.distinct.contains(text) {
+            self.distinct.insert(text.to_string());
+        }
+    }
+
+    fn special(&self) -> Option<&'static str> {
+        let name = self.name.to_lowercase();
+        if name == "fold" {
+            Some("fold")
+        } else if name == "subtest" {
+            Some("subtest")
+        } else {
+            let many = self.distinct.len() > MAX_CLASSES;
+            let named =
+                ID_NAMES.contains(&name.as_str()) || name.ends_with("_id") || name.ends_with(" id");
+            (named || self.numeric && self.counting && many).then_some("id")
+        }
+    }
+
+    fn left_out(&self) -> Option<String> {
+        match self.distinct.len() {
+            0 => Some("no value in any row".to_string()),
+            1 => Some("the same value in every row".to_string()),
+            n if n > MAX_DISTINCT && !self.numeric => Some(format!(
+                "text with more than {MAX_DISTINCT} different values"
+            )),
+            _ => None,
+        }
+    }
+
+    /// The distinct values; numbers in ascending order.
+    fn values(&self) -> Vec<&String> {
+        let mut values: Vec<&String> = self.distinct.iter().collect();
+        if self.numeric {
+            let number = |text: &str| parse_number(text).unwrap_or(f64::INFINITY);
+            values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        }
+        values
+    }
+}
+
+/// The column with the most telling name, else the last one with few values.
+fn label(profiles: &[Profile]) -> Option<usize> {
+    let can_be = |profile: &Profile| {
+        (2..=MAX_CLASSES).contains(&profile.distinct.len())
+            && !profile.missing
+            && profile.special().is_none()
+    };
+    let named = |name: &str| {
+        profiles
+            .iter()
+            .position(|profile| profile.name.to_lowercase() == name && can_be(profile))
+    };
+    LABEL_NAMES
+        .iter()
+        .find_map(|name| named(name))
+        .or_else(|| profiles.iter().rposition(can_be))
+}
+
+fn write(
+    origin: &str,
+    rows: u64,
+    label: Option<&Profile>,
+    special: &[(&str, &Profile)],
+    features: &[&Profile],
+    left_out: &[(&Profile, String)],
+) -> String {
+    let mut lines = vec![
+        format!("# Drafted from {}; correct what is wrong, above all:", quoted(origin)),
+        "# - [label]: is it the right column, and `favourable` what a person wants?".to_string(),
+        "# - kind: nominal, ordinal (list `values` from low to high), discrete or continuous".to_string(),
+        "# - immutable = true for what nobody can change, monotone = \"increasing\" or \"decreasing\"".to_string(),
+        "#   for what changes in one direction only, `bounds` for what numbers may be advised".to_string(),
+        "# - rules, for what rises only together:".to_string(),
+        "#     [[rule]]".to_string(),
+        "#     if_increases = \"education\"".to_string(),
+        "#     must_increase = \"age\"".to_string(),
+        String::new(),
+        format!("file = {}", quoted(origin)),
+        format!("rows = {rows}"),
+    ];
+    if !left_out.is_empty() {
+        lines.push(String::new());
+        lines.push("# Left out:".to_string());
+        lines.extend(
+            left_out
+                .iter()
+                .map(|(profile, why)| format!("# - {}: {why}", quoted(&profile.name))),
+        );
+    }
+    if !special.is_empty() {
+        lines.push("\n[columns]".to_string());
+        lines.extend(
+            special
+                .iter()
+                .map(|(key, profile)| format!("{key} = {}", quoted(&profile.name))),
+        );
+    }
+    match label {
+        Some(label) => {
+            let classes = label.values();
+            lines.push("\n[label]".to_string());
+            lines.push(format!("column = {}", quoted(&label.name)));
+            lines.push(format!("classes = {}", list(&classes)));
+            let last = classes.last().map_or("", |class| class.as_str());
+            lines.push(format!("favourable = {}  # a guess", quoted(last)));
+        }
+        None => lines.push(
+            "\n# No column looks like a label; add a [label] with column, classes, favourable."
+                .to_string(),
+        ),
+    }
+    for profile in features {
+        lines.push("\n[[feature]]".to_string());
+        lines.push(format!("name = {}", quoted(&profile.name)));
+        if profile.numeric && profile.distinct.len() > 2 {
+            let kind = if profile.whole {
+                "discrete"
+            } else {
+                "continuous"
+            };
+            lines.push(format!("kind = \"{kind}\""));
+            lines.push(format!(
+                "observed = [{}, {}]",
+                number(profile.low),
+                number(profile.high)
+            ));
+        } else {
+            lines.push("kind = \"nominal\"".to_string());
+            lines.push(format!("values = {}", list(&profile.values())));
+        }
+        if profile.missing {
+            lines.push("missing = true".to_string());
+        }
+        lines.push("immutable = false".to_string());
+        lines.push("monotone = \"none\"".to_string());
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// A basic TOML string.
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            control if control.is_control() => {
+                quoted.push_str(&format!("\\u{:04X}", u32::from(control)));
+            }
+            other => quoted.push(other),
+        }
+    }
+    quoted + "\""
+}
+
+fn list(values: &[&String]) -> String {
+    let quoted: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+    format!("[{}]", quoted.join(", "))
+}
+
+/// A TOML number: whole ones without a point, very large ones with an exponent.
+fn number(value: f64) -> String {
+    if value.abs() < 1e15 {
+        value.to_string()
+    } else {
+        format!("{value:e}")
+    }
 }

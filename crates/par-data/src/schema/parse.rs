@@ -45,7 +45,8 @@ const FEATURE_KEYS: [&str; 13] = [
     "note",
 ];
 const RULE_KEYS: [&str; 2] = ["if_increases", "must_increase"];
-const MISSING_TEXT: [&str; 5] = ["", "NA", "NaN", "nan", "null"];
+/// What a missing cell holds, unless the schema says otherwise.
+pub(super) const MISSING_TEXT: [&str; 5] = ["", "NA", "NaN", "nan", "null"];
 
 pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
     let document = Document { text, origin };
@@ -93,8 +94,8 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
         };
         if features.iter().any(|feature| feature.name == name.value) {
             let problem = SchemaProblem::Repeated {
-                section: "the schema".to_string(),
-                name: format!("feature {}", name.value),
+                section: "`[[feature]]`".to_string(),
+                name: name.value,
             };
             return Err(document.refuse(name.line, problem));
         }

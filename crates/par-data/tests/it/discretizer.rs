@@ -1,0 +1,518 @@
+use par_data::discretizer::Interval;
+use par_data::{Code, Decoded, Discretizer, DiscretizerConfig, Domain, Schema, UNKNOWN};
+use proptest::prelude::*;
+
+use crate::{all_rows, columns, fit, fit_with, message, schema, table};
+
+/// One feature `x` of this kind, with these further lines.
+fn one(kind: &str, rest: &str) -> Schema {
+    schema(&format!(
+        "[[feature]]\nname = \"x\"\nkind = \"{kind}\"\n{rest}\n"
+    ))
+}
+
+fn column(cells: &[&str]) -> String {
+    std::iter::once("x")
+        .chain(cells.iter().copied())
+        .map(|cell| format!("\"{cell}\"\n"))
+        .collect()
+}
+
+fn numbers(numbers: impl IntoIterator<Item = f64>) -> String {
+    std::iter::once("x\n".to_string())
+        .chain(numbers.into_iter().map(|number| format!("{number}\n")))
+        .collect()
+}
+
+fn code(discretizer: &Discretizer, cell: &str) -> Code {
+    discretizer.encode_row(&[cell]).expect("a code").codes()[0]
+}
+
+fn outside(discretizer: &Discretizer, cell: &str) -> u64 {
+    discretizer
+        .encode_row(&[cell])
+        .expect("a code")
+        .coverage()
+        .outside()[0]
+}
+
+#[test]
+fn many_numbers_are_binned_at_their_quantiles() {
+    let discretizer = fit(
+        &one("continuous", "bins = 4"),
+        table(&numbers((0..=100).map(f64::from))),
+    )
+    .expect("a fit");
+    let Domain::Bins {
+        edges,
+        medians,
+        summary,
+    } = &discretizer.domains()[0]
+    else {
+        panic!("bins")
+    };
+    assert_eq!(edges, &[0.0, 25.0, 50.0, 75.0, 100.0]);
+    assert_eq!(medians, &[12.0, 37.0, 62.0, 87.0]);
+    assert_eq!((summary.median, summary.mad), (50.0, 25.0));
+    let codes: Vec<Code> = ["-7", "0", "24.9", "25", "75", "100", "1e9"]
+        .iter()
+        .map(|cell| code(&discretizer, cell))
+        .collect();
+    assert_eq!(codes, [0, 0, 0, 1, 3, 3, 3]);
+    assert_eq!(
+        outside(&discretizer, "1e9"),
+        0,
+        "every number is inside a bin"
+    );
+}
+
+#[test]
+fn few_numbers_keep_a_code_each_and_others_snap_to_them() {
+    for kind in ["discrete", "continuous"] {
+        let discretizer = fit(&one(kind, ""), table("x\n4\n1\n2.0\n4\n")).expect("a fit");
+        assert_eq!(discretizer.cardinalities(), [3]);
+        let codes: Vec<Code> = ["1", "2", "3", "3.5", "-9", "99"]
+            .map(|cell| code(&discretizer, cell))
+            .to_vec();
+        assert_eq!(codes, [0, 1, 1, 2, 0, 2], "a tie goes down");
+        assert_eq!(
+            (outside(&discretizer, "2.00"), outside(&discretizer, "3")),
+            (0, 1)
+        );
+    }
+}
+
+#[test]
+fn a_column_of_mostly_zeros_still_gets_bins() {
+    let zeros = std::iter::repeat_n(0.0, 970);
+    let discretizer = fit(
+        &one("continuous", ""),
+        table(&numbers(zeros.chain((1..=30).map(f64::from)))),
+    )
+    .expect("a fit");
+    let Domain::Bins { edges, .. } = &discretizer.domains()[0] else {
+        panic!("bins")
+    };
+    assert_eq!(
+        edges,
+        &[0.0, 3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0, 24.0, 27.0, 30.0]
+    );
+}
+
+#[test]
+fn a_bin_that_no_value_falls_into_is_joined_to_the_one_below() {
+    let config = DiscretizerConfig {
+        bins: 4,
+        max_values: 2,
+    };
+    let discretizer = fit_with(
+        &one("discrete", ""),
+        table("x\n1\n1\n2\n2\n3\n3\n"),
+        &config,
+    )
+    .expect("a fit");
+    let Domain::Bins { edges, medians, .. } = &discretizer.domains()[0] else {
+        panic!("bins")
+    };
+    assert_eq!(
+        (edges.as_slice(), medians.as_slice()),
+        (&[1.0, 2.0, 2.75, 3.0][..], &[1.0, 2.0, 3.0][..])
+    );
+}
+
+#[test]
+fn one_value_makes_one_code() {
+    let discretizer = fit(&one("continuous", ""), table("x\n5\n5\n")).expect("a fit");
+    assert_eq!(discretizer.cardinalities(), [1]);
+    assert_eq!(
+        discretizer.domains()[0].summary().expect("numbers").mad,
+        1.0
+    );
+}
+
+#[test]
+fn settings_have_ranges() {
+    for (config, expected) in [
+        (
+            DiscretizerConfig {
+                bins: 1,
+                max_values: 20,
+            },
+            "`bins` is 1, expected 2 to 1000",
+        ),
+        (
+            DiscretizerConfig {
+                bins: 10,
+                max_values: 0,
+            },
+            "`max_values` is 0, expected 1 to 1000",
+        ),
+    ] {
+        assert_eq!(
+            message(fit_with(&one("discrete", ""), table("x\n1\n"), &config)),
+            expected
+        );
+    }
+}
+
+#[test]
+fn categories_match_by_text_and_then_by_number() {
+    let discretizer = fit(
+        &one("ordinal", "values = [\"low\", 2, \"10\"]"),
+        table("x\nlow\n2\n"),
+    )
+    .expect("a fit");
+    let codes: Vec<Code> = ["low", " low ", "2", "2.0", "1e1"]
+        .map(|cell| code(&discretizer, cell))
+        .to_vec();
+    assert_eq!(codes, [0, 0, 1, 1, 2]);
+}
+
+#[test]
+fn an_unlisted_vocabulary_is_learned() {
+    let discretizer = fit(&one("nominal", ""), table("x\nb\na\n b\n")).expect("a fit");
+    assert_eq!(
+        discretizer.domains(),
+        [Domain::Categories {
+            values: vec!["a".to_string(), "b".to_string()],
+            ordered: false
+        }]
+    );
+    let discretizer = fit(
+        &one("nominal", "monotone = \"increasing\""),
+        table("x\n10\n9\n9.0\n"),
+    )
+    .expect("a fit");
+    assert_eq!(
+        discretizer.domains(),
+        [Domain::Categories {
+            values: vec!["9".to_string(), "10".to_string()],
+            ordered: true
+        }]
+    );
+}
+
+#[test]
+fn a_learned_vocabulary_without_order_is_refused_under_a_constraint() {
+    let fitted = fit(
+        &one("nominal", "monotone = \"increasing\""),
+        table("x\n10\nmany\n"),
+    );
+    assert_eq!(
+        message(fitted),
+        "t.csv: `x` must have an order, because it is monotone, but its value `many` is not a number\nhint: make it `ordinal` in the schema and list its `values` in order"
+    );
+}
+
+#[test]
+fn an_allowed_value_that_was_never_seen_is_refused() {
+    let fitted = fit(
+        &one("nominal", "allowed = [\"bleu\"]"),
+        table("x\nblue\nred\n"),
+    );
+    assert_eq!(
+        message(fitted),
+        "t.csv: column `x` never holds `bleu`, which `allowed` names, did you mean `blue`?"
+    );
+}
+
+#[test]
+fn missing_cells_are_unknown_where_the_schema_says_so() {
+    let discretizer = fit(
+        &one("discrete", "missing = true"),
+        table(&column(&["1", "", "NA", "2"])),
+    )
+    .expect("a fit");
+    assert_eq!(
+        (code(&discretizer, ""), code(&discretizer, " nan ")),
+        (UNKNOWN, UNKNOWN)
+    );
+    assert_eq!(outside(&discretizer, ""), 1);
+
+    let strict = fit(&one("discrete", ""), table(&column(&["1", "2", ""])));
+    let expected = "t.csv, line 4, column `x`: the value is missing\nhint: fill it in, or set `missing = true` for this feature in the schema";
+    assert_eq!(message(strict), expected);
+}
+
+#[test]
+fn a_listed_value_is_never_missing() {
+    let discretizer = fit(
+        &one("nominal", "values = [\"NA\", \"EU\"]"),
+        table("x\nNA\nEU\n"),
+    )
+    .expect("a fit");
+    assert_eq!(
+        (code(&discretizer, "NA"), outside(&discretizer, "NA")),
+        (0, 0)
+    );
+}
+
+#[test]
+fn an_all_missing_column_is_refused() {
+    for kind in ["continuous", "nominal"] {
+        let fitted = fit(&one(kind, "missing = true"), table(&column(&["", "NA"])));
+        let expected = "t.csv: column `x` has no value in any of 2 rows\nhint: remove the feature from the schema";
+        assert_eq!(message(fitted), expected);
+    }
+}
+
+#[test]
+fn a_table_without_rows_is_refused() {
+    let expected =
+        "t.csv: no rows to learn from\nhint: expected at least one row below the column names";
+    assert_eq!(message(fit(&one("discrete", ""), table("x\n"))), expected);
+}
+
+#[test]
+fn text_where_a_number_belongs_is_refused() {
+    let hint = "\nhint: correct the cell, list the text under `missing_text`, or make the feature `nominal`";
+    for (cell, line) in [("many", 3), ("inf", 3), ("1,5", 3)] {
+        let fitted = fit(&one("continuous", ""), table(&column(&["1", cell])));
+        let expected = format!(
+            "t.csv, line {line}, column `x`: expected a finite number, found `{cell}`{hint}"
+        );
+        assert_eq!(message(fitted), expected);
+    }
+}
+
+#[test]
+fn an_unseen_category_and_a_number_where_a_category_belongs_are_refused() {
+    let colours = one("nominal", "values = [\"red\", \"green\"]");
+    let discretizer = fit(&colours, table("x\nred\n")).expect("a fit");
+    let hint = "\nhint: correct the cell, add the value to the schema, or set `missing = true` to take it as unknown";
+    let encode = |cell: &str| {
+        let table = table(&column(&["red", cell]));
+        let columns = columns(&colours, &table).expect("a column");
+        message(discretizer.encode(&columns, &all_rows(table)))
+    };
+    assert_eq!(
+        encode("gren"),
+        format!("t.csv, line 3, column `x`: no category `gren`, did you mean `green`?{hint}")
+    );
+    assert_eq!(
+        encode("7"),
+        format!("t.csv, line 3, column `x`: no category `7`, expected one of `red`, `green`{hint}")
+    );
+    assert_eq!(
+        message(discretizer.encode_row(&["7"])),
+        format!("column `x`: no category `7`, expected one of `red`, `green`{hint}")
+    );
+    let lenient = fit(&one("nominal", "missing = true"), table("x\nred\n")).expect("a fit");
+    assert_eq!(
+        (code(&lenient, "blue"), outside(&lenient, "blue")),
+        (UNKNOWN, 1)
+    );
+}
+
+#[test]
+fn an_unseen_class_is_refused() {
+    let schema = schema(
+        "[label]\ncolumn = \"y\"\nclasses = [0, 1]\nfavourable = 1\n[[feature]]\nname = \"x\"\nkind = \"discrete\"\n",
+    );
+    let classes = |text: &str| {
+        let table = table(text);
+        let columns = columns(&schema, &table).expect("a column");
+        schema.classes(&columns, &all_rows(table))
+    };
+    assert_eq!(classes("x,y\n5,1.0\n5,0\n").expect("classes"), [1, 0]);
+    assert_eq!(
+        message(classes("x,y\n5,2\n")),
+        "t.csv, line 2, column `y`: no class `2`, expected one of `0`, `1`"
+    );
+    assert_eq!(
+        message(classes("x\n5\n")),
+        "t.csv: no column `y`, the schema's label"
+    );
+}
+
+#[test]
+fn an_unchanged_feature_keeps_its_text() {
+    let discretizer = fit(
+        &one("continuous", "bins = 2"),
+        table(&numbers((0..=10).map(f64::from))),
+    )
+    .expect("a fit");
+    let unchanged = discretizer.decode(0, 1, 1, " 07.10");
+    assert_eq!(
+        unchanged,
+        Decoded::Unchanged {
+            text: " 07.10".to_string()
+        }
+    );
+    assert_eq!(discretizer.decode(0, UNKNOWN, UNKNOWN, "NA").text(), "NA");
+}
+
+#[test]
+fn a_changed_category_has_its_label() {
+    let discretizer = fit(
+        &one(
+            "nominal",
+            "values = [\"A1\", \"A2\"]\nlabels = { A2 = \"owned\" }",
+        ),
+        table("x\nA1\n"),
+    )
+    .expect("a fit");
+    let decoded = discretizer.decode(0, 1, 0, "A1");
+    assert_eq!(
+        decoded,
+        Decoded::Category {
+            value: "A2".to_string(),
+            label: Some("owned".to_string())
+        }
+    );
+}
+
+/// The texts of the nearest number and the median of a bin.
+fn decoded(discretizer: &Discretizer, code: Code, raw: &str) -> (Interval, String, String) {
+    let factual = self::code(discretizer, raw);
+    match discretizer.decode(0, code, factual, raw) {
+        Decoded::Interval {
+            interval,
+            nearest,
+            median,
+        } => (interval, nearest.text, median.text),
+        other => panic!("expected an interval, found {other:?}"),
+    }
+}
+
+#[test]
+fn a_changed_number_is_the_least_change_within_its_interval_and_bounds() {
+    let values = table(&numbers((0..=100).map(|n| f64::from(n) / 2.0)));
+    let discretizer = fit(&one("continuous", "bins = 4\nbounds = [3, 60]"), values).expect("a fit");
+    let (interval, nearest, median) = decoded(&discretizer, 2, "7");
+    assert_eq!(
+        interval,
+        Interval {
+            low: 25.0,
+            high: 37.5,
+            closed: false
+        }
+    );
+    assert_eq!((nearest.as_str(), median.as_str()), ("25", "31"));
+    let (_, nearest, _) = decoded(&discretizer, 1, "49");
+    assert_eq!(nearest, "24.9", "one decimal, as in the column");
+    let (interval, _, median) = decoded(&discretizer, 0, "49");
+    assert_eq!((interval.low, median.as_str()), (3.0, "6"));
+    let (interval, ..) = decoded(&discretizer, 3, "7");
+    assert_eq!(
+        interval,
+        Interval {
+            low: 37.5,
+            high: 60.0,
+            closed: true
+        },
+        "the last bin reaches to the bound"
+    );
+}
+
+#[test]
+fn allowed_numbers_are_the_only_ones_named() {
+    let schema = one("discrete", "bins = 2\nallowed = [12, 24, 36]");
+    let discretizer = fit(&schema, table(&numbers((1..=44).map(f64::from)))).expect("a fit");
+    let (_, nearest, median) = decoded(&discretizer, 1, "3");
+    assert_eq!((nearest.as_str(), median.as_str()), ("24", "36"));
+}
+
+#[test]
+fn a_fitted_discretizer_survives_saving() {
+    let schema = schema(
+        "[[feature]]\nname = \"x\"\nkind = \"continuous\"\n[[feature]]\nname = \"y\"\nkind = \"nominal\"\n[[feature]]\nname = \"z\"\nkind = \"discrete\"\n",
+    );
+    let rows: String = (0..100)
+        .map(|n| format!("{},{},{}\n", f64::from(n) / 7.0, n % 3, n % 5))
+        .collect();
+    let discretizer = fit(&schema, table(&format!("x,y,z\n{rows}"))).expect("a fit");
+    let saved = serde_json::to_value(&discretizer).expect("a value");
+    let loaded: Discretizer = serde_json::from_value(saved.clone()).expect("a discretizer");
+    assert_eq!(loaded, discretizer);
+
+    let damaged = |pointer: &str, value: serde_json::Value| {
+        let mut saved = saved.clone();
+        *saved.pointer_mut(pointer).expect("a place to damage") = value;
+        message(serde_json::from_value::<Discretizer>(saved))
+    };
+    let hint = "\nhint: the model file is damaged; fit again";
+    for (pointer, value, problem) in [
+        (
+            "/domains/0/Bins/edges/3",
+            1e9.into(),
+            "its edges do not ascend",
+        ),
+        (
+            "/domains/0/Bins/medians/0",
+            13.0.into(),
+            "a median lies outside its bin",
+        ),
+        (
+            "/domains/0/Bins/medians",
+            Vec::<f64>::new().into(),
+            "its domain is empty",
+        ),
+        (
+            "/domains/0/Bins/summary/mad",
+            0.0.into(),
+            "its summary is impossible",
+        ),
+    ] {
+        assert_eq!(
+            damaged(pointer, value),
+            format!("saved discretizer, feature `x`: {problem}{hint}")
+        );
+    }
+    let swapped = saved.pointer("/domains/1").expect("categories").clone();
+    assert_eq!(
+        damaged("/domains/0", swapped),
+        format!("saved discretizer, feature `x`: its domain is of another kind{hint}")
+    );
+    assert_eq!(
+        damaged("/domains/1/Categories/values/0", "1".into()),
+        format!("saved discretizer, feature `y`: a category is repeated{hint}")
+    );
+    assert_eq!(
+        damaged("/domains", Vec::<f64>::new().into()),
+        format!("saved discretizer, feature `x`: features and domains differ in number{hint}")
+    );
+}
+
+proptest! {
+    #[test]
+    fn decoded_numbers_encode_to_their_code(
+        values in prop::collection::vec(-50_000i64..50_000, 2..200),
+        decimals in 0u32..4,
+        bins in 2usize..12,
+        bounds in prop::option::of((-60.0f64..0.0, 0.0f64..60.0)),
+        raw in -80.0f64..80.0,
+    ) {
+        let scale = 10f64.powi(decimals as i32);
+        let column = numbers(values.iter().map(|value| *value as f64 / scale));
+        let rest = bounds.map_or(String::new(), |(low, high)| format!("bounds = [{low:?}, {high:?}]"));
+        let config = DiscretizerConfig { bins, max_values: 1 };
+        let schema = one("continuous", &rest);
+        let discretizer = fit_with(&schema, table(&column), &config).expect("a fit");
+        let raw = raw.to_string();
+        let factual = code(&discretizer, &raw);
+        for code in (0..discretizer.cardinalities()[0] as Code).filter(|code| *code != factual) {
+            if let Decoded::Interval { interval, nearest, median } = discretizer.decode(0, code, factual, &raw) {
+                for number in [&nearest, &median] {
+                    prop_assert_eq!(self::code(&discretizer, &number.text), code);
+                    prop_assert!(interval.contains(number.value));
+                    prop_assert_eq!(number.text.parse::<f64>().expect("a number"), number.value);
+                }
+                prop_assert!((nearest.value - raw.parse::<f64>().expect("a number")).abs()
+                    <= (median.value - raw.parse::<f64>().expect("a number")).abs() + 1.0 / scale);
+            }
+        }
+    }
+
+    #[test]
+    fn every_bin_holds_training_values(values in prop::collection::vec(0u8..40, 2..300), bins in 2usize..20) {
+        let config = DiscretizerConfig { bins, max_values: 2 };
+        let column = numbers(values.iter().copied().map(f64::from));
+        let discretizer = fit_with(&one("discrete", ""), table(&column), &config).expect("a fit");
+        let mut counts = vec![0; discretizer.cardinalities()[0]];
+        for value in values {
+            counts[usize::from(code(&discretizer, &value.to_string()))] += 1;
+        }
+        prop_assert!(counts.iter().all(|count| *count > 0), "{:?}", counts);
+    }
+}

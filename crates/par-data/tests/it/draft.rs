@@ -1,0 +1,75 @@
+use par_data::Schema;
+use par_data::schema::{Kind, draft};
+
+use crate::{columns, fit, message, table};
+
+const PEOPLE: &str = "\
+row_id,age,income,town,note,colour,rate,same,outcome
+7,30,1000,\"A \"\"town\"\"\",,red,0.5,1,no
+9,41,,B,,red,0.25,1,yes
+4,52,3000,B,,blue,1,1,no
+";
+
+#[test]
+fn a_draft_is_a_schema_that_fits_its_table() {
+    let text = draft(table(PEOPLE)).expect("a draft");
+    let schema = Schema::parse(&text, "draft.toml").expect("a schema");
+    let kinds: Vec<(&str, Kind, bool)> = schema
+        .features()
+        .iter()
+        .map(|feature| (feature.name.as_str(), feature.kind, feature.missing))
+        .collect();
+    assert_eq!(
+        kinds,
+        [
+            ("age", Kind::Discrete, false),
+            ("income", Kind::Nominal, true),
+            ("town", Kind::Nominal, false),
+            ("colour", Kind::Nominal, false),
+            ("rate", Kind::Continuous, false),
+        ]
+    );
+    assert_eq!(schema.special().id.as_deref(), Some("row_id"));
+    let label = schema.label().expect("a label");
+    assert_eq!(
+        (label.column.as_str(), label.classes.join(" ")),
+        ("outcome", "no yes".to_string())
+    );
+    assert!(
+        text.contains(
+            "# - \"note\": no value in any row\n# - \"same\": the same value in every row\n"
+        ),
+        "{text}"
+    );
+
+    fit(&schema, table(PEOPLE)).expect("a fit");
+    columns(&schema, &table(PEOPLE)).expect("all columns");
+}
+
+#[test]
+fn long_text_and_row_numbers_are_no_features() {
+    let rows: String = (0..300)
+        .map(|row| format!("{row},person {row},{}\n", row % 3))
+        .collect();
+    let text = draft(table(&format!("n,who,kind\n{rows}"))).expect_err("no feature is left");
+    assert_eq!(
+        text.to_string(),
+        "t.csv: no column can be a feature\nhint: a feature has two or more different values, and as text not hundreds"
+    );
+    let rows: String = (0..300)
+        .map(|row| format!("{row},person {row},{},{}\n", row % 3, row % 7))
+        .collect();
+    let text = draft(table(&format!("n,who,size,kind\n{rows}"))).expect("a draft");
+    assert!(
+        text.contains("# - \"who\": text with more than 200 different values"),
+        "{text}"
+    );
+    assert!(text.contains("id = \"n\""), "{text}");
+}
+
+#[test]
+fn a_table_without_rows_is_refused() {
+    let expected =
+        "t.csv: no rows to learn from\nhint: expected at least one row below the column names";
+    assert_eq!(message(draft(table("a,b\n"))), expected);
+}

@@ -1,0 +1,381 @@
+use par_data::Schema;
+use par_data::schema::{Monotone, Rule};
+
+use crate::{columns, message, schema, table};
+
+const LABEL: &str =
+    "[label]\ncolumn = \"class\"\nclasses = [\"no\", \"yes\"]\nfavourable = \"yes\"\n";
+
+fn refused(text: &str) -> String {
+    message(Schema::parse(text, "s.toml"))
+}
+
+/// A schema of discrete features and rules, `effect -> cause`.
+fn ruled(features: &[&str], rules: &[(&str, &str)]) -> String {
+    let features = features
+        .iter()
+        .map(|name| format!("[[feature]]\nname = \"{name}\"\nkind = \"discrete\"\n"));
+    let rules = rules.iter().map(|(effect, cause)| {
+        format!("[[rule]]\nif_increases = \"{effect}\"\nmust_increase = \"{cause}\"\n")
+    });
+    features.chain(rules).collect()
+}
+
+#[test]
+fn every_key_is_understood() {
+    let text = r#"
+name = "people"
+file = "people.csv"
+rows = 3
+folds = 5
+missing_text = ["?", -1]
+
+[columns]
+id = "id"
+fold = "fold"
+subtest = "subtest"
+
+[label]
+column = "class"
+classes = [0, 1]
+favourable = 0
+paper_favourable = "1"
+counts = [2, 1]
+
+[[feature]]
+name = "age"
+kind = "discrete"
+bounds = [18, 99.5]
+observed = [20, 70]
+unit = "years"
+bins = 4
+missing = true
+monotone = "increasing"
+note = "free text"
+
+[[feature]]
+name = "education"
+kind = "ordinal"
+values = ["school", "college"]
+allowed = ["college"]
+immutable = false
+labels = { school = "up to twelve years" }
+
+[[rule]]
+if_increases = "education"
+must_increase = "age"
+"#;
+    let schema = schema(text);
+    assert_eq!(
+        (schema.name(), schema.file()),
+        (Some("people"), Some("people.csv"))
+    );
+    assert_eq!((schema.rows(), schema.folds()), (Some(3), Some(5)));
+    assert_eq!(schema.special().subtest.as_deref(), Some("subtest"));
+    let label = schema.label().expect("a label");
+    assert_eq!(
+        (label.classes.as_slice(), label.favourable),
+        (&["0".to_string(), "1".to_string()][..], 0)
+    );
+    assert_eq!(label.paper_favourable, Some(1));
+    let [age, education] = schema.features() else {
+        panic!("two features")
+    };
+    assert_eq!(
+        (age.bounds, age.bins, age.missing),
+        (Some([18.0, 99.5]), Some(4), true)
+    );
+    assert_eq!(
+        (age.monotone, age.unit.as_deref()),
+        (Monotone::Increasing, Some("years"))
+    );
+    assert_eq!(
+        education.allowed.as_deref(),
+        Some(&["college".to_string()][..])
+    );
+    assert_eq!(education.labels["school"], "up to twelve years");
+    assert_eq!(
+        schema.rules(),
+        [Rule {
+            if_increases: 1,
+            must_increase: 0
+        }]
+    );
+}
+
+#[test]
+fn a_schema_is_saved_as_its_text() {
+    let schema = schema(&format!("{LABEL}{}", ruled(&["a", "b"], &[("a", "b")])));
+    let saved = serde_json::to_string(&schema).expect("text");
+    assert_eq!(
+        serde_json::from_str::<Schema>(&saved).expect("a schema"),
+        schema
+    );
+    assert!(
+        message(serde_json::from_str::<Schema>("\"name = 1\""))
+            .starts_with("saved schema, line 1: ")
+    );
+}
+
+#[test]
+fn what_is_not_toml_is_refused() {
+    assert_eq!(
+        refused("name = \"x\"\nrows = \n"),
+        "s.toml, line 2: string values must be quoted, expected literal string"
+    );
+}
+
+#[test]
+fn an_unknown_key_is_refused_with_the_nearest_one() {
+    let text = "[[feature]]\nname = \"age\"\nkind = \"discrete\"\nimutable = true\n";
+    assert_eq!(
+        refused(text),
+        "s.toml, line 4: `[[feature]]` has no key `imutable`, did you mean `immutable`?"
+    );
+    assert_eq!(
+        refused("[labels]\ncolumn = \"class\"\n"),
+        "s.toml, line 1: the schema has no key `labels`, did you mean `label`?"
+    );
+    assert_eq!(
+        refused("[columns]\nweight = \"w\"\n"),
+        "s.toml, line 2: `[columns]` has no key `weight`, expected one of `id`, `fold`, `subtest`"
+    );
+}
+
+#[test]
+fn an_absent_key_is_refused() {
+    assert_eq!(
+        refused("name = \"x\"\n"),
+        "s.toml, line 1: the schema lists no `[[feature]]`"
+    );
+    assert_eq!(
+        refused("\n[[feature]]\nkind = \"discrete\"\n"),
+        "s.toml, line 2: `[[feature]]` lacks `name`, the column's name"
+    );
+    assert_eq!(
+        refused("[[feature]]\nname = \"age\"\n"),
+        "s.toml, line 2: feature `age` lacks `kind`, one of `nominal`, `ordinal`, `discrete`, `continuous`"
+    );
+    assert_eq!(
+        refused("[[feature]]\nname = \"size\"\nkind = \"ordinal\"\nmonotone = \"increasing\"\n"),
+        "s.toml, line 2: feature `size` lacks `values`, its categories in order"
+    );
+    assert_eq!(
+        refused("[label]\ncolumn = \"class\"\nclasses = [\"no\", \"yes\"]\n"),
+        "s.toml, line 1: `[label]` lacks `favourable`, the class a person wants"
+    );
+}
+
+#[test]
+fn a_value_of_the_wrong_type_is_refused() {
+    let feature = "[[feature]]\nname = \"age\"\nkind = \"discrete\"\n";
+    assert_eq!(
+        refused(&format!("{feature}immutable = \"yes\"\n")),
+        "s.toml, line 4: feature `age`: `immutable` is text, expected true or false"
+    );
+    assert_eq!(
+        refused(&format!("{feature}bounds = 3\n")),
+        "s.toml, line 4: feature `age`: `bounds` is a number, expected a list"
+    );
+    assert_eq!(
+        refused(&format!("{feature}bounds = [1, \"high\"]\n")),
+        "s.toml, line 4: feature `age`: `bounds` is [1, high], expected two finite numbers"
+    );
+    assert_eq!(
+        refused(&format!("rows = -1\n{feature}")),
+        "s.toml, line 1: the schema: `rows` is a number, expected a whole number"
+    );
+    assert_eq!(
+        refused("label = \"class\"\n"),
+        "s.toml, line 1: the schema: `label` is text, expected a table"
+    );
+}
+
+#[test]
+fn an_unknown_word_is_refused() {
+    assert_eq!(
+        refused("[[feature]]\nname = \"age\"\nkind = \"continous\"\n"),
+        "s.toml, line 3: feature `age`: `kind` cannot be `continous`, did you mean `continuous`?"
+    );
+    assert_eq!(
+        refused("[[feature]]\nname = \"age\"\nkind = \"discrete\"\nmonotone = \"up\"\n"),
+        "s.toml, line 4: feature `age`: `monotone` cannot be `up`, expected one of `none`, `increasing`, `decreasing`"
+    );
+    assert_eq!(
+        refused(&LABEL.replace("= \"yes\"", "= \"Yes\"")),
+        "s.toml, line 4: `[label]`: `favourable` cannot be `Yes`, did you mean `yes`?"
+    );
+}
+
+#[test]
+fn contradictions_are_refused() {
+    let feature = |rest: &str| refused(&format!("[[feature]]\nname = \"age\"\n{rest}\n"));
+    assert_eq!(
+        feature("kind = \"discrete\"\nimmutable = true\nmonotone = \"increasing\""),
+        "s.toml, line 5: feature `age`: `monotone = \"increasing\"` contradicts `immutable = true`\nhint: drop one of them"
+    );
+    assert_eq!(
+        feature("kind = \"discrete\"\nimmutable = true\nallowed = [3]"),
+        "s.toml, line 5: feature `age`: `allowed` contradicts `immutable = true`\nhint: drop one of them"
+    );
+    assert_eq!(
+        feature("kind = \"discrete\"\nvalues = [1, 2]"),
+        "s.toml, line 4: feature `age`: `values` contradicts `kind = \"discrete\"`\nhint: give numbers `bounds` or `allowed`, or make the feature `nominal` or `ordinal`"
+    );
+    assert_eq!(
+        feature("kind = \"nominal\"\nbounds = [1, 2]"),
+        "s.toml, line 4: feature `age`: `bounds` contradicts `kind = \"nominal\"`\nhint: give categories `values` or `allowed`, or make the feature `discrete` or `continuous`"
+    );
+    assert_eq!(
+        feature("kind = \"discrete\"\nbounds = [9, 1]"),
+        "s.toml, line 4: feature `age`: `bounds` run from 9 down to 1\nhint: write the lower one first"
+    );
+    assert_eq!(
+        feature("kind = \"discrete\"\nbounds = [0, inf]"),
+        "s.toml, line 4: feature `age`: `bounds` is [0, inf], expected two finite numbers"
+    );
+    assert_eq!(
+        feature("kind = \"discrete\"\nbounds = [0, 9]\nallowed = [\n  3,\n  12]"),
+        "s.toml, line 7: feature `age`: `allowed` is 12, expected a number within the bounds 0 to 9"
+    );
+    assert_eq!(
+        feature("kind = \"ordinal\"\nvalues = [\"low\", \"high\"]\nallowed = [\"hihg\"]"),
+        "s.toml, line 5: feature `age`: `allowed` names `hihg`, which is not among its `values`, did you mean `high`?"
+    );
+    assert_eq!(
+        feature(
+            "kind = \"nominal\"\nvalues = [\"a1\", \"a2\"]\n[feature.labels]\na1 = \"one\"\na3 = \"three\""
+        ),
+        "s.toml, line 7: feature `age`: `labels` names `a3`, which is not among its `values`, expected one of `a1`, `a2`"
+    );
+    assert_eq!(
+        feature("kind = \"nominal\"\nvalues = [\"a\", \"b\", \"a\"]"),
+        "s.toml, line 4: feature `age`: `a` is listed twice"
+    );
+    assert_eq!(
+        feature("kind = \"discrete\"\nbins = 1"),
+        "s.toml, line 4: feature `age`: `bins` is 1, expected 2 to 1000"
+    );
+}
+
+#[test]
+fn a_column_has_one_role() {
+    let feature = "[[feature]]\nname = \"class\"\nkind = \"discrete\"\n";
+    assert_eq!(
+        refused(&format!("{LABEL}{feature}")),
+        "s.toml, line 6: column `class` is the label and also a feature\nhint: remove one of them"
+    );
+    assert_eq!(
+        refused(&format!("{feature}{feature}")),
+        "s.toml, line 5: `[[feature]]`: `class` is listed twice"
+    );
+    assert_eq!(
+        refused(&format!("[columns]\nfold = \"class\"\n{LABEL}")),
+        "s.toml, line 3: column `class` is the fold and also the label\nhint: remove one of them"
+    );
+}
+
+#[test]
+fn a_label_has_classes() {
+    assert_eq!(
+        refused("[label]\ncolumn = \"class\"\nclasses = [\"no\"]\nfavourable = \"no\"\n"),
+        "s.toml, line 3: `[label]`: found 1 classes, expected at least 2"
+    );
+    assert_eq!(
+        refused(&format!("{LABEL}counts = [1, 2, 3]\n")),
+        "s.toml, line 5: `[label]`: found 3 `counts`, expected one for each of 2 classes"
+    );
+}
+
+#[test]
+fn categories_without_an_order_are_refused_under_a_constraint() {
+    let nominal = |values: &str, rest: &str| {
+        format!("[[feature]]\nname = \"size\"\nkind = \"nominal\"\nvalues = {values}\n{rest}\n")
+    };
+    assert_eq!(
+        refused(&nominal("[\"S\", \"M\"]", "monotone = \"increasing\"")),
+        "s.toml, line 5: feature `size` must have an order, because it is monotone, but its value `S` is not a number\nhint: make it `ordinal` and list its `values` in order"
+    );
+    let rule = "[[feature]]\nname = \"age\"\nkind = \"discrete\"\n[[rule]]\nif_increases = \"size\"\nmust_increase = \"age\"";
+    assert_eq!(
+        refused(&nominal("[\"1\", \"M\"]", rule)),
+        "s.toml, line 8: feature `size` must have an order, because a rule speaks of its increase, but its value `M` is not a number\nhint: make it `ordinal` and list its `values` in order"
+    );
+    schema(&nominal("[\"2\", \"10\"]", "monotone = \"increasing\""));
+}
+
+#[test]
+fn rules_name_two_different_features_once() {
+    assert_eq!(
+        refused(&ruled(&["age", "size"], &[("size", "Aage")])),
+        "s.toml, line 9: rule 1: no feature `Aage`, did you mean `age`?"
+    );
+    assert_eq!(
+        refused(&ruled(&["age"], &[("age", "age")])),
+        "s.toml, line 4: rule 1: `age` cannot depend on itself"
+    );
+    assert_eq!(
+        refused(&ruled(
+            &["age", "size"],
+            &[("size", "age"), ("size", "age")]
+        )),
+        "s.toml, line 10: rule 2 repeats rule 1\nhint: remove one of them"
+    );
+}
+
+#[test]
+fn a_rule_cycle_is_refused_by_name() {
+    assert_eq!(
+        refused(&ruled(
+            &["a", "b", "c", "d"],
+            &[("d", "a"), ("a", "b"), ("b", "c"), ("c", "a")]
+        )),
+        "s.toml, line 22: the rules go round in a circle: a -> b -> c -> a\nhint: remove one of them"
+    );
+}
+
+#[test]
+fn a_large_tangle_of_rules_is_refused_and_a_large_tree_is_not() {
+    let names: Vec<String> = (0..17).map(|n| format!("f{n}")).collect();
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    let mut rules: Vec<(&str, &str)> = names.windows(2).map(|pair| (pair[0], pair[1])).collect();
+    schema(&ruled(&names, &rules));
+    rules.push(("f0", "f2"));
+    assert_eq!(
+        refused(&ruled(&names, &rules)),
+        "s.toml, line 100: 17 features are tied together by rules that form no tree, expected at most 16: one of `f0`, `f1`, `f2`, `f3`, `f4`, `f5`, `f6`, `f7` and 9 more\nhint: remove rules that follow from others"
+    );
+}
+
+#[test]
+fn a_schema_that_names_an_absent_column_is_refused() {
+    let schema = schema(&ruled(&["age", "hours"], &[]));
+    let found = columns(&schema, &table("Age,hours\n1,2\n"));
+    assert_eq!(
+        message(found),
+        "t.csv: no column `age`, which the schema names, did you mean `Age`?"
+    );
+    let found = columns(&schema, &table("age,class\n1,2\n"));
+    assert_eq!(
+        message(found),
+        "t.csv: no column `hours`, which the schema names, expected one of `age`, `class`"
+    );
+}
+
+#[test]
+fn a_name_that_is_no_feature_is_refused_with_the_nearest_one() {
+    let schema = schema(&ruled(&["age", "hours"], &[]));
+    assert_eq!(schema.positions(&["hours", "age"]).expect("both"), [1, 0]);
+    assert_eq!(
+        message(schema.positions(&["hous"])),
+        "no feature `hous`, did you mean `hours`?"
+    );
+}
+
+#[test]
+fn an_absent_schema_file_is_refused() {
+    assert_eq!(
+        message(Schema::load("nowhere/s.toml")),
+        "nowhere/s.toml: no such file"
+    );
+}
