@@ -32,6 +32,7 @@ mod draft;
 mod parse;
 mod problem;
 mod rules;
+mod section;
 
 use std::collections::BTreeMap;
 use std::path::Path;

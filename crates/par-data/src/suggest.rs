@@ -8,22 +8,21 @@ pub(crate) fn suggest(found: &str, known: &[String]) -> String {
     match nearest(found, known) {
         Some(name) => format!(", did you mean `{name}`?"),
         None if known.is_empty() => String::new(),
-        None => format!(", expected {}", one_of(known)),
+        None if known.len() == 1 => format!(", expected `{}`", known[0]),
+        None => format!(", expected one of {}", listed(known)),
     }
 }
 
-/// The known names in backticks, the tail of a long list only counted.
-pub(crate) fn one_of(known: &[String]) -> String {
-    let names: Vec<String> = known
+/// The names in backticks, the tail of a long list only counted.
+pub(crate) fn listed(names: &[String]) -> String {
+    let shown: Vec<String> = names
         .iter()
         .take(LISTED)
         .map(|name| format!("`{name}`"))
         .collect();
-    let names = names.join(", ");
-    match known.len() {
-        1 => names,
-        n if n > LISTED => format!("one of {names} and {} more", n - LISTED),
-        _ => format!("one of {names}"),
+    match names.len().saturating_sub(LISTED) {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }
 

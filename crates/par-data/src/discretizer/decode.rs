@@ -28,6 +28,10 @@ pub enum Decoded {
     Interval {
         /// The interval, cut to the schema's bounds.
         interval: Interval,
+        /// The lowest number inside.
+        lowest: Number,
+        /// The highest number inside.
+        highest: Number,
         /// The number inside that is nearest to the person's own: the least that must be done.
         nearest: Number,
         /// The median of the training values inside.
@@ -200,6 +204,8 @@ impl Discretizer {
                 let own = parse_number(raw).unwrap_or(medians[code]);
                 Decoded::Interval {
                     interval,
+                    lowest: nearest(interval.low),
+                    highest: nearest(interval.high),
                     nearest: nearest(own),
                     median: nearest(medians[code]),
                 }

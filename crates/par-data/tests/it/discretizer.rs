@@ -362,15 +362,20 @@ fn a_changed_category_has_its_label() {
     );
 }
 
-/// The texts of the nearest number and the median of a bin.
-fn decoded(discretizer: &Discretizer, code: Code, raw: &str) -> (Interval, String, String) {
+/// The interval and the texts of its numbers: lowest, highest, nearest and median.
+fn decoded(discretizer: &Discretizer, code: Code, raw: &str) -> (Interval, [String; 4]) {
     let factual = self::code(discretizer, raw);
     match discretizer.decode(0, code, factual, raw) {
         Decoded::Interval {
             interval,
+            lowest,
+            highest,
             nearest,
             median,
-        } => (interval, nearest.text, median.text),
+        } => (
+            interval,
+            [lowest, highest, nearest, median].map(|number| number.text),
+        ),
         other => panic!("expected an interval, found {other:?}"),
     }
 }
@@ -379,7 +384,7 @@ fn decoded(discretizer: &Discretizer, code: Code, raw: &str) -> (Interval, Strin
 fn a_changed_number_is_the_least_change_within_its_interval_and_bounds() {
     let values = table(&numbers((0..=100).map(|n| f64::from(n) / 2.0)));
     let discretizer = fit(&one("continuous", "bins = 4\nbounds = [3, 60]"), values).expect("a fit");
-    let (interval, nearest, median) = decoded(&discretizer, 2, "7");
+    let (interval, numbers) = decoded(&discretizer, 2, "7");
     assert_eq!(
         interval,
         Interval {
@@ -388,20 +393,32 @@ fn a_changed_number_is_the_least_change_within_its_interval_and_bounds() {
             closed: false
         }
     );
-    assert_eq!((nearest.as_str(), median.as_str()), ("25", "31"));
-    let (_, nearest, _) = decoded(&discretizer, 1, "49");
-    assert_eq!(nearest, "24.9", "one decimal, as in the column");
-    let (interval, _, median) = decoded(&discretizer, 0, "49");
-    assert_eq!((interval.low, median.as_str()), (3.0, "6"));
-    let (interval, ..) = decoded(&discretizer, 3, "7");
+    assert_eq!(numbers, ["25", "37.4", "25", "31"]);
+    let (_, numbers) = decoded(&discretizer, 1, "49");
+    assert_eq!(
+        numbers,
+        ["12.5", "24.9", "24.9", "18.5"],
+        "one decimal, as in the column"
+    );
+    let (_, numbers) = decoded(&discretizer, 0, "49");
+    assert_eq!(
+        numbers,
+        ["3", "12.4", "12.4", "6"],
+        "the first bin reaches to the lower bound"
+    );
+    let (interval, numbers) = decoded(&discretizer, 3, "7");
     assert_eq!(
         interval,
         Interval {
             low: 37.5,
             high: 60.0,
             closed: true
-        },
-        "the last bin reaches to the bound"
+        }
+    );
+    assert_eq!(
+        numbers,
+        ["37.5", "60", "37.5", "43.5"],
+        "the last bin reaches to the upper bound"
     );
 }
 
@@ -409,8 +426,8 @@ fn a_changed_number_is_the_least_change_within_its_interval_and_bounds() {
 fn allowed_numbers_are_the_only_ones_named() {
     let schema = one("discrete", "bins = 2\nallowed = [12, 24, 36]");
     let discretizer = fit(&schema, table(&numbers((1..=44).map(f64::from)))).expect("a fit");
-    let (_, nearest, median) = decoded(&discretizer, 1, "3");
-    assert_eq!((nearest.as_str(), median.as_str()), ("24", "36"));
+    let (_, numbers) = decoded(&discretizer, 1, "3");
+    assert_eq!(numbers, ["24", "36", "24", "36"]);
 }
 
 #[test]
@@ -492,14 +509,16 @@ proptest! {
         let raw = raw.to_string();
         let factual = code(&discretizer, &raw);
         for code in (0..discretizer.cardinalities()[0] as Code).filter(|code| *code != factual) {
-            if let Decoded::Interval { interval, nearest, median } = discretizer.decode(0, code, factual, &raw) {
-                for number in [&nearest, &median] {
+            if let Decoded::Interval { interval, lowest, highest, nearest, median } =
+                discretizer.decode(0, code, factual, &raw)
+            {
+                for number in [&lowest, &highest, &nearest, &median] {
                     prop_assert_eq!(self::code(&discretizer, &number.text), code);
                     prop_assert!(interval.contains(number.value));
                     prop_assert_eq!(number.text.parse::<f64>().expect("a number"), number.value);
                 }
-                prop_assert!((nearest.value - raw.parse::<f64>().expect("a number")).abs()
-                    <= (median.value - raw.parse::<f64>().expect("a number")).abs() + 1.0 / scale);
+                let change = |to: f64| (to - raw.parse::<f64>().expect("a number")).abs();
+                prop_assert!(change(nearest.value) <= change(median.value));
             }
         }
     }

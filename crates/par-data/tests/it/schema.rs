@@ -121,7 +121,7 @@ fn a_schema_is_saved_as_its_text() {
 fn what_is_not_toml_is_refused() {
     assert_eq!(
         refused("name = \"x\"\nrows = \n"),
-        "s.toml, line 2: string values must be quoted, expected literal string"
+        "s.toml, line 2: not TOML: string values must be quoted, expected literal string"
     );
 }
 
@@ -130,15 +130,15 @@ fn an_unknown_key_is_refused_with_the_nearest_one() {
     let text = "[[feature]]\nname = \"age\"\nkind = \"discrete\"\nimutable = true\n";
     assert_eq!(
         refused(text),
-        "s.toml, line 4: `[[feature]]` has no key `imutable`, did you mean `immutable`?"
+        "s.toml, line 4: `[[feature]]`: unknown key `imutable`, did you mean `immutable`?"
     );
     assert_eq!(
         refused("[labels]\ncolumn = \"class\"\n"),
-        "s.toml, line 1: the schema has no key `labels`, did you mean `label`?"
+        "s.toml, line 1: the schema: unknown key `labels`, did you mean `label`?"
     );
     assert_eq!(
         refused("[columns]\nweight = \"w\"\n"),
-        "s.toml, line 2: `[columns]` has no key `weight`, expected one of `id`, `fold`, `subtest`"
+        "s.toml, line 2: `[columns]`: unknown key `weight`, expected one of `id`, `fold`, `subtest`"
     );
 }
 
@@ -146,23 +146,23 @@ fn an_unknown_key_is_refused_with_the_nearest_one() {
 fn an_absent_key_is_refused() {
     assert_eq!(
         refused("name = \"x\"\n"),
-        "s.toml, line 1: the schema lists no `[[feature]]`"
+        "s.toml, line 1: the schema: no `[[feature]]` is listed"
     );
     assert_eq!(
         refused("\n[[feature]]\nkind = \"discrete\"\n"),
-        "s.toml, line 2: `[[feature]]` lacks `name`, the column's name"
+        "s.toml, line 2: `[[feature]]`: `name` is missing, expected the column's name"
     );
     assert_eq!(
         refused("[[feature]]\nname = \"age\"\n"),
-        "s.toml, line 2: feature `age` lacks `kind`, one of `nominal`, `ordinal`, `discrete`, `continuous`"
+        "s.toml, line 2: feature `age`: `kind` is missing, expected one of `nominal`, `ordinal`, `discrete`, `continuous`"
     );
     assert_eq!(
         refused("[[feature]]\nname = \"size\"\nkind = \"ordinal\"\nmonotone = \"increasing\"\n"),
-        "s.toml, line 2: feature `size` lacks `values`, its categories in order"
+        "s.toml, line 2: feature `size`: `values` is missing, expected its categories in order"
     );
     assert_eq!(
         refused("[label]\ncolumn = \"class\"\nclasses = [\"no\", \"yes\"]\n"),
-        "s.toml, line 1: `[label]` lacks `favourable`, the class a person wants"
+        "s.toml, line 1: `[label]`: `favourable` is missing, expected the class a person wants"
     );
 }
 
@@ -263,15 +263,15 @@ fn a_column_has_one_role() {
     let feature = "[[feature]]\nname = \"class\"\nkind = \"discrete\"\n";
     assert_eq!(
         refused(&format!("{LABEL}{feature}")),
-        "s.toml, line 6: column `class` is the label and also a feature\nhint: remove one of them"
+        "s.toml, line 6: feature `class`: column `class` is the label already\nhint: remove one of them"
     );
     assert_eq!(
         refused(&format!("{feature}{feature}")),
-        "s.toml, line 5: `[[feature]]`: `class` is listed twice"
+        "s.toml, line 5: feature `class`: column `class` is a feature already\nhint: remove one of them"
     );
     assert_eq!(
         refused(&format!("[columns]\nfold = \"class\"\n{LABEL}")),
-        "s.toml, line 3: column `class` is the fold and also the label\nhint: remove one of them"
+        "s.toml, line 4: `[label]`: column `class` is the fold already\nhint: remove one of them"
     );
 }
 
@@ -294,12 +294,12 @@ fn categories_without_an_order_are_refused_under_a_constraint() {
     };
     assert_eq!(
         refused(&nominal("[\"S\", \"M\"]", "monotone = \"increasing\"")),
-        "s.toml, line 5: feature `size` must have an order, because it is monotone, but its value `S` is not a number\nhint: make it `ordinal` and list its `values` in order"
+        "s.toml, line 5: feature `size`: an order is needed, because it is monotone, but the value `S` is not a number\nhint: make it `ordinal` and list its `values` in order"
     );
     let rule = "[[feature]]\nname = \"age\"\nkind = \"discrete\"\n[[rule]]\nif_increases = \"size\"\nmust_increase = \"age\"";
     assert_eq!(
         refused(&nominal("[\"1\", \"M\"]", rule)),
-        "s.toml, line 8: feature `size` must have an order, because a rule speaks of its increase, but its value `M` is not a number\nhint: make it `ordinal` and list its `values` in order"
+        "s.toml, line 8: feature `size`: an order is needed, because a rule speaks of its increase, but the value `M` is not a number\nhint: make it `ordinal` and list its `values` in order"
     );
     schema(&nominal("[\"2\", \"10\"]", "monotone = \"increasing\""));
 }
@@ -319,7 +319,7 @@ fn rules_name_two_different_features_once() {
             &["age", "size"],
             &[("size", "age"), ("size", "age")]
         )),
-        "s.toml, line 10: rule 2 repeats rule 1\nhint: remove one of them"
+        "s.toml, line 10: rule 2: repeats rule 1\nhint: remove one of them"
     );
 }
 
@@ -330,7 +330,7 @@ fn a_rule_cycle_is_refused_by_name() {
             &["a", "b", "c", "d"],
             &[("d", "a"), ("a", "b"), ("b", "c"), ("c", "a")]
         )),
-        "s.toml, line 22: the rules go round in a circle: a -> b -> c -> a\nhint: remove one of them"
+        "s.toml, line 22: rule 4: goes round in a circle: a -> b -> c -> a\nhint: remove one of them"
     );
 }
 
@@ -343,7 +343,7 @@ fn a_large_tangle_of_rules_is_refused_and_a_large_tree_is_not() {
     rules.push(("f0", "f2"));
     assert_eq!(
         refused(&ruled(&names, &rules)),
-        "s.toml, line 100: 17 features are tied together by rules that form no tree, expected at most 16: one of `f0`, `f1`, `f2`, `f3`, `f4`, `f5`, `f6`, `f7` and 9 more\nhint: remove rules that follow from others"
+        "s.toml, line 100: rule 17: ties together 17 features without forming a tree, expected at most 16: `f0`, `f1`, `f2`, `f3`, `f4`, `f5`, `f6`, `f7` and 9 more\nhint: remove rules that follow from others"
     );
 }
 

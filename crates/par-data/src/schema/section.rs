@@ -1,0 +1,351 @@
+//! One table of a TOML document, whose values are taken out by type and refused with their line.
+
+use std::collections::HashSet;
+use std::fmt::Display;
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::parse_number;
+use super::problem::{SchemaError, SchemaProblem};
+
+/// A TOML text and its name in messages.
+pub(super) struct Document<'a> {
+    pub(super) text: &'a str,
+    pub(super) origin: &'a str,
+}
+
+impl Document<'_> {
+    pub(super) fn line(&self, span: Range<usize>) -> usize {
+        let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
+        before.iter().filter(|byte| **byte == b'\n').count() + 1
+    }
+
+    pub(super) fn refuse(&self, line: usize, section: &str, problem: SchemaProblem) -> SchemaError {
+        SchemaError {
+            origin: self.origin.to_string(),
+            line,
+            section: section.to_string(),
+            problem: Box::new(problem),
+        }
+    }
+}
+
+/// A value and the line it stands on.
+pub(super) struct Located<T> {
+    pub(super) value: T,
+    pub(super) line: usize,
+}
+
+/// One table of the document, with the name it has in messages.
+pub(super) struct Section<'a> {
+    pub(super) document: &'a Document<'a>,
+    pub(super) name: String,
+    pub(super) line: usize,
+    table: &'a DeTable<'a>,
+}
+
+impl<'a> Section<'a> {
+    /// Refuses a table with keys other than the known ones.
+    pub(super) fn new(
+        document: &'a Document<'a>,
+        name: &str,
+        span: Range<usize>,
+        table: &'a DeTable<'a>,
+        known: &[&str],
+    ) -> Result<Self, SchemaError> {
+        let section = Self {
+            document,
+            name: name.to_string(),
+            line: document.line(span),
+            table,
+        };
+        match table
+            .keys()
+            .find(|key| !known.contains(&key.get_ref().as_ref()))
+        {
+            None => Ok(section),
+            Some(key) => {
+                let problem = SchemaProblem::UnknownKey {
+                    key: key.get_ref().to_string(),
+                    known: known.iter().map(ToString::to_string).collect(),
+                };
+                Err(section.refuse(document.line(key.span()), problem))
+            }
+        }
+    }
+
+    pub(super) fn refuse(&self, line: usize, problem: SchemaProblem) -> SchemaError {
+        self.document.refuse(line, &self.name, problem)
+    }
+
+    pub(super) fn lacks(&self, key: &'static str, expected: &'static str) -> SchemaError {
+        self.refuse(self.line, SchemaProblem::MissingKey { key, expected })
+    }
+
+    /// Refuses `key` because of what else the section says.
+    pub(super) fn contradicts(&self, key: &str, other: &str, hint: &'static str) -> SchemaError {
+        let problem = SchemaProblem::Contradiction {
+            first: self.statement(key),
+            second: self.statement(other),
+            hint,
+        };
+        self.refuse(self.line_of(key), problem)
+    }
+
+    /// A key as written, with its value where that is a word.
+    fn statement(&self, key: &str) -> String {
+        match self.table.get(key).map(Spanned::get_ref) {
+            Some(DeValue::String(word)) => format!("`{key} = \"{word}\"`"),
+            Some(DeValue::Boolean(truth)) => format!("`{key} = {truth}`"),
+            _ => format!("`{key}`"),
+        }
+    }
+
+    pub(super) fn out_of_range(
+        &self,
+        key: &'static str,
+        line: usize,
+        found: impl Display,
+        expected: impl Display,
+    ) -> SchemaError {
+        let (found, expected) = (found.to_string(), expected.to_string());
+        self.refuse(
+            line,
+            SchemaProblem::OutOfRange {
+                key,
+                found,
+                expected,
+            },
+        )
+    }
+
+    fn wrong_type(
+        &self,
+        key: &'static str,
+        value: &Spanned<DeValue<'_>>,
+        expected: &'static str,
+    ) -> SchemaError {
+        let found = match value.get_ref() {
+            DeValue::String(_) => "text",
+            DeValue::Integer(_) | DeValue::Float(_) => "a number",
+            DeValue::Boolean(_) => "true or false",
+            DeValue::Datetime(_) => "a date",
+            DeValue::Array(_) => "a list",
+            DeValue::Table(_) => "a table",
+        };
+        let line = self.document.line(value.span());
+        self.refuse(
+            line,
+            SchemaProblem::WrongType {
+                key,
+                found,
+                expected,
+            },
+        )
+    }
+
+    pub(super) fn has(&self, key: &str) -> bool {
+        self.table.contains_key(key)
+    }
+
+    /// The line of the key's value, or that of the section.
+    pub(super) fn line_of(&self, key: &str) -> usize {
+        self.table
+            .get(key)
+            .map_or(self.line, |value| self.document.line(value.span()))
+    }
+
+    pub(super) fn table(
+        &self,
+        key: &'static str,
+        name: &str,
+        known: &[&str],
+    ) -> Result<Option<Section<'a>>, SchemaError> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(None);
+        };
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(self.wrong_type(key, value, "a table"));
+        };
+        Section::new(self.document, name, value.span(), table, known).map(Some)
+    }
+
+    pub(super) fn tables(
+        &self,
+        key: &'static str,
+        name: &str,
+        known: &[&str],
+    ) -> Result<Vec<Section<'a>>, SchemaError> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(Vec::new());
+        };
+        let expected = "tables, each under its own double brackets";
+        let DeValue::Array(tables) = value.get_ref() else {
+            return Err(self.wrong_type(key, value, expected));
+        };
+        tables
+            .iter()
+            .map(|value| match value.get_ref() {
+                DeValue::Table(table) => {
+                    Section::new(self.document, name, value.span(), table, known)
+                }
+                _ => Err(self.wrong_type(key, value, expected)),
+            })
+            .collect()
+    }
+
+    /// Text, or a number or truth value as it is written.
+    fn as_text(
+        &self,
+        key: &'static str,
+        value: &Spanned<DeValue<'_>>,
+    ) -> Result<Located<String>, SchemaError> {
+        let text = match value.get_ref() {
+            DeValue::String(text) => text.to_string(),
+            DeValue::Integer(number) if number.radix() == 10 => number.as_str().to_string(),
+            DeValue::Float(number) => number.as_str().to_string(),
+            DeValue::Boolean(truth) => truth.to_string(),
+            _ => return Err(self.wrong_type(key, value, "text or a number")),
+        };
+        Ok(Located {
+            value: text,
+            line: self.document.line(value.span()),
+        })
+    }
+
+    pub(super) fn text(&self, key: &'static str) -> Result<Option<Located<String>>, SchemaError> {
+        self.table
+            .get(key)
+            .map(|value| self.as_text(key, value))
+            .transpose()
+    }
+
+    pub(super) fn plain_text(&self, key: &'static str) -> Result<Option<String>, SchemaError> {
+        Ok(self.text(key)?.map(|text| text.value))
+    }
+
+    pub(super) fn required_text(
+        &self,
+        key: &'static str,
+        expected: &'static str,
+    ) -> Result<Located<String>, SchemaError> {
+        self.text(key)?.ok_or_else(|| self.lacks(key, expected))
+    }
+
+    /// The meaning of a word out of a fixed list.
+    pub(super) fn word<T: Copy>(
+        &self,
+        key: &'static str,
+        words: &[(&str, T)],
+    ) -> Result<Option<T>, SchemaError> {
+        let Some(text) = self.text(key)? else {
+            return Ok(None);
+        };
+        if let Some((_, meaning)) = words.iter().find(|(word, _)| *word == text.value) {
+            return Ok(Some(*meaning));
+        }
+        let known = words.iter().map(|(word, _)| word.to_string()).collect();
+        let found = text.value;
+        Err(self.refuse(text.line, SchemaProblem::UnknownWord { key, found, known }))
+    }
+
+    pub(super) fn flag(&self, key: &'static str) -> Result<bool, SchemaError> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(false);
+        };
+        value
+            .get_ref()
+            .as_bool()
+            .ok_or_else(|| self.wrong_type(key, value, "true or false"))
+    }
+
+    pub(super) fn count(&self, key: &'static str) -> Result<Option<u64>, SchemaError> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(None);
+        };
+        let text = self.as_text(key, value)?;
+        text.value
+            .parse()
+            .map(Some)
+            .map_err(|_| self.wrong_type(key, value, "a whole number"))
+    }
+
+    pub(super) fn texts(&self, key: &'static str) -> Result<Vec<Located<String>>, SchemaError> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(Vec::new());
+        };
+        let DeValue::Array(items) = value.get_ref() else {
+            return Err(self.wrong_type(key, value, "a list"));
+        };
+        items.iter().map(|item| self.as_text(key, item)).collect()
+    }
+
+    /// Texts without the spaces around them, each of them once.
+    pub(super) fn distinct_texts(
+        &self,
+        key: &'static str,
+    ) -> Result<Vec<Located<String>>, SchemaError> {
+        let mut texts = self.texts(key)?;
+        let mut seen = HashSet::new();
+        for text in &mut texts {
+            text.value = text.value.trim().to_string();
+            if !seen.insert(text.value.clone()) {
+                let problem = SchemaProblem::Repeated {
+                    name: text.value.clone(),
+                };
+                return Err(self.refuse(text.line, problem));
+            }
+        }
+        Ok(texts)
+    }
+
+    /// Keys and values of a table of texts.
+    pub(super) fn text_table(
+        &self,
+        key: &'static str,
+    ) -> Result<Vec<(Located<String>, String)>, SchemaError> {
+        let Some(value) = self.table.get(key) else {
+            return Ok(Vec::new());
+        };
+        let DeValue::Table(table) = value.get_ref() else {
+            return Err(self.wrong_type(key, value, "a table"));
+        };
+        table
+            .iter()
+            .map(|(name, value)| {
+                let line = self.document.line(name.span());
+                let name = Located {
+                    value: name.get_ref().to_string(),
+                    line,
+                };
+                Ok((name, self.as_text(key, value)?.value))
+            })
+            .collect()
+    }
+
+    /// Two finite numbers in ascending order.
+    pub(super) fn range(&self, key: &'static str) -> Result<Option<[f64; 2]>, SchemaError> {
+        if !self.has(key) {
+            return Ok(None);
+        }
+        let ends = self.texts(key)?;
+        let numbers: Option<Vec<f64>> = ends.iter().map(|end| parse_number(&end.value)).collect();
+        match numbers.as_deref() {
+            Some(&[low, high]) if low <= high => Ok(Some([low, high])),
+            Some(&[low, high]) => {
+                let (low, high) = (low.to_string(), high.to_string());
+                Err(self.refuse(
+                    self.line_of(key),
+                    SchemaProblem::EmptyRange { key, low, high },
+                ))
+            }
+            _ => {
+                let found: Vec<&str> = ends.iter().map(|end| end.value.as_str()).collect();
+                let found = format!("[{}]", found.join(", "));
+                Err(self.out_of_range(key, self.line_of(key), found, "two finite numbers"))
+            }
+        }
+    }
+}
