@@ -116,20 +116,19 @@ impl Constraints {
         mask
     }
 
-    /// Whether a move from `factual` to `row` keeps immutable features and directions, whatever the
-    /// rules, the bounds and a person's locks say.
+    /// Whether a move from `factual` to `row` keeps immutable and unknown features and goes in the
+    /// right directions, whatever the rules, the bounds and a person's locks say.
     pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
         self.features
             .iter()
             .zip(factual.iter().zip(row))
-            .all(|(feature, (own, code))| {
-                own == code
-                    || !feature.immutable
-                        && match feature.monotone {
-                            Monotone::None => true,
-                            Monotone::Increasing => rises(*own, *code),
-                            Monotone::Decreasing => rises(*code, *own),
-                        }
+            .all(|(feature, (&own, &code))| {
+                let may_move = match feature.monotone {
+                    Monotone::None => own != UNKNOWN && code != UNKNOWN,
+                    Monotone::Increasing => rises(own, code),
+                    Monotone::Decreasing => rises(code, own),
+                };
+                own == code || may_move && !feature.immutable
             })
     }
 

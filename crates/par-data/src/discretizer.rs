@@ -163,13 +163,8 @@ impl Discretizer {
     fn encode_cell(&self, position: usize, cell: &str) -> Result<(Code, bool), CellError> {
         let feature = &self.schema.features()[position];
         let text = cell.trim();
-        if self.schema.is_missing(feature, text) {
-            return match feature.missing {
-                true => Ok((UNKNOWN, false)),
-                false => Err(CellError::Missing {
-                    column: feature.name.clone(),
-                }),
-            };
+        if self.schema.is_missing(feature, text)? {
+            return Ok((UNKNOWN, false));
         }
         match &self.domains[position] {
             Domain::Categories { values, .. } => match self.categories[position].code(text) {

@@ -247,10 +247,17 @@ impl Schema {
         }
     }
 
-    /// Whether the text stands for a missing cell in this feature. A listed value never does.
-    pub(crate) fn is_missing(&self, feature: &Feature, text: &str) -> bool {
-        self.missing_text.iter().any(|missing| missing == text)
-            && !feature.values.iter().any(|value| value == text)
+    /// Whether the text stands for a missing cell, which the feature may have. A listed value never
+    /// does.
+    pub(crate) fn is_missing(&self, feature: &Feature, text: &str) -> Result<bool, CellError> {
+        let missing = self.missing_text.iter().any(|missing| missing == text)
+            && !feature.values.iter().any(|value| value == text);
+        if missing && !feature.missing {
+            return Err(CellError::Missing {
+                column: feature.name.clone(),
+            });
+        }
+        Ok(missing)
     }
 
     /// The position of the feature called `name`.

@@ -136,7 +136,8 @@ impl Table {
         &self.origin
     }
 
-    /// The column names in file order. The nameless index column that pandas writes is called ``.
+    /// The column names in file order. The index column that pandas writes has the
+    /// empty name.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }

@@ -26,12 +26,11 @@ pub(super) fn domains(
     batches: impl IntoIterator<Item = Result<Batch, Error>>,
     config: &DiscretizerConfig,
 ) -> Result<Vec<Domain>, Error> {
-    for (key, found, least) in [
-        ("bins", config.bins, 2),
-        ("max_values", config.max_values, 1),
+    for (key, found, range, expected) in [
+        ("bins", config.bins, 2..=1000, "2 to 1000"),
+        ("max_values", config.max_values, 1..=1000, "1 to 1000"),
     ] {
-        if !(least..=1000).contains(&found) {
-            let expected = if least == 2 { "2 to 1000" } else { "1 to 1000" };
+        if !range.contains(&found) {
             return Err(Error::Setting {
                 key,
                 found,
@@ -58,19 +57,19 @@ pub(super) fn domains(
             .zip(gathered.iter_mut().zip(&columns.features))
         {
             for row in 0..batch.rows() {
-                gather(schema, feature, column, batch.cell(row, at)).map_err(|problem| {
-                    match problem {
-                        Refused::Cell(source) => Error::Cell {
-                            place: batch.place(row),
-                            source,
-                        },
-                        Refused::TooMany => Error::TooManyCategories {
-                            origin: Arc::clone(&columns.origin),
-                            column: feature.name.clone(),
-                            limit: MAX_CATEGORIES,
-                        },
+                gather(schema, feature, column, batch.cell(row, at)).map_err(|source| {
+                    Error::Cell {
+                        place: batch.place(row),
+                        source,
                     }
                 })?;
+            }
+            if matches!(column, Column::Vocabulary(values) if values.len() > MAX_CATEGORIES) {
+                return Err(Error::TooManyCategories {
+                    origin: Arc::clone(&columns.origin),
+                    column: feature.name.clone(),
+                    limit: MAX_CATEGORIES,
+                });
             }
         }
     }
@@ -86,25 +85,15 @@ pub(super) fn domains(
         .collect()
 }
 
-enum Refused {
-    Cell(CellError),
-    TooMany,
-}
-
 fn gather(
     schema: &Schema,
     feature: &Feature,
     column: &mut Column,
     cell: &str,
-) -> Result<(), Refused> {
+) -> Result<(), CellError> {
     let text = cell.trim();
-    if schema.is_missing(feature, text) {
-        return match feature.missing {
-            true => Ok(()),
-            false => Err(Refused::Cell(CellError::Missing {
-                column: feature.name.clone(),
-            })),
-        };
+    if schema.is_missing(feature, text)? {
+        return Ok(());
     }
     match column {
         Column::Listed { seen } => *seen = true,
@@ -112,18 +101,15 @@ fn gather(
             if !values.contains(text) {
                 values.insert(text.to_string());
             }
-            if values.len() > MAX_CATEGORIES {
-                return Err(Refused::TooMany);
-            }
         }
-        Column::Numbers(numbers) => match parse_number(text) {
+        Column::Numbers(numbers) => {
+            let number = parse_number(text).ok_or_else(|| CellError::NotANumber {
+                column: feature.name.clone(),
+                found: cell.to_string(),
+            })?;
             // Adding zero makes negative zero positive, so that equal numbers have one text.
-            Some(number) => numbers.push(number + 0.0),
-            None => {
-                let (column, found) = (feature.name.clone(), cell.to_string());
-                return Err(Refused::Cell(CellError::NotANumber { column, found }));
-            }
-        },
+            numbers.push(number + 0.0);
+        }
     }
     Ok(())
 }

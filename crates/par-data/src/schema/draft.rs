@@ -29,6 +29,16 @@ const LABEL_NAMES: [&str; 14] = [
     "result",
     "churn",
 ];
+const ADVICE: &str = "Correct what is wrong, above all:
+# - [label]: is it the right column, and `favourable` what a person wants?
+# - kind: nominal, ordinal (list `values` from low to high), discrete or continuous
+# - immutable = true for what nobody can change, monotone = \"increasing\" or \"decreasing\"
+#   for what changes in one direction only, `bounds` for the numbers that may be advised
+# - rules, for what rises only together:
+#     [[rule]]
+#     if_increases = \"education\"
+#     must_increase = \"age\"
+";
 const ID_NAMES: [&str; 7] = ["", "id", "index", "row", "row_id", "uuid", "key"];
 
 /// Drafts the TOML text of a schema: kinds, values, ranges and the label as far as the cells tell.
@@ -82,7 +92,7 @@ pub fn draft(table: Table) -> Result<String, Error> {
     if features.is_empty() {
         return Err(Error::NothingToDescribe { origin });
     }
-    Ok(write(
+    Ok(toml(
         &origin,
         rows,
         label.map(|column| &profiles[column]),
@@ -202,7 +212,7 @@ fn label(profiles: &[Profile]) -> Option<usize> {
         .or_else(|| profiles.iter().rposition(can_be))
 }
 
-fn write(
+fn toml(
     origin: &str,
     rows: u64,
     label: Option<&Profile>,
@@ -211,16 +221,7 @@ fn write(
     left_out: &[(&Profile, String)],
 ) -> String {
     let mut lines = vec![
-        format!("# Drafted from {}; correct what is wrong, above all:", quoted(origin)),
-        "# - [label]: is it the right column, and `favourable` what a person wants?".to_string(),
-        "# - kind: nominal, ordinal (list `values` from low to high), discrete or continuous".to_string(),
-        "# - immutable = true for what nobody can change, monotone = \"increasing\" or \"decreasing\"".to_string(),
-        "#   for what changes in one direction only, `bounds` for what numbers may be advised".to_string(),
-        "# - rules, for what rises only together:".to_string(),
-        "#     [[rule]]".to_string(),
-        "#     if_increases = \"education\"".to_string(),
-        "#     must_increase = \"age\"".to_string(),
-        String::new(),
+        format!("# Drafted from {}. {ADVICE}", quoted(origin)),
         format!("file = {}", quoted(origin)),
         format!("rows = {rows}"),
     ];

@@ -425,6 +425,25 @@ fn directions_bounds_and_allowed_values_bind() {
     );
     assert!(!constraints.is_actionable(&[2, 0, 1, 2], &[3, 0, 1, 2]));
     assert!(!constraints.is_actionable(&[2, 0, 1, 2], &[2, 0, 1, 1]));
+    assert!(!constraints.is_actionable(&[2, UNKNOWN, 1, 2], &[2, 0, 1, 2]));
+}
+
+#[test]
+fn a_bin_is_legal_when_it_meets_the_bounds() {
+    let rows: String = (0..=100).map(|number| format!("{number}\n")).collect();
+    let legal = |bounds: &str| {
+        let text = format!(
+            "[[feature]]\nname = \"x\"\nkind = \"discrete\"\nbins = 4\nbounds = {bounds}\n"
+        );
+        let discretizer = fit(&schema(&text), table(&format!("x\n{rows}"))).expect("a fit");
+        Constraints::new(&discretizer)
+            .mask(&[0], &[])
+            .codes(0)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(legal("[30, 60]"), [0, 1, 2]);
+    assert_eq!(legal("[30, 75]"), [0, 1, 2, 3], "75 opens the last bin");
+    assert_eq!(legal("[150, 200]"), [0, 3], "the last bin has no upper end");
 }
 
 #[test]

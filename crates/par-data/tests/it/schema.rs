@@ -1,5 +1,6 @@
 use par_data::Schema;
 use par_data::schema::{Monotone, Rule};
+use proptest::prelude::*;
 
 use crate::{columns, message, schema, table};
 
@@ -378,4 +379,18 @@ fn an_absent_schema_file_is_refused() {
         message(Schema::load("nowhere/s.toml")),
         "nowhere/s.toml: no such file"
     );
+}
+
+proptest! {
+    #[test]
+    fn a_damaged_schema_is_a_schema_or_an_error(
+        at in any::<prop::sample::Index>(),
+        length in 0usize..20,
+        with in "[\\[\\]{}=\"a-z0-9.\\n-]{0,6}",
+    ) {
+        let mut text = format!("{LABEL}{}", ruled(&["a", "b", "c"], &[("a", "b"), ("c", "b")]));
+        let start = at.index(text.len());
+        text.replace_range(start..(start + length).min(text.len()), &with);
+        let _ = Schema::parse(&text, "s.toml");
+    }
 }

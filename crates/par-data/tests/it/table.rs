@@ -3,6 +3,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use par_data::{Batch, Error, Table, TableOptions};
+use proptest::prelude::*;
 
 use crate::{all_rows, message, read, table};
 
@@ -170,4 +171,11 @@ fn parquet_without_the_feature_says_how_to_build_it() {
         message(Table::open(&path, &TableOptions::default())),
         expected
     );
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_a_table_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        let _ = batches(&bytes);
+    }
 }
