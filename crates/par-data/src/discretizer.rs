@@ -300,9 +300,8 @@ impl TryFrom<Saved> for Discretizer {
     fn try_from(saved: Saved) -> Result<Self, Error> {
         let features = saved.schema.features();
         if features.len() != saved.domains.len() {
-            let feature = features[features.len().min(saved.domains.len() + 1) - 1]
-                .name
-                .clone();
+            let first_without = saved.domains.len().min(features.len() - 1);
+            let feature = features[first_without].name.clone();
             return Err(Error::Damaged {
                 feature,
                 problem: "features and domains differ in number",
