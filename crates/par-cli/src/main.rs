@@ -1,1 +1,93 @@
-fn main() {}
+//! The binary `par`: arguments, files, progress and exit codes; the work is done in the libraries.
+//!
+//! | step | module      | command                                   |
+//! |------|-------------|-------------------------------------------|
+//! | 1    | [`schema`]  | `par schema init`, `par schema check`     |
+//! | 2    | [`circuit`] | `par circuit fit`, `score`, `sample`, `show` |
+//! | 3    | [`demo`]    | `par demo`, all of it on an embedded table |
+
+mod aligned;
+mod bins;
+mod categories;
+mod circuit;
+mod circuit_file;
+mod demo;
+mod domain_text;
+mod learning;
+mod near_miss;
+mod output;
+mod rows;
+mod schema;
+mod variables;
+
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+const EXAMPLES: &str = "\
+Examples:
+  par demo                                        see it work, without a table of your own
+  par schema init people.csv --out people.toml    draft a schema, then correct it
+  par schema check people.csv people.toml         see what it makes of the table
+  par circuit fit people.csv --schema people.toml --out people.circuit
+  par circuit score people.circuit more.csv       how likely are other rows?
+
+Exit status: 0 done, 2 error.";
+
+/// Plausible algorithmic recourse: what to change so that a classifier accepts, plausibly.
+#[derive(Parser)]
+#[command(name = "par", version, after_help = EXAMPLES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Describe a table: its features, its label, and what a person may change
+    #[command(subcommand)]
+    Schema(schema::Command),
+    /// Learn the distribution of a table as a probabilistic circuit, and ask it
+    #[command(subcommand)]
+    Circuit(circuit::Command),
+    /// Learn the accepted and the denied of the embedded German Credit table
+    Demo(demo::Demo),
+}
+
+fn main() -> ExitCode {
+    let result = match Cli::parse().command {
+        Command::Schema(command) => command.run(),
+        Command::Circuit(command) => command.run(),
+        Command::Demo(demo) => demo.run(),
+    };
+    match result {
+        Err(error) if !is_broken_pipe(&error) => {
+            // Where even that cannot be written, the exit status has to do.
+            let _ = writeln!(io::stderr(), "error: {}", chain(&error));
+            ExitCode::from(2)
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Whoever reads our output, `head` for one, has had enough.
+fn is_broken_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .filter_map(|cause| cause.downcast_ref::<io::Error>())
+        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
+}
+
+/// The error and its causes, leaving out a cause that the message before it already tells.
+fn chain(error: &anyhow::Error) -> String {
+    let mut text = String::new();
+    for cause in error.chain().map(ToString::to_string) {
+        if text.is_empty() {
+            text = cause;
+        } else if !text.contains(&cause) {
+            text = format!("{text}: {cause}");
+        }
+    }
+    text
+}

@@ -1,0 +1,175 @@
+//! `par circuit score`: how likely are the rows of a table?
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::Args;
+use serde::Serialize;
+
+use crate::aligned::{Facts, grouped};
+use crate::circuit_file::CircuitFile;
+use crate::output::{self, Output};
+use crate::rows::{Condition, Rows};
+use crate::variables::Unseen;
+
+const EXAMPLES: &str = "\
+Examples:
+  par circuit score people.circuit more.csv
+  par circuit score rich.circuit people.csv --where fold=0 --where 'income=>50K' --per-row scores.csv
+
+The log-likelihood is in nats. An empty cell, where the circuit allows one, is summed out exactly. Rows are
+read as a stream: memory does not depend on how many there are.";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Score {
+    /// Made by `par circuit fit`
+    circuit: PathBuf,
+    /// CSV, plain or gzipped; the order of its columns does not matter if they have names
+    table: PathBuf,
+    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
+    /// The first line is a row already; so it is for a circuit that was learned from such a table
+    #[arg(long)]
+    no_header: bool,
+    /// Write line and log-likelihood of every row as CSV, `-` for standard output
+    #[arg(long, value_name = "FILE")]
+    per_row: Option<PathBuf>,
+    /// What to do with a category that the circuit has never seen
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Unseen::Error)]
+    unseen: Unseen,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Score {
+    pub(crate) fn run(self) -> Result<()> {
+        let start = Instant::now();
+        let CircuitFile { variables, circuit, .. } = CircuitFile::read(&self.circuit)?;
+        let header = variables.header && !self.no_header;
+        let mut rows = Rows::open(&self.table, header, &self.conditions)?;
+        let columns = variables.columns(&rows)?;
+        let to_stdout = self.per_row.as_deref() == Some(Path::new("-"));
+        let mut per_row = match self.per_row.as_deref() {
+            None => None,
+            Some(path) => Some(Output::new(Some(path).filter(|_| !to_stdout))?),
+        };
+        if let Some(per_row) = &mut per_row {
+            writeln!(per_row, "line,log_likelihood")?;
+        }
+
+        let mut moments = Moments::default();
+        let (mut open, mut snapped) = (0, 0);
+        let mut scoring = Duration::ZERO;
+        for batch in &mut rows {
+            let batch = batch?;
+            let codes = variables.codes(&columns, &batch, self.unseen)?;
+            open += codes.open;
+            snapped += codes.snapped;
+            let before = Instant::now();
+            let log_probs = circuit.log_probs(&codes.rows);
+            scoring += before.elapsed();
+            for (row, log_prob) in log_probs.into_iter().enumerate() {
+                moments.add(log_prob);
+                if let Some(per_row) = &mut per_row {
+                    writeln!(per_row, "{},{log_prob}", batch.position(row))?;
+                }
+            }
+        }
+        if moments.rows == 0 {
+            return Err(rows.none_passed());
+        }
+        per_row.map(Output::finish).transpose()?;
+
+        let summary = Summary {
+            rows: moments.rows,
+            mean_log_likelihood: moments.mean,
+            standard_error: moments.standard_error(),
+            summed_out: open,
+            snapped,
+            scoring_seconds: scoring.as_secs_f64(),
+            seconds: start.elapsed().as_secs_f64(),
+        };
+        let text = if self.json { serde_json::to_string_pretty(&summary)? + "\n" } else { summary.text() };
+        if to_stdout { Ok(io::stderr().write_all(text.as_bytes())?) } else { output::print(&text) }
+    }
+}
+
+/// Mean and variance of a stream, by Welford's recurrence.
+#[derive(Default)]
+struct Moments {
+    rows: u64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Moments {
+    fn add(&mut self, value: f64) {
+        self.rows += 1;
+        let before = value - self.mean;
+        self.mean += before / self.rows as f64;
+        self.squares += before * (value - self.mean);
+    }
+
+    fn standard_error(&self) -> Option<f64> {
+        let rows = self.rows as f64;
+        (self.rows > 1).then(|| (self.squares / (rows - 1.0) / rows).sqrt())
+    }
+}
+
+#[derive(Serialize)]
+struct Summary {
+    rows: u64,
+    mean_log_likelihood: f64,
+    standard_error: Option<f64>,
+    summed_out: u64,
+    snapped: u64,
+    scoring_seconds: f64,
+    seconds: f64,
+}
+
+impl Summary {
+    fn text(&self) -> String {
+        let speed = |seconds: f64| {
+            let rows_per_second = (self.rows as f64 / seconds.max(1e-9)) as u64;
+            format!("{seconds:.2} s, {} rows/s", grouped(rows_per_second))
+        };
+        let error = self.standard_error.map_or(String::new(), |error| format!(" ± {error:.4}"));
+        let mut facts = Facts::default();
+        facts.add("rows", grouped(self.rows));
+        facts.add("log-likelihood", format!("{:.4}{error} nats a row", self.mean_log_likelihood));
+        if self.summed_out > 0 {
+            facts.add("summed out", format!("{} cells", grouped(self.summed_out)));
+        }
+        if self.snapped > 0 {
+            facts.add(
+                "never seen",
+                format!("{} numbers, each taken as the nearest known", grouped(self.snapped)),
+            );
+        }
+        facts.add("scoring", speed(self.scoring_seconds));
+        facts.add("with reading", speed(self.seconds));
+        facts.text()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Moments;
+
+    #[test]
+    fn the_standard_error_is_that_of_the_mean() {
+        let mut moments = Moments::default();
+        moments.add(-1.0);
+        assert_eq!(moments.standard_error(), None);
+        [-2.0, -3.0, -6.0].map(|value| moments.add(value));
+        assert_eq!(moments.mean, -3.0);
+        // Deviations 2, 1, 0, -3: a variance of 14 / 3 over 4 rows.
+        let error = moments.standard_error().expect("four rows");
+        assert!((error - (14.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12);
+    }
+}

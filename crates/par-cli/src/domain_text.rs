@@ -1,0 +1,55 @@
+//! The codes of a feature in words.
+
+use par_data::discretizer::Decoded;
+use par_data::{Discretizer, Domain, UNKNOWN};
+
+/// What the codes are: `bins`, `numbers` or `categories`.
+pub(crate) fn coded_as(domain: &Domain) -> &'static str {
+    match domain {
+        Domain::Categories { ordered: true, .. } => "ordered categories",
+        Domain::Categories { ordered: false, .. } => "categories",
+        Domain::Values { .. } => "numbers",
+        Domain::Bins { .. } => "bins",
+    }
+}
+
+/// The categories or numbers in code order; of bins the edges, one more than bins.
+pub(crate) fn contents(domain: &Domain) -> Vec<String> {
+    match domain {
+        Domain::Categories { values, .. } => values.clone(),
+        Domain::Values { values: numbers, .. } | Domain::Bins { edges: numbers, .. } => {
+            numbers.iter().map(ToString::to_string).collect()
+        }
+    }
+}
+
+/// [`contents`] on one line, cut where it gets long.
+pub(crate) fn contents_line(domain: &Domain) -> String {
+    const WIDTH: usize = 90;
+    let contents = contents(domain);
+    let between = if matches!(domain, Domain::Bins { .. }) { " | " } else { ", " };
+    let mut line = String::new();
+    for (position, text) in contents.iter().enumerate() {
+        if position > 0 {
+            line.push_str(between);
+        }
+        if line.chars().count() + text.chars().count() > WIDTH && position > 0 {
+            line.push_str(&format!("and {} more", contents.len() - position));
+            break;
+        }
+        line.push_str(text);
+    }
+    line
+}
+
+/// The text of every code of every feature for a table: of a bin, its median.
+pub(crate) fn texts(discretizer: &Discretizer) -> Vec<Vec<String>> {
+    let text = |feature, code| match discretizer.decode(feature, code, UNKNOWN, "") {
+        Decoded::Interval { median, .. } => median.text,
+        decoded => decoded.text().to_string(),
+    };
+    let codes = |(feature, domain): (usize, &Domain)| {
+        (0..domain.cardinality()).map(|code| text(feature, code as u16)).collect()
+    };
+    discretizer.domains().iter().enumerate().map(codes).collect()
+}

@@ -1,0 +1,145 @@
+//! The rows of a table that pass `--where`.
+
+use std::fmt;
+use std::path::Path;
+use std::str::FromStr;
+
+use anyhow::{Result, anyhow};
+use par_data::table::Batches;
+use par_data::{Batch, Error, Table, TableOptions};
+
+use crate::near_miss::suggest;
+
+/// `COLUMN=VALUE` or `COLUMN!=VALUE`: what the text of a cell must be, or must not be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Condition {
+    column: String,
+    value: String,
+    equal: bool,
+}
+
+impl Condition {
+    pub(crate) fn column(&self) -> &str {
+        &self.column
+    }
+}
+
+impl FromStr for Condition {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let (column, value) = text.split_once('=').ok_or("expected COLUMN=VALUE or COLUMN!=VALUE")?;
+        let (column, equal) = match column.strip_suffix('!') {
+            Some(column) => (column, false),
+            None => (column, true),
+        };
+        Ok(Self { column: column.trim().to_string(), value: value.trim().to_string(), equal })
+    }
+}
+
+impl fmt::Display for Condition {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}{}", self.column, if self.equal { "=" } else { "!=" }, self.value)
+    }
+}
+
+/// Conditions that must all hold, found in the columns of one table.
+pub(crate) struct Selection(Vec<(usize, Condition)>);
+
+impl Selection {
+    pub(crate) fn new(origin: &str, columns: &[String], conditions: &[Condition]) -> Result<Self> {
+        let find = |condition: &Condition| {
+            let at = columns.iter().position(|column| column.trim() == condition.column);
+            at.map(|at| (at, condition.clone())).ok_or_else(|| {
+                let suggestion = suggest(&condition.column, columns);
+                anyhow!("{origin}: no column `{}`, which a condition names{suggestion}", condition.column)
+            })
+        };
+        Ok(Self(conditions.iter().map(find).collect::<Result<_>>()?))
+    }
+
+    pub(crate) fn holds(&self, batch: &Batch, row: usize) -> bool {
+        let holds = |(column, condition): &(usize, Condition)| {
+            (batch.cell(row, *column).trim() == condition.value) == condition.equal
+        };
+        self.0.iter().all(holds)
+    }
+}
+
+/// Rows are read so many cells at a time, so that memory depends on neither rows nor columns.
+const CELLS_PER_BATCH: usize = 1 << 19;
+
+/// The rows of a table that pass all conditions, from first to last.
+pub(crate) struct Rows {
+    origin: String,
+    columns: Vec<String>,
+    batches: Batches,
+    selection: Selection,
+    conditions: Vec<Condition>,
+    read: u64,
+}
+
+impl Rows {
+    pub(crate) fn open(path: &Path, header: bool, conditions: &[Condition]) -> Result<Self> {
+        let table = Table::open(path, &TableOptions { header })?;
+        let origin = table.origin().to_string();
+        let columns = table.columns().to_vec();
+        let selection = Selection::new(&origin, &columns, conditions)?;
+        let batches = table.batches(CELLS_PER_BATCH / columns.len().max(1));
+        Ok(Self { origin, columns, batches, selection, conditions: conditions.to_vec(), read: 0 })
+    }
+
+    /// The table's name in messages.
+    pub(crate) fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    pub(crate) fn columns(&self) -> &[String] {
+        &self.columns
+    }
+
+    /// What to say when not one row passed.
+    pub(crate) fn none_passed(&self) -> anyhow::Error {
+        let origin = &self.origin;
+        if self.read == 0 {
+            return anyhow!("{origin}: there are no rows, expected at least one below the column names");
+        }
+        let conditions: Vec<String> = self.conditions.iter().map(|c| format!("`{c}`")).collect();
+        anyhow!("{origin}: none of {} rows is left by {}", self.read, conditions.join(" and "))
+    }
+}
+
+impl Iterator for Rows {
+    type Item = Result<Batch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let mut batch = match self.batches.next()? {
+                Ok(batch) => batch,
+                Err(error) => return Some(Err(error)),
+            };
+            self.read += batch.rows() as u64;
+            batch.retain(|batch, row| self.selection.holds(batch, row));
+            if batch.rows() > 0 {
+                return Some(Ok(batch));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_condition_is_split_at_its_first_sign() {
+        let parsed = |text: &str| Condition::from_str(text).map(|c| (c.column, c.equal, c.value));
+        let expected = |column: &str, equal, value: &str| Ok((column.to_string(), equal, value.to_string()));
+        assert_eq!(parsed("income=>50K"), expected("income", true, ">50K"));
+        assert_eq!(parsed("income=<=50K"), expected("income", true, "<=50K"));
+        assert_eq!(parsed("fold != 0"), expected("fold", false, "0"));
+        assert_eq!(parsed("note=a!=b"), expected("note", true, "a!=b"));
+        assert_eq!(parsed("age="), expected("age", true, ""));
+        assert_eq!(parsed("age"), Err("expected COLUMN=VALUE or COLUMN!=VALUE"));
+    }
+}

@@ -1,0 +1,25 @@
+//! `par schema`: describe a table.
+
+mod check;
+mod init;
+mod report;
+
+use anyhow::Result;
+use clap::Subcommand;
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Draft a schema from a table, for you to correct
+    Init(init::Init),
+    /// Show what a schema makes of a table, and what is worth a look
+    Check(check::Check),
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Init(init) => init.run(),
+            Self::Check(check) => check.run(),
+        }
+    }
+}

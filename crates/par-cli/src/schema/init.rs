@@ -1,0 +1,35 @@
+//! `par schema init`: a first schema for a table.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::Args;
+use par_data::{Table, TableOptions, schema};
+
+use crate::output;
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  par schema init people.csv --out people.toml")]
+pub(crate) struct Init {
+    /// CSV, plain or gzipped
+    table: PathBuf,
+    /// Write the draft here and not to standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Overwrite the file
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+impl Init {
+    pub(crate) fn run(self) -> Result<()> {
+        if let Some(out) = self.out.as_ref().filter(|out| out.exists() && !self.force) {
+            bail!("{}: exists already\nhint: `--force` overwrites it", out.display());
+        }
+        let draft = schema::draft(Table::open(&self.table, &TableOptions::default())?)?;
+        match &self.out {
+            Some(out) => output::write_file(out, draft.as_bytes()),
+            None => output::print(&draft),
+        }
+    }
+}

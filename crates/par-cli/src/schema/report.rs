@@ -1,0 +1,257 @@
+//! The report of `par schema check`, for people and for programs.
+
+use par_data::Feature;
+use par_data::schema::{Kind, Monotone};
+use serde::Serialize;
+
+use super::check::Tally;
+use crate::aligned::{Side, aligned, grouped, percent};
+use crate::domain_text;
+
+#[derive(Serialize)]
+pub(super) struct Report {
+    table: String,
+    rows_fitted: u64,
+    rows_checked: u64,
+    features: Vec<FeatureReport>,
+    label: Option<LabelReport>,
+    /// Only for rows that the bins were not fitted to.
+    coverage: Option<f64>,
+    fidelity: Option<f64>,
+    rules: Vec<RuleReport>,
+    columns_left_out: Vec<String>,
+    worth_a_look: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct FeatureReport {
+    name: String,
+    kind: &'static str,
+    codes: usize,
+    coded_as: &'static str,
+    /// Categories or numbers by code; of bins the edges.
+    contents: Vec<String>,
+    #[serde(skip)]
+    contents_line: String,
+    /// Rows with each code, of those that the bins were fitted to.
+    rows: Vec<u64>,
+    /// Cells checked that are missing or never seen.
+    unknown: u64,
+    /// Numbers checked that were never seen and stand for the nearest one.
+    snapped: u64,
+    constraints: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct LabelReport {
+    column: String,
+    favourable: String,
+    classes: Vec<ClassReport>,
+}
+
+#[derive(Serialize)]
+struct ClassReport {
+    class: String,
+    /// Of those checked.
+    rows: u64,
+}
+
+#[derive(Serialize)]
+struct RuleReport {
+    if_increases: String,
+    must_increase: String,
+}
+
+impl Report {
+    pub(super) fn new(tally: &Tally<'_>, origin: &str, columns: &[String], held_out: bool) -> Self {
+        let schema = tally.discretizer.schema();
+        let name = |feature: usize| schema.features()[feature].name.clone();
+        let label = schema.label().zip(tally.classes.as_ref()).map(|(label, counts)| LabelReport {
+            column: label.column.clone(),
+            favourable: label.classes[label.favourable].clone(),
+            classes: label
+                .classes
+                .iter()
+                .zip(counts)
+                .map(|(class, &rows)| ClassReport { class: class.clone(), rows })
+                .collect(),
+        });
+        let rules = schema.rules().iter().map(|rule| RuleReport {
+            if_increases: name(rule.if_increases),
+            must_increase: name(rule.must_increase),
+        });
+        let at = &tally.columns;
+        let special = [at.label, at.id, at.fold, at.subtest];
+        let is_named = |column: &usize| at.features.contains(column) || special.contains(&Some(*column));
+        Self {
+            table: origin.to_string(),
+            rows_fitted: tally.fitted_rows,
+            rows_checked: tally.coverage.rows(),
+            features: (0..schema.features().len())
+                .map(|feature| FeatureReport::new(tally, feature))
+                .collect(),
+            label,
+            coverage: tally.coverage.coverage().filter(|_| held_out),
+            fidelity: tally.coverage.fidelity().filter(|_| held_out),
+            rules: rules.collect(),
+            columns_left_out: (0..columns.len())
+                .filter(|column| !is_named(column))
+                .map(|column| columns[column].clone())
+                .collect(),
+            worth_a_look: worth_a_look(tally),
+        }
+    }
+
+    pub(super) fn text(&self) -> String {
+        let mut text = format!("{}: {} rows checked", self.table, grouped(self.rows_checked));
+        text += &match (self.coverage, self.fidelity) {
+            (Some(coverage), Some(fidelity)) => format!(
+                " against the bins of {} rows\n  coverage {}, fidelity {}\n",
+                grouped(self.rows_fitted),
+                percent(coverage),
+                percent(fidelity)
+            ),
+            _ => ", the same that the bins are fitted to\n".to_string(),
+        };
+
+        text += "\nfeatures\n";
+        let titles = ["name", "kind", "codes", "coded as", "unknown", "snapped", "constraints"];
+        let mut lines = vec![titles.map(String::from)];
+        lines.extend(self.features.iter().map(|feature| {
+            [
+                feature.name.clone(),
+                feature.kind.to_string(),
+                grouped(feature.codes),
+                feature.coded_as.to_string(),
+                grouped(feature.unknown),
+                grouped(feature.snapped),
+                feature.constraints.join(", "),
+            ]
+        }));
+        let (left, right) = (Side::Left, Side::Right);
+        text += &aligned([left, left, right, left, right, right, left], &lines);
+
+        text += "\ncodes (of bins the edges)\n";
+        let codes = |feature: &FeatureReport| [feature.name.clone(), feature.contents_line.clone()];
+        text += &aligned([left, left], &self.features.iter().map(codes).collect::<Vec<_>>());
+
+        if let Some(label) = &self.label {
+            text += &format!("\nlabel {}\n", label.column);
+            let lines: Vec<[String; 4]> = label
+                .classes
+                .iter()
+                .map(|ClassReport { class, rows }| {
+                    let note = if *class == label.favourable { "favourable" } else { "" };
+                    let share = percent(*rows as f64 / self.rows_checked as f64);
+                    [class.clone(), grouped(*rows), share, note.to_string()]
+                })
+                .collect();
+            text += &aligned([left, right, right, left], &lines);
+        }
+        if !self.rules.is_empty() {
+            text += "\nrules\n";
+            for RuleReport { if_increases, must_increase } in &self.rules {
+                text += &format!("  {if_increases} rises only if {must_increase} rises too\n");
+            }
+        }
+        if !self.columns_left_out.is_empty() {
+            text += &format!("\ncolumns left out\n  {}\n", self.columns_left_out.join(", "));
+        }
+        if !self.worth_a_look.is_empty() {
+            text += "\nworth a look\n";
+            text.extend(self.worth_a_look.iter().map(|line| format!("  {line}\n")));
+        }
+        text
+    }
+}
+
+impl FeatureReport {
+    fn new(tally: &Tally<'_>, position: usize) -> Self {
+        let feature = &tally.discretizer.schema().features()[position];
+        let domain = &tally.discretizer.domains()[position];
+        let unknown = tally.unknown[position];
+        Self {
+            name: feature.name.clone(),
+            kind: match feature.kind {
+                Kind::Nominal => "nominal",
+                Kind::Ordinal => "ordinal",
+                Kind::Discrete => "discrete",
+                Kind::Continuous => "continuous",
+            },
+            codes: domain.cardinality(),
+            coded_as: domain_text::coded_as(domain),
+            contents: domain_text::contents(domain),
+            contents_line: domain_text::contents_line(domain),
+            rows: tally.codes[position].clone(),
+            unknown,
+            snapped: tally.coverage.outside()[position] - unknown,
+            constraints: constraints(feature),
+        }
+    }
+}
+
+fn constraints(feature: &Feature) -> Vec<String> {
+    let mut constraints = Vec::new();
+    if feature.immutable {
+        constraints.push("immutable".to_string());
+    }
+    match feature.monotone {
+        Monotone::None => {}
+        Monotone::Increasing => constraints.push("increasing".to_string()),
+        Monotone::Decreasing => constraints.push("decreasing".to_string()),
+    }
+    if let Some([low, high]) = feature.bounds {
+        constraints.push(format!("{low} to {high}"));
+    }
+    if let Some(allowed) = &feature.allowed {
+        constraints.push(format!("only to {}", allowed.join(" or ")));
+    }
+    if feature.missing {
+        constraints.push("may be missing".to_string());
+    }
+    constraints
+}
+
+/// What is no error, but may not be what was meant.
+fn worth_a_look(tally: &Tally<'_>) -> Vec<String> {
+    let schema = tally.discretizer.schema();
+    let mut notes = Vec::new();
+    for (position, feature) in schema.features().iter().enumerate() {
+        let name = &feature.name;
+        let outside = tally.out_of_bounds[position];
+        if let (Some([low, high]), 1..) = (feature.bounds, outside) {
+            notes.push(format!("{name}: {} cells are outside the bounds {low} to {high}", grouped(outside)));
+        }
+        let counts = &tally.codes[position];
+        let seen = counts.iter().filter(|count| **count > 0).count();
+        if seen == 1 {
+            notes.push(format!("{name}: all rows have the same value"));
+        } else if !feature.values.is_empty() && seen < counts.len() {
+            let contents = domain_text::contents(&tally.discretizer.domains()[position]);
+            let never: Vec<String> = contents
+                .into_iter()
+                .zip(counts)
+                .filter(|(_, count)| **count == 0)
+                .map(|(text, _)| text)
+                .collect();
+            notes.push(format!("{name}: listed but never seen: {}", never.join(", ")));
+        }
+        let missing = tally.unknown[position];
+        if 2 * missing > tally.coverage.rows() {
+            notes.push(format!("{name}: more than half of the cells are unknown"));
+        }
+    }
+    match (schema.label(), &tally.classes) {
+        (None, _) => notes.push("there is no [label], which recourse needs".to_string()),
+        (Some(label), None) => notes.push(format!("the table has no column `{}`, the label", label.column)),
+        (Some(label), Some(counts)) => {
+            for (class, _) in label.classes.iter().zip(counts).filter(|(_, count)| **count == 0) {
+                notes.push(format!("{}: no row is of the class {class}", label.column));
+            }
+        }
+    }
+    if schema.features().iter().all(|feature| feature.immutable) {
+        notes.push("every feature is immutable: there is nothing that a person could change".to_string());
+    }
+    notes
+}

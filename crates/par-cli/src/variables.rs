@@ -1,0 +1,165 @@
+//! What the variables of a circuit mean: from the cells of a table to codes.
+
+use anyhow::{Result, anyhow, bail};
+use clap::ValueEnum;
+use par_circuit::Dataset;
+use par_data::{Batch, CellError, Columns, Discretizer, Encoded, Error, Schema, UNKNOWN};
+use serde::{Deserialize, Serialize};
+
+use crate::near_miss::suggest;
+use crate::rows::Rows;
+
+/// The variables of a circuit, as tables write them.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Variables {
+    pub(crate) discretizer: Discretizer,
+    /// Whether their tables begin with a line of column names.
+    pub(crate) header: bool,
+    /// Whether a schema says what they mean. Otherwise they are categories told apart by their text, and
+    /// only an empty cell is missing.
+    pub(crate) described: bool,
+}
+
+/// What to do with a value that the circuit has never seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Unseen {
+    /// Stop
+    Error,
+    /// Sum over all values it could have had
+    Missing,
+}
+
+/// Codes of some rows, and what became of cells that are in no domain.
+pub(crate) struct Codes {
+    pub(crate) rows: Dataset,
+    /// Cells that are missing or were never seen: they are summed out.
+    pub(crate) open: u64,
+    /// Numbers that were never seen and stand for the nearest one.
+    pub(crate) snapped: u64,
+}
+
+impl Variables {
+    pub(crate) fn schema(&self) -> &Schema {
+        self.discretizer.schema()
+    }
+
+    /// Where the variables stand in a table.
+    pub(crate) fn columns(&self, rows: &Rows) -> Result<Columns> {
+        let (expected, found) = (self.schema().features().len(), rows.columns().len());
+        if !self.header && found != expected {
+            bail!("{}: expected {expected} columns, found {found}", rows.origin());
+        }
+        self.schema().columns(rows.origin(), rows.columns()).map_err(|error| match error {
+            Error::AbsentColumn { origin, column, known } => {
+                anyhow!("{origin}: no column `{column}`{}", suggest(&column, &known))
+            }
+            other => other.into(),
+        })
+    }
+
+    /// The codes of all rows at once.
+    pub(crate) fn dataset(&self, mut rows: Rows) -> Result<Dataset> {
+        let columns = self.columns(&rows)?;
+        let mut codes = Vec::new();
+        for batch in &mut rows {
+            codes.append(&mut self.discretizer.encode(&columns, &batch?)?.into_codes());
+        }
+        if codes.is_empty() {
+            return Err(rows.none_passed());
+        }
+        Ok(Dataset::new(self.discretizer.cardinalities(), codes)?)
+    }
+
+    /// The codes of a batch of rows that the circuit may not know all values of.
+    pub(crate) fn codes(&self, columns: &Columns, batch: &Batch, unseen: Unseen) -> Result<Codes> {
+        let mut counts = Counts::default();
+        let codes = match self.discretizer.encode(columns, batch) {
+            Ok(encoded) => {
+                if !self.described && unseen == Unseen::Error {
+                    self.refuse_unseen(columns, batch, &encoded)?;
+                }
+                counts.add(&encoded);
+                encoded.into_codes()
+            }
+            Err(Error::Cell { source: CellError::UnknownCategory { .. }, .. })
+                if unseen == Unseen::Missing =>
+            {
+                self.open_unseen(columns, batch, &mut counts)?
+            }
+            Err(Error::Cell { place, source: CellError::UnknownCategory { column, found, known } }) => {
+                return Err(never_seen(&place, &column, &found, &known));
+            }
+            Err(error) => return Err(error.into()),
+        };
+        let rows = Dataset::new(self.discretizer.cardinalities(), codes)?;
+        Ok(Codes { rows, open: counts.open, snapped: counts.outside - counts.encoded_open })
+    }
+
+    /// Without a schema, an unknown code stands for an empty cell and nothing else.
+    fn refuse_unseen(&self, columns: &Columns, batch: &Batch, encoded: &Encoded) -> Result<()> {
+        for (row, codes) in encoded.rows().enumerate() {
+            for (feature, _) in codes.iter().enumerate().filter(|(_, code)| **code == UNKNOWN) {
+                let cell = batch.cell(row, columns.features[feature]);
+                if !cell.trim().is_empty() {
+                    let known = crate::domain_text::contents(&self.discretizer.domains()[feature]);
+                    let column = &self.schema().features()[feature].name;
+                    return Err(never_seen(&batch.place(row), column, cell, &known));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Row by row, with a known category in the place of each unseen one while the others are encoded.
+    fn open_unseen(&self, columns: &Columns, batch: &Batch, counts: &mut Counts) -> Result<Vec<u16>> {
+        let mut all = Vec::with_capacity(batch.rows() * columns.features.len());
+        for row in 0..batch.rows() {
+            let mut cells: Vec<String> =
+                columns.features.iter().map(|&column| batch.cell(row, column).to_string()).collect();
+            let mut opened = Vec::new();
+            let encoded = loop {
+                let texts: Vec<&str> = cells.iter().map(String::as_str).collect();
+                match self.discretizer.encode_row(&texts) {
+                    Ok(encoded) => break encoded,
+                    Err(CellError::UnknownCategory { column, known, .. }) => {
+                        let feature = self.schema().position(&column)?;
+                        cells[feature].clone_from(&known[0]);
+                        opened.push(feature);
+                    }
+                    Err(source) => return Err(Error::Cell { place: batch.place(row), source }.into()),
+                }
+            };
+            counts.add(&encoded);
+            counts.open += opened.len() as u64;
+            let first = all.len();
+            all.extend_from_slice(encoded.codes());
+            opened.into_iter().for_each(|feature| all[first + feature] = UNKNOWN);
+        }
+        Ok(all)
+    }
+}
+
+#[derive(Default)]
+struct Counts {
+    open: u64,
+    encoded_open: u64,
+    outside: u64,
+}
+
+impl Counts {
+    fn add(&mut self, encoded: &Encoded) {
+        let open = encoded.codes().iter().filter(|&&code| code == UNKNOWN).count() as u64;
+        self.open += open;
+        self.encoded_open += open;
+        self.outside += encoded.coverage().outside().iter().sum::<u64>();
+    }
+}
+
+fn never_seen(place: &impl std::fmt::Display, column: &str, found: &str, known: &[String]) -> anyhow::Error {
+    anyhow!(
+        "{place}, column `{column}`: the circuit has never seen `{found}`{}\n\
+         hint: correct the cell, or sum it out with `--unseen missing`",
+        suggest(found, known)
+    )
+}
