@@ -1,1 +1,44 @@
-//! Probabilistic circuits.
+//! Probabilistic circuits over categorical variables: learn them from rows of codes, and ask.
+//!
+//! | step | module or type                       | takes                   | gives                       |
+//! |------|--------------------------------------|-------------------------|-----------------------------|
+//! | 1    | [`Dataset`]                          | codes of rows           | checked rows                |
+//! | 2    | [`learn`]                            | rows                    | a [`Circuit`]               |
+//! | 3    | [`Circuit::log_probs`], [`Evaluator`] | rows, soft rows, boxes | likelihoods, slopes, bounds |
+//! | 4    | [`Sampler`], [`Circuit::mpe`]        | what is known           | rows                        |
+//! | 5    | [`Circuit::to_bytes`], [`Circuit::to_text`] | a circuit        | a file                      |
+//!
+//! A [`Circuit`] is smooth and decomposable because its constructor refuses anything else; every query
+//! can then be exact. This crate has never heard of recourse.
+
+mod allowed;
+mod batch;
+mod circuit;
+mod dataset;
+mod engine;
+mod error;
+mod evaluator;
+mod evidence;
+mod format;
+pub mod learn;
+mod log_space;
+mod mpe;
+mod sample;
+
+pub use allowed::Allowed;
+pub use circuit::{Circuit, Node, NodeId};
+pub use dataset::Dataset;
+pub use error::{CircuitError, DatasetError, FormatError, LearnError};
+pub use evaluator::Evaluator;
+pub use evidence::{Evidence, Observation};
+pub use mpe::Mpe;
+pub use sample::Sampler;
+
+/// A category of a variable, counted from 0.
+pub type Code = u16;
+
+/// Stands for a code that is not known: the variable is summed out.
+pub const OPEN: Code = Code::MAX;
+
+/// How many categories a variable may have.
+pub const MAX_CARDINALITY: usize = Code::MAX as usize;

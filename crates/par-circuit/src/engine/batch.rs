@@ -1,0 +1,457 @@
+//! Blocks of rows: values of observed rows, values and gradients of soft ones.
+
+use super::vectorised::{Kernel, vectorised};
+use super::{Entry, Kind, LANES, Lanes, Plan, Real, Step, TILE, Table, Tile};
+use crate::{Code, OPEN};
+
+/// Evaluates blocks of rows of codes.
+pub(crate) struct HardBlock<'a, T> {
+    plan: &'a Plan,
+    /// Where in its table each row's line begins, a variable at a time.
+    pub(super) lines: Vec<[u32; LANES]>,
+    pub(super) values: Vec<Lanes<T>>,
+}
+
+impl<'a, T: Real> HardBlock<'a, T> {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
+        let lines = vec![[0; LANES]; plan.tables.len()];
+        Self { plan, lines, values: vec![[T::default(); LANES]; plan.values] }
+    }
+
+    /// The value of each row, relative to its scale, of at most [`LANES`] rows of codes.
+    pub(crate) fn values(&mut self, rows: &[Code]) -> &Lanes<T> {
+        self.set_rows(rows);
+        self.evaluate();
+        &self.values[self.plan.root]
+    }
+
+    /// Evaluates the block again with some of its rows open, which gives them a value of one.
+    pub(super) fn open_rows(&mut self, is_open: impl Fn(usize) -> bool) {
+        for (lines, table) in self.lines.iter_mut().zip(&self.plan.tables) {
+            let open = (table.line(OPEN) * table.columns) as u32;
+            for lane in (0..LANES).filter(|&lane| is_open(lane)) {
+                lines[lane] = open;
+            }
+        }
+        self.evaluate();
+    }
+
+    fn evaluate(&mut self) {
+        vectorised(Hard { plan: self.plan, lines: &self.lines, values: &mut self.values });
+    }
+
+    fn set_rows(&mut self, rows: &[Code]) {
+        let width = self.plan.tables.len();
+        debug_assert!(rows.len() <= LANES * width);
+        for (variable, (lines, table)) in self.lines.iter_mut().zip(&self.plan.tables).enumerate() {
+            let open = table.line(OPEN);
+            let codes = rows.iter().skip(variable).step_by(width).map(|&code| table.line(code));
+            for (line, start) in lines.iter_mut().zip(codes.chain(std::iter::repeat(open))) {
+                *line = (start * table.columns) as u32;
+            }
+        }
+    }
+}
+
+struct Hard<'a, T> {
+    plan: &'a Plan,
+    lines: &'a [[u32; LANES]],
+    values: &'a mut [Lanes<T>],
+}
+
+impl<T: Real> Kernel for Hard<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        hard_units(self.plan, self.lines, self.values);
+        forward(self.plan, self.values);
+    }
+}
+
+/// The values of the units: for every row, the product of its leaves, eight units at a time.
+#[inline(always)]
+fn hard_units<T: Real>(plan: &Plan, lines: &[[u32; LANES]], values: &mut [Lanes<T>]) {
+    for tile in 0..plan.tiles() {
+        let entries = plan.entries(tile);
+        let values = &mut values[tile * TILE..][..TILE];
+        for half in (0..LANES).step_by(TILE) {
+            let mut products = leaves::<T>(plan, &entries[0], lines, half);
+            for entry in &entries[1..] {
+                let leaves = leaves::<T>(plan, entry, lines, half);
+                for (product, leaf) in products.iter_mut().zip(&leaves) {
+                    multiply(product, leaf);
+                }
+            }
+            for (value, unit) in values.iter_mut().zip(transpose(&products)) {
+                value[half..half + TILE].copy_from_slice(&unit);
+            }
+        }
+    }
+}
+
+/// The leaves of an entry for eight rows of the block.
+#[inline(always)]
+fn leaves<T: Real>(plan: &Plan, entry: &Entry, lines: &[[u32; LANES]], half: usize) -> [Tile<T>; TILE] {
+    let ratios = &plan.tables[entry.variable as usize].ratios;
+    let lines = &lines[entry.variable as usize];
+    let mut leaves = [[T::default(); TILE]; TILE];
+    for (leaf, &line) in leaves.iter_mut().zip(&lines[half..half + TILE]) {
+        *leaf = ratios[(line + entry.column) as usize].map(T::from);
+    }
+    leaves
+}
+
+/// Turns rows of units into units of rows, or back.
+#[inline(always)]
+pub(super) fn transpose<T: Real>(rows: &[Tile<T>; TILE]) -> [Tile<T>; TILE] {
+    let mut turned = [[T::default(); TILE]; TILE];
+    for (i, row) in rows.iter().enumerate() {
+        for (j, &value) in row.iter().enumerate() {
+            turned[j][i] = value;
+        }
+    }
+    turned
+}
+
+/// The values of the steps, from those of the units.
+#[inline(always)]
+fn forward<T: Real>(plan: &Plan, values: &mut [Lanes<T>]) {
+    for step in &plan.steps {
+        let inputs = plan.inputs(step);
+        let (done, outputs) = values.split_at_mut(step.output as usize);
+        let outputs = &mut outputs[..step.width as usize];
+        match step.kind {
+            Kind::Product => product(inputs, done, outputs),
+            Kind::Sum { weights } => sum(inputs, plan.weights(step, weights), done, outputs),
+        }
+    }
+}
+
+#[inline(always)]
+fn product<T: Real>(inputs: &[u32], done: &[Lanes<T>], outputs: &mut [Lanes<T>]) {
+    for (j, output) in outputs.iter_mut().enumerate() {
+        let mut product = done[inputs[0] as usize + j];
+        for &input in &inputs[1..] {
+            multiply(&mut product, &done[input as usize + j]);
+        }
+        *output = product;
+    }
+}
+
+/// Outputs that are summed side by side, so that an input is loaded once for all of them.
+const ABREAST: usize = 4;
+
+#[inline(always)]
+fn sum<T: Real>(inputs: &[u32], weights: &[f32], done: &[Lanes<T>], outputs: &mut [Lanes<T>]) {
+    let width = outputs.len();
+    let mut groups = outputs.chunks_exact_mut(ABREAST);
+    for (group, outputs) in groups.by_ref().enumerate() {
+        let mut sums = [[T::default(); LANES]; ABREAST];
+        for (&input, weights) in inputs.iter().zip(weights.chunks_exact(width)) {
+            let value = &done[input as usize];
+            let weights = &weights[group * ABREAST..][..ABREAST];
+            for (sum, &weight) in sums.iter_mut().zip(weights) {
+                add_scaled(sum, weight, value);
+            }
+        }
+        outputs.copy_from_slice(&sums);
+    }
+    let first = width - width % ABREAST;
+    for (j, output) in groups.into_remainder().iter_mut().enumerate() {
+        let mut sum = [T::default(); LANES];
+        for (&input, weights) in inputs.iter().zip(weights.chunks_exact(width)) {
+            add_scaled(&mut sum, weights[first + j], &done[input as usize]);
+        }
+        *output = sum;
+    }
+}
+
+#[inline(always)]
+fn multiply<T: Real, const N: usize>(product: &mut [T; N], factor: &[T; N]) {
+    for (product, &factor) in product.iter_mut().zip(factor) {
+        *product *= factor;
+    }
+}
+
+#[inline(always)]
+fn add_scaled<T: Real>(sum: &mut Lanes<T>, weight: f32, value: &Lanes<T>) {
+    let weight = T::from(weight);
+    for (sum, &value) in sum.iter_mut().zip(value) {
+        *sum += weight * value;
+    }
+}
+
+/// What reaches the inputs of every step when `slopes` holds what reaches the root: the derivative of
+/// the root's value by each value, added to what is there.
+///
+/// # Paper
+/// The sum and product rules of appendix "Tractable Gradient Computation".
+#[inline(always)]
+pub(super) fn backward<T: Real>(
+    plan: &Plan,
+    values: &[Lanes<T>],
+    slopes: &mut [Lanes<T>],
+    scratch: &mut [Lanes<T>],
+) {
+    for step in plan.steps.iter().rev() {
+        let inputs = plan.inputs(step);
+        let (below, above) = slopes.split_at_mut(step.output as usize);
+        let above = &above[..step.width as usize];
+        match step.kind {
+            Kind::Sum { weights } => {
+                let weights = plan.weights(step, weights);
+                for (&input, weights) in inputs.iter().zip(weights.chunks_exact(above.len())) {
+                    let mut slope = below[input as usize];
+                    for (&weight, above) in weights.iter().zip(above) {
+                        add_scaled(&mut slope, weight, above);
+                    }
+                    below[input as usize] = slope;
+                }
+            }
+            Kind::Product => backward_product(step, inputs, values, below, above, scratch),
+        }
+    }
+}
+
+/// To each factor goes the product of all others: of those before it, kept on the way up, and of those
+/// after it, gathered on the way down.
+#[inline(always)]
+fn backward_product<T: Real>(
+    step: &Step,
+    inputs: &[u32],
+    values: &[Lanes<T>],
+    below: &mut [Lanes<T>],
+    above: &[Lanes<T>],
+    before: &mut [Lanes<T>],
+) {
+    for j in 0..step.width as usize {
+        let mut product = [T::ONE; LANES];
+        for (before, &input) in before.iter_mut().zip(inputs) {
+            *before = product;
+            multiply(&mut product, &values[input as usize + j]);
+        }
+        let mut after = above[j];
+        for (before, &input) in before.iter().zip(inputs).rev() {
+            let slope = &mut below[input as usize + j];
+            for lane in 0..LANES {
+                slope[lane] += before[lane] * after[lane];
+            }
+            multiply(&mut after, &values[input as usize + j]);
+        }
+    }
+}
+
+/// Evaluates blocks of soft rows, with their gradients.
+pub(crate) struct SoftBlock<'a> {
+    plan: &'a Plan,
+    /// Where the codes of each variable begin in a soft row.
+    offsets: Vec<usize>,
+    codes: usize,
+    /// The rows' weights, scaled to sum to one a variable, `[code]`.
+    weights: Vec<Lanes>,
+    /// What they were divided by, a variable at a time.
+    scales: Vec<[f64; LANES]>,
+    /// Values of the leaves, `[entry][unit]`.
+    leaves: Vec<Lanes>,
+    values: Vec<Lanes>,
+    slopes: Vec<Lanes>,
+    scratch: Vec<Lanes>,
+    gradient: Vec<Lanes>,
+}
+
+impl<'a> SoftBlock<'a> {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
+        let cardinalities: Vec<usize> = plan.tables.iter().map(|table| table.cardinality).collect();
+        let codes = cardinalities.iter().sum();
+        let zeros = |length| vec![[0.0; LANES]; length];
+        Self {
+            plan,
+            offsets: crate::circuit::offsets(&cardinalities),
+            codes,
+            weights: zeros(codes),
+            scales: vec![[1.0; LANES]; plan.tables.len()],
+            leaves: zeros(plan.entries.len() * TILE),
+            values: zeros(plan.values),
+            slopes: zeros(plan.values),
+            scratch: zeros(plan.widest_product()),
+            gradient: zeros(codes),
+        }
+    }
+
+    /// Log-probability of each of at most [`LANES`] soft rows, and its gradient; `None` for a row that
+    /// single precision cannot hold, whose gradient is left as it is.
+    pub(crate) fn gradients(
+        &mut self,
+        soft: &[f32],
+        gradients: &mut [f32],
+    ) -> impl Iterator<Item = Option<f64>> {
+        let rows = soft.len() / self.codes;
+        self.set_rows(soft);
+        vectorised(SoftForward(self));
+        let roots = self.values[self.plan.root];
+        self.slopes.fill([0.0; LANES]);
+        for (slope, &root) in self.slopes[self.plan.root].iter_mut().zip(&roots[..rows]) {
+            *slope = if root.is_moderate() { 1.0 / root } else { 0.0 };
+        }
+        vectorised(SoftBackward(self));
+        for (lane, gradient) in gradients.chunks_exact_mut(self.codes).enumerate() {
+            if roots[lane].is_moderate() {
+                self.write_gradient(lane, gradient);
+            }
+        }
+        let scales = &self.scales;
+        let log_prob = move |lane: usize| {
+            let root = roots[lane];
+            let log_scale = scales.iter().map(|scale| scale[lane].ln()).sum::<f64>();
+            root.is_moderate().then(|| f64::from(root).ln() + log_scale)
+        };
+        (0..rows).map(log_prob)
+    }
+
+    /// Divides each variable's weights by their expectation under the scales, so that a leaf's value is
+    /// that of its ratios.
+    fn set_rows(&mut self, soft: &[f32]) {
+        let mut rows = soft.chunks_exact(self.codes);
+        for lane in 0..LANES {
+            let row = rows.next();
+            for (variable, table) in self.plan.tables.iter().enumerate() {
+                let start = self.offsets[variable];
+                let weights = &mut self.weights[start..][..table.cardinality];
+                let Some(row) = row else {
+                    weights.iter_mut().for_each(|weight| weight[lane] = 0.0);
+                    continue;
+                };
+                let soft = &row[start..][..table.cardinality];
+                let terms = soft.iter().zip(&table.scales);
+                let scale: f64 = terms.clone().map(|(&soft, scale)| f64::from(soft) * scale).sum();
+                let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
+                for (weight, (&soft, scale)) in weights.iter_mut().zip(terms) {
+                    weight[lane] = (f64::from(soft) * scale * inverse) as f32;
+                }
+                self.scales[variable][lane] = scale;
+            }
+        }
+    }
+
+    fn write_gradient(&self, lane: usize, gradient: &mut [f32]) {
+        for (variable, table) in self.plan.tables.iter().enumerate() {
+            let start = self.offsets[variable];
+            let inverse = 1.0 / self.scales[variable][lane];
+            let raw = &self.gradient[start..][..table.cardinality];
+            let gradient = &mut gradient[start..][..table.cardinality];
+            for (gradient, (raw, scale)) in gradient.iter_mut().zip(raw.iter().zip(&table.scales)) {
+                *gradient = raw[lane] * (scale * inverse) as f32;
+            }
+        }
+    }
+}
+
+struct SoftForward<'a, 'b>(&'b mut SoftBlock<'a>);
+
+impl Kernel for SoftForward<'_, '_> {
+    #[inline(always)]
+    fn run(self) {
+        let SoftBlock { plan, offsets, weights, leaves, values, .. } = self.0;
+        for tile in 0..plan.tiles() {
+            let values = &mut values[tile * TILE..][..TILE];
+            values.fill([1.0; LANES]);
+            let first = plan.tile_ends[tile] as usize - plan.entries(tile).len();
+            for (position, entry) in plan.entries(tile).iter().enumerate() {
+                let table = &plan.tables[entry.variable as usize];
+                let weights = &weights[offsets[entry.variable as usize]..][..table.cardinality];
+                let leaves = &mut leaves[(first + position) * TILE..][..TILE];
+                soft_leaves(table, entry, weights, leaves);
+                for (value, leaf) in values.iter_mut().zip(leaves) {
+                    multiply(value, leaf);
+                }
+            }
+        }
+        forward(plan, values);
+    }
+}
+
+/// The values of an entry's leaves under soft weights: a small matrix product.
+///
+/// # Paper
+/// l_j(q_j) = Σ_c q_{j,c} θ_{j,c}, appendix "Tractable Gradient Computation".
+#[inline(always)]
+fn soft_leaves(table: &Table, entry: &Entry, weights: &[Lanes], leaves: &mut [Lanes]) {
+    for (group, leaves) in leaves.chunks_exact_mut(ABREAST).enumerate() {
+        let mut sums = [[0.0; LANES]; ABREAST];
+        let lines = table.ratios.chunks_exact(table.columns);
+        for (line, weight) in lines.zip(weights) {
+            let ratios = &line[entry.column as usize][group * ABREAST..][..ABREAST];
+            for (sum, &ratio) in sums.iter_mut().zip(ratios) {
+                add_scaled(sum, ratio, weight);
+            }
+        }
+        leaves.copy_from_slice(&sums);
+    }
+}
+
+struct SoftBackward<'a, 'b>(&'b mut SoftBlock<'a>);
+
+impl Kernel for SoftBackward<'_, '_> {
+    #[inline(always)]
+    fn run(self) {
+        let SoftBlock { plan, offsets, leaves, values, slopes, scratch, gradient, .. } = self.0;
+        backward(plan, values, slopes, scratch);
+        gradient.fill([0.0; LANES]);
+        for tile in 0..plan.tiles() {
+            let entries = plan.entries(tile);
+            let first = plan.tile_ends[tile] as usize - entries.len();
+            let leaves = &mut leaves[first * TILE..][..entries.len() * TILE];
+            let slopes = &slopes[tile * TILE..][..TILE];
+            leaf_slopes(slopes, leaves, scratch);
+            for (entry, slopes) in entries.iter().zip(leaves.chunks_exact_mut(TILE)) {
+                for (slope, present) in slopes.iter_mut().zip(entry.present()) {
+                    multiply(slope, &[present; LANES]);
+                }
+                let table = &plan.tables[entry.variable as usize];
+                let gradient = &mut gradient[offsets[entry.variable as usize]..][..table.cardinality];
+                soft_gradient(table, entry, slopes, gradient);
+            }
+        }
+    }
+}
+
+/// Puts in place of each leaf's value what reaches the leaf: the unit's slope times the unit's others.
+#[inline(always)]
+fn leaf_slopes(slopes: &[Lanes], leaves: &mut [Lanes], before: &mut [Lanes]) {
+    let entries = leaves.len() / TILE;
+    for unit in 0..TILE {
+        let mut product = slopes[unit];
+        for entry in 0..entries {
+            before[entry] = product;
+            multiply(&mut product, &leaves[entry * TILE + unit]);
+        }
+        let mut after = [1.0; LANES];
+        for entry in (0..entries).rev() {
+            let leaf = &mut leaves[entry * TILE + unit];
+            let value = *leaf;
+            *leaf = before[entry];
+            multiply(leaf, &after);
+            multiply(&mut after, &value);
+        }
+    }
+}
+
+#[inline(always)]
+fn soft_gradient(table: &Table, entry: &Entry, slopes: &[Lanes], gradient: &mut [Lanes]) {
+    let lines = table.ratios.chunks_exact(table.columns);
+    for (line, gradient) in lines.zip(gradient) {
+        let mut sum = *gradient;
+        for (&ratio, slope) in line[entry.column as usize].iter().zip(slopes) {
+            add_scaled(&mut sum, ratio, slope);
+        }
+        *gradient = sum;
+    }
+}
+
+impl Plan {
+    /// How many factors a product has at most, above the units or within them.
+    pub(super) fn widest_product(&self) -> usize {
+        let steps = self.steps.iter().map(|step| step.arity as usize);
+        let tiles = (0..self.tiles()).map(|tile| self.entries(tile).len());
+        steps.chain(tiles).max().unwrap_or(0)
+    }
+}

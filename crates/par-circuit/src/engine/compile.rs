@@ -1,0 +1,264 @@
+//! From nodes to a plan.
+
+use std::collections::BTreeMap;
+
+use super::{Entry, Kind, NO_LEAF, Plan, Step, TILE, Table};
+use crate::{Node, NodeId};
+
+/// Smallest scale: a category that the circuit gives less is divided by this.
+const SMALLEST_SCALE: f64 = 1e-30;
+
+impl Plan {
+    /// Compiles nodes that are known to be a circuit.
+    pub(crate) fn new(cardinalities: &[usize], nodes: &[Node]) -> Self {
+        let units = Units::collect(nodes);
+        let (steps, values) = Steps::collect(nodes, &units);
+        let mut plan = Self {
+            tables: Vec::new(),
+            tile_ends: Vec::new(),
+            entries: Vec::new(),
+            steps: steps.steps,
+            inputs: steps.inputs,
+            weights: vec![0.0; steps.weights],
+            sums: steps.sums,
+            values: steps.next,
+            root: values[nodes.len() - 1] as usize,
+            rounding: 0.0,
+        };
+        let mut columns = vec![0; cardinalities.len()];
+        for units in units.leaves.chunks(TILE) {
+            let mut by_variable: BTreeMap<usize, [u32; TILE]> = BTreeMap::new();
+            for (place, leaves) in units.iter().enumerate() {
+                for &(variable, leaf) in leaves {
+                    by_variable.entry(variable).or_insert([NO_LEAF; TILE])[place] = leaf.0;
+                }
+            }
+            for (variable, leaves) in by_variable {
+                plan.entries.push(Entry { variable: variable as u32, column: columns[variable], leaves });
+                columns[variable] += 1;
+            }
+            plan.tile_ends.push(plan.entries.len() as u32);
+        }
+        let scales = marginals(cardinalities, nodes);
+        plan.tables = std::iter::zip(cardinalities, columns)
+            .zip(scales)
+            .map(|((&cardinality, columns), scales)| Table::new(cardinality, columns as usize, scales))
+            .collect();
+        plan.load(nodes);
+        plan.rounding = plan.largest_rounding();
+        plan
+    }
+
+    /// Takes over the probabilities and weights of the nodes it was compiled from.
+    pub(crate) fn load(&mut self, nodes: &[Node]) {
+        for entry in &self.entries {
+            let table = &mut self.tables[entry.variable as usize];
+            for (place, &leaf) in entry.leaves.iter().enumerate() {
+                let Some(Node::Leaf { probabilities, .. }) = nodes.get(leaf as usize) else { continue };
+                for (code, &probability) in probabilities.iter().enumerate() {
+                    let line = &mut table.ratios[code * table.columns + entry.column as usize];
+                    line[place] = (probability / table.scales[code]) as f32;
+                }
+            }
+        }
+        let mut sums = self.sums.iter();
+        for step in &self.steps {
+            let Kind::Sum { weights: start } = step.kind else { continue };
+            let width = step.width as usize;
+            for (output, sum) in sums.by_ref().take(width).enumerate() {
+                let Node::Sum { weights, .. } = &nodes[sum.index()] else {
+                    unreachable!("sum steps come from sum nodes")
+                };
+                for (input, &weight) in weights.iter().enumerate() {
+                    self.weights[start as usize + input * width + output] = weight as f32;
+                }
+            }
+        }
+    }
+
+    /// The relative error of a sum or product of positive terms grows by half a unit in the last place
+    /// with each operation and each parameter rounded.
+    fn largest_rounding(&self) -> f64 {
+        let mut operations = vec![0_usize; self.values];
+        for tile in 0..self.tiles() {
+            operations[tile * TILE..][..TILE].fill(3 * self.entries(tile).len());
+        }
+        for step in &self.steps {
+            let inputs = self.inputs(step);
+            for output in 0..step.width as usize {
+                let made = match step.kind {
+                    Kind::Product => {
+                        inputs.iter().map(|&i| operations[i as usize + output] + 1).sum::<usize>()
+                    }
+                    Kind::Sum { .. } => {
+                        let deepest = inputs.iter().map(|&i| operations[i as usize]).max();
+                        deepest.unwrap_or(0) + 2 + inputs.len()
+                    }
+                };
+                operations[step.output as usize + output] = made;
+            }
+        }
+        operations[self.root] as f64 * f64::from(f32::EPSILON)
+    }
+}
+
+impl Table {
+    fn new(cardinality: usize, columns: usize, scales: Vec<f64>) -> Self {
+        let scales: Vec<f64> = scales.into_iter().map(|scale| scale.max(SMALLEST_SCALE)).collect();
+        let log_scales = scales.iter().map(|scale| scale.ln()).chain([0.0]).collect();
+        let ratios = vec![[1.0; TILE]; (cardinality + 1) * columns];
+        Self { cardinality, columns, ratios, scales, log_scales }
+    }
+}
+
+/// Products of leaves, each a set of leaves of different variables.
+struct Units {
+    leaves: Vec<Vec<(usize, NodeId)>>,
+    /// The unit that a node is, or that holds its leaves.
+    of_node: Vec<Option<u32>>,
+}
+
+impl Units {
+    fn collect(nodes: &[Node]) -> Self {
+        let variable = |id: &NodeId| match nodes[id.index()] {
+            Node::Leaf { variable, .. } => Some((variable, *id)),
+            _ => None,
+        };
+        let mut found: Vec<(Vec<(usize, NodeId)>, NodeId)> = Vec::new();
+        let mut is_unit = vec![false; nodes.len()];
+        for (index, node) in nodes.iter().enumerate() {
+            let own = match node {
+                Node::Leaf { .. } => continue,
+                Node::Product { children } => {
+                    let mut leaves: Vec<_> = children.iter().filter_map(variable).collect();
+                    leaves.sort_unstable();
+                    vec![(leaves, NodeId(index as u32))]
+                }
+                Node::Sum { children, .. } => {
+                    let fresh = |id: &&NodeId| !std::mem::replace(&mut is_unit[id.index()], true);
+                    let leaves = children.iter().filter(|id| variable(id).is_some()).filter(fresh);
+                    leaves.map(|id| (Vec::from_iter(variable(id)), *id)).collect()
+                }
+            };
+            found.extend(own.into_iter().filter(|(leaves, _)| !leaves.is_empty()));
+        }
+        let root = NodeId(nodes.len() as u32 - 1);
+        found.extend(variable(&root).map(|leaf| (vec![leaf], root)));
+
+        // Units of the same variables share tiles; the sort is stable, so runs of nodes stay runs.
+        found.sort_by(|(a, _), (b, _)| {
+            let scope = |leaves: &[(usize, NodeId)]| leaves.iter().map(|leaf| leaf.0).collect::<Vec<_>>();
+            scope(a).cmp(&scope(b))
+        });
+        let mut of_node = vec![None; nodes.len()];
+        for (unit, (_, node)) in found.iter().enumerate() {
+            of_node[node.index()] = Some(unit as u32);
+        }
+        Self { leaves: found.into_iter().map(|(leaves, _)| leaves).collect(), of_node }
+    }
+}
+
+/// The sums and products above the units.
+struct Steps {
+    steps: Vec<Step>,
+    inputs: Vec<u32>,
+    weights: usize,
+    sums: Vec<NodeId>,
+    /// The next free value.
+    next: usize,
+}
+
+impl Steps {
+    /// The steps, and the value that each node is.
+    fn collect(nodes: &[Node], units: &Units) -> (Self, Vec<u32>) {
+        let mut all = Self {
+            steps: Vec::new(),
+            inputs: Vec::new(),
+            weights: 0,
+            sums: Vec::new(),
+            next: units.leaves.len().next_multiple_of(TILE),
+        };
+        let mut value: Vec<u32> = vec![u32::MAX; nodes.len()];
+        for (index, node) in nodes.iter().enumerate() {
+            let unit = units.of_node[index];
+            let is_leaf = |id: &NodeId| matches!(nodes[id.index()], Node::Leaf { .. });
+            let inputs: Vec<u32> = match node {
+                Node::Leaf { .. } => {
+                    value[index] = unit.unwrap_or(u32::MAX);
+                    continue;
+                }
+                Node::Product { children } => {
+                    let above = children.iter().filter(|id| !is_leaf(id)).map(|id| value[id.index()]);
+                    let inputs: Vec<u32> = unit.into_iter().chain(above).collect();
+                    if unit.is_some() && inputs.len() == 1 {
+                        value[index] = inputs[0];
+                        continue;
+                    }
+                    inputs
+                }
+                Node::Sum { children, .. } => children.iter().map(|id| value[id.index()]).collect(),
+            };
+            value[index] = all.next as u32;
+            all.next += 1;
+            let kind = match node {
+                Node::Sum { weights, .. } => {
+                    all.sums.push(NodeId(index as u32));
+                    all.weights += weights.len();
+                    Kind::Sum { weights: (all.weights - weights.len()) as u32 }
+                }
+                _ => Kind::Product,
+            };
+            if !all.extend_last(kind, &inputs) {
+                let start = all.inputs.len() as u32;
+                let arity = inputs.len() as u32;
+                all.inputs.extend(inputs);
+                all.steps.push(Step { kind, output: value[index], width: 1, inputs: start, arity });
+            }
+        }
+        (all, value)
+    }
+
+    /// Makes the last step one wider, if the next is like it; whether it was.
+    fn extend_last(&mut self, kind: Kind, inputs: &[u32]) -> bool {
+        let Some(last) = self.steps.last_mut() else { return false };
+        let before = &self.inputs[last.inputs as usize..][..last.arity as usize];
+        let alike = before.len() == inputs.len()
+            && match (last.kind, kind) {
+                (Kind::Sum { .. }, Kind::Sum { .. }) => before == inputs,
+                (Kind::Product, Kind::Product) => {
+                    // Its inputs follow those of the last, and none of them is what the last makes.
+                    let pairs = before.iter().zip(inputs);
+                    pairs.clone().all(|(&before, &input)| input == before + last.width)
+                        && inputs.iter().all(|&input| input < last.output)
+                }
+                _ => false,
+            };
+        last.width += u32::from(alike);
+        alike
+    }
+}
+
+/// The marginal of every variable: with everything open each node's value is one, so that the slope
+/// that reaches a leaf is the probability that the leaf is the one chosen.
+fn marginals(cardinalities: &[usize], nodes: &[Node]) -> Vec<Vec<f64>> {
+    let mut marginals: Vec<Vec<f64>> = cardinalities.iter().map(|&c| vec![0.0; c]).collect();
+    let mut reached = vec![0.0; nodes.len()];
+    reached[nodes.len() - 1] = 1.0;
+    for (index, node) in nodes.iter().enumerate().rev() {
+        let share = reached[index];
+        match node {
+            Node::Leaf { variable, probabilities } => {
+                for (marginal, probability) in marginals[*variable].iter_mut().zip(probabilities) {
+                    *marginal += share * probability;
+                }
+            }
+            Node::Product { children } => children.iter().for_each(|c| reached[c.index()] += share),
+            Node::Sum { children, weights } => {
+                for (child, weight) in children.iter().zip(weights) {
+                    reached[child.index()] += share * weight;
+                }
+            }
+        }
+    }
+    marginals
+}

@@ -1,0 +1,168 @@
+//! How much of each row flows through each edge: the expectations of EM.
+
+use super::batch::{HardBlock, backward, transpose};
+use super::vectorised::{Kernel, vectorised};
+use super::{Kind, LANES, Lanes, Plan, Real, TILE, Tile};
+use crate::{Code, Node};
+
+/// Expected counts, summed over rows.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    /// One a weight of the plan, still to be multiplied by that weight.
+    edges: Vec<f64>,
+    /// One a ratio of the plan, variable after variable.
+    leaves: Vec<Vec<f64>>,
+}
+
+/// Sums flows over blocks of rows.
+pub(crate) struct FlowBlock<'a, T> {
+    plan: &'a Plan,
+    hard: HardBlock<'a, T>,
+    slopes: Vec<Lanes<T>>,
+    scratch: Vec<Lanes<T>>,
+    /// One a weight of the plan: the sums of eight lanes, kept apart until the end.
+    edges: Vec<Tile<T>>,
+    leaves: Vec<Vec<Tile<T>>>,
+}
+
+impl<'a, T: Real> FlowBlock<'a, T> {
+    pub(crate) fn new(plan: &'a Plan) -> Self {
+        let zero = [T::default(); TILE];
+        Self {
+            plan,
+            hard: HardBlock::new(plan),
+            slopes: vec![[T::default(); LANES]; plan.values],
+            scratch: vec![[T::default(); LANES]; plan.widest_product()],
+            edges: vec![zero; plan.weights.len()],
+            leaves: plan.tables.iter().map(|table| vec![zero; table.ratios.len()]).collect(),
+        }
+    }
+
+    /// Adds the flows of at most [`LANES`] rows, and gives their values relative to their scales.
+    ///
+    /// A row whose value is not moderate adds nothing.
+    pub(crate) fn add(&mut self, rows: &[Code]) -> Lanes<T> {
+        let count = rows.len() / self.plan.tables.len();
+        let roots = *self.hard.values(rows);
+        if !roots.iter().all(|root| root.is_moderate()) {
+            // An infinite value times no slope would still be no number.
+            self.hard.open_rows(|lane| !roots[lane].is_moderate());
+        }
+        self.slopes.fill([T::default(); LANES]);
+        for (slope, &root) in self.slopes[self.plan.root].iter_mut().zip(&roots[..count]) {
+            *slope = if root.is_moderate() { root.inverse() } else { T::default() };
+        }
+        vectorised(Down(self));
+        roots
+    }
+
+    /// The sums so far.
+    pub(crate) fn finish(self) -> Flow {
+        let total = |part: Tile<T>| part.into_iter().map(Into::<f64>::into).sum();
+        let units = |tiles: Vec<Tile<T>>| tiles.into_iter().flatten().map(Into::into).collect();
+        Flow {
+            edges: self.edges.into_iter().map(total).collect(),
+            leaves: self.leaves.into_iter().map(units).collect(),
+        }
+    }
+}
+
+struct Down<'a, 'b, T>(&'b mut FlowBlock<'a, T>);
+
+impl<T: Real> Kernel for Down<'_, '_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let FlowBlock { plan, hard, slopes, scratch, edges, leaves } = self.0;
+        backward(plan, &hard.values, slopes, scratch);
+        for step in &plan.steps {
+            let Kind::Sum { weights } = step.kind else { continue };
+            let width = step.width as usize;
+            let edges = &mut edges[weights as usize..][..(step.arity * step.width) as usize];
+            let above = &slopes[step.output as usize..][..width];
+            for (&input, edges) in plan.inputs(step).iter().zip(edges.chunks_exact_mut(width)) {
+                let value = &hard.values[input as usize];
+                for (edge, above) in edges.iter_mut().zip(above) {
+                    for lane in 0..TILE {
+                        edge[lane] += value[lane] * above[lane];
+                        edge[lane] += value[lane + TILE] * above[lane + TILE];
+                    }
+                }
+            }
+        }
+        for tile in 0..plan.tiles() {
+            let values = &hard.values[tile * TILE..][..TILE];
+            let slopes = &slopes[tile * TILE..][..TILE];
+            for half in (0..LANES).step_by(TILE) {
+                let mut units = [[T::default(); TILE]; TILE];
+                for (unit, (value, slope)) in units.iter_mut().zip(values.iter().zip(slopes)) {
+                    for lane in 0..TILE {
+                        unit[lane] = value[half + lane] * slope[half + lane];
+                    }
+                }
+                let rows = transpose(&units);
+                for entry in plan.entries(tile) {
+                    let lines = &hard.lines[entry.variable as usize][half..half + TILE];
+                    let leaves = &mut leaves[entry.variable as usize];
+                    for (&line, row) in lines.iter().zip(&rows) {
+                        let leaf = &mut leaves[(line + entry.column) as usize];
+                        for (leaf, &flow) in leaf.iter_mut().zip(row) {
+                            *leaf += flow;
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Flow {
+    /// No flow at all.
+    pub(crate) fn zero(plan: &Plan) -> Self {
+        Self {
+            edges: vec![0.0; plan.weights.len()],
+            leaves: plan.tables.iter().map(|table| vec![0.0; table.ratios.len() * TILE]).collect(),
+        }
+    }
+
+    /// Adds another flow.
+    pub(crate) fn add(&mut self, other: &Self) {
+        let mine = self.edges.iter_mut().chain(self.leaves.iter_mut().flatten());
+        let theirs = other.edges.iter().chain(other.leaves.iter().flatten());
+        mine.zip(theirs).for_each(|(mine, theirs)| *mine += theirs);
+    }
+
+    /// Expected counts of every node of the circuit that the plan was compiled from: one a weight of a
+    /// sum, one a category of a leaf, none for a product.
+    pub(crate) fn counts(&self, plan: &Plan, nodes: &[Node]) -> Vec<Vec<f64>> {
+        let mut counts: Vec<Vec<f64>> = nodes
+            .iter()
+            .map(|node| match node {
+                Node::Leaf { probabilities, .. } => vec![0.0; probabilities.len()],
+                Node::Product { .. } => Vec::new(),
+                Node::Sum { weights, .. } => vec![0.0; weights.len()],
+            })
+            .collect();
+        let mut sums = plan.sums.iter();
+        for step in &plan.steps {
+            let Kind::Sum { weights: start } = step.kind else { continue };
+            let width = step.width as usize;
+            for (output, sum) in sums.by_ref().take(width).enumerate() {
+                let edges = (0..).map(|input| start as usize + input * width + output);
+                for (count, edge) in counts[sum.index()].iter_mut().zip(edges) {
+                    *count = self.edges[edge] * f64::from(plan.weights[edge]);
+                }
+            }
+        }
+        for entry in &plan.entries {
+            let table = &plan.tables[entry.variable as usize];
+            let flows = &self.leaves[entry.variable as usize];
+            for (place, &leaf) in entry.leaves.iter().enumerate() {
+                let Some(counts) = counts.get_mut(leaf as usize) else { continue };
+                for (code, count) in counts.iter_mut().enumerate() {
+                    *count += flows[(code * table.columns + entry.column as usize) * TILE + place];
+                }
+            }
+        }
+        counts
+    }
+}

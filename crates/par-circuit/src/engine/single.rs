@@ -1,0 +1,301 @@
+//! One row at a time: the registers hold units in place of rows.
+
+use super::vectorised::{Kernel, vectorised};
+use super::{Kind, Plan, Real, TILE, Tile};
+use crate::{Allowed, Code};
+
+/// What evaluating one row needs to remember.
+#[derive(Clone, Debug)]
+pub(crate) struct Single {
+    /// Values of the leaves, `[variable][column]`, of rows that are not observed codes.
+    leaves: Vec<Vec<Tile>>,
+    /// What the leaves of a variable were divided by, beyond the scales.
+    scales: Vec<f64>,
+    values: Vec<f32>,
+    slopes: Vec<f32>,
+    scratch: Vec<f32>,
+    unit_scratch: Vec<Tile>,
+}
+
+impl Single {
+    pub(crate) fn new(plan: &Plan) -> Self {
+        Self {
+            leaves: plan.tables.iter().map(|table| vec![[0.0; TILE]; table.columns]).collect(),
+            scales: vec![1.0; plan.tables.len()],
+            values: vec![0.0; plan.values],
+            slopes: vec![0.0; plan.values],
+            scratch: vec![0.0; plan.widest_product()],
+            unit_scratch: vec![[0.0; TILE]; plan.widest_product()],
+        }
+    }
+
+    /// Log-probability of a row of codes; `None` where single precision cannot hold it.
+    pub(crate) fn hard(&mut self, plan: &Plan, row: &[Code]) -> Option<f64> {
+        vectorised(Hard { plan, row, values: &mut self.values });
+        let root = self.values[plan.root];
+        root.is_safe().then(|| f64::from(root).ln() + plan.log_scale(row))
+    }
+
+    /// Log-probability of a soft row; `None` where single precision cannot hold it.
+    pub(crate) fn soft(&mut self, plan: &Plan, soft: &[f32]) -> Option<f64> {
+        vectorised(SoftLeaves { plan, soft, single: self });
+        self.evaluate(plan)
+    }
+
+    /// The gradient of the last [`Single::soft`], which gave a value.
+    pub(crate) fn gradient(&mut self, plan: &Plan, gradient: &mut [f32]) {
+        self.slopes.fill(0.0);
+        self.slopes[plan.root] = 1.0 / self.values[plan.root];
+        vectorised(Backward { plan, single: self, gradient });
+    }
+
+    /// Logarithm of the circuit's value when every leaf takes the largest of its allowed probabilities,
+    /// rounding aside; `None` where single precision cannot hold it.
+    pub(crate) fn largest(&mut self, plan: &Plan, allowed: &Allowed) -> Option<f64> {
+        vectorised(LargestLeaves { plan, allowed, single: self });
+        self.evaluate(plan)
+    }
+
+    fn evaluate(&mut self, plan: &Plan) -> Option<f64> {
+        vectorised(Units { plan, leaves: &self.leaves, values: &mut self.values });
+        let root = self.values[plan.root];
+        let log_scale = || self.scales.iter().map(|scale| scale.ln()).sum::<f64>();
+        root.is_safe().then(|| f64::from(root).ln() + log_scale())
+    }
+}
+
+struct Hard<'a> {
+    plan: &'a Plan,
+    row: &'a [Code],
+    values: &'a mut [f32],
+}
+
+impl Kernel for Hard<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { plan, row, values } = self;
+        for (tile, units) in (0..plan.tiles()).zip(values.chunks_exact_mut(TILE)) {
+            let mut product = [1.0; TILE];
+            for entry in plan.entries(tile) {
+                let table = &plan.tables[entry.variable as usize];
+                let line = table.line(row[entry.variable as usize]);
+                multiply(&mut product, &table.ratios[line * table.columns + entry.column as usize]);
+            }
+            units.copy_from_slice(&product);
+        }
+        forward(plan, values);
+    }
+}
+
+struct Units<'a> {
+    plan: &'a Plan,
+    leaves: &'a [Vec<Tile>],
+    values: &'a mut [f32],
+}
+
+impl Kernel for Units<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { plan, leaves, values } = self;
+        for (tile, units) in (0..plan.tiles()).zip(values.chunks_exact_mut(TILE)) {
+            let mut product = [1.0; TILE];
+            for entry in plan.entries(tile) {
+                multiply(&mut product, &leaves[entry.variable as usize][entry.column as usize]);
+            }
+            units.copy_from_slice(&product);
+        }
+        forward(plan, values);
+    }
+}
+
+#[inline(always)]
+fn multiply(product: &mut Tile, factor: &Tile) {
+    for (product, factor) in product.iter_mut().zip(factor) {
+        *product *= factor;
+    }
+}
+
+#[inline(always)]
+fn forward(plan: &Plan, values: &mut [f32]) {
+    for step in &plan.steps {
+        let inputs = plan.inputs(step);
+        let (done, outputs) = values.split_at_mut(step.output as usize);
+        let outputs = &mut outputs[..step.width as usize];
+        match step.kind {
+            Kind::Product => {
+                for (j, output) in outputs.iter_mut().enumerate() {
+                    *output = inputs.iter().map(|&input| done[input as usize + j]).product();
+                }
+            }
+            Kind::Sum { weights } => {
+                let weights = plan.weights(step, weights);
+                if let [output] = outputs {
+                    let terms = inputs.iter().zip(weights);
+                    *output = terms.map(|(&input, weight)| weight * done[input as usize]).sum();
+                    continue;
+                }
+                outputs.fill(0.0);
+                for (&input, weights) in inputs.iter().zip(weights.chunks_exact(outputs.len())) {
+                    let value = done[input as usize];
+                    for (output, weight) in outputs.iter_mut().zip(weights) {
+                        *output += weight * value;
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct SoftLeaves<'a> {
+    plan: &'a Plan,
+    soft: &'a [f32],
+    single: &'a mut Single,
+}
+
+impl Kernel for SoftLeaves<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let mut rest = self.soft;
+        let Single { leaves, scales, .. } = self.single;
+        for ((table, leaves), total) in self.plan.tables.iter().zip(leaves).zip(scales) {
+            let (soft, after) = rest.split_at(table.cardinality);
+            rest = after;
+            let terms = soft.iter().zip(&table.scales).map(|(&soft, scale)| f64::from(soft) * scale);
+            *total = terms.clone().sum();
+            let inverse = if *total > 0.0 { 1.0 / *total } else { 0.0 };
+            leaves.fill([0.0; TILE]);
+            for (term, line) in terms.zip(table.ratios.chunks_exact(table.columns)) {
+                if term == 0.0 {
+                    continue;
+                }
+                let weight = (term * inverse) as f32;
+                for (leaf, ratio) in leaves.iter_mut().zip(line) {
+                    for (leaf, ratio) in leaf.iter_mut().zip(ratio) {
+                        *leaf += weight * ratio;
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct LargestLeaves<'a> {
+    plan: &'a Plan,
+    allowed: &'a Allowed,
+    single: &'a mut Single,
+}
+
+impl Kernel for LargestLeaves<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Single { leaves, scales, .. } = self.single;
+        let tables = self.plan.tables.iter().zip(leaves).zip(scales);
+        for (variable, ((table, leaves), largest)) in tables.enumerate() {
+            let codes = || self.allowed.codes(variable).map(usize::from);
+            *largest = codes().map(|code| table.scales[code]).fold(0.0, f64::max);
+            leaves.fill([0.0; TILE]);
+            for code in codes() {
+                let weight = (table.scales[code] / *largest) as f32;
+                let line = &table.ratios[code * table.columns..][..table.columns];
+                for (leaf, ratio) in leaves.iter_mut().zip(line) {
+                    for (leaf, ratio) in leaf.iter_mut().zip(ratio) {
+                        let candidate = weight * ratio;
+                        *leaf = if candidate > *leaf { candidate } else { *leaf };
+                    }
+                }
+            }
+        }
+    }
+}
+
+struct Backward<'a> {
+    plan: &'a Plan,
+    single: &'a mut Single,
+    gradient: &'a mut [f32],
+}
+
+impl Kernel for Backward<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { plan, single, gradient } = self;
+        let Single { leaves, scales, values, slopes, scratch, unit_scratch } = single;
+        backward(plan, values, slopes, scratch);
+        for tile in 0..plan.tiles() {
+            let entries = plan.entries(tile);
+            let mut product = [0.0; TILE];
+            product.copy_from_slice(&slopes[tile * TILE..][..TILE]);
+            for (before, entry) in unit_scratch.iter_mut().zip(entries) {
+                *before = product;
+                multiply(&mut product, &leaves[entry.variable as usize][entry.column as usize]);
+            }
+            let mut after = [1.0; TILE];
+            for (before, entry) in unit_scratch.iter().zip(entries).rev() {
+                let leaf = &mut leaves[entry.variable as usize][entry.column as usize];
+                let value = std::mem::replace(leaf, *before);
+                multiply(leaf, &after);
+                multiply(leaf, &entry.present());
+                multiply(&mut after, &value);
+            }
+        }
+        let mut rest = gradient;
+        for ((table, slopes), total) in plan.tables.iter().zip(leaves).zip(scales) {
+            let (gradient, after) = rest.split_at_mut(table.cardinality);
+            rest = after;
+            let lines = table.ratios.chunks_exact(table.columns);
+            for ((gradient, line), scale) in gradient.iter_mut().zip(lines).zip(&table.scales) {
+                let mut sums = [0.0; TILE];
+                for (ratio, slope) in line.iter().zip(slopes.iter()) {
+                    for unit in 0..TILE {
+                        sums[unit] += ratio[unit] * slope[unit];
+                    }
+                }
+                *gradient = sums.iter().sum::<f32>() * (scale / *total) as f32;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn backward(plan: &Plan, values: &[f32], slopes: &mut [f32], before: &mut [f32]) {
+    for step in plan.steps.iter().rev() {
+        let inputs = plan.inputs(step);
+        let (below, above) = slopes.split_at_mut(step.output as usize);
+        let above = &above[..step.width as usize];
+        match step.kind {
+            Kind::Sum { weights } => {
+                let weights = plan.weights(step, weights);
+                for (&input, weights) in inputs.iter().zip(weights.chunks_exact(above.len())) {
+                    below[input as usize] += dot(weights, above);
+                }
+            }
+            Kind::Product => {
+                for (j, &above) in above.iter().enumerate() {
+                    let mut product = 1.0;
+                    for (before, &input) in before.iter_mut().zip(inputs) {
+                        *before = product;
+                        product *= values[input as usize + j];
+                    }
+                    let mut after = above;
+                    for (before, &input) in before.iter().zip(inputs).rev() {
+                        below[input as usize + j] += before * after;
+                        after *= values[input as usize + j];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A dot product in eight running sums, so that it can use a whole register.
+#[inline(always)]
+fn dot(a: &[f32], b: &[f32]) -> f32 {
+    let mut sums = [0.0; TILE];
+    let (a_tiles, b_tiles) = (a.chunks_exact(TILE), b.chunks_exact(TILE));
+    let rest: f32 = a_tiles.remainder().iter().zip(b_tiles.remainder()).map(|(a, b)| a * b).sum();
+    for (a, b) in a_tiles.zip(b_tiles) {
+        for unit in 0..TILE {
+            sums[unit] += a[unit] * b[unit];
+        }
+    }
+    sums.iter().sum::<f32>() + rest
+}

@@ -1,0 +1,111 @@
+//! One row after the other, fast.
+
+use crate::engine::Single;
+use crate::{Allowed, Circuit, Code, Evidence, OPEN};
+
+/// Answers questions about one row at a time, without allocating.
+///
+/// ```
+/// # use par_circuit::{Circuit, Node, NodeId};
+/// # let leaf = |variable, probabilities: [f64; 2]| Node::Leaf { variable, probabilities: probabilities.into() };
+/// # let root = Node::Product { children: [NodeId(0), NodeId(1)].into() };
+/// # let circuit = Circuit::new(vec![2, 2], vec![leaf(0, [0.5, 0.5]), leaf(1, [0.1, 0.9]), root])?;
+/// let mut evaluator = circuit.evaluator();
+/// assert!((evaluator.log_prob(&[0, 1]) - 0.45_f64.ln()).abs() < 1e-6);
+///
+/// let mut gradient = [0.0; 4];
+/// evaluator.soft_gradient(&[0.5, 0.5, 0.0, 1.0], &mut gradient);
+/// assert!((gradient[2] - 0.1 / 0.9).abs() < 1e-6);
+/// # Ok::<(), par_circuit::CircuitError>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Evaluator<'a> {
+    circuit: &'a Circuit,
+    single: Single,
+}
+
+impl Circuit {
+    /// An evaluator for single rows. Keep it: it holds the memory that evaluation needs.
+    pub fn evaluator(&self) -> Evaluator<'_> {
+        Evaluator { circuit: self, single: Single::new(self.plan()) }
+    }
+}
+
+impl Evaluator<'_> {
+    /// Log-probability of a row; codes that are [`OPEN`] are summed out. −∞ when it is impossible.
+    ///
+    /// # Panics
+    /// When the row does not fit the variables.
+    pub fn log_prob(&mut self, row: &[Code]) -> f64 {
+        let cardinalities = self.circuit.cardinalities();
+        assert_eq!(row.len(), cardinalities.len(), "one code a variable");
+        let fits = |(&code, &cardinality): (&Code, &usize)| usize::from(code) < cardinality || code == OPEN;
+        assert!(row.iter().zip(cardinalities).all(fits), "every code is below its cardinality");
+        let fast = self.single.hard(self.circuit.plan(), row);
+        fast.unwrap_or_else(|| self.circuit.log_prob(&Evidence::from_row(row)))
+    }
+
+    /// Log-probability of soft evidence: for every code of every variable, in order, its weight q_{j,c}.
+    /// Ones everywhere sum a variable out. −∞ when it is impossible.
+    ///
+    /// # Panics
+    /// When there are not as many weights as codes, or one is negative or not finite.
+    pub fn log_prob_soft(&mut self, soft: &[f32]) -> f64 {
+        check_soft(self.circuit, soft);
+        let fast = self.single.soft(self.circuit.plan(), soft);
+        fast.unwrap_or_else(|| {
+            self.circuit.log_prob(&Evidence::from_soft(soft, self.circuit.cardinalities()))
+        })
+    }
+
+    /// [`Evaluator::log_prob_soft`], and its gradient by every weight; zeros when it is impossible.
+    ///
+    /// # Paper
+    /// ∂ log v(q) / ∂ q_{j,c} of appendix "Tractable Gradient Computation", by one backward pass.
+    ///
+    /// # Panics
+    /// As [`Evaluator::log_prob_soft`], and when `gradient` has another length.
+    pub fn soft_gradient(&mut self, soft: &[f32], gradient: &mut [f32]) -> f64 {
+        check_soft(self.circuit, soft);
+        assert_eq!(gradient.len(), soft.len(), "one slope a weight");
+        match self.single.soft(self.circuit.plan(), soft) {
+            Some(log_prob) => {
+                self.single.gradient(self.circuit.plan(), gradient);
+                log_prob
+            }
+            None => exact_soft_gradient(self.circuit, soft, gradient),
+        }
+    }
+
+    /// No row of the box has a greater log-probability than this.
+    ///
+    /// Every leaf takes the greatest of its allowed probabilities; sums of such maxima are never below
+    /// the maximum of the sum. The bound is tight when one code is left for every variable.
+    ///
+    /// # Panics
+    /// When the box is of other variables.
+    pub fn upper_bound(&mut self, allowed: &Allowed) -> f64 {
+        assert_eq!(allowed.cardinalities(), self.circuit.cardinalities(), "a box of the same variables");
+        match self.single.largest(self.circuit.plan(), allowed) {
+            Some(bound) => bound + self.circuit.plan().rounding(),
+            None => self.circuit.log_upper_bound(allowed),
+        }
+    }
+}
+
+/// # Panics
+/// When soft evidence does not fit the circuit.
+pub(crate) fn check_soft(circuit: &Circuit, soft: &[f32]) {
+    let codes = circuit.cardinalities().iter().sum::<usize>();
+    assert!(soft.len().is_multiple_of(codes), "{} weights do not fill rows of {codes}", soft.len());
+    assert!(soft.iter().all(|weight| *weight >= 0.0 && weight.is_finite()), "weights are finite, at least 0");
+}
+
+/// The slow way, in double precision and log space.
+pub(crate) fn exact_soft_gradient(circuit: &Circuit, soft: &[f32], gradient: &mut [f32]) -> f64 {
+    let evidence = Evidence::from_soft(soft, circuit.cardinalities());
+    for (slope, exact) in gradient.iter_mut().zip(circuit.gradient(&evidence)) {
+        *slope = exact as f32;
+    }
+    circuit.log_prob(&evidence)
+}

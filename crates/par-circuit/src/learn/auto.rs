@@ -1,0 +1,359 @@
+//! Trying several ways on held-out rows, and mixing those that together fit them best.
+
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::base_rates::BaseRates;
+use super::columns::Columns;
+use super::em::{self, EmConfig, Fitted};
+use super::learn_spn::Structure;
+use super::{HcltConfig, LearnConfig, LearnSpnConfig, Learned, Learner, hclt};
+use crate::log_space::log_sum_exp;
+use crate::{Circuit, Dataset};
+
+/// One way that was tried.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// What was tried, in words.
+    pub name: String,
+    /// Size of the circuit; of the largest where each fold has its own.
+    pub edges: usize,
+    /// Mean log-probability of the held-out rows.
+    pub held_out: f64,
+    /// Its weight in the mixture that was chosen; 0 when it is no part of it.
+    pub weight: f64,
+}
+
+/// One way to learn a circuit.
+#[derive(Clone, Debug, PartialEq)]
+struct Candidate {
+    way: Way,
+    em: EmConfig,
+    seed: u64,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Way {
+    LearnSpn(LearnSpnConfig),
+    Hclt(HcltConfig),
+}
+
+impl Candidate {
+    fn name(&self) -> String {
+        let way = match &self.way {
+            Way::LearnSpn(config) => {
+                format!("learnspn, {} rows, {} columns", config.min_rows, config.min_columns)
+            }
+            Way::Hclt(HcltConfig { states, groups: 1 }) => format!("hclt, {states} states"),
+            Way::Hclt(HcltConfig { states, groups }) => format!("hclt, {groups} groups, {states} states"),
+        };
+        format!("{way}, leaf prior {}, seed {}", self.em.leaf_prior, self.seed)
+    }
+
+    /// Trains on the rows, until the validation rows are fitted best or for a given number of passes.
+    fn fit(&self, rows: &Dataset, valid: Option<&Dataset>, em: &EmConfig) -> Fitted {
+        let columns = Columns::new(rows);
+        let rates = BaseRates::new(rows);
+        let start = match &self.way {
+            Way::LearnSpn(config) => {
+                let structure = Structure::learn(&columns, rows.len(), &rates, config, self.seed);
+                structure.circuit(&columns, &rates, em.leaf_prior)
+            }
+            Way::Hclt(config) => hclt::start(rows, &columns, &rates, config, em, self.seed),
+        };
+        em::fit(start, rows, valid, &rates, em)
+    }
+}
+
+/// A candidate trained on every fold.
+struct Trained {
+    candidate: Candidate,
+    folds: Vec<Fitted>,
+    /// Log-probability of every held-out row, under the circuit that has not seen it.
+    held_out: Vec<f64>,
+}
+
+impl Trained {
+    fn score(&self) -> f64 {
+        mean(&self.held_out)
+    }
+
+    fn edges(&self) -> usize {
+        self.folds.iter().map(|fitted| fitted.circuit.edges()).sum()
+    }
+}
+
+/// Fewer rows than this are all held out in turn; of more, one part is.
+const FEW_ROWS: usize = 2000;
+
+/// Parts of few rows, each held out once.
+const FOLDS: usize = 5;
+
+/// The part of many rows that is held out.
+const HELD_OUT_SHARE: f64 = 0.1;
+
+/// Rows to train on, and rows to choose by.
+struct Fold {
+    rows: Dataset,
+    valid: Dataset,
+}
+
+struct Folds {
+    folds: Vec<Fold>,
+    /// Whether the held-out rows were taken from the training rows, and none got to train all circuits.
+    internal: bool,
+}
+
+impl Folds {
+    fn new(rows: &Dataset, valid: Option<&Dataset>, seed: u64) -> Self {
+        if let Some(valid) = valid {
+            let fold = Fold { rows: rows.clone(), valid: valid.clone() };
+            return Self { folds: vec![fold], internal: false };
+        }
+        let mut order: Vec<usize> = (0..rows.len()).collect();
+        order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
+        let part = match rows.len() {
+            0..FOLDS => {
+                return Self {
+                    folds: vec![Fold { rows: rows.clone(), valid: rows.clone() }],
+                    internal: false,
+                };
+            }
+            few @ ..FEW_ROWS => few.div_ceil(FOLDS),
+            many => (many as f64 * HELD_OUT_SHARE) as usize,
+        };
+        let count = if rows.len() < FEW_ROWS { FOLDS } else { 1 };
+        let fold = |held_out: &[usize]| {
+            let first = held_out[0];
+            let start = order.iter().position(|&row| row == first).expect("held-out rows are rows");
+            let kept = [&order[..start], &order[start + held_out.len()..]].concat();
+            Fold { rows: rows.select(&kept), valid: rows.select(held_out) }
+        };
+        Self { folds: order.chunks(part).take(count).map(fold).collect(), internal: true }
+    }
+
+    fn train(&self, candidate: &Candidate) -> Trained {
+        let fit = |fold: &Fold| candidate.fit(&fold.rows, Some(&fold.valid), &candidate.em);
+        let folds: Vec<Fitted> = self.folds.par_iter().map(fit).collect();
+        let pairs = folds.iter().zip(&self.folds);
+        let held_out = pairs.flat_map(|(fitted, fold)| fitted.circuit.log_probs(&fold.valid)).collect();
+        Trained { candidate: candidate.clone(), folds, held_out }
+    }
+}
+
+pub(super) fn learn(
+    rows: &Dataset,
+    valid: Option<&Dataset>,
+    config: &LearnConfig,
+    progress: &mut dyn FnMut(&Trial),
+) -> Learned {
+    let folds = Folds::new(rows, valid, config.seed);
+    let mut search = Search { folds: &folds, config, progress, trained: Vec::new() };
+    match config.learner {
+        Learner::LearnSpn => search.choose_prior(&Way::LearnSpn(config.learn_spn.clone())),
+        Learner::Hclt => search.choose_prior(&Way::Hclt(config.hclt.clone())),
+        Learner::Auto => search.try_all(rows),
+    }
+    let (members, held_out) = search.choose();
+    let mut trials: Vec<Trial> = search.trained.iter().map(trial).collect();
+    for &(member, weight) in &members {
+        trials[member].weight = weight;
+    }
+    let parts: Vec<(f64, Vec<Circuit>)> = members
+        .iter()
+        .map(|&(member, weight)| (weight, final_circuits(&search.trained[member], rows, &folds)))
+        .collect();
+    let parts: Vec<(f64, &Circuit)> = parts
+        .iter()
+        .flat_map(|(weight, circuits)| {
+            let share = weight / circuits.len() as f64;
+            circuits.iter().map(move |circuit| (share, circuit))
+        })
+        .collect();
+    let circuit = Circuit::mixture(&parts).expect("the weights of a mixture sum to one");
+    Learned { circuit, held_out, trials }
+}
+
+fn trial(trained: &Trained) -> Trial {
+    let edges = trained.folds.iter().map(|fitted| fitted.circuit.edges()).max().unwrap_or(0);
+    Trial { name: trained.candidate.name(), edges, held_out: trained.score(), weight: 0.0 }
+}
+
+/// The circuits of a member: those of all folds, which together have seen every row; or, where one part
+/// was held out, one trained again on all rows for as many passes as were best without that part.
+fn final_circuits(trained: &Trained, rows: &Dataset, folds: &Folds) -> Vec<Circuit> {
+    match trained.folds.as_slice() {
+        [fitted] if folds.internal => {
+            let em = EmConfig { max_passes: fitted.passes, ..trained.candidate.em.clone() };
+            vec![trained.candidate.fit(rows, None, &em).circuit]
+        }
+        fitted => fitted.iter().map(|fitted| fitted.circuit.clone()).collect(),
+    }
+}
+
+/// Leaf priors are tried in steps of this factor.
+const PRIOR_STEP: f64 = 5.0;
+
+/// Steps down or up from the configured leaf prior, at most.
+const PRIOR_STEPS: usize = 3;
+
+/// A gain of held-out likelihood below this share of it is not worth a larger circuit.
+const WORTHWHILE: f64 = 0.001;
+
+struct Search<'a> {
+    folds: &'a Folds,
+    config: &'a LearnConfig,
+    progress: &'a mut dyn FnMut(&Trial),
+    trained: Vec<Trained>,
+}
+
+impl Search<'_> {
+    /// Trains a candidate; its score.
+    fn try_one(&mut self, way: Way, em: &EmConfig, seed: u64) -> f64 {
+        let candidate = Candidate { way, em: em.clone(), seed };
+        let trained = self.folds.train(&candidate);
+        (self.progress)(&trial(&trained));
+        let score = trained.score();
+        self.trained.push(trained);
+        score
+    }
+
+    /// Tries one way with the configured leaf prior, then with smaller ones while they are better, and
+    /// if none is, with larger ones.
+    fn choose_prior(&mut self, way: &Way) {
+        let first = self.try_one(way.clone(), &self.config.em.clone(), self.config.seed);
+        for factor in [1.0 / PRIOR_STEP, PRIOR_STEP] {
+            let mut em = self.config.em.clone();
+            let mut best = first;
+            for _ in 0..PRIOR_STEPS {
+                em.leaf_prior *= factor;
+                let score = self.try_one(way.clone(), &em, self.config.seed);
+                if score <= best {
+                    break;
+                }
+                best = score;
+            }
+            if best > first {
+                return;
+            }
+        }
+    }
+
+    fn try_all(&mut self, rows: &Dataset) {
+        let tree = |groups: usize, states: usize| Way::Hclt(HcltConfig { states, groups });
+        self.choose_prior(&tree(1, 8));
+        let em = self.trained[self.best()].candidate.em.clone();
+        let mut before = self.trained[self.best()].score();
+        for states in [16, 32, 64] {
+            if !affordable(rows, 1, states) {
+                break;
+            }
+            let score = self.try_one(tree(1, states), &em, self.config.seed);
+            if score < before + WORTHWHILE * before.abs() {
+                break;
+            }
+            before = score;
+        }
+        for config in [LearnSpnConfig::default(), LearnSpnConfig::fine()] {
+            self.try_one(Way::LearnSpn(config), &em, self.config.seed);
+        }
+        // Groups need rows: at least fifty each.
+        for (groups, states) in [(3, 4), (4, 8), (10, 8), (20, 4), (100, 1)] {
+            if rows.len() >= 50 * groups && affordable(rows, groups, states) {
+                self.try_one(tree(groups, states), &em, self.config.seed);
+            }
+        }
+        // Where a mixture of ways pays, so do more runs of its members.
+        let (members, _) = self.choose();
+        if members.len() > 1 {
+            let mut ways: Vec<Way> = Vec::new();
+            for (member, _) in members {
+                let way = &self.trained[member].candidate.way;
+                if !ways.contains(way) {
+                    ways.push(way.clone());
+                }
+            }
+            for run in 1..=2 {
+                for way in &ways {
+                    self.try_one(way.clone(), &em, self.config.seed.wrapping_add(run));
+                }
+            }
+        }
+    }
+
+    fn best(&self) -> usize {
+        let score = |&trial: &usize| self.trained[trial].score();
+        (0..self.trained.len()).max_by(|a, b| score(a).total_cmp(&score(b))).expect("something was tried")
+    }
+
+    /// The members of the best mixture with their weights, and its held-out score.
+    ///
+    /// It begins with the smallest circuit that is about as good as the best one, and grows by the trial
+    /// that improves it most, while that is worthwhile.
+    fn choose(&self) -> (Vec<(usize, f64)>, f64) {
+        let best = self.trained[self.best()].score();
+        let good = |&trial: &usize| self.trained[trial].score() >= best - WORTHWHILE * best.abs();
+        let smallest = (0..self.trained.len()).filter(good).min_by_key(|&t| self.trained[t].edges());
+        let mut members = vec![smallest.expect("the best is as good as itself")];
+        let mut score = self.trained[members[0]].score();
+        let mut weights = vec![1.0];
+        if self.config.learner != Learner::Auto {
+            return (vec![(members[0], 1.0)], score);
+        }
+        loop {
+            let edges: usize = members.iter().map(|&member| self.trained[member].edges()).sum();
+            let grown = (0..self.trained.len())
+                .filter(|trial| !members.contains(trial))
+                .filter(|&trial| edges + self.trained[trial].edges() <= self.config.max_edges)
+                .map(|trial| {
+                    let grown = [members.as_slice(), &[trial]].concat();
+                    let (weights, score) = self.weigh(&grown);
+                    (score, grown, weights)
+                })
+                .max_by(|a, b| a.0.total_cmp(&b.0));
+            match grown {
+                Some((better, grown, new)) if better > score + WORTHWHILE * score.abs() => {
+                    (score, members, weights) = (better, grown, new);
+                }
+                _ => break,
+            }
+        }
+        (members.into_iter().zip(weights).collect(), score)
+    }
+
+    /// The weights of a mixture of trials under which the held-out rows are likeliest, and their score.
+    fn weigh(&self, members: &[usize]) -> (Vec<f64>, f64) {
+        const ROUNDS: usize = 50;
+        let held_out: Vec<&[f64]> = members.iter().map(|&m| self.trained[m].held_out.as_slice()).collect();
+        let rows = held_out[0].len();
+        let mut weights = vec![1.0 / members.len() as f64; members.len()];
+        let mut score = 0.0;
+        for _ in 0..ROUNDS {
+            // One row beforehand, spread evenly, keeps every member in.
+            let mut counts = vec![1.0 / members.len() as f64; members.len()];
+            score = 0.0;
+            for row in 0..rows {
+                let terms = weights.iter().zip(&held_out).map(|(weight, scores)| weight.ln() + scores[row]);
+                let total = log_sum_exp(terms.clone());
+                score += total;
+                counts.iter_mut().zip(terms).for_each(|(count, term)| *count += (term - total).exp());
+            }
+            let total: f64 = counts.iter().sum();
+            weights = counts.into_iter().map(|count| count / total).collect();
+        }
+        (weights, score / rows as f64)
+    }
+}
+
+/// Edges times rows that a trial may cost: minutes on two cores.
+const DEAREST: f64 = 1e9;
+
+fn affordable(rows: &Dataset, groups: usize, states: usize) -> bool {
+    (rows.len() * rows.width()) as f64 * (groups * states * states) as f64 <= DEAREST
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}

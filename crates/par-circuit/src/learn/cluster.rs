@@ -1,0 +1,136 @@
+//! Rows in groups of like ones: a mixture of independent variables, fitted by EM.
+
+use rand::seq::index;
+use rand_chacha::ChaCha8Rng;
+
+use super::base_rates::BaseRates;
+use super::columns::Columns;
+use crate::log_space::log_sum_exp;
+use crate::{Code, OPEN};
+
+/// Rows that the mixture is fitted to, at most; all rows are then assigned by it. More rows change the
+/// groups little and cost much at the top of a tree.
+const SAMPLE: usize = 10_000;
+
+/// Rounds of EM.
+const ROUNDS: usize = 20;
+
+/// Pseudo-count of a group's categories, spread like the base rates.
+const PRIOR: f64 = 1.0;
+
+/// For every row its group, below `groups`; groups may be empty.
+pub(crate) fn cluster(
+    columns: &Columns,
+    scope: &[usize],
+    rows: &[u32],
+    groups: usize,
+    rates: &BaseRates,
+    rng: &mut ChaCha8Rng,
+) -> Vec<usize> {
+    let sample: Vec<u32> = if rows.len() > SAMPLE {
+        index::sample(rng, rows.len(), SAMPLE).iter().map(|position| rows[position]).collect()
+    } else {
+        rows.to_vec()
+    };
+    let seeds = spread(columns, scope, &sample, groups, rng);
+    let nearest = |&row: &u32| {
+        let distance = |seed: &u32| mismatches(columns, scope, row, *seed);
+        let nearest = (0..seeds.len()).min_by_key(|&group| distance(&seeds[group]));
+        let mut shares = vec![0.0; groups];
+        shares[nearest.expect("at least one seed")] = 1.0;
+        shares
+    };
+    let mut shares: Vec<Vec<f64>> = sample.iter().map(nearest).collect();
+    let mut mixture = Mixture::fit(columns, scope, &sample, &shares, rates);
+    for _ in 0..ROUNDS {
+        shares = sample.iter().map(|&row| mixture.shares(columns, row)).collect();
+        mixture = Mixture::fit(columns, scope, &sample, &shares, rates);
+    }
+    let likeliest = |&row: &u32| {
+        let scores = mixture.scores(columns, row);
+        (0..groups).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("at least one group")
+    };
+    rows.iter().map(likeliest).collect()
+}
+
+/// Rows far from each other: the first at random, each next the one farthest from those before.
+fn spread(
+    columns: &Columns,
+    scope: &[usize],
+    sample: &[u32],
+    groups: usize,
+    rng: &mut ChaCha8Rng,
+) -> Vec<u32> {
+    let first = sample[index::sample(rng, sample.len(), 1).index(0)];
+    let mut seeds = vec![first];
+    let mut distances: Vec<usize> =
+        sample.iter().map(|&row| mismatches(columns, scope, row, first)).collect();
+    while seeds.len() < groups {
+        let farthest = (0..sample.len()).max_by_key(|&position| distances[position]);
+        let seed = sample[farthest.expect("the sample has rows")];
+        seeds.push(seed);
+        for (distance, &row) in distances.iter_mut().zip(sample) {
+            *distance = (*distance).min(mismatches(columns, scope, row, seed));
+        }
+    }
+    seeds
+}
+
+fn mismatches(columns: &Columns, scope: &[usize], a: u32, b: u32) -> usize {
+    let differ = |&&variable: &&usize| columns.of(variable)[a as usize] != columns.of(variable)[b as usize];
+    scope.iter().filter(differ).count()
+}
+
+struct Mixture {
+    log_weights: Vec<f64>,
+    /// `[variable of the scope][code][group]`
+    log_probabilities: Vec<(usize, Vec<f64>)>,
+}
+
+impl Mixture {
+    fn fit(columns: &Columns, scope: &[usize], rows: &[u32], shares: &[Vec<f64>], rates: &BaseRates) -> Self {
+        let groups = shares[0].len();
+        let mut weights = vec![PRIOR / groups as f64; groups];
+        for shares in shares {
+            weights.iter_mut().zip(shares).for_each(|(weight, share)| *weight += share);
+        }
+        let total: f64 = weights.iter().sum();
+        let log_weights = weights.iter().map(|weight| (weight / total).ln()).collect();
+        let of_variable = |&variable: &usize| {
+            let column = columns.of(variable);
+            let rates = rates.of(variable);
+            let mut masses: Vec<f64> = rates.iter().flat_map(|rate| vec![rate * PRIOR; groups]).collect();
+            for (&row, shares) in rows.iter().zip(shares) {
+                let code = column[row as usize];
+                if code != OPEN {
+                    let masses = &mut masses[usize::from(code) * groups..][..groups];
+                    masses.iter_mut().zip(shares).for_each(|(mass, share)| *mass += share);
+                }
+            }
+            for group in 0..groups {
+                let total: f64 = masses.iter().skip(group).step_by(groups).sum();
+                masses.iter_mut().skip(group).step_by(groups).for_each(|mass| *mass = (*mass / total).ln());
+            }
+            (variable, masses)
+        };
+        Self { log_weights, log_probabilities: scope.iter().map(of_variable).collect() }
+    }
+
+    fn scores(&self, columns: &Columns, row: u32) -> Vec<f64> {
+        let mut scores = self.log_weights.clone();
+        for (variable, log_probabilities) in &self.log_probabilities {
+            let code: Code = columns.of(*variable)[row as usize];
+            if code != OPEN {
+                let terms = &log_probabilities[usize::from(code) * scores.len()..];
+                scores.iter_mut().zip(terms).for_each(|(score, term)| *score += term);
+            }
+        }
+        scores
+    }
+
+    fn shares(&self, columns: &Columns, row: u32) -> Vec<f64> {
+        let scores = self.scores(columns, row);
+        let total = log_sum_exp(scores.iter().copied());
+        scores.into_iter().map(|score| (score - total).exp()).collect()
+    }
+}

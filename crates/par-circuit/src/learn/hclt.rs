@@ -1,0 +1,140 @@
+//! Hidden Chow-Liu trees, one for all rows or one for each group of like rows.
+
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use serde::{Deserialize, Serialize};
+
+use super::base_rates::BaseRates;
+use super::chow_liu::Tree;
+use super::cluster::cluster;
+use super::columns::Columns;
+use super::em::{self, EmConfig};
+use crate::{Circuit, Dataset, LearnError, Node, NodeId};
+
+/// How large hidden Chow-Liu trees are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct HcltConfig {
+    /// States of each hidden variable. At least 1; 16 unless told.
+    pub states: usize,
+    /// Groups of like rows, each with a tree of its own. At least 1; 1 unless told.
+    pub groups: usize,
+}
+
+impl Default for HcltConfig {
+    fn default() -> Self {
+        Self { states: 16, groups: 1 }
+    }
+}
+
+impl HcltConfig {
+    pub(crate) fn check(&self) -> Result<(), LearnError> {
+        for (name, found) in [("states", self.states), ("groups", self.groups)] {
+            if !(1..=4096).contains(&found) {
+                return Err(LearnError::Setting { name, found: found as f64, expected: "1 to 4096" });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Passes of EM that each group's tree gets on its own rows before all are mixed.
+const GROUP_PASSES: usize = 10;
+
+/// The circuit that EM starts from.
+pub(crate) fn start(
+    rows: &Dataset,
+    columns: &Columns,
+    rates: &BaseRates,
+    config: &HcltConfig,
+    em: &EmConfig,
+    seed: u64,
+) -> Circuit {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let all: Vec<u32> = (0..rows.len() as u32).collect();
+    if config.groups == 1 {
+        return hidden_tree(&Tree::learn(columns, &all), columns, rates, config.states, &mut rng);
+    }
+    let scope: Vec<usize> = (0..columns.width()).collect();
+    let group = cluster(columns, &scope, &all, config.groups, rates, &mut rng);
+    let em = EmConfig { max_passes: GROUP_PASSES, ..em.clone() };
+    let mut parts = Vec::new();
+    for wanted in 0..config.groups {
+        let members: Vec<u32> = all.iter().copied().filter(|&row| group[row as usize] == wanted).collect();
+        if members.is_empty() {
+            continue;
+        }
+        let tree = Tree::learn(columns, &members);
+        let part = hidden_tree(&tree, columns, rates, config.states, &mut rng);
+        let own = rows.select(&members.iter().map(|&row| row as usize).collect::<Vec<_>>());
+        let part = em::fit(part, &own, None, rates, &em).circuit;
+        parts.push((members.len() as f64 / all.len() as f64, part));
+    }
+    let parts: Vec<(f64, &Circuit)> = parts.iter().map(|(weight, part)| (*weight, part)).collect();
+    Circuit::mixture(&parts).expect("groups make up all rows")
+}
+
+/// A circuit with a hidden variable of `states` states above every variable that has children in the
+/// tree; parameters start at random around the base rates.
+fn hidden_tree(
+    tree: &Tree,
+    columns: &Columns,
+    rates: &BaseRates,
+    states: usize,
+    rng: &mut ChaCha8Rng,
+) -> Circuit {
+    let mut nodes: Vec<Node> = Vec::new();
+    let push = |nodes: &mut Vec<Node>, node: Node| {
+        nodes.push(node);
+        NodeId(nodes.len() as u32 - 1)
+    };
+    let even = vec![1.0 / states as f64; states];
+    // What the subtree of a variable gives its parent: one node for each of the parent's states.
+    let mut messages: Vec<Vec<NodeId>> = vec![Vec::new(); columns.width()];
+    for variable in tree.bottom_up() {
+        let children = tree.children(variable);
+        let is_root = tree.is_root(variable);
+        let leaves: Vec<NodeId> = (0..states)
+            .map(|_| {
+                push(&mut nodes, Node::Leaf { variable, probabilities: jitter(rates.of(variable), rng) })
+            })
+            .collect();
+        // Below the last hidden variable, its states choose among the leaves themselves.
+        if children.is_empty() && !is_root {
+            messages[variable] = leaves;
+            continue;
+        }
+        let units: Vec<NodeId> = if children.is_empty() {
+            leaves
+        } else {
+            let product = |state: usize| {
+                let below = children.iter().map(|&child| messages[child][state]);
+                let children = std::iter::once(leaves[state]).chain(below).collect();
+                push(&mut nodes, Node::Product { children })
+            };
+            (0..states).map(product).collect()
+        };
+        let outputs = if is_root { 1 } else { states };
+        messages[variable] = (0..outputs)
+            .map(|_| {
+                let weights = jitter(&even, rng);
+                push(&mut nodes, Node::Sum { children: units.clone().into(), weights })
+            })
+            .collect();
+    }
+    let cardinalities = (0..columns.width()).map(|variable| columns.cardinality(variable)).collect();
+    Circuit::new(cardinalities, nodes).expect("a hidden tree is a circuit")
+}
+
+/// Smallest share that a start may have: EM moves shares by factors, and none away from nothing.
+const SMALLEST_SHARE: f64 = 1e-9;
+
+/// Shares around the given ones, each multiplied by a random number of mean one.
+fn jitter(shares: &[f64], rng: &mut impl Rng) -> Box<[f64]> {
+    let exponential = |rng: &mut _| -(1.0 - RngExt::random::<f64>(rng)).ln();
+    let mut masses: Box<[f64]> =
+        shares.iter().map(|share| (share * exponential(rng)).max(SMALLEST_SHARE)).collect();
+    let total: f64 = masses.iter().sum();
+    masses.iter_mut().for_each(|mass| *mass /= total);
+    masses
+}

@@ -1,0 +1,6 @@
+//! The crate from outside, judged by enumeration, finite differences and the plain path.
+
+mod learning;
+mod queries;
+mod random;
+mod storage;

@@ -1,0 +1,269 @@
+//! Likelihoods, slopes, samples, most probable rows and bounds.
+
+use par_circuit::{Allowed, Circuit, Code, Dataset, Evidence, Node, NodeId, OPEN};
+use proptest::prelude::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::random::{self, assert_close, completions, enumerate};
+
+proptest! {
+    #[test]
+    fn probabilities_sum_to_one(seed: u64) {
+        let total: f64 = enumerate(&random::circuit(seed)).iter().map(|(_, probability)| probability).sum();
+        assert_close(total, 1.0, 1e-9);
+    }
+
+    #[test]
+    fn marginals_agree_with_enumeration(seed: u64) {
+        let circuit = random::circuit(seed);
+        let row = random::row(&circuit, 0.5, seed);
+        let rows = completions(&row, circuit.cardinalities());
+        let expected: f64 = rows.iter().map(|row| circuit.log_prob(&Evidence::from_row(row)).exp()).sum();
+        assert_close(circuit.log_prob(&Evidence::from_row(&row)).exp(), expected, 1e-12);
+    }
+
+    #[test]
+    fn the_fast_paths_agree_with_the_plain_one(seed: u64) {
+        let circuit = random::circuit(seed);
+        let rows: Vec<Vec<Code>> = (0..40).map(|i| random::row(&circuit, 0.3, seed ^ i)).collect();
+        let batch = Dataset::new(circuit.cardinalities().to_vec(), rows.concat()).expect("rows");
+        let mut evaluator = circuit.evaluator();
+        for (row, together) in rows.iter().zip(circuit.log_probs(&batch)) {
+            let expected = circuit.log_prob(&Evidence::from_row(row));
+            assert_close(evaluator.log_prob(row), expected, 1e-5);
+            assert_close(together, expected, 1e-5);
+        }
+    }
+
+    #[test]
+    fn soft_slopes_agree_with_the_plain_path(seed: u64) {
+        let circuit = random::circuit(seed);
+        let rows: Vec<Vec<f32>> = (0..20).map(|i| random::soft(&circuit, seed ^ i)).collect();
+        let soft = rows.concat();
+        let mut together = vec![f32::NAN; soft.len()];
+        let log_probs = circuit.soft_gradients(&soft, &mut together);
+        let mut evaluator = circuit.evaluator();
+        for ((row, log_prob), together) in rows.iter().zip(log_probs).zip(together.chunks(rows[0].len())) {
+            let evidence = Evidence::from_soft(row, circuit.cardinalities());
+            let expected = circuit.log_prob(&evidence);
+            let mut alone = vec![f32::NAN; row.len()];
+            assert_close(evaluator.log_prob_soft(row), expected, 1e-5);
+            assert_close(evaluator.soft_gradient(row, &mut alone), expected, 1e-5);
+            assert_close(log_prob, expected, 1e-5);
+            for ((slope, alone), together) in circuit.gradient(&evidence).iter().zip(&alone).zip(together) {
+                assert_close(f64::from(*alone), *slope, 1e-4 * (1.0 + slope.abs()));
+                assert_close(f64::from(*together), *slope, 1e-4 * (1.0 + slope.abs()));
+            }
+        }
+    }
+
+    /// The paper's proposition: the slope by a category is the value with that category put in.
+    #[test]
+    fn slopes_agree_with_one_evaluation_a_category(seed: u64) {
+        let circuit = random::circuit(seed);
+        let soft = random::soft(&circuit, seed);
+        let evidence = Evidence::from_soft(&soft, circuit.cardinalities());
+        let log_prob = circuit.log_prob(&evidence);
+        prop_assume!(log_prob > f64::NEG_INFINITY);
+        let gradient = circuit.gradient(&evidence);
+        let mut offset = 0;
+        for &cardinality in circuit.cardinalities() {
+            for code in 0..cardinality {
+                let mut with_code = soft.clone();
+                with_code[offset..offset + cardinality].fill(0.0);
+                with_code[offset + code] = 1.0;
+                let with_code = circuit.log_prob(&Evidence::from_soft(&with_code, circuit.cardinalities()));
+                let expected = (with_code - log_prob).exp();
+                assert_close(gradient[offset + code], expected, 1e-9 * (1.0 + expected));
+            }
+            // The value is linear in each variable's weights, so they explain all of it.
+            let weights = soft[offset..].iter().zip(&gradient[offset..]).take(cardinality);
+            assert_close(weights.map(|(&q, slope)| f64::from(q) * slope).sum(), 1.0, 1e-9);
+            offset += cardinality;
+        }
+    }
+
+    #[test]
+    fn slopes_agree_with_finite_differences(seed: u64) {
+        let circuit = random::circuit(seed);
+        let soft: Vec<f32> = random::soft(&circuit, seed).iter().map(|weight| weight + 0.25).collect();
+        let log_prob = |soft: &[f32]| circuit.log_prob(&Evidence::from_soft(soft, circuit.cardinalities()));
+        let gradient = circuit.gradient(&Evidence::from_soft(&soft, circuit.cardinalities()));
+        for (position, slope) in gradient.iter().enumerate() {
+            let (mut below, mut above) = (soft.clone(), soft.clone());
+            below[position] -= 1.0 / 1024.0;
+            above[position] += 1.0 / 1024.0;
+            let expected = (log_prob(&above) - log_prob(&below)) * 512.0;
+            assert_close(*slope, expected, 1e-3 * (1.0 + slope.abs()));
+        }
+    }
+
+    #[test]
+    fn the_most_probable_row_lies_under_the_bound_and_in_the_box(seed: u64) {
+        let circuit = random::circuit(seed);
+        let allowed = random_box(&circuit, seed);
+        let inside = enumerate(&circuit).into_iter().filter(|(row, _)| allowed.contains(row));
+        let best = inside.map(|(_, probability)| probability.ln()).fold(f64::NEG_INFINITY, f64::max);
+        let bound = circuit.evaluator().upper_bound(&allowed);
+        prop_assert!(bound >= best, "{bound} bounds {best}");
+        match circuit.mpe(&allowed) {
+            None => prop_assert_eq!(best, f64::NEG_INFINITY),
+            Some(mpe) => {
+                prop_assert!(allowed.contains(&mpe.row));
+                prop_assert!(mpe.log_prob <= best + 1e-5, "{} is at most {best}", mpe.log_prob);
+                prop_assert!(mpe.log_prob >= best - 1.0, "{} is near {best}", mpe.log_prob);
+                prop_assert!(mpe.upper_bound >= best);
+            }
+        }
+        prop_assert_eq!(circuit.upper_bounds(&[allowed.clone(), allowed]), vec![bound; 2]);
+    }
+
+    #[test]
+    fn the_bound_of_one_row_is_its_probability(seed: u64) {
+        let circuit = random::circuit(seed);
+        let row = random::row(&circuit, 0.0, seed);
+        let mut only = Allowed::all(circuit.cardinalities());
+        row.iter().enumerate().for_each(|(variable, &code)| only.restrict(variable, &[code]));
+        assert_close(circuit.evaluator().upper_bound(&only), circuit.log_prob(&Evidence::from_row(&row)), 1e-4);
+    }
+}
+
+fn random_box(circuit: &Circuit, seed: u64) -> Allowed {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut allowed = Allowed::all(circuit.cardinalities());
+    for (variable, &cardinality) in circuit.cardinalities().iter().enumerate() {
+        let codes: Vec<Code> = (0..cardinality as Code).filter(|_| rng.random_bool(0.6)).collect();
+        if !codes.is_empty() {
+            allowed.restrict(variable, &codes);
+        }
+    }
+    allowed
+}
+
+/// A mixture whose most probable row is not that of its heaviest part.
+#[test]
+fn the_most_probable_row_may_come_from_a_lighter_part() {
+    let leaf =
+        |variable, probabilities: [f64; 3]| Node::Leaf { variable, probabilities: probabilities.into() };
+    let product = |a, b| Node::Product { children: [NodeId(a), NodeId(b)].into() };
+    let nodes = vec![
+        leaf(0, [0.34, 0.33, 0.33]),
+        leaf(1, [0.34, 0.33, 0.33]),
+        product(0, 1),
+        leaf(0, [0.01, 0.98, 0.01]),
+        leaf(1, [0.01, 0.98, 0.01]),
+        product(3, 4),
+        Node::Sum { children: [NodeId(2), NodeId(5)].into(), weights: [0.6, 0.4].into() },
+    ];
+    let circuit = Circuit::new(vec![3, 3], nodes).expect("a circuit");
+    let mpe = circuit.mpe(&Allowed::all(&[3, 3])).expect("rows are possible");
+    assert_eq!(mpe.row, [1, 1]);
+    assert_close(mpe.log_prob, (0.6 * 0.33 * 0.33 + 0.4 * 0.98 * 0.98_f64).ln(), 1e-6);
+}
+
+#[test]
+fn samples_come_as_often_as_they_are_probable() {
+    for seed in 0..20 {
+        let circuit = random::circuit(seed);
+        let count = 20_000;
+        let rows = circuit.sampler().rows(0..count, seed);
+        for (row, probability) in enumerate(&circuit) {
+            let share = rows.rows().filter(|sample| **sample == *row).count() as f64 / count as f64;
+            let deviation = (probability * (1.0 - probability) / count as f64).sqrt();
+            assert_close(share, probability, 5.0 * deviation);
+        }
+    }
+}
+
+#[test]
+fn conditional_samples_keep_what_is_known_and_follow_the_posterior() {
+    for seed in 0..20 {
+        let circuit = random::circuit(seed);
+        let known = random::row(&circuit, 0.6, seed);
+        let count = 20_000;
+        let Some(samples) = circuit.conditional_samples(&known, count, seed) else {
+            assert_eq!(circuit.log_prob(&Evidence::from_row(&known)), f64::NEG_INFINITY);
+            continue;
+        };
+        let evidence = circuit.log_prob(&Evidence::from_row(&known));
+        for row in completions(&known, circuit.cardinalities()) {
+            let posterior = (circuit.log_prob(&Evidence::from_row(&row)) - evidence).exp();
+            let share = samples.rows().filter(|sample| **sample == *row).count() as f64 / count as f64;
+            let deviation = (posterior * (1.0 - posterior) / count as f64).sqrt();
+            assert_close(share, posterior, 5.0 * deviation + 1e-12);
+        }
+    }
+}
+
+#[test]
+fn a_sampled_row_does_not_depend_on_what_else_is_asked_for() {
+    let circuit = random::circuit(7);
+    let sampler = circuit.sampler();
+    let all = sampler.rows(0..3000, 1);
+    let some = sampler.rows(1500..2500, 1);
+    assert!((0..1000).all(|position| some.row(position) == all.row(1500 + position)));
+}
+
+#[test]
+fn answers_do_not_depend_on_the_number_of_threads() {
+    let circuit = random::circuit(11);
+    let answers = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| {
+            let rows = circuit.sampler().rows(0..5000, 3);
+            let soft: Vec<f32> = (0..300).flat_map(|seed| random::soft(&circuit, seed)).collect();
+            let mut gradients = vec![0.0; soft.len()];
+            let soft = circuit.soft_gradients(&soft, &mut gradients);
+            (circuit.log_probs(&rows), soft, gradients, rows)
+        })
+    };
+    assert_eq!(answers(1), answers(3));
+}
+
+/// Far beyond what single, and some beyond what double precision holds relative to the marginals.
+#[test]
+fn rows_far_from_the_marginals_are_still_right() {
+    for variables in [60, 200, 1200] {
+        let bit = |variable, one: f64| Node::Leaf { variable, probabilities: [1.0 - one, one].into() };
+        let mut nodes: Vec<Node> = (0..variables).map(|v| bit(v, 0.001)).collect();
+        nodes.push(Node::Product { children: (0..variables as u32).map(NodeId).collect() });
+        nodes.extend((0..variables).map(|v| bit(v, 0.999)));
+        let first = variables as u32 + 1;
+        nodes.push(Node::Product { children: (first..first + variables as u32).map(NodeId).collect() });
+        let roots = [NodeId(variables as u32), NodeId(2 * variables as u32 + 1)];
+        nodes.push(Node::Sum { children: roots.into(), weights: [0.999, 0.001].into() });
+        let circuit = Circuit::new(vec![2; variables], nodes).expect("a circuit");
+        let half: Vec<Code> = (0..variables).map(|v| (v % 2) as Code).collect();
+        let rows = [vec![1; variables], half, vec![0; variables], vec![OPEN; variables]].concat();
+        let rows = Dataset::new(vec![2; variables], rows).expect("rows");
+        for (row, log_prob) in rows.rows().zip(circuit.log_probs(&rows)) {
+            let expected = circuit.log_prob(&Evidence::from_row(row));
+            let tolerance = 1e-7 * variables as f64 * (1.0 + expected.abs());
+            assert_close(log_prob, expected, tolerance);
+            assert_close(circuit.evaluator().log_prob(row), expected, tolerance);
+        }
+    }
+}
+
+#[test]
+fn impossible_evidence_is_minus_infinity_and_has_no_slope() {
+    let circuit = Circuit::new(vec![2], vec![Node::Leaf { variable: 0, probabilities: [1.0, 0.0].into() }])
+        .expect("a circuit");
+    let rows = Dataset::new(vec![2], vec![1, 0]).expect("rows");
+    assert_eq!(circuit.log_probs(&rows), [f64::NEG_INFINITY, 0.0]);
+    let mut gradient = [f32::NAN; 4];
+    let log_probs = circuit.soft_gradients(&[0.0, 1.0, 0.0, 0.0], &mut gradient);
+    assert_eq!(log_probs, [f64::NEG_INFINITY; 2]);
+    assert_eq!(gradient, [0.0; 4]);
+    let mut only = Allowed::all(&[2]);
+    only.restrict(0, &[1]);
+    assert_eq!(circuit.mpe(&only), None);
+    assert_eq!(circuit.mpes(&[only]), [None]);
+}
+
+#[test]
+#[should_panic(expected = "every code is below its cardinality")]
+fn a_code_past_the_last_category_is_a_mistake_of_the_caller() {
+    random::circuit(1).evaluator().log_prob(&vec![9; random::circuit(1).cardinalities().len()]);
+}
