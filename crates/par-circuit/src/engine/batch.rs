@@ -250,7 +250,7 @@ pub(crate) struct SoftBlock<'a> {
     weights: Vec<Lanes>,
     /// What they were divided by, a variable at a time.
     scales: Vec<[f64; LANES]>,
-    /// Values of the leaves, `[entry][unit]`.
+    /// Values of the leaves, then what reaches them.
     leaves: Vec<Lanes>,
     values: Vec<Lanes>,
     slopes: Vec<Lanes>,
@@ -269,7 +269,7 @@ impl<'a> SoftBlock<'a> {
             codes,
             weights: zeros(codes),
             scales: vec![[1.0; LANES]; plan.tables.len()],
-            leaves: zeros(plan.entries.len() * TILE),
+            leaves: zeros(plan.leaf_places),
             values: zeros(plan.values),
             slopes: zeros(plan.values),
             scratch: zeros(plan.widest_product()),
@@ -351,35 +351,32 @@ impl Kernel for SoftForward<'_, '_> {
     #[inline(always)]
     fn run(self) {
         let SoftBlock { plan, offsets, weights, leaves, values, .. } = self.0;
-        for tile in 0..plan.tiles() {
-            let values = &mut values[tile * TILE..][..TILE];
-            values.fill([1.0; LANES]);
-            let first = plan.tile_ends[tile] as usize - plan.entries(tile).len();
-            for (position, entry) in plan.entries(tile).iter().enumerate() {
-                let table = &plan.tables[entry.variable as usize];
-                let weights = &weights[offsets[entry.variable as usize]..][..table.cardinality];
-                let leaves = &mut leaves[(first + position) * TILE..][..TILE];
-                soft_leaves(table, entry, weights, leaves);
-                for (value, leaf) in values.iter_mut().zip(leaves) {
-                    multiply(value, leaf);
-                }
+        for (table, &offset) in plan.tables.iter().zip(offsets.iter()) {
+            let weights = &weights[offset..][..table.cardinality];
+            soft_leaves(table, weights, &mut leaves[table.first_leaf..][..table.places()]);
+        }
+        for (unit, value) in values[..plan.unit_ends.len()].iter_mut().enumerate() {
+            let mut product = [1.0; LANES];
+            for &leaf in plan.unit_leaves(unit) {
+                multiply(&mut product, &leaves[leaf as usize]);
             }
+            *value = product;
         }
         forward(plan, values);
     }
 }
 
-/// The values of an entry's leaves under soft weights: a small matrix product.
+/// The values of a variable's leaves under soft weights: a small matrix product.
 ///
 /// # Paper
 /// l_j(q_j) = Σ_c q_{j,c} θ_{j,c}, appendix "Tractable Gradient Computation".
 #[inline(always)]
-fn soft_leaves(table: &Table, entry: &Entry, weights: &[Lanes], leaves: &mut [Lanes]) {
+fn soft_leaves(table: &Table, weights: &[Lanes], leaves: &mut [Lanes]) {
+    let places = leaves.len();
     for (group, leaves) in leaves.chunks_exact_mut(ABREAST).enumerate() {
         let mut sums = [[0.0; LANES]; ABREAST];
-        let lines = table.ratios.chunks_exact(table.columns);
-        for (line, weight) in lines.zip(weights) {
-            let ratios = &line[entry.column as usize][group * ABREAST..][..ABREAST];
+        for (line, weight) in table.leaf_ratios.chunks_exact(places).zip(weights) {
+            let ratios = &line[group * ABREAST..][..ABREAST];
             for (sum, &ratio) in sums.iter_mut().zip(ratios) {
                 add_scaled(sum, ratio, weight);
             }
@@ -395,55 +392,46 @@ impl Kernel for SoftBackward<'_, '_> {
     fn run(self) {
         let SoftBlock { plan, offsets, leaves, values, slopes, scratch, gradient, .. } = self.0;
         backward(plan, values, slopes, scratch);
-        gradient.fill([0.0; LANES]);
-        for tile in 0..plan.tiles() {
-            let entries = plan.entries(tile);
-            let first = plan.tile_ends[tile] as usize - entries.len();
-            let leaves = &mut leaves[first * TILE..][..entries.len() * TILE];
-            let slopes = &slopes[tile * TILE..][..TILE];
-            leaf_slopes(slopes, leaves, scratch);
-            for (entry, slopes) in entries.iter().zip(leaves.chunks_exact_mut(TILE)) {
-                for (slope, present) in slopes.iter_mut().zip(entry.present()) {
-                    multiply(slope, &[present; LANES]);
-                }
-                let table = &plan.tables[entry.variable as usize];
-                let gradient = &mut gradient[offsets[entry.variable as usize]..][..table.cardinality];
-                soft_gradient(table, entry, slopes, gradient);
-            }
+        for (unit, slope) in slopes[..plan.unit_ends.len()].iter().enumerate() {
+            leaf_slopes(plan.unit_leaves(unit), slope, leaves, scratch);
+        }
+        for (table, &offset) in plan.tables.iter().zip(offsets.iter()) {
+            let slopes = &leaves[table.first_leaf..][..table.places()];
+            soft_gradient(table, slopes, &mut gradient[offset..][..table.cardinality]);
         }
     }
 }
 
 /// Puts in place of each leaf's value what reaches the leaf: the unit's slope times the unit's others.
 #[inline(always)]
-fn leaf_slopes(slopes: &[Lanes], leaves: &mut [Lanes], before: &mut [Lanes]) {
-    let entries = leaves.len() / TILE;
-    for unit in 0..TILE {
-        let mut product = slopes[unit];
-        for entry in 0..entries {
-            before[entry] = product;
-            multiply(&mut product, &leaves[entry * TILE + unit]);
-        }
-        let mut after = [1.0; LANES];
-        for entry in (0..entries).rev() {
-            let leaf = &mut leaves[entry * TILE + unit];
-            let value = *leaf;
-            *leaf = before[entry];
-            multiply(leaf, &after);
-            multiply(&mut after, &value);
-        }
+fn leaf_slopes(unit: &[u32], slope: &Lanes, leaves: &mut [Lanes], before: &mut [Lanes]) {
+    let mut product = *slope;
+    for (before, &leaf) in before.iter_mut().zip(unit) {
+        *before = product;
+        multiply(&mut product, &leaves[leaf as usize]);
+    }
+    let mut after = [1.0; LANES];
+    for (before, &leaf) in before.iter().zip(unit).rev() {
+        let value = std::mem::replace(&mut leaves[leaf as usize], *before);
+        multiply(&mut leaves[leaf as usize], &after);
+        multiply(&mut after, &value);
     }
 }
 
+/// What reaches each code: its ratios in the leaves times what reaches them, a matrix product again.
 #[inline(always)]
-fn soft_gradient(table: &Table, entry: &Entry, slopes: &[Lanes], gradient: &mut [Lanes]) {
-    let lines = table.ratios.chunks_exact(table.columns);
-    for (line, gradient) in lines.zip(gradient) {
-        let mut sum = *gradient;
-        for (&ratio, slope) in line[entry.column as usize].iter().zip(slopes) {
-            add_scaled(&mut sum, ratio, slope);
+fn soft_gradient(table: &Table, slopes: &[Lanes], gradient: &mut [Lanes]) {
+    let places = slopes.len();
+    let groups = gradient.chunks_mut(ABREAST).zip(table.leaf_ratios.chunks(ABREAST * places));
+    for (gradient, ratios) in groups {
+        let mut sums = [[0.0; LANES]; ABREAST];
+        for (leaf, slope) in slopes.iter().enumerate() {
+            for (sum, line) in sums.iter_mut().zip(ratios.chunks_exact(places)) {
+                add_scaled(sum, line[leaf], slope);
+            }
         }
-        *gradient = sum;
+        let length = gradient.len();
+        gradient.copy_from_slice(&sums[..length]);
     }
 }
 
@@ -451,7 +439,7 @@ impl Plan {
     /// How many factors a product has at most, above the units or within them.
     pub(super) fn widest_product(&self) -> usize {
         let steps = self.steps.iter().map(|step| step.arity as usize);
-        let tiles = (0..self.tiles()).map(|tile| self.entries(tile).len());
-        steps.chain(tiles).max().unwrap_or(0)
+        let units = (0..self.unit_ends.len()).map(|unit| self.unit_leaves(unit).len());
+        steps.chain(units).max().unwrap_or(0)
     }
 }

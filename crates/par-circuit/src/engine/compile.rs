@@ -1,6 +1,6 @@
 //! From nodes to a plan.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{Entry, Kind, NO_LEAF, Plan, Step, TILE, Table};
 use crate::{Node, NodeId};
@@ -13,10 +13,15 @@ impl Plan {
     pub(crate) fn new(cardinalities: &[usize], nodes: &[Node]) -> Self {
         let units = Units::collect(nodes);
         let (steps, values) = Steps::collect(nodes, &units);
+        let scales = marginals(cardinalities, nodes);
+        let tables = cardinalities.iter().zip(scales);
         let mut plan = Self {
-            tables: Vec::new(),
+            tables: tables.map(|(&cardinality, scales)| Table::new(cardinality, scales)).collect(),
             tile_ends: Vec::new(),
             entries: Vec::new(),
+            unit_ends: Vec::new(),
+            unit_leaves: Vec::new(),
+            leaf_places: 0,
             steps: steps.steps,
             inputs: steps.inputs,
             weights: vec![0.0; steps.weights],
@@ -25,7 +30,15 @@ impl Plan {
             root: values[nodes.len() - 1] as usize,
             rounding: 0.0,
         };
-        let mut columns = vec![0; cardinalities.len()];
+        plan.lay_tiles(&units);
+        plan.lay_leaves(&units);
+        plan.load(nodes);
+        plan.rounding = plan.largest_rounding();
+        plan
+    }
+
+    /// Gives the leaves of every tile their columns.
+    fn lay_tiles(&mut self, units: &Units) {
         for units in units.leaves.chunks(TILE) {
             let mut by_variable: BTreeMap<usize, [u32; TILE]> = BTreeMap::new();
             for (place, leaves) in units.iter().enumerate() {
@@ -34,30 +47,57 @@ impl Plan {
                 }
             }
             for (variable, leaves) in by_variable {
-                plan.entries.push(Entry { variable: variable as u32, column: columns[variable], leaves });
-                columns[variable] += 1;
+                let table = &mut self.tables[variable];
+                self.entries.push(Entry { variable: variable as u32, column: table.columns as u32, leaves });
+                table.columns += 1;
             }
-            plan.tile_ends.push(plan.entries.len() as u32);
+            self.tile_ends.push(self.entries.len() as u32);
         }
-        let scales = marginals(cardinalities, nodes);
-        plan.tables = std::iter::zip(cardinalities, columns)
-            .zip(scales)
-            .map(|((&cardinality, columns), scales)| Table::new(cardinality, columns as usize, scales))
-            .collect();
-        plan.load(nodes);
-        plan.rounding = plan.largest_rounding();
-        plan
+        for table in &mut self.tables {
+            table.ratios = vec![[1.0; TILE]; (table.cardinality + 1) * table.columns];
+        }
+    }
+
+    /// Gives the leaves of every variable their places.
+    fn lay_leaves(&mut self, units: &Units) {
+        for (variable, leaf) in units.leaves.iter().flatten() {
+            self.tables[*variable].leaves.push(*leaf);
+        }
+        for table in &mut self.tables {
+            table.first_leaf = self.leaf_places;
+            table.leaf_ratios = vec![0.0; table.cardinality * table.places()];
+            self.leaf_places += table.places();
+        }
+        let mut next: Vec<usize> = self.tables.iter().map(|table| table.first_leaf).collect();
+        for leaves in &units.leaves {
+            for &(variable, _) in leaves {
+                self.unit_leaves.push(next[variable] as u32);
+                next[variable] += 1;
+            }
+            self.unit_ends.push(self.unit_leaves.len() as u32);
+        }
     }
 
     /// Takes over the probabilities and weights of the nodes it was compiled from.
     pub(crate) fn load(&mut self, nodes: &[Node]) {
+        let probabilities = |leaf: u32| match nodes.get(leaf as usize) {
+            Some(Node::Leaf { probabilities, .. }) => probabilities.as_ref(),
+            _ => &[],
+        };
         for entry in &self.entries {
             let table = &mut self.tables[entry.variable as usize];
             for (place, &leaf) in entry.leaves.iter().enumerate() {
-                let Some(Node::Leaf { probabilities, .. }) = nodes.get(leaf as usize) else { continue };
-                for (code, &probability) in probabilities.iter().enumerate() {
+                for (code, &probability) in probabilities(leaf).iter().enumerate() {
                     let line = &mut table.ratios[code * table.columns + entry.column as usize];
                     line[place] = (probability / table.scales[code]) as f32;
+                }
+            }
+        }
+        for table in &mut self.tables {
+            let places = table.places();
+            for (place, leaf) in table.leaves.iter().enumerate() {
+                for (code, &probability) in probabilities(leaf.0).iter().enumerate() {
+                    table.leaf_ratios[code * places + place] = (probability / table.scales[code]) as f32;
                 }
             }
         }
@@ -103,59 +143,101 @@ impl Plan {
 }
 
 impl Table {
-    fn new(cardinality: usize, columns: usize, scales: Vec<f64>) -> Self {
+    fn new(cardinality: usize, scales: Vec<f64>) -> Self {
         let scales: Vec<f64> = scales.into_iter().map(|scale| scale.max(SMALLEST_SCALE)).collect();
         let log_scales = scales.iter().map(|scale| scale.ln()).chain([0.0]).collect();
-        let ratios = vec![[1.0; TILE]; (cardinality + 1) * columns];
-        Self { cardinality, columns, ratios, scales, log_scales }
+        Self {
+            cardinality,
+            columns: 0,
+            ratios: Vec::new(),
+            leaves: Vec::new(),
+            first_leaf: 0,
+            leaf_ratios: Vec::new(),
+            scales,
+            log_scales,
+        }
     }
 }
 
-/// Products of leaves, each a set of leaves of different variables.
+/// Leaves of different variables, in the order of the variables.
+type Leaves = Vec<(usize, NodeId)>;
+
+/// Products of leaves.
 struct Units {
-    leaves: Vec<Vec<(usize, NodeId)>>,
+    /// Whole tiles of them; places left over have no leaves.
+    leaves: Vec<Leaves>,
     /// The unit that a node is, or that holds its leaves.
     of_node: Vec<Option<u32>>,
 }
 
 impl Units {
     fn collect(nodes: &[Node]) -> Self {
-        let variable = |id: &NodeId| match nodes[id.index()] {
+        let leaf = |id: &NodeId| match nodes[id.index()] {
             Node::Leaf { variable, .. } => Some((variable, *id)),
             _ => None,
         };
-        let mut found: Vec<(Vec<(usize, NodeId)>, NodeId)> = Vec::new();
+        let mut found: Vec<(Leaves, NodeId)> = Vec::new();
         let mut is_unit = vec![false; nodes.len()];
         for (index, node) in nodes.iter().enumerate() {
-            let own = match node {
-                Node::Leaf { .. } => continue,
+            match node {
+                Node::Leaf { .. } => {}
                 Node::Product { children } => {
-                    let mut leaves: Vec<_> = children.iter().filter_map(variable).collect();
+                    let mut leaves: Leaves = children.iter().filter_map(leaf).collect();
                     leaves.sort_unstable();
-                    vec![(leaves, NodeId(index as u32))]
+                    found.push((leaves, NodeId(index as u32)));
                 }
                 Node::Sum { children, .. } => {
-                    let fresh = |id: &&NodeId| !std::mem::replace(&mut is_unit[id.index()], true);
-                    let leaves = children.iter().filter(|id| variable(id).is_some()).filter(fresh);
-                    leaves.map(|id| (Vec::from_iter(variable(id)), *id)).collect()
+                    for child in children {
+                        let seen = std::mem::replace(&mut is_unit[child.index()], true);
+                        found.extend(leaf(child).filter(|_| !seen).map(|leaf| (vec![leaf], *child)));
+                    }
                 }
-            };
-            found.extend(own.into_iter().filter(|(leaves, _)| !leaves.is_empty()));
+            }
         }
         let root = NodeId(nodes.len() as u32 - 1);
-        found.extend(variable(&root).map(|leaf| (vec![leaf], root)));
+        found.extend(leaf(&root).map(|leaf| (vec![leaf], root)));
+        found.retain(|(leaves, _)| !leaves.is_empty());
 
-        // Units of the same variables share tiles; the sort is stable, so runs of nodes stay runs.
-        found.sort_by(|(a, _), (b, _)| {
-            let scope = |leaves: &[(usize, NodeId)]| leaves.iter().map(|leaf| leaf.0).collect::<Vec<_>>();
-            scope(a).cmp(&scope(b))
-        });
-        let mut of_node = vec![None; nodes.len()];
-        for (unit, (_, node)) in found.iter().enumerate() {
-            of_node[node.index()] = Some(unit as u32);
+        let mut units = Self { leaves: Vec::new(), of_node: vec![None; nodes.len()] };
+        for tile in tiles(found) {
+            for (leaves, node) in tile {
+                units.of_node[node.index()] = Some(units.leaves.len() as u32);
+                units.leaves.push(leaves);
+            }
+            units.leaves.resize(units.leaves.len().next_multiple_of(TILE), Vec::new());
         }
-        Self { leaves: found.into_iter().map(|(leaves, _)| leaves).collect(), of_node }
+        units
     }
+}
+
+/// Puts units into tiles: those of the same variables together and in order, what is left over where it
+/// brings a tile the fewest new variables.
+fn tiles(mut units: Vec<(Leaves, NodeId)>) -> Vec<Vec<(Leaves, NodeId)>> {
+    let scope = |leaves: &Leaves| leaves.iter().map(|leaf| leaf.0).collect::<Vec<usize>>();
+    units.sort_by_cached_key(|(leaves, _)| scope(leaves));
+    let mut full = Vec::new();
+    let mut left_over = Vec::new();
+    for alike in units.chunk_by(|(a, _), (b, _)| scope(a) == scope(b)) {
+        let tiles = alike.chunks_exact(TILE);
+        left_over.extend(Some(tiles.remainder().to_vec()).filter(|rest| !rest.is_empty()));
+        full.extend(tiles.map(<[_]>::to_vec));
+    }
+    left_over.sort_by_key(|alike| std::cmp::Reverse(alike[0].0.len()));
+    let mut mixed: Vec<(BTreeSet<usize>, Vec<(Leaves, NodeId)>)> = Vec::new();
+    for alike in left_over {
+        let scope = scope(&alike[0].0);
+        let new = |variables: &BTreeSet<usize>| scope.iter().filter(|v| !variables.contains(v)).count();
+        let open = mixed.iter_mut().filter(|(_, units)| units.len() + alike.len() <= TILE);
+        match open.min_by_key(|(variables, _)| new(variables)) {
+            Some((variables, units)) => {
+                variables.extend(scope);
+                units.extend(alike);
+            }
+            None => mixed.push((scope.into_iter().collect(), alike)),
+        }
+    }
+    full.extend(mixed.into_iter().map(|(_, units)| units));
+    full
 }
 
 /// The sums and products above the units.
@@ -176,7 +258,7 @@ impl Steps {
             inputs: Vec::new(),
             weights: 0,
             sums: Vec::new(),
-            next: units.leaves.len().next_multiple_of(TILE),
+            next: units.leaves.len(),
         };
         let mut value: Vec<u32> = vec![u32::MAX; nodes.len()];
         for (index, node) in nodes.iter().enumerate() {

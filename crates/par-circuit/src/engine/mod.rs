@@ -1,9 +1,12 @@
 //! The circuit compiled for speed: linear domain, single precision, blocks of rows.
 //!
-//! A plan has two stages. Below, *units* are products of leaves; eight of them make a tile, whose leaf
-//! values lie side by side in memory, so that one load a row and variable serves eight leaves. Above,
-//! *steps* are sums and products of earlier values, each for a block of rows at once; sums over the
-//! same inputs are one step, a small matrix product.
+//! A plan has two stages. Below, *units* are products of leaves. Above, *steps* are sums and products of
+//! earlier values, each for a block of rows at once; sums over the same inputs are one step, a small
+//! matrix product.
+//!
+//! Leaves are stored twice. For observed codes, eight units make a tile, whose leaves lie side by side
+//! for each code, so that one load a row and variable serves eight of them. For anything else, the leaves
+//! of a variable lie side by side for each code without gaps, for matrix products with the codes' weights.
 //!
 //! Leaves hold the ratio of their probability to a *scale*, the circuit's own marginal, so that a row's
 //! value is near one and single precision neither under- nor overflows; the logarithms of the scales
@@ -92,6 +95,11 @@ pub(crate) struct Plan {
     /// Entries of each tile: those of tile `t` end at `tile_ends[t]`.
     tile_ends: Vec<u32>,
     entries: Vec<Entry>,
+    /// Leaves of each unit: those of unit `u` end at `unit_ends[u]`.
+    unit_ends: Vec<u32>,
+    unit_leaves: Vec<u32>,
+    /// How many places the leaves of all variables take.
+    leaf_places: usize,
     steps: Vec<Step>,
     /// Values that the steps read.
     inputs: Vec<u32>,
@@ -113,6 +121,12 @@ struct Table {
     columns: usize,
     /// Probability over scale, `[code][column]`; the line after the last code is all ones, for open.
     ratios: Vec<Tile>,
+    /// The leaf nodes, each as often as units have it.
+    leaves: Vec<NodeId>,
+    /// Where they begin among the leaves of all variables; there is room for a multiple of eight.
+    first_leaf: usize,
+    /// Probability over scale, `[code][leaf]`, with zeros in the places left over.
+    leaf_ratios: Vec<f32>,
     /// One a code: the circuit's marginal when it was compiled.
     scales: Vec<f64>,
     /// Their logarithms, and 0 for open.
@@ -124,6 +138,12 @@ impl Table {
     fn line(&self, code: Code) -> usize {
         if code == OPEN { self.cardinality } else { usize::from(code) }
     }
+
+    /// How many places its leaves take.
+    #[inline(always)]
+    fn places(&self) -> usize {
+        self.leaves.len().next_multiple_of(TILE)
+    }
 }
 
 /// The leaves of one variable in one tile.
@@ -133,14 +153,6 @@ struct Entry {
     column: u32,
     /// The leaf nodes behind the units; [`NO_LEAF`] where a unit does not have the variable.
     leaves: [u32; TILE],
-}
-
-impl Entry {
-    /// One where there is a leaf, zero where a one only fills the place.
-    #[inline(always)]
-    fn present(&self) -> Tile {
-        self.leaves.map(|leaf| if leaf == NO_LEAF { 0.0 } else { 1.0 })
-    }
 }
 
 /// Marks a place in a tile without a leaf.
@@ -181,6 +193,13 @@ impl Plan {
     fn entries(&self, tile: usize) -> &[Entry] {
         let start = if tile == 0 { 0 } else { self.tile_ends[tile - 1] as usize };
         &self.entries[start..self.tile_ends[tile] as usize]
+    }
+
+    /// The leaves of a unit, among those of all variables.
+    #[inline(always)]
+    fn unit_leaves(&self, unit: usize) -> &[u32] {
+        let start = if unit == 0 { 0 } else { self.unit_ends[unit - 1] as usize };
+        &self.unit_leaves[start..self.unit_ends[unit] as usize]
     }
 
     #[inline(always)]

@@ -7,25 +7,23 @@ use crate::{Allowed, Code};
 /// What evaluating one row needs to remember.
 #[derive(Clone, Debug)]
 pub(crate) struct Single {
-    /// Values of the leaves, `[variable][column]`, of rows that are not observed codes.
-    leaves: Vec<Vec<Tile>>,
+    /// Values of the leaves, then what reaches them, of rows that are not observed codes.
+    leaves: Vec<f32>,
     /// What the leaves of a variable were divided by, beyond the scales.
     scales: Vec<f64>,
     values: Vec<f32>,
     slopes: Vec<f32>,
     scratch: Vec<f32>,
-    unit_scratch: Vec<Tile>,
 }
 
 impl Single {
     pub(crate) fn new(plan: &Plan) -> Self {
         Self {
-            leaves: plan.tables.iter().map(|table| vec![[0.0; TILE]; table.columns]).collect(),
+            leaves: vec![0.0; plan.leaf_places],
             scales: vec![1.0; plan.tables.len()],
             values: vec![0.0; plan.values],
             slopes: vec![0.0; plan.values],
             scratch: vec![0.0; plan.widest_product()],
-            unit_scratch: vec![[0.0; TILE]; plan.widest_product()],
         }
     }
 
@@ -89,7 +87,7 @@ impl Kernel for Hard<'_> {
 
 struct Units<'a> {
     plan: &'a Plan,
-    leaves: &'a [Vec<Tile>],
+    leaves: &'a [f32],
     values: &'a mut [f32],
 }
 
@@ -97,12 +95,8 @@ impl Kernel for Units<'_> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, leaves, values } = self;
-        for (tile, units) in (0..plan.tiles()).zip(values.chunks_exact_mut(TILE)) {
-            let mut product = [1.0; TILE];
-            for entry in plan.entries(tile) {
-                multiply(&mut product, &leaves[entry.variable as usize][entry.column as usize]);
-            }
-            units.copy_from_slice(&product);
+        for (unit, value) in values[..plan.unit_ends.len()].iter_mut().enumerate() {
+            *value = plan.unit_leaves(unit).iter().map(|&leaf| leaves[leaf as usize]).product();
         }
         forward(plan, values);
     }
@@ -157,22 +151,21 @@ impl Kernel for SoftLeaves<'_> {
     fn run(self) {
         let mut rest = self.soft;
         let Single { leaves, scales, .. } = self.single;
-        for ((table, leaves), total) in self.plan.tables.iter().zip(leaves).zip(scales) {
+        for (table, total) in self.plan.tables.iter().zip(scales) {
             let (soft, after) = rest.split_at(table.cardinality);
             rest = after;
             let terms = soft.iter().zip(&table.scales).map(|(&soft, scale)| f64::from(soft) * scale);
             *total = terms.clone().sum();
             let inverse = if *total > 0.0 { 1.0 / *total } else { 0.0 };
-            leaves.fill([0.0; TILE]);
-            for (term, line) in terms.zip(table.ratios.chunks_exact(table.columns)) {
+            let leaves = &mut leaves[table.first_leaf..][..table.places()];
+            leaves.fill(0.0);
+            for (term, line) in terms.zip(table.leaf_ratios.chunks_exact(leaves.len())) {
                 if term == 0.0 {
                     continue;
                 }
                 let weight = (term * inverse) as f32;
                 for (leaf, ratio) in leaves.iter_mut().zip(line) {
-                    for (leaf, ratio) in leaf.iter_mut().zip(ratio) {
-                        *leaf += weight * ratio;
-                    }
+                    *leaf += weight * ratio;
                 }
             }
         }
@@ -189,19 +182,17 @@ impl Kernel for LargestLeaves<'_> {
     #[inline(always)]
     fn run(self) {
         let Single { leaves, scales, .. } = self.single;
-        let tables = self.plan.tables.iter().zip(leaves).zip(scales);
-        for (variable, ((table, leaves), largest)) in tables.enumerate() {
+        for (variable, (table, largest)) in self.plan.tables.iter().zip(scales).enumerate() {
             let codes = || self.allowed.codes(variable).map(usize::from);
             *largest = codes().map(|code| table.scales[code]).fold(0.0, f64::max);
-            leaves.fill([0.0; TILE]);
+            let leaves = &mut leaves[table.first_leaf..][..table.places()];
+            leaves.fill(0.0);
             for code in codes() {
                 let weight = (table.scales[code] / *largest) as f32;
-                let line = &table.ratios[code * table.columns..][..table.columns];
+                let line = &table.leaf_ratios[code * leaves.len()..][..leaves.len()];
                 for (leaf, ratio) in leaves.iter_mut().zip(line) {
-                    for (leaf, ratio) in leaf.iter_mut().zip(ratio) {
-                        let candidate = weight * ratio;
-                        *leaf = if candidate > *leaf { candidate } else { *leaf };
-                    }
+                    let candidate = weight * ratio;
+                    *leaf = if candidate > *leaf { candidate } else { *leaf };
                 }
             }
         }
@@ -218,38 +209,29 @@ impl Kernel for Backward<'_> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, single, gradient } = self;
-        let Single { leaves, scales, values, slopes, scratch, unit_scratch } = single;
+        let Single { leaves, scales, values, slopes, scratch } = single;
         backward(plan, values, slopes, scratch);
-        for tile in 0..plan.tiles() {
-            let entries = plan.entries(tile);
-            let mut product = [0.0; TILE];
-            product.copy_from_slice(&slopes[tile * TILE..][..TILE]);
-            for (before, entry) in unit_scratch.iter_mut().zip(entries) {
+        for (unit, &slope) in slopes[..plan.unit_ends.len()].iter().enumerate() {
+            let unit = plan.unit_leaves(unit);
+            let mut product = slope;
+            for (before, &leaf) in scratch.iter_mut().zip(unit) {
                 *before = product;
-                multiply(&mut product, &leaves[entry.variable as usize][entry.column as usize]);
+                product *= leaves[leaf as usize];
             }
-            let mut after = [1.0; TILE];
-            for (before, entry) in unit_scratch.iter().zip(entries).rev() {
-                let leaf = &mut leaves[entry.variable as usize][entry.column as usize];
-                let value = std::mem::replace(leaf, *before);
-                multiply(leaf, &after);
-                multiply(leaf, &entry.present());
-                multiply(&mut after, &value);
+            let mut after = 1.0;
+            for (before, &leaf) in scratch.iter().zip(unit).rev() {
+                let value = std::mem::replace(&mut leaves[leaf as usize], before * after);
+                after *= value;
             }
         }
         let mut rest = gradient;
-        for ((table, slopes), total) in plan.tables.iter().zip(leaves).zip(scales) {
+        for (table, total) in plan.tables.iter().zip(scales) {
             let (gradient, after) = rest.split_at_mut(table.cardinality);
             rest = after;
-            let lines = table.ratios.chunks_exact(table.columns);
+            let slopes = &leaves[table.first_leaf..][..table.places()];
+            let lines = table.leaf_ratios.chunks_exact(slopes.len());
             for ((gradient, line), scale) in gradient.iter_mut().zip(lines).zip(&table.scales) {
-                let mut sums = [0.0; TILE];
-                for (ratio, slope) in line.iter().zip(slopes.iter()) {
-                    for unit in 0..TILE {
-                        sums[unit] += ratio[unit] * slope[unit];
-                    }
-                }
-                *gradient = sums.iter().sum::<f32>() * (scale / *total) as f32;
+                *gradient = dot(line, slopes) * (scale / *total) as f32;
             }
         }
     }

@@ -5,7 +5,7 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// A random circuit over one to five variables with one to four categories each.
-pub fn circuit(seed: u64) -> Circuit {
+pub(crate) fn circuit(seed: u64) -> Circuit {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let cardinalities: Vec<usize> = (0..rng.random_range(1..=5)).map(|_| rng.random_range(1..=4)).collect();
     let scope: Vec<usize> = (0..cardinalities.len()).collect();
@@ -51,7 +51,7 @@ fn distribution(count: usize, rng: &mut impl Rng) -> Box<[f64]> {
 }
 
 /// Every row that agrees with a row in which some codes are open.
-pub fn completions(row: &[Code], cardinalities: &[usize]) -> Vec<Vec<Code>> {
+pub(crate) fn completions(row: &[Code], cardinalities: &[usize]) -> Vec<Vec<Code>> {
     let mut rows = vec![Vec::new()];
     for (&code, &cardinality) in row.iter().zip(cardinalities) {
         let codes = if code == OPEN { 0..cardinality as Code } else { code..code + 1 };
@@ -64,7 +64,7 @@ pub fn completions(row: &[Code], cardinalities: &[usize]) -> Vec<Vec<Code>> {
 }
 
 /// Every row of a circuit, with its probability by the plain path.
-pub fn enumerate(circuit: &Circuit) -> Vec<(Vec<Code>, f64)> {
+pub(crate) fn enumerate(circuit: &Circuit) -> Vec<(Vec<Code>, f64)> {
     let open = vec![OPEN; circuit.cardinalities().len()];
     let rows = completions(&open, circuit.cardinalities());
     let probability = |row: &Vec<Code>| circuit.log_prob(&Evidence::from_row(row)).exp();
@@ -72,7 +72,7 @@ pub fn enumerate(circuit: &Circuit) -> Vec<(Vec<Code>, f64)> {
 }
 
 /// A random row, each code open as often as told.
-pub fn row(circuit: &Circuit, open: f64, seed: u64) -> Vec<Code> {
+pub(crate) fn row(circuit: &Circuit, open: f64, seed: u64) -> Vec<Code> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let code = |&cardinality: &usize| {
         if rng.random_bool(open) { OPEN } else { rng.random_range(0..cardinality as Code) }
@@ -81,14 +81,14 @@ pub fn row(circuit: &Circuit, open: f64, seed: u64) -> Vec<Code> {
 }
 
 /// Random soft weights, some of them zero, of any size.
-pub fn soft(circuit: &Circuit, seed: u64) -> Vec<f32> {
+pub(crate) fn soft(circuit: &Circuit, seed: u64) -> Vec<f32> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let codes: usize = circuit.cardinalities().iter().sum();
     (0..codes).map(|_| if rng.random_bool(0.2) { 0.0 } else { rng.random::<f32>() * 3.0 }).collect()
 }
 
 /// Equal, both infinite, or near.
-pub fn assert_close(found: f64, expected: f64, tolerance: f64) {
+pub(crate) fn assert_close(found: f64, expected: f64, tolerance: f64) {
     let close = found == expected || (found - expected).abs() <= tolerance;
     assert!(close, "found {found}, expected {expected}");
 }
