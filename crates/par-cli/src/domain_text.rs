@@ -26,7 +26,12 @@ pub(crate) fn contents(domain: &Domain) -> Vec<String> {
 /// [`contents`] on one line, cut where it gets long.
 pub(crate) fn contents_line(domain: &Domain) -> String {
     const WIDTH: usize = 90;
-    let contents = contents(domain);
+    let contents = match domain {
+        Domain::Categories { values, .. } => values.clone(),
+        Domain::Values { values: numbers, .. } | Domain::Bins { edges: numbers, .. } => {
+            numbers.iter().copied().map(rounded).collect()
+        }
+    };
     let between = if matches!(domain, Domain::Bins { .. }) { " | " } else { ", " };
     let mut line = String::new();
     for (position, text) in contents.iter().enumerate() {
@@ -42,6 +47,11 @@ pub(crate) fn contents_line(domain: &Domain) -> String {
     line
 }
 
+/// The number to six digits that matter.
+fn rounded(number: f64) -> String {
+    format!("{number:.5e}").parse().unwrap_or(number).to_string()
+}
+
 /// The text of every code of every feature for a table: of a bin, its median.
 pub(crate) fn texts(discretizer: &Discretizer) -> Vec<Vec<String>> {
     let text = |feature, code| match discretizer.decode(feature, code, UNKNOWN, "") {
@@ -52,4 +62,24 @@ pub(crate) fn texts(discretizer: &Discretizer) -> Vec<Vec<String>> {
         (0..domain.cardinality()).map(|code| text(feature, code as u16)).collect()
     };
     discretizer.domains().iter().enumerate().map(codes).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_shown_without_the_noise_of_their_last_digits() {
+        assert_eq!(
+            [59.60000000000001, 0.1 + 0.2, 1234567.0, -2.0].map(rounded),
+            ["59.6", "0.3", "1234570", "-2"]
+        );
+    }
+
+    #[test]
+    fn a_long_line_is_cut() {
+        let values: Vec<String> = (0..50).map(|value| format!("value {value}")).collect();
+        let line = contents_line(&Domain::Categories { values, ordered: false });
+        assert!(line.ends_with("value 8, and 41 more"), "{line}");
+    }
 }

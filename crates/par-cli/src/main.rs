@@ -23,6 +23,7 @@ mod variables;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use anyhow::Result;
 use clap::{Parser, Subcommand};
 
 const EXAMPLES: &str = "\
@@ -55,13 +56,19 @@ enum Command {
     Demo(demo::Demo),
 }
 
+impl Command {
+    fn run(self) -> Result<()> {
+        output::clean_up_when_interrupted()?;
+        match self {
+            Self::Schema(command) => command.run(),
+            Self::Circuit(command) => command.run(),
+            Self::Demo(demo) => demo.run(),
+        }
+    }
+}
+
 fn main() -> ExitCode {
-    let result = match Cli::parse().command {
-        Command::Schema(command) => command.run(),
-        Command::Circuit(command) => command.run(),
-        Command::Demo(demo) => demo.run(),
-    };
-    match result {
+    match Cli::parse().command.run() {
         Err(error) if !is_broken_pipe(&error) => {
             // Where even that cannot be written, the exit status has to do.
             let _ = writeln!(io::stderr(), "error: {}", chain(&error));

@@ -2,9 +2,30 @@
 
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use anyhow::{Context, Result, bail};
 use tempfile::NamedTempFile;
+
+/// Files that are being written under a name of their own.
+static UNFINISHED: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// The exit status of a program that was interrupted, as shells know it.
+const INTERRUPTED: i32 = 130;
+
+/// When the program is interrupted, files that are not complete go with it.
+pub(crate) fn clean_up_when_interrupted() -> Result<()> {
+    let clean_up = || {
+        // The lock is kept to the end, so that nothing new is begun.
+        let unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
+        for path in unfinished.iter() {
+            // It may have been finished or removed just now.
+            let _ = std::fs::remove_file(path);
+        }
+        std::process::exit(INTERRUPTED);
+    };
+    Ok(ctrlc::set_handler(clean_up)?)
+}
 
 /// A file that takes its place only when [`Replacement::finish`] is called. Dropped before that, it leaves
 /// nothing behind.
@@ -23,7 +44,9 @@ impl Replacement {
             use std::os::unix::fs::PermissionsExt;
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
+        let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
         let file = builder.tempfile_in(folder(path)).with_context(|| cannot_write(path))?;
+        unfinished.push(file.path().to_path_buf());
         Ok(Self { path: path.to_path_buf(), file: BufWriter::new(file) })
     }
 

@@ -40,10 +40,11 @@ impl Sample {
     pub(crate) fn run(self) -> Result<()> {
         let CircuitFile { variables, circuit, .. } = CircuitFile::read(&self.circuit)?;
         let texts = domain_text::texts(&variables.discretizer);
-        let mut csv = csv::Writer::from_writer(Output::new(self.out.as_deref())?);
+        let mut out = Output::new(self.out.as_deref())?;
+        let mut csv = csv::Writer::from_writer(&mut out);
         if variables.header {
             let names = variables.schema().features().iter().map(|feature| &feature.name);
-            csv.write_record(names).map_err(io::Error::from)?;
+            csv.write_record(names).map_err(io_error)?;
         }
         let sampler = circuit.sampler();
         let mut first = 0;
@@ -51,10 +52,20 @@ impl Sample {
             let last = self.rows.min(first.saturating_add(CHUNK));
             for row in sampler.rows(first..last, self.seed).rows() {
                 let cells = texts.iter().zip(row).map(|(texts, &code)| &texts[usize::from(code)]);
-                csv.write_record(cells).map_err(io::Error::from)?;
+                csv.write_record(cells).map_err(io_error)?;
             }
             first = last;
         }
-        csv.into_inner().map_err(|failed| io::Error::other(failed.to_string()))?.finish()
+        csv.flush()?;
+        drop(csv);
+        out.finish()
+    }
+}
+
+/// What the writer under the CSV says, a broken pipe for one.
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("{other:?}")),
     }
 }

@@ -220,7 +220,7 @@ fn worth_a_look(tally: &Tally<'_>) -> Vec<String> {
         let name = &feature.name;
         let outside = tally.out_of_bounds[position];
         if let (Some([low, high]), 1..) = (feature.bounds, outside) {
-            notes.push(format!("{name}: {} cells are outside the bounds {low} to {high}", grouped(outside)));
+            notes.push(format!("{name}: cells outside the bounds {low} to {high}: {}", grouped(outside)));
         }
         let counts = &tally.codes[position];
         let seen = counts.iter().filter(|count| **count > 0).count();

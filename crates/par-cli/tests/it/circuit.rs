@@ -1,0 +1,285 @@
+use std::io::Read;
+use std::process::{Command, Stdio};
+
+use crate::{QUICK, Sandbox, people};
+
+#[test]
+fn a_circuit_is_learned_scored_sampled_and_shown() {
+    let sandbox = Sandbox::with_people();
+    let fit = ["circuit", "fit", "people.csv", "--schema", "people.toml", "--out", "c.circuit"];
+    let fitted = sandbox.json(&[&fit[..], &QUICK, &["--where", "fold!=0"]].concat());
+    assert_eq!(
+        (&fitted["rows"], &fitted["variables"], &fitted["learner"]),
+        (&48.into(), &3.into(), &"hclt".into())
+    );
+    assert!(fitted["held_out"].as_f64().expect("a number") < 0.0);
+
+    let scored = sandbox.json(&["circuit", "score", "c.circuit", "people.csv", "--where", "fold=0"]);
+    assert_eq!((&scored["rows"], &scored["summed_out"]), (&12.into(), &0.into()));
+    assert!(scored["mean_log_likelihood"].as_f64().expect("a number") < 0.0);
+    assert!(scored["standard_error"].as_f64().expect("a number") > 0.0);
+
+    let shown = sandbox.json(&["circuit", "show", "c.circuit"]);
+    assert_eq!(shown["provenance"]["conditions"][0], "fold!=0");
+    assert_eq!(shown["variables"][1]["contents"][3], "pilot");
+    assert_eq!(shown["edges"], fitted["edges"]);
+    assert!(sandbox.run(&["circuit", "show", "c.circuit", "--text"]).starts_with("par circuit text 1\n"));
+
+    let drawn = sandbox.run(&["circuit", "sample", "c.circuit", "-n", "30", "--seed", "4"]);
+    assert_eq!((drawn.lines().next(), drawn.lines().count()), (Some("age,job,hours"), 31));
+    sandbox.write("drawn.csv", drawn);
+    let scored = sandbox.json(&["circuit", "score", "c.circuit", "drawn.csv"]);
+    assert_eq!((&scored["rows"], &scored["snapped"]), (&30.into(), &0.into()));
+}
+
+#[test]
+fn the_summaries_read_well() {
+    let sandbox = Sandbox::with_circuit();
+    let fitted = sandbox.fit(&["people.csv", "--schema", "people.toml", "--out", "people.circuit"]);
+    assert!(
+        fitted.contains(
+            "  rows        60\n  variables   3\n  learner     hclt\n  mixture of  1.000  hclt, 2 states"
+        ),
+        "{fitted}"
+    );
+    let shown = sandbox.run(&["circuit", "show", "people.circuit"]);
+    let variables = shown.split_once("\n\n").expect("two parts").1;
+    insta::assert_snapshot!(variables, @"
+    3 variables
+      age    10  bins        20 | 23.9 | 27.8 | 31.7 | 36.6 | 41 | 45.4 | 50.3 | 55 | 59.1 | 64
+      job     4  categories  clerk, cook, nurse, pilot
+      hours   4  bins        20 | 27 | 32.5 | 38 | 45
+    ");
+}
+
+#[test]
+fn the_label_does_not_decide_about_the_bins() {
+    let sandbox = Sandbox::with_people();
+    let fit = |conditions: &[&str], out: &str| {
+        sandbox.fit(&[&["people.csv", "--schema", "people.toml", "--out", out], conditions].concat());
+        sandbox.json(&["circuit", "show", out])["variables"].clone()
+    };
+    let yes = fit(&["--where", "decision=yes"], "yes.circuit");
+    assert_eq!(yes, fit(&["--where", "decision=no"], "no.circuit"));
+    assert_ne!(yes, fit(&["--where", "decision=yes", "--bins-where", "decision=yes"], "own.circuit"));
+    assert_ne!(yes, fit(&["--where", "fold!=0"], "fold.circuit"));
+}
+
+#[test]
+fn bare_integers_need_neither_header_nor_schema() {
+    let sandbox = Sandbox::new();
+    let rows: String = (0..40).map(|row| format!("{},{},{}\n", row % 2, row % 3 + 9, row % 2)).collect();
+    sandbox.write("train.csv", &rows);
+    // 12 occurs here alone.
+    sandbox.write("valid.csv", "0,12,0\n1,9,1\n");
+    sandbox.fit(&["train.csv", "--valid", "valid.csv", "--no-header", "--out", "c.circuit"]);
+    let shown = sandbox.json(&["circuit", "show", "c.circuit"]);
+    assert_eq!(shown["variables"][1]["contents"], serde_json::json!(["9", "10", "11", "12"]));
+
+    let scored = sandbox.json(&["circuit", "score", "c.circuit", "train.csv", "--no-header"]);
+    assert_eq!(scored["rows"], 40);
+    assert_eq!(sandbox.json(&["circuit", "score", "c.circuit", "train.csv"])["rows"], 40);
+    let drawn = sandbox.run(&["circuit", "sample", "c.circuit", "-n", "5"]);
+    assert_eq!(drawn.lines().count(), 5);
+
+    sandbox.write("wide.csv", "0,9,0,1\n");
+    assert_eq!(
+        sandbox.refused(&["circuit", "score", "c.circuit", "wide.csv"]),
+        "error: wide.csv: expected 3 columns, found 4\n"
+    );
+}
+
+/// A circuit of `colour` and `size`, from a table with missing cells.
+fn colours() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let rows: String =
+        (0..40).map(|row| format!("{},{}\n", ["red", "green"][row % 2], ["S", "L", ""][row % 3])).collect();
+    sandbox.write("colours.csv", format!("colour,size\n{rows}"));
+    sandbox.fit(&["colours.csv", "--out", "colours.circuit"]);
+    sandbox
+}
+
+#[test]
+fn an_empty_cell_is_summed_out() {
+    let sandbox = colours();
+    sandbox.write("empty.csv", "size,colour\n,\n,\n");
+    let scored = sandbox.json(&["circuit", "score", "colours.circuit", "empty.csv"]);
+    assert_eq!(scored["summed_out"], 4);
+    assert!(scored["mean_log_likelihood"].as_f64().expect("a number").abs() < 1e-6);
+}
+
+#[test]
+fn a_value_never_seen_is_an_error_or_summed_out() {
+    let sandbox = colours();
+    sandbox.write("t.csv", "colour,size\nred,S\ngren,S\nblue,\n");
+    let score = ["circuit", "score", "colours.circuit", "t.csv"];
+    assert_eq!(
+        sandbox.refused(&score),
+        "error: t.csv, line 3, column `colour`: the circuit has never seen `gren`, did you mean `green`?\n\
+         hint: correct the cell, or sum it out with `--unseen missing`\n"
+    );
+    assert_eq!(sandbox.json(&[&score[..], &["--unseen", "missing"]].concat())["summed_out"], 3);
+}
+
+#[test]
+fn a_value_that_the_schema_does_not_list_is_an_error_or_summed_out() {
+    let sandbox = Sandbox::with_circuit();
+    sandbox.write("t.csv", "hours,job,age\n20,chef,30\n21,cook,31\n");
+    let score = ["circuit", "score", "people.circuit", "t.csv"];
+    assert_eq!(
+        sandbox.refused(&score),
+        "error: t.csv, line 2, column `job`: the circuit has never seen `chef`, \
+         known are `clerk`, `cook`, `nurse`, `pilot`\n\
+         hint: correct the cell, or sum it out with `--unseen missing`\n"
+    );
+    let scored = sandbox.json(&[&score[..], &["--unseen", "missing"]].concat());
+    assert_eq!((&scored["rows"], &scored["summed_out"]), (&2.into(), &1.into()));
+
+    // Summing out a job is not the same as any job.
+    sandbox.write("known.csv", "hours,job,age\n20,cook,30\n21,cook,31\n");
+    let known = sandbox.json(&["circuit", "score", "people.circuit", "known.csv"]);
+    assert!(scored["mean_log_likelihood"].as_f64() > known["mean_log_likelihood"].as_f64());
+}
+
+#[test]
+fn scores_of_rows_agree_with_their_mean() {
+    let sandbox = Sandbox::with_circuit();
+    let score = ["circuit", "score", "people.circuit", "people.csv", "--where", "fold=1"];
+    let summary = sandbox.json(&[&score[..], &["--per-row", "scores.csv"]].concat());
+    let scores = sandbox.read("scores.csv");
+    let mut lines = scores.lines();
+    assert_eq!(lines.next(), Some("line,log_likelihood"));
+    let rows: Vec<(u64, f64)> = lines
+        .map(|line| line.split_once(',').expect("two cells"))
+        .map(|(line, score)| (line.parse().expect("a line"), score.parse().expect("a score")))
+        .collect();
+    assert_eq!((rows.len(), rows[0].0, rows[1].0), (12, 3, 8));
+    let mean = rows.iter().map(|(_, score)| score).sum::<f64>() / 12.0;
+    assert!((summary["mean_log_likelihood"].as_f64().expect("a number") - mean).abs() < 1e-12);
+
+    let output = sandbox.par(&[&score[..], &["--per-row", "-"]].concat()).output().expect("par starts");
+    assert_eq!(String::from_utf8(output.stdout).expect("UTF-8"), scores);
+    assert!(String::from_utf8(output.stderr).expect("UTF-8").starts_with("  rows            12\n"));
+}
+
+#[test]
+fn a_score_of_nothing_is_an_error() {
+    let sandbox = Sandbox::with_circuit();
+    let score = ["circuit", "score", "people.circuit", "people.csv", "--per-row", "scores.csv", "--where"];
+    assert_eq!(
+        sandbox.refused(&[&score[..], &["fold=7", "--where", "job!=cook"]].concat()),
+        "error: people.csv: none of 60 rows is left by `fold=7` and `job!=cook`\n"
+    );
+    assert_eq!(
+        sandbox.refused(&[&score[..], &["Jobs=cook"]].concat()),
+        "error: people.csv: no column `Jobs`, which a condition names, did you mean `job`?\n"
+    );
+}
+
+#[test]
+fn a_table_without_a_variable_of_the_circuit() {
+    let sandbox = Sandbox::with_circuit();
+    sandbox.write("t.csv", "age,job,hour\n1,cook,2\n");
+    assert_eq!(
+        sandbox.refused(&["circuit", "score", "people.circuit", "t.csv"]),
+        "error: t.csv: no column `hours`, did you mean `hour`?\n"
+    );
+}
+
+#[test]
+fn an_error_halfway_leaves_no_scores() {
+    let sandbox = Sandbox::with_circuit();
+    sandbox.write("t.csv", people() + "too,short\n");
+    assert_eq!(
+        sandbox.refused(&["circuit", "score", "people.circuit", "t.csv", "--per-row", "scores.csv"]),
+        "error: t.csv, line 62: expected 6 cells, found 2\n"
+    );
+}
+
+#[test]
+fn same_seed_same_bytes_whatever_the_threads() {
+    let sandbox = Sandbox::with_people();
+    for threads in ["1", "2"] {
+        let run = |arguments: &[&str]| {
+            sandbox.par(arguments).env("RAYON_NUM_THREADS", threads).assert().success();
+        };
+        let circuit = format!("{threads}.circuit");
+        run(&[&["circuit", "fit", "people.csv", "--schema", "people.toml", "--out", &circuit], &QUICK[..]]
+            .concat());
+        run(&[
+            "circuit",
+            "sample",
+            &circuit,
+            "-n",
+            "3000",
+            "--seed",
+            "1",
+            "--out",
+            &format!("{threads}.csv"),
+        ]);
+    }
+    assert_eq!(sandbox.bytes("1.circuit"), sandbox.bytes("2.circuit"));
+    assert_eq!(sandbox.bytes("1.csv"), sandbox.bytes("2.csv"));
+    assert!(sandbox.read("1.csv").starts_with(&sandbox.run(&[
+        "circuit",
+        "sample",
+        "1.circuit",
+        "-n",
+        "9",
+        "--seed",
+        "1"
+    ])));
+}
+
+#[test]
+fn a_setting_that_does_nothing_is_refused() {
+    let sandbox = Sandbox::with_people();
+    assert_eq!(
+        sandbox.fit_refused(&["people.csv", "--min-rows", "9"]),
+        "error: `--min-rows` means nothing to `--learner hclt`, only to `learnspn`\n"
+    );
+    assert_eq!(
+        sandbox.fit_refused(&["people.csv", "--drop", "hour"]),
+        "error: people.csv: no column `hour` to drop, did you mean `hours`?\n"
+    );
+    assert_eq!(
+        sandbox.refused(&["circuit", "fit", "people.csv", "--out", "no/such.circuit"]),
+        "error: no/such.circuit: no such folder `no`\n"
+    );
+}
+
+#[test]
+fn a_reader_that_has_had_enough_is_no_error() {
+    let sandbox = Sandbox::with_circuit();
+    let mut par = Command::new(env!("CARGO_BIN_EXE_par"))
+        .args(["circuit", "sample", "people.circuit", "-n", "1000000"])
+        .current_dir(sandbox.path(""))
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("par starts");
+    let mut first = [0; 4];
+    par.stdout.take().expect("a pipe").read_exact(&mut first).expect("a header");
+    assert_eq!(&first, b"age,");
+    let output = par.wait_with_output().expect("par ends");
+    assert_eq!((output.status.code(), output.stderr.as_slice()), (Some(0), &b""[..]));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_program_leaves_nothing_behind() {
+    let sandbox = Sandbox::with_circuit();
+    let before = sandbox.files();
+    let mut par = Command::new(env!("CARGO_BIN_EXE_par"))
+        .args(["circuit", "sample", "people.circuit", "-n", "1000000000000", "--out", "drawn.csv"])
+        .current_dir(sandbox.path(""))
+        .spawn()
+        .expect("par starts");
+    while sandbox.files() == before {
+        std::thread::sleep(std::time::Duration::from_millis(5));
+    }
+    let kill = Command::new("kill").args(["-INT", &par.id().to_string()]).status().expect("kill starts");
+    assert!(kill.success());
+    assert_eq!(par.wait().expect("par ends").code(), Some(130));
+    assert_eq!(sandbox.files(), before);
+}

@@ -1,0 +1,70 @@
+//! Circuit files that were damaged on the way.
+
+use crate::Sandbox;
+
+#[track_caller]
+fn refused(damage: impl FnOnce(&mut Vec<u8>)) -> String {
+    let sandbox = Sandbox::with_circuit();
+    let mut bytes = sandbox.bytes("people.circuit");
+    damage(&mut bytes);
+    sandbox.write("damaged.circuit", bytes);
+    sandbox.refused(&["circuit", "show", "damaged.circuit"])
+}
+
+#[test]
+fn a_file_cut_off_anywhere() {
+    let sandbox = Sandbox::with_circuit();
+    let bytes = sandbox.bytes("people.circuit");
+    for kept in [0, 5, 8, 10, 13, 30, bytes.len() / 2, bytes.len() - 1] {
+        sandbox.write("cut.circuit", &bytes[..kept]);
+        let error = sandbox.refused(&["circuit", "sample", "cut.circuit", "-n", "1"]);
+        let expected = if kept < 8 { "not a circuit file" } else { "the file is cut off" };
+        assert!(error.starts_with(&format!("error: cut.circuit: {expected}")), "{kept} bytes: {error}");
+    }
+}
+
+#[test]
+fn a_file_with_a_bit_flipped_anywhere() {
+    let sandbox = Sandbox::with_circuit();
+    let bytes = sandbox.bytes("people.circuit");
+    for position in (8..bytes.len()).step_by(bytes.len() / 40) {
+        let mut flipped = bytes.clone();
+        flipped[position] ^= 4;
+        sandbox.write("flipped.circuit", flipped);
+        let error = sandbox.refused(&["circuit", "show", "flipped.circuit"]);
+        assert!(error.starts_with("error: flipped.circuit: "), "byte {position}: {error}");
+    }
+}
+
+#[test]
+fn a_file_of_something_else() {
+    assert_eq!(
+        refused(|bytes| bytes[0] = b'p'),
+        "error: damaged.circuit: not a circuit file\nhint: `par circuit fit` makes one from a table\n"
+    );
+}
+
+#[test]
+fn a_file_of_a_later_version() {
+    assert_eq!(
+        refused(|bytes| bytes[8] = 9),
+        "error: damaged.circuit: circuit files of version 9 are not known, this program reads version 1\n"
+    );
+}
+
+#[test]
+fn a_file_with_something_behind_it() {
+    assert_eq!(
+        refused(|bytes| bytes.extend(b"more")),
+        "error: damaged.circuit: 4 bytes follow the end of the circuit\n"
+    );
+}
+
+#[test]
+fn a_file_that_is_not_there() {
+    let sandbox = Sandbox::new();
+    assert_eq!(
+        sandbox.refused(&["circuit", "show", "nowhere.circuit"]),
+        "error: nowhere.circuit: cannot be opened: No such file or directory (os error 2)\n"
+    );
+}

@@ -1,0 +1,175 @@
+use crate::{PEOPLE_SCHEMA, Sandbox};
+
+#[test]
+fn a_draft_is_printed_or_written_but_never_over_another() {
+    let sandbox = Sandbox::with_people();
+    let draft = sandbox.run(&["schema", "init", "people.csv"]);
+    assert!(draft.contains("name = \"age\"\nkind = \"discrete\""), "{draft}");
+
+    assert_eq!(sandbox.run(&["schema", "init", "people.csv", "--out", "draft.toml"]), "");
+    assert_eq!(sandbox.read("draft.toml"), draft);
+    sandbox.run(&["schema", "check", "people.csv", "draft.toml"]);
+
+    sandbox.write("draft.toml", "mine");
+    assert_eq!(
+        sandbox.refused(&["schema", "init", "people.csv", "--out", "draft.toml"]),
+        "error: draft.toml: exists already\nhint: `--force` overwrites it\n"
+    );
+    assert_eq!(sandbox.read("draft.toml"), "mine");
+    sandbox.run(&["schema", "init", "people.csv", "--out", "draft.toml", "--force"]);
+    assert_eq!(sandbox.read("draft.toml"), draft);
+}
+
+#[test]
+fn a_check_shows_features_codes_label_rules_and_what_is_worth_a_look() {
+    let sandbox = Sandbox::with_people();
+    let report = sandbox.run(&["schema", "check", "people.csv", "people.toml", "--train-where", "fold!=0"]);
+    insta::assert_snapshot!(report, @"
+    people.csv: 12 rows checked against the bins of 48 rows
+      coverage 100.00 %, fidelity 100.00 %
+
+    features
+      name   kind        codes  coded as    unknown  snapped  constraints
+      age    discrete       10  bins              0        0  increasing, 18 to 60
+      job    nominal         4  categories        0        0
+      hours  continuous      4  bins              0        0
+
+    codes (of bins the edges)
+      age    21 | 24 | 28 | 32.1 | 36.8 | 41 | 46.2 | 50.8 | 55.2 | 59.6 | 64
+      job    clerk, cook, nurse, pilot
+      hours  22 | 28 | 33 | 38.25 | 45
+
+    label decision
+      no   6  50.00 %
+      yes  6  50.00 %  favourable
+
+    rules
+      hours rises only if age rises too
+
+    worth a look
+      job: listed but never seen: pilot
+    ");
+}
+
+#[test]
+fn without_rows_of_their_own_there_is_no_coverage() {
+    let sandbox = Sandbox::with_people();
+    let report = sandbox.json(&["schema", "check", "people.csv", "people.toml"]);
+    assert_eq!((&report["rows_fitted"], &report["rows_checked"]), (&60.into(), &60.into()));
+    assert!(report["coverage"].is_null() && report["fidelity"].is_null());
+}
+
+#[test]
+fn rows_are_checked_against_the_bins_of_others() {
+    let sandbox = Sandbox::with_people();
+    sandbox.write("some.toml", "[[feature]]\nname = \"age\"\nkind = \"discrete\"\nbins = 60\n");
+    let check = ["schema", "check", "people.csv", "some.toml", "--train-where", "fold=1"];
+    let all_others = sandbox.json(&check);
+    assert_eq!((&all_others["rows_fitted"], &all_others["rows_checked"]), (&12.into(), &48.into()));
+    let snapped = all_others["features"][0]["snapped"].as_u64().expect("a count");
+    assert!(snapped > 0);
+    let coverage = all_others["coverage"].as_f64().expect("a share");
+    assert!((coverage - (48 - snapped) as f64 / 48.0).abs() < 1e-12);
+
+    let same = sandbox.json(&[&check[..], &["--where", "fold=1"]].concat());
+    assert_eq!((&same["coverage"], &same["rows_checked"]), (&1.0.into(), &12.into()));
+}
+
+#[test]
+fn what_is_no_error_but_odd_is_listed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.csv", "age,job,town,class\n30,a,x,no\n99,a,,no\n31,b,,no\n");
+    sandbox.write(
+        "t.toml",
+        r#"
+        label = { column = "class", classes = ["no", "yes"], favourable = "yes" }
+        [[feature]]
+        name = "age"
+        kind = "discrete"
+        bounds = [18, 60]
+        immutable = true
+        [[feature]]
+        name = "job"
+        kind = "nominal"
+        values = ["a", "b", "c"]
+        immutable = true
+        [[feature]]
+        name = "town"
+        kind = "nominal"
+        missing = true
+        immutable = true
+        "#,
+    );
+    let report = sandbox.json(&["schema", "check", "t.csv", "t.toml"]);
+    let odd: Vec<&str> =
+        report["worth_a_look"].as_array().expect("a list").iter().filter_map(|note| note.as_str()).collect();
+    assert_eq!(
+        odd,
+        [
+            "age: cells outside the bounds 18 to 60: 1",
+            "job: listed but never seen: c",
+            "town: all rows have the same value",
+            "town: more than half of the cells are unknown",
+            "class: no row is of the class yes",
+            "every feature is immutable: there is nothing that a person could change",
+        ]
+    );
+}
+
+#[track_caller]
+fn refused(schema: &str) -> String {
+    let sandbox = Sandbox::with_people();
+    sandbox.write("s.toml", schema);
+    sandbox.refused(&["schema", "check", "people.csv", "s.toml"])
+}
+
+#[test]
+fn a_column_that_the_table_does_not_have() {
+    assert_eq!(
+        refused("[[feature]]\nname = \"hour\"\nkind = \"discrete\"\n"),
+        "error: people.csv: no column `hour`, which the schema names, did you mean `hours`?\n"
+    );
+}
+
+#[test]
+fn categories_without_an_order_under_a_constraint_that_needs_one() {
+    assert_eq!(
+        refused(
+            "[[feature]]\nname = \"job\"\nkind = \"nominal\"\nmonotone = \"increasing\"\nvalues = [\"cook\"]\n"
+        ),
+        "error: s.toml, line 4: feature `job`: an order is needed, because it is monotone, \
+         but the value `cook` is not a number\n\
+         hint: make it `ordinal` and list its `values` in order\n"
+    );
+    assert_eq!(
+        refused("[[feature]]\nname = \"job\"\nkind = \"ordinal\"\nmonotone = \"increasing\"\n"),
+        "error: s.toml, line 2: feature `job`: `values` is missing, expected its categories in order\n"
+    );
+}
+
+#[test]
+fn rules_that_go_round_in_a_circle() {
+    let back = "[[rule]]\nif_increases = \"age\"\nmust_increase = \"hours\"\n";
+    assert_eq!(
+        refused(&format!("{PEOPLE_SCHEMA}{back}")),
+        "error: s.toml, line 30: rule 2: goes round in a circle: age -> hours -> age\nhint: remove one of them\n"
+    );
+}
+
+#[test]
+fn a_check_of_no_rows() {
+    let sandbox = Sandbox::with_people();
+    let check = ["schema", "check", "people.csv", "people.toml"];
+    assert_eq!(
+        sandbox.refused(&[&check[..], &["--where", "fold=9"]].concat()),
+        "error: people.csv: none of 60 rows is left by `fold=9`\n"
+    );
+    assert_eq!(
+        sandbox.refused(&[&check[..], &["--train-where", "fold!=9"]].concat()),
+        "error: people.csv: no row is left to check\nhint: say which with `--where`\n"
+    );
+    assert_eq!(
+        sandbox.refused(&[&check[..], &["--where", "flod=1"]].concat()),
+        "error: people.csv: no column `flod`, which a condition names, did you mean `fold`?\n"
+    );
+}
