@@ -65,8 +65,7 @@ impl Score {
         let mut moments = Moments::default();
         let (mut open, mut snapped) = (0, 0);
         let mut scoring = Duration::ZERO;
-        for batch in &mut rows {
-            let batch = batch?;
+        rows.read_ahead(|batch| {
             let codes = variables.codes(&columns, &batch, self.unseen)?;
             open += codes.open;
             snapped += codes.snapped;
@@ -79,7 +78,8 @@ impl Score {
                     writeln!(per_row, "{},{log_prob}", batch.position(row))?;
                 }
             }
-        }
+            Ok(())
+        })?;
         if moments.rows == 0 {
             return Err(rows.none_passed());
         }
@@ -166,7 +166,7 @@ mod tests {
         let mut moments = Moments::default();
         moments.add(-1.0);
         assert_eq!(moments.standard_error(), None);
-        [-2.0, -3.0, -6.0].map(|value| moments.add(value));
+        [-2.0, -3.0, -6.0].into_iter().for_each(|value| moments.add(value));
         assert_eq!(moments.mean, -3.0);
         // Deviations 2, 1, 0, -3: a variance of 14 / 3 over 4 rows.
         let error = moments.standard_error().expect("four rows");
