@@ -19,7 +19,7 @@ fn main() {
     let rows = rows(40_000, 1);
     println!("LearnSPN without EM, {} rows of {} columns\n", rows.len(), rows.width());
     header();
-    for (edges, min_rows) in [(150, 1200), (1300, 200), (5000, 60)] {
+    for (edges, min_rows) in [(150, 3000), (1300, 400), (5000, 90)] {
         one.install(|| {
             let config = learn_spn(min_rows);
             let (time, circuit) = timed(|| learn(&rows, Some(&rows), &config).expect("a circuit").circuit);
@@ -35,7 +35,7 @@ fn main() {
             line(&format!("hclt, {states} states, 10 passes"), time, &circuit, &rows);
         });
     }
-    let circuit = learn(&rows, Some(&rows), &learn_spn(200)).expect("a circuit").circuit;
+    let circuit = learn(&rows, Some(&rows), &learn_spn(400)).expect("a circuit").circuit;
     let rates = throughput(rows.len(), || drop(circuit.log_probs(&rows)));
     println!("\nall threads, learnspn, about 1300: {} rows/s", quantity(rates));
 }
@@ -93,18 +93,20 @@ fn line(name: &str, learning: Duration, circuit: &Circuit, rows: &Dataset) {
     );
 }
 
-/// Rows of sixty kinds, each kind with its favourite categories.
+/// Rows of six hundred kinds, each kind with its favourite categories.
 fn rows(count: usize, seed: u64) -> Dataset {
-    const KINDS: usize = 60;
+    const KINDS: usize = 600;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let kinds: Vec<[Code; 9]> =
-        (0..KINDS).map(|_| CARDINALITIES.map(|cardinality| rng.random_range(0..cardinality as Code))).collect();
+    let kinds: Vec<[Code; 9]> = (0..KINDS)
+        .map(|_| CARDINALITIES.map(|cardinality| rng.random_range(0..cardinality as Code)))
+        .collect();
     let mut codes = Vec::new();
     for _ in 0..count {
         // Early kinds are common, late ones rare.
         let kind = &kinds[(KINDS as f64 * rng.random::<f64>().powi(2)) as usize];
         for (&favourite, cardinality) in kind.iter().zip(CARDINALITIES) {
-            let code = if rng.random_bool(0.7) { favourite } else { rng.random_range(0..cardinality as Code) };
+            let code =
+                if rng.random_bool(0.7) { favourite } else { rng.random_range(0..cardinality as Code) };
             codes.push(code);
         }
     }

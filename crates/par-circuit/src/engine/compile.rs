@@ -162,6 +162,9 @@ impl Table {
 /// Leaves of different variables, in the order of the variables.
 type Leaves = Vec<(usize, NodeId)>;
 
+/// Units that share a tile, each with its node.
+type Shared = Vec<(Leaves, NodeId)>;
+
 /// Products of leaves.
 struct Units {
     /// Whole tiles of them; places left over have no leaves.
@@ -176,7 +179,7 @@ impl Units {
             Node::Leaf { variable, .. } => Some((variable, *id)),
             _ => None,
         };
-        let mut found: Vec<(Leaves, NodeId)> = Vec::new();
+        let mut found: Shared = Vec::new();
         let mut is_unit = vec![false; nodes.len()];
         for (index, node) in nodes.iter().enumerate() {
             match node {
@@ -212,7 +215,7 @@ impl Units {
 
 /// Puts units into tiles: those of the same variables together and in order, what is left over where it
 /// brings a tile the fewest new variables.
-fn tiles(mut units: Vec<(Leaves, NodeId)>) -> Vec<Vec<(Leaves, NodeId)>> {
+fn tiles(mut units: Shared) -> Vec<Shared> {
     let scope = |leaves: &Leaves| leaves.iter().map(|leaf| leaf.0).collect::<Vec<usize>>();
     units.sort_by_cached_key(|(leaves, _)| scope(leaves));
     let mut full = Vec::new();
@@ -223,7 +226,7 @@ fn tiles(mut units: Vec<(Leaves, NodeId)>) -> Vec<Vec<(Leaves, NodeId)>> {
         full.extend(tiles.map(<[_]>::to_vec));
     }
     left_over.sort_by_key(|alike| std::cmp::Reverse(alike[0].0.len()));
-    let mut mixed: Vec<(BTreeSet<usize>, Vec<(Leaves, NodeId)>)> = Vec::new();
+    let mut mixed: Vec<(BTreeSet<usize>, Shared)> = Vec::new();
     for alike in left_over {
         let scope = scope(&alike[0].0);
         let new = |variables: &BTreeSet<usize>| scope.iter().filter(|v| !variables.contains(v)).count();

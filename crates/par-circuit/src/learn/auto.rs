@@ -8,8 +8,7 @@ use rayon::prelude::*;
 use super::base_rates::BaseRates;
 use super::columns::Columns;
 use super::em::{self, EmConfig, Fitted};
-use super::learn_spn::Structure;
-use super::{HcltConfig, LearnConfig, LearnSpnConfig, Learned, Learner, hclt};
+use super::{HcltConfig, LearnConfig, LearnSpnConfig, Learned, Learner, hclt, learn_spn};
 use crate::log_space::log_sum_exp;
 use crate::{Circuit, Dataset};
 
@@ -26,7 +25,7 @@ pub struct Trial {
     pub weight: f64,
 }
 
-/// One way to learn a circuit.
+/// One way to learn a circuit, with all its settings.
 #[derive(Clone, Debug, PartialEq)]
 struct Candidate {
     way: Way,
@@ -40,6 +39,46 @@ enum Way {
     Hclt(HcltConfig),
 }
 
+/// What a way finds before any parameter is fitted.
+enum Structure {
+    LearnSpn(learn_spn::Structure),
+    Hclt(hclt::Forest),
+}
+
+/// Rows to train on, in the forms that learners need.
+struct Training {
+    rows: Dataset,
+    columns: Columns,
+    rates: BaseRates,
+}
+
+impl Training {
+    fn new(rows: Dataset) -> Self {
+        Self { columns: Columns::new(&rows), rates: BaseRates::new(&rows), rows }
+    }
+
+    fn structure(&self, way: &Way, seed: u64) -> Structure {
+        let Self { rows, columns, rates } = self;
+        match way {
+            Way::LearnSpn(config) => {
+                Structure::LearnSpn(learn_spn::Structure::learn(columns, rows.len(), rates, config, seed))
+            }
+            Way::Hclt(config) => {
+                Structure::Hclt(hclt::Forest::learn(columns, rows.len(), rates, config, seed))
+            }
+        }
+    }
+
+    fn fit(&self, structure: &Structure, valid: Option<&Dataset>, em: &EmConfig, seed: u64) -> Fitted {
+        let Self { rows, columns, rates } = self;
+        let start = match structure {
+            Structure::LearnSpn(structure) => structure.circuit(columns, rates, em.leaf_prior),
+            Structure::Hclt(forest) => forest.circuit(rows, columns, rates, em, seed),
+        };
+        em::fit(start, rows, valid, rates, em)
+    }
+}
+
 impl Candidate {
     fn name(&self) -> String {
         let way = match &self.way {
@@ -50,20 +89,6 @@ impl Candidate {
             Way::Hclt(HcltConfig { states, groups }) => format!("hclt, {groups} groups, {states} states"),
         };
         format!("{way}, leaf prior {}, seed {}", self.em.leaf_prior, self.seed)
-    }
-
-    /// Trains on the rows, until the validation rows are fitted best or for a given number of passes.
-    fn fit(&self, rows: &Dataset, valid: Option<&Dataset>, em: &EmConfig) -> Fitted {
-        let columns = Columns::new(rows);
-        let rates = BaseRates::new(rows);
-        let start = match &self.way {
-            Way::LearnSpn(config) => {
-                let structure = Structure::learn(&columns, rows.len(), &rates, config, self.seed);
-                structure.circuit(&columns, &rates, em.leaf_prior)
-            }
-            Way::Hclt(config) => hclt::start(rows, &columns, &rates, config, em, self.seed),
-        };
-        em::fit(start, rows, valid, &rates, em)
     }
 }
 
@@ -96,8 +121,14 @@ const HELD_OUT_SHARE: f64 = 0.1;
 
 /// Rows to train on, and rows to choose by.
 struct Fold {
-    rows: Dataset,
+    training: Training,
     valid: Dataset,
+}
+
+impl Fold {
+    fn new(rows: Dataset, valid: Dataset) -> Self {
+        Self { training: Training::new(rows), valid }
+    }
 }
 
 struct Folds {
@@ -108,38 +139,39 @@ struct Folds {
 
 impl Folds {
     fn new(rows: &Dataset, valid: Option<&Dataset>, seed: u64) -> Self {
-        if let Some(valid) = valid {
-            let fold = Fold { rows: rows.clone(), valid: valid.clone() };
-            return Self { folds: vec![fold], internal: false };
+        // Of fewer rows than folds none can be spared.
+        let all = (rows.len() < FOLDS).then_some(rows);
+        if let Some(valid) = valid.or(all) {
+            return Self { folds: vec![Fold::new(rows.clone(), valid.clone())], internal: false };
         }
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
-        let part = match rows.len() {
-            0..FOLDS => {
-                return Self {
-                    folds: vec![Fold { rows: rows.clone(), valid: rows.clone() }],
-                    internal: false,
-                };
-            }
-            few @ ..FEW_ROWS => few.div_ceil(FOLDS),
-            many => (many as f64 * HELD_OUT_SHARE) as usize,
+        let (folds, part) = if rows.len() < FEW_ROWS {
+            (FOLDS, rows.len().div_ceil(FOLDS))
+        } else {
+            (1, (rows.len() as f64 * HELD_OUT_SHARE) as usize)
         };
-        let count = if rows.len() < FEW_ROWS { FOLDS } else { 1 };
-        let fold = |held_out: &[usize]| {
-            let first = held_out[0];
-            let start = order.iter().position(|&row| row == first).expect("held-out rows are rows");
-            let kept = [&order[..start], &order[start + held_out.len()..]].concat();
-            Fold { rows: rows.select(&kept), valid: rows.select(held_out) }
+        let fold = |fold: usize| {
+            let (start, end) = (fold * part, ((fold + 1) * part).min(rows.len()));
+            let kept = [&order[..start], &order[end..]].concat();
+            Fold::new(rows.select(&kept), rows.select(&order[start..end]))
         };
-        Self { folds: order.chunks(part).take(count).map(fold).collect(), internal: true }
+        let held_out = (0..folds).filter(|fold| fold * part < rows.len());
+        Self { folds: held_out.map(fold).collect(), internal: true }
     }
 
-    fn train(&self, candidate: &Candidate) -> Trained {
-        let fit = |fold: &Fold| candidate.fit(&fold.rows, Some(&fold.valid), &candidate.em);
-        let folds: Vec<Fitted> = self.folds.par_iter().map(fit).collect();
+    fn structures(&self, way: &Way, seed: u64) -> Vec<Structure> {
+        self.folds.par_iter().map(|fold| fold.training.structure(way, seed)).collect()
+    }
+
+    fn train(&self, candidate: Candidate, structures: &[Structure]) -> Trained {
+        let Candidate { em, seed, .. } = &candidate;
+        let pairs = self.folds.par_iter().zip(structures);
+        let fit = |(fold, structure): (&Fold, _)| fold.training.fit(structure, Some(&fold.valid), em, *seed);
+        let folds: Vec<Fitted> = pairs.map(fit).collect();
         let pairs = folds.iter().zip(&self.folds);
         let held_out = pairs.flat_map(|(fitted, fold)| fitted.circuit.log_probs(&fold.valid)).collect();
-        Trained { candidate: candidate.clone(), folds, held_out }
+        Trained { candidate, folds, held_out }
     }
 }
 
@@ -186,8 +218,10 @@ fn trial(trained: &Trained) -> Trial {
 fn final_circuits(trained: &Trained, rows: &Dataset, folds: &Folds) -> Vec<Circuit> {
     match trained.folds.as_slice() {
         [fitted] if folds.internal => {
-            let em = EmConfig { max_passes: fitted.passes, ..trained.candidate.em.clone() };
-            vec![trained.candidate.fit(rows, None, &em).circuit]
+            let Candidate { way, em, seed } = &trained.candidate;
+            let em = EmConfig { max_passes: fitted.passes, ..em.clone() };
+            let training = Training::new(rows.clone());
+            vec![training.fit(&training.structure(way, *seed), None, &em, *seed).circuit]
         }
         fitted => fitted.iter().map(|fitted| fitted.circuit.clone()).collect(),
     }
@@ -212,8 +246,12 @@ struct Search<'a> {
 impl Search<'_> {
     /// Trains a candidate; its score.
     fn try_one(&mut self, way: Way, em: &EmConfig, seed: u64) -> f64 {
-        let candidate = Candidate { way, em: em.clone(), seed };
-        let trained = self.folds.train(&candidate);
+        let structures = self.folds.structures(&way, seed);
+        self.try_structures(Candidate { way, em: em.clone(), seed }, &structures)
+    }
+
+    fn try_structures(&mut self, candidate: Candidate, structures: &[Structure]) -> f64 {
+        let trained = self.folds.train(candidate, structures);
         (self.progress)(&trial(&trained));
         let score = trained.score();
         self.trained.push(trained);
@@ -223,13 +261,19 @@ impl Search<'_> {
     /// Tries one way with the configured leaf prior, then with smaller ones while they are better, and
     /// if none is, with larger ones.
     fn choose_prior(&mut self, way: &Way) {
-        let first = self.try_one(way.clone(), &self.config.em.clone(), self.config.seed);
+        let config = self.config;
+        let seed = config.seed;
+        let structures = self.folds.structures(way, seed);
+        let mut try_prior = |em: &EmConfig| {
+            self.try_structures(Candidate { way: way.clone(), em: em.clone(), seed }, &structures)
+        };
+        let first = try_prior(&config.em);
         for factor in [1.0 / PRIOR_STEP, PRIOR_STEP] {
-            let mut em = self.config.em.clone();
+            let mut em = config.em.clone();
             let mut best = first;
             for _ in 0..PRIOR_STEPS {
                 em.leaf_prior *= factor;
-                let score = self.try_one(way.clone(), &em, self.config.seed);
+                let score = try_prior(&em);
                 if score <= best {
                     break;
                 }

@@ -41,37 +41,60 @@ impl HcltConfig {
 /// Passes of EM that each group's tree gets on its own rows before all are mixed.
 const GROUP_PASSES: usize = 10;
 
-/// The circuit that EM starts from.
-pub(crate) fn start(
-    rows: &Dataset,
-    columns: &Columns,
-    rates: &BaseRates,
-    config: &HcltConfig,
-    em: &EmConfig,
-    seed: u64,
-) -> Circuit {
-    let mut rng = ChaCha8Rng::seed_from_u64(seed);
-    let all: Vec<u32> = (0..rows.len() as u32).collect();
-    if config.groups == 1 {
-        return hidden_tree(&Tree::learn(columns, &all), columns, rates, config.states, &mut rng);
+/// Trees over all variables, one for each group of rows.
+pub(crate) struct Forest {
+    states: usize,
+    /// Each tree with the rows it was learned from.
+    trees: Vec<(Tree, Vec<u32>)>,
+}
+
+impl Forest {
+    pub(crate) fn learn(
+        columns: &Columns,
+        rows: usize,
+        rates: &BaseRates,
+        config: &HcltConfig,
+        seed: u64,
+    ) -> Self {
+        let all: Vec<u32> = (0..rows as u32).collect();
+        let groups = if config.groups == 1 {
+            vec![all]
+        } else {
+            let scope: Vec<usize> = (0..columns.width()).collect();
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let group = cluster(columns, &scope, &all, config.groups, rates, &mut rng);
+            let members =
+                |wanted: usize| all.iter().copied().filter(|&row| group[row as usize] == wanted).collect();
+            (0..config.groups).map(members).filter(|members: &Vec<u32>| !members.is_empty()).collect()
+        };
+        let trees = groups.into_iter().map(|members| (Tree::learn(columns, &members), members));
+        Self { states: config.states, trees: trees.collect() }
     }
-    let scope: Vec<usize> = (0..columns.width()).collect();
-    let group = cluster(columns, &scope, &all, config.groups, rates, &mut rng);
-    let em = EmConfig { max_passes: GROUP_PASSES, ..em.clone() };
-    let mut parts = Vec::new();
-    for wanted in 0..config.groups {
-        let members: Vec<u32> = all.iter().copied().filter(|&row| group[row as usize] == wanted).collect();
-        if members.is_empty() {
-            continue;
+
+    /// The circuit that EM starts from.
+    pub(crate) fn circuit(
+        &self,
+        rows: &Dataset,
+        columns: &Columns,
+        rates: &BaseRates,
+        em: &EmConfig,
+        seed: u64,
+    ) -> Circuit {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let mut start = |tree: &Tree| hidden_tree(tree, columns, rates, self.states, &mut rng);
+        if let [(tree, _)] = self.trees.as_slice() {
+            return start(tree);
         }
-        let tree = Tree::learn(columns, &members);
-        let part = hidden_tree(&tree, columns, rates, config.states, &mut rng);
-        let own = rows.select(&members.iter().map(|&row| row as usize).collect::<Vec<_>>());
-        let part = em::fit(part, &own, None, rates, &em).circuit;
-        parts.push((members.len() as f64 / all.len() as f64, part));
+        let em = EmConfig { max_passes: GROUP_PASSES, ..em.clone() };
+        let part = |(tree, members): &(Tree, Vec<u32>)| {
+            let own = rows.select(&members.iter().map(|&row| row as usize).collect::<Vec<_>>());
+            let part = em::fit(start(tree), &own, None, rates, &em).circuit;
+            (own.len() as f64 / rows.len() as f64, part)
+        };
+        let parts: Vec<(f64, Circuit)> = self.trees.iter().map(part).collect();
+        let parts: Vec<(f64, &Circuit)> = parts.iter().map(|(weight, part)| (*weight, part)).collect();
+        Circuit::mixture(&parts).expect("groups make up all rows")
     }
-    let parts: Vec<(f64, &Circuit)> = parts.iter().map(|(weight, part)| (*weight, part)).collect();
-    Circuit::mixture(&parts).expect("groups make up all rows")
 }
 
 /// A circuit with a hidden variable of `states` states above every variable that has children in the
