@@ -7,7 +7,8 @@ pub(crate) enum Side {
     Right,
 }
 
-/// The rows as lines, indented by two spaces, their cells lined up on the given sides.
+/// The rows as lines, indented by two spaces, their cells lined up on the given sides. A line feed or another
+/// control character in a cell becomes a space.
 pub(crate) fn aligned<const N: usize>(sides: [Side; N], rows: &[[String; N]]) -> String {
     let width = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths: [usize; N] = std::array::from_fn(width);
@@ -15,11 +16,12 @@ pub(crate) fn aligned<const N: usize>(sides: [Side; N], rows: &[[String; N]]) ->
     for row in rows {
         let mut line = String::new();
         for ((cell, width), side) in row.iter().zip(widths).zip(sides) {
+            let cell = cell.replace(char::is_control, " ");
             let padding = " ".repeat(width - cell.chars().count());
             line.push_str("  ");
             match side {
-                Side::Left => line.extend([cell.as_str(), &padding]),
-                Side::Right => line.extend([padding.as_str(), cell]),
+                Side::Left => line.extend([cell, padding]),
+                Side::Right => line.extend([padding, cell]),
             }
         }
         text.push_str(line.trim_end());
@@ -66,8 +68,8 @@ mod tests {
 
     #[test]
     fn cells_line_up_by_characters_not_bytes() {
-        let rows = [["é", "1"], ["ab", "23"]].map(|row| row.map(String::from));
-        assert_eq!(aligned([Side::Left, Side::Right], &rows), "  é    1\n  ab  23\n");
+        let rows = [["é", "1"], ["a\nb", "23"]].map(|row| row.map(String::from));
+        assert_eq!(aligned([Side::Left, Side::Right], &rows), "  é     1\n  a b  23\n");
     }
 
     #[test]

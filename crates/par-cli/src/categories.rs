@@ -45,7 +45,7 @@ pub(crate) fn schema(tables: Vec<Rows>, dropped: &[String]) -> Result<Schema> {
     let section = |(name, texts): (String, BTreeSet<String>)| {
         if texts.is_empty() {
             bail!(
-                "{origin}: column `{name}` has no value in any row\nhint: leave it out with `--drop {name}`"
+                "{origin}: column `{name}` has no value in any row\nhint: leave it out with `--drop '{name}'`"
             );
         }
         Ok(Section { name, kind: "nominal", missing: true, values: in_order(texts) })
@@ -78,7 +78,7 @@ fn gather(mut table: Rows, names: &[String], texts: &mut [BTreeSet<String>]) -> 
             if texts.len() > MAX_CATEGORIES {
                 bail!(
                     "{origin}: column `{name}` has more than {MAX_CATEGORIES} different values\n\
-                     hint: leave it out with `--drop {name}`, or say what the columns mean with `--schema`"
+                     hint: leave it out with `--drop '{name}'`, or say what the columns mean with `--schema`"
                 );
             }
         }

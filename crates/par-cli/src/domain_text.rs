@@ -25,7 +25,7 @@ pub(crate) fn contents(domain: &Domain) -> Vec<String> {
 
 /// [`contents`] on one line, cut where it gets long.
 pub(crate) fn contents_line(domain: &Domain) -> String {
-    const WIDTH: usize = 90;
+    const WIDTH: usize = 100;
     let contents = match domain {
         Domain::Categories { values, .. } => values.clone(),
         Domain::Values { values: numbers, .. } | Domain::Bins { edges: numbers, .. } => {
@@ -47,9 +47,11 @@ pub(crate) fn contents_line(domain: &Domain) -> String {
     line
 }
 
-/// The number to six digits that matter.
+/// The number with four digits that matter, and all those before the point.
 fn rounded(number: f64) -> String {
-    format!("{number:.5e}").parse().unwrap_or(number).to_string()
+    let before_point = number.abs().max(f64::MIN_POSITIVE).log10().floor() as i32 + 1;
+    let decimals = usize::try_from(4 - before_point).unwrap_or(0);
+    format!("{number:.decimals$}").parse().unwrap_or(number).to_string()
 }
 
 /// The text of every code of every feature for a table: of a bin, its median.
@@ -70,16 +72,14 @@ mod tests {
 
     #[test]
     fn numbers_are_shown_without_the_noise_of_their_last_digits() {
-        assert_eq!(
-            [59.60000000000001, 0.1 + 0.2, 1234567.0, -2.0].map(rounded),
-            ["59.6", "0.3", "1234570", "-2"]
-        );
+        let numbers = [59.60000000000001, 0.00415615, 11666.7, 1234567.0, -2.0, 0.0];
+        assert_eq!(numbers.map(rounded), ["59.6", "0.004156", "11667", "1234567", "-2", "0"]);
     }
 
     #[test]
     fn a_long_line_is_cut() {
         let values: Vec<String> = (0..50).map(|value| format!("value {value}")).collect();
         let line = contents_line(&Domain::Categories { values, ordered: false });
-        assert!(line.ends_with("value 9, and 40 more"), "{line}");
+        assert!(line.ends_with("value 10, and 39 more"), "{line}");
     }
 }

@@ -17,8 +17,8 @@ pub(crate) fn suggest(found: &str, known: &[String]) -> String {
     let shown: Vec<String> = known.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
     match known.len().saturating_sub(LISTED) {
         0 if shown.is_empty() => String::new(),
-        0 => format!(", known are {}", shown.join(", ")),
-        more => format!(", known are {} and {more} more", shown.join(", ")),
+        0 => format!(", expected one of {}", shown.join(", ")),
+        more => format!(", expected one of {} and {more} more", shown.join(", ")),
     }
 }
 
@@ -30,7 +30,7 @@ mod tests {
     fn a_slip_gets_the_nearest_name_and_anything_else_the_choices() {
         let known = ["age", "income"].map(String::from);
         assert_eq!(suggest("Incom", &known), ", did you mean `income`?");
-        assert_eq!(suggest("zzz", &known), ", known are `age`, `income`");
+        assert_eq!(suggest("zzz", &known), ", expected one of `age`, `income`");
         assert_eq!(suggest("zzz", &[]), "");
     }
 }

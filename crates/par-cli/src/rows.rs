@@ -10,6 +10,7 @@ use anyhow::{Result, anyhow};
 use par_data::table::Batches;
 use par_data::{Batch, Error, Table, TableOptions};
 
+use crate::aligned::grouped;
 use crate::near_miss::suggest;
 
 /// `COLUMN=VALUE` or `COLUMN!=VALUE`: what the text of a cell must be, or must not be.
@@ -118,7 +119,7 @@ impl Rows {
             return anyhow!("{origin}: there are no rows, expected at least one below the column names");
         }
         let conditions: Vec<String> = self.conditions.iter().map(|c| format!("`{c}`")).collect();
-        anyhow!("{origin}: none of {} rows is left by {}", self.read, conditions.join(" and "))
+        anyhow!("{origin}: none of {} rows is left by {}", grouped(self.read), conditions.join(" and "))
     }
 }
 

@@ -49,54 +49,67 @@ pub(crate) struct Score {
 impl Score {
     pub(crate) fn run(self) -> Result<()> {
         let start = Instant::now();
-        let CircuitFile { variables, circuit, .. } = CircuitFile::read(&self.circuit)?;
-        let header = variables.header && !self.no_header;
-        let mut rows = Rows::open(&self.table, header, &self.conditions)?;
-        let columns = variables.columns(&rows)?;
+        let file = CircuitFile::read(&self.circuit)?;
         let to_stdout = self.per_row.as_deref() == Some(Path::new("-"));
-        let mut per_row = match self.per_row.as_deref() {
+        let mut scores = match self.per_row.as_deref() {
             None => None,
-            Some(path) => Some(Output::new(Some(path).filter(|_| !to_stdout))?),
+            Some(_) if to_stdout => Some(Output::new(None)?),
+            Some(path) => Some(Output::new(Some(path))?),
         };
-        if let Some(per_row) = &mut per_row {
-            writeln!(per_row, "line,log_likelihood")?;
-        }
-
-        let mut moments = Moments::default();
-        let (mut open, mut snapped) = (0, 0);
-        let mut scoring = Duration::ZERO;
-        rows.read_ahead(|batch| {
-            let codes = variables.codes(&columns, &batch, self.unseen)?;
-            open += codes.open;
-            snapped += codes.snapped;
-            let before = Instant::now();
-            let log_probs = circuit.log_probs(&codes.rows);
-            scoring += before.elapsed();
-            for (row, log_prob) in log_probs.into_iter().enumerate() {
-                moments.add(log_prob);
-                if let Some(per_row) = &mut per_row {
-                    writeln!(per_row, "{},{log_prob}", batch.position(row))?;
-                }
-            }
-            Ok(())
-        })?;
-        if moments.rows == 0 {
-            return Err(rows.none_passed());
-        }
-        per_row.map(Output::finish).transpose()?;
+        let tally = self.score(&file, scores.as_mut())?;
+        scores.map(Output::finish).transpose()?;
 
         let summary = Summary {
-            rows: moments.rows,
-            mean_log_likelihood: moments.mean,
-            standard_error: moments.standard_error(),
-            summed_out: open,
-            snapped,
-            scoring_seconds: scoring.as_secs_f64(),
+            rows: tally.moments.rows,
+            mean_log_likelihood: tally.moments.mean,
+            standard_error: tally.moments.standard_error(),
+            summed_out: tally.open,
+            snapped: tally.snapped,
+            scoring_seconds: tally.scoring.as_secs_f64(),
             seconds: start.elapsed().as_secs_f64(),
         };
         let text = if self.json { serde_json::to_string_pretty(&summary)? + "\n" } else { summary.text() };
         if to_stdout { Ok(io::stderr().write_all(text.as_bytes())?) } else { output::print(&text) }
     }
+
+    /// One pass over the rows, a batch at a time.
+    fn score(&self, file: &CircuitFile, mut scores: Option<&mut Output>) -> Result<Tally> {
+        let CircuitFile { variables, circuit, .. } = file;
+        let header = variables.header && !self.no_header;
+        let mut rows = Rows::open(&self.table, header, &self.conditions)?;
+        let columns = variables.columns(&rows)?;
+        if let Some(scores) = &mut scores {
+            writeln!(scores, "line,log_likelihood")?;
+        }
+        let mut tally = Tally::default();
+        rows.read_ahead(|batch| {
+            let codes = variables.codes(&columns, &batch, self.unseen)?;
+            tally.open += codes.open;
+            tally.snapped += codes.snapped;
+            let before = Instant::now();
+            let log_probs = circuit.log_probs(&codes.rows);
+            tally.scoring += before.elapsed();
+            for (row, log_prob) in log_probs.into_iter().enumerate() {
+                tally.moments.add(log_prob);
+                if let Some(scores) = &mut scores {
+                    writeln!(scores, "{},{log_prob}", batch.position(row))?;
+                }
+            }
+            Ok(())
+        })?;
+        if tally.moments.rows == 0 {
+            return Err(rows.none_passed());
+        }
+        Ok(tally)
+    }
+}
+
+#[derive(Default)]
+struct Tally {
+    moments: Moments,
+    open: u64,
+    snapped: u64,
+    scoring: Duration,
 }
 
 /// Mean and variance of a stream, by Welford's recurrence.

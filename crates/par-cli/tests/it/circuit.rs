@@ -129,7 +129,7 @@ fn a_value_that_the_schema_does_not_list_is_an_error_or_summed_out() {
     assert_eq!(
         sandbox.refused(&score),
         "error: t.csv, line 2, column `job`: the circuit has never seen `chef`, \
-         known are `clerk`, `cook`, `nurse`, `pilot`\n\
+         expected one of `clerk`, `cook`, `nurse`, `pilot`\n\
          hint: correct the cell, or sum it out with `--unseen missing`\n"
     );
     let scored = sandbox.json(&[&score[..], &["--unseen", "missing"]].concat());

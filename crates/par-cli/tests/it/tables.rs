@@ -47,7 +47,7 @@ fn bytes_that_are_no_text() {
 fn a_column_without_any_value() {
     assert_eq!(
         refused("a,b\nx,\ny,\n", false),
-        "error: t.csv: column `b` has no value in any row\nhint: leave it out with `--drop b`\n"
+        "error: t.csv: column `b` has no value in any row\nhint: leave it out with `--drop 'b'`\n"
     );
     assert_eq!(
         refused("a,b\nx,\ny,\n", true),
@@ -79,7 +79,7 @@ fn more_categories_than_anybody_means() {
     assert_eq!(
         refused(format!("a,b\n{rows}"), false),
         "error: t.csv: column `b` has more than 4096 different values\n\
-         hint: leave it out with `--drop b`, or say what the columns mean with `--schema`\n"
+         hint: leave it out with `--drop 'b'`, or say what the columns mean with `--schema`\n"
     );
 }
 
