@@ -16,13 +16,12 @@ use crate::circuit_file::CircuitFile;
 use crate::variables::Variables;
 use crate::{learning, output};
 
-/// Learn who is accepted and who is denied in the embedded German Credit table, on four fifths of its rows,
-/// and see on the last fifth how well that went.
 #[derive(Args)]
 pub(crate) struct Demo {
     /// Folder for the table, its schema and the two circuits
     #[arg(long, value_name = "FOLDER", default_value = "par-demo")]
     out: PathBuf,
+    /// The same seed learns the same circuits
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
 }

@@ -52,7 +52,7 @@ enum Command {
     /// Learn the distribution of a table as a probabilistic circuit, and ask it
     #[command(subcommand)]
     Circuit(circuit::Command),
-    /// Learn the accepted and the denied of the embedded German Credit table
+    /// Learn who is accepted and who is denied in the embedded German Credit table, and see how well it went
     Demo(demo::Demo),
 }
 

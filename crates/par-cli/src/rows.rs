@@ -84,7 +84,13 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn open(path: &Path, header: bool, conditions: &[Condition]) -> Result<Self> {
-        let table = Table::open(path, &TableOptions { header })?;
+        let table = Table::open(path, &TableOptions { header }).map_err(|error| match error {
+            Error::RepeatedColumn { origin, name } if header => anyhow!(
+                "{origin}: two columns are called `{name}`\n\
+                 hint: rename or drop one, or say `--no-header` if the first line is a row already"
+            ),
+            other => other.into(),
+        })?;
         let origin = table.origin().to_string();
         let columns = table.columns().to_vec();
         let selection = Selection::new(&origin, &columns, conditions)?;

@@ -15,8 +15,8 @@ const EXAMPLES: &str = "\
 Example:
   par circuit sample people.circuit -n 1000 --out new_people.csv
 
-A number drawn from a bin is the bin's median. The same seed draws the same rows, and the first of many
-are the same as a few.";
+A number drawn from a bin is the bin's median. The first of many rows are the same as
+a few.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -26,6 +26,7 @@ pub(crate) struct Sample {
     /// How many rows
     #[arg(short = 'n', long, value_name = "N")]
     rows: u64,
+    /// The same seed draws the same rows
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Write here and not to standard output

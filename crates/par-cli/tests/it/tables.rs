@@ -31,6 +31,15 @@ fn a_header_alone() {
 }
 
 #[test]
+fn a_row_where_the_header_belongs() {
+    assert_eq!(
+        refused("0,1,1\n1,1,0\n", false),
+        "error: t.csv: two columns are called `1`\n\
+         hint: rename or drop one, or say `--no-header` if the first line is a row already\n"
+    );
+}
+
+#[test]
 fn a_row_of_another_length() {
     let expected = "error: t.csv, line 3: expected 2 cells, found 3\n";
     assert_eq!(refused("a,b\nx,1\nx,2,3\n", false), expected);
