@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use anyhow::{Result, bail};
-use par_data::Schema;
+use par_data::{Schema, suggest};
 use serde::Serialize;
 
-use crate::near_miss::suggest;
 use crate::rows::Rows;
 
 /// A column with more different texts than this is hardly one of categories.

@@ -14,7 +14,6 @@ mod circuit_file;
 mod demo;
 mod domain_text;
 mod learning;
-mod near_miss;
 mod output;
 mod rows;
 mod schema;

@@ -8,10 +8,9 @@ use std::thread;
 
 use anyhow::{Result, anyhow};
 use par_data::table::Batches;
-use par_data::{Batch, Error, Table, TableOptions};
+use par_data::{Batch, Error, Table, TableOptions, suggest};
 
 use crate::aligned::grouped;
-use crate::near_miss::suggest;
 
 /// `COLUMN=VALUE` or `COLUMN!=VALUE`: what the text of a cell must be, or must not be.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,10 +3,9 @@
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
 use par_circuit::Dataset;
-use par_data::{Batch, CellError, Columns, Discretizer, Encoded, Error, Schema, UNKNOWN};
+use par_data::{Batch, CellError, Columns, Discretizer, Encoded, Error, Schema, UNKNOWN, suggest};
 use serde::{Deserialize, Serialize};
 
-use crate::near_miss::suggest;
 use crate::rows::Rows;
 
 /// The variables of a circuit, as tables write them.

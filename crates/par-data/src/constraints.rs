@@ -48,12 +48,7 @@ impl Constraints {
             });
         }
         let groups = schema.groups().iter().map(GroupDistribution::new).collect();
-        Self {
-            features,
-            permitted,
-            rules: schema.rules().to_vec(),
-            groups,
-        }
+        Self { features, permitted, rules: schema.rules().to_vec(), groups }
     }
 
     /// How many features there are.
@@ -83,11 +78,7 @@ impl Constraints {
     /// Appendix, Monotonicity Masking; Causal Masking, case 2: where a feature cannot rise, nothing
     /// that would need its rise can rise either.
     pub fn mask(&self, factual: &[Code], locks: &[usize]) -> Mask<'_> {
-        assert_eq!(
-            factual.len(),
-            self.features.len(),
-            "one code for each feature"
-        );
+        assert_eq!(factual.len(), self.features.len(), "one code for each feature");
         let mut legal = self.permitted.clone();
         for (position, (feature, &own)) in self.features.iter().zip(factual).enumerate() {
             let legal = &mut legal[feature.range.clone()];
@@ -107,11 +98,7 @@ impl Constraints {
             }
             legal[own] = true;
         }
-        let mut mask = Mask {
-            constraints: self,
-            factual: factual.to_vec(),
-            legal,
-        };
+        let mut mask = Mask { constraints: self, factual: factual.to_vec(), legal };
         mask.forbid_rises_that_need_an_impossible_rise();
         mask
     }
@@ -119,25 +106,20 @@ impl Constraints {
     /// Whether a move from `factual` to `row` keeps immutable and unknown features and goes in the
     /// right directions, whatever the rules, the bounds and a person's locks say.
     pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
-        self.features
-            .iter()
-            .zip(factual.iter().zip(row))
-            .all(|(feature, (&own, &code))| {
-                let may_move = match feature.monotone {
-                    Monotone::None => own != UNKNOWN && code != UNKNOWN,
-                    Monotone::Increasing => rises(own, code),
-                    Monotone::Decreasing => rises(code, own),
-                };
-                own == code || may_move && !feature.immutable
-            })
+        self.features.iter().zip(factual.iter().zip(row)).all(|(feature, (&own, &code))| {
+            let may_move = match feature.monotone {
+                Monotone::None => own != UNKNOWN && code != UNKNOWN,
+                Monotone::Increasing => rises(own, code),
+                Monotone::Decreasing => rises(code, own),
+            };
+            own == code || may_move && !feature.immutable
+        })
     }
 
     /// Whether a move from `factual` to `row` keeps every rule.
     pub fn keeps_rules(&self, factual: &[Code], row: &[Code]) -> bool {
         let rises = |feature: usize| rises(factual[feature], row[feature]);
-        self.rules
-            .iter()
-            .all(|rule| !rises(rule.if_increases) || rises(rule.must_increase))
+        self.rules.iter().all(|rule| !rises(rule.if_increases) || rises(rule.must_increase))
     }
 }
 
@@ -195,18 +177,13 @@ impl Mask<'_> {
 
     /// The legal codes of a feature, ascending.
     pub fn codes(&self, feature: usize) -> impl Iterator<Item = Code> {
-        (0..)
-            .zip(self.legal(feature))
-            .filter_map(|(code, legal)| legal.then_some(code))
+        (0..).zip(self.legal(feature)).filter_map(|(code, legal)| legal.then_some(code))
     }
 
     /// Whether the feature may have this code; its own it always may.
     pub fn allows(&self, feature: usize, code: Code) -> bool {
         code == self.factual[feature]
-            || self
-                .legal(feature)
-                .get(usize::from(code))
-                .is_some_and(|legal| *legal)
+            || self.legal(feature).get(usize::from(code)).is_some_and(|legal| *legal)
     }
 
     /// Whether the feature has anywhere to go.
@@ -216,18 +193,13 @@ impl Mask<'_> {
 
     /// How many features have anywhere to go.
     pub fn free_features(&self) -> usize {
-        (0..self.factual.len())
-            .filter(|&feature| self.is_free(feature))
-            .count()
+        (0..self.factual.len()).filter(|&feature| self.is_free(feature)).count()
     }
 
     /// Whether the row is a recourse that this person may be offered.
     pub fn is_legal(&self, row: &[Code]) -> bool {
         row.len() == self.factual.len()
-            && row
-                .iter()
-                .enumerate()
-                .all(|(feature, code)| self.allows(feature, *code))
+            && row.iter().enumerate().all(|(feature, code)| self.allows(feature, *code))
             && self.constraints.keeps_rules(&self.factual, row)
     }
 
@@ -252,17 +224,9 @@ impl Mask<'_> {
     ///
     /// The marginals are the gradient of the log-partition function, so their Jacobian is symmetric,
     /// and pulling a gradient back is the same as pushing it forward along the logits.
-    pub fn marginals_pullback(
-        &self,
-        logits: &[f64],
-        gradient: &[f64],
-        logits_gradient: &mut [f64],
-    ) {
+    pub fn marginals_pullback(&self, logits: &[f64], gradient: &[f64], logits_gradient: &mut [f64]) {
         self.for_each_marginal(
-            |code| Tangent {
-                value: logits[code],
-                slope: gradient[code],
-            },
+            |code| Tangent { value: logits[code], slope: gradient[code] },
             |code, log_marginal| {
                 logits_gradient[code] = log_marginal.value.exp() * log_marginal.slope;
             },
@@ -270,11 +234,7 @@ impl Mask<'_> {
     }
 
     /// Gives the logarithm of each code's marginal; the logarithm of zero where it is illegal.
-    fn for_each_marginal<T: LogSpace>(
-        &self,
-        logit: impl Fn(usize) -> T,
-        mut give: impl FnMut(usize, T),
-    ) {
+    fn for_each_marginal<T: LogSpace>(&self, logit: impl Fn(usize) -> T, mut give: impl FnMut(usize, T)) {
         let masses = self.masses(&logit);
         let mut shares: Vec<[T; 2]> = masses
             .iter()
@@ -293,9 +253,7 @@ impl Mask<'_> {
                 give(
                     code,
                     match self.legal[code] {
-                        true => logit(code)
-                            .minus(masses[feature][part])
-                            .plus(shares[feature][part]),
+                        true => logit(code).minus(masses[feature][part]).plus(shares[feature][part]),
                         false => T::ZERO,
                     },
                 );
@@ -326,10 +284,7 @@ impl Mask<'_> {
     /// Appendix, Causal Masking: the joint argmax at decoding time.
     pub fn argmax(&self, logits: &[f64]) -> Vec<Code> {
         let masses = self.masses(|code| Max(logits[code]));
-        let mut rises: Vec<bool> = masses
-            .iter()
-            .map(|[stays, rises]| rises.0 > stays.0)
-            .collect();
+        let mut rises: Vec<bool> = masses.iter().map(|[stays, rises]| rises.0 > stays.0).collect();
         for group in &self.constraints.groups {
             group.decide(&masses, &mut rises);
         }
@@ -339,18 +294,10 @@ impl Mask<'_> {
                     return UNKNOWN;
                 }
                 let (range, rising) = (self.constraints.range(feature), self.rising(feature));
-                let part = if rises[feature] {
-                    rising
-                } else {
-                    range.start..rising.start
-                };
-                let best = part.filter(|&code| self.legal[code]).reduce(|best, code| {
-                    if logits[code] > logits[best] {
-                        code
-                    } else {
-                        best
-                    }
-                });
+                let part = if rises[feature] { rising } else { range.start..rising.start };
+                let best = part
+                    .filter(|&code| self.legal[code])
+                    .reduce(|best, code| if logits[code] > logits[best] { code } else { best });
                 best.map_or(self.factual[feature], |best| (best - range.start) as Code)
             })
             .collect()

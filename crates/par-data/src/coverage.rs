@@ -17,11 +17,7 @@ pub struct Coverage {
 impl Coverage {
     /// No rows yet, of so many features.
     pub fn new(features: usize) -> Self {
-        Self {
-            rows: 0,
-            whole_rows: 0,
-            outside: vec![0; features],
-        }
+        Self { rows: 0, whole_rows: 0, outside: vec![0; features] }
     }
 
     /// Counts one cell outside its domain.
@@ -76,16 +72,11 @@ mod tests {
         let mut coverage = Coverage::new(2);
         assert_eq!((coverage.coverage(), coverage.fidelity()), (None, None));
         for outside in [&[][..], &[1], &[0, 1], &[]] {
-            outside
-                .iter()
-                .for_each(|&feature| coverage.count_outside(feature));
+            outside.iter().for_each(|&feature| coverage.count_outside(feature));
             coverage.count_row(outside.is_empty());
         }
         assert_eq!(coverage.outside(), [1, 2]);
-        assert_eq!(
-            (coverage.coverage(), coverage.fidelity()),
-            (Some(0.625), Some(0.5))
-        );
+        assert_eq!((coverage.coverage(), coverage.fidelity()), (Some(0.625), Some(0.5)));
 
         let mut twice = coverage.clone();
         twice.merge(&coverage);

@@ -34,10 +34,7 @@ pub struct DiscretizerConfig {
 
 impl Default for DiscretizerConfig {
     fn default() -> Self {
-        Self {
-            bins: 10,
-            max_values: 20,
-        }
+        Self { bins: 10, max_values: 20 }
     }
 }
 
@@ -75,11 +72,7 @@ impl Discretizer {
 
     fn new(schema: Schema, domains: Vec<Domain>) -> Self {
         let categories = domains.iter().map(CategoryIndex::new).collect();
-        Self {
-            schema,
-            domains,
-            categories,
-        }
+        Self { schema, domains, categories }
     }
 
     /// The schema, with everything that was not learned.
@@ -105,15 +98,9 @@ impl Discretizer {
     pub fn encode(&self, columns: &Columns, batch: &Batch) -> Result<Encoded, Error> {
         let mut encoded = self.nothing_encoded(batch.rows());
         for row in 0..batch.rows() {
-            let cells = columns
-                .features
-                .iter()
-                .map(|&column| batch.cell(row, column));
+            let cells = columns.features.iter().map(|&column| batch.cell(row, column));
             self.encode_into(cells, &mut encoded)
-                .map_err(|source| Error::Cell {
-                    place: batch.place(row),
-                    source,
-                })?;
+                .map_err(|source| Error::Cell { place: batch.place(row), source })?;
         }
         Ok(encoded)
     }
@@ -134,11 +121,7 @@ impl Discretizer {
 
     fn nothing_encoded(&self, rows: usize) -> Encoded {
         let width = self.domains.len();
-        Encoded {
-            width,
-            codes: Vec::with_capacity(rows * width),
-            coverage: Coverage::new(width),
-        }
+        Encoded { width, codes: Vec::with_capacity(rows * width), coverage: Coverage::new(width) }
     }
 
     fn encode_into<'a>(
@@ -178,10 +161,7 @@ impl Discretizer {
             },
             numeric => match parse_number(text) {
                 Some(number) => Ok(numeric.code_of_number(number)),
-                None => Err(CellError::NotANumber {
-                    column: feature.name.clone(),
-                    found: cell.to_string(),
-                }),
+                None => Err(CellError::NotANumber { column: feature.name.clone(), found: cell.to_string() }),
             },
         }
     }
@@ -190,23 +170,16 @@ impl Discretizer {
     pub(crate) fn permitted(&self, position: usize) -> Vec<bool> {
         let feature = &self.schema.features()[position];
         let domain = &self.domains[position];
-        let mut permitted: Vec<bool> = (0..domain.cardinality())
-            .map(|code| domain.meets(code, feature.bounds))
-            .collect();
+        let mut permitted: Vec<bool> =
+            (0..domain.cardinality()).map(|code| domain.meets(code, feature.bounds)).collect();
         if let Some(allowed) = &feature.allowed {
             let mut named = vec![false; permitted.len()];
-            for (code, inside) in allowed
-                .iter()
-                .filter_map(|text| self.encode_cell(position, text).ok())
-            {
+            for (code, inside) in allowed.iter().filter_map(|text| self.encode_cell(position, text).ok()) {
                 if inside {
                     named[usize::from(code)] = true;
                 }
             }
-            permitted
-                .iter_mut()
-                .zip(named)
-                .for_each(|(permitted, named)| *permitted &= named);
+            permitted.iter_mut().zip(named).for_each(|(permitted, named)| *permitted &= named);
         }
         permitted
     }
@@ -255,24 +228,17 @@ impl CategoryIndex {
             return Self::default();
         };
         let coded = || values.iter().zip(0..);
-        let mut by_number: Vec<(f64, Code)> = coded()
-            .filter_map(|(value, code)| Some((parse_number(value)?, code)))
-            .collect();
+        let mut by_number: Vec<(f64, Code)> =
+            coded().filter_map(|(value, code)| Some((parse_number(value)?, code))).collect();
         by_number.sort_by(|a, b| a.0.total_cmp(&b.0));
-        Self {
-            by_text: coded().map(|(value, code)| (value.clone(), code)).collect(),
-            by_number,
-        }
+        Self { by_text: coded().map(|(value, code)| (value.clone(), code)).collect(), by_number }
     }
 
     fn code(&self, text: &str) -> Option<Code> {
         self.by_text.get(text).copied().or_else(|| {
             let number = parse_number(text)?;
             let at = self.by_number.partition_point(|(other, _)| *other < number);
-            self.by_number
-                .get(at)
-                .filter(|(other, _)| *other == number)
-                .map(|(_, code)| *code)
+            self.by_number.get(at).filter(|(other, _)| *other == number).map(|(_, code)| *code)
         })
     }
 }
@@ -287,10 +253,7 @@ struct Saved {
 
 impl From<Discretizer> for Saved {
     fn from(discretizer: Discretizer) -> Self {
-        Self {
-            schema: discretizer.schema,
-            domains: discretizer.domains,
-        }
+        Self { schema: discretizer.schema, domains: discretizer.domains }
     }
 }
 
@@ -302,22 +265,15 @@ impl TryFrom<Saved> for Discretizer {
         if features.len() != saved.domains.len() {
             let first_without = saved.domains.len().min(features.len() - 1);
             let feature = features[first_without].name.clone();
-            return Err(Error::Damaged {
-                feature,
-                problem: "features and domains differ in number",
-            });
+            return Err(Error::Damaged { feature, problem: "features and domains differ in number" });
         }
         for (position, (feature, domain)) in features.iter().zip(&saved.domains).enumerate() {
-            let damaged = |problem| Error::Damaged {
-                feature: feature.name.clone(),
-                problem,
-            };
+            let damaged = |problem| Error::Damaged { feature: feature.name.clone(), problem };
             domain.check().map_err(damaged)?;
             if feature.kind.is_numeric() != domain.summary().is_some() {
                 return Err(damaged("its domain is of another kind"));
             }
-            let ordered =
-                feature.kind == Kind::Ordinal || saved.schema.order_needed(position).is_some();
+            let ordered = feature.kind == Kind::Ordinal || saved.schema.order_needed(position).is_some();
             if matches!(domain, Domain::Categories { ordered: false, .. }) && ordered {
                 return Err(damaged("its categories lack an order"));
             }

@@ -42,9 +42,7 @@ pub enum Error {
         origin: Arc<str>,
     },
     /// Nothing to learn from.
-    #[error(
-        "{origin}: no rows to learn from\nhint: expected at least one row below the column names"
-    )]
+    #[error("{origin}: no rows to learn from\nhint: expected at least one row below the column names")]
     NoRows {
         /// The table.
         origin: Arc<str>,
@@ -66,9 +64,7 @@ pub enum Error {
         origin: Arc<str>,
     },
     /// A Parquet column holds lists or records.
-    #[error(
-        "{origin}: column `{name}` is nested, expected one value in each cell\nhint: flatten or drop it"
-    )]
+    #[error("{origin}: column `{name}` is nested, expected one value in each cell\nhint: flatten or drop it")]
     NestedColumn {
         /// The path as given.
         origin: Arc<str>,
@@ -104,9 +100,7 @@ pub enum Error {
         found: usize,
     },
     /// A row so long that a quote was probably never closed.
-    #[error(
-        "{place}: the row is longer than {limit} bytes\nhint: look for a quote that is never closed"
-    )]
+    #[error("{place}: the row is longer than {limit} bytes\nhint: look for a quote that is never closed")]
     RecordTooLong {
         /// The row.
         place: Place,
@@ -152,9 +146,7 @@ pub enum Error {
         known: Vec<String>,
     },
     /// Classes are asked for, but the schema has none.
-    #[error(
-        "the schema has no `[label]`\nhint: add one, with `column`, `classes` and `favourable`"
-    )]
+    #[error("the schema has no `[label]`\nhint: add one, with `column`, `classes` and `favourable`")]
     NoLabel,
     /// Classes are asked for, but the table has none.
     #[error("{origin}: no column `{column}`, the schema's label")]
@@ -233,9 +225,7 @@ pub enum Error {
         expected: &'static str,
     },
     /// A saved discretizer that no fit can have produced.
-    #[error(
-        "saved discretizer, feature `{feature}`: {problem}\nhint: the model file is damaged; fit again"
-    )]
+    #[error("saved discretizer, feature `{feature}`: {problem}\nhint: the model file is damaged; fit again")]
     Damaged {
         /// The feature.
         feature: String,
@@ -258,10 +248,7 @@ impl Error {
 
     pub(crate) fn gzip(origin: &Arc<str>, line: u64, source: io::Error) -> Self {
         match source.kind() {
-            io::ErrorKind::UnexpectedEof => Self::TruncatedGzip {
-                origin: Arc::clone(origin),
-                line,
-            },
+            io::ErrorKind::UnexpectedEof => Self::TruncatedGzip { origin: Arc::clone(origin), line },
             _ => Self::read(origin, source),
         }
     }

@@ -180,8 +180,8 @@ impl Schema {
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         let origin = path.display().to_string();
-        let text = std::fs::read_to_string(path)
-            .map_err(|source| Error::read(&origin.as_str().into(), source))?;
+        let text =
+            std::fs::read_to_string(path).map_err(|source| Error::read(&origin.as_str().into(), source))?;
         Ok(Self::parse(&text, &origin)?)
     }
 
@@ -253,9 +253,7 @@ impl Schema {
         let missing = self.missing_text.iter().any(|missing| missing == text)
             && !feature.values.iter().any(|value| value == text);
         if missing && !feature.missing {
-            return Err(CellError::Missing {
-                column: feature.name.clone(),
-            });
+            return Err(CellError::Missing { column: feature.name.clone() });
         }
         Ok(missing)
     }
@@ -265,17 +263,10 @@ impl Schema {
     /// # Errors
     /// When there is none, with the nearest name.
     pub fn position(&self, name: &str) -> Result<usize, Error> {
-        self.features
-            .iter()
-            .position(|feature| feature.name == name)
-            .ok_or_else(|| Error::UnknownFeature {
-                found: name.to_string(),
-                known: self
-                    .features
-                    .iter()
-                    .map(|feature| feature.name.clone())
-                    .collect(),
-            })
+        self.features.iter().position(|feature| feature.name == name).ok_or_else(|| Error::UnknownFeature {
+            found: name.to_string(),
+            known: self.features.iter().map(|feature| feature.name.clone()).collect(),
+        })
     }
 
     /// The positions of the features called so, for instance those that a person locks.
@@ -283,10 +274,7 @@ impl Schema {
     /// # Errors
     /// As [`Schema::position`].
     pub fn positions(&self, names: &[impl AsRef<str>]) -> Result<Vec<usize>, Error> {
-        names
-            .iter()
-            .map(|name| self.position(name.as_ref()))
-            .collect()
+        names.iter().map(|name| self.position(name.as_ref())).collect()
     }
 
     /// Finds the schema's columns in a table's header; `origin` is the table's name in messages.
@@ -332,10 +320,7 @@ impl Schema {
             .map(|row| {
                 label
                     .class(batch.cell(row, column))
-                    .map_err(|source| Error::Cell {
-                        place: batch.place(row),
-                        source,
-                    })
+                    .map_err(|source| Error::Cell { place: batch.place(row), source })
             })
             .collect()
     }
@@ -349,9 +334,7 @@ impl Label {
         named
             .or_else(|| {
                 let number = parse_number(text)?;
-                self.classes
-                    .iter()
-                    .position(|class| parse_number(class) == Some(number))
+                self.classes.iter().position(|class| parse_number(class) == Some(number))
             })
             .ok_or_else(|| CellError::UnknownClass {
                 column: self.column.clone(),

@@ -3,8 +3,15 @@
 /// At most this many alternatives are named in a message.
 const LISTED: usize = 8;
 
-/// ``, did you mean `x`?`` when something known is close to `found`, otherwise the known names.
-pub(crate) fn suggest(found: &str, known: &[String]) -> String {
+/// The tail of a message about a name that is not known: ``, did you mean `x`?`` when something known is
+/// close to `found`, otherwise the known names.
+///
+/// ```
+/// let known = ["age", "income"].map(String::from);
+/// assert_eq!(par_data::suggest("Incom", &known), ", did you mean `income`?");
+/// assert_eq!(par_data::suggest("zzz", &known), ", expected one of `age`, `income`");
+/// ```
+pub fn suggest(found: &str, known: &[String]) -> String {
     match nearest(found, known) {
         Some(name) => format!(", did you mean `{name}`?"),
         None if known.is_empty() => String::new(),
@@ -15,11 +22,7 @@ pub(crate) fn suggest(found: &str, known: &[String]) -> String {
 
 /// The names in backticks, the tail of a long list only counted.
 pub(crate) fn listed(names: &[String]) -> String {
-    let shown: Vec<String> = names
-        .iter()
-        .take(LISTED)
-        .map(|name| format!("`{name}`"))
-        .collect();
+    let shown: Vec<String> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
     match names.len().saturating_sub(LISTED) {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
@@ -32,12 +35,7 @@ fn nearest<'a>(found: &str, known: &'a [String]) -> Option<&'a str> {
     let tolerated = wanted.chars().count() / 3;
     known
         .iter()
-        .map(|name| {
-            (
-                strsim::damerau_levenshtein(&wanted, &name.trim().to_lowercase()),
-                name,
-            )
-        })
+        .map(|name| (strsim::damerau_levenshtein(&wanted, &name.trim().to_lowercase()), name))
         .filter(|(edits, _)| *edits <= tolerated)
         .min_by_key(|(edits, _)| *edits)
         .map(|(_, name)| name.as_str())
@@ -53,19 +51,13 @@ mod tests {
 
     #[test]
     fn a_slip_is_answered_with_the_nearest_name() {
-        assert_eq!(
-            suggest("imutable", &names(&["immutable", "monotone"])),
-            ", did you mean `immutable`?"
-        );
+        assert_eq!(suggest("imutable", &names(&["immutable", "monotone"])), ", did you mean `immutable`?");
         assert_eq!(suggest(" age", &names(&["Age"])), ", did you mean `Age`?");
     }
 
     #[test]
     fn something_else_entirely_is_answered_with_the_choices() {
-        assert_eq!(
-            suggest("zzz", &names(&["a", "b"])),
-            ", expected one of `a`, `b`"
-        );
+        assert_eq!(suggest("zzz", &names(&["a", "b"])), ", expected one of `a`, `b`");
         let many: Vec<String> = (0..10).map(|n| format!("value {n}")).collect();
         assert!(suggest("zzz", &many).ends_with("`value 7` and 2 more"));
     }

@@ -67,11 +67,7 @@ impl Table {
             .and_then(|_| io::Seek::rewind(&mut file))
             .map(|()| magic == b"PAR1")
             .map_err(|source| Error::read(&origin, source))?;
-        if is_parquet
-            || path
-                .extension()
-                .is_some_and(|extension| extension == "parquet")
-        {
+        if is_parquet || path.extension().is_some_and(|extension| extension == "parquet") {
             return Self::from_parquet(origin, file);
         }
         Self::from_csv(origin, Box::new(file), options)
@@ -111,24 +107,13 @@ impl Table {
 
     fn new(origin: Arc<str>, columns: Vec<String>, rows: Rows) -> Result<Self, Error> {
         if columns.len() > MAX_COLUMNS {
-            return Err(Error::TooManyColumns {
-                origin,
-                found: columns.len(),
-                limit: MAX_COLUMNS,
-            });
+            return Err(Error::TooManyColumns { origin, found: columns.len(), limit: MAX_COLUMNS });
         }
         let mut seen = HashSet::new();
         if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
-            return Err(Error::RepeatedColumn {
-                origin,
-                name: name.clone(),
-            });
+            return Err(Error::RepeatedColumn { origin, name: name.clone() });
         }
-        Ok(Self {
-            origin,
-            columns,
-            rows,
-        })
+        Ok(Self { origin, columns, rows })
     }
 
     /// What the table is called in messages: its path as given.
@@ -145,11 +130,7 @@ impl Table {
     /// The rows from first to last, at most `rows_per_batch` at a time (at least one). A table with
     /// a header and nothing else yields no batch.
     pub fn batches(self, rows_per_batch: usize) -> Batches {
-        Batches {
-            table: self,
-            rows_per_batch: rows_per_batch.max(1),
-            done: false,
-        }
+        Batches { table: self, rows_per_batch: rows_per_batch.max(1), done: false }
     }
 }
 
@@ -242,11 +223,7 @@ impl Batch {
     ///
     /// # Errors
     /// When it has more or fewer cells than the batch has columns; the row is then left out.
-    pub fn push<'a>(
-        &mut self,
-        position: u64,
-        cells: impl IntoIterator<Item = &'a str>,
-    ) -> Result<(), Error> {
+    pub fn push<'a>(&mut self, position: u64, cells: impl IntoIterator<Item = &'a str>) -> Result<(), Error> {
         let first_cell = self.ends.len();
         let text_before = self.text.len();
         for cell in cells {
@@ -257,21 +234,10 @@ impl Batch {
         if found != self.width {
             self.ends.truncate(first_cell);
             self.text.truncate(text_before);
-            let place = Place {
-                origin: Arc::clone(&self.origin),
-                unit: self.unit,
-                position,
-            };
-            return Err(Error::RowLength {
-                place,
-                expected: self.width,
-                found,
-            });
+            let place = Place { origin: Arc::clone(&self.origin), unit: self.unit, position };
+            return Err(Error::RowLength { place, expected: self.width, found });
         }
-        self.rows.push(BatchRow {
-            first_cell,
-            position,
-        });
+        self.rows.push(BatchRow { first_cell, position });
         Ok(())
     }
 
@@ -298,20 +264,13 @@ impl Batch {
 
     /// The row's file and position, for messages.
     pub fn place(&self, row: usize) -> Place {
-        Place {
-            origin: Arc::clone(&self.origin),
-            unit: self.unit,
-            position: self.rows[row].position,
-        }
+        Place { origin: Arc::clone(&self.origin), unit: self.unit, position: self.rows[row].position }
     }
 
     /// Leaves out the rows for which `keep` says no, by their number in this batch. The others keep
     /// their positions.
     pub fn retain(&mut self, mut keep: impl FnMut(&Self, usize) -> bool) {
-        let kept = (0..self.rows())
-            .filter(|&row| keep(self, row))
-            .map(|row| self.rows[row])
-            .collect();
+        let kept = (0..self.rows()).filter(|&row| keep(self, row)).map(|row| self.rows[row]).collect();
         self.rows = kept;
     }
 }

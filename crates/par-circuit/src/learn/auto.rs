@@ -85,11 +85,17 @@ impl Candidate {
             Way::LearnSpn(config) => {
                 format!("learnspn, {} rows, {} columns", config.min_rows, config.min_columns)
             }
-            Way::Hclt(HcltConfig { states, groups: 1 }) => format!("hclt, {states} states"),
-            Way::Hclt(HcltConfig { states, groups }) => format!("hclt, {groups} groups, {states} states"),
+            Way::Hclt(HcltConfig { states, groups: 1 }) => format!("hclt, {}", counted(*states, "state")),
+            Way::Hclt(HcltConfig { states, groups }) => {
+                format!("hclt, {}, {}", counted(*groups, "group"), counted(*states, "state"))
+            }
         };
         format!("{way}, leaf prior {}, seed {}", self.em.leaf_prior, self.seed)
     }
+}
+
+fn counted(count: usize, what: &str) -> String {
+    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
 /// A candidate trained on every fold.
@@ -268,11 +274,13 @@ impl Search<'_> {
             self.try_structures(Candidate { way: way.clone(), em: em.clone(), seed }, &structures)
         };
         let first = try_prior(&config.em);
-        for factor in [1.0 / PRIOR_STEP, PRIOR_STEP] {
+        let smaller = |prior: f64| prior / PRIOR_STEP;
+        let larger = |prior: f64| prior * PRIOR_STEP;
+        for next in [&smaller as &dyn Fn(f64) -> f64, &larger] {
             let mut em = config.em.clone();
             let mut best = first;
             for _ in 0..PRIOR_STEPS {
-                em.leaf_prior *= factor;
+                em.leaf_prior = next(em.leaf_prior);
                 let score = try_prior(&em);
                 if score <= best {
                     break;

@@ -33,21 +33,23 @@ pub(crate) fn cluster(
         rows.to_vec()
     };
     let seeds = spread(columns, scope, &sample, groups, rng);
-    let nearest = |&row: &u32| {
-        let distance = |seed: &u32| mismatches(columns, scope, row, *seed);
-        let nearest = (0..seeds.len()).min_by_key(|&group| distance(&seeds[group]));
-        let mut shares = vec![0.0; groups];
-        shares[nearest.expect("at least one seed")] = 1.0;
-        shares
-    };
-    let mut shares: Vec<Vec<f64>> = sample.iter().map(nearest).collect();
+    let mut shares = vec![0.0; sample.len() * groups];
+    for (&row, shares) in sample.iter().zip(shares.chunks_exact_mut(groups)) {
+        let distance = |group: &usize| mismatches(columns, scope, row, seeds[*group]);
+        shares[(0..groups).min_by_key(distance).expect("at least one group")] = 1.0;
+    }
     let mut mixture = Mixture::fit(columns, scope, &sample, &shares, rates);
     for _ in 0..ROUNDS {
-        shares = sample.iter().map(|&row| mixture.shares(columns, row)).collect();
+        for (&row, shares) in sample.iter().zip(shares.chunks_exact_mut(groups)) {
+            mixture.scores(columns, row, shares);
+            let total = log_sum_exp(shares.iter().copied());
+            shares.iter_mut().for_each(|share| *share = (*share - total).exp());
+        }
         mixture = Mixture::fit(columns, scope, &sample, &shares, rates);
     }
+    let mut scores = vec![0.0; groups];
     let likeliest = |&row: &u32| {
-        let scores = mixture.scores(columns, row);
+        mixture.scores(columns, row, &mut scores);
         (0..groups).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("at least one group")
     };
     rows.iter().map(likeliest).collect()
@@ -88,10 +90,11 @@ struct Mixture {
 }
 
 impl Mixture {
-    fn fit(columns: &Columns, scope: &[usize], rows: &[u32], shares: &[Vec<f64>], rates: &BaseRates) -> Self {
-        let groups = shares[0].len();
+    /// The mixture in which each row belongs to each group by the given share, `[row][group]`.
+    fn fit(columns: &Columns, scope: &[usize], rows: &[u32], shares: &[f64], rates: &BaseRates) -> Self {
+        let groups = shares.len() / rows.len();
         let mut weights = vec![PRIOR / groups as f64; groups];
-        for shares in shares {
+        for shares in shares.chunks_exact(groups) {
             weights.iter_mut().zip(shares).for_each(|(weight, share)| *weight += share);
         }
         let total: f64 = weights.iter().sum();
@@ -100,7 +103,7 @@ impl Mixture {
             let column = columns.of(variable);
             let rates = rates.of(variable);
             let mut masses: Vec<f64> = rates.iter().flat_map(|rate| vec![rate * PRIOR; groups]).collect();
-            for (&row, shares) in rows.iter().zip(shares) {
+            for (&row, shares) in rows.iter().zip(shares.chunks_exact(groups)) {
                 let code = column[row as usize];
                 if code != OPEN {
                     let masses = &mut masses[usize::from(code) * groups..][..groups];
@@ -116,8 +119,9 @@ impl Mixture {
         Self { log_weights, log_probabilities: scope.iter().map(of_variable).collect() }
     }
 
-    fn scores(&self, columns: &Columns, row: u32) -> Vec<f64> {
-        let mut scores = self.log_weights.clone();
+    /// For each group, the logarithm of its weight times the row's probability in it.
+    fn scores(&self, columns: &Columns, row: u32, scores: &mut [f64]) {
+        scores.copy_from_slice(&self.log_weights);
         for (variable, log_probabilities) in &self.log_probabilities {
             let code: Code = columns.of(*variable)[row as usize];
             if code != OPEN {
@@ -125,12 +129,5 @@ impl Mixture {
                 scores.iter_mut().zip(terms).for_each(|(score, term)| *score += term);
             }
         }
-        scores
-    }
-
-    fn shares(&self, columns: &Columns, row: u32) -> Vec<f64> {
-        let scores = self.scores(columns, row);
-        let total = log_sum_exp(scores.iter().copied());
-        scores.into_iter().map(|score| (score - total).exp()).collect()
     }
 }

@@ -74,38 +74,24 @@ pub(super) struct Tangent {
 }
 
 impl LogSpace for Tangent {
-    const ZERO: Self = Self {
-        value: f64::ZERO,
-        slope: 0.0,
-    };
-    const ONE: Self = Self {
-        value: f64::ONE,
-        slope: 0.0,
-    };
+    const ZERO: Self = Self { value: f64::ZERO, slope: 0.0 };
+    const ONE: Self = Self { value: f64::ONE, slope: 0.0 };
 
     fn log_sum(terms: impl Iterator<Item = Self> + Clone) -> Self {
         let value = f64::log_sum(terms.clone().map(|term| term.value));
         if value.is_zero() {
             return Self::ZERO;
         }
-        let slope = terms
-            .map(|term| (term.value - value).exp() * term.slope)
-            .sum();
+        let slope = terms.map(|term| (term.value - value).exp() * term.slope).sum();
         Self { value, slope }
     }
 
     fn plus(self, other: Self) -> Self {
-        Self {
-            value: self.value.plus(other.value),
-            slope: self.slope + other.slope,
-        }
+        Self { value: self.value.plus(other.value), slope: self.slope + other.slope }
     }
 
     fn minus(self, other: Self) -> Self {
-        Self {
-            value: self.value.minus(other.value),
-            slope: self.slope - other.slope,
-        }
+        Self { value: self.value.minus(other.value), slope: self.slope - other.slope }
     }
 
     fn is_zero(self) -> bool {

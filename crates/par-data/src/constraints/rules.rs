@@ -13,10 +13,7 @@ pub(super) enum GroupDistribution {
     /// Parents before children; the first node is the root.
     Tree(Vec<Node>),
     /// The legal patterns; bit `i` says whether `features[i]` rises.
-    Patterns {
-        features: Vec<usize>,
-        patterns: Vec<u16>,
-    },
+    Patterns { features: Vec<usize>, patterns: Vec<u16> },
 }
 
 #[derive(Clone, Debug)]
@@ -46,10 +43,7 @@ impl Node {
     /// The sum over what the node may do, given what its parent does.
     fn message<T: LogSpace>(&self, subtree: [T; 2], parent_rises: usize) -> T {
         T::log_sum(
-            [0, 1]
-                .into_iter()
-                .filter(|&rises| self.fits(rises, parent_rises))
-                .map(|rises| subtree[rises]),
+            [0, 1].into_iter().filter(|&rises| self.fits(rises, parent_rises)).map(|rises| subtree[rises]),
         )
     }
 }
@@ -64,13 +58,8 @@ impl GroupDistribution {
             !rises(pattern, rule.if_increases) || rises(pattern, rule.must_increase)
         };
         let all = 0..=u16::MAX >> (16 - group.features.len());
-        let patterns = all
-            .filter(|&pattern| group.rules.iter().all(|rule| keeps(pattern, rule)))
-            .collect();
-        Self::Patterns {
-            features: group.features.clone(),
-            patterns,
-        }
+        let patterns = all.filter(|&pattern| group.rules.iter().all(|rule| keeps(pattern, rule))).collect();
+        Self::Patterns { features: group.features.clone(), patterns }
     }
 
     /// Writes, for each feature of the group, the logarithms of the probabilities that it does not
@@ -89,12 +78,10 @@ impl GroupDistribution {
                             let parent = shares[nodes[parent].feature];
                             [0, 1].map(|rises| {
                                 let given = [0, 1].into_iter().filter(|&parent_rises| {
-                                    node.fits(rises, parent_rises)
-                                        && !parent[parent_rises].is_zero()
+                                    node.fits(rises, parent_rises) && !parent[parent_rises].is_zero()
                                 });
                                 T::log_sum(given.map(|parent_rises| {
-                                    let share =
-                                        subtree[rises].minus(node.message(*subtree, parent_rises));
+                                    let share = subtree[rises].minus(node.message(*subtree, parent_rises));
                                     parent[parent_rises].plus(share)
                                 }))
                             })
@@ -103,17 +90,13 @@ impl GroupDistribution {
                 }
             }
             Self::Patterns { features, patterns } => {
-                let weights: Vec<T> = patterns
-                    .iter()
-                    .map(|&pattern| weight(features, pattern, masses))
-                    .collect();
+                let weights: Vec<T> =
+                    patterns.iter().map(|&pattern| weight(features, pattern, masses)).collect();
                 let total = T::log_sum(weights.iter().copied());
                 for (at, &feature) in features.iter().enumerate() {
                     shares[feature] = [0, 1].map(|rises| {
-                        let agreeing = patterns
-                            .iter()
-                            .zip(&weights)
-                            .filter(|(pattern, _)| **pattern >> at & 1 == rises);
+                        let agreeing =
+                            patterns.iter().zip(&weights).filter(|(pattern, _)| **pattern >> at & 1 == rises);
                         T::log_sum(agreeing.map(|(_, weight)| *weight)).minus(total)
                     });
                 }
@@ -151,10 +134,8 @@ impl GroupDistribution {
 }
 
 fn weight<T: LogSpace>(features: &[usize], pattern: u16, masses: &[[T; 2]]) -> T {
-    let parts = features
-        .iter()
-        .enumerate()
-        .map(|(at, &feature)| masses[feature][usize::from(pattern >> at & 1)]);
+    let parts =
+        features.iter().enumerate().map(|(at, &feature)| masses[feature][usize::from(pattern >> at & 1)]);
     parts.fold(T::ONE, T::plus)
 }
 
@@ -173,11 +154,7 @@ fn subtree_sums<T: LogSpace>(nodes: &[Node], masses: &[[T; 2]]) -> Vec<[T; 2]> {
 
 /// The group's features, each after the one that connects it to those before.
 fn tree(group: &RuleGroup) -> Vec<Node> {
-    let mut nodes = vec![Node {
-        feature: group.features[0],
-        parent: None,
-        parent_is: Side::IfIncreases,
-    }];
+    let mut nodes = vec![Node { feature: group.features[0], parent: None, parent_is: Side::IfIncreases }];
     let mut reached = vec![0];
     let mut parent = 0;
     while parent < nodes.len() {
@@ -188,11 +165,7 @@ fn tree(group: &RuleGroup) -> Vec<Node> {
             ] {
                 if from == reached[parent] && !reached.contains(&to) {
                     reached.push(to);
-                    nodes.push(Node {
-                        feature: group.features[to],
-                        parent: Some(parent),
-                        parent_is,
-                    });
+                    nodes.push(Node { feature: group.features[to], parent: Some(parent), parent_is });
                 }
             }
         }

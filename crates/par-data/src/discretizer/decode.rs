@@ -45,10 +45,7 @@ impl Decoded {
         match self {
             Self::Unchanged { text } => text,
             Self::Category { value, .. } => value,
-            Self::Number(number)
-            | Self::Interval {
-                nearest: number, ..
-            } => &number.text,
+            Self::Number(number) | Self::Interval { nearest: number, .. } => &number.text,
         }
     }
 
@@ -56,10 +53,7 @@ impl Decoded {
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Unchanged { .. } | Self::Category { .. } => None,
-            Self::Number(number)
-            | Self::Interval {
-                nearest: number, ..
-            } => Some(number.value),
+            Self::Number(number) | Self::Interval { nearest: number, .. } => Some(number.value),
         }
     }
 }
@@ -75,10 +69,7 @@ pub struct Number {
 
 impl Number {
     fn new(value: f64) -> Self {
-        Self {
-            value,
-            text: value.to_string(),
-        }
+        Self { value, text: value.to_string() }
     }
 }
 
@@ -101,11 +92,7 @@ impl Interval {
 
     /// A bin as the training rows left it.
     fn of_bin(edges: &[f64], bins: usize, bin: usize) -> Self {
-        Self {
-            low: edges[bin],
-            high: edges[bin + 1],
-            closed: bin + 1 == bins,
-        }
+        Self { low: edges[bin], high: edges[bin + 1], closed: bin + 1 == bins }
     }
 
     /// The part of a bin within the bounds, to which the first and the last bin reach.
@@ -118,17 +105,9 @@ impl Interval {
         let Self { low, high, closed } = Self::of_bin(edges, bins, bin);
         let low = if bin == 0 { lowest } else { low.max(lowest) };
         let cut = if closed || highest < high {
-            Self {
-                low,
-                high: highest,
-                closed: true,
-            }
+            Self { low, high: highest, closed: true }
         } else {
-            Self {
-                low,
-                high,
-                closed: false,
-            }
+            Self { low, high, closed: false }
         };
         cut.contains(low).then_some(cut)
     }
@@ -139,12 +118,8 @@ impl Interval {
         // A double has at most 17 digits that matter.
         for decimals in decimals..=17 {
             let unit = 10f64.powi(-(decimals as i32));
-            let rounded = [inside, inside - unit, inside + unit].map(|number| {
-                format!("{number:.decimals$}")
-                    .parse::<f64>()
-                    .unwrap_or(f64::NAN)
-                    + 0.0
-            });
+            let rounded = [inside, inside - unit, inside + unit]
+                .map(|number| format!("{number:.decimals$}").parse::<f64>().unwrap_or(f64::NAN) + 0.0);
             let nearest = rounded
                 .into_iter()
                 .filter(|number| self.contains(*number))
@@ -167,9 +142,7 @@ impl Discretizer {
     /// When `code` is neither `factual` nor one of the feature's codes.
     pub fn decode(&self, feature: usize, code: Code, factual: Code, raw: &str) -> Decoded {
         if code == factual {
-            return Decoded::Unchanged {
-                text: raw.to_string(),
-            };
+            return Decoded::Unchanged { text: raw.to_string() };
         }
         let domain = &self.domains()[feature];
         let feature = &self.schema().features()[feature];
@@ -177,17 +150,10 @@ impl Discretizer {
         match domain {
             Domain::Categories { values, .. } => {
                 let value = values[code].clone();
-                Decoded::Category {
-                    label: feature.labels.get(&value).cloned(),
-                    value,
-                }
+                Decoded::Category { label: feature.labels.get(&value).cloned(), value }
             }
             Domain::Values { values, .. } => Decoded::Number(Number::new(values[code])),
-            Domain::Bins {
-                edges,
-                medians,
-                summary,
-            } => {
+            Domain::Bins { edges, medians, summary } => {
                 let bins = medians.len();
                 let interval = feature
                     .bounds
@@ -215,12 +181,6 @@ impl Discretizer {
 }
 
 fn allowed_inside(feature: &Feature, interval: &Interval) -> Vec<f64> {
-    let numbers = feature
-        .allowed
-        .iter()
-        .flatten()
-        .filter_map(|text| parse_number(text));
-    numbers
-        .filter(|number| interval.contains(*number))
-        .collect()
+    let numbers = feature.allowed.iter().flatten().filter_map(|text| parse_number(text));
+    numbers.filter(|number| interval.contains(*number)).collect()
 }

@@ -120,16 +120,8 @@ impl Domain {
             return Err("its domain is too large");
         }
         if let Some(summary) = self.summary() {
-            let Summary {
-                median,
-                mad,
-                low,
-                high,
-                decimals,
-            } = *summary;
-            let finite = [median, mad, low, high]
-                .iter()
-                .all(|number| number.is_finite());
+            let Summary { median, mad, low, high, decimals } = *summary;
+            let finite = [median, mad, low, high].iter().all(|number| number.is_finite());
             if !finite || mad <= 0.0 || low > high || decimals > Summary::MAX_DECIMALS {
                 return Err("its summary is impossible");
             }
@@ -151,8 +143,7 @@ impl Domain {
                 if edges.len() != medians.len() + 1 || !ascending(edges) {
                     return Err("its edges do not ascend");
                 }
-                let homeless =
-                    |(bin, median): (usize, &f64)| self.code_of_number(*median).0 as usize != bin;
+                let homeless = |(bin, median): (usize, &f64)| self.code_of_number(*median).0 as usize != bin;
                 if medians.iter().enumerate().any(homeless) {
                     return Err("a median lies outside its bin");
                 }

@@ -31,11 +31,7 @@ pub(super) fn domains(
         ("max_values", config.max_values, 1..=1000, "1 to 1000"),
     ] {
         if !range.contains(&found) {
-            return Err(Error::Setting {
-                key,
-                found,
-                expected,
-            });
+            return Err(Error::Setting { key, found, expected });
         }
     }
     let mut gathered: Vec<Column> = schema
@@ -51,18 +47,12 @@ pub(super) fn domains(
     for batch in batches {
         let batch = batch?;
         rows += batch.rows() as u64;
-        for (feature, (column, &at)) in schema
-            .features()
-            .iter()
-            .zip(gathered.iter_mut().zip(&columns.features))
+        for (feature, (column, &at)) in
+            schema.features().iter().zip(gathered.iter_mut().zip(&columns.features))
         {
             for row in 0..batch.rows() {
-                gather(schema, feature, column, batch.cell(row, at)).map_err(|source| {
-                    Error::Cell {
-                        place: batch.place(row),
-                        source,
-                    }
-                })?;
+                gather(schema, feature, column, batch.cell(row, at))
+                    .map_err(|source| Error::Cell { place: batch.place(row), source })?;
             }
             if matches!(column, Column::Vocabulary(values) if values.len() > MAX_CATEGORIES) {
                 return Err(Error::TooManyCategories {
@@ -74,9 +64,7 @@ pub(super) fn domains(
         }
     }
     if rows == 0 {
-        return Err(Error::NoRows {
-            origin: Arc::clone(&columns.origin),
-        });
+        return Err(Error::NoRows { origin: Arc::clone(&columns.origin) });
     }
     gathered
         .into_iter()
@@ -85,12 +73,7 @@ pub(super) fn domains(
         .collect()
 }
 
-fn gather(
-    schema: &Schema,
-    feature: &Feature,
-    column: &mut Column,
-    cell: &str,
-) -> Result<(), CellError> {
+fn gather(schema: &Schema, feature: &Feature, column: &mut Column, cell: &str) -> Result<(), CellError> {
     let text = cell.trim();
     if schema.is_missing(feature, text)? {
         return Ok(());
@@ -130,21 +113,16 @@ fn domain(
         Column::Numbers(numbers) => numbers.is_empty(),
     };
     if empty {
-        return Err(Error::AllMissing {
-            origin: origin(),
-            column: feature.name.clone(),
-            rows,
-        });
+        return Err(Error::AllMissing { origin: origin(), column: feature.name.clone(), rows });
     }
     let order_needed = schema.order_needed(position);
     let values = match column {
         Column::Numbers(numbers) => return Ok(numeric(numbers, feature, config)),
         Column::Listed { .. } => feature.values.clone(),
         Column::Vocabulary(values) => {
-            if let (Some(because), Some(found)) = (
-                order_needed,
-                values.iter().find(|value| parse_number(value).is_none()),
-            ) {
+            if let (Some(because), Some(found)) =
+                (order_needed, values.iter().find(|value| parse_number(value).is_none()))
+            {
                 return Err(Error::LearnedWithoutOrder {
                     origin: origin(),
                     column: feature.name.clone(),
@@ -155,12 +133,7 @@ fn domain(
             one_text_for_each_number(values)
         }
     };
-    if let Some(found) = feature
-        .allowed
-        .iter()
-        .flatten()
-        .find(|allowed| !values.contains(allowed))
-    {
+    if let Some(found) = feature.allowed.iter().flatten().find(|allowed| !values.contains(allowed)) {
         return Err(Error::AllowedNeverSeen {
             origin: origin(),
             column: feature.name.clone(),
@@ -173,19 +146,14 @@ fn domain(
 
 /// A vocabulary of numbers in ascending order, `1` and `1.0` as one; any other as it is.
 fn one_text_for_each_number(values: BTreeSet<String>) -> Vec<String> {
-    let numbers: Option<Vec<(f64, &String)>> = values
-        .iter()
-        .map(|value| Some((parse_number(value)?, value)))
-        .collect();
+    let numbers: Option<Vec<(f64, &String)>> =
+        values.iter().map(|value| Some((parse_number(value)?, value))).collect();
     let Some(mut numbers) = numbers else {
         return values.into_iter().collect();
     };
     numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
     numbers.dedup_by_key(|(number, _)| *number);
-    numbers
-        .into_iter()
-        .map(|(_, value)| value.clone())
-        .collect()
+    numbers.into_iter().map(|(_, value)| value.clone()).collect()
 }
 
 /// # Paper
@@ -196,10 +164,7 @@ fn categories(mut values: Vec<String>, kind: Kind, order_needed: bool) -> Domain
         let number = |value: &String| parse_number(value).unwrap_or(f64::INFINITY);
         values.sort_by(|a, b| number(a).total_cmp(&number(b)));
     }
-    Domain::Categories {
-        values,
-        ordered: kind == Kind::Ordinal || order_needed,
-    }
+    Domain::Categories { values, ordered: kind == Kind::Ordinal || order_needed }
 }
 
 fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig) -> Domain {
@@ -210,10 +175,7 @@ fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig)
     distinct.dedup();
     let decimals = decimals(&distinct);
     if distinct.len() <= max_values {
-        return Domain::Values {
-            values: distinct,
-            summary: summary(numbers, decimals),
-        };
+        return Domain::Values { values: distinct, summary: summary(numbers, decimals) };
     }
     let mut edges = edges(&numbers, bins);
     if edges.len() < 3 {
@@ -227,11 +189,7 @@ fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig)
             inside[(inside.len() - 1) / 2]
         })
         .collect();
-    Domain::Bins {
-        edges,
-        medians,
-        summary: summary(numbers, decimals),
-    }
+    Domain::Bins { edges, medians, summary: summary(numbers, decimals) }
 }
 
 /// How many of the sorted numbers are below `limit`.
@@ -241,18 +199,12 @@ fn below(sorted: &[f64], limit: f64) -> usize {
 
 /// Where the numbers of a bin end among the sorted numbers.
 fn upper_end(sorted: &[f64], edges: &[f64], bin: usize) -> usize {
-    if bin + 2 == edges.len() {
-        sorted.len()
-    } else {
-        below(sorted, edges[bin + 1])
-    }
+    if bin + 2 == edges.len() { sorted.len() } else { below(sorted, edges[bin + 1]) }
 }
 
 /// Quantile edges; those that coincide, and those that open an empty bin, are left out.
 fn edges(sorted: &[f64], bins: usize) -> Vec<f64> {
-    let mut edges: Vec<f64> = (0..=bins)
-        .map(|i| quantile(sorted, i as f64 / bins as f64))
-        .collect();
+    let mut edges: Vec<f64> = (0..=bins).map(|i| quantile(sorted, i as f64 / bins as f64)).collect();
     edges.dedup();
     let mut bin = 1;
     while bin + 1 < edges.len() {
@@ -268,15 +220,8 @@ fn edges(sorted: &[f64], bins: usize) -> Vec<f64> {
 /// The quantile by linear interpolation between the two numbers around it.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let position = share * (sorted.len() - 1) as f64;
-    let (low, high) = (
-        sorted[position.floor() as usize],
-        sorted[position.ceil() as usize],
-    );
-    if low == high {
-        low
-    } else {
-        (low + (high - low) * position.fract()).clamp(low, high)
-    }
+    let (low, high) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
+    if low == high { low } else { (low + (high - low) * position.fract()).clamp(low, high) }
 }
 
 fn summary(mut sorted: Vec<f64>, decimals: usize) -> Summary {
@@ -287,18 +232,8 @@ fn summary(mut sorted: Vec<f64>, decimals: usize) -> Summary {
     }
     sorted.sort_unstable_by(f64::total_cmp);
     let deviation = quantile(&sorted, 0.5);
-    let mad = if deviation > 0.0 {
-        deviation.min(f64::MAX)
-    } else {
-        1.0
-    };
-    Summary {
-        median,
-        mad,
-        low,
-        high,
-        decimals,
-    }
+    let mad = if deviation > 0.0 { deviation.min(f64::MAX) } else { 1.0 };
+    Summary { median, mad, low, high, decimals }
 }
 
 /// The most digits after the point that any of the numbers needs, up to the most that are kept.

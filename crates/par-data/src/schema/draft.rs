@@ -50,11 +50,7 @@ const ID_NAMES: [&str; 7] = ["", "id", "index", "row", "row_id", "uuid", "key"];
 /// When the table cannot be read, has no rows, or has no column that can be a feature.
 pub fn draft(table: Table) -> Result<String, Error> {
     let origin = Arc::<str>::from(table.origin());
-    let mut profiles: Vec<Profile> = table
-        .columns()
-        .iter()
-        .map(|name| Profile::new(name))
-        .collect();
+    let mut profiles: Vec<Profile> = table.columns().iter().map(|name| Profile::new(name)).collect();
     let mut rows = 0u64;
     for batch in table.batches(ROWS_PER_BATCH) {
         let batch = batch?;
@@ -92,14 +88,7 @@ pub fn draft(table: Table) -> Result<String, Error> {
     if features.is_empty() {
         return Err(Error::NothingToDescribe { origin });
     }
-    Ok(toml(
-        &origin,
-        rows,
-        label.map(|column| &profiles[column]),
-        &special,
-        &features,
-        &left_out,
-    ))
+    Ok(toml(&origin, rows, label.map(|column| &profiles[column]), &special, &features, &left_out))
 }
 
 enum Role {
@@ -166,8 +155,7 @@ impl Profile {
             Some("subtest")
         } else {
             let many = self.distinct.len() > MAX_CLASSES;
-            let named =
-                ID_NAMES.contains(&name.as_str()) || name.ends_with("_id") || name.ends_with(" id");
+            let named = ID_NAMES.contains(&name.as_str()) || name.ends_with("_id") || name.ends_with(" id");
             (named || self.numeric && self.counting && many).then_some("id")
         }
     }
@@ -176,9 +164,9 @@ impl Profile {
         match self.distinct.len() {
             0 => Some("no value in any row".to_string()),
             1 => Some("the same value in every row".to_string()),
-            n if n > MAX_DISTINCT && !self.numeric => Some(format!(
-                "text with more than {MAX_DISTINCT} different values"
-            )),
+            n if n > MAX_DISTINCT && !self.numeric => {
+                Some(format!("text with more than {MAX_DISTINCT} different values"))
+            }
             _ => None,
         }
     }
@@ -197,19 +185,12 @@ impl Profile {
 /// The column with the most telling name, else the last one with few values.
 fn label(profiles: &[Profile]) -> Option<usize> {
     let can_be = |profile: &Profile| {
-        (2..=MAX_CLASSES).contains(&profile.distinct.len())
-            && !profile.missing
-            && profile.special().is_none()
+        (2..=MAX_CLASSES).contains(&profile.distinct.len()) && !profile.missing && profile.special().is_none()
     };
     let named = |name: &str| {
-        profiles
-            .iter()
-            .position(|profile| profile.name.to_lowercase() == name && can_be(profile))
+        profiles.iter().position(|profile| profile.name.to_lowercase() == name && can_be(profile))
     };
-    LABEL_NAMES
-        .iter()
-        .find_map(|name| named(name))
-        .or_else(|| profiles.iter().rposition(can_be))
+    LABEL_NAMES.iter().find_map(|name| named(name)).or_else(|| profiles.iter().rposition(can_be))
 }
 
 fn toml(
@@ -228,19 +209,11 @@ fn toml(
     if !left_out.is_empty() {
         lines.push(String::new());
         lines.push("# Left out:".to_string());
-        lines.extend(
-            left_out
-                .iter()
-                .map(|(profile, why)| format!("# - {}: {why}", quoted(&profile.name))),
-        );
+        lines.extend(left_out.iter().map(|(profile, why)| format!("# - {}: {why}", quoted(&profile.name))));
     }
     if !special.is_empty() {
         lines.push("\n[columns]".to_string());
-        lines.extend(
-            special
-                .iter()
-                .map(|(key, profile)| format!("{key} = {}", quoted(&profile.name))),
-        );
+        lines.extend(special.iter().map(|(key, profile)| format!("{key} = {}", quoted(&profile.name))));
     }
     match label {
         Some(label) => {
@@ -252,25 +225,16 @@ fn toml(
             lines.push(format!("favourable = {}  # a guess", quoted(last)));
         }
         None => lines.push(
-            "\n# No column looks like a label; add a [label] with column, classes, favourable."
-                .to_string(),
+            "\n# No column looks like a label; add a [label] with column, classes, favourable.".to_string(),
         ),
     }
     for profile in features {
         lines.push("\n[[feature]]".to_string());
         lines.push(format!("name = {}", quoted(&profile.name)));
         if profile.numeric && profile.distinct.len() > 2 {
-            let kind = if profile.whole {
-                "discrete"
-            } else {
-                "continuous"
-            };
+            let kind = if profile.whole { "discrete" } else { "continuous" };
             lines.push(format!("kind = \"{kind}\""));
-            lines.push(format!(
-                "observed = [{}, {}]",
-                number(profile.low),
-                number(profile.high)
-            ));
+            lines.push(format!("observed = [{}, {}]", number(profile.low), number(profile.high)));
         } else {
             lines.push("kind = \"nominal\"".to_string());
             lines.push(format!("values = {}", list(&profile.values())));
@@ -307,9 +271,5 @@ fn list(values: &[&String]) -> String {
 
 /// A TOML number: whole ones without a point, very large ones with an exponent.
 fn number(value: f64) -> String {
-    if value.abs() < 1e15 {
-        value.to_string()
-    } else {
-        format!("{value:e}")
-    }
+    if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") }
 }

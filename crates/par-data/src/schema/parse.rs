@@ -6,25 +6,10 @@ use super::problem::{SchemaError, SchemaProblem};
 use super::section::{Document, Located, Section};
 use super::{Feature, Kind, Label, MAX_CATEGORIES, Monotone, Rule, Schema, SpecialColumns, rules};
 
-const TOP_KEYS: [&str; 9] = [
-    "name",
-    "file",
-    "rows",
-    "folds",
-    "missing_text",
-    "columns",
-    "label",
-    "feature",
-    "rule",
-];
+const TOP_KEYS: [&str; 9] =
+    ["name", "file", "rows", "folds", "missing_text", "columns", "label", "feature", "rule"];
 const COLUMNS_KEYS: [&str; 3] = ["id", "fold", "subtest"];
-const LABEL_KEYS: [&str; 5] = [
-    "column",
-    "classes",
-    "favourable",
-    "paper_favourable",
-    "counts",
-];
+const LABEL_KEYS: [&str; 5] = ["column", "classes", "favourable", "paper_favourable", "counts"];
 const FEATURE_KEYS: [&str; 13] = [
     "name",
     "kind",
@@ -48,11 +33,8 @@ const KINDS: [(&str, Kind); 4] = [
     ("discrete", Kind::Discrete),
     ("continuous", Kind::Continuous),
 ];
-const DIRECTIONS: [(&str, Monotone); 3] = [
-    ("none", Monotone::None),
-    ("increasing", Monotone::Increasing),
-    ("decreasing", Monotone::Decreasing),
-];
+const DIRECTIONS: [(&str, Monotone); 3] =
+    [("none", Monotone::None), ("increasing", Monotone::Increasing), ("decreasing", Monotone::Decreasing)];
 
 /// What a missing cell holds, unless the schema says otherwise.
 pub(super) const MISSING_TEXT: [&str; 5] = ["", "NA", "NaN", "nan", "null"];
@@ -64,13 +46,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
         let message = error.message().replace('\n', ", ");
         document.refuse(line, "not TOML", SchemaProblem::Syntax { message })
     })?;
-    let top = Section::new(
-        &document,
-        "the schema",
-        root.span(),
-        root.get_ref(),
-        &TOP_KEYS,
-    )?;
+    let top = Section::new(&document, "the schema", root.span(), root.get_ref(), &TOP_KEYS)?;
 
     let mut roles = Roles::default();
     let mut special = SpecialColumns::default();
@@ -80,9 +56,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
         special.subtest = roles.take(&section, section.text("subtest")?, "the subtest")?;
     }
     let label = top.table("label", "`[label]`", &LABEL_KEYS)?;
-    let label = label
-        .map(|section| parse_label(&section, &mut roles))
-        .transpose()?;
+    let label = label.map(|section| parse_label(&section, &mut roles)).transpose()?;
 
     let mut features = Vec::new();
     let mut order_lines = Vec::new();
@@ -103,9 +77,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
         section.name = format!("rule {number}");
         let rule = parse_rule(&section, &features)?;
         if let Some(earlier) = rules.iter().position(|other| *other == rule) {
-            let problem = SchemaProblem::RuleRepeated {
-                earlier: earlier + 1,
-            };
+            let problem = SchemaProblem::RuleRepeated { earlier: earlier + 1 };
             return Err(section.refuse(section.line, problem));
         }
         for feature in [rule.if_increases, rule.must_increase] {
@@ -119,11 +91,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
     })?;
 
     let missing_text = match top.has("missing_text") {
-        true => top
-            .texts("missing_text")?
-            .into_iter()
-            .map(|text| text.value)
-            .collect(),
+        true => top.texts("missing_text")?.into_iter().map(|text| text.value).collect(),
         false => MISSING_TEXT.map(String::from).to_vec(),
     };
     let schema = Schema {
@@ -140,17 +108,11 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
         missing_text,
     };
     for (position, feature) in schema.features.iter().enumerate() {
-        let unordered = feature
-            .values
-            .iter()
-            .find(|value| parse_number(value).is_none());
+        let unordered = feature.values.iter().find(|value| parse_number(value).is_none());
         if let (Kind::Nominal, Some(because), Some(found)) =
             (feature.kind, schema.order_needed(position), unordered)
         {
-            let problem = SchemaProblem::NoOrder {
-                because,
-                found: found.clone(),
-            };
+            let problem = SchemaProblem::NoOrder { because, found: found.clone() };
             let section = format!("feature `{}`", feature.name);
             return Err(document.refuse(order_lines[position], &section, problem));
         }
@@ -160,10 +122,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
 
 /// A finite number, spaces around it forgiven.
 pub(crate) fn parse_number(text: &str) -> Option<f64> {
-    text.trim()
-        .parse()
-        .ok()
-        .filter(|number: &f64| number.is_finite())
+    text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
 /// The columns that the schema has spoken of, each with the one role it can have.
@@ -177,11 +136,7 @@ impl Roles {
         column: Option<Located<String>>,
         role: &'static str,
     ) -> Result<Option<String>, SchemaError> {
-        let Some(Located {
-            value: column,
-            line,
-        }) = column
-        else {
+        let Some(Located { value: column, line }) = column else {
             return Ok(None);
         };
         if let Some((_, first)) = self.0.iter().find(|(taken, _)| *taken == column) {
@@ -201,9 +156,7 @@ fn parse_label(section: &Section<'_>, roles: &mut Roles) -> Result<Label, Schema
     }
     let classes: Vec<String> = values_of(section.distinct_texts("classes")?);
     if classes.len() < 2 {
-        let problem = SchemaProblem::TooFewClasses {
-            found: classes.len(),
-        };
+        let problem = SchemaProblem::TooFewClasses { found: classes.len() };
         return Err(section.refuse(section.line_of("classes"), problem));
     }
     let numbered: Vec<(&str, usize)> = classes.iter().map(String::as_str).zip(0..).collect();
@@ -213,18 +166,10 @@ fn parse_label(section: &Section<'_>, roles: &mut Roles) -> Result<Label, Schema
     let paper_favourable = section.word("paper_favourable", &numbered)?;
     let counts = section.texts("counts")?.len();
     if section.has("counts") && counts != classes.len() {
-        let problem = SchemaProblem::CountsLength {
-            found: counts,
-            expected: classes.len(),
-        };
+        let problem = SchemaProblem::CountsLength { found: counts, expected: classes.len() };
         return Err(section.refuse(section.line_of("counts"), problem));
     }
-    Ok(Label {
-        column: column_name,
-        classes,
-        favourable,
-        paper_favourable,
-    })
+    Ok(Label { column: column_name, classes, favourable, paper_favourable })
 }
 
 fn parse_feature(
@@ -234,12 +179,9 @@ fn parse_feature(
 ) -> Result<Feature, SchemaError> {
     let feature_name = name.value.clone();
     roles.take(section, Some(name), "a feature")?;
-    let kind = section.word("kind", &KINDS)?.ok_or_else(|| {
-        section.lacks(
-            "kind",
-            "one of `nominal`, `ordinal`, `discrete`, `continuous`",
-        )
-    })?;
+    let kind = section
+        .word("kind", &KINDS)?
+        .ok_or_else(|| section.lacks("kind", "one of `nominal`, `ordinal`, `discrete`, `continuous`"))?;
     refuse_keys_of_other_kinds(section, kind)?;
     section.text("note")?;
     section.range("observed")?;
@@ -258,17 +200,13 @@ fn parse_feature(
         refuse_unlisted(section, "labels", value, &values)?;
     }
     let bounds = section.range("bounds")?;
-    let bins = section
-        .count("bins")?
-        .map(|bins| usize::try_from(bins).unwrap_or(usize::MAX));
+    let bins = section.count("bins")?.map(|bins| usize::try_from(bins).unwrap_or(usize::MAX));
     if let Some(bins) = bins.filter(|bins| !(2..=1000).contains(bins)) {
         return Err(section.out_of_range("bins", section.line_of("bins"), bins, "2 to 1000"));
     }
 
     let immutable = section.flag("immutable")?;
-    let monotone = section
-        .word("monotone", &DIRECTIONS)?
-        .unwrap_or(Monotone::None);
+    let monotone = section.word("monotone", &DIRECTIONS)?.unwrap_or(Monotone::None);
     if immutable && monotone != Monotone::None {
         return Err(section.contradicts("monotone", "immutable", "drop one of them"));
     }
@@ -291,10 +229,7 @@ fn parse_feature(
         name: feature_name,
         kind,
         values,
-        labels: labels
-            .into_iter()
-            .map(|(value, label)| (value.value, label))
-            .collect(),
+        labels: labels.into_iter().map(|(value, label)| (value.value, label)).collect(),
         bounds,
         unit: section.plain_text("unit")?,
         missing: section.flag("missing")?,
@@ -346,13 +281,12 @@ fn refuse_number_outside(
     value: &Located<String>,
     bounds: Option<[f64; 2]>,
 ) -> Result<(), SchemaError> {
-    let refuse =
-        |expected: String| section.out_of_range("allowed", value.line, &value.value, expected);
+    let refuse = |expected: String| section.out_of_range("allowed", value.line, &value.value, expected);
     let number = parse_number(&value.value).ok_or_else(|| refuse("a finite number".to_string()))?;
     match bounds {
-        Some([low, high]) if number < low || number > high => Err(refuse(format!(
-            "a number within the bounds {low} to {high}"
-        ))),
+        Some([low, high]) if number < low || number > high => {
+            Err(refuse(format!("a number within the bounds {low} to {high}")))
+        }
         _ => Ok(()),
     }
 }
@@ -360,27 +294,12 @@ fn refuse_number_outside(
 fn parse_rule(section: &Section<'_>, features: &[Feature]) -> Result<Rule, SchemaError> {
     let position = |key| {
         let name = section.required_text(key, "a feature's name")?;
-        features
-            .iter()
-            .position(|feature| feature.name == name.value)
-            .ok_or_else(|| {
-                let known = features
-                    .iter()
-                    .map(|feature| feature.name.clone())
-                    .collect();
-                section.refuse(
-                    name.line,
-                    SchemaProblem::RuleFeature {
-                        found: name.value,
-                        known,
-                    },
-                )
-            })
+        features.iter().position(|feature| feature.name == name.value).ok_or_else(|| {
+            let known = features.iter().map(|feature| feature.name.clone()).collect();
+            section.refuse(name.line, SchemaProblem::RuleFeature { found: name.value, known })
+        })
     };
-    let rule = Rule {
-        if_increases: position("if_increases")?,
-        must_increase: position("must_increase")?,
-    };
+    let rule = Rule { if_increases: position("if_increases")?, must_increase: position("must_increase")? };
     if rule.if_increases == rule.must_increase {
         let name = features[rule.if_increases].name.clone();
         return Err(section.refuse(section.line, SchemaProblem::RuleOnItself { name }));

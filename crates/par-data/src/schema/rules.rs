@@ -25,26 +25,14 @@ impl RuleGroup {
 /// The connected groups, in the order of their first features.
 ///
 /// When the rules run in a circle or a group is too tangled, the problem, and a rule that has it.
-pub(super) fn groups(
-    features: &[Feature],
-    rules: &[Rule],
-) -> Result<Vec<RuleGroup>, (usize, SchemaProblem)> {
-    let names = |positions: &[usize]| {
-        positions
-            .iter()
-            .map(|&at| features[at].name.clone())
-            .collect::<Vec<_>>()
-    };
+pub(super) fn groups(features: &[Feature], rules: &[Rule]) -> Result<Vec<RuleGroup>, (usize, SchemaProblem)> {
+    let names =
+        |positions: &[usize]| positions.iter().map(|&at| features[at].name.clone()).collect::<Vec<_>>();
     if let Some(cycle) = cycle(features.len(), rules) {
-        let last = rules.iter().rposition(|rule| {
-            cycle.contains(&rule.if_increases) && cycle.contains(&rule.must_increase)
-        });
-        return Err((
-            last.unwrap_or(0),
-            SchemaProblem::RuleCycle {
-                cycle: names(&cycle),
-            },
-        ));
+        let last = rules
+            .iter()
+            .rposition(|rule| cycle.contains(&rule.if_increases) && cycle.contains(&rule.must_increase));
+        return Err((last.unwrap_or(0), SchemaProblem::RuleCycle { cycle: names(&cycle) }));
     }
 
     let mut group_of: Vec<usize> = (0..features.len()).collect();
@@ -56,32 +44,20 @@ pub(super) fn groups(
     }
     let mut groups = Vec::new();
     for first in 0..features.len() {
-        let members: Vec<usize> = (first..features.len())
-            .filter(|&at| group_of[at] == group_of[first])
-            .collect();
+        let members: Vec<usize> =
+            (first..features.len()).filter(|&at| group_of[at] == group_of[first]).collect();
         let seen_before = group_of[..first].contains(&group_of[first]);
         if seen_before || members.len() < 2 {
             continue;
         }
         let place = |feature: usize| members.iter().position(|&member| member == feature);
         let local = |rule: &Rule| {
-            Some(Rule {
-                if_increases: place(rule.if_increases)?,
-                must_increase: place(rule.must_increase)?,
-            })
+            Some(Rule { if_increases: place(rule.if_increases)?, must_increase: place(rule.must_increase)? })
         };
-        let group = RuleGroup {
-            rules: rules.iter().filter_map(local).collect(),
-            features: members,
-        };
+        let group = RuleGroup { rules: rules.iter().filter_map(local).collect(), features: members };
         if !group.is_tree() && group.features.len() > MAX_TANGLED {
-            let last = rules
-                .iter()
-                .rposition(|rule| group.features.contains(&rule.if_increases));
-            let problem = SchemaProblem::RuleTangle {
-                features: names(&group.features),
-                limit: MAX_TANGLED,
-            };
+            let last = rules.iter().rposition(|rule| group.features.contains(&rule.if_increases));
+            let problem = SchemaProblem::RuleTangle { features: names(&group.features), limit: MAX_TANGLED };
             return Err((last.unwrap_or(0), problem));
         }
         groups.push(group);

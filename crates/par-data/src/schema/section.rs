@@ -55,16 +55,8 @@ impl<'a> Section<'a> {
         table: &'a DeTable<'a>,
         known: &[&str],
     ) -> Result<Self, SchemaError> {
-        let section = Self {
-            document,
-            name: name.to_string(),
-            line: document.line(span),
-            table,
-        };
-        match table
-            .keys()
-            .find(|key| !known.contains(&key.get_ref().as_ref()))
-        {
+        let section = Self { document, name: name.to_string(), line: document.line(span), table };
+        match table.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
             None => Ok(section),
             Some(key) => {
                 let problem = SchemaProblem::UnknownKey {
@@ -86,11 +78,8 @@ impl<'a> Section<'a> {
 
     /// Refuses `key` because of what else the section says.
     pub(super) fn contradicts(&self, key: &str, other: &str, hint: &'static str) -> SchemaError {
-        let problem = SchemaProblem::Contradiction {
-            first: self.statement(key),
-            second: self.statement(other),
-            hint,
-        };
+        let problem =
+            SchemaProblem::Contradiction { first: self.statement(key), second: self.statement(other), hint };
         self.refuse(self.line_of(key), problem)
     }
 
@@ -111,14 +100,7 @@ impl<'a> Section<'a> {
         expected: impl Display,
     ) -> SchemaError {
         let (found, expected) = (found.to_string(), expected.to_string());
-        self.refuse(
-            line,
-            SchemaProblem::OutOfRange {
-                key,
-                found,
-                expected,
-            },
-        )
+        self.refuse(line, SchemaProblem::OutOfRange { key, found, expected })
     }
 
     fn wrong_type(
@@ -136,14 +118,7 @@ impl<'a> Section<'a> {
             DeValue::Table(_) => "a table",
         };
         let line = self.document.line(value.span());
-        self.refuse(
-            line,
-            SchemaProblem::WrongType {
-                key,
-                found,
-                expected,
-            },
-        )
+        self.refuse(line, SchemaProblem::WrongType { key, found, expected })
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
@@ -152,9 +127,7 @@ impl<'a> Section<'a> {
 
     /// The line of the key's value, or that of the section.
     pub(super) fn line_of(&self, key: &str) -> usize {
-        self.table
-            .get(key)
-            .map_or(self.line, |value| self.document.line(value.span()))
+        self.table.get(key).map_or(self.line, |value| self.document.line(value.span()))
     }
 
     pub(super) fn table(
@@ -188,9 +161,7 @@ impl<'a> Section<'a> {
         tables
             .iter()
             .map(|value| match value.get_ref() {
-                DeValue::Table(table) => {
-                    Section::new(self.document, name, value.span(), table, known)
-                }
+                DeValue::Table(table) => Section::new(self.document, name, value.span(), table, known),
                 _ => Err(self.wrong_type(key, value, expected)),
             })
             .collect()
@@ -209,17 +180,11 @@ impl<'a> Section<'a> {
             DeValue::Boolean(truth) => truth.to_string(),
             _ => return Err(self.wrong_type(key, value, "text or a number")),
         };
-        Ok(Located {
-            value: text,
-            line: self.document.line(value.span()),
-        })
+        Ok(Located { value: text, line: self.document.line(value.span()) })
     }
 
     pub(super) fn text(&self, key: &'static str) -> Result<Option<Located<String>>, SchemaError> {
-        self.table
-            .get(key)
-            .map(|value| self.as_text(key, value))
-            .transpose()
+        self.table.get(key).map(|value| self.as_text(key, value)).transpose()
     }
 
     pub(super) fn plain_text(&self, key: &'static str) -> Result<Option<String>, SchemaError> {
@@ -255,10 +220,7 @@ impl<'a> Section<'a> {
         let Some(value) = self.table.get(key) else {
             return Ok(false);
         };
-        value
-            .get_ref()
-            .as_bool()
-            .ok_or_else(|| self.wrong_type(key, value, "true or false"))
+        value.get_ref().as_bool().ok_or_else(|| self.wrong_type(key, value, "true or false"))
     }
 
     pub(super) fn count(&self, key: &'static str) -> Result<Option<u64>, SchemaError> {
@@ -266,10 +228,7 @@ impl<'a> Section<'a> {
             return Ok(None);
         };
         let text = self.as_text(key, value)?;
-        text.value
-            .parse()
-            .map(Some)
-            .map_err(|_| self.wrong_type(key, value, "a whole number"))
+        text.value.parse().map(Some).map_err(|_| self.wrong_type(key, value, "a whole number"))
     }
 
     pub(super) fn texts(&self, key: &'static str) -> Result<Vec<Located<String>>, SchemaError> {
@@ -283,18 +242,13 @@ impl<'a> Section<'a> {
     }
 
     /// Texts without the spaces around them, each of them once.
-    pub(super) fn distinct_texts(
-        &self,
-        key: &'static str,
-    ) -> Result<Vec<Located<String>>, SchemaError> {
+    pub(super) fn distinct_texts(&self, key: &'static str) -> Result<Vec<Located<String>>, SchemaError> {
         let mut texts = self.texts(key)?;
         let mut seen = HashSet::new();
         for text in &mut texts {
             text.value = text.value.trim().to_string();
             if !seen.insert(text.value.clone()) {
-                let problem = SchemaProblem::Repeated {
-                    name: text.value.clone(),
-                };
+                let problem = SchemaProblem::Repeated { name: text.value.clone() };
                 return Err(self.refuse(text.line, problem));
             }
         }
@@ -316,10 +270,7 @@ impl<'a> Section<'a> {
             .iter()
             .map(|(name, value)| {
                 let line = self.document.line(name.span());
-                let name = Located {
-                    value: name.get_ref().to_string(),
-                    line,
-                };
+                let name = Located { value: name.get_ref().to_string(), line };
                 Ok((name, self.as_text(key, value)?.value))
             })
             .collect()
@@ -336,10 +287,7 @@ impl<'a> Section<'a> {
             Some(&[low, high]) if low <= high => Ok(Some([low, high])),
             Some(&[low, high]) => {
                 let (low, high) = (low.to_string(), high.to_string());
-                Err(self.refuse(
-                    self.line_of(key),
-                    SchemaProblem::EmptyRange { key, low, high },
-                ))
+                Err(self.refuse(self.line_of(key), SchemaProblem::EmptyRange { key, low, high }))
             }
             _ => {
                 let found: Vec<&str> = ends.iter().map(|end| end.value.as_str()).collect();

@@ -22,25 +22,13 @@ pub(super) fn open(
     let failed = |source| Error::read(origin, source);
     let mut raw = BufReader::with_capacity(BUFFER_BYTES, reader);
     let gzip = raw.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
-    let plain: Box<dyn Read + Send> = if gzip {
-        Box::new(MultiGzDecoder::new(raw))
-    } else {
-        Box::new(raw)
-    };
+    let plain: Box<dyn Read + Send> = if gzip { Box::new(MultiGzDecoder::new(raw)) } else { Box::new(raw) };
 
     let mut plain = BufReader::with_capacity(BUFFER_BYTES, plain);
     let failed = |source| {
-        if gzip {
-            Error::gzip(origin, 1, source)
-        } else {
-            Error::read(origin, source)
-        }
+        if gzip { Error::gzip(origin, 1, source) } else { Error::read(origin, source) }
     };
-    if plain
-        .fill_buf()
-        .map_err(failed)?
-        .starts_with("\u{feff}".as_bytes())
-    {
+    if plain.fill_buf().map_err(failed)?.starts_with("\u{feff}".as_bytes()) {
         plain.consume("\u{feff}".len());
     }
     let delimiter = delimiter(plain.fill_buf().map_err(failed)?);
@@ -50,10 +38,7 @@ pub(super) fn open(
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(BUFFER_BYTES)
-        .from_reader(RecordLimit {
-            inner: plain,
-            since_record: 0,
-        });
+        .from_reader(RecordLimit { inner: plain, since_record: 0 });
     let mut rows = CsvRows {
         origin: Arc::clone(origin),
         gzip,
@@ -62,16 +47,12 @@ pub(super) fn open(
         first_is_data: !options.header,
     };
     if !rows.read_record()? {
-        return Err(Error::EmptyFile {
-            origin: Arc::clone(origin),
-        });
+        return Err(Error::EmptyFile { origin: Arc::clone(origin) });
     }
     let columns = if options.header {
         rows.record.iter().map(str::to_string).collect()
     } else {
-        (0..rows.record.len())
-            .map(|column| column.to_string())
-            .collect()
+        (0..rows.record.len()).map(|column| column.to_string()).collect()
     };
     Ok((columns, rows))
 }
@@ -88,10 +69,7 @@ fn delimiter(start: &[u8]) -> u8 {
         })
         .take_while(|&byte| byte != b'\n')
         .collect();
-    *b",;\t"
-        .iter()
-        .find(|delimiter| line.contains(delimiter))
-        .unwrap_or(&b',')
+    *b",;\t".iter().find(|delimiter| line.contains(delimiter)).unwrap_or(&b',')
 }
 
 pub(super) struct CsvRows {
@@ -116,21 +94,10 @@ impl CsvRows {
 
     fn read_record(&mut self) -> Result<bool, Error> {
         self.reader.get_mut().since_record = 0;
-        let found = self
-            .reader
-            .read_record(&mut self.record)
-            .map_err(|error| self.explain(error))?;
-        if let Some(column) = self
-            .record
-            .iter()
-            .position(|cell| cell.len() > MAX_CELL_BYTES)
-        {
+        let found = self.reader.read_record(&mut self.record).map_err(|error| self.explain(error))?;
+        if let Some(column) = self.record.iter().position(|cell| cell.len() > MAX_CELL_BYTES) {
             let place = self.place(self.record.position().map_or(0, csv::Position::line));
-            return Err(Error::CellTooLong {
-                place,
-                column: column + 1,
-                limit: MAX_CELL_BYTES,
-            });
+            return Err(Error::CellTooLong { place, column: column + 1, limit: MAX_CELL_BYTES });
         }
         Ok(found)
     }
@@ -140,16 +107,10 @@ impl CsvRows {
         match error.into_kind() {
             ErrorKind::Utf8 { pos, err } => {
                 let line = pos.map_or(line, |position| position.line());
-                Error::NotUtf8 {
-                    place: self.place(line),
-                    column: err.field() + 1,
-                }
+                Error::NotUtf8 { place: self.place(line), column: err.field() + 1 }
             }
             ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {
-                Error::RecordTooLong {
-                    place: self.place(line),
-                    limit: MAX_RECORD_BYTES,
-                }
+                Error::RecordTooLong { place: self.place(line), limit: MAX_RECORD_BYTES }
             }
             ErrorKind::Io(source) if self.gzip => Error::gzip(&self.origin, line, source),
             ErrorKind::Io(source) => Error::read(&self.origin, source),
@@ -158,11 +119,7 @@ impl CsvRows {
     }
 
     fn place(&self, line: u64) -> Place {
-        Place {
-            origin: Arc::clone(&self.origin),
-            unit: "line",
-            position: line,
-        }
+        Place { origin: Arc::clone(&self.origin), unit: "line", position: line }
     }
 }
 
@@ -200,9 +157,7 @@ mod tests {
         let endless = io::Cursor::new(b"a,b\n1,\"").chain(io::repeat(b'x'));
         let (_, mut rows) =
             open(&"t.csv".into(), Box::new(endless), &TableOptions::default()).expect("a header");
-        let error = rows
-            .read_into(&mut Batch::new("t.csv", 2))
-            .expect_err("an endless cell");
+        let error = rows.read_into(&mut Batch::new("t.csv", 2)).expect_err("an endless cell");
         assert_eq!(
             error.to_string(),
             "t.csv, line 2: the row is longer than 67108864 bytes\nhint: look for a quote that is never closed"

@@ -19,25 +19,11 @@ pub(super) fn open(origin: &Arc<str>, file: File) -> Result<(Vec<String>, Parque
     let reader = SerializedFileReader::new(file).map_err(failed)?;
     let fields = reader.metadata().file_metadata().schema().get_fields();
     if let Some(nested) = fields.iter().find(|field| !field.is_primitive()) {
-        return Err(Error::NestedColumn {
-            origin: Arc::clone(origin),
-            name: nested.name().to_string(),
-        });
+        return Err(Error::NestedColumn { origin: Arc::clone(origin), name: nested.name().to_string() });
     }
-    let columns = fields
-        .iter()
-        .map(|field| field.name().to_string())
-        .collect();
+    let columns = fields.iter().map(|field| field.name().to_string()).collect();
     let rows = RowIter::from_file_into(Box::new(reader));
-    Ok((
-        columns,
-        ParquetRows {
-            origin: Arc::clone(origin),
-            rows,
-            read: 0,
-            cells: Vec::new(),
-        },
-    ))
+    Ok((columns, ParquetRows { origin: Arc::clone(origin), rows, read: 0, cells: Vec::new() }))
 }
 
 fn read_error(origin: &Arc<str>, source: ParquetError) -> Error {
@@ -61,27 +47,14 @@ impl ParquetRows {
         let row = row.map_err(|source| read_error(&self.origin, source))?;
         self.read += 1;
         self.cells.resize(row.len(), String::new());
-        for (column, (cell, (_, field))) in
-            self.cells.iter_mut().zip(row.get_column_iter()).enumerate()
-        {
+        for (column, (cell, (_, field))) in self.cells.iter_mut().zip(row.get_column_iter()).enumerate() {
             cell.clear();
-            let place = || Place {
-                origin: Arc::clone(&self.origin),
-                unit: "row",
-                position: self.read,
-            };
+            let place = || Place { origin: Arc::clone(&self.origin), unit: "row", position: self.read };
             if !write_text(cell, field) {
-                return Err(Error::NotUtf8 {
-                    place: place(),
-                    column: column + 1,
-                });
+                return Err(Error::NotUtf8 { place: place(), column: column + 1 });
             }
             if cell.len() > MAX_CELL_BYTES {
-                return Err(Error::CellTooLong {
-                    place: place(),
-                    column: column + 1,
-                    limit: MAX_CELL_BYTES,
-                });
+                return Err(Error::CellTooLong { place: place(), column: column + 1, limit: MAX_CELL_BYTES });
             }
         }
         batch.push(self.read, self.cells.iter().map(String::as_str))?;

@@ -22,19 +22,13 @@ impl World<'_> {
             );
         }
         for (effect, cause) in self.rules {
-            text +=
-                &format!("[[rule]]\nif_increases = \"f{effect}\"\nmust_increase = \"f{cause}\"\n");
+            text += &format!("[[rule]]\nif_increases = \"f{effect}\"\nmust_increase = \"f{cause}\"\n");
         }
-        let header: Vec<String> = (0..self.cardinalities.len())
-            .map(|feature| format!("f{feature}"))
-            .collect();
+        let header: Vec<String> =
+            (0..self.cardinalities.len()).map(|feature| format!("f{feature}")).collect();
         let mut rows = header.join(",") + "\n";
         for row in 0..*self.cardinalities.iter().max().expect("features") {
-            let cells: Vec<String> = self
-                .cardinalities
-                .iter()
-                .map(|n| (row % n).to_string())
-                .collect();
+            let cells: Vec<String> = self.cardinalities.iter().map(|n| (row % n).to_string()).collect();
             rows += &(cells.join(",") + "\n");
         }
         fit(&schema(&text), table(&rows)).expect("a fit")
@@ -71,9 +65,7 @@ impl Judged<'_> {
     fn weight(&self, row: &[Code]) -> f64 {
         let known = row.iter().enumerate().filter(|(_, code)| **code != UNKNOWN);
         known
-            .map(|(feature, code)| {
-                self.logits[self.constraints.range(feature).start + usize::from(*code)]
-            })
+            .map(|(feature, code)| self.logits[self.constraints.range(feature).start + usize::from(*code)])
             .sum()
     }
 
@@ -84,19 +76,9 @@ impl Judged<'_> {
     }
 
     fn check(&self) {
-        let legal: Vec<Vec<Code>> = self
-            .rows()
-            .into_iter()
-            .filter(|row| self.mask.is_legal(row))
-            .collect();
-        let highest = legal
-            .iter()
-            .map(|row| self.weight(row))
-            .fold(f64::NEG_INFINITY, f64::max);
-        let total: f64 = legal
-            .iter()
-            .map(|row| (self.weight(row) - highest).exp())
-            .sum();
+        let legal: Vec<Vec<Code>> = self.rows().into_iter().filter(|row| self.mask.is_legal(row)).collect();
+        let highest = legal.iter().map(|row| self.weight(row)).fold(f64::NEG_INFINITY, f64::max);
+        let total: f64 = legal.iter().map(|row| (self.weight(row) - highest).exp()).sum();
         let mut expected = vec![0.0; self.logits.len()];
         for row in &legal {
             for (feature, code) in row.iter().enumerate().filter(|(_, code)| **code != UNKNOWN) {
@@ -110,10 +92,7 @@ impl Judged<'_> {
 
         let best = self.mask.argmax(self.logits);
         assert!(self.mask.is_legal(&best), "{best:?}");
-        assert!(
-            self.weight(&best) >= highest - 1e-9 * highest.abs().max(1.0),
-            "{best:?} is not the best"
-        );
+        assert!(self.weight(&best) >= highest - 1e-9 * highest.abs().max(1.0), "{best:?} is not the best");
 
         for feature in 0..self.constraints.features() {
             for code in self.mask.codes(feature) {
@@ -123,29 +102,16 @@ impl Judged<'_> {
                 );
             }
         }
-        assert!(
-            self.mask.is_legal(self.mask.factual()),
-            "one may always stay"
-        );
+        assert!(self.mask.is_legal(self.mask.factual()), "one may always stay");
     }
 
     /// The pullback of `gradient` against finite differences of the marginals.
     fn check_pullback(&self, gradient: &[f64]) {
         let mut found = vec![f64::NAN; self.logits.len()];
-        self.mask
-            .marginals_pullback(self.logits, gradient, &mut found);
+        self.mask.marginals_pullback(self.logits, gradient, &mut found);
         let loss = |logits: &[f64]| {
-            let judged = Judged {
-                constraints: self.constraints,
-                mask: self.mask.clone(),
-                logits,
-            };
-            judged
-                .marginals()
-                .iter()
-                .zip(gradient)
-                .map(|(marginal, slope)| marginal * slope)
-                .sum::<f64>()
+            let judged = Judged { constraints: self.constraints, mask: self.mask.clone(), logits };
+            judged.marginals().iter().zip(gradient).map(|(marginal, slope)| marginal * slope).sum::<f64>()
         };
         for (code, found) in found.iter().enumerate() {
             let moved = |step: f64| {
@@ -161,19 +127,14 @@ impl Judged<'_> {
 
 /// Logits that differ in no regular way.
 fn uneven(codes: usize) -> Vec<f64> {
-    (0..codes)
-        .map(|code| ((code * 7919 + 13) % 97) as f64 / 10.0 - 4.0)
-        .collect()
+    (0..codes).map(|code| ((code * 7919 + 13) % 97) as f64 / 10.0 - 4.0).collect()
 }
 
 fn judge(world: &World<'_>, factual: &[Code], locks: &[usize]) -> Vec<f64> {
     let constraints = world.constraints();
     let logits = uneven(constraints.codes());
-    let judged = Judged {
-        constraints: &constraints,
-        mask: constraints.mask(factual, locks),
-        logits: &logits,
-    };
+    let judged =
+        Judged { constraints: &constraints, mask: constraints.mask(factual, locks), logits: &logits };
     judged.check();
     judged.check_pullback(&uneven(2 * constraints.codes())[constraints.codes()..]);
     judged.marginals()
@@ -181,37 +142,22 @@ fn judge(world: &World<'_>, factual: &[Code], locks: &[usize]) -> Vec<f64> {
 
 #[test]
 fn paper_case_1_both_may_change() {
-    let world = World {
-        cardinalities: &[3, 4],
-        lines: &["", "monotone = \"increasing\""],
-        rules: &[(0, 1)],
-    };
+    let world = World { cardinalities: &[3, 4], lines: &["", "monotone = \"increasing\""], rules: &[(0, 1)] };
     judge(&world, &[0, 1], &[]);
     judge(&world, &[1, 3], &[]);
 }
 
 #[test]
 fn paper_case_2_an_effect_cannot_rise_when_its_cause_is_immutable() {
-    let world = World {
-        cardinalities: &[3, 4],
-        lines: &["", "immutable = true"],
-        rules: &[(0, 1)],
-    };
+    let world = World { cardinalities: &[3, 4], lines: &["", "immutable = true"], rules: &[(0, 1)] };
     judge(&world, &[1, 1], &[]);
     let constraints = world.constraints();
-    assert_eq!(
-        constraints.mask(&[1, 1], &[]).codes(0).collect::<Vec<_>>(),
-        [0, 1]
-    );
+    assert_eq!(constraints.mask(&[1, 1], &[]).codes(0).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]
 fn paper_case_3_an_immutable_effect_frees_its_cause() {
-    let world = World {
-        cardinalities: &[3, 4],
-        lines: &["immutable = true"],
-        rules: &[(0, 1)],
-    };
+    let world = World { cardinalities: &[3, 4], lines: &["immutable = true"], rules: &[(0, 1)] };
     judge(&world, &[1, 1], &[]);
     let constraints = world.constraints();
     assert_eq!(constraints.mask(&[1, 1], &[]).codes(1).count(), 4);
@@ -219,81 +165,42 @@ fn paper_case_3_an_immutable_effect_frees_its_cause() {
 
 #[test]
 fn two_effects_may_share_a_cause() {
-    judge(
-        &World {
-            cardinalities: &[3, 4, 2],
-            lines: &[],
-            rules: &[(0, 1), (2, 1)],
-        },
-        &[0, 1, 0],
-        &[],
-    );
+    judge(&World { cardinalities: &[3, 4, 2], lines: &[], rules: &[(0, 1), (2, 1)] }, &[0, 1, 0], &[]);
 }
 
 #[test]
 fn an_effect_may_have_two_causes() {
-    judge(
-        &World {
-            cardinalities: &[3, 4, 2],
-            lines: &[],
-            rules: &[(1, 0), (1, 2)],
-        },
-        &[0, 1, 0],
-        &[],
-    );
+    judge(&World { cardinalities: &[3, 4, 2], lines: &[], rules: &[(1, 0), (1, 2)] }, &[0, 1, 0], &[]);
 }
 
 #[test]
 fn rules_may_form_a_chain() {
-    let world = World {
-        cardinalities: &[3, 4, 2, 3],
-        lines: &[],
-        rules: &[(0, 1), (1, 2), (2, 3)],
-    };
+    let world = World { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (1, 2), (2, 3)] };
     judge(&world, &[0, 1, 0, 1], &[]);
     judge(&world, &[0, 1, 0, 2], &[]);
     let constraints = world.constraints();
     let mask = constraints.mask(&[0, 1, 0, 2], &[]);
-    assert_eq!(
-        mask.codes(0).collect::<Vec<_>>(),
-        [0],
-        "the end of the chain cannot rise"
-    );
+    assert_eq!(mask.codes(0).collect::<Vec<_>>(), [0], "the end of the chain cannot rise");
 }
 
 #[test]
 fn rules_may_form_a_diamond() {
-    let world = World {
-        cardinalities: &[3, 4, 2, 3],
-        lines: &[],
-        rules: &[(0, 1), (0, 2), (1, 3), (2, 3)],
-    };
+    let world = World { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
     judge(&world, &[0, 1, 0, 1], &[]);
     judge(&world, &[0, 1, 0, 1], &[3]);
 }
 
 #[test]
 fn a_locked_cause_is_like_an_immutable_one() {
-    let world = World {
-        cardinalities: &[3, 4],
-        lines: &[],
-        rules: &[(0, 1)],
-    };
+    let world = World { cardinalities: &[3, 4], lines: &[], rules: &[(0, 1)] };
     judge(&world, &[1, 1], &[1]);
     let constraints = world.constraints();
-    assert_eq!(
-        constraints.mask(&[1, 1], &[1]).codes(0).collect::<Vec<_>>(),
-        [0, 1]
-    );
+    assert_eq!(constraints.mask(&[1, 1], &[1]).codes(0).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]
 fn with_everything_locked_there_is_only_the_person() {
-    let world = World {
-        cardinalities: &[3, 4],
-        lines: &[],
-        rules: &[(0, 1)],
-    };
+    let world = World { cardinalities: &[3, 4], lines: &[], rules: &[(0, 1)] };
     judge(&world, &[1, 1], &[0, 1]);
     let constraints = world.constraints();
     let mask = constraints.mask(&[1, 1], &[0, 1]);
@@ -303,98 +210,47 @@ fn with_everything_locked_there_is_only_the_person() {
 
 #[test]
 fn one_code_is_enough() {
-    let marginals = judge(
-        &World {
-            cardinalities: &[1, 2],
-            lines: &[],
-            rules: &[(1, 0)],
-        },
-        &[0, 0],
-        &[],
-    );
+    let marginals = judge(&World { cardinalities: &[1, 2], lines: &[], rules: &[(1, 0)] }, &[0, 0], &[]);
     assert_eq!(marginals, [1.0, 1.0, 0.0]);
 }
 
 #[test]
 fn what_is_unknown_stays_unknown() {
-    let world = World {
-        cardinalities: &[3, 4, 2],
-        lines: &[],
-        rules: &[(0, 1)],
-    };
+    let world = World { cardinalities: &[3, 4, 2], lines: &[], rules: &[(0, 1)] };
     let marginals = judge(&world, &[0, UNKNOWN, 1], &[]);
-    assert_eq!(
-        marginals[..7],
-        [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0],
-        "nor can an effect of it rise"
-    );
+    assert_eq!(marginals[..7], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "nor can an effect of it rise");
     judge(&world, &[UNKNOWN, 1, 1], &[]);
     let constraints = world.constraints();
-    assert_eq!(
-        constraints.mask(&[0, UNKNOWN, 1], &[]).argmax(&uneven(9))[1],
-        UNKNOWN
-    );
-    assert!(
-        !constraints.mask(&[0, 1, 1], &[]).is_legal(&[0, UNKNOWN, 1]),
-        "nobody moves to unknown"
-    );
+    assert_eq!(constraints.mask(&[0, UNKNOWN, 1], &[]).argmax(&uneven(9))[1], UNKNOWN);
+    assert!(!constraints.mask(&[0, 1, 1], &[]).is_legal(&[0, UNKNOWN, 1]), "nobody moves to unknown");
 }
 
 #[test]
 fn extreme_logits_stay_finite() {
-    let world = World {
-        cardinalities: &[3, 4, 2, 3],
-        lines: &[],
-        rules: &[(0, 1), (0, 2), (1, 3), (2, 3)],
-    };
-    let tree = World {
-        cardinalities: &[3, 4, 2, 3],
-        lines: &[],
-        rules: &[(0, 1), (2, 1), (3, 2)],
-    };
+    let world = World { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
+    let tree = World { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (2, 1), (3, 2)] };
     for world in [world, tree] {
         let constraints = world.constraints();
-        let logits: Vec<f64> = (0..12)
-            .map(|code| if code % 2 == 0 { 1000.0 } else { -1000.0 })
-            .collect();
+        let logits: Vec<f64> = (0..12).map(|code| if code % 2 == 0 { 1000.0 } else { -1000.0 }).collect();
         for factual in [[0, 0, 0, 0], [1, 1, 0, 1], [2, 3, 1, 2]] {
             let mask = constraints.mask(&factual, &[]);
-            let judged = Judged {
-                constraints: &constraints,
-                mask,
-                logits: &logits,
-            };
+            let judged = Judged { constraints: &constraints, mask, logits: &logits };
             judged.check();
             let mut gradient = vec![f64::NAN; 12];
-            judged
-                .mask
-                .marginals_pullback(&logits, &logits, &mut gradient);
-            assert!(
-                gradient.iter().all(|slope| slope.is_finite()),
-                "{gradient:?}"
-            );
+            judged.mask.marginals_pullback(&logits, &logits, &mut gradient);
+            assert!(gradient.iter().all(|slope| slope.is_finite()), "{gradient:?}");
         }
     }
 }
 
 #[test]
 fn ties_go_to_not_rising_and_then_to_the_lowest_code() {
-    let tree = World {
-        cardinalities: &[3, 3, 3],
-        lines: &[],
-        rules: &[(0, 1)],
-    };
-    let diamond = World {
-        cardinalities: &[3; 4],
-        lines: &[],
-        rules: &[(0, 1), (0, 2), (1, 3), (2, 3)],
-    };
+    let tree = World { cardinalities: &[3, 3, 3], lines: &[], rules: &[(0, 1)] };
+    let diamond = World { cardinalities: &[3; 4], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
     for world in [tree, diamond] {
         let constraints = world.constraints();
         let factual = vec![1; constraints.features()];
-        let row = constraints
-            .mask(&factual, &[])
-            .argmax(&vec![0.0; constraints.codes()]);
+        let row = constraints.mask(&factual, &[]).argmax(&vec![0.0; constraints.codes()]);
         assert_eq!(row, vec![0; constraints.features()]);
     }
 }
@@ -419,10 +275,7 @@ fn directions_bounds_and_allowed_values_bind() {
     assert_eq!(codes(1), [0, 1, 2, 3], "outside the bounds one may stay");
     assert_eq!(codes(2), [0, 1, 4], "one's own value need not be allowed");
     assert_eq!(codes(3), [2, 3, 4]);
-    assert!(
-        constraints.is_actionable(&[2, 0, 1, 2], &[1, 4, 2, 3]),
-        "bounds are no direction"
-    );
+    assert!(constraints.is_actionable(&[2, 0, 1, 2], &[1, 4, 2, 3]), "bounds are no direction");
     assert!(!constraints.is_actionable(&[2, 0, 1, 2], &[3, 0, 1, 2]));
     assert!(!constraints.is_actionable(&[2, 0, 1, 2], &[2, 0, 1, 1]));
     assert!(!constraints.is_actionable(&[2, UNKNOWN, 1, 2], &[2, 0, 1, 2]));
@@ -432,14 +285,9 @@ fn directions_bounds_and_allowed_values_bind() {
 fn a_bin_is_legal_when_it_meets_the_bounds() {
     let rows: String = (0..=100).map(|number| format!("{number}\n")).collect();
     let legal = |bounds: &str| {
-        let text = format!(
-            "[[feature]]\nname = \"x\"\nkind = \"discrete\"\nbins = 4\nbounds = {bounds}\n"
-        );
+        let text = format!("[[feature]]\nname = \"x\"\nkind = \"discrete\"\nbins = 4\nbounds = {bounds}\n");
         let discretizer = fit(&schema(&text), table(&format!("x\n{rows}"))).expect("a fit");
-        Constraints::new(&discretizer)
-            .mask(&[0], &[])
-            .codes(0)
-            .collect::<Vec<_>>()
+        Constraints::new(&discretizer).mask(&[0], &[]).codes(0).collect::<Vec<_>>()
     };
     assert_eq!(legal("[30, 60]"), [0, 1, 2]);
     assert_eq!(legal("[30, 75]"), [0, 1, 2, 3], "75 opens the last bin");
@@ -448,15 +296,9 @@ fn a_bin_is_legal_when_it_meets_the_bounds() {
 
 #[test]
 fn rules_can_be_judged_apart_from_directions() {
-    let world = World {
-        cardinalities: &[3, 3],
-        lines: &["immutable = true"],
-        rules: &[(0, 1)],
-    };
+    let world = World { cardinalities: &[3, 3], lines: &["immutable = true"], rules: &[(0, 1)] };
     let constraints = world.constraints();
-    assert!(
-        constraints.keeps_rules(&[0, 0], &[1, 1]) && !constraints.is_actionable(&[0, 0], &[1, 1])
-    );
+    assert!(constraints.keeps_rules(&[0, 0], &[1, 1]) && !constraints.is_actionable(&[0, 0], &[1, 1]));
     assert!(!constraints.keeps_rules(&[0, 0], &[1, 0]));
 }
 
@@ -482,53 +324,27 @@ fn cases() -> impl Strategy<Value = Case> {
         "immutable = true",
     ]);
     let feature = (1usize..4, lines, 0u16..5, prop::bool::weighted(0.1));
-    (
-        prop::collection::vec(feature, 1..6),
-        any::<u64>(),
-        prop::sample::select(vec![1.0, 10.0, 1000.0]),
-    )
+    (prop::collection::vec(feature, 1..6), any::<u64>(), prop::sample::select(vec![1.0, 10.0, 1000.0]))
         .prop_flat_map(|(features, bits, scale)| {
-            let pairs =
-                (0..features.len()).flat_map(|cause| (0..cause).map(move |effect| (effect, cause)));
-            let rules = pairs
-                .enumerate()
-                .filter(|(at, _)| bits >> (2 * at) & 3 == 0)
-                .map(|(_, pair)| pair)
-                .collect();
+            let pairs = (0..features.len()).flat_map(|cause| (0..cause).map(move |effect| (effect, cause)));
+            let rules =
+                pairs.enumerate().filter(|(at, _)| bits >> (2 * at) & 3 == 0).map(|(_, pair)| pair).collect();
             let cardinalities: Vec<usize> = features.iter().map(|feature| feature.0).collect();
             let factual = features
                 .iter()
-                .map(|(n, _, code, _)| {
-                    if *code == 4 {
-                        UNKNOWN
-                    } else {
-                        code % *n as Code
-                    }
-                })
+                .map(|(n, _, code, _)| if *code == 4 { UNKNOWN } else { code % *n as Code })
                 .collect::<Vec<_>>();
             let lines = features.iter().map(|feature| feature.1).collect::<Vec<_>>();
-            let locks = (0..features.len())
-                .filter(|&at| features[at].3)
-                .collect::<Vec<_>>();
+            let locks = (0..features.len()).filter(|&at| features[at].3).collect::<Vec<_>>();
             let codes = cardinalities.iter().sum::<usize>();
-            let case = Case {
-                cardinalities,
-                lines,
-                rules,
-                factual,
-                locks,
-                logits: vec![],
-                gradient: vec![],
-            };
-            (
-                prop::collection::vec(-1.0f64..1.0, codes),
-                prop::collection::vec(-1.0f64..1.0, codes),
-            )
-                .prop_map(move |(logits, gradient)| Case {
+            let case = Case { cardinalities, lines, rules, factual, locks, logits: vec![], gradient: vec![] };
+            (prop::collection::vec(-1.0f64..1.0, codes), prop::collection::vec(-1.0f64..1.0, codes)).prop_map(
+                move |(logits, gradient)| Case {
                     logits: logits.iter().map(|logit| logit * scale).collect(),
                     gradient,
                     ..case.clone()
-                })
+                },
+            )
         })
 }
 

@@ -6,16 +6,11 @@ use crate::{all_rows, columns, fit, fit_with, message, schema, table};
 
 /// One feature `x` of this kind, with these further lines.
 fn one(kind: &str, rest: &str) -> Schema {
-    schema(&format!(
-        "[[feature]]\nname = \"x\"\nkind = \"{kind}\"\n{rest}\n"
-    ))
+    schema(&format!("[[feature]]\nname = \"x\"\nkind = \"{kind}\"\n{rest}\n"))
 }
 
 fn column(cells: &[&str]) -> String {
-    std::iter::once("x")
-        .chain(cells.iter().copied())
-        .map(|cell| format!("\"{cell}\"\n"))
-        .collect()
+    std::iter::once("x").chain(cells.iter().copied()).map(|cell| format!("\"{cell}\"\n")).collect()
 }
 
 fn numbers(numbers: impl IntoIterator<Item = f64>) -> String {
@@ -29,41 +24,21 @@ fn code(discretizer: &Discretizer, cell: &str) -> Code {
 }
 
 fn outside(discretizer: &Discretizer, cell: &str) -> u64 {
-    discretizer
-        .encode_row(&[cell])
-        .expect("a code")
-        .coverage()
-        .outside()[0]
+    discretizer.encode_row(&[cell]).expect("a code").coverage().outside()[0]
 }
 
 #[test]
 fn many_numbers_are_binned_at_their_quantiles() {
-    let discretizer = fit(
-        &one("continuous", "bins = 4"),
-        table(&numbers((0..=100).map(f64::from))),
-    )
-    .expect("a fit");
-    let Domain::Bins {
-        edges,
-        medians,
-        summary,
-    } = &discretizer.domains()[0]
-    else {
-        panic!("bins")
-    };
+    let discretizer =
+        fit(&one("continuous", "bins = 4"), table(&numbers((0..=100).map(f64::from)))).expect("a fit");
+    let Domain::Bins { edges, medians, summary } = &discretizer.domains()[0] else { panic!("bins") };
     assert_eq!(edges, &[0.0, 25.0, 50.0, 75.0, 100.0]);
     assert_eq!(medians, &[12.0, 37.0, 62.0, 87.0]);
     assert_eq!((summary.median, summary.mad), (50.0, 25.0));
-    let codes: Vec<Code> = ["-7", "0", "24.9", "25", "75", "100", "1e9"]
-        .iter()
-        .map(|cell| code(&discretizer, cell))
-        .collect();
+    let codes: Vec<Code> =
+        ["-7", "0", "24.9", "25", "75", "100", "1e9"].iter().map(|cell| code(&discretizer, cell)).collect();
     assert_eq!(codes, [0, 0, 0, 1, 3, 3, 3]);
-    assert_eq!(
-        outside(&discretizer, "1e9"),
-        0,
-        "every number is inside a bin"
-    );
+    assert_eq!(outside(&discretizer, "1e9"), 0, "every number is inside a bin");
 }
 
 #[test]
@@ -71,100 +46,52 @@ fn few_numbers_keep_a_code_each_and_others_snap_to_them() {
     for kind in ["discrete", "continuous"] {
         let discretizer = fit(&one(kind, ""), table("x\n4\n1\n2.0\n4\n")).expect("a fit");
         assert_eq!(discretizer.cardinalities(), [3]);
-        let codes: Vec<Code> = ["1", "2", "3", "3.5", "-9", "99"]
-            .map(|cell| code(&discretizer, cell))
-            .to_vec();
+        let codes: Vec<Code> =
+            ["1", "2", "3", "3.5", "-9", "99"].map(|cell| code(&discretizer, cell)).to_vec();
         assert_eq!(codes, [0, 1, 1, 2, 0, 2], "a tie goes down");
-        assert_eq!(
-            (outside(&discretizer, "2.00"), outside(&discretizer, "3")),
-            (0, 1)
-        );
+        assert_eq!((outside(&discretizer, "2.00"), outside(&discretizer, "3")), (0, 1));
     }
 }
 
 #[test]
 fn a_column_of_mostly_zeros_still_gets_bins() {
     let zeros = std::iter::repeat_n(0.0, 970);
-    let discretizer = fit(
-        &one("continuous", ""),
-        table(&numbers(zeros.chain((1..=30).map(f64::from)))),
-    )
-    .expect("a fit");
-    let Domain::Bins { edges, .. } = &discretizer.domains()[0] else {
-        panic!("bins")
-    };
-    assert_eq!(
-        edges,
-        &[0.0, 3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0, 24.0, 27.0, 30.0]
-    );
+    let discretizer =
+        fit(&one("continuous", ""), table(&numbers(zeros.chain((1..=30).map(f64::from))))).expect("a fit");
+    let Domain::Bins { edges, .. } = &discretizer.domains()[0] else { panic!("bins") };
+    assert_eq!(edges, &[0.0, 3.0, 6.0, 9.0, 12.0, 15.0, 18.0, 21.0, 24.0, 27.0, 30.0]);
 }
 
 #[test]
 fn a_bin_that_no_value_falls_into_is_joined_to_the_one_below() {
-    let config = DiscretizerConfig {
-        bins: 4,
-        max_values: 2,
-    };
-    let discretizer = fit_with(
-        &one("discrete", ""),
-        table("x\n1\n1\n2\n2\n3\n3\n"),
-        &config,
-    )
-    .expect("a fit");
-    let Domain::Bins { edges, medians, .. } = &discretizer.domains()[0] else {
-        panic!("bins")
-    };
-    assert_eq!(
-        (edges.as_slice(), medians.as_slice()),
-        (&[1.0, 2.0, 2.75, 3.0][..], &[1.0, 2.0, 3.0][..])
-    );
+    let config = DiscretizerConfig { bins: 4, max_values: 2 };
+    let discretizer = fit_with(&one("discrete", ""), table("x\n1\n1\n2\n2\n3\n3\n"), &config).expect("a fit");
+    let Domain::Bins { edges, medians, .. } = &discretizer.domains()[0] else { panic!("bins") };
+    assert_eq!((edges.as_slice(), medians.as_slice()), (&[1.0, 2.0, 2.75, 3.0][..], &[1.0, 2.0, 3.0][..]));
 }
 
 #[test]
 fn one_value_makes_one_code() {
     let discretizer = fit(&one("continuous", ""), table("x\n5\n5\n")).expect("a fit");
     assert_eq!(discretizer.cardinalities(), [1]);
-    assert_eq!(
-        discretizer.domains()[0].summary().expect("numbers").mad,
-        1.0
-    );
+    assert_eq!(discretizer.domains()[0].summary().expect("numbers").mad, 1.0);
 }
 
 #[test]
 fn settings_have_ranges() {
     for (config, expected) in [
-        (
-            DiscretizerConfig {
-                bins: 1,
-                max_values: 20,
-            },
-            "`bins` is 1, expected 2 to 1000",
-        ),
-        (
-            DiscretizerConfig {
-                bins: 10,
-                max_values: 0,
-            },
-            "`max_values` is 0, expected 1 to 1000",
-        ),
+        (DiscretizerConfig { bins: 1, max_values: 20 }, "`bins` is 1, expected 2 to 1000"),
+        (DiscretizerConfig { bins: 10, max_values: 0 }, "`max_values` is 0, expected 1 to 1000"),
     ] {
-        assert_eq!(
-            message(fit_with(&one("discrete", ""), table("x\n1\n"), &config)),
-            expected
-        );
+        assert_eq!(message(fit_with(&one("discrete", ""), table("x\n1\n"), &config)), expected);
     }
 }
 
 #[test]
 fn categories_match_by_text_and_then_by_number() {
-    let discretizer = fit(
-        &one("ordinal", "values = [\"low\", 2, \"10\"]"),
-        table("x\nlow\n2\n"),
-    )
-    .expect("a fit");
-    let codes: Vec<Code> = ["low", " low ", "2", "2.0", "1e1"]
-        .map(|cell| code(&discretizer, cell))
-        .to_vec();
+    let discretizer =
+        fit(&one("ordinal", "values = [\"low\", 2, \"10\"]"), table("x\nlow\n2\n")).expect("a fit");
+    let codes: Vec<Code> = ["low", " low ", "2", "2.0", "1e1"].map(|cell| code(&discretizer, cell)).to_vec();
     assert_eq!(codes, [0, 0, 1, 1, 2]);
 }
 
@@ -173,31 +100,19 @@ fn an_unlisted_vocabulary_is_learned() {
     let discretizer = fit(&one("nominal", ""), table("x\nb\na\n b\n")).expect("a fit");
     assert_eq!(
         discretizer.domains(),
-        [Domain::Categories {
-            values: vec!["a".to_string(), "b".to_string()],
-            ordered: false
-        }]
+        [Domain::Categories { values: vec!["a".to_string(), "b".to_string()], ordered: false }]
     );
-    let discretizer = fit(
-        &one("nominal", "monotone = \"increasing\""),
-        table("x\n10\n9\n9.0\n"),
-    )
-    .expect("a fit");
+    let discretizer =
+        fit(&one("nominal", "monotone = \"increasing\""), table("x\n10\n9\n9.0\n")).expect("a fit");
     assert_eq!(
         discretizer.domains(),
-        [Domain::Categories {
-            values: vec!["9".to_string(), "10".to_string()],
-            ordered: true
-        }]
+        [Domain::Categories { values: vec!["9".to_string(), "10".to_string()], ordered: true }]
     );
 }
 
 #[test]
 fn a_learned_vocabulary_without_order_is_refused_under_a_constraint() {
-    let fitted = fit(
-        &one("nominal", "monotone = \"increasing\""),
-        table("x\n10\nmany\n"),
-    );
+    let fitted = fit(&one("nominal", "monotone = \"increasing\""), table("x\n10\nmany\n"));
     assert_eq!(
         message(fitted),
         "t.csv: `x` must have an order, because it is monotone, but its value `many` is not a number\nhint: make it `ordinal` in the schema and list its `values` in order"
@@ -206,10 +121,7 @@ fn a_learned_vocabulary_without_order_is_refused_under_a_constraint() {
 
 #[test]
 fn an_allowed_value_that_was_never_seen_is_refused() {
-    let fitted = fit(
-        &one("nominal", "allowed = [\"bleu\"]"),
-        table("x\nblue\nred\n"),
-    );
+    let fitted = fit(&one("nominal", "allowed = [\"bleu\"]"), table("x\nblue\nred\n"));
     assert_eq!(
         message(fitted),
         "t.csv: column `x` never holds `bleu`, which `allowed` names, did you mean `blue`?"
@@ -218,15 +130,9 @@ fn an_allowed_value_that_was_never_seen_is_refused() {
 
 #[test]
 fn missing_cells_are_unknown_where_the_schema_says_so() {
-    let discretizer = fit(
-        &one("discrete", "missing = true"),
-        table(&column(&["1", "", "NA", "2"])),
-    )
-    .expect("a fit");
-    assert_eq!(
-        (code(&discretizer, ""), code(&discretizer, " nan ")),
-        (UNKNOWN, UNKNOWN)
-    );
+    let discretizer =
+        fit(&one("discrete", "missing = true"), table(&column(&["1", "", "NA", "2"]))).expect("a fit");
+    assert_eq!((code(&discretizer, ""), code(&discretizer, " nan ")), (UNKNOWN, UNKNOWN));
     assert_eq!(outside(&discretizer, ""), 1);
 
     let strict = fit(&one("discrete", ""), table(&column(&["1", "2", ""])));
@@ -236,30 +142,23 @@ fn missing_cells_are_unknown_where_the_schema_says_so() {
 
 #[test]
 fn a_listed_value_is_never_missing() {
-    let discretizer = fit(
-        &one("nominal", "values = [\"NA\", \"EU\"]"),
-        table("x\nNA\nEU\n"),
-    )
-    .expect("a fit");
-    assert_eq!(
-        (code(&discretizer, "NA"), outside(&discretizer, "NA")),
-        (0, 0)
-    );
+    let discretizer = fit(&one("nominal", "values = [\"NA\", \"EU\"]"), table("x\nNA\nEU\n")).expect("a fit");
+    assert_eq!((code(&discretizer, "NA"), outside(&discretizer, "NA")), (0, 0));
 }
 
 #[test]
 fn an_all_missing_column_is_refused() {
     for kind in ["continuous", "nominal"] {
         let fitted = fit(&one(kind, "missing = true"), table(&column(&["", "NA"])));
-        let expected = "t.csv: column `x` has no value in any of 2 rows\nhint: remove the feature from the schema";
+        let expected =
+            "t.csv: column `x` has no value in any of 2 rows\nhint: remove the feature from the schema";
         assert_eq!(message(fitted), expected);
     }
 }
 
 #[test]
 fn a_table_without_rows_is_refused() {
-    let expected =
-        "t.csv: no rows to learn from\nhint: expected at least one row below the column names";
+    let expected = "t.csv: no rows to learn from\nhint: expected at least one row below the column names";
     assert_eq!(message(fit(&one("discrete", ""), table("x\n"))), expected);
 }
 
@@ -268,9 +167,8 @@ fn text_where_a_number_belongs_is_refused() {
     let hint = "\nhint: correct the cell, list the text under `missing_text`, or make the feature `nominal`";
     for (cell, line) in [("many", 3), ("inf", 3), ("1,5", 3)] {
         let fitted = fit(&one("continuous", ""), table(&column(&["1", cell])));
-        let expected = format!(
-            "t.csv, line {line}, column `x`: expected a finite number, found `{cell}`{hint}"
-        );
+        let expected =
+            format!("t.csv, line {line}, column `x`: expected a finite number, found `{cell}`{hint}");
         assert_eq!(message(fitted), expected);
     }
 }
@@ -298,10 +196,7 @@ fn an_unseen_category_and_a_number_where_a_category_belongs_are_refused() {
         format!("column `x`: no category `7`, expected one of `red`, `green`{hint}")
     );
     let lenient = fit(&one("nominal", "missing = true"), table("x\nred\n")).expect("a fit");
-    assert_eq!(
-        (code(&lenient, "blue"), outside(&lenient, "blue")),
-        (UNKNOWN, 1)
-    );
+    assert_eq!((code(&lenient, "blue"), outside(&lenient, "blue")), (UNKNOWN, 1));
 }
 
 #[test]
@@ -319,63 +214,34 @@ fn an_unseen_class_is_refused() {
         message(classes("x,y\n5,2\n")),
         "t.csv, line 2, column `y`: no class `2`, expected one of `0`, `1`"
     );
-    assert_eq!(
-        message(classes("x\n5\n")),
-        "t.csv: no column `y`, the schema's label"
-    );
+    assert_eq!(message(classes("x\n5\n")), "t.csv: no column `y`, the schema's label");
 }
 
 #[test]
 fn an_unchanged_feature_keeps_its_text() {
-    let discretizer = fit(
-        &one("continuous", "bins = 2"),
-        table(&numbers((0..=10).map(f64::from))),
-    )
-    .expect("a fit");
+    let discretizer =
+        fit(&one("continuous", "bins = 2"), table(&numbers((0..=10).map(f64::from)))).expect("a fit");
     let unchanged = discretizer.decode(0, 1, 1, " 07.10");
-    assert_eq!(
-        unchanged,
-        Decoded::Unchanged {
-            text: " 07.10".to_string()
-        }
-    );
+    assert_eq!(unchanged, Decoded::Unchanged { text: " 07.10".to_string() });
     assert_eq!(discretizer.decode(0, UNKNOWN, UNKNOWN, "NA").text(), "NA");
 }
 
 #[test]
 fn a_changed_category_has_its_label() {
-    let discretizer = fit(
-        &one(
-            "nominal",
-            "values = [\"A1\", \"A2\"]\nlabels = { A2 = \"owned\" }",
-        ),
-        table("x\nA1\n"),
-    )
-    .expect("a fit");
+    let discretizer =
+        fit(&one("nominal", "values = [\"A1\", \"A2\"]\nlabels = { A2 = \"owned\" }"), table("x\nA1\n"))
+            .expect("a fit");
     let decoded = discretizer.decode(0, 1, 0, "A1");
-    assert_eq!(
-        decoded,
-        Decoded::Category {
-            value: "A2".to_string(),
-            label: Some("owned".to_string())
-        }
-    );
+    assert_eq!(decoded, Decoded::Category { value: "A2".to_string(), label: Some("owned".to_string()) });
 }
 
 /// The interval and the texts of its numbers: lowest, highest, nearest and median.
 fn decoded(discretizer: &Discretizer, code: Code, raw: &str) -> (Interval, [String; 4]) {
     let factual = self::code(discretizer, raw);
     match discretizer.decode(0, code, factual, raw) {
-        Decoded::Interval {
-            interval,
-            lowest,
-            highest,
-            nearest,
-            median,
-        } => (
-            interval,
-            [lowest, highest, nearest, median].map(|number| number.text),
-        ),
+        Decoded::Interval { interval, lowest, highest, nearest, median } => {
+            (interval, [lowest, highest, nearest, median].map(|number| number.text))
+        }
         other => panic!("expected an interval, found {other:?}"),
     }
 }
@@ -385,41 +251,15 @@ fn a_changed_number_is_the_least_change_within_its_interval_and_bounds() {
     let values = table(&numbers((0..=100).map(|n| f64::from(n) / 2.0)));
     let discretizer = fit(&one("continuous", "bins = 4\nbounds = [3, 60]"), values).expect("a fit");
     let (interval, numbers) = decoded(&discretizer, 2, "7");
-    assert_eq!(
-        interval,
-        Interval {
-            low: 25.0,
-            high: 37.5,
-            closed: false
-        }
-    );
+    assert_eq!(interval, Interval { low: 25.0, high: 37.5, closed: false });
     assert_eq!(numbers, ["25", "37.4", "25", "31"]);
     let (_, numbers) = decoded(&discretizer, 1, "49");
-    assert_eq!(
-        numbers,
-        ["12.5", "24.9", "24.9", "18.5"],
-        "one decimal, as in the column"
-    );
+    assert_eq!(numbers, ["12.5", "24.9", "24.9", "18.5"], "one decimal, as in the column");
     let (_, numbers) = decoded(&discretizer, 0, "49");
-    assert_eq!(
-        numbers,
-        ["3", "12.4", "12.4", "6"],
-        "the first bin reaches to the lower bound"
-    );
+    assert_eq!(numbers, ["3", "12.4", "12.4", "6"], "the first bin reaches to the lower bound");
     let (interval, numbers) = decoded(&discretizer, 3, "7");
-    assert_eq!(
-        interval,
-        Interval {
-            low: 37.5,
-            high: 60.0,
-            closed: true
-        }
-    );
-    assert_eq!(
-        numbers,
-        ["37.5", "60", "37.5", "43.5"],
-        "the last bin reaches to the upper bound"
-    );
+    assert_eq!(interval, Interval { low: 37.5, high: 60.0, closed: true });
+    assert_eq!(numbers, ["37.5", "60", "37.5", "43.5"], "the last bin reaches to the upper bound");
 }
 
 #[test]
@@ -435,9 +275,7 @@ fn a_fitted_discretizer_survives_saving() {
     let schema = schema(
         "[[feature]]\nname = \"x\"\nkind = \"continuous\"\n[[feature]]\nname = \"y\"\nkind = \"nominal\"\n[[feature]]\nname = \"z\"\nkind = \"discrete\"\n",
     );
-    let rows: String = (0..100)
-        .map(|n| format!("{},{},{}\n", f64::from(n) / 7.0, n % 3, n % 5))
-        .collect();
+    let rows: String = (0..100).map(|n| format!("{},{},{}\n", f64::from(n) / 7.0, n % 3, n % 5)).collect();
     let discretizer = fit(&schema, table(&format!("x,y,z\n{rows}"))).expect("a fit");
     let saved = serde_json::to_value(&discretizer).expect("a value");
     let loaded: Discretizer = serde_json::from_value(saved.clone()).expect("a discretizer");
@@ -450,31 +288,12 @@ fn a_fitted_discretizer_survives_saving() {
     };
     let hint = "\nhint: the model file is damaged; fit again";
     for (pointer, value, problem) in [
-        (
-            "/domains/0/Bins/edges/3",
-            1e9.into(),
-            "its edges do not ascend",
-        ),
-        (
-            "/domains/0/Bins/medians/0",
-            13.0.into(),
-            "a median lies outside its bin",
-        ),
-        (
-            "/domains/0/Bins/medians",
-            Vec::<f64>::new().into(),
-            "its domain is empty",
-        ),
-        (
-            "/domains/0/Bins/summary/mad",
-            0.0.into(),
-            "its summary is impossible",
-        ),
+        ("/domains/0/Bins/edges/3", 1e9.into(), "its edges do not ascend"),
+        ("/domains/0/Bins/medians/0", 13.0.into(), "a median lies outside its bin"),
+        ("/domains/0/Bins/medians", Vec::<f64>::new().into(), "its domain is empty"),
+        ("/domains/0/Bins/summary/mad", 0.0.into(), "its summary is impossible"),
     ] {
-        assert_eq!(
-            damaged(pointer, value),
-            format!("saved discretizer, feature `x`: {problem}{hint}")
-        );
+        assert_eq!(damaged(pointer, value), format!("saved discretizer, feature `x`: {problem}{hint}"));
     }
     let swapped = saved.pointer("/domains/1").expect("categories").clone();
     assert_eq!(

@@ -31,14 +31,9 @@ fn a_draft_is_a_schema_that_fits_its_table() {
     );
     assert_eq!(schema.special().id.as_deref(), Some("row_id"));
     let label = schema.label().expect("a label");
-    assert_eq!(
-        (label.column.as_str(), label.classes.join(" ")),
-        ("outcome", "no yes".to_string())
-    );
+    assert_eq!((label.column.as_str(), label.classes.join(" ")), ("outcome", "no yes".to_string()));
     assert!(
-        text.contains(
-            "# - \"note\": no value in any row\n# - \"same\": the same value in every row\n"
-        ),
+        text.contains("# - \"note\": no value in any row\n# - \"same\": the same value in every row\n"),
         "{text}"
     );
 
@@ -48,28 +43,20 @@ fn a_draft_is_a_schema_that_fits_its_table() {
 
 #[test]
 fn long_text_and_row_numbers_are_no_features() {
-    let rows: String = (0..300)
-        .map(|row| format!("{row},person {row},{}\n", row % 3))
-        .collect();
+    let rows: String = (0..300).map(|row| format!("{row},person {row},{}\n", row % 3)).collect();
     let text = draft(table(&format!("n,who,kind\n{rows}"))).expect_err("no feature is left");
     assert_eq!(
         text.to_string(),
         "t.csv: no column can be a feature\nhint: a feature has two or more different values, and as text not hundreds"
     );
-    let rows: String = (0..300)
-        .map(|row| format!("{row},person {row},{},{}\n", row % 3, row % 7))
-        .collect();
+    let rows: String = (0..300).map(|row| format!("{row},person {row},{},{}\n", row % 3, row % 7)).collect();
     let text = draft(table(&format!("n,who,size,kind\n{rows}"))).expect("a draft");
-    assert!(
-        text.contains("# - \"who\": text with more than 200 different values"),
-        "{text}"
-    );
+    assert!(text.contains("# - \"who\": text with more than 200 different values"), "{text}");
     assert!(text.contains("id = \"n\""), "{text}");
 }
 
 #[test]
 fn a_table_without_rows_is_refused() {
-    let expected =
-        "t.csv: no rows to learn from\nhint: expected at least one row below the column names";
+    let expected = "t.csv: no rows to learn from\nhint: expected at least one row below the column names";
     assert_eq!(message(draft(table("a,b\n"))), expected);
 }

@@ -5,10 +5,7 @@ use crate::{all_rows, columns, fit};
 #[test]
 fn the_table_has_a_thousand_applicants() {
     let schema = german_credit::schema();
-    assert_eq!(
-        (schema.features().len(), schema.rules().len(), schema.rows()),
-        (20, 2, Some(1000))
-    );
+    assert_eq!((schema.features().len(), schema.rules().len(), schema.rows()), (20, 2, Some(1000)));
     let columns = columns(&schema, &german_credit::table()).expect("all columns");
     let batch = all_rows(german_credit::table());
     let classes = schema.classes(&columns, &batch).expect("known classes");
@@ -24,16 +21,11 @@ fn every_cell_is_inside_the_domains_it_taught() {
     let columns = columns(&schema, &german_credit::table()).expect("all columns");
     let mut coverage = Coverage::new(20);
     for batch in german_credit::table().batches(300) {
-        let encoded = discretizer
-            .encode(&columns, &batch.expect("rows"))
-            .expect("codes");
+        let encoded = discretizer.encode(&columns, &batch.expect("rows")).expect("codes");
         assert!(!encoded.codes().contains(&UNKNOWN));
         coverage.merge(encoded.coverage());
     }
-    assert_eq!(
-        (coverage.rows(), coverage.coverage(), coverage.fidelity()),
-        (1000, Some(1.0), Some(1.0))
-    );
+    assert_eq!((coverage.rows(), coverage.coverage(), coverage.fidelity()), (1000, Some(1.0), Some(1.0)));
 }
 
 #[test]
@@ -41,21 +33,14 @@ fn numbers_become_values_or_bins_by_their_variety() {
     let schema = german_credit::schema();
     let discretizer = fit(&schema, german_credit::table()).expect("a fit");
     let domain = |name| &discretizer.domains()[schema.position(name).expect("a feature")];
-    let Domain::Values { values, .. } =
-        domain("Installment rate in percentage of disposable income")
-    else {
+    let Domain::Values { values, .. } = domain("Installment rate in percentage of disposable income") else {
         panic!("four distinct values")
     };
     assert_eq!(values, &[1.0, 2.0, 3.0, 4.0]);
-    let Domain::Bins { edges, summary, .. } = domain("Credit amount") else {
-        panic!("many distinct values")
-    };
+    let Domain::Bins { edges, summary, .. } = domain("Credit amount") else { panic!("many distinct values") };
     assert_eq!(edges.len(), DiscretizerConfig::default().bins + 1);
     // By numpy.quantile and numpy.median.
     assert_eq!(&edges[..3], [250.0, 932.0, 1262.0]);
-    assert_eq!(
-        (summary.median, summary.mad, summary.decimals),
-        (2319.5, 1097.5, 0)
-    );
+    assert_eq!((summary.median, summary.mad, summary.decimals), (2319.5, 1097.5, 0));
     assert_eq!((summary.low, summary.high), (250.0, 18424.0));
 }

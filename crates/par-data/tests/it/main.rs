@@ -17,11 +17,7 @@ fn table(text: &str) -> Table {
 }
 
 fn read(bytes: &[u8]) -> Result<Table, Error> {
-    Table::from_reader(
-        "t.csv",
-        std::io::Cursor::new(bytes.to_vec()),
-        &TableOptions::default(),
-    )
+    Table::from_reader("t.csv", std::io::Cursor::new(bytes.to_vec()), &TableOptions::default())
 }
 
 fn schema(text: &str) -> Schema {
@@ -32,11 +28,7 @@ fn fit(schema: &Schema, table: Table) -> Result<Discretizer, Error> {
     fit_with(schema, table, &DiscretizerConfig::default())
 }
 
-fn fit_with(
-    schema: &Schema,
-    table: Table,
-    config: &DiscretizerConfig,
-) -> Result<Discretizer, Error> {
+fn fit_with(schema: &Schema, table: Table, config: &DiscretizerConfig) -> Result<Discretizer, Error> {
     let columns = columns(schema, &table)?;
     Discretizer::fit(schema, &columns, table.batches(2), config)
 }
@@ -46,11 +38,7 @@ fn columns(schema: &Schema, table: &Table) -> Result<Columns, Error> {
 }
 
 fn all_rows(table: Table) -> Batch {
-    table
-        .batches(usize::MAX)
-        .next()
-        .expect("rows")
-        .expect("a batch")
+    table.batches(usize::MAX).next().expect("rows").expect("a batch")
 }
 
 /// The whole message of an error that must occur.

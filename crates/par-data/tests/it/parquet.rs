@@ -15,33 +15,21 @@ fn write(path: &std::path::Path) {
     }";
     let schema = Arc::new(parse_message_type(schema).expect("a schema"));
     let file = File::create(path).expect("a file");
-    let mut writer = SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::default()))
-        .expect("a writer");
+    let mut writer =
+        SerializedFileWriter::new(file, schema, Arc::new(WriterProperties::default())).expect("a writer");
     let mut group = writer.next_row_group().expect("a group");
     let mut column = group.next_column().expect("no error").expect("count");
-    column
-        .typed::<Int64Type>()
-        .write_batch(&[1, 2, -3], None, None)
-        .expect("counts");
+    column.typed::<Int64Type>().write_batch(&[1, 2, -3], None, None).expect("counts");
     column.close().expect("closed");
     let mut column = group.next_column().expect("no error").expect("amount");
-    column
-        .typed::<DoubleType>()
-        .write_batch(&[0.1, 9120.0], Some(&[1, 0, 1]), None)
-        .expect("amounts");
+    column.typed::<DoubleType>().write_batch(&[0.1, 9120.0], Some(&[1, 0, 1]), None).expect("amounts");
     column.close().expect("closed");
     let mut column = group.next_column().expect("no error").expect("name");
     let names: Vec<ByteArray> = ["a", "bé", ""].map(ByteArray::from).to_vec();
-    column
-        .typed::<ByteArrayType>()
-        .write_batch(&names, None, None)
-        .expect("names");
+    column.typed::<ByteArrayType>().write_batch(&names, None, None).expect("names");
     column.close().expect("closed");
     let mut column = group.next_column().expect("no error").expect("paid");
-    column
-        .typed::<BoolType>()
-        .write_batch(&[true, false, true], None, None)
-        .expect("truths");
+    column.typed::<BoolType>().write_batch(&[true, false, true], None, None).expect("truths");
     column.close().expect("closed");
     group.close().expect("closed");
     writer.close().expect("closed");
@@ -55,17 +43,9 @@ fn values_read_as_a_csv_file_would_hold_them() {
     let table = Table::open(&path, &TableOptions::default()).expect("a table");
     assert_eq!(table.columns(), ["count", "amount", "name", "paid"]);
     let batch = all_rows(table);
-    let rows: Vec<Vec<&str>> = (0..3)
-        .map(|row| (0..4).map(|column| batch.cell(row, column)).collect())
-        .collect();
-    assert_eq!(
-        rows,
-        [
-            ["1", "0.1", "a", "true"],
-            ["2", "", "bé", "false"],
-            ["-3", "9120", "", "true"]
-        ]
-    );
+    let rows: Vec<Vec<&str>> =
+        (0..3).map(|row| (0..4).map(|column| batch.cell(row, column)).collect()).collect();
+    assert_eq!(rows, [["1", "0.1", "a", "true"], ["2", "", "bé", "false"], ["-3", "9120", "", "true"]]);
     assert_eq!(batch.position(2), 3);
 }
 

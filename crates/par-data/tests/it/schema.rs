@@ -4,8 +4,7 @@ use proptest::prelude::*;
 
 use crate::{columns, message, schema, table};
 
-const LABEL: &str =
-    "[label]\ncolumn = \"class\"\nclasses = [\"no\", \"yes\"]\nfavourable = \"yes\"\n";
+const LABEL: &str = "[label]\ncolumn = \"class\"\nclasses = [\"no\", \"yes\"]\nfavourable = \"yes\"\n";
 
 fn refused(text: &str) -> String {
     message(Schema::parse(text, "s.toml"))
@@ -13,9 +12,8 @@ fn refused(text: &str) -> String {
 
 /// A schema of discrete features and rules, `effect -> cause`.
 fn ruled(features: &[&str], rules: &[(&str, &str)]) -> String {
-    let features = features
-        .iter()
-        .map(|name| format!("[[feature]]\nname = \"{name}\"\nkind = \"discrete\"\n"));
+    let features =
+        features.iter().map(|name| format!("[[feature]]\nname = \"{name}\"\nkind = \"discrete\"\n"));
     let rules = rules.iter().map(|(effect, cause)| {
         format!("[[rule]]\nif_increases = \"{effect}\"\nmust_increase = \"{cause}\"\n")
     });
@@ -67,55 +65,26 @@ if_increases = "education"
 must_increase = "age"
 "#;
     let schema = schema(text);
-    assert_eq!(
-        (schema.name(), schema.file()),
-        (Some("people"), Some("people.csv"))
-    );
+    assert_eq!((schema.name(), schema.file()), (Some("people"), Some("people.csv")));
     assert_eq!((schema.rows(), schema.folds()), (Some(3), Some(5)));
     assert_eq!(schema.special().subtest.as_deref(), Some("subtest"));
     let label = schema.label().expect("a label");
-    assert_eq!(
-        (label.classes.as_slice(), label.favourable),
-        (&["0".to_string(), "1".to_string()][..], 0)
-    );
+    assert_eq!((label.classes.as_slice(), label.favourable), (&["0".to_string(), "1".to_string()][..], 0));
     assert_eq!(label.paper_favourable, Some(1));
-    let [age, education] = schema.features() else {
-        panic!("two features")
-    };
-    assert_eq!(
-        (age.bounds, age.bins, age.missing),
-        (Some([18.0, 99.5]), Some(4), true)
-    );
-    assert_eq!(
-        (age.monotone, age.unit.as_deref()),
-        (Monotone::Increasing, Some("years"))
-    );
-    assert_eq!(
-        education.allowed.as_deref(),
-        Some(&["college".to_string()][..])
-    );
+    let [age, education] = schema.features() else { panic!("two features") };
+    assert_eq!((age.bounds, age.bins, age.missing), (Some([18.0, 99.5]), Some(4), true));
+    assert_eq!((age.monotone, age.unit.as_deref()), (Monotone::Increasing, Some("years")));
+    assert_eq!(education.allowed.as_deref(), Some(&["college".to_string()][..]));
     assert_eq!(education.labels["school"], "up to twelve years");
-    assert_eq!(
-        schema.rules(),
-        [Rule {
-            if_increases: 1,
-            must_increase: 0
-        }]
-    );
+    assert_eq!(schema.rules(), [Rule { if_increases: 1, must_increase: 0 }]);
 }
 
 #[test]
 fn a_schema_is_saved_as_its_text() {
     let schema = schema(&format!("{LABEL}{}", ruled(&["a", "b"], &[("a", "b")])));
     let saved = serde_json::to_string(&schema).expect("text");
-    assert_eq!(
-        serde_json::from_str::<Schema>(&saved).expect("a schema"),
-        schema
-    );
-    assert!(
-        message(serde_json::from_str::<Schema>("\"name = 1\""))
-            .starts_with("saved schema, line 1: ")
-    );
+    assert_eq!(serde_json::from_str::<Schema>(&saved).expect("a schema"), schema);
+    assert!(message(serde_json::from_str::<Schema>("\"name = 1\"")).starts_with("saved schema, line 1: "));
 }
 
 #[test]
@@ -145,10 +114,7 @@ fn an_unknown_key_is_refused_with_the_nearest_one() {
 
 #[test]
 fn an_absent_key_is_refused() {
-    assert_eq!(
-        refused("name = \"x\"\n"),
-        "s.toml, line 1: the schema: no `[[feature]]` is listed"
-    );
+    assert_eq!(refused("name = \"x\"\n"), "s.toml, line 1: the schema: no `[[feature]]` is listed");
     assert_eq!(
         refused("\n[[feature]]\nkind = \"discrete\"\n"),
         "s.toml, line 2: `[[feature]]`: `name` is missing, expected the column's name"
@@ -316,10 +282,7 @@ fn rules_name_two_different_features_once() {
         "s.toml, line 4: rule 1: `age` cannot depend on itself"
     );
     assert_eq!(
-        refused(&ruled(
-            &["age", "size"],
-            &[("size", "age"), ("size", "age")]
-        )),
+        refused(&ruled(&["age", "size"], &[("size", "age"), ("size", "age")])),
         "s.toml, line 10: rule 2: repeats rule 1\nhint: remove one of them"
     );
 }
@@ -327,10 +290,7 @@ fn rules_name_two_different_features_once() {
 #[test]
 fn a_rule_cycle_is_refused_by_name() {
     assert_eq!(
-        refused(&ruled(
-            &["a", "b", "c", "d"],
-            &[("d", "a"), ("a", "b"), ("b", "c"), ("c", "a")]
-        )),
+        refused(&ruled(&["a", "b", "c", "d"], &[("d", "a"), ("a", "b"), ("b", "c"), ("c", "a")])),
         "s.toml, line 22: rule 4: goes round in a circle: a -> b -> c -> a\nhint: remove one of them"
     );
 }
@@ -352,10 +312,7 @@ fn a_large_tangle_of_rules_is_refused_and_a_large_tree_is_not() {
 fn a_schema_that_names_an_absent_column_is_refused() {
     let schema = schema(&ruled(&["age", "hours"], &[]));
     let found = columns(&schema, &table("Age,hours\n1,2\n"));
-    assert_eq!(
-        message(found),
-        "t.csv: no column `age`, which the schema names, did you mean `Age`?"
-    );
+    assert_eq!(message(found), "t.csv: no column `age`, which the schema names, did you mean `Age`?");
     let found = columns(&schema, &table("age,class\n1,2\n"));
     assert_eq!(
         message(found),
@@ -367,18 +324,12 @@ fn a_schema_that_names_an_absent_column_is_refused() {
 fn a_name_that_is_no_feature_is_refused_with_the_nearest_one() {
     let schema = schema(&ruled(&["age", "hours"], &[]));
     assert_eq!(schema.positions(&["hours", "age"]).expect("both"), [1, 0]);
-    assert_eq!(
-        message(schema.positions(&["hous"])),
-        "no feature `hous`, did you mean `hours`?"
-    );
+    assert_eq!(message(schema.positions(&["hous"])), "no feature `hous`, did you mean `hours`?");
 }
 
 #[test]
 fn an_absent_schema_file_is_refused() {
-    assert_eq!(
-        message(Schema::load("nowhere/s.toml")),
-        "nowhere/s.toml: no such file"
-    );
+    assert_eq!(message(Schema::load("nowhere/s.toml")), "nowhere/s.toml: no such file");
 }
 
 proptest! {

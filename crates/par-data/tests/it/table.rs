@@ -27,22 +27,13 @@ fn rows_come_in_batches_with_their_lines() {
     assert_eq!(batches.iter().map(Batch::rows).collect::<Vec<_>>(), [2, 1]);
     assert_eq!(batches[0].cell(1, 1), "y\nz");
     assert_eq!(batches[1].cell(0, 1), "say \"hi\"");
-    let lines = [
-        batches[0].position(0),
-        batches[0].position(1),
-        batches[1].position(0),
-    ];
+    let lines = [batches[0].position(0), batches[0].position(1), batches[1].position(0)];
     assert_eq!(lines, [2, 3, 5], "the second row takes two lines");
 }
 
 #[test]
 fn line_ends_byte_order_marks_and_other_delimiters_do_not_matter() {
-    for text in [
-        "a,b\r\n1,2\r\n",
-        "\u{feff}a,b\n1,2",
-        "a;b\n1;2\n",
-        "a\tb\n1\t2\n",
-    ] {
+    for text in ["a,b\r\n1,2\r\n", "\u{feff}a,b\n1,2", "a;b\n1;2\n", "a\tb\n1\t2\n"] {
         let table = table(text);
         assert_eq!(table.columns(), ["a", "b"], "{text:?}");
         assert_eq!(first_row(&all_rows(table), 2), ["1", "2"], "{text:?}");
@@ -58,14 +49,10 @@ fn gzip_is_known_by_its_first_bytes() {
 #[test]
 fn without_a_header_columns_are_numbered() {
     let bytes: &[u8] = b"x,y\nz,w\n";
-    let table =
-        Table::from_reader("t.csv", bytes, &TableOptions { header: false }).expect("a table");
+    let table = Table::from_reader("t.csv", bytes, &TableOptions { header: false }).expect("a table");
     assert_eq!(table.columns(), ["0", "1"]);
     let batch = all_rows(table);
-    assert_eq!(
-        (batch.rows(), batch.cell(0, 0), batch.position(0)),
-        (2, "x", 1)
-    );
+    assert_eq!((batch.rows(), batch.cell(0, 0), batch.position(0)), (2, "x", 1));
 }
 
 #[test]
@@ -94,14 +81,8 @@ fn an_empty_file_is_refused() {
 
 #[test]
 fn a_ragged_row_is_refused() {
-    assert_eq!(
-        message(batches(b"a,b\n1,2\n3\n")),
-        "t.csv, line 3: expected 2 cells, found 1"
-    );
-    assert_eq!(
-        message(batches(b"a,b\n1,2,3\n")),
-        "t.csv, line 2: expected 2 cells, found 3"
-    );
+    assert_eq!(message(batches(b"a,b\n1,2\n3\n")), "t.csv, line 3: expected 2 cells, found 1");
+    assert_eq!(message(batches(b"a,b\n1,2,3\n")), "t.csv, line 2: expected 2 cells, found 3");
 }
 
 #[test]
@@ -109,33 +90,21 @@ fn bytes_that_are_not_utf8_are_refused() {
     let expected = "t.csv, line 3: cell 2 is not UTF-8\nhint: save the table as UTF-8";
     assert_eq!(message(batches(b"a,b\n1,2\n3,caf\xe9\n")), expected);
     let split = "t.csv, line 2: cell 1 is not UTF-8\nhint: save the table as UTF-8";
-    assert_eq!(
-        message(batches(b"a,b\n\xc3,\xa9\n")),
-        split,
-        "a letter does not span two cells"
-    );
+    assert_eq!(message(batches(b"a,b\n\xc3,\xa9\n")), split, "a letter does not span two cells");
 }
 
 #[test]
 fn a_repeated_column_is_refused() {
-    assert_eq!(
-        message(read(b"a,b,a\n")),
-        "t.csv: two columns are called `a`\nhint: rename or drop one"
-    );
+    assert_eq!(message(read(b"a,b,a\n")), "t.csv: two columns are called `a`\nhint: rename or drop one");
 }
 
 #[test]
 fn truncated_gzip_is_refused() {
-    let text: String = (0..50_000)
-        .map(|row| format!("{row},{}\n", row * 7919 % 10_007))
-        .collect();
+    let text: String = (0..50_000).map(|row| format!("{row},{}\n", row * 7919 % 10_007)).collect();
     let whole = gzipped(&format!("a,b\n{text}"));
     let found = message(batches(&whole[..whole.len() / 2]));
     let (place, rest) = found.split_once(": ").expect("a place");
-    assert_eq!(
-        rest,
-        "the gzip data end too early\nhint: the file is cut off; copy or download it again"
-    );
+    assert_eq!(rest, "the gzip data end too early\nhint: the file is cut off; copy or download it again");
     assert!(place.starts_with("t.csv, line "), "{place}");
     let line: u64 = place["t.csv, line ".len()..].parse().expect("a line");
     assert!((10_000..50_000).contains(&line), "{line} is about half way");
@@ -151,26 +120,21 @@ fn too_many_columns_are_refused() {
 #[test]
 fn a_cell_of_megabytes_is_refused() {
     let bytes = format!("a,b\n1,{}\n", "x".repeat((1 << 20) + 1));
-    let expected = "t.csv, line 2: cell 2 is longer than 1048576 bytes\nhint: look for a quote that is never closed";
+    let expected =
+        "t.csv, line 2: cell 2 is longer than 1048576 bytes\nhint: look for a quote that is never closed";
     assert_eq!(message(batches(bytes.as_bytes())), expected);
 }
 
 #[cfg(not(feature = "parquet"))]
 #[test]
 fn parquet_without_the_feature_says_how_to_build_it() {
-    let mut file = tempfile::Builder::new()
-        .suffix(".parquet")
-        .tempfile()
-        .expect("a file");
+    let mut file = tempfile::Builder::new().suffix(".parquet").tempfile().expect("a file");
     file.write_all(b"PAR1").expect("a file takes it");
     let path = file.path().display().to_string();
     let expected = format!(
         "{path}: this build does not read Parquet\nhint: build with `--features parquet`, or convert to CSV"
     );
-    assert_eq!(
-        message(Table::open(&path, &TableOptions::default())),
-        expected
-    );
+    assert_eq!(message(Table::open(&path, &TableOptions::default())), expected);
 }
 
 proptest! {
