@@ -421,12 +421,11 @@ fn leaf_slopes(unit: &[u32], slope: &Lanes, leaves: &mut [Lanes], before: &mut [
 /// What reaches each code: its ratios in the leaves times what reaches them, a matrix product again.
 #[inline(always)]
 fn soft_gradient(table: &Table, slopes: &[Lanes], gradient: &mut [Lanes]) {
-    let places = slopes.len();
-    let groups = gradient.chunks_mut(ABREAST).zip(table.leaf_ratios.chunks(ABREAST * places));
-    for (gradient, ratios) in groups {
+    for (group, gradient) in gradient.chunks_mut(ABREAST).enumerate() {
+        let lines: [&[f32]; ABREAST] = table.leaf_lines(group);
         let mut sums = [[0.0; LANES]; ABREAST];
         for (leaf, slope) in slopes.iter().enumerate() {
-            for (sum, line) in sums.iter_mut().zip(ratios.chunks_exact(places)) {
+            for (sum, line) in sums.iter_mut().zip(&lines) {
                 add_scaled(sum, line[leaf], slope);
             }
         }

@@ -144,6 +144,14 @@ impl Table {
     fn places(&self) -> usize {
         self.leaves.len().next_multiple_of(TILE)
     }
+
+    /// The lines of `leaf_ratios` of a group of codes; past the last code it is repeated.
+    #[inline(always)]
+    fn leaf_lines<const N: usize>(&self, group: usize) -> [&[f32]; N] {
+        let places = self.places();
+        let line = |code: usize| &self.leaf_ratios[code.min(self.cardinality - 1) * places..][..places];
+        std::array::from_fn(|position| line(group * N + position))
+    }
 }
 
 /// The leaves of one variable in one tile.

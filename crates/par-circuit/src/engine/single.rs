@@ -251,12 +251,11 @@ const ABREAST: usize = 4;
 /// For each code, its ratios in the leaves times what reaches them.
 #[inline(always)]
 fn slopes_of_codes(table: &Table, slopes: &[f32], gradient: &mut [f32]) {
-    let places = slopes.len();
-    let groups = gradient.chunks_mut(ABREAST).zip(table.leaf_ratios.chunks(ABREAST * places));
-    for (gradient, ratios) in groups {
+    for (group, gradient) in gradient.chunks_mut(ABREAST).enumerate() {
+        let lines: [&[f32]; ABREAST] = table.leaf_lines(group);
         let mut sums = [[0.0; TILE]; ABREAST];
         for (tile, slopes) in slopes.chunks_exact(TILE).enumerate() {
-            for (sum, line) in sums.iter_mut().zip(ratios.chunks_exact(places)) {
+            for (sum, line) in sums.iter_mut().zip(&lines) {
                 let ratios = &line[tile * TILE..][..TILE];
                 for ((sum, ratio), slope) in sum.iter_mut().zip(ratios).zip(slopes) {
                     *sum += ratio * slope;

@@ -190,8 +190,8 @@ pub(super) fn learn(
     let folds = Folds::new(rows, valid, config.seed);
     let mut search = Search { folds: &folds, config, progress, trained: Vec::new() };
     match config.learner {
-        Learner::LearnSpn => search.choose_prior(&Way::LearnSpn(config.learn_spn.clone())),
-        Learner::Hclt => search.choose_prior(&Way::Hclt(config.hclt.clone())),
+        Learner::LearnSpn => drop(search.choose_prior(&Way::LearnSpn(config.learn_spn.clone()))),
+        Learner::Hclt => drop(search.choose_prior(&Way::Hclt(config.hclt.clone()))),
         Learner::Auto => search.try_all(rows),
     }
     let (members, held_out) = search.choose();
@@ -265,71 +265,70 @@ impl Search<'_> {
     }
 
     /// Tries one way with the configured leaf prior, then with smaller ones while they are better, and
-    /// if none is, with larger ones.
-    fn choose_prior(&mut self, way: &Way) {
+    /// if none is, with larger ones; the best settings and their score.
+    fn choose_prior(&mut self, way: &Way) -> (EmConfig, f64) {
         let config = self.config;
         let seed = config.seed;
         let structures = self.folds.structures(way, seed);
-        let mut try_prior = |em: &EmConfig| {
-            self.try_structures(Candidate { way: way.clone(), em: em.clone(), seed }, &structures)
+        let mut try_prior = |leaf_prior: f64| {
+            let em = EmConfig { leaf_prior, ..config.em.clone() };
+            self.try_structures(Candidate { way: way.clone(), em, seed }, &structures)
         };
-        let first = try_prior(&config.em);
+        let configured = config.em.leaf_prior;
+        let mut best = (configured, try_prior(configured));
         let smaller = |prior: f64| prior / PRIOR_STEP;
         let larger = |prior: f64| prior * PRIOR_STEP;
         for next in [&smaller as &dyn Fn(f64) -> f64, &larger] {
-            let mut em = config.em.clone();
-            let mut best = first;
             for _ in 0..PRIOR_STEPS {
-                em.leaf_prior = next(em.leaf_prior);
-                let score = try_prior(&em);
-                if score <= best {
+                let prior = next(best.0);
+                let score = try_prior(prior);
+                if score <= best.1 {
                     break;
                 }
-                best = score;
+                best = (prior, score);
             }
-            if best > first {
-                return;
+            if best.0 != configured {
+                break;
             }
         }
+        (EmConfig { leaf_prior: best.0, ..config.em.clone() }, best.1)
     }
 
     fn try_all(&mut self, rows: &Dataset) {
         let tree = |groups: usize, states: usize| Way::Hclt(HcltConfig { states, groups });
-        self.choose_prior(&tree(1, 8));
-        let em = self.trained[self.best()].candidate.em.clone();
-        let mut before = self.trained[self.best()].score();
-        for states in [16, 32, 64] {
-            if !affordable(rows, 1, states) {
-                break;
-            }
-            let score = self.try_one(tree(1, states), &em, self.config.seed);
+        let seed = self.config.seed;
+
+        let (em, mut before) = self.choose_prior(&tree(1, 8));
+        for states in [16, 32, 64].into_iter().take_while(|&states| affordable(rows, 1, states)) {
+            let score = self.try_one(tree(1, states), &em, seed);
             if score < before + WORTHWHILE * before.abs() {
                 break;
             }
             before = score;
         }
-        for config in [LearnSpnConfig::default(), LearnSpnConfig::fine()] {
-            self.try_one(Way::LearnSpn(config), &em, self.config.seed);
-        }
-        // Groups need rows: at least fifty each.
-        for (groups, states) in [(3, 4), (4, 8), (10, 8), (20, 4), (100, 1)] {
-            if rows.len() >= 50 * groups && affordable(rows, groups, states) {
-                self.try_one(tree(groups, states), &em, self.config.seed);
+
+        let (em, _) = self.choose_prior(&Way::LearnSpn(LearnSpnConfig::default()));
+        self.try_one(Way::LearnSpn(LearnSpnConfig::fine()), &em, seed);
+
+        let sensible = |&(groups, states): &(usize, usize)| {
+            rows.len() >= ROWS_PER_GROUP * groups && affordable(rows, groups, states)
+        };
+        let mut grouped = [(3, 4), (4, 8), (10, 8), (20, 4), (100, 1)].into_iter().filter(sensible);
+        if let Some((groups, states)) = grouped.next() {
+            let (em, _) = self.choose_prior(&tree(groups, states));
+            for (groups, states) in grouped {
+                self.try_one(tree(groups, states), &em, seed);
             }
         }
+
         // Where a mixture of ways pays, so do more runs of its members.
         let (members, _) = self.choose();
         if members.len() > 1 {
-            let mut ways: Vec<Way> = Vec::new();
-            for (member, _) in members {
-                let way = &self.trained[member].candidate.way;
-                if !ways.contains(way) {
-                    ways.push(way.clone());
-                }
-            }
+            let members: Vec<Candidate> =
+                members.iter().map(|&(member, _)| self.trained[member].candidate.clone()).collect();
             for run in 1..=2 {
-                for way in &ways {
-                    self.try_one(way.clone(), &em, self.config.seed.wrapping_add(run));
+                for Candidate { way, em, .. } in &members {
+                    self.try_one(way.clone(), em, seed.wrapping_add(run));
                 }
             }
         }
@@ -345,15 +344,20 @@ impl Search<'_> {
     /// It begins with the smallest circuit that is about as good as the best one, and grows by the trial
     /// that improves it most, while that is worthwhile.
     fn choose(&self) -> (Vec<(usize, f64)>, f64) {
-        let best = self.trained[self.best()].score();
-        let good = |&trial: &usize| self.trained[trial].score() >= best - WORTHWHILE * best.abs();
-        let smallest = (0..self.trained.len()).filter(good).min_by_key(|&t| self.trained[t].edges());
-        let mut members = vec![smallest.expect("the best is as good as itself")];
+        let best = self.best();
+        if self.config.learner != Learner::Auto {
+            return (vec![(best, 1.0)], self.trained[best].score());
+        }
+        let score = |trial: usize| self.trained[trial].score();
+        let worthwhile = WORTHWHILE * score(best).abs();
+        let as_good = (0..self.trained.len()).filter(|&trial| score(trial) >= score(best) - worthwhile);
+        let smallest =
+            |trials: &mut dyn Iterator<Item = usize>| trials.min_by_key(|&t| self.trained[t].edges());
+        let within = |&trial: &usize| self.trained[trial].edges() <= self.config.max_edges;
+        let first = smallest(&mut as_good.filter(within)).or_else(|| smallest(&mut (0..self.trained.len())));
+        let mut members = vec![first.expect("something was tried")];
         let mut score = self.trained[members[0]].score();
         let mut weights = vec![1.0];
-        if self.config.learner != Learner::Auto {
-            return (vec![(members[0], 1.0)], score);
-        }
         loop {
             let edges: usize = members.iter().map(|&member| self.trained[member].edges()).sum();
             let grown = (0..self.trained.len())
@@ -398,6 +402,9 @@ impl Search<'_> {
         (weights, score / rows as f64)
     }
 }
+
+/// Fewer rows make no group with a tree of its own.
+const ROWS_PER_GROUP: usize = 50;
 
 /// Edges times rows that a trial may cost: minutes on two cores.
 const DEAREST: f64 = 1e9;

@@ -5,6 +5,7 @@ mod circuit_file;
 mod demo;
 mod schema;
 mod tables;
+mod tidy;
 
 use std::ffi::OsStr;
 use std::fs;

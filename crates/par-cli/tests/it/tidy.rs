@@ -1,0 +1,54 @@
+//! What the documents say of the code is true of the code.
+
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+/// All Rust source of the workspace.
+fn sources(folder: &Path, text: &mut String) {
+    for entry in std::fs::read_dir(folder).expect("a folder of the workspace") {
+        let path = entry.expect("an entry of it").path();
+        if path.is_dir() {
+            sources(&path, text);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            text.push_str(&read(&path));
+        }
+    }
+}
+
+#[test]
+fn every_test_named_beside_the_paper_exists() {
+    let mut text = String::new();
+    sources(&root().join("crates"), &mut text);
+    let paper = read(&root().join("docs/paper.md"));
+    let mut named = 0;
+    for line in paper.lines().filter(|line| line.starts_with("| ") && line.contains("par_")) {
+        let tests = line.rsplit('|').nth(1).expect("a last column");
+        for test in tests.split('`').skip(1).step_by(2) {
+            assert!(text.contains(&format!("fn {test}(")), "docs/paper.md names the test `{test}`");
+            named += 1;
+        }
+        let items = line.split('|').nth(2).expect("a column of items");
+        for item in items.split('`').skip(1).step_by(2) {
+            let name = item.rsplit("::").next().expect("a path has a last part");
+            let defined =
+                ["fn", "struct", "enum"].iter().any(|kind| text.contains(&format!("pub {kind} {name}")));
+            assert!(defined, "docs/paper.md names the item `{item}`");
+        }
+    }
+    assert!(named > 20, "only {named} tests were found in docs/paper.md");
+}
+
+#[test]
+fn the_readme_shows_the_example_as_it_runs() {
+    let readme = read(&root().join("README.md"));
+    let example = read(&root().join("crates/par-cli/examples/01_table_to_circuit.rs"));
+    let code = example.split_once("\n\n").expect("a heading before the code").1;
+    assert!(readme.contains(code), "README.md shows examples/01_table_to_circuit.rs");
+}
