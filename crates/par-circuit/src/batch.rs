@@ -51,7 +51,8 @@ impl Circuit {
 
     /// The log-probability of a row from its value relative to its scale, where that can be trusted.
     fn log_prob_of<T: Real>(&self, row: &[Code], value: T) -> Option<f64> {
-        value.is_safe().then(|| Into::<f64>::into(value).ln() + self.plan().log_scale(row))
+        let plan = self.plan();
+        plan.trusts(value, plan.boost(row)).then(|| Into::<f64>::into(value).ln() + plan.log_scale(row))
     }
 
     /// Mean log-probability of the rows: the usual score of a density; NaN for no rows.
@@ -78,14 +79,27 @@ impl Circuit {
         let chunks = log_probs.par_chunks_mut(CHUNK).zip(soft.par_chunks(CHUNK * codes));
         let chunks = chunks.zip(gradients.par_chunks_mut(CHUNK * codes));
         chunks.for_each_init(
-            || SoftBlock::new(self.plan()),
-            |block, ((log_probs, soft), gradients)| {
+            || (SoftBlock::<f32>::new(self.plan()), SoftBlock::<f64>::new(self.plan())),
+            |(single, double), ((log_probs, soft), gradients)| {
                 let blocks = log_probs.chunks_mut(LANES).zip(soft.chunks(LANES * codes));
                 for ((log_probs, soft), gradients) in blocks.zip(gradients.chunks_mut(LANES * codes)) {
-                    let found: Vec<Option<f64>> = block.gradients(soft, gradients).collect();
+                    let found = single.gradients(soft, gradients);
+                    // Most blocks need no second look, and those that do mostly for all of their rows.
+                    let again = if found.contains(&None) {
+                        let mut precise = gradients.to_vec();
+                        let again = double.gradients(soft, &mut precise);
+                        for lane in (0..found.len()).filter(|&lane| found[lane].is_none()) {
+                            let row = lane * codes..(lane + 1) * codes;
+                            gradients[row.clone()].copy_from_slice(&precise[row]);
+                        }
+                        again
+                    } else {
+                        Vec::new()
+                    };
                     let rows = soft.chunks_exact(codes).zip(gradients.chunks_exact_mut(codes));
-                    for ((log_prob, found), (soft, gradient)) in log_probs.iter_mut().zip(found).zip(rows) {
-                        *log_prob = found.unwrap_or_else(|| exact_soft_gradient(self, soft, gradient));
+                    for (lane, (log_prob, (soft, gradient))) in log_probs.iter_mut().zip(rows).enumerate() {
+                        let fast = found[lane].or_else(|| again[lane]);
+                        *log_prob = fast.unwrap_or_else(|| exact_soft_gradient(self, soft, gradient));
                     }
                 }
             },

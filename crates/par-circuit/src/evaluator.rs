@@ -21,13 +21,15 @@ use crate::{Allowed, Circuit, Code, Evidence, OPEN};
 #[derive(Clone, Debug)]
 pub struct Evaluator<'a> {
     circuit: &'a Circuit,
-    single: Single,
+    single: Single<f32>,
+    /// Made when the first row needs it.
+    double: Option<Single<f64>>,
 }
 
 impl Circuit {
     /// An evaluator for single rows. Keep it: it holds the memory that evaluation needs.
     pub fn evaluator(&self) -> Evaluator<'_> {
-        Evaluator { circuit: self, single: Single::new(self.plan()) }
+        Evaluator { circuit: self, single: Single::new(self.plan()), double: None }
     }
 }
 
@@ -41,7 +43,8 @@ impl Evaluator<'_> {
         assert_eq!(row.len(), cardinalities.len(), "one code a variable");
         let fits = |(&code, &cardinality): (&Code, &usize)| usize::from(code) < cardinality || code == OPEN;
         assert!(row.iter().zip(cardinalities).all(fits), "every code is below its cardinality");
-        let fast = self.single.hard(self.circuit.plan(), row);
+        let plan = self.circuit.plan();
+        let fast = self.single.hard(plan, row).or_else(|| self.double().hard(plan, row));
         fast.unwrap_or_else(|| self.circuit.log_prob(&Evidence::from_row(row)))
     }
 
@@ -66,15 +69,12 @@ impl Evaluator<'_> {
     /// # Panics
     /// As [`Evaluator::log_prob_soft`], and when `gradient` has another length.
     pub fn soft_gradient(&mut self, soft: &[f32], gradient: &mut [f32]) -> f64 {
-        check_soft(self.circuit, soft);
+        self.check_one(soft);
         assert_eq!(gradient.len(), soft.len(), "one slope a weight");
-        match self.single.soft(self.circuit.plan(), soft) {
-            Some(log_prob) => {
-                self.single.gradient(self.circuit.plan(), gradient);
-                log_prob
-            }
-            None => exact_soft_gradient(self.circuit, soft, gradient),
-        }
+        let plan = self.circuit.plan();
+        let fast = self.single.gradient(plan, soft, gradient);
+        let fast = fast.or_else(|| self.double().gradient(plan, soft, gradient));
+        fast.unwrap_or_else(|| exact_soft_gradient(self.circuit, soft, gradient))
     }
 
     /// No row of the box has a greater log-probability than this.
@@ -86,10 +86,19 @@ impl Evaluator<'_> {
     /// When the box is of other variables.
     pub fn upper_bound(&mut self, allowed: &Allowed) -> f64 {
         assert_eq!(allowed.cardinalities(), self.circuit.cardinalities(), "a box of the same variables");
-        match self.single.largest(self.circuit.plan(), allowed) {
-            Some(bound) => bound + self.circuit.plan().rounding(),
-            None => self.circuit.log_upper_bound(allowed),
-        }
+        let plan = self.circuit.plan();
+        let fast = self.single.largest(plan, allowed).or_else(|| self.double().largest(plan, allowed));
+        fast.map_or_else(|| self.circuit.log_upper_bound(allowed), |bound| bound + plan.rounding())
+    }
+
+    fn double(&mut self) -> &mut Single<f64> {
+        self.double.get_or_insert_with(|| Single::new(self.circuit.plan()))
+    }
+
+    fn check_one(&self, soft: &[f32]) {
+        let codes = self.circuit.cardinalities().iter().sum::<usize>();
+        assert_eq!(soft.len(), codes, "one weight a code");
+        check_soft(self.circuit, soft);
     }
 }
 

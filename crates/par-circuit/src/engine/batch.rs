@@ -241,34 +241,37 @@ fn backward_product<T: Real>(
 }
 
 /// Evaluates blocks of soft rows, with their gradients.
-pub(crate) struct SoftBlock<'a> {
+pub(crate) struct SoftBlock<'a, T> {
     plan: &'a Plan,
     /// Where the codes of each variable begin in a soft row.
     offsets: Vec<usize>,
     codes: usize,
     /// The rows' weights, scaled to sum to one a variable, `[code]`.
-    weights: Vec<Lanes>,
+    weights: Vec<Lanes<T>>,
     /// What they were divided by, a variable at a time.
     scales: Vec<[f64; LANES]>,
+    /// How much the leaves can lift a value, over all variables.
+    boosts: [f64; LANES],
     /// Values of the leaves, then what reaches them.
-    leaves: Vec<Lanes>,
-    values: Vec<Lanes>,
-    slopes: Vec<Lanes>,
-    scratch: Vec<Lanes>,
-    gradient: Vec<Lanes>,
+    leaves: Vec<Lanes<T>>,
+    values: Vec<Lanes<T>>,
+    slopes: Vec<Lanes<T>>,
+    scratch: Vec<Lanes<T>>,
+    gradient: Vec<Lanes<T>>,
 }
 
-impl<'a> SoftBlock<'a> {
+impl<'a, T: Real> SoftBlock<'a, T> {
     pub(crate) fn new(plan: &'a Plan) -> Self {
         let cardinalities: Vec<usize> = plan.tables.iter().map(|table| table.cardinality).collect();
         let codes = cardinalities.iter().sum();
-        let zeros = |length| vec![[0.0; LANES]; length];
+        let zeros = |length| vec![[T::default(); LANES]; length];
         Self {
             plan,
             offsets: crate::circuit::offsets(&cardinalities),
             codes,
             weights: zeros(codes),
             scales: vec![[1.0; LANES]; plan.tables.len()],
+            boosts: [1.0; LANES],
             leaves: zeros(plan.leaf_places),
             values: zeros(plan.values),
             slopes: zeros(plan.values),
@@ -278,33 +281,29 @@ impl<'a> SoftBlock<'a> {
     }
 
     /// Log-probability of each of at most [`LANES`] soft rows, and its gradient; `None` for a row that
-    /// single precision cannot hold, whose gradient is left as it is.
-    pub(crate) fn gradients(
-        &mut self,
-        soft: &[f32],
-        gradients: &mut [f32],
-    ) -> impl Iterator<Item = Option<f64>> {
+    /// this precision cannot hold, whose gradient is left as it is.
+    pub(crate) fn gradients(&mut self, soft: &[f32], gradients: &mut [f32]) -> Vec<Option<f64>> {
         let rows = soft.len() / self.codes;
         self.set_rows(soft);
         vectorised(SoftForward(self));
         let roots = self.values[self.plan.root];
-        self.slopes.fill([0.0; LANES]);
-        for (slope, &root) in self.slopes[self.plan.root].iter_mut().zip(&roots[..rows]) {
-            *slope = if root.is_moderate() { 1.0 / root } else { 0.0 };
+        let trusted = |lane: usize| self.plan.trusts_slopes(roots[lane], self.boosts[lane]);
+        let trusted: Vec<bool> = (0..rows).map(trusted).collect();
+        self.slopes.fill([T::default(); LANES]);
+        for lane in (0..rows).filter(|&lane| trusted[lane]) {
+            self.slopes[self.plan.root][lane] = roots[lane].inverse();
         }
         vectorised(SoftBackward(self));
         for (lane, gradient) in gradients.chunks_exact_mut(self.codes).enumerate() {
-            if roots[lane].is_moderate() {
+            if trusted[lane] {
                 self.write_gradient(lane, gradient);
             }
         }
-        let scales = &self.scales;
-        let log_prob = move |lane: usize| {
-            let root = roots[lane];
-            let log_scale = scales.iter().map(|scale| scale[lane].ln()).sum::<f64>();
-            root.is_moderate().then(|| f64::from(root).ln() + log_scale)
+        let log_prob = |lane: usize| {
+            let log_scale = self.scales.iter().map(|scale| scale[lane].ln()).sum::<f64>();
+            Into::<f64>::into(roots[lane]).ln() + log_scale
         };
-        (0..rows).map(log_prob)
+        (0..rows).map(|lane| trusted[lane].then(|| log_prob(lane))).collect()
     }
 
     /// Divides each variable's weights by their expectation under the scales, so that a leaf's value is
@@ -313,21 +312,26 @@ impl<'a> SoftBlock<'a> {
         let mut rows = soft.chunks_exact(self.codes);
         for lane in 0..LANES {
             let row = rows.next();
+            self.boosts[lane] = 1.0;
             for (variable, table) in self.plan.tables.iter().enumerate() {
                 let start = self.offsets[variable];
                 let weights = &mut self.weights[start..][..table.cardinality];
                 let Some(row) = row else {
-                    weights.iter_mut().for_each(|weight| weight[lane] = 0.0);
+                    weights.iter_mut().for_each(|weight| weight[lane] = T::default());
                     continue;
                 };
                 let soft = &row[start..][..table.cardinality];
                 let terms = soft.iter().zip(&table.scales);
                 let scale: f64 = terms.clone().map(|(&soft, scale)| f64::from(soft) * scale).sum();
                 let inverse = if scale > 0.0 { 1.0 / scale } else { 0.0 };
-                for (weight, (&soft, scale)) in weights.iter_mut().zip(terms) {
-                    weight[lane] = (f64::from(soft) * scale * inverse) as f32;
+                let mut boost = 0.0;
+                for ((weight, (&soft, scale)), most) in weights.iter_mut().zip(terms).zip(&table.boosts) {
+                    let share = f64::from(soft) * scale * inverse;
+                    weight[lane] = T::from(share as f32);
+                    boost += share * most;
                 }
                 self.scales[variable][lane] = scale;
+                self.boosts[lane] *= boost;
             }
         }
     }
@@ -339,15 +343,15 @@ impl<'a> SoftBlock<'a> {
             let raw = &self.gradient[start..][..table.cardinality];
             let gradient = &mut gradient[start..][..table.cardinality];
             for (gradient, (raw, scale)) in gradient.iter_mut().zip(raw.iter().zip(&table.scales)) {
-                *gradient = raw[lane] * (scale * inverse) as f32;
+                *gradient = (Into::<f64>::into(raw[lane]) * scale * inverse) as f32;
             }
         }
     }
 }
 
-struct SoftForward<'a, 'b>(&'b mut SoftBlock<'a>);
+struct SoftForward<'a, 'b, T>(&'b mut SoftBlock<'a, T>);
 
-impl Kernel for SoftForward<'_, '_> {
+impl<T: Real> Kernel for SoftForward<'_, '_, T> {
     #[inline(always)]
     fn run(self) {
         let SoftBlock { plan, offsets, weights, leaves, values, .. } = self.0;
@@ -356,7 +360,7 @@ impl Kernel for SoftForward<'_, '_> {
             soft_leaves(table, weights, &mut leaves[table.first_leaf..][..table.places()]);
         }
         for (unit, value) in values[..plan.unit_ends.len()].iter_mut().enumerate() {
-            let mut product = [1.0; LANES];
+            let mut product = [T::ONE; LANES];
             for &leaf in plan.unit_leaves(unit) {
                 multiply(&mut product, &leaves[leaf as usize]);
             }
@@ -371,10 +375,10 @@ impl Kernel for SoftForward<'_, '_> {
 /// # Paper
 /// l_j(q_j) = Σ_c q_{j,c} θ_{j,c}, appendix "Tractable Gradient Computation".
 #[inline(always)]
-fn soft_leaves(table: &Table, weights: &[Lanes], leaves: &mut [Lanes]) {
+fn soft_leaves<T: Real>(table: &Table, weights: &[Lanes<T>], leaves: &mut [Lanes<T>]) {
     let places = leaves.len();
     for (group, leaves) in leaves.chunks_exact_mut(ABREAST).enumerate() {
-        let mut sums = [[0.0; LANES]; ABREAST];
+        let mut sums = [[T::default(); LANES]; ABREAST];
         for (line, weight) in table.leaf_ratios.chunks_exact(places).zip(weights) {
             let ratios = &line[group * ABREAST..][..ABREAST];
             for (sum, &ratio) in sums.iter_mut().zip(ratios) {
@@ -385,9 +389,9 @@ fn soft_leaves(table: &Table, weights: &[Lanes], leaves: &mut [Lanes]) {
     }
 }
 
-struct SoftBackward<'a, 'b>(&'b mut SoftBlock<'a>);
+struct SoftBackward<'a, 'b, T>(&'b mut SoftBlock<'a, T>);
 
-impl Kernel for SoftBackward<'_, '_> {
+impl<T: Real> Kernel for SoftBackward<'_, '_, T> {
     #[inline(always)]
     fn run(self) {
         let SoftBlock { plan, offsets, leaves, values, slopes, scratch, gradient, .. } = self.0;
@@ -404,13 +408,13 @@ impl Kernel for SoftBackward<'_, '_> {
 
 /// Puts in place of each leaf's value what reaches the leaf: the unit's slope times the unit's others.
 #[inline(always)]
-fn leaf_slopes(unit: &[u32], slope: &Lanes, leaves: &mut [Lanes], before: &mut [Lanes]) {
+fn leaf_slopes<T: Real>(unit: &[u32], slope: &Lanes<T>, leaves: &mut [Lanes<T>], before: &mut [Lanes<T>]) {
     let mut product = *slope;
     for (before, &leaf) in before.iter_mut().zip(unit) {
         *before = product;
         multiply(&mut product, &leaves[leaf as usize]);
     }
-    let mut after = [1.0; LANES];
+    let mut after = [T::ONE; LANES];
     for (before, &leaf) in before.iter().zip(unit).rev() {
         let value = std::mem::replace(&mut leaves[leaf as usize], *before);
         multiply(&mut leaves[leaf as usize], &after);
@@ -420,10 +424,10 @@ fn leaf_slopes(unit: &[u32], slope: &Lanes, leaves: &mut [Lanes], before: &mut [
 
 /// What reaches each code: its ratios in the leaves times what reaches them, a matrix product again.
 #[inline(always)]
-fn soft_gradient(table: &Table, slopes: &[Lanes], gradient: &mut [Lanes]) {
+fn soft_gradient<T: Real>(table: &Table, slopes: &[Lanes<T>], gradient: &mut [Lanes<T>]) {
     for (group, gradient) in gradient.chunks_mut(ABREAST).enumerate() {
         let lines: [&[f32]; ABREAST] = table.leaf_lines(group);
-        let mut sums = [[0.0; LANES]; ABREAST];
+        let mut sums = [[T::default(); LANES]; ABREAST];
         for (leaf, slope) in slopes.iter().enumerate() {
             for (sum, line) in sums.iter_mut().zip(&lines) {
                 add_scaled(sum, line[leaf], slope);

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Entry, Kind, NO_LEAF, Plan, Step, TILE, Table};
+use super::{Entry, Kind, NO_LEAF, Plan, Real, Step, TILE, Table};
 use crate::{Node, NodeId};
 
 /// Smallest scale: a category that the circuit gives less is divided by this.
@@ -28,11 +28,15 @@ impl Plan {
             sums: steps.sums,
             values: steps.next,
             root: values[nodes.len() - 1] as usize,
+            operations: 0.0,
             rounding: 0.0,
         };
         plan.lay_tiles(&units);
         plan.lay_leaves(&units);
         plan.load(nodes);
+        let steps = plan.steps.iter().map(|step| step.arity as usize * step.width as usize);
+        let leaves = plan.tables.iter().map(|table| table.leaf_ratios.len());
+        plan.operations = (leaves.sum::<usize>() + plan.unit_leaves.len() + 2 * steps.sum::<usize>()) as f64;
         plan.rounding = plan.largest_rounding();
         plan
     }
@@ -100,6 +104,9 @@ impl Plan {
                     table.leaf_ratios[code * places + place] = (probability / table.scales[code]) as f32;
                 }
             }
+            for (boost, ratios) in table.boosts.iter_mut().zip(table.leaf_ratios.chunks_exact(places)) {
+                *boost = ratios.iter().fold(1.0, |largest, &ratio| largest.max(f64::from(ratio)));
+            }
         }
         let mut sums = self.sums.iter();
         for step in &self.steps {
@@ -117,7 +124,7 @@ impl Plan {
     }
 
     /// The relative error of a sum or product of positive terms grows by half a unit in the last place
-    /// with each operation and each parameter rounded.
+    /// with each operation and each parameter rounded; what underflow may cost comes on top.
     fn largest_rounding(&self) -> f64 {
         let mut operations = vec![0_usize; self.values];
         for tile in 0..self.tiles() {
@@ -138,7 +145,7 @@ impl Plan {
                 operations[step.output as usize + output] = made;
             }
         }
-        operations[self.root] as f64 * f64::from(f32::EPSILON)
+        operations[self.root] as f64 * f64::from(f32::EPSILON) + f32::NEGLIGIBLE
     }
 }
 
@@ -153,6 +160,7 @@ impl Table {
             leaves: Vec::new(),
             first_leaf: 0,
             leaf_ratios: Vec::new(),
+            boosts: vec![1.0; cardinality + 1],
             scales,
             log_scales,
         }

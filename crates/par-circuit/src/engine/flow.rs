@@ -14,6 +14,14 @@ pub(crate) struct Flow {
     leaves: Vec<Vec<f64>>,
 }
 
+/// Whether a row's flows are worth adding: its value is far from under- and overflow. That a part of the
+/// circuit may have underflowed is of no matter here: such a part would get next to no flow.
+pub(crate) fn is_moderate<T: Real>(value: T) -> bool {
+    let moderate = T::LARGEST.powf(0.4);
+    let value = value.into();
+    value > 1.0 / moderate && value < moderate
+}
+
 /// Sums flows over blocks of rows.
 pub(crate) struct FlowBlock<'a, T> {
     plan: &'a Plan,
@@ -40,17 +48,17 @@ impl<'a, T: Real> FlowBlock<'a, T> {
 
     /// Adds the flows of at most [`LANES`] rows, and gives their values relative to their scales.
     ///
-    /// A row whose value is not moderate adds nothing.
+    /// A row whose value is not [moderate](is_moderate) adds nothing.
     pub(crate) fn add(&mut self, rows: &[Code]) -> Lanes<T> {
         let count = rows.len() / self.plan.tables.len();
         let roots = *self.hard.values(rows);
-        if !roots.iter().all(|root| root.is_moderate()) {
+        if !roots.iter().all(|&root| is_moderate(root)) {
             // An infinite value times no slope would still be no number.
-            self.hard.open_rows(|lane| !roots[lane].is_moderate());
+            self.hard.open_rows(|lane| !is_moderate(roots[lane]));
         }
         self.slopes.fill([T::default(); LANES]);
         for (slope, &root) in self.slopes[self.plan.root].iter_mut().zip(&roots[..count]) {
-            *slope = if root.is_moderate() { root.inverse() } else { T::default() };
+            *slope = if is_moderate(root) { root.inverse() } else { T::default() };
         }
         vectorised(Down(self));
         roots

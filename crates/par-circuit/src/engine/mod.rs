@@ -9,9 +9,9 @@
 //! of a variable lie side by side for each code without gaps, for matrix products with the codes' weights.
 //!
 //! Leaves hold the ratio of their probability to a *scale*, the circuit's own marginal, so that a row's
-//! value is near one and single precision neither under- nor overflows; the logarithms of the scales
-//! are added back. A row whose value leaves the safe range all the same is computed again, in double
-//! precision by the same loops, and if that does not hold it either, in log space by the caller.
+//! value is near one; the logarithms of the scales are added back. A row whose value under- or overflow
+//! could have touched ([`Plan::trusts`]) is computed again, in double precision by the same loops, and if
+//! that does not hold it either, in log space by the caller.
 
 mod batch;
 mod compile;
@@ -19,11 +19,11 @@ mod flow;
 mod single;
 mod vectorised;
 
-pub(crate) use batch::HardBlock;
-pub(crate) use batch::SoftBlock;
-pub(crate) use flow::{Flow, FlowBlock};
+pub(crate) use batch::{HardBlock, SoftBlock};
+pub(crate) use flow::{Flow, FlowBlock, is_moderate};
 pub(crate) use single::Single;
 
+use std::iter::{Product, Sum};
 use std::ops::{AddAssign, Mul, MulAssign};
 
 use crate::{Code, NodeId, OPEN};
@@ -35,22 +35,35 @@ pub(crate) const LANES: usize = 16;
 pub(crate) const TILE: usize = 8;
 
 /// One value for each row of a block.
-pub(crate) type Lanes<T = f32> = [T; LANES];
+pub(crate) type Lanes<T> = [T; LANES];
 
 /// One value for each unit of a tile.
 pub(crate) type Tile<T = f32> = [T; TILE];
 
-/// The precision of a block: single, or double for the rows that single precision cannot hold.
+/// The precision of a computation: single, or double for the rows that single precision cannot hold.
 pub(crate) trait Real:
-    Copy + Default + Send + From<f32> + Into<f64> + Mul<Output = Self> + MulAssign + AddAssign
+    Copy
+    + Default
+    + PartialOrd
+    + Send
+    + From<f32>
+    + Into<f64>
+    + Mul<Output = Self>
+    + MulAssign
+    + AddAssign
+    + Sum
+    + Product
 {
     const ONE: Self;
 
-    /// Whether a row's value is far enough from under- and overflow to be trusted.
-    fn is_safe(self) -> bool;
+    /// The smallest number with all its digits: what is below may be lost.
+    const SMALLEST: f64;
 
-    /// Whether it is so far from them that slopes, which begin at its inverse, can be trusted too.
-    fn is_moderate(self) -> bool;
+    /// A number far enough below the largest.
+    const LARGEST: f64;
+
+    /// A relative error that does not matter.
+    const NEGLIGIBLE: f64;
 
     /// `1 / self`.
     fn inverse(self) -> Self;
@@ -58,14 +71,9 @@ pub(crate) trait Real:
 
 impl Real for f32 {
     const ONE: Self = 1.0;
-
-    fn is_safe(self) -> bool {
-        self > 1e-30 && self < 1e30
-    }
-
-    fn is_moderate(self) -> bool {
-        self > 1e-12 && self < 1e12
-    }
+    const SMALLEST: f64 = Self::MIN_POSITIVE as f64;
+    const LARGEST: f64 = 1e30;
+    const NEGLIGIBLE: f64 = 1e-7;
 
     fn inverse(self) -> Self {
         self.recip()
@@ -74,14 +82,9 @@ impl Real for f32 {
 
 impl Real for f64 {
     const ONE: Self = 1.0;
-
-    fn is_safe(self) -> bool {
-        self > 1e-280 && self < 1e280
-    }
-
-    fn is_moderate(self) -> bool {
-        self > 1e-120 && self < 1e120
-    }
+    const SMALLEST: f64 = Self::MIN_POSITIVE;
+    const LARGEST: f64 = 1e300;
+    const NEGLIGIBLE: f64 = 1e-9;
 
     fn inverse(self) -> Self {
         self.recip()
@@ -109,6 +112,8 @@ pub(crate) struct Plan {
     sums: Vec<NodeId>,
     values: usize,
     root: usize,
+    /// How often a value is made of others, at most.
+    operations: f64,
     /// Relative error that rounding may have added to the root, at most.
     rounding: f64,
 }
@@ -127,6 +132,8 @@ struct Table {
     first_leaf: usize,
     /// Probability over scale, `[code][leaf]`, with zeros in the places left over.
     leaf_ratios: Vec<f32>,
+    /// The largest ratio of each code, at least one; one for open.
+    boosts: Vec<f64>,
     /// One a code: the circuit's marginal when it was compiled.
     scales: Vec<f64>,
     /// Their logarithms, and 0 for open.
@@ -224,6 +231,28 @@ impl Plan {
     pub(crate) fn log_scale(&self, row: &[Code]) -> f64 {
         let scale = |(table, &code): (&Table, &Code)| table.log_scales[table.line(code)];
         self.tables.iter().zip(row).map(scale).sum()
+    }
+
+    /// How much a row's other factors can lift a value at most: the product of its codes' boosts.
+    pub(crate) fn boost(&self, row: &[Code]) -> f64 {
+        self.tables.iter().zip(row).map(|(table, &code)| table.boosts[table.line(code)]).product()
+    }
+
+    /// Whether no underflow on the way to the root's value could matter to it, and no overflow came about.
+    ///
+    /// What an operation loses to underflow is below the smallest number. From there to the root it is
+    /// multiplied by weights, which sum to one, and by the values of other variables' leaves, whose
+    /// product is below the boost.
+    pub(crate) fn trusts<T: Real>(&self, value: T, boost: f64) -> bool {
+        let lost = self.operations * T::SMALLEST * boost;
+        let value = value.into();
+        value > 0.0 && value * T::NEGLIGIBLE >= lost && value <= T::LARGEST
+    }
+
+    /// Whether slopes, which begin at the inverse of the root's value, can be trusted as well.
+    pub(crate) fn trusts_slopes<T: Real>(&self, value: T, boost: f64) -> bool {
+        let lost = self.operations * T::SMALLEST * boost;
+        self.trusts(value, boost) && lost <= T::NEGLIGIBLE && boost <= T::LARGEST * value.into()
     }
 
     /// Relative error that rounding may have added to a value, at most.

@@ -6,52 +6,62 @@ use crate::{Allowed, Code};
 
 /// What evaluating one row needs to remember.
 #[derive(Clone, Debug)]
-pub(crate) struct Single {
+pub(crate) struct Single<T> {
     /// Values of the leaves, then what reaches them, of rows that are not observed codes.
-    leaves: Vec<f32>,
+    leaves: Vec<T>,
     /// What the leaves of a variable were divided by, beyond the scales.
     scales: Vec<f64>,
-    values: Vec<f32>,
-    slopes: Vec<f32>,
-    scratch: Vec<f32>,
+    /// How much the leaves can lift a value, over all variables.
+    boost: f64,
+    values: Vec<T>,
+    slopes: Vec<T>,
+    scratch: Vec<T>,
     /// Codes of the variable at hand with their weights.
-    weights: Vec<(usize, f32)>,
+    weights: Vec<(usize, T)>,
 }
 
-impl Single {
+impl<T: Real> Single<T> {
     pub(crate) fn new(plan: &Plan) -> Self {
+        let zero = T::default();
         Self {
-            leaves: vec![0.0; plan.leaf_places],
+            leaves: vec![zero; plan.leaf_places],
             scales: vec![1.0; plan.tables.len()],
-            values: vec![0.0; plan.values],
-            slopes: vec![0.0; plan.values],
-            scratch: vec![0.0; plan.widest_product()],
+            boost: 1.0,
+            values: vec![zero; plan.values],
+            slopes: vec![zero; plan.values],
+            scratch: vec![zero; plan.widest_product()],
             weights: Vec::new(),
         }
     }
 
-    /// Log-probability of a row of codes; `None` where single precision cannot hold it.
+    /// Log-probability of a row of codes; `None` where this precision cannot hold it.
     pub(crate) fn hard(&mut self, plan: &Plan, row: &[Code]) -> Option<f64> {
         vectorised(Hard { plan, row, values: &mut self.values });
         let root = self.values[plan.root];
-        root.is_safe().then(|| f64::from(root).ln() + plan.log_scale(row))
+        plan.trusts(root, plan.boost(row)).then(|| root.into().ln() + plan.log_scale(row))
     }
 
-    /// Log-probability of a soft row; `None` where single precision cannot hold it.
+    /// Log-probability of a soft row; `None` where this precision cannot hold it.
     pub(crate) fn soft(&mut self, plan: &Plan, soft: &[f32]) -> Option<f64> {
         vectorised(SoftLeaves { plan, soft, single: self });
         self.evaluate(plan)
     }
 
-    /// The gradient of the last [`Single::soft`], which gave a value.
-    pub(crate) fn gradient(&mut self, plan: &Plan, gradient: &mut [f32]) {
-        self.slopes.fill(0.0);
-        self.slopes[plan.root] = 1.0 / self.values[plan.root];
+    /// [`Single::soft`], and its gradient; `None` where this precision cannot hold them.
+    pub(crate) fn gradient(&mut self, plan: &Plan, soft: &[f32], gradient: &mut [f32]) -> Option<f64> {
+        let log_prob = self.soft(plan, soft)?;
+        let root = self.values[plan.root];
+        if !plan.trusts_slopes(root, self.boost) {
+            return None;
+        }
+        self.slopes.fill(T::default());
+        self.slopes[plan.root] = root.inverse();
         vectorised(Backward { plan, single: self, gradient });
+        Some(log_prob)
     }
 
     /// Logarithm of the circuit's value when every leaf takes the largest of its allowed probabilities,
-    /// rounding aside; `None` where single precision cannot hold it.
+    /// rounding aside; `None` where this precision cannot hold it.
     pub(crate) fn largest(&mut self, plan: &Plan, allowed: &Allowed) -> Option<f64> {
         vectorised(LargestLeaves { plan, allowed, single: self });
         self.evaluate(plan)
@@ -61,22 +71,22 @@ impl Single {
         vectorised(Units { plan, leaves: &self.leaves, values: &mut self.values });
         let root = self.values[plan.root];
         let log_scale = || self.scales.iter().map(|scale| scale.ln()).sum::<f64>();
-        root.is_safe().then(|| f64::from(root).ln() + log_scale())
+        plan.trusts(root, self.boost).then(|| root.into().ln() + log_scale())
     }
 }
 
-struct Hard<'a> {
+struct Hard<'a, T> {
     plan: &'a Plan,
     row: &'a [Code],
-    values: &'a mut [f32],
+    values: &'a mut [T],
 }
 
-impl Kernel for Hard<'_> {
+impl<T: Real> Kernel for Hard<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, row, values } = self;
         for (tile, units) in (0..plan.tiles()).zip(values.chunks_exact_mut(TILE)) {
-            let mut product = [1.0; TILE];
+            let mut product = [T::ONE; TILE];
             for entry in plan.entries(tile) {
                 let table = &plan.tables[entry.variable as usize];
                 let line = table.line(row[entry.variable as usize]);
@@ -88,13 +98,13 @@ impl Kernel for Hard<'_> {
     }
 }
 
-struct Units<'a> {
+struct Units<'a, T> {
     plan: &'a Plan,
-    leaves: &'a [f32],
-    values: &'a mut [f32],
+    leaves: &'a [T],
+    values: &'a mut [T],
 }
 
-impl Kernel for Units<'_> {
+impl<T: Real> Kernel for Units<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, leaves, values } = self;
@@ -106,14 +116,14 @@ impl Kernel for Units<'_> {
 }
 
 #[inline(always)]
-fn multiply(product: &mut Tile, factor: &Tile) {
-    for (product, factor) in product.iter_mut().zip(factor) {
-        *product *= factor;
+fn multiply<T: Real>(product: &mut Tile<T>, factor: &Tile) {
+    for (product, &factor) in product.iter_mut().zip(factor) {
+        *product *= T::from(factor);
     }
 }
 
 #[inline(always)]
-fn forward(plan: &Plan, values: &mut [f32]) {
+fn forward<T: Real>(plan: &Plan, values: &mut [T]) {
     for step in &plan.steps {
         let inputs = plan.inputs(step);
         let (done, outputs) = values.split_at_mut(step.output as usize);
@@ -128,14 +138,14 @@ fn forward(plan: &Plan, values: &mut [f32]) {
                 let weights = plan.weights(step, weights);
                 if let [output] = outputs {
                     let terms = inputs.iter().zip(weights);
-                    *output = terms.map(|(&input, weight)| weight * done[input as usize]).sum();
+                    *output = terms.map(|(&input, &weight)| T::from(weight) * done[input as usize]).sum();
                     continue;
                 }
-                outputs.fill(0.0);
+                outputs.fill(T::default());
                 for (&input, weights) in inputs.iter().zip(weights.chunks_exact(outputs.len())) {
                     let value = done[input as usize];
-                    for (output, weight) in outputs.iter_mut().zip(weights) {
-                        *output += weight * value;
+                    for (output, &weight) in outputs.iter_mut().zip(weights) {
+                        *output += T::from(weight) * value;
                     }
                 }
             }
@@ -143,17 +153,18 @@ fn forward(plan: &Plan, values: &mut [f32]) {
     }
 }
 
-struct SoftLeaves<'a> {
+struct SoftLeaves<'a, T> {
     plan: &'a Plan,
     soft: &'a [f32],
-    single: &'a mut Single,
+    single: &'a mut Single<T>,
 }
 
-impl Kernel for SoftLeaves<'_> {
+impl<T: Real> Kernel for SoftLeaves<'_, T> {
     #[inline(always)]
     fn run(self) {
         let mut rest = self.soft;
-        let Single { leaves, scales, weights, .. } = self.single;
+        let Single { leaves, scales, boost, weights, .. } = self.single;
+        *boost = 1.0;
         for (table, total) in self.plan.tables.iter().zip(scales) {
             let (soft, after) = rest.split_at(table.cardinality);
             rest = after;
@@ -161,58 +172,64 @@ impl Kernel for SoftLeaves<'_> {
             *total = terms.clone().sum();
             let inverse = if *total > 0.0 { 1.0 / *total } else { 0.0 };
             weights.clear();
-            let used = terms.enumerate().filter(|(_, term)| *term != 0.0);
-            weights.extend(used.map(|(code, term)| (code, (term * inverse) as f32)));
-            fold_codes(table, weights, leaves, |sum, term| sum + term);
+            let mut most = 0.0;
+            for (code, term) in terms.enumerate().filter(|(_, term)| *term != 0.0) {
+                weights.push((code, T::from((term * inverse) as f32)));
+                most += term * inverse * table.boosts[code];
+            }
+            *boost *= most;
+            fold_codes(table, weights, leaves, |sum, term| *sum += term);
         }
     }
 }
 
-struct LargestLeaves<'a> {
+struct LargestLeaves<'a, T> {
     plan: &'a Plan,
     allowed: &'a Allowed,
-    single: &'a mut Single,
+    single: &'a mut Single<T>,
 }
 
-impl Kernel for LargestLeaves<'_> {
+impl<T: Real> Kernel for LargestLeaves<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let Single { leaves, scales, weights, .. } = self.single;
+        let Single { leaves, scales, boost, weights, .. } = self.single;
+        *boost = 1.0;
         for (variable, (table, largest)) in self.plan.tables.iter().zip(scales).enumerate() {
             let codes = self.allowed.codes(variable).map(usize::from);
             *largest = codes.clone().map(|code| table.scales[code]).fold(0.0, f64::max);
             let inverse = 1.0 / *largest;
             weights.clear();
-            weights.extend(codes.map(|code| (code, (table.scales[code] * inverse) as f32)));
-            fold_codes(table, weights, leaves, |max, term| if term > max { term } else { max });
+            weights.extend(codes.clone().map(|code| (code, T::from((table.scales[code] * inverse) as f32))));
+            *boost *= codes.map(|code| table.boosts[code]).fold(1.0, f64::max);
+            fold_codes(table, weights, leaves, |max, term| *max = if term > *max { term } else { *max });
         }
     }
 }
 
 /// Gives every leaf of a variable what its weighted ratios fold to, from zero, eight leaves at a time.
 #[inline(always)]
-fn fold_codes(table: &Table, weights: &[(usize, f32)], leaves: &mut [f32], fold: impl Fn(f32, f32) -> f32) {
+fn fold_codes<T: Real>(table: &Table, weights: &[(usize, T)], leaves: &mut [T], fold: impl Fn(&mut T, T)) {
     let places = table.places();
     let leaves = &mut leaves[table.first_leaf..][..places];
     for (tile, leaves) in leaves.chunks_exact_mut(TILE).enumerate() {
-        let mut folded = [0.0; TILE];
+        let mut folded = [T::default(); TILE];
         for &(code, weight) in weights {
             let ratios = &table.leaf_ratios[code * places + tile * TILE..][..TILE];
-            for (folded, ratio) in folded.iter_mut().zip(ratios) {
-                *folded = fold(*folded, weight * ratio);
+            for (folded, &ratio) in folded.iter_mut().zip(ratios) {
+                fold(folded, weight * T::from(ratio));
             }
         }
         leaves.copy_from_slice(&folded);
     }
 }
 
-struct Backward<'a> {
+struct Backward<'a, T> {
     plan: &'a Plan,
-    single: &'a mut Single,
+    single: &'a mut Single<T>,
     gradient: &'a mut [f32],
 }
 
-impl Kernel for Backward<'_> {
+impl<T: Real> Kernel for Backward<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, single, gradient } = self;
@@ -225,8 +242,8 @@ impl Kernel for Backward<'_> {
                 *before = product;
                 product *= leaves[leaf as usize];
             }
-            let mut after = 1.0;
-            for (before, &leaf) in scratch.iter().zip(unit).rev() {
+            let mut after = T::ONE;
+            for (&before, &leaf) in scratch.iter().zip(unit).rev() {
                 let value = std::mem::replace(&mut leaves[leaf as usize], before * after);
                 after *= value;
             }
@@ -236,11 +253,7 @@ impl Kernel for Backward<'_> {
             let (gradient, after) = rest.split_at_mut(table.cardinality);
             rest = after;
             let slopes = &leaves[table.first_leaf..][..table.places()];
-            slopes_of_codes(table, slopes, gradient);
-            let inverse = 1.0 / *total;
-            for (gradient, scale) in gradient.iter_mut().zip(&table.scales) {
-                *gradient *= (scale * inverse) as f32;
-            }
+            slopes_of_codes(table, slopes, 1.0 / *total, gradient);
         }
     }
 }
@@ -248,28 +261,29 @@ impl Kernel for Backward<'_> {
 /// Codes whose slopes are summed side by side, so that no sum waits for another.
 const ABREAST: usize = 4;
 
-/// For each code, its ratios in the leaves times what reaches them.
+/// For each code, its ratios in the leaves times what reaches them, times its scale and the given one.
 #[inline(always)]
-fn slopes_of_codes(table: &Table, slopes: &[f32], gradient: &mut [f32]) {
+fn slopes_of_codes<T: Real>(table: &Table, slopes: &[T], scale: f64, gradient: &mut [f32]) {
     for (group, gradient) in gradient.chunks_mut(ABREAST).enumerate() {
         let lines: [&[f32]; ABREAST] = table.leaf_lines(group);
-        let mut sums = [[0.0; TILE]; ABREAST];
+        let mut sums = [[T::default(); TILE]; ABREAST];
         for (tile, slopes) in slopes.chunks_exact(TILE).enumerate() {
             for (sum, line) in sums.iter_mut().zip(&lines) {
                 let ratios = &line[tile * TILE..][..TILE];
-                for ((sum, ratio), slope) in sum.iter_mut().zip(ratios).zip(slopes) {
-                    *sum += ratio * slope;
+                for ((sum, &ratio), &slope) in sum.iter_mut().zip(ratios).zip(slopes) {
+                    *sum += T::from(ratio) * slope;
                 }
             }
         }
-        for (gradient, sum) in gradient.iter_mut().zip(&sums) {
-            *gradient = sum.iter().sum();
+        let scales = table.scales[group * ABREAST..].iter();
+        for ((gradient, sum), own) in gradient.iter_mut().zip(sums).zip(scales) {
+            *gradient = (sum.into_iter().sum::<T>().into() * own * scale) as f32;
         }
     }
 }
 
 #[inline(always)]
-fn backward(plan: &Plan, values: &[f32], slopes: &mut [f32], before: &mut [f32]) {
+fn backward<T: Real>(plan: &Plan, values: &[T], slopes: &mut [T], before: &mut [T]) {
     for step in plan.steps.iter().rev() {
         let inputs = plan.inputs(step);
         let (below, above) = slopes.split_at_mut(step.output as usize);
@@ -283,13 +297,13 @@ fn backward(plan: &Plan, values: &[f32], slopes: &mut [f32], before: &mut [f32])
             }
             Kind::Product => {
                 for (j, &above) in above.iter().enumerate() {
-                    let mut product = 1.0;
+                    let mut product = T::ONE;
                     for (before, &input) in before.iter_mut().zip(inputs) {
                         *before = product;
                         product *= values[input as usize + j];
                     }
                     let mut after = above;
-                    for (before, &input) in before.iter().zip(inputs).rev() {
+                    for (&before, &input) in before.iter().zip(inputs).rev() {
                         below[input as usize + j] += before * after;
                         after *= values[input as usize + j];
                     }
@@ -301,14 +315,16 @@ fn backward(plan: &Plan, values: &[f32], slopes: &mut [f32], before: &mut [f32])
 
 /// A dot product in eight running sums, so that it can use a whole register.
 #[inline(always)]
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    let mut sums = [0.0; TILE];
+fn dot<T: Real>(a: &[f32], b: &[T]) -> T {
+    let mut sums = [T::default(); TILE];
     let (a_tiles, b_tiles) = (a.chunks_exact(TILE), b.chunks_exact(TILE));
-    let rest: f32 = a_tiles.remainder().iter().zip(b_tiles.remainder()).map(|(a, b)| a * b).sum();
+    let rest = a_tiles.remainder().iter().zip(b_tiles.remainder());
+    let mut total: T = rest.map(|(&a, &b)| T::from(a) * b).sum();
     for (a, b) in a_tiles.zip(b_tiles) {
         for unit in 0..TILE {
-            sums[unit] += a[unit] * b[unit];
+            sums[unit] += T::from(a[unit]) * b[unit];
         }
     }
-    sums.iter().sum::<f32>() + rest
+    sums.into_iter().for_each(|sum| total += sum);
+    total
 }

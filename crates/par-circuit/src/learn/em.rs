@@ -4,7 +4,7 @@ use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::base_rates::BaseRates;
-use crate::engine::{Flow, FlowBlock, LANES, Plan, Real};
+use crate::engine::{Flow, FlowBlock, LANES, Plan, Real, is_moderate};
 use crate::{Circuit, Code, Dataset, LearnError, Node};
 
 /// How long EM goes on, and what it holds on to.
@@ -205,7 +205,7 @@ fn expected<T: Real>(plan: &Plan, codes: &[Code]) -> (Flow, f64, Vec<Code>) {
     for codes in codes.chunks(LANES * width) {
         let values = block.add(codes);
         for (row, value) in codes.chunks_exact(width).zip(values) {
-            if value.is_moderate() {
+            if is_moderate(value) {
                 score += Into::<f64>::into(value).ln() + plan.log_scale(row);
             } else {
                 unsafe_rows.extend_from_slice(row);

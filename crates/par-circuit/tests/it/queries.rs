@@ -1,5 +1,6 @@
 //! Likelihoods, slopes, samples, most probable rows and bounds.
 
+use par_circuit::learn::{EmConfig, HcltConfig, LearnConfig, Learner, learn};
 use par_circuit::{Allowed, Circuit, Code, Dataset, Evidence, Node, NodeId, OPEN};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
@@ -242,6 +243,87 @@ fn rows_far_from_the_marginals_are_still_right() {
             let tolerance = 1e-7 * variables as f64 * (1.0 + expected.abs());
             assert_close(log_prob, expected, tolerance);
             assert_close(circuit.evaluator().log_prob(row), expected, tolerance);
+        }
+    }
+}
+
+/// The part that explains the row underflows half-way in single precision, while another part, whose
+/// value is far too small, does not.
+#[test]
+fn a_part_that_underflows_on_the_way_still_counts() {
+    let (rare, common) = (12, 10);
+    let variables = rare + common;
+    let bit = |variable, one: f64| Node::Leaf { variable, probabilities: [1.0 - one, one].into() };
+    let mut nodes: Vec<Node> = (0..variables).map(|v| bit(v, if v < rare { 5e-5 } else { 0.9999 })).collect();
+    nodes.extend((0..variables).map(|v| bit(v, if v < rare { 0.5 } else { 2e-7 })));
+    let all = |first: usize| (first..first + variables).map(|id| NodeId(id as u32)).collect();
+    nodes.extend([Node::Product { children: all(0) }, Node::Product { children: all(variables) }]);
+    let roots = [NodeId(2 * variables as u32), NodeId(2 * variables as u32 + 1)];
+    nodes.push(Node::Sum { children: roots.into(), weights: [1e-4, 1.0 - 1e-4].into() });
+    let circuit = Circuit::new(vec![2; variables], nodes).expect("a circuit");
+
+    let row = vec![1; variables];
+    let evidence = Evidence::from_row(&row);
+    let expected = circuit.log_prob(&evidence);
+    let rows = Dataset::new(vec![2; variables], row.clone()).expect("a row");
+    let mut evaluator = circuit.evaluator();
+    assert_close(circuit.log_probs(&rows)[0], expected, 1e-4);
+    assert_close(evaluator.log_prob(&row), expected, 1e-4);
+    let mut only = Allowed::all(&vec![2; variables]);
+    (0..variables).for_each(|variable| only.restrict(variable, &[1]));
+    let bound = evaluator.upper_bound(&only);
+    assert!(bound >= expected && bound < expected + 1e-3, "{bound} bounds {expected}");
+    let soft: Vec<f32> = row.iter().flat_map(|_| [0.0, 1.0]).collect();
+    let (mut alone, mut together) = (vec![0.0; soft.len()], vec![0.0; soft.len()]);
+    assert_close(evaluator.soft_gradient(&soft, &mut alone), expected, 1e-4);
+    assert_close(circuit.soft_gradients(&soft, &mut together)[0], expected, 1e-4);
+    for ((slope, alone), together) in circuit.gradient(&evidence).iter().zip(alone).zip(together) {
+        assert_close(f64::from(alone), *slope, 1e-4 * (1.0 + slope));
+        assert_close(f64::from(together), *slope, 1e-4 * (1.0 + slope));
+    }
+}
+
+/// Hidden trees, whose sums share their inputs, on odd rows of many columns.
+#[test]
+fn the_fast_paths_agree_with_the_plain_one_on_hidden_trees() {
+    for (states, seed) in [(1, 1), (3, 2), (4, 3), (9, 4)] {
+        let mut rng = ChaCha8Rng::seed_from_u64(seed);
+        let columns = 60;
+        let codes = (0..300).flat_map(|row| {
+            let rare = row % 50 == 0;
+            let share = |column| if rare == (column < columns / 2) { 0.02 } else { 0.6 };
+            (0..columns).map(|column| Code::from(rng.random_bool(share(column)))).collect::<Vec<_>>()
+        });
+        let rows = Dataset::new(vec![2; columns], codes.collect()).expect("rows");
+        let config = LearnConfig {
+            learner: Learner::Hclt,
+            hclt: HcltConfig { states, groups: 2 },
+            em: EmConfig { max_passes: 5, ..EmConfig::default() },
+            ..LearnConfig::default()
+        };
+        let circuit = learn(&rows, Some(&rows), &config).expect("a circuit").circuit;
+        let odd: Vec<Code> = (0..100 * columns).map(|_| rng.random_range(0..2)).collect();
+        let odd = Dataset::new(vec![2; columns], odd).expect("rows");
+        let soft: Vec<f32> =
+            odd.codes().iter().flat_map(|&code| [1.0 - f32::from(code), f32::from(code)]).collect();
+        let mut together = vec![0.0; soft.len()];
+        let soft_log_probs = circuit.soft_gradients(&soft, &mut together);
+        let mut alone = vec![0.0; 2 * columns];
+        let mut evaluator = circuit.evaluator();
+        for (position, (row, log_prob)) in odd.rows().zip(circuit.log_probs(&odd)).enumerate() {
+            let evidence = Evidence::from_row(row);
+            let expected = circuit.log_prob(&evidence);
+            assert_close(log_prob, expected, 1e-4);
+            assert_close(evaluator.log_prob(row), expected, 1e-4);
+            assert_close(soft_log_probs[position], expected, 1e-4);
+            let span = position * 2 * columns..(position + 1) * 2 * columns;
+            assert_close(evaluator.soft_gradient(&soft[span.clone()], &mut alone), expected, 1e-4);
+            for ((slope, alone), together) in
+                circuit.gradient(&evidence).iter().zip(&alone).zip(&together[span])
+            {
+                assert_close(f64::from(*alone), *slope, 1e-3 * (1.0 + slope));
+                assert_close(f64::from(*together), *slope, 1e-3 * (1.0 + slope));
+            }
         }
     }
 }
