@@ -31,7 +31,12 @@ impl Demo {
         let schema = german_credit::schema();
         let label = schema.label().expect("the embedded schema has a label");
         let table = Split::new(&schema)?;
-        let variables = Variables { discretizer: table.discretizer.clone(), header: true, described: true };
+        let variables = Variables {
+            discretizer: table.discretizer.clone(),
+            header: true,
+            width: german_credit::table().columns().len(),
+            described: true,
+        };
 
         let mut circuits = Vec::new();
         for (class, name) in label.classes.iter().enumerate() {

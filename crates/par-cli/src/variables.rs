@@ -15,6 +15,9 @@ pub(crate) struct Variables {
     pub(crate) discretizer: Discretizer,
     /// Whether their tables begin with a line of column names.
     pub(crate) header: bool,
+    /// How many columns the training table has, those that are no variables too. Without a header, columns are
+    /// known by their position alone, so that other tables must have as many.
+    pub(crate) width: usize,
     /// Whether a schema says what they mean. Otherwise they are categories told apart by their text, and
     /// only an empty cell is missing.
     pub(crate) described: bool,
@@ -45,9 +48,14 @@ impl Variables {
 
     /// Where the variables stand in a table.
     pub(crate) fn columns(&self, rows: &Rows) -> Result<Columns> {
-        let (expected, found) = (self.schema().features().len(), rows.columns().len());
+        let (expected, found) = (self.width, rows.columns().len());
         if !self.header && found != expected {
-            bail!("{}: expected {expected} columns, found {found}", rows.origin());
+            bail!(
+                "{}: expected {expected} columns, found {found}\n\
+                 hint: without column names, a table needs all columns of the training table; \
+                 if it has them, look for a delimiter that is not quoted in its first line",
+                rows.origin()
+            );
         }
         self.schema().columns(rows.origin(), rows.columns()).map_err(|error| match error {
             Error::AbsentColumn { origin, column, known } => {

@@ -129,8 +129,9 @@ impl Fit {
                 (categories::schema(tables, &self.drop)?, self.rows()?)
             }
         };
+        let width = rows.columns().len();
         let discretizer = bins::fit(&schema, rows, self.bins)?;
-        Ok(Variables { discretizer, header: !self.no_header, described: self.schema.is_some() })
+        Ok(Variables { discretizer, header: !self.no_header, width, described: self.schema.is_some() })
     }
 
     /// The bins must not depend on the class, or no two circuits could be compared.

@@ -85,8 +85,40 @@ fn bare_integers_need_neither_header_nor_schema() {
     sandbox.write("wide.csv", "0,9,0,1\n");
     assert_eq!(
         sandbox.refused(&["circuit", "score", "c.circuit", "wide.csv"]),
-        "error: wide.csv: expected 3 columns, found 4\n"
+        "error: wide.csv: expected 3 columns, found 4\n\
+         hint: without column names, a table needs all columns of the training table; \
+         if it has them, look for a delimiter that is not quoted in its first line\n"
     );
+}
+
+/// A table without column names: three columns of numbers, and one of `no` and `yes`.
+fn bare() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let row = |row: usize| format!("{},{},{},{}\n", row % 2, row % 3, row % 5, ["no", "yes"][row % 2]);
+    sandbox.write("bare.csv", (0..40).map(row).collect::<String>());
+    sandbox
+}
+
+#[test]
+fn a_bare_table_keeps_its_places_when_a_column_is_dropped() {
+    let sandbox = bare();
+    sandbox.fit(&["bare.csv", "--no-header", "--drop", "1", "--out", "c.circuit"]);
+    assert_eq!(sandbox.json(&["circuit", "show", "c.circuit"])["variables"][1]["name"], "2");
+    assert_eq!(sandbox.json(&["circuit", "score", "c.circuit", "bare.csv"])["rows"], 40);
+    sandbox.write("narrow.csv", "0,1,no\n");
+    let error = sandbox.refused(&["circuit", "score", "c.circuit", "narrow.csv"]);
+    assert!(error.starts_with("error: narrow.csv: expected 4 columns, found 3\nhint: "), "{error}");
+}
+
+#[test]
+fn a_bare_table_may_have_a_label() {
+    let sandbox = bare();
+    let feature = |name: usize| format!("[[feature]]\nname = \"{name}\"\nkind = \"discrete\"\n");
+    let label = "[label]\ncolumn = \"3\"\nclasses = [\"no\", \"yes\"]\nfavourable = \"yes\"\n";
+    sandbox.write("bare.toml", label.to_string() + &(0..3).map(feature).collect::<String>());
+    sandbox.fit(&["bare.csv", "--no-header", "--schema", "bare.toml", "--out", "c.circuit"]);
+    let score = ["circuit", "score", "c.circuit", "bare.csv", "--where", "3=yes"];
+    assert_eq!(sandbox.json(&score)["rows"], 20);
 }
 
 /// A circuit of `colour` and `size`, from a table with missing cells.
