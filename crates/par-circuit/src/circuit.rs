@@ -293,6 +293,7 @@ fn check(cardinalities: &[usize], nodes: &[Node]) -> Result<(), CircuitError> {
             return Err(CircuitError::Cardinality { variable, found });
         }
     }
+    check_size(cardinalities, nodes)?;
     let mut scopes: Vec<Scope> = Vec::with_capacity(nodes.len());
     let mut used = vec![false; nodes.len()];
     for (index, node) in nodes.iter().enumerate() {
@@ -342,6 +343,27 @@ fn check(cardinalities: &[usize], nodes: &[Node]) -> Result<(), CircuitError> {
         Some(node) => Err(CircuitError::Unreachable { node: NodeId(node as u32) }),
         None => Ok(()),
     }
+}
+
+/// Numbers that the scopes, or the leaves as units use them, may take: a few gigabytes.
+const MAX_NUMBERS: u64 = 1 << 29;
+
+/// Refuses what is small on disk and huge in memory, before the memory is taken.
+fn check_size(cardinalities: &[usize], nodes: &[Node]) -> Result<(), CircuitError> {
+    if cardinalities.len() > nodes.len() {
+        return Err(CircuitError::TooFewNodes { variables: cardinalities.len(), nodes: nodes.len() });
+    }
+    let within = |what: &'static str, found: u64| {
+        let limit = MAX_NUMBERS;
+        if found > limit { Err(CircuitError::TooLarge { what, found, limit }) } else { Ok(()) }
+    };
+    within("its scopes", nodes.len() as u64 * cardinalities.len().div_ceil(64) as u64)?;
+    // A leaf takes room once for every node that uses it.
+    let probabilities = |id: &NodeId| match nodes.get(id.index()) {
+        Some(Node::Leaf { probabilities, .. }) => probabilities.len() as u64,
+        _ => 0,
+    };
+    within("its leaves", nodes.iter().flat_map(Node::children).map(probabilities).sum())
 }
 
 fn check_children(id: NodeId, node: &Node, used: &mut [bool]) -> Result<(), CircuitError> {
@@ -426,9 +448,41 @@ mod tests {
     }
 
     #[test]
+    fn refuses_what_is_small_on_disk_and_huge_in_memory() {
+        let nodes = vec![leaf(0, &[1.0])];
+        assert_eq!(refusal(&[1, 1], nodes), "2 variables need at least as many nodes, found 1");
+        let uses = 10_000_u32;
+        let mut nodes = vec![leaf(0, &vec![1.0 / 65_000.0; 65_000])];
+        nodes.extend((0..uses).map(|_| product(&[0])));
+        assert_eq!(
+            refusal(&[65_000], nodes),
+            "the circuit is too large: its leaves would take 650000000 numbers, expected at most 536870912"
+        );
+        let mut nodes: Vec<Node> = (0..200_000).map(|variable| leaf(variable, &[1.0])).collect();
+        nodes.push(product(&(0..200_000).collect::<Vec<u32>>()));
+        assert_eq!(
+            refusal(&vec![1; 200_000], nodes),
+            "the circuit is too large: its scopes would take 625003125 numbers, expected at most 536870912"
+        );
+    }
+
+    #[test]
+    fn refuses_to_mix_what_does_not_mix() {
+        let coin = || Circuit::new(vec![2], vec![leaf(0, &[0.5, 0.5])]).expect("a coin");
+        let die = Circuit::new(vec![3], vec![leaf(0, &[0.5, 0.25, 0.25])]).expect("a die");
+        assert_eq!(Circuit::mixture(&[]), Err(CircuitError::Empty));
+        assert_eq!(Circuit::mixture(&[(0.5, &coin()), (0.5, &die)]), Err(CircuitError::OtherVariables));
+        let heavy = Circuit::mixture(&[(0.5, &coin()), (0.6, &coin())]);
+        assert!(matches!(heavy, Err(CircuitError::NotADistribution { what: "weights", .. })));
+        assert_eq!(Circuit::mixture(&[(1.0, &coin()), (0.0, &die)]), Ok(coin()));
+    }
+
+    #[test]
     fn refuses_a_variable_without_categories() {
         let nodes = vec![leaf(0, &[])];
         assert_eq!(refusal(&[0], nodes), "variable 0 has 0 categories, expected 1 to 65535");
+        let nodes = vec![leaf(0, &[1.0])];
+        assert_eq!(refusal(&[65536], nodes), "variable 0 has 65536 categories, expected 1 to 65535");
     }
 
     #[test]
@@ -484,7 +538,10 @@ mod tests {
 
     #[test]
     fn refuses_a_root_that_leaves_a_variable_out() {
-        assert_eq!(refusal(&[2, 2], vec![leaf(0, &[0.5, 0.5])]), "the root does not cover variable 1");
+        assert_eq!(
+            refusal(&[2, 2], vec![leaf(0, &[0.5, 0.5]), product(&[0])]),
+            "the root does not cover variable 1"
+        );
     }
 
     #[test]

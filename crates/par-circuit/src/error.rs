@@ -17,6 +17,24 @@ pub enum CircuitError {
         /// Number of categories found.
         found: usize,
     },
+    /// There are more variables than leaves could cover.
+    #[error("{variables} variables need at least as many nodes, found {nodes}")]
+    TooFewNodes {
+        /// How many variables there are.
+        variables: usize,
+        /// How many nodes there are.
+        nodes: usize,
+    },
+    /// Evaluating it would take more memory than any use of it could ask for.
+    #[error("the circuit is too large: {what} would take {found} numbers, expected at most {limit}")]
+    TooLarge {
+        /// What is too large.
+        what: &'static str,
+        /// How many numbers it would take.
+        found: u64,
+        /// How many it may take.
+        limit: u64,
+    },
     /// A leaf names a variable that does not exist.
     #[error("node {node}: variable {variable} does not exist, the circuit has {variables}")]
     UnknownVariable {

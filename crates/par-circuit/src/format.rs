@@ -48,7 +48,7 @@ impl Circuit {
         bytes
     }
 
-    /// Reads the binary form. Memory stays within a small multiple of the bytes given, whatever they claim.
+    /// Reads the binary form. Nothing is allocated for what the bytes only claim.
     ///
     /// # Errors
     /// When the bytes are something else, of another version, cut, edited, or make no circuit.
@@ -122,15 +122,17 @@ impl Circuit {
         let (body, stored) = text.split_at(start);
         let line = |line: usize, what: &str| FormatError::Line { line: line + 1, what: what.to_owned() };
         let stored = stored["checksum ".len()..].strip_suffix('\n').unwrap_or("");
+        let stored = if stored.bytes().all(|digit| digit.is_ascii_hexdigit()) { stored } else { "" };
         let last = body.lines().count();
         let expected = u32::from_str_radix(stored, 16).map_err(|_| {
             line(last, "expected a checksum of eight hexadecimal digits, and nothing after it")
         })?;
         check(expected, body.as_bytes())?;
         let mut lines = body.lines().enumerate().skip(1);
-        let (_, first) = lines.next().ok_or_else(|| line(1, "expected `cardinalities`"))?;
+        let first = lines.next().map_or("", |(_, first)| first);
+        let cardinalities = first.strip_prefix("cardinalities ");
         let cardinalities =
-            first.strip_prefix("cardinalities").ok_or_else(|| line(1, "expected `cardinalities`"))?;
+            cardinalities.ok_or_else(|| line(1, "expected `cardinalities` and their numbers"))?;
         let cardinalities = numbers(cardinalities).ok_or_else(|| line(1, "expected whole numbers"))?;
         let nodes: Result<Vec<Node>, FormatError> = lines
             .map(|(number, text)| {

@@ -42,55 +42,61 @@ impl Columns {
         counts.into_iter().map(f64::from).collect()
     }
 
-    /// How often each pair of categories occurs among the rows that know both, the second variable's
-    /// categories side by side.
+    /// How often each pair of categories occurs among the rows that know both.
     pub(crate) fn joint_counts(&self, first: usize, second: usize, rows: &[u32]) -> JointCounts {
-        let width = self.cardinalities[second];
-        let mut counts = vec![0_u32; self.cardinalities[first] * width];
+        let (firsts, seconds) = (self.cardinalities[first], self.cardinalities[second]);
         let (first, second) = (&self.columns[first], &self.columns[second]);
-        for &row in rows {
-            let (a, b) = (first[row as usize], second[row as usize]);
-            if a != OPEN && b != OPEN {
-                counts[usize::from(a) * width + usize::from(b)] += 1;
-            }
-        }
-        JointCounts::new(counts, width)
+        let pairs = rows.iter().map(|&row| (first[row as usize], second[row as usize]));
+        let pairs = pairs.filter(|&(a, b)| a != OPEN && b != OPEN);
+        JointCounts::new(pairs, firsts, seconds)
     }
 }
 
-/// A table of pair counts with its margins.
+/// A table with more pairs than this is mostly empty and not laid out.
+const LARGEST_TABLE: usize = 1 << 16;
+
+/// The pairs that occur, how often, and the margins.
 pub(crate) struct JointCounts {
-    counts: Vec<u32>,
+    pairs: Vec<(Code, Code, f64)>,
     firsts: Vec<f64>,
     seconds: Vec<f64>,
     total: f64,
 }
 
 impl JointCounts {
-    fn new(counts: Vec<u32>, width: usize) -> Self {
-        let mut seconds = vec![0.0; width];
-        let line = |line: &[u32]| {
-            for (second, &count) in seconds.iter_mut().zip(line) {
-                *second += f64::from(count);
+    fn new(pairs: impl Iterator<Item = (Code, Code)>, firsts: usize, seconds: usize) -> Self {
+        let mut counts =
+            Self { pairs: Vec::new(), firsts: vec![0.0; firsts], seconds: vec![0.0; seconds], total: 0.0 };
+        if firsts * seconds <= LARGEST_TABLE {
+            let mut table = vec![0_u32; firsts * seconds];
+            pairs.for_each(|(a, b)| table[usize::from(a) * seconds + usize::from(b)] += 1);
+            for (cell, &count) in table.iter().enumerate().filter(|(_, count)| **count > 0) {
+                counts.add((cell / seconds) as Code, (cell % seconds) as Code, f64::from(count));
             }
-            line.iter().map(|&count| f64::from(count)).sum()
-        };
-        let firsts: Vec<f64> = counts.chunks_exact(width).map(line).collect();
-        let total = firsts.iter().sum();
-        Self { counts, firsts, seconds, total }
+        } else {
+            let mut pairs: Vec<(Code, Code)> = pairs.collect();
+            pairs.sort_unstable();
+            for alike in pairs.chunk_by(|a, b| a == b) {
+                counts.add(alike[0].0, alike[0].1, alike.len() as f64);
+            }
+        }
+        counts
+    }
+
+    fn add(&mut self, first: Code, second: Code, count: f64) {
+        self.pairs.push((first, second, count));
+        self.firsts[usize::from(first)] += count;
+        self.seconds[usize::from(second)] += count;
+        self.total += count;
     }
 
     /// Mutual information in nats; 0 where no row knows both.
     pub(crate) fn mutual_information(&self) -> f64 {
-        let mut sum = 0.0;
-        for (line, &first) in self.counts.chunks_exact(self.seconds.len()).zip(&self.firsts) {
-            for (&count, &second) in line.iter().zip(&self.seconds) {
-                if count > 0 {
-                    let count = f64::from(count);
-                    sum += count * (count * self.total / (first * second)).ln();
-                }
-            }
-        }
+        let term = |&(first, second, count): &(Code, Code, f64)| {
+            let apart = self.firsts[usize::from(first)] * self.seconds[usize::from(second)];
+            count * (count * self.total / apart).ln()
+        };
+        let sum: f64 = self.pairs.iter().map(term).sum();
         if self.total > 0.0 { (sum / self.total).max(0.0) } else { 0.0 }
     }
 
@@ -118,6 +124,17 @@ mod tests {
         let (statistic, freedom) = joint.g_test();
         assert!((statistic - 8.0 * 2.0_f64.ln()).abs() < 1e-12);
         assert_eq!(freedom, 1.0, "the third category never occurs");
+    }
+
+    #[test]
+    fn pairs_of_many_categories_count_the_same() {
+        let codes: Vec<Code> = (0..400).flat_map(|row| [row % 7, (row % 90 * row % 90) % 11]).collect();
+        let counts = |cardinality: usize| {
+            let rows = Dataset::new(vec![cardinality; 2], codes.clone()).expect("rows");
+            let all: Vec<u32> = (0..400).collect();
+            Columns::new(&rows).joint_counts(0, 1, &all).g_test()
+        };
+        assert_eq!(counts(11), counts(60_000));
     }
 
     #[test]

@@ -54,7 +54,8 @@ pub struct LearnConfig {
     pub hclt: HcltConfig,
     /// For all of them; `max_passes = 0` leaves EM out.
     pub em: EmConfig,
-    /// [`Learner::Auto`] makes no circuit with more edges than this; 500,000 unless told.
+    /// [`Learner::Auto`] stops mixing before a circuit has more edges than this; 500,000 unless told. Where
+    /// even the smallest trial has more, that is the one.
     pub max_edges: usize,
     /// Same rows, same settings, same seed: the same circuit, on any number of threads.
     pub seed: u64,

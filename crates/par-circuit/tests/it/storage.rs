@@ -1,6 +1,6 @@
 //! Circuits as bytes and text, whole and damaged.
 
-use par_circuit::{Circuit, FormatError};
+use par_circuit::{Circuit, FormatError, Node};
 use proptest::prelude::*;
 
 use crate::random;
@@ -82,7 +82,45 @@ fn a_file_that_claims_billions_of_variables_is_refused_at_once() {
 }
 
 #[test]
+fn an_unknown_kind_of_node_is_refused() {
+    let head = [1, 1, 2, 1].map(u32::to_le_bytes).concat();
+    let mut bytes = [b"PARCIRCT".as_slice(), &head, &[7]].concat();
+    bytes.extend([0; 4]);
+    assert_eq!(refusal(&bytes), "node 0: unknown kind 7");
+}
+
+#[test]
+fn text_that_was_sealed_and_makes_no_sense_is_refused_with_its_line() {
+    let refusal = |lines: &str| {
+        let text = format!("par circuit text 1\n{lines}");
+        let checksum = crc32fast::hash(text.as_bytes());
+        Circuit::from_text(&format!("{text}checksum {checksum:08x}\n")).expect_err("no circuit").to_string()
+    };
+    assert_eq!(refusal(""), "line 2: expected `cardinalities` and their numbers");
+    assert_eq!(refusal("cardinalities two\n"), "line 2: expected whole numbers");
+    assert_eq!(
+        refusal("cardinalities 2\ntwig 0 0.5 0.5\n"),
+        "line 3: expected `leaf`, `product` or `sum` and its numbers"
+    );
+    assert_eq!(refusal("cardinalities 2\nleaf 0 1\n"), "node 0: expected 2 probabilities, found 1");
+    assert_eq!(
+        Circuit::from_text("par circuit text 1\ncardinalities 2\nchecksum +0000000\n")
+            .expect_err("a sign")
+            .to_string(),
+        "line 3: expected a checksum of eight hexadecimal digits, and nothing after it"
+    );
+}
+
+#[test]
 fn text_is_readable() {
+    let coin = Node::Leaf { variable: 0, probabilities: [0.25, 0.75].into() };
+    let circuit = Circuit::new(vec![2], vec![coin]).expect("a coin");
+    let text = circuit.to_text();
+    assert!(text.starts_with("par circuit text 1\ncardinalities 2\nleaf 0 0.25 0.75\nchecksum "), "{text}");
+}
+
+#[test]
+fn text_of_another_version_or_with_another_checksum_is_refused() {
     let circuit =
         Circuit::from_text("par circuit text 1\ncardinalities 2\nleaf 0 0.25 0.75\nchecksum 37a1c4d2\n");
     let message = circuit.expect_err("the checksum is made up").to_string();
