@@ -121,12 +121,14 @@ fn a_column_with_one_value_and_a_copied_column_are_no_trouble() {
 }
 
 #[test]
-fn twenty_rows_of_a_class_beat_nothing_but_teach_something() {
+fn twenty_rows_teach_something() {
     let (train, test) = (classes(20, 8), classes(1000, 9));
     let uniform = -(3.0_f64.ln() * 5.0 + 4.0_f64.ln());
     for learner in LEARNERS {
         let score = learn(&train, None, &config(learner)).expect("a circuit").circuit.mean_log_prob(&test);
-        assert!(score > uniform - 0.5, "{learner}: {score}, uniform {uniform}");
+        // Each column by itself is uniform; what depends on what, LearnSPN asks of more rows than these.
+        let floor = if learner == Learner::LearnSpn { uniform - 0.1 } else { uniform + 0.1 };
+        assert!(score > floor, "{learner}: {score}, uniform {uniform}");
     }
 }
 
