@@ -21,7 +21,7 @@ use par_circuit::Circuit;
 use par_circuit::learn::LearnConfig;
 use serde::{Deserialize, Serialize};
 
-use crate::output;
+use crate::output::{self, Destination};
 use crate::variables::Variables;
 
 const MAGIC: &[u8; 8] = b"PARCIRC\n";
@@ -77,8 +77,8 @@ struct Description {
 }
 
 impl CircuitFile {
-    pub(crate) fn write(&self, path: &Path) -> Result<()> {
-        output::write_file(path, &self.to_bytes()?)
+    pub(crate) fn write(&self, destination: Destination) -> Result<()> {
+        output::write_file(destination, &self.to_bytes()?)
     }
 
     pub(crate) fn read(path: &Path) -> Result<Self> {

@@ -13,8 +13,9 @@ use par_data::{
 
 use crate::aligned::{Side, aligned, grouped, percent};
 use crate::circuit_file::CircuitFile;
+use crate::learning;
+use crate::output::{self, Destination};
 use crate::variables::Variables;
-use crate::{learning, output};
 
 #[derive(Args)]
 pub(crate) struct Demo {
@@ -47,10 +48,11 @@ impl Demo {
 
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("{}: cannot be made", self.out.display()))?;
-        output::write_file(&self.out.join("german_credit.csv"), &table_csv()?)?;
-        output::write_file(&self.out.join("german_credit.toml"), schema.source().as_bytes())?;
+        let destination = |name: &str| Destination::new(&self.out.join(name), &[]);
+        output::write_file(destination("german_credit.csv")?, &table_csv()?)?;
+        output::write_file(destination("german_credit.toml")?, schema.source().as_bytes())?;
         for (class, circuit) in circuits.iter().enumerate() {
-            circuit.write(&self.out.join(file_name(label, class)))?;
+            circuit.write(destination(file_name(label, class))?)?;
         }
         output::print(&report(label, &table, &circuits, &self.out, self.seed)?)
     }

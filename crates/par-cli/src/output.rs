@@ -27,16 +27,63 @@ pub(crate) fn clean_up_when_interrupted() -> Result<()> {
     Ok(ctrlc::set_handler(clean_up)?)
 }
 
+/// A file that may be written: it is new or a regular file, and none that is read from.
+pub(crate) struct Destination {
+    /// As given.
+    path: PathBuf,
+    /// Where its symbolic links lead.
+    target: PathBuf,
+}
+
+impl Destination {
+    /// Finds out before the work what would fail after it.
+    pub(crate) fn new(path: &Path, inputs: &[&Path]) -> Result<Self> {
+        let origin = path.display();
+        let mut target = path.to_path_buf();
+        loop {
+            let Some(within) = folder(&target).canonicalize().ok().filter(|within| within.is_dir()) else {
+                bail!("{origin}: no such folder `{}`", folder(&target).display());
+            };
+            match target.metadata() {
+                Ok(found) if found.is_dir() => bail!("{origin}: is a folder, expected a file to write"),
+                Ok(found) if !found.is_file() || holds_devices(&within) => {
+                    bail!("{origin}: is a device or a pipe, expected a file to write");
+                }
+                // Links in a circle are such an error, so that what follows comes to an end.
+                Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                    return Err(error).with_context(|| cannot_write(path));
+                }
+                _ => {}
+            }
+            let Some(name) = target.file_name() else { bail!("`{origin}` names no file to write") };
+            target = within.join(name);
+            match target.read_link() {
+                Ok(next) => target = within.join(next),
+                Err(_) => break,
+            }
+        }
+        if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target)) {
+            bail!("{origin}: is read from, and writing would replace it\nhint: write to another file");
+        }
+        Ok(Self { path: path.to_path_buf(), target })
+    }
+}
+
+/// Whether the files in the folder stand for something else, standard output for one.
+fn holds_devices(folder: &Path) -> bool {
+    folder == Path::new("/dev") || folder.starts_with("/dev/fd") || folder.starts_with("/proc")
+}
+
 /// A file that takes its place only when [`Replacement::finish`] is called. Dropped before that, it leaves
 /// nothing behind.
 pub(crate) struct Replacement {
-    path: PathBuf,
+    destination: Destination,
     file: BufWriter<NamedTempFile>,
 }
 
 impl Replacement {
-    pub(crate) fn new(path: &Path) -> Result<Self> {
-        refuse_impossible(path)?;
+    pub(crate) fn new(destination: Destination) -> Result<Self> {
+        let Destination { path, target } = &destination;
         let mut builder = tempfile::Builder::new();
         builder.prefix(".par-");
         #[cfg(unix)]
@@ -45,15 +92,16 @@ impl Replacement {
             builder.permissions(std::fs::Permissions::from_mode(0o666));
         }
         let mut unfinished = UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = builder.tempfile_in(folder(path)).with_context(|| cannot_write(path))?;
+        let file = builder.tempfile_in(folder(target)).with_context(|| cannot_write(path))?;
         unfinished.push(file.path().to_path_buf());
-        Ok(Self { path: path.to_path_buf(), file: BufWriter::new(file) })
+        Ok(Self { destination, file: BufWriter::new(file) })
     }
 
     pub(crate) fn finish(self) -> Result<()> {
         let file = self.file.into_inner().map_err(io::IntoInnerError::into_error);
-        let file = file.with_context(|| cannot_write(&self.path))?;
-        file.persist(&self.path).map_err(|failed| failed.error).with_context(|| cannot_write(&self.path))?;
+        let Destination { path, target } = &self.destination;
+        let file = file.with_context(|| cannot_write(path))?;
+        file.persist(target).map_err(|failed| failed.error).with_context(|| cannot_write(path))?;
         Ok(())
     }
 }
@@ -69,22 +117,22 @@ impl Write for Replacement {
 }
 
 /// Writes a whole file, or nothing.
-pub(crate) fn write_file(path: &Path, bytes: &[u8]) -> Result<()> {
-    let mut file = Replacement::new(path)?;
-    file.write_all(bytes).with_context(|| cannot_write(path))?;
+pub(crate) fn write_file(destination: Destination, bytes: &[u8]) -> Result<()> {
+    let mut file = Replacement::new(destination)?;
+    file.write_all(bytes).with_context(|| cannot_write(&file.destination.path))?;
     file.finish()
 }
 
-/// Standard output, or a file when there is a path.
+/// Standard output, or a file when there is a destination.
 pub(crate) enum Output {
     Stdout(BufWriter<io::StdoutLock<'static>>),
     File(Replacement),
 }
 
 impl Output {
-    pub(crate) fn new(path: Option<&Path>) -> Result<Self> {
-        Ok(match path {
-            Some(path) => Self::File(Replacement::new(path)?),
+    pub(crate) fn new(destination: Option<Destination>) -> Result<Self> {
+        Ok(match destination {
+            Some(destination) => Self::File(Replacement::new(destination)?),
             None => Self::Stdout(BufWriter::new(io::stdout().lock())),
         })
     }
@@ -123,17 +171,6 @@ pub(crate) fn print(text: &str) -> Result<()> {
 /// Writes one JSON object to standard output.
 pub(crate) fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
-}
-
-/// Finds out before the work what would fail after it.
-pub(crate) fn refuse_impossible(path: &Path) -> Result<()> {
-    if path.is_dir() {
-        bail!("{}: is a folder, expected a file to write", path.display());
-    }
-    if !folder(path).is_dir() {
-        bail!("{}: no such folder `{}`", path.display(), folder(path).display());
-    }
-    Ok(())
 }
 
 fn folder(path: &Path) -> &Path {

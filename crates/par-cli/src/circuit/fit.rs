@@ -1,6 +1,6 @@
 //! `par circuit fit`: from a table to a circuit file.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Result, bail};
@@ -11,9 +11,10 @@ use serde::Serialize;
 
 use crate::aligned::{Facts, grouped};
 use crate::circuit_file::{CircuitFile, Member};
+use crate::output::{self, Destination};
 use crate::rows::{Condition, Rows};
 use crate::variables::Variables;
-use crate::{bins, categories, learning, output};
+use crate::{bins, categories, learning};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -96,14 +97,19 @@ enum LearnerName {
 impl Fit {
     pub(crate) fn run(self) -> Result<()> {
         let config = self.config()?;
-        output::refuse_impossible(&self.out)?;
+        let inputs: Vec<&Path> = [Some(&self.train), self.valid.as_ref(), self.schema.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
+        let destination = Destination::new(&self.out, &inputs)?;
         let start = Instant::now();
         let variables = self.variables()?;
         let rows = variables.dataset(self.rows()?)?;
         let valid = self.valid_rows()?.map(|valid| variables.dataset(valid)).transpose()?;
         let what = self.out.display().to_string();
         let file = learning::learn(&what, variables, &self.conditions, &rows, valid.as_ref(), config)?;
-        file.write(&self.out)?;
+        file.write(destination)?;
         let summary = Summary::new(&file, what, start.elapsed().as_secs_f64());
         if self.json { output::print_json(&summary) } else { output::print(&summary.text()) }
     }

@@ -9,7 +9,7 @@ use par_circuit::Sampler;
 
 use crate::circuit_file::CircuitFile;
 use crate::domain_text;
-use crate::output::Output;
+use crate::output::{Destination, Output};
 
 const EXAMPLES: &str = "\
 Example:
@@ -41,7 +41,9 @@ impl Sample {
     pub(crate) fn run(self) -> Result<()> {
         let CircuitFile { variables, circuit, .. } = CircuitFile::read(&self.circuit)?;
         let texts = domain_text::texts(&variables.discretizer);
-        let mut out = Output::new(self.out.as_deref())?;
+        let destination =
+            self.out.as_deref().map(|out| Destination::new(out, &[&self.circuit])).transpose()?;
+        let mut out = Output::new(destination)?;
         let mut csv = csv::Writer::from_writer(&mut out);
         if variables.header {
             let names = variables.schema().features().iter().map(|feature| &feature.name);

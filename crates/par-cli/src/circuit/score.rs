@@ -10,7 +10,7 @@ use serde::Serialize;
 
 use crate::aligned::{Facts, grouped};
 use crate::circuit_file::CircuitFile;
-use crate::output::{self, Output};
+use crate::output::{self, Destination, Output};
 use crate::rows::{Condition, Rows};
 use crate::variables::Unseen;
 
@@ -54,7 +54,10 @@ impl Score {
         let mut scores = match self.per_row.as_deref() {
             None => None,
             Some(_) if to_stdout => Some(Output::new(None)?),
-            Some(path) => Some(Output::new(Some(path))?),
+            Some(path) => {
+                let destination = Destination::new(path, &[&self.circuit, &self.table])?;
+                Some(Output::new(Some(destination))?)
+            }
         };
         let tally = self.score(&file, scores.as_mut())?;
         scores.map(Output::finish).transpose()?;

@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use par_data::{Table, TableOptions, schema};
 
-use crate::output;
+use crate::output::{self, Destination};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  par schema init people.csv --out people.toml")]
@@ -23,12 +23,13 @@ pub(crate) struct Init {
 
 impl Init {
     pub(crate) fn run(self) -> Result<()> {
+        let destination = self.out.as_ref().map(|out| Destination::new(out, &[&self.table])).transpose()?;
         if let Some(out) = self.out.as_ref().filter(|out| out.exists() && !self.force) {
             bail!("{}: exists already\nhint: `--force` overwrites it", out.display());
         }
         let draft = schema::draft(Table::open(&self.table, &TableOptions::default())?)?;
-        match &self.out {
-            Some(out) => output::write_file(out, draft.as_bytes()),
+        match destination {
+            Some(destination) => output::write_file(destination, draft.as_bytes()),
             None => output::print(&draft),
         }
     }

@@ -3,6 +3,8 @@
 mod circuit;
 mod circuit_file;
 mod demo;
+#[cfg(unix)]
+mod output;
 mod schema;
 mod tables;
 mod tidy;
