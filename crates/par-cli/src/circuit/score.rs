@@ -63,8 +63,9 @@ impl Score {
         scores.map(Output::finish).transpose()?;
 
         let summary = Summary {
-            rows: tally.moments.rows,
-            mean_log_likelihood: tally.moments.mean,
+            rows: tally.moments.rows(),
+            impossible: tally.moments.impossible,
+            mean_log_likelihood: tally.moments.mean(),
             standard_error: tally.moments.standard_error(),
             summed_out: tally.open,
             snapped: tally.snapped,
@@ -100,7 +101,7 @@ impl Score {
             }
             Ok(())
         })?;
-        if tally.moments.rows == 0 {
+        if tally.moments.rows() == 0 {
             return Err(rows.none_passed());
         }
         Ok(tally)
@@ -115,32 +116,49 @@ struct Tally {
     scoring: Duration,
 }
 
-/// Mean and variance of a stream, by Welford's recurrence.
+/// Mean and variance of a stream, by Welford's recurrence. Rows of probability zero, −∞, are counted apart:
+/// they have no place in either.
 #[derive(Default)]
 struct Moments {
-    rows: u64,
+    possible: u64,
+    impossible: u64,
     mean: f64,
     squares: f64,
 }
 
 impl Moments {
     fn add(&mut self, value: f64) {
-        self.rows += 1;
+        if value == f64::NEG_INFINITY {
+            self.impossible += 1;
+            return;
+        }
+        self.possible += 1;
         let before = value - self.mean;
-        self.mean += before / self.rows as f64;
+        self.mean += before / self.possible as f64;
         self.squares += before * (value - self.mean);
     }
 
+    fn rows(&self) -> u64 {
+        self.possible + self.impossible
+    }
+
+    fn mean(&self) -> Option<f64> {
+        (self.possible > 0).then_some(self.mean)
+    }
+
     fn standard_error(&self) -> Option<f64> {
-        let rows = self.rows as f64;
-        (self.rows > 1).then(|| (self.squares / (rows - 1.0) / rows).sqrt())
+        let rows = self.possible as f64;
+        (self.possible > 1).then(|| (self.squares / (rows - 1.0) / rows).sqrt())
     }
 }
 
 #[derive(Serialize)]
 struct Summary {
     rows: u64,
-    mean_log_likelihood: f64,
+    /// Of those, the ones of probability zero.
+    impossible: u64,
+    /// Over the rows that are possible, if any is.
+    mean_log_likelihood: Option<f64>,
     standard_error: Option<f64>,
     summed_out: u64,
     snapped: u64,
@@ -154,10 +172,12 @@ impl Summary {
             let rows_per_second = (self.rows as f64 / seconds.max(1e-9)) as u64;
             format!("{seconds:.2} s, {} rows/s", grouped(rows_per_second))
         };
-        let error = self.standard_error.map_or(String::new(), |error| format!(" ± {error:.4}"));
         let mut facts = Facts::default();
         facts.add("rows", grouped(self.rows));
-        facts.add("log-likelihood", format!("{:.4}{error} nats a row", self.mean_log_likelihood));
+        facts.add("log-likelihood", self.mean_text());
+        if self.impossible > 0 {
+            facts.add("impossible", format!("{} rows, their probability is zero", grouped(self.impossible)));
+        }
         if self.summed_out > 0 {
             facts.add("summed out", format!("{} cells", grouped(self.summed_out)));
         }
@@ -171,11 +191,23 @@ impl Summary {
         facts.add("with reading", speed(self.seconds));
         facts.text()
     }
+
+    fn mean_text(&self) -> String {
+        let Some(mean) = self.mean_log_likelihood else { return "none, no row is possible".to_string() };
+        let error = self.standard_error.map_or(String::new(), |error| format!(" ± {error:.4}"));
+        let over = match self.impossible {
+            0 => String::new(),
+            impossible => {
+                format!(", over {} of {} rows", grouped(self.rows - impossible), grouped(self.rows))
+            }
+        };
+        format!("{mean:.4}{error} nats a row{over}")
+    }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::Moments;
+    use super::*;
 
     #[test]
     fn the_standard_error_is_that_of_the_mean() {
@@ -183,9 +215,43 @@ mod tests {
         moments.add(-1.0);
         assert_eq!(moments.standard_error(), None);
         [-2.0, -3.0, -6.0].into_iter().for_each(|value| moments.add(value));
-        assert_eq!(moments.mean, -3.0);
+        assert_eq!(moments.mean(), Some(-3.0));
         // Deviations 2, 1, 0, -3: a variance of 14 / 3 over 4 rows.
         let error = moments.standard_error().expect("four rows");
         assert!((error - (14.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12);
+    }
+
+    fn text(moments: &Moments) -> String {
+        let summary = Summary {
+            rows: moments.rows(),
+            impossible: moments.impossible,
+            mean_log_likelihood: moments.mean(),
+            standard_error: moments.standard_error(),
+            summed_out: 0,
+            snapped: 0,
+            scoring_seconds: 1.0,
+            seconds: 1.0,
+        };
+        summary.text()
+    }
+
+    #[test]
+    fn an_impossible_row_is_counted_and_has_no_part_in_the_mean() {
+        let mut moments = Moments::default();
+        moments.add(f64::NEG_INFINITY);
+        assert_eq!((moments.rows(), moments.mean(), moments.standard_error()), (1, None, None));
+        assert!(text(&moments).contains("  log-likelihood  none, no row is possible\n"));
+
+        [-1.0, f64::NEG_INFINITY, -3.0].into_iter().for_each(|value| moments.add(value));
+        assert_eq!((moments.rows(), moments.impossible), (4, 2));
+        assert_eq!((moments.mean(), moments.standard_error()), (Some(-2.0), Some(1.0)));
+        let text = text(&moments);
+        assert!(
+            text.contains(
+                "  log-likelihood  -2.0000 ± 1.0000 nats a row, over 2 of 4 rows\n  \
+                 impossible      2 rows, their probability is zero\n"
+            ),
+            "{text}"
+        );
     }
 }
