@@ -26,9 +26,9 @@ pub(crate) struct Variables {
 /// What to do with a value that the circuit has never seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Unseen {
-    /// Stop
+    /// Stop, unless `missing = true` in the schema allows for it: then it is summed out and counted
     Error,
-    /// Sum over all values it could have had
+    /// Sum over all values it could have had, and count it
     Missing,
 }
 
@@ -37,6 +37,8 @@ pub(crate) struct Codes {
     pub(crate) rows: Dataset,
     /// Cells that are missing or were never seen: they are summed out.
     pub(crate) open: u64,
+    /// Of those, the ones that were never seen.
+    pub(crate) unseen: u64,
     /// Numbers that were never seen and stand for the nearest one.
     pub(crate) snapped: u64,
 }
@@ -83,7 +85,7 @@ impl Variables {
         let mut counts = Counts::default();
         let codes = match self.discretizer.encode(columns, batch) {
             Ok(encoded) => {
-                if !self.described && unseen == Unseen::Error {
+                if !self.described && unseen == Unseen::Error && encoded.unseen() > 0 {
                     self.refuse_unseen(columns, batch, &encoded)?;
                 }
                 counts.add(&encoded);
@@ -100,7 +102,8 @@ impl Variables {
             Err(error) => return Err(error.into()),
         };
         let rows = Dataset::new(self.discretizer.cardinalities(), codes)?;
-        Ok(Codes { rows, open: counts.open, snapped: counts.outside - counts.encoded_open })
+        let snapped = counts.outside - counts.encoded_open;
+        Ok(Codes { rows, open: counts.open, unseen: counts.unseen, snapped })
     }
 
     /// Without a schema, an unknown code stands for an empty cell and nothing else.
@@ -139,6 +142,7 @@ impl Variables {
             };
             counts.add(&encoded);
             counts.open += opened.len() as u64;
+            counts.unseen += opened.len() as u64;
             let first = all.len();
             all.extend_from_slice(encoded.codes());
             opened.into_iter().for_each(|feature| all[first + feature] = UNKNOWN);
@@ -150,6 +154,7 @@ impl Variables {
 #[derive(Default)]
 struct Counts {
     open: u64,
+    unseen: u64,
     encoded_open: u64,
     outside: u64,
 }
@@ -158,6 +163,7 @@ impl Counts {
     fn add(&mut self, encoded: &Encoded) {
         let open = encoded.codes().iter().filter(|&&code| code == UNKNOWN).count() as u64;
         self.open += open;
+        self.unseen += encoded.unseen();
         self.encoded_open += open;
         self.outside += encoded.coverage().outside().iter().sum::<u64>();
     }

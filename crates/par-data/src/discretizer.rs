@@ -121,7 +121,7 @@ impl Discretizer {
 
     fn nothing_encoded(&self, rows: usize) -> Encoded {
         let width = self.domains.len();
-        Encoded { width, codes: Vec::with_capacity(rows * width), coverage: Coverage::new(width) }
+        Encoded { width, codes: Vec::with_capacity(rows * width), coverage: Coverage::new(width), unseen: 0 }
     }
 
     fn encode_into<'a>(
@@ -131,9 +131,10 @@ impl Discretizer {
     ) -> Result<(), CellError> {
         let mut whole = true;
         for (feature, cell) in cells.enumerate() {
-            let (code, inside) = self.encode_cell(feature, cell)?;
+            let (code, found) = self.encode_cell(feature, cell)?;
             encoded.codes.push(code);
-            if !inside {
+            encoded.unseen += u64::from(found == Found::Unseen);
+            if found != Found::Inside {
                 encoded.coverage.count_outside(feature);
                 whole = false;
             }
@@ -142,17 +143,17 @@ impl Discretizer {
         Ok(())
     }
 
-    /// The code of a cell, and whether the cell is inside the domain.
-    fn encode_cell(&self, position: usize, cell: &str) -> Result<(Code, bool), CellError> {
+    /// The code of a cell, and how the domain knows the cell.
+    fn encode_cell(&self, position: usize, cell: &str) -> Result<(Code, Found), CellError> {
         let feature = &self.schema.features()[position];
         let text = cell.trim();
         if self.schema.is_missing(feature, text)? {
-            return Ok((UNKNOWN, false));
+            return Ok((UNKNOWN, Found::Missing));
         }
         match &self.domains[position] {
             Domain::Categories { values, .. } => match self.categories[position].code(text) {
-                Some(code) => Ok((code, true)),
-                None if feature.missing => Ok((UNKNOWN, false)),
+                Some(code) => Ok((code, Found::Inside)),
+                None if feature.missing => Ok((UNKNOWN, Found::Unseen)),
                 None => Err(CellError::UnknownCategory {
                     column: feature.name.clone(),
                     found: cell.to_string(),
@@ -160,7 +161,10 @@ impl Discretizer {
                 }),
             },
             numeric => match parse_number(text) {
-                Some(number) => Ok(numeric.code_of_number(number)),
+                Some(number) => {
+                    let (code, inside) = numeric.code_of_number(number);
+                    Ok((code, if inside { Found::Inside } else { Found::Snapped }))
+                }
                 None => Err(CellError::NotANumber { column: feature.name.clone(), found: cell.to_string() }),
             },
         }
@@ -174,8 +178,8 @@ impl Discretizer {
             (0..domain.cardinality()).map(|code| domain.meets(code, feature.bounds)).collect();
         if let Some(allowed) = &feature.allowed {
             let mut named = vec![false; permitted.len()];
-            for (code, inside) in allowed.iter().filter_map(|text| self.encode_cell(position, text).ok()) {
-                if inside {
+            for (code, found) in allowed.iter().filter_map(|text| self.encode_cell(position, text).ok()) {
+                if found == Found::Inside {
                     named[usize::from(code)] = true;
                 }
             }
@@ -185,12 +189,24 @@ impl Discretizer {
     }
 }
 
+/// How a domain knows a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Inside,
+    Missing,
+    /// A category that is not in the domain.
+    Unseen,
+    /// A number that is not in the domain and stands for the nearest one.
+    Snapped,
+}
+
 /// The codes of some rows, and how many cells fell outside the learned domains.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
     width: usize,
     codes: Vec<Code>,
     coverage: Coverage,
+    unseen: u64,
 }
 
 impl Encoded {
@@ -207,6 +223,11 @@ impl Encoded {
     /// The cells outside the learned domains.
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
+    }
+
+    /// How many cells hold a category never seen, where the schema lets it be unknown.
+    pub fn unseen(&self) -> u64 {
+        self.unseen
     }
 
     /// All codes, row after row, to keep.

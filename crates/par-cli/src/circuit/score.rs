@@ -68,6 +68,7 @@ impl Score {
             mean_log_likelihood: tally.moments.mean(),
             standard_error: tally.moments.standard_error(),
             summed_out: tally.open,
+            unseen: tally.unseen,
             snapped: tally.snapped,
             scoring_seconds: tally.scoring.as_secs_f64(),
             seconds: start.elapsed().as_secs_f64(),
@@ -89,6 +90,7 @@ impl Score {
         rows.read_ahead(|batch| {
             let codes = variables.codes(&columns, &batch, self.unseen)?;
             tally.open += codes.open;
+            tally.unseen += codes.unseen;
             tally.snapped += codes.snapped;
             let before = Instant::now();
             let log_probs = circuit.log_probs(&codes.rows);
@@ -112,6 +114,7 @@ impl Score {
 struct Tally {
     moments: Moments,
     open: u64,
+    unseen: u64,
     snapped: u64,
     scoring: Duration,
 }
@@ -160,7 +163,10 @@ struct Summary {
     /// Over the rows that are possible, if any is.
     mean_log_likelihood: Option<f64>,
     standard_error: Option<f64>,
+    /// Cells that are missing or hold a category never seen.
     summed_out: u64,
+    /// Of those, the ones never seen.
+    unseen: u64,
     snapped: u64,
     scoring_seconds: f64,
     seconds: f64,
@@ -179,7 +185,11 @@ impl Summary {
             facts.add("impossible", format!("{} rows, their probability is zero", grouped(self.impossible)));
         }
         if self.summed_out > 0 {
-            facts.add("summed out", format!("{} cells", grouped(self.summed_out)));
+            let unseen = match self.unseen {
+                0 => String::new(),
+                unseen => format!(", {} of them with a category never seen", grouped(unseen)),
+            };
+            facts.add("summed out", format!("{} cells{unseen}", grouped(self.summed_out)));
         }
         if self.snapped > 0 {
             facts.add(
@@ -228,6 +238,7 @@ mod tests {
             mean_log_likelihood: moments.mean(),
             standard_error: moments.standard_error(),
             summed_out: 0,
+            unseen: 0,
             snapped: 0,
             scoring_seconds: 1.0,
             seconds: 1.0,

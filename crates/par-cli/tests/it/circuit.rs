@@ -150,7 +150,25 @@ fn a_value_never_seen_is_an_error_or_summed_out() {
         "error: t.csv, line 3, column `colour`: the circuit has never seen `gren`, did you mean `green`?\n\
          hint: correct the cell, or sum it out with `--unseen missing`\n"
     );
-    assert_eq!(sandbox.json(&[&score[..], &["--unseen", "missing"]].concat())["summed_out"], 3);
+    let score = [&score[..], &["--unseen", "missing"]].concat();
+    let scored = sandbox.json(&score);
+    assert_eq!((&scored["summed_out"], &scored["unseen"]), (&3.into(), &2.into()));
+    let text = sandbox.run(&score);
+    assert!(text.contains("  summed out      3 cells, 2 of them with a category never seen\n"), "{text}");
+}
+
+#[test]
+fn a_value_that_the_schema_lets_be_missing_is_summed_out_and_counted() {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.toml", "[[feature]]\nname = \"size\"\nkind = \"nominal\"\nmissing = true\n");
+    sandbox.write("t.csv", "size\n".to_string() + &"S\nL\nL\n".repeat(20));
+    sandbox.fit(&["t.csv", "--schema", "t.toml", "--out", "t.circuit"]);
+    sandbox.write("more.csv", "size\nXL\nS\n\"\"\n");
+    let scored = sandbox.json(&["circuit", "score", "t.circuit", "more.csv"]);
+    assert_eq!(
+        (&scored["rows"], &scored["summed_out"], &scored["unseen"]),
+        (&3.into(), &2.into(), &1.into())
+    );
 }
 
 #[test]
@@ -165,7 +183,8 @@ fn a_value_that_the_schema_does_not_list_is_an_error_or_summed_out() {
          hint: correct the cell, or sum it out with `--unseen missing`\n"
     );
     let scored = sandbox.json(&[&score[..], &["--unseen", "missing"]].concat());
-    assert_eq!((&scored["rows"], &scored["summed_out"]), (&2.into(), &1.into()));
+    let counts = (&scored["rows"], &scored["summed_out"], &scored["unseen"]);
+    assert_eq!(counts, (&2.into(), &1.into(), &1.into()));
 
     // Summing out a job is not the same as any job.
     sandbox.write("known.csv", "hours,job,age\n20,cook,30\n21,cook,31\n");
