@@ -86,7 +86,8 @@ impl Rows {
         let table = Table::open(path, &TableOptions { header }).map_err(|error| match error {
             Error::RepeatedColumn { origin, name } if header => anyhow!(
                 "{origin}: two columns are called `{name}`\n\
-                 hint: rename or drop one, or say `--no-header` if the first line is a row already"
+                 hint: rename or drop one; if the first line is a row already, \
+                 `par circuit fit` and `par schema check` take `--no-header`"
             ),
             other => other.into(),
         })?;

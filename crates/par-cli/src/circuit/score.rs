@@ -27,14 +27,11 @@ read as a stream: memory does not depend on how many there are.";
 pub(crate) struct Score {
     /// Made by `par circuit fit`
     circuit: PathBuf,
-    /// CSV, plain or gzipped; the order of its columns does not matter if they have names
+    /// CSV, plain or gzipped; with a line of column names if the training table had one, in any order
     table: PathBuf,
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
-    /// The first line is a row already; so it is for a circuit that was learned from such a table
-    #[arg(long)]
-    no_header: bool,
     /// Write line and log-likelihood of every row as CSV, `-` for standard output
     #[arg(long, value_name = "FILE")]
     per_row: Option<PathBuf>,
@@ -80,8 +77,7 @@ impl Score {
     /// One pass over the rows, a batch at a time.
     fn score(&self, file: &CircuitFile, mut scores: Option<&mut Output>) -> Result<Tally> {
         let CircuitFile { variables, circuit, .. } = file;
-        let header = variables.header && !self.no_header;
-        let mut rows = Rows::open(&self.table, header, &self.conditions)?;
+        let mut rows = Rows::open(&self.table, variables.header, &self.conditions)?;
         let columns = variables.columns(&rows)?;
         if let Some(scores) = &mut scores {
             writeln!(scores, "line,log_likelihood")?;

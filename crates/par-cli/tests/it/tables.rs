@@ -35,7 +35,8 @@ fn a_row_where_the_header_belongs() {
     assert_eq!(
         refused("0,1,1\n1,1,0\n", false),
         "error: t.csv: two columns are called `1`\n\
-         hint: rename or drop one, or say `--no-header` if the first line is a row already\n"
+         hint: rename or drop one; if the first line is a row already, \
+         `par circuit fit` and `par schema check` take `--no-header`\n"
     );
 }
 
