@@ -37,12 +37,21 @@ fn every_test_named_beside_the_paper_exists() {
         let items = line.split('|').nth(2).expect("a column of items");
         for item in items.split('`').skip(1).step_by(2) {
             let name = item.rsplit("::").next().expect("a path has a last part");
-            let defined =
-                ["fn", "struct", "enum"].iter().any(|kind| text.contains(&format!("pub {kind} {name}")));
+            let defined = ["fn", "struct", "enum"].iter().any(|kind| {
+                let definition = format!("pub {kind} {name}");
+                text.split(&definition).skip(1).any(|after| after.starts_with(['(', '<', ' ', '{', ';']))
+            });
             assert!(defined, "docs/paper.md names the item `{item}`");
         }
     }
     assert!(named > 20, "only {named} tests were found in docs/paper.md");
+}
+
+#[test]
+fn the_readme_has_no_placeholder_left() {
+    let readme = read(&root().join("README.md"));
+    let left = readme.lines().find(|line| line.contains("@@"));
+    assert_eq!(left, None);
 }
 
 #[test]
