@@ -30,10 +30,12 @@ struct Section {
 pub(crate) fn schema(tables: Vec<Rows>, dropped: &[String]) -> Result<Schema> {
     let first = &tables[0];
     let origin = first.origin().to_string();
-    if let Some(name) = dropped.iter().find(|name| !first.columns().contains(name)) {
+    let is = |name: &String, column: &String| name.trim() == column.trim();
+    if let Some(name) = dropped.iter().find(|name| !first.columns().iter().any(|column| is(name, column))) {
         bail!("{origin}: no column `{name}` to drop{}", suggest(name, first.columns()));
     }
-    let names: Vec<String> = first.columns().iter().filter(|name| !dropped.contains(name)).cloned().collect();
+    let is_dropped = |column: &&String| dropped.iter().any(|name| is(name, column));
+    let names: Vec<String> = first.columns().iter().filter(|column| !is_dropped(column)).cloned().collect();
     if names.is_empty() {
         bail!("{origin}: no column is left to learn from");
     }

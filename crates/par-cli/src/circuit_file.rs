@@ -16,7 +16,7 @@ use std::fs::File;
 use std::io::Read;
 use std::path::Path;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use par_circuit::Circuit;
 use par_circuit::learn::LearnConfig;
 use serde::{Deserialize, Serialize};
@@ -90,7 +90,18 @@ impl CircuitFile {
             bytes == MAGIC,
             "{origin}: not a circuit file\nhint: `par circuit fit` makes one from a table"
         );
+        let check_size = |bytes: u64| {
+            ensure!(
+                bytes <= MAX_BYTES,
+                "{origin}: larger than {} GiB, expected a smaller circuit",
+                MAX_BYTES >> 30
+            );
+            Ok(())
+        };
+        check_size(file.metadata().with_context(|| origin.to_string())?.len())?;
         file.take(MAX_BYTES).read_to_end(&mut bytes).with_context(|| origin.to_string())?;
+        // A pipe does not tell its length beforehand.
+        check_size(bytes.len() as u64)?;
         Self::from_bytes(&bytes).with_context(|| origin.to_string())
     }
 
@@ -109,11 +120,16 @@ impl CircuitFile {
 
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = &bytes[MAGIC.len()..];
-        let version = u32::from_le_bytes(take(&mut rest)?);
+        let version = u32::from_le_bytes(take(&mut rest).map_err(damaged)?);
         ensure!(
             version == VERSION,
             "circuit files of version {version} are not known, this program reads version {VERSION}"
         );
+        Self::from_parts(bytes, rest).map_err(damaged)
+    }
+
+    /// What follows the version; `bytes` are those of the whole file.
+    fn from_parts(bytes: &[u8], mut rest: &[u8]) -> Result<Self> {
         let description = take_part(&mut rest)?;
         let circuit = take_part(&mut rest)?;
         let expected = u32::from_le_bytes(take(&mut rest)?);
@@ -133,6 +149,10 @@ impl CircuitFile {
         );
         Ok(Self { variables, provenance, circuit })
     }
+}
+
+fn damaged(error: Error) -> Error {
+    anyhow!("{}\nhint: copy it again, or make it again with `par circuit fit`", crate::chain(&error))
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N]> {

@@ -90,7 +90,9 @@ pub enum Error {
         name: String,
     },
     /// A row is longer or shorter than the header.
-    #[error("{place}: expected {expected} cells, found {found}")]
+    #[error(
+        "{place}: expected {expected} cells, found {found}\nhint: look for a delimiter that is not quoted, or a row that is cut off"
+    )]
     RowLength {
         /// The row.
         place: Place,

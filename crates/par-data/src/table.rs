@@ -308,7 +308,10 @@ mod tests {
     fn a_refused_row_leaves_no_trace() {
         let mut batch = Batch::new("rows", 2);
         let error = batch.push(1, ["a"]).expect_err("one cell of two");
-        assert_eq!(error.to_string(), "rows, row 1: expected 2 cells, found 1");
+        assert_eq!(
+            error.to_string(),
+            "rows, row 1: expected 2 cells, found 1\nhint: look for a delimiter that is not quoted, or a row that is cut off"
+        );
         batch.push(2, ["b", "c"]).expect("two cells");
         assert_eq!(batch.cell(0, 1), "c");
     }

@@ -89,6 +89,16 @@ fn bare_integers_need_neither_header_nor_schema() {
     );
 }
 
+#[test]
+fn a_column_is_dropped_by_its_name_without_the_spaces_around() {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.csv", "a, b ,c\n".to_string() + &"0,1,0\n1,0,0\n1,1,1\n".repeat(20));
+    sandbox.fit(&["t.csv", "--drop", "b", "--drop", " c", "--out", "t.circuit"]);
+    let shown = sandbox.json(&["circuit", "show", "t.circuit"]);
+    assert_eq!(shown["variables"].as_array().map(Vec::len), Some(1));
+    assert_eq!(shown["variables"][0]["name"], "a");
+}
+
 /// A table without column names: three columns of numbers, and one of `no` and `yes`.
 fn bare() -> Sandbox {
     let sandbox = Sandbox::new();
@@ -241,7 +251,8 @@ fn an_error_halfway_leaves_no_scores() {
     sandbox.write("t.csv", people() + "too,short\n");
     assert_eq!(
         sandbox.refused(&["circuit", "score", "people.circuit", "t.csv", "--per-row", "scores.csv"]),
-        "error: t.csv, line 62: expected 6 cells, found 2\n"
+        "error: t.csv, line 62: expected 6 cells, found 2\n\
+         hint: look for a delimiter that is not quoted, or a row that is cut off\n"
     );
 }
 

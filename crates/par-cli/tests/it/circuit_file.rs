@@ -2,6 +2,8 @@
 
 use crate::Sandbox;
 
+const HINT: &str = "\nhint: copy it again, or make it again with `par circuit fit`\n";
+
 #[track_caller]
 fn refused(damage: impl FnOnce(&mut Vec<u8>)) -> String {
     let sandbox = Sandbox::with_circuit();
@@ -20,6 +22,7 @@ fn a_file_cut_off_anywhere() {
         let error = sandbox.refused(&["circuit", "sample", "cut.circuit", "-n", "1"]);
         let expected = if kept < 8 { "not a circuit file" } else { "the file is cut off" };
         assert!(error.starts_with(&format!("error: cut.circuit: {expected}")), "{kept} bytes: {error}");
+        assert!(kept < 8 || error.ends_with(HINT), "{kept} bytes: {error}");
     }
 }
 
@@ -33,6 +36,7 @@ fn a_file_with_a_bit_flipped_anywhere() {
         sandbox.write("flipped.circuit", flipped);
         let error = sandbox.refused(&["circuit", "show", "flipped.circuit"]);
         assert!(error.starts_with("error: flipped.circuit: "), "byte {position}: {error}");
+        assert!(position < 12 || error.ends_with(HINT), "byte {position}: {error}");
     }
 }
 
@@ -56,7 +60,19 @@ fn a_file_of_a_later_version() {
 fn a_file_with_something_behind_it() {
     assert_eq!(
         refused(|bytes| bytes.extend(b"more")),
-        "error: damaged.circuit: 4 bytes follow the end of the circuit\n"
+        format!("error: damaged.circuit: 4 bytes follow the end of the circuit{HINT}")
+    );
+}
+
+#[test]
+fn a_file_that_would_fill_the_memory() {
+    let sandbox = Sandbox::with_circuit();
+    let file = std::fs::File::options().write(true).open(sandbox.path("people.circuit")).expect("a file");
+    // The zeros at its end take no room on disk.
+    file.set_len(5 << 30).expect("a long file");
+    assert_eq!(
+        sandbox.refused(&["circuit", "show", "people.circuit"]),
+        "error: people.circuit: larger than 4 GiB, expected a smaller circuit\n"
     );
 }
 

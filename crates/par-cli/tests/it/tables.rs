@@ -42,7 +42,8 @@ fn a_row_where_the_header_belongs() {
 
 #[test]
 fn a_row_of_another_length() {
-    let expected = "error: t.csv, line 3: expected 2 cells, found 3\n";
+    let expected = "error: t.csv, line 3: expected 2 cells, found 3\n\
+        hint: look for a delimiter that is not quoted, or a row that is cut off\n";
     assert_eq!(refused("a,b\nx,1\nx,2,3\n", false), expected);
     assert_eq!(refused("a,b\nx,1\nx,2,3\n", true), expected);
 }

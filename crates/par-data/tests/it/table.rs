@@ -81,8 +81,10 @@ fn an_empty_file_is_refused() {
 
 #[test]
 fn a_ragged_row_is_refused() {
-    assert_eq!(message(batches(b"a,b\n1,2\n3\n")), "t.csv, line 3: expected 2 cells, found 1");
-    assert_eq!(message(batches(b"a,b\n1,2,3\n")), "t.csv, line 2: expected 2 cells, found 3");
+    let hint = "hint: look for a delimiter that is not quoted, or a row that is cut off";
+    let expected = |problem: &str| format!("t.csv, line {problem}\n{hint}");
+    assert_eq!(message(batches(b"a,b\n1,2\n3\n")), expected("3: expected 2 cells, found 1"));
+    assert_eq!(message(batches(b"a,b\n1,2,3\n")), expected("2: expected 2 cells, found 3"));
 }
 
 #[test]
