@@ -101,8 +101,11 @@ enum Role {
 /// What the cells of a column say about it.
 struct Profile {
     name: String,
-    /// The distinct values, one more than matter at most.
-    distinct: BTreeSet<String>,
+    /// The distinct texts, one more than matter at most.
+    texts: BTreeSet<String>,
+    /// The distinct numbers in ascending order, as many at most, each as it was first written: `1`, `1.0` and
+    /// `01` are one.
+    numbers: Vec<(f64, String)>,
     missing: bool,
     numeric: bool,
     whole: bool,
@@ -116,7 +119,8 @@ impl Profile {
     fn new(name: &str) -> Self {
         Self {
             name: name.to_string(),
-            distinct: BTreeSet::new(),
+            texts: BTreeSet::new(),
+            numbers: Vec::new(),
             missing: false,
             numeric: true,
             whole: true,
@@ -134,17 +138,31 @@ impl Profile {
         }
         match parse_number(text) {
             Some(number) if self.numeric => {
-                self.counting &= self.distinct.is_empty() || number == self.high + 1.0;
+                self.counting &= self.texts.is_empty() || number == self.high + 1.0;
                 self.whole &= number.fract() == 0.0;
                 self.low = self.low.min(number);
                 self.high = self.high.max(number);
+                self.add_number(number, text);
             }
             Some(_) => {}
             None => self.numeric = false,
         }
-        if self.distinct.len() <= MAX_DISTINCT && !self.distinct.contains(text) {
-            self.distinct.insert(text.to_string());
+        if self.texts.len() <= MAX_DISTINCT && !self.texts.contains(text) {
+            self.texts.insert(text.to_string());
         }
+    }
+
+    fn add_number(&mut self, number: f64, text: &str) {
+        let at = self.numbers.partition_point(|(other, _)| *other < number);
+        let known = self.numbers.get(at).is_some_and(|(other, _)| *other == number);
+        if !known && self.numbers.len() <= MAX_DISTINCT {
+            self.numbers.insert(at, (number, text.to_string()));
+        }
+    }
+
+    /// How many values there are, one more than matter at most: numbers if all are, texts otherwise.
+    fn distinct(&self) -> usize {
+        if self.numeric { self.numbers.len() } else { self.texts.len() }
     }
 
     fn special(&self) -> Option<&'static str> {
@@ -154,14 +172,14 @@ impl Profile {
         } else if name == "subtest" {
             Some("subtest")
         } else {
-            let many = self.distinct.len() > MAX_CLASSES;
+            let many = self.distinct() > MAX_CLASSES;
             let named = ID_NAMES.contains(&name.as_str()) || name.ends_with("_id") || name.ends_with(" id");
             (named || self.numeric && self.counting && many).then_some("id")
         }
     }
 
     fn left_out(&self) -> Option<String> {
-        match self.distinct.len() {
+        match self.distinct() {
             0 => Some("no value in any row".to_string()),
             1 => Some("the same value in every row".to_string()),
             n if n > MAX_DISTINCT && !self.numeric => {
@@ -173,19 +191,18 @@ impl Profile {
 
     /// The distinct values; numbers in ascending order.
     fn values(&self) -> Vec<&String> {
-        let mut values: Vec<&String> = self.distinct.iter().collect();
         if self.numeric {
-            let number = |text: &str| parse_number(text).unwrap_or(f64::INFINITY);
-            values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+            self.numbers.iter().map(|(_, text)| text).collect()
+        } else {
+            self.texts.iter().collect()
         }
-        values
     }
 }
 
 /// The column with the most telling name, else the last one with few values.
 fn label(profiles: &[Profile]) -> Option<usize> {
     let can_be = |profile: &Profile| {
-        (2..=MAX_CLASSES).contains(&profile.distinct.len()) && !profile.missing && profile.special().is_none()
+        (2..=MAX_CLASSES).contains(&profile.distinct()) && !profile.missing && profile.special().is_none()
     };
     let named = |name: &str| {
         profiles.iter().position(|profile| profile.name.to_lowercase() == name && can_be(profile))
@@ -231,7 +248,7 @@ fn toml(
     for profile in features {
         lines.push("\n[[feature]]".to_string());
         lines.push(format!("name = {}", quoted(&profile.name)));
-        if profile.numeric && profile.distinct.len() > 2 {
+        if profile.numeric && profile.distinct() > 2 {
             let kind = if profile.whole { "discrete" } else { "continuous" };
             lines.push(format!("kind = \"{kind}\""));
             lines.push(format!("observed = [{}, {}]", number(profile.low), number(profile.high)));

@@ -60,3 +60,23 @@ fn a_table_without_rows_is_refused() {
     let expected = "t.csv: no rows to learn from\nhint: expected at least one row below the column names";
     assert_eq!(message(draft(table("a,b\n"))), expected);
 }
+
+#[test]
+fn numbers_are_told_apart_by_value() {
+    let text = draft(table("same,flag,size,code\n1,0,1,1\n1.0,1.0,2.0,1.0\n01,00,02,x\n1,1,3,1\n"))
+        .expect("a draft");
+    assert!(text.contains("# - \"same\": the same value in every row"), "{text}");
+    let schema = Schema::parse(&text, "draft.toml").expect("a schema");
+    let features: Vec<(&str, Kind, String)> = schema
+        .features()
+        .iter()
+        .map(|feature| (feature.name.as_str(), feature.kind, feature.values.join(" ")))
+        .collect();
+    assert_eq!(
+        features,
+        [("flag", Kind::Nominal, "0 1.0".to_string()), ("size", Kind::Discrete, String::new())]
+    );
+    // With a text among them, all are texts.
+    let label = schema.label().expect("a label");
+    assert_eq!((label.column.as_str(), label.classes.join(" ")), ("code", "1 1.0 x".to_string()));
+}
