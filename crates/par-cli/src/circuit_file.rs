@@ -120,12 +120,12 @@ impl CircuitFile {
 
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
         let mut rest = &bytes[MAGIC.len()..];
-        let version = u32::from_le_bytes(take(&mut rest).map_err(damaged)?);
+        let version = u32::from_le_bytes(take(&mut rest).map_err(|error| damaged(&error))?);
         ensure!(
             version == VERSION,
             "circuit files of version {version} are not known, this program reads version {VERSION}"
         );
-        Self::from_parts(bytes, rest).map_err(damaged)
+        Self::from_parts(bytes, rest).map_err(|error| damaged(&error))
     }
 
     /// What follows the version; `bytes` are those of the whole file.
@@ -151,8 +151,8 @@ impl CircuitFile {
     }
 }
 
-fn damaged(error: Error) -> Error {
-    anyhow!("{}\nhint: copy it again, or make it again with `par circuit fit`", crate::chain(&error))
+fn damaged(error: &Error) -> Error {
+    anyhow!("{}\nhint: copy it again, or make it again with `par circuit fit`", crate::chain(error))
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N]> {
