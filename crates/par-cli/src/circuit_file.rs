@@ -21,6 +21,7 @@ use par_circuit::Circuit;
 use par_circuit::learn::LearnConfig;
 use serde::{Deserialize, Serialize};
 
+use crate::aligned::{Facts, grouped};
 use crate::output::{self, Destination};
 use crate::variables::Variables;
 
@@ -61,6 +62,21 @@ pub(crate) struct Provenance {
 pub(crate) struct Member {
     pub(crate) name: String,
     pub(crate) weight: f64,
+}
+
+impl Provenance {
+    /// Adds what the circuit is a mixture of, a member a line.
+    pub(crate) fn add_members(&self, facts: &mut Facts) {
+        for (position, Member { name, weight }) in self.members.iter().enumerate() {
+            facts.add(if position == 0 { "mixture of" } else { "" }, format!("{weight:.3}  {name}"));
+        }
+    }
+
+    /// Adds how likely held-out rows are.
+    pub(crate) fn add_held_out(&self, facts: &mut Facts) {
+        let over = self.valid_rows.map_or(String::new(), |rows| format!(", over {} rows", grouped(rows)));
+        facts.add("held out", format!("{:.4} nats a row{over}", self.held_out));
+    }
 }
 
 #[derive(Serialize)]

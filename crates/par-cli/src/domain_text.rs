@@ -15,10 +15,14 @@ pub(crate) fn coded_as(domain: &Domain) -> &'static str {
 
 /// The categories or numbers in code order; of bins the edges, one more than bins.
 pub(crate) fn contents(domain: &Domain) -> Vec<String> {
+    contents_with(domain, |number| number.to_string())
+}
+
+fn contents_with(domain: &Domain, text: impl Fn(f64) -> String) -> Vec<String> {
     match domain {
         Domain::Categories { values, .. } => values.clone(),
         Domain::Values { values: numbers, .. } | Domain::Bins { edges: numbers, .. } => {
-            numbers.iter().map(ToString::to_string).collect()
+            numbers.iter().copied().map(text).collect()
         }
     }
 }
@@ -26,12 +30,7 @@ pub(crate) fn contents(domain: &Domain) -> Vec<String> {
 /// [`contents`] on one line, cut where it gets long.
 pub(crate) fn contents_line(domain: &Domain) -> String {
     const WIDTH: usize = 100;
-    let contents = match domain {
-        Domain::Categories { values, .. } => values.clone(),
-        Domain::Values { values: numbers, .. } | Domain::Bins { edges: numbers, .. } => {
-            numbers.iter().copied().map(rounded).collect()
-        }
-    };
+    let contents = contents_with(domain, rounded);
     let between = if matches!(domain, Domain::Bins { .. }) { " | " } else { ", " };
     let mut line = String::new();
     for (position, text) in contents.iter().enumerate() {

@@ -10,7 +10,7 @@ use par_data::Schema;
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped};
-use crate::circuit_file::{CircuitFile, Member};
+use crate::circuit_file::{CircuitFile, Member, Provenance};
 use crate::output::{self, Destination};
 use crate::rows::{Condition, Rows};
 use crate::variables::Variables;
@@ -111,7 +111,7 @@ impl Fit {
         let file = learning::learn(&what, variables, &self.conditions, &rows, valid.as_ref(), config)?;
         file.write(destination)?;
         let summary = Summary::new(&file, what, start.elapsed().as_secs_f64());
-        if self.json { output::print_json(&summary) } else { output::print(&summary.text()) }
+        if self.json { output::print_json(&summary) } else { output::print(&summary.text(&file.provenance)) }
     }
 
     fn rows(&self) -> Result<Rows> {
@@ -212,18 +212,15 @@ impl Summary {
         }
     }
 
-    fn text(&self) -> String {
+    fn text(&self, provenance: &Provenance) -> String {
         let mut facts = Facts::default();
         facts.add("rows", grouped(self.rows));
         facts.add("variables", grouped(self.variables));
         facts.add("learner", self.learner.to_string());
-        for (position, Member { name, weight }) in self.members.iter().enumerate() {
-            facts.add(if position == 0 { "mixture of" } else { "" }, format!("{weight:.3}  {name}"));
-        }
+        provenance.add_members(&mut facts);
         facts.add("edges", grouped(self.edges));
         facts.add("parameters", grouped(self.parameters));
-        let of = self.valid_rows.map_or(String::new(), |rows| format!(", over {} rows", grouped(rows)));
-        facts.add("held out", format!("{:.4} nats a row{of}", self.held_out));
+        provenance.add_held_out(&mut facts);
         facts.add("seconds", format!("{:.2}", self.seconds));
         facts.add("written to", &self.out);
         facts.text()

@@ -8,7 +8,7 @@ use par_circuit::Circuit;
 use serde::Serialize;
 
 use crate::aligned::{Facts, Side, aligned, grouped};
-use crate::circuit_file::{CircuitFile, Member, Provenance};
+use crate::circuit_file::{CircuitFile, Provenance};
 use crate::variables::Variables;
 use crate::{domain_text, output};
 
@@ -74,23 +74,19 @@ impl Contents {
     }
 
     fn text(&self, variables: &Variables) -> String {
-        let Provenance { program, conditions, rows, valid_rows, config, members, held_out } =
-            &self.provenance;
+        let Provenance { program, conditions, rows, config, .. } = &self.provenance;
         let mut made = Facts::default();
         made.add("nodes", grouped(self.nodes));
         made.add("edges", grouped(self.edges));
         made.add("parameters", grouped(self.parameters));
         made.add("made by", program);
         made.add("learner", format!("{}, seed {}", config.learner, config.seed));
-        for (position, Member { name, weight }) in members.iter().enumerate() {
-            made.add(if position == 0 { "mixture of" } else { "" }, format!("{weight:.3}  {name}"));
-        }
+        self.provenance.add_members(&mut made);
         made.add("rows", grouped(*rows));
         if !conditions.is_empty() {
             made.add("where", conditions.join(" and "));
         }
-        let of = valid_rows.map_or(String::new(), |rows| format!(", over {} rows", grouped(rows)));
-        made.add("held out", format!("{held_out:.4} nats a row{of}"));
+        self.provenance.add_held_out(&mut made);
         let rows: Vec<[String; 4]> = self
             .variables
             .iter()
