@@ -61,16 +61,12 @@ impl Table {
         let origin: Arc<str> = path.display().to_string().into();
         let mut file = File::open(path).map_err(|source| Error::read(&origin, source))?;
         let mut magic = Vec::with_capacity(4);
-        let is_parquet = (&mut file)
-            .take(4)
-            .read_to_end(&mut magic)
-            .and_then(|_| io::Seek::rewind(&mut file))
-            .map(|()| magic == b"PAR1")
-            .map_err(|source| Error::read(&origin, source))?;
-        if is_parquet || path.extension().is_some_and(|extension| extension == "parquet") {
+        (&mut file).take(4).read_to_end(&mut magic).map_err(|source| Error::read(&origin, source))?;
+        if magic == b"PAR1" || path.extension().is_some_and(|extension| extension == "parquet") {
             return Self::from_parquet(origin, file);
         }
-        Self::from_csv(origin, Box::new(file), options)
+        // Not rewound, since a pipe cannot be.
+        Self::from_csv(origin, Box::new(io::Cursor::new(magic).chain(file)), options)
     }
 
     /// Reads CSV, plain or gzipped, from anything; `origin` is its name in messages.

@@ -79,7 +79,8 @@ impl Default for LearnConfig {
 pub struct Learned {
     /// The circuit.
     pub circuit: Circuit,
-    /// Mean log-probability of rows it was not trained on, as far as there were any.
+    /// Mean log-probability of rows that its parts were not trained on when they were chosen; of the
+    /// training rows themselves where there were fewer than five, and none could be spared.
     pub held_out: f64,
     /// What was tried, in order.
     pub trials: Vec<Trial>,

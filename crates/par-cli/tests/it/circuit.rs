@@ -343,3 +343,15 @@ fn an_interrupted_program_leaves_nothing_behind() {
     assert_eq!(par.wait().expect("par ends").code(), Some(130));
     assert_eq!(sandbox.files(), before);
 }
+
+#[cfg(unix)]
+#[test]
+fn rows_to_score_may_come_through_a_pipe() {
+    let sandbox = Sandbox::with_circuit();
+    let mut command = sandbox.par(&["circuit", "score", "people.circuit", "/dev/stdin", "--json"]);
+    let output = command.write_stdin(people()).output().expect("par starts");
+    let piped: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
+    let read = sandbox.json(&["circuit", "score", "people.circuit", "people.csv"]);
+    assert_eq!(piped["mean_log_likelihood"], read["mean_log_likelihood"]);
+    assert_eq!(piped["rows"], 60);
+}
