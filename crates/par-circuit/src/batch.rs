@@ -22,18 +22,18 @@ impl Circuit {
         chunks.for_each_init(
             || (HardBlock::<f32>::new(self.plan()), HardBlock::<f64>::new(self.plan())),
             |(single, double), (log_probs, rows)| {
-                let mut unsafe_rows = Vec::new();
+                let mut untrusted = Vec::new();
                 for (block, rows) in rows.chunks(LANES * width).enumerate() {
                     let values = single.values(rows);
                     for (lane, (row, &value)) in rows.chunks_exact(width).zip(values).enumerate() {
                         let position = block * LANES + lane;
                         match self.log_prob_of(row, value) {
                             Some(log_prob) => log_probs[position] = log_prob,
-                            None => unsafe_rows.push(position),
+                            None => untrusted.push(position),
                         }
                     }
                 }
-                for positions in unsafe_rows.chunks(LANES) {
+                for positions in untrusted.chunks(LANES) {
                     let row = |position: usize| &rows[position * width..][..width];
                     let codes: Vec<Code> =
                         positions.iter().flat_map(|&position| row(position)).copied().collect();

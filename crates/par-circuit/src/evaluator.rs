@@ -54,8 +54,9 @@ impl Evaluator<'_> {
     /// # Panics
     /// When there are not as many weights as codes, or one is negative or not finite.
     pub fn log_prob_soft(&mut self, soft: &[f32]) -> f64 {
-        check_soft(self.circuit, soft);
-        let fast = self.single.soft(self.circuit.plan(), soft);
+        self.check_one(soft);
+        let plan = self.circuit.plan();
+        let fast = self.single.soft(plan, soft).or_else(|| self.double().soft(plan, soft));
         fast.unwrap_or_else(|| {
             self.circuit.log_prob(&Evidence::from_soft(soft, self.circuit.cardinalities()))
         })

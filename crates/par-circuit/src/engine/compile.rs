@@ -29,6 +29,7 @@ impl Plan {
             values: steps.next,
             root: values[nodes.len() - 1] as usize,
             operations: 0.0,
+            has_tiny_parameters: false,
             rounding: 0.0,
         };
         plan.lay_tiles(&units);
@@ -121,6 +122,10 @@ impl Plan {
                 }
             }
         }
+        // Ratios are not below their probabilities, since no scale is above one.
+        let tiny = |share: &f64| *share > 0.0 && *share < f32::SMALLEST;
+        self.has_tiny_parameters =
+            nodes.iter().filter_map(Node::shares).any(|shares| shares.iter().any(tiny));
     }
 
     /// The relative error of a sum or product of positive terms grows by half a unit in the last place

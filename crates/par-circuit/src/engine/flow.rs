@@ -17,9 +17,8 @@ pub(crate) struct Flow {
 /// Whether a row's flows are worth adding: its value is far from under- and overflow. That a part of the
 /// circuit may have underflowed is of no matter here: such a part would get next to no flow.
 pub(crate) fn is_moderate<T: Real>(value: T) -> bool {
-    let moderate = T::LARGEST.powf(0.4);
     let value = value.into();
-    value > 1.0 / moderate && value < moderate
+    value > 1.0 / T::MODERATE && value < T::MODERATE
 }
 
 /// Sums flows over blocks of rows.

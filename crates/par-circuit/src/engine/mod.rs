@@ -62,6 +62,9 @@ pub(crate) trait Real:
     /// A number far enough below the largest.
     const LARGEST: f64;
 
+    /// Values below this and above its inverse leave room for slopes.
+    const MODERATE: f64;
+
     /// A relative error that does not matter.
     const NEGLIGIBLE: f64;
 
@@ -73,6 +76,7 @@ impl Real for f32 {
     const ONE: Self = 1.0;
     const SMALLEST: f64 = Self::MIN_POSITIVE as f64;
     const LARGEST: f64 = 1e30;
+    const MODERATE: f64 = 1e12;
     const NEGLIGIBLE: f64 = 1e-7;
 
     fn inverse(self) -> Self {
@@ -84,6 +88,7 @@ impl Real for f64 {
     const ONE: Self = 1.0;
     const SMALLEST: f64 = Self::MIN_POSITIVE;
     const LARGEST: f64 = 1e300;
+    const MODERATE: f64 = 1e120;
     const NEGLIGIBLE: f64 = 1e-9;
 
     fn inverse(self) -> Self {
@@ -114,6 +119,8 @@ pub(crate) struct Plan {
     root: usize,
     /// How often a value is made of others, at most.
     operations: f64,
+    /// Whether a parameter is too small for single precision, in which all are kept, to hold its digits.
+    has_tiny_parameters: bool,
     /// Relative error that rounding may have added to the root, at most.
     rounding: f64,
 }
@@ -244,15 +251,21 @@ impl Plan {
     /// multiplied by weights, which sum to one, and by the values of other variables' leaves, whose
     /// product is below the boost.
     pub(crate) fn trusts<T: Real>(&self, value: T, boost: f64) -> bool {
-        let lost = self.operations * T::SMALLEST * boost;
+        let lost = self.lost::<T>(boost);
         let value = value.into();
         value > 0.0 && value * T::NEGLIGIBLE >= lost && value <= T::LARGEST
     }
 
     /// Whether slopes, which begin at the inverse of the root's value, can be trusted as well.
     pub(crate) fn trusts_slopes<T: Real>(&self, value: T, boost: f64) -> bool {
-        let lost = self.operations * T::SMALLEST * boost;
-        self.trusts(value, boost) && lost <= T::NEGLIGIBLE && boost <= T::LARGEST * value.into()
+        let small = self.lost::<T>(boost) <= T::NEGLIGIBLE;
+        self.trusts(value, boost) && small && boost <= T::LARGEST * value.into()
+    }
+
+    /// What underflow may have cost the root's value, at most.
+    fn lost<T: Real>(&self, boost: f64) -> f64 {
+        let smallest = if self.has_tiny_parameters { f32::SMALLEST } else { T::SMALLEST };
+        self.operations * smallest * boost
     }
 
     /// Relative error that rounding may have added to a value, at most.

@@ -294,6 +294,35 @@ fn a_part_that_underflows_on_the_way_still_counts() {
     }
 }
 
+/// Single precision, in which parameters are kept, has lost most digits of such a probability.
+#[test]
+fn a_probability_too_small_for_single_precision_still_counts() {
+    let bit = |variable, one: f64| Node::Leaf { variable, probabilities: [1.0 - one, one].into() };
+    let product = |a, b| Node::Product { children: [NodeId(a), NodeId(b)].into() };
+    let nodes = vec![
+        bit(0, 1.7e-44),
+        bit(1, 0.5),
+        product(0, 1),
+        bit(0, 0.5),
+        bit(1, 0.0),
+        product(3, 4),
+        Node::Sum { children: [NodeId(2), NodeId(5)].into(), weights: [0.5, 0.5].into() },
+    ];
+    let circuit = Circuit::new(vec![2, 2], nodes).expect("a circuit");
+    let expected = circuit.log_prob(&Evidence::from_row(&[1, 1]));
+    let rows = Dataset::new(vec![2, 2], vec![1, 1]).expect("a row");
+    assert_close(circuit.log_probs(&rows)[0], expected, 1e-6);
+    assert_close(circuit.evaluator().log_prob(&[1, 1]), expected, 1e-6);
+    assert_close(circuit.evaluator().log_prob_soft(&[0.0, 1.0, 0.0, 1.0]), expected, 1e-6);
+}
+
+#[test]
+#[should_panic(expected = "one weight a code")]
+fn two_soft_rows_are_not_one() {
+    let circuit = random::circuit(1);
+    circuit.evaluator().log_prob_soft(&vec![1.0; 2 * circuit.cardinalities().iter().sum::<usize>()]);
+}
+
 /// Hidden trees, whose sums share their inputs, on odd rows of many columns.
 #[test]
 fn the_fast_paths_agree_with_the_plain_one_on_hidden_trees() {
