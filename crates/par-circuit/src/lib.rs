@@ -12,6 +12,7 @@
 //! can then be exact. This crate has never heard of recourse.
 
 mod allowed;
+mod ball;
 mod batch;
 mod circuit;
 mod dataset;
@@ -26,8 +27,10 @@ mod mpe;
 mod sample;
 
 pub use allowed::Allowed;
+pub use ball::Ball;
 pub use circuit::{Circuit, Node, NodeId};
 pub use dataset::Dataset;
+pub use engine::{Kernel, vectorised};
 pub use error::{CircuitError, DatasetError, FormatError, LearnError};
 pub use evaluator::Evaluator;
 pub use evidence::{Evidence, Observation};

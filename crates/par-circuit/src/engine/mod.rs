@@ -22,6 +22,7 @@ mod vectorised;
 pub(crate) use batch::{HardBlock, SoftBlock};
 pub(crate) use flow::{Flow, FlowBlock, is_moderate};
 pub(crate) use single::Single;
+pub use vectorised::{Kernel, vectorised};
 
 use std::iter::{Product, Sum};
 use std::ops::{AddAssign, Mul, MulAssign};

@@ -4,7 +4,7 @@
 ///
 /// `run` and everything hot that it calls is `#[inline(always)]`, so that it is compiled anew, with
 /// wider registers, inside [`vectorised`].
-pub(crate) trait Kernel {
+pub trait Kernel {
     /// Runs the loop.
     fn run(self);
 }
@@ -12,9 +12,9 @@ pub(crate) trait Kernel {
 /// Runs a kernel with AVX2 where the processor has it.
 ///
 /// Only multiplications and additions in the written order: a wider register computes more lanes at
-/// once and never another result, so the same circuit scores the same on every machine.
+/// once and never another result, so the same loop computes the same on every machine.
 #[inline]
-pub(crate) fn vectorised<K: Kernel>(kernel: K) {
+pub fn vectorised<K: Kernel>(kernel: K) {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         #[target_feature(enable = "avx2")]

@@ -1,0 +1,4 @@
+//! Recourse for a denied row: what to change so that the classifier accepts it, plausibly.
+
+pub mod classifier;
+mod network;
