@@ -2,3 +2,5 @@
 
 pub mod classifier;
 mod network;
+pub mod pool;
+pub mod setting;
