@@ -1,6 +1,8 @@
 //! The rows around a row: those that differ from it in a few variables.
 
-use crate::{Allowed, Code, OPEN};
+use crate::engine::{ByCount, COUNTS};
+use crate::log_space::log_sum_exp;
+use crate::{Allowed, Circuit, Code, Node, OPEN};
 
 /// The rows within a number of changes of a centre, where each variable that may change has its own
 /// codes to change to.
@@ -113,4 +115,41 @@ impl Ball {
         }
         hull
     }
+}
+
+impl Circuit {
+    /// The bounds of [`Evaluator::ball_bounds`](crate::Evaluator::ball_bounds) in double precision and log space.
+    pub(crate) fn log_ball_bounds(&self, ball: &Ball) -> ByCount<f64> {
+        let mut value: Vec<ByCount<f64>> = Vec::with_capacity(self.nodes().len());
+        for node in self.nodes() {
+            value.push(match node {
+                Node::Leaf { variable, probabilities } => {
+                    let own = match ball.centre[*variable] {
+                        OPEN => 1.0,
+                        code => probabilities[usize::from(code)],
+                    };
+                    let others = ball.alternatives(*variable).iter();
+                    let most = others.map(|&code| probabilities[usize::from(code)]).fold(own, f64::max);
+                    std::array::from_fn(|count| if count == 0 { own.ln() } else { most.ln() })
+                }
+                Node::Product { children } => {
+                    children.iter().fold([0.0; COUNTS], |sum, child| shared_out(&sum, &value[child.index()]))
+                }
+                Node::Sum { children, weights } => std::array::from_fn(|count| {
+                    let terms = children.iter().zip(weights);
+                    log_sum_exp(terms.map(|(child, weight)| weight.ln() + value[child.index()][count]))
+                }),
+            });
+        }
+        *value.last().expect("a circuit has a root")
+    }
+}
+
+/// The largest sum when two parts share out the changes.
+fn shared_out(a: &ByCount<f64>, b: &ByCount<f64>) -> ByCount<f64> {
+    let any = a[COUNTS - 1] + b[COUNTS - 1];
+    std::array::from_fn(|count| {
+        let shares = (0..=count).map(|share| a[share] + b[count - share]);
+        shares.fold(if count == COUNTS - 1 { any } else { f64::NEG_INFINITY }, f64::max)
+    })
 }

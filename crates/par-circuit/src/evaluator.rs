@@ -1,7 +1,7 @@
 //! One row after the other, fast.
 
-use crate::engine::Single;
-use crate::{Allowed, Circuit, Code, Evidence, OPEN};
+use crate::engine::{BallBounds, COUNTS, Single};
+use crate::{Allowed, Ball, Circuit, Code, Evidence, OPEN};
 
 /// Answers questions about one row at a time, without allocating.
 ///
@@ -24,12 +24,25 @@ pub struct Evaluator<'a> {
     single: Single<f32>,
     /// Made when the first row needs it.
     double: Option<Single<f64>>,
+    /// Made for the first ball.
+    balls: Option<BallBounds<f32>>,
+    /// Made when the first ball needs it.
+    double_balls: Option<BallBounds<f64>>,
+    /// The ratios of the row at hand.
+    ratios: Vec<f32>,
 }
 
 impl Circuit {
     /// An evaluator for single rows. Keep it: it holds the memory that evaluation needs.
     pub fn evaluator(&self) -> Evaluator<'_> {
-        Evaluator { circuit: self, single: Single::new(self.plan()), double: None }
+        Evaluator {
+            circuit: self,
+            single: Single::new(self.plan()),
+            double: None,
+            balls: None,
+            double_balls: None,
+            ratios: vec![0.0; self.cardinalities().iter().sum()],
+        }
     }
 }
 
@@ -39,10 +52,7 @@ impl Evaluator<'_> {
     /// # Panics
     /// When the row does not fit the variables.
     pub fn log_prob(&mut self, row: &[Code]) -> f64 {
-        let cardinalities = self.circuit.cardinalities();
-        assert_eq!(row.len(), cardinalities.len(), "one code a variable");
-        let fits = |(&code, &cardinality): (&Code, &usize)| usize::from(code) < cardinality || code == OPEN;
-        assert!(row.iter().zip(cardinalities).all(fits), "every code is below its cardinality");
+        self.check_row(row);
         let plan = self.circuit.plan();
         let fast = self.single.hard(plan, row).or_else(|| self.double().hard(plan, row));
         fast.unwrap_or_else(|| self.circuit.log_prob(&Evidence::from_row(row)))
@@ -78,6 +88,66 @@ impl Evaluator<'_> {
         fast.unwrap_or_else(|| exact_soft_gradient(self.circuit, soft, gradient))
     }
 
+    /// Log-probability of a row, and of every row that differs from it in one code: for each code of each
+    /// variable, in order, that of the row with this code in place of its own.
+    ///
+    /// # Paper
+    /// p(q_{j←e_c}) of the appendix, for all j and c by one pass up and one down.
+    ///
+    /// # Panics
+    /// When the row does not fit the variables, or `log_probs` has not one place a code.
+    pub fn neighbours(&mut self, row: &[Code], log_probs: &mut [f64]) -> f64 {
+        self.check_row(row);
+        assert_eq!(log_probs.len(), self.ratios.len(), "one place a code");
+        let plan = self.circuit.plan();
+        let mut ratios = std::mem::take(&mut self.ratios);
+        let fast = self.single.ratios(plan, row, &mut ratios);
+        let fast = fast.or_else(|| self.double().ratios(plan, row, &mut ratios));
+        match fast {
+            Some(log_prob) => {
+                for (neighbour, &ratio) in log_probs.iter_mut().zip(&ratios) {
+                    *neighbour = log_prob + f64::from(ratio).ln();
+                }
+            }
+            None => self.neighbours_one_by_one(row, log_probs),
+        }
+        self.ratios = ratios;
+        fast.unwrap_or_else(|| self.log_prob(row))
+    }
+
+    fn neighbours_one_by_one(&mut self, row: &[Code], mut log_probs: &mut [f64]) {
+        let mut row = row.to_vec();
+        for (variable, &cardinality) in self.circuit.cardinalities().iter().enumerate() {
+            let (own, after) = log_probs.split_at_mut(cardinality);
+            let before = row[variable];
+            for (code, log_prob) in (0..).zip(own) {
+                row[variable] = code;
+                *log_prob = self.log_prob(&row);
+            }
+            row[variable] = before;
+            log_probs = after;
+        }
+    }
+
+    /// For each number of changes, from none to six, and for any number: no row of the ball that makes
+    /// at most so many has a greater log-probability than this. The ball's own limit is left aside.
+    ///
+    /// Every part of a sum makes the changes that serve it best; the parts of a product share them out.
+    /// The bound for no change is tight.
+    ///
+    /// # Panics
+    /// When the ball is of other variables.
+    pub fn ball_bounds(&mut self, ball: &Ball) -> [f64; COUNTS] {
+        assert_eq!(ball.cardinalities(), self.circuit.cardinalities(), "a ball of the same variables");
+        let plan = self.circuit.plan();
+        let fast = self.balls.get_or_insert_with(|| BallBounds::new(plan)).bounds(plan, ball);
+        let fast = fast.or_else(|| {
+            self.double_balls.get_or_insert_with(|| BallBounds::new(plan)).bounds(plan, ball)
+        });
+        let rounded = |bounds: [f64; COUNTS]| bounds.map(|bound| bound + plan.rounding());
+        fast.map_or_else(|| self.circuit.log_ball_bounds(ball), rounded)
+    }
+
     /// No row of the box has a greater log-probability than this.
     ///
     /// Every leaf takes the greatest of its allowed probabilities; sums of such maxima are never below
@@ -94,6 +164,13 @@ impl Evaluator<'_> {
 
     fn double(&mut self) -> &mut Single<f64> {
         self.double.get_or_insert_with(|| Single::new(self.circuit.plan()))
+    }
+
+    fn check_row(&self, row: &[Code]) {
+        let cardinalities = self.circuit.cardinalities();
+        assert_eq!(row.len(), cardinalities.len(), "one code a variable");
+        let fits = |(&code, &cardinality): (&Code, &usize)| usize::from(code) < cardinality || code == OPEN;
+        assert!(row.iter().zip(cardinalities).all(fits), "every code is below its cardinality");
     }
 
     fn check_one(&self, soft: &[f32]) {

@@ -13,12 +13,14 @@
 //! could have touched ([`Plan::trusts`]) is computed again, in double precision by the same loops, and if
 //! that does not hold it either, in log space by the caller.
 
+mod ball;
 mod batch;
 mod compile;
 mod flow;
 mod single;
 mod vectorised;
 
+pub(crate) use ball::{BallBounds, ByCount, COUNTS};
 pub(crate) use batch::{HardBlock, SoftBlock};
 pub(crate) use flow::{Flow, FlowBlock, is_moderate};
 pub(crate) use single::Single;

@@ -2,7 +2,7 @@
 
 use super::vectorised::{Kernel, vectorised};
 use super::{Kind, Plan, Real, TILE, Table, Tile};
-use crate::{Allowed, Code};
+use crate::{Allowed, Code, OPEN};
 
 /// What evaluating one row needs to remember.
 #[derive(Clone, Debug)]
@@ -50,14 +50,39 @@ impl<T: Real> Single<T> {
     /// [`Single::soft`], and its gradient; `None` where this precision cannot hold them.
     pub(crate) fn gradient(&mut self, plan: &Plan, soft: &[f32], gradient: &mut [f32]) -> Option<f64> {
         let log_prob = self.soft(plan, soft)?;
+        self.slopes(plan, gradient).then_some(log_prob)
+    }
+
+    /// The gradient of the logarithm of the value that was evaluated last; false where this precision
+    /// cannot hold it.
+    fn slopes(&mut self, plan: &Plan, gradient: &mut [f32]) -> bool {
         let root = self.values[plan.root];
-        if !plan.trusts_slopes(root, self.boost) {
-            return None;
+        let held = plan.trusts_slopes(root, self.boost);
+        if held {
+            self.slopes.fill(T::default());
+            self.slopes[plan.root] = root.inverse();
+            vectorised(Backward { plan, single: self, gradient });
         }
-        self.slopes.fill(T::default());
-        self.slopes[plan.root] = root.inverse();
-        vectorised(Backward { plan, single: self, gradient });
-        Some(log_prob)
+        held
+    }
+
+    /// Log-probability of a row, and for each code of each variable the ratio by which it would change that
+    /// probability; `None` where this precision cannot hold them.
+    pub(crate) fn ratios(&mut self, plan: &Plan, row: &[Code], ratios: &mut [f32]) -> Option<f64> {
+        for (variable, (table, &code)) in plan.tables.iter().zip(row).enumerate() {
+            let leaves = &mut self.leaves[table.first_leaf..][..table.places()];
+            if code == OPEN {
+                leaves.fill(T::ONE);
+                self.scales[variable] = 1.0;
+                continue;
+            }
+            let line = &table.leaf_ratios[usize::from(code) * table.places()..][..table.places()];
+            leaves.iter_mut().zip(line).for_each(|(leaf, &ratio)| *leaf = T::from(ratio));
+            self.scales[variable] = table.scales[usize::from(code)];
+        }
+        self.boost = plan.boost(row);
+        let log_prob = self.evaluate(plan)?;
+        self.slopes(plan, ratios).then_some(log_prob)
     }
 
     /// Logarithm of the circuit's value when every leaf takes the largest of its allowed probabilities,

@@ -1,7 +1,7 @@
 //! Likelihoods, slopes, samples, most probable rows and bounds.
 
 use par_circuit::learn::{EmConfig, HcltConfig, LearnConfig, Learner, learn};
-use par_circuit::{Allowed, Circuit, Code, Dataset, Evidence, Node, NodeId, OPEN};
+use par_circuit::{Allowed, Ball, Circuit, Code, Dataset, Evidence, Node, NodeId, OPEN};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -120,6 +120,40 @@ proptest! {
     }
 
     #[test]
+    fn rows_within_a_number_of_changes_lie_under_its_bound(seed: u64) {
+        let circuit = random::circuit(seed);
+        let mut ball = random_ball(&circuit, seed);
+        let bounds = circuit.evaluator().ball_bounds(&ball);
+        for (changes, &bound) in bounds.iter().enumerate() {
+            ball.changes = changes;
+            let inside = enumerate(&circuit).into_iter().filter(|(row, _)| ball.contains(row));
+            let best = inside.map(|(_, probability)| probability.ln()).fold(f64::NEG_INFINITY, f64::max);
+            prop_assert!(bound >= best - 1e-9, "{bound} bounds {best}");
+        }
+        let centre = circuit.log_prob(&Evidence::from_row(ball.centre()));
+        assert_close(bounds[0], centre, 1e-4);
+        assert_close(bounds[7], circuit.evaluator().upper_bound(&ball.hull()), 1e-4);
+    }
+
+    #[test]
+    fn neighbours_are_the_rows_with_one_other_code(seed: u64) {
+        let circuit = random::circuit(seed);
+        let row = random::row(&circuit, 0.3, seed);
+        let mut neighbours = vec![0.0; circuit.cardinalities().iter().sum()];
+        let own = circuit.evaluator().neighbours(&row, &mut neighbours);
+        assert_close(own, circuit.log_prob(&Evidence::from_row(&row)), 1e-4);
+        let mut place = 0;
+        for (variable, &cardinality) in circuit.cardinalities().iter().enumerate() {
+            for code in 0..cardinality as Code {
+                let mut changed = row.clone();
+                changed[variable] = code;
+                assert_close(neighbours[place], circuit.log_prob(&Evidence::from_row(&changed)), 1e-4);
+                place += 1;
+            }
+        }
+    }
+
+    #[test]
     fn the_bound_of_one_row_is_its_probability(seed: u64) {
         let circuit = random::circuit(seed);
         let row = random::row(&circuit, 0.0, seed);
@@ -127,6 +161,15 @@ proptest! {
         row.iter().enumerate().for_each(|(variable, &code)| only.restrict(variable, &[code]));
         assert_close(circuit.evaluator().upper_bound(&only), circuit.log_prob(&Evidence::from_row(&row)), 1e-4);
     }
+}
+
+fn random_ball(circuit: &Circuit, seed: u64) -> Ball {
+    let allowed = random_box(circuit, seed);
+    let mut ball = Ball::new(circuit.cardinalities(), random::row(circuit, 0.0, seed), 0);
+    for variable in 0..circuit.cardinalities().len() {
+        ball.offer(variable, &allowed.codes(variable).collect::<Vec<_>>());
+    }
+    ball
 }
 
 fn random_box(circuit: &Circuit, seed: u64) -> Allowed {
