@@ -1,6 +1,17 @@
 //! Who is accepted: the classifier whose decisions recourse has to turn.
 
+mod bounds;
+mod config;
+mod measures;
+mod neural;
+mod training;
+
 use par_circuit::{Ball, Code};
+
+pub use self::config::{Balance, ClassifierConfig, ClassifierError, Threshold};
+pub use self::measures::{accuracy, auc, youden_threshold};
+pub use self::neural::NeuralClassifier;
+pub use self::training::{Epoch, History};
 
 /// A classifier over rows of codes.
 ///

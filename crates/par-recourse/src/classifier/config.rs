@@ -1,0 +1,276 @@
+//! How a classifier is trained, and what can be wrong with that.
+
+use std::fmt;
+
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// How a classifier is trained.
+///
+/// # Paper
+/// The defaults are those of the appendix on classifier training, whose fixed number of epochs is here a
+/// maximum: training stops when rows held back for validation are predicted no better.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClassifierConfig {
+    /// Widths of the hidden layers; none make a logistic regression. Each in `1..=4096`, at most 8;
+    /// 20 and 10 unless told.
+    pub hidden: Vec<usize>,
+    /// How far Adam steps. Above 0, at most 1; 0.001 unless told.
+    pub learning_rate: f64,
+    /// Rows a step. At least 1; 64 unless told.
+    pub batch: usize,
+    /// The most passes over the training rows. At least 1; 200 unless told.
+    pub epochs: usize,
+    /// Passes without a better validation loss before training stops. At least 1; 10 unless told.
+    pub patience: usize,
+    /// Share of the rows of each class held back for validation; with none of them every epoch is
+    /// trained and the last one kept. In `0.0..=0.5`; 0.1 unless told.
+    pub validation: f64,
+    /// The probability from which a row is accepted. Above 0 and below 1, or `"youden"`; 0.5 unless told.
+    pub threshold: Threshold,
+    /// Whether both classes weigh the same in the loss. `"auto"` unless told.
+    pub balance: Balance,
+}
+
+impl Default for ClassifierConfig {
+    fn default() -> Self {
+        Self {
+            hidden: vec![20, 10],
+            learning_rate: 1e-3,
+            batch: 64,
+            epochs: 200,
+            patience: 10,
+            validation: 0.1,
+            threshold: Threshold::default(),
+            balance: Balance::default(),
+        }
+    }
+}
+
+impl ClassifierConfig {
+    /// Whether every setting is within its range.
+    ///
+    /// # Errors
+    /// [`ClassifierError::Setting`] for the first one that is not.
+    pub fn check(&self) -> Result<(), ClassifierError> {
+        let refuse = |key, found: &dyn fmt::Display, expected| {
+            Err(ClassifierError::Setting { key, found: found.to_string(), expected })
+        };
+        if self.hidden.len() > 8 {
+            return refuse("hidden", &format_args!("{} layers", self.hidden.len()), "at most 8 layers");
+        }
+        if let Some(width) = self.hidden.iter().find(|width| !(1..=4096).contains(*width)) {
+            return refuse("hidden", width, "widths from 1 to 4096");
+        }
+        if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
+            return refuse("learning_rate", &self.learning_rate, "more than 0 and at most 1");
+        }
+        for (key, found) in [("batch", self.batch), ("epochs", self.epochs), ("patience", self.patience)] {
+            if found == 0 {
+                return refuse(key, &found, "at least 1");
+            }
+        }
+        if !(0.0..=0.5).contains(&self.validation) {
+            return refuse("validation", &self.validation, "a share from 0 to 0.5");
+        }
+        match self.threshold {
+            Threshold::Fixed(found) if !(found > 0.0 && found < 1.0) => {
+                refuse("threshold", &found, "a number above 0 and below 1, or \"youden\"")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the loss weighs both classes the same, given how many rows each has.
+    pub(super) fn balances(&self, accepted: usize, denied: usize) -> bool {
+        match self.balance {
+            Balance::Always => true,
+            Balance::Never => false,
+            Balance::Auto => {
+                self.threshold == Threshold::default() && 5 * accepted.min(denied) < accepted + denied
+            }
+        }
+    }
+}
+
+/// The probability from which a row is accepted: a number, or `"youden"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// This probability.
+    Fixed(f64),
+    /// The one that tells the classes apart best, by [`youden_threshold`](super::youden_threshold).
+    Youden,
+}
+
+impl Default for Threshold {
+    fn default() -> Self {
+        Self::Fixed(0.5)
+    }
+}
+
+impl Serialize for Threshold {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fixed(threshold) => serializer.serialize_f64(*threshold),
+            Self::Youden => serializer.serialize_str("youden"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Threshold {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ThresholdVisitor)
+    }
+}
+
+struct ThresholdVisitor;
+
+impl Visitor<'_> for ThresholdVisitor {
+    type Value = Threshold;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a number above 0 and below 1, or \"youden\"")
+    }
+
+    fn visit_f64<E: Error>(self, threshold: f64) -> Result<Threshold, E> {
+        Ok(Threshold::Fixed(threshold))
+    }
+
+    fn visit_i64<E: Error>(self, threshold: i64) -> Result<Threshold, E> {
+        Ok(Threshold::Fixed(threshold as f64))
+    }
+
+    fn visit_u64<E: Error>(self, threshold: u64) -> Result<Threshold, E> {
+        Ok(Threshold::Fixed(threshold as f64))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Threshold, E> {
+        match name {
+            "youden" => Ok(Threshold::Youden),
+            _ => Err(E::invalid_value(Unexpected::Str(name), &self)),
+        }
+    }
+}
+
+/// Whether rows of both classes weigh the same in the loss, however many there are of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Balance {
+    /// When the rarer class has less than a fifth of the rows and the threshold is the default one, which
+    /// hardly any row would otherwise reach, or miss.
+    #[default]
+    Auto,
+    /// Never: every row weighs the same.
+    Never,
+    /// Always.
+    Always,
+}
+
+/// Why no classifier could be trained.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClassifierError {
+    /// A setting is out of its range.
+    #[error("`{key}` is {found}, expected {expected}")]
+    Setting {
+        /// Its name in [`ClassifierConfig`].
+        key: &'static str,
+        /// What it is.
+        found: String,
+        /// What it may be.
+        expected: &'static str,
+    },
+    /// There is nothing to learn from.
+    #[error("there are no training rows")]
+    NoRows,
+    /// There is nothing to tell apart.
+    #[error("every training row is {}, expected rows of both classes", if *.accepted { "accepted" } else { "denied" })]
+    OneClass {
+        /// Which class the rows are of.
+        accepted: bool,
+    },
+    /// The loss grew beyond all numbers.
+    #[error("training diverged in epoch {epoch}\nhint: lower `learning_rate`, which is {learning_rate}")]
+    Diverged {
+        /// Counted from 1.
+        epoch: usize,
+        /// The setting.
+        learning_rate: f64,
+    },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(change: impl Fn(&mut ClassifierConfig)) -> String {
+        let mut config = ClassifierConfig::default();
+        change(&mut config);
+        config.check().expect_err("the setting is out of range").to_string()
+    }
+
+    #[test]
+    fn settings_out_of_range_are_named_with_what_was_found_and_expected() {
+        assert_eq!(ClassifierConfig::default().check(), Ok(()));
+        assert_eq!(
+            message(|config| config.hidden = vec![20, 0]),
+            "`hidden` is 0, expected widths from 1 to 4096"
+        );
+        assert_eq!(
+            message(|config| config.hidden = vec![1; 9]),
+            "`hidden` is 9 layers, expected at most 8 layers"
+        );
+        assert_eq!(
+            message(|config| config.learning_rate = f64::NAN),
+            "`learning_rate` is NaN, expected more than 0 and at most 1"
+        );
+        assert_eq!(message(|config| config.batch = 0), "`batch` is 0, expected at least 1");
+        assert_eq!(message(|config| config.epochs = 0), "`epochs` is 0, expected at least 1");
+        assert_eq!(message(|config| config.patience = 0), "`patience` is 0, expected at least 1");
+        assert_eq!(
+            message(|config| config.validation = 0.6),
+            "`validation` is 0.6, expected a share from 0 to 0.5"
+        );
+        assert_eq!(
+            message(|config| config.threshold = Threshold::Fixed(1.0)),
+            "`threshold` is 1, expected a number above 0 and below 1, or \"youden\""
+        );
+    }
+
+    #[test]
+    fn a_threshold_is_a_number_or_youden() {
+        let read = |text: &str| serde_json::from_str::<Threshold>(text);
+        assert_eq!(read("0.06").expect("a number"), Threshold::Fixed(0.06));
+        assert_eq!(read("1").expect("a number"), Threshold::Fixed(1.0));
+        assert_eq!(read("\"youden\"").expect("a name"), Threshold::Youden);
+        assert_eq!(
+            read("\"yuden\"").expect_err("no such name").to_string(),
+            "invalid value: string \"yuden\", expected a number above 0 and below 1, or \"youden\" at line 1 column 7"
+        );
+        for threshold in [Threshold::Fixed(0.06), Threshold::Youden] {
+            let text = serde_json::to_string(&threshold).expect("a threshold can be written");
+            assert_eq!(read(&text).expect("what was written"), threshold);
+        }
+    }
+
+    #[test]
+    fn unknown_settings_are_refused() {
+        let read = |text| serde_json::from_str::<ClassifierConfig>(text);
+        assert_eq!(read(r#"{"balance": "always"}"#).expect("a setting").balance, Balance::Always);
+        assert!(read(r#"{"learning": 0.1}"#).is_err());
+    }
+
+    #[test]
+    fn auto_balances_rare_classes_unless_the_threshold_is_set() {
+        let mut config = ClassifierConfig::default();
+        assert!(config.balances(19, 81) && config.balances(81, 19));
+        assert!(!config.balances(20, 80));
+        config.threshold = Threshold::Fixed(0.06);
+        assert!(!config.balances(19, 81));
+        config.balance = Balance::Always;
+        assert!(config.balances(50, 50));
+        config = ClassifierConfig { balance: Balance::Never, ..ClassifierConfig::default() };
+        assert!(!config.balances(1, 99));
+    }
+}
