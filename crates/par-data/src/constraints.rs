@@ -9,7 +9,7 @@ use log_space::{LogSpace, Max, Tangent};
 use rules::GroupDistribution;
 
 use crate::discretizer::Discretizer;
-use crate::schema::{Monotone, Rule};
+use crate::schema::{Monotone, Rule, connected};
 use crate::{Code, UNKNOWN};
 
 /// Everything the schema says about changes, in codes.
@@ -23,6 +23,20 @@ pub struct Constraints {
     permitted: Vec<bool>,
     rules: Vec<Rule>,
     groups: Vec<GroupDistribution>,
+}
+
+/// One thing that restricts changes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Restriction {
+    /// The feature (position) is immutable.
+    Immutable(usize),
+    /// The feature moves in one direction only.
+    Monotone(usize),
+    /// The feature's `allowed` values or `bounds` leave some codes out.
+    Allowed(usize),
+    /// A feature rises only together with another.
+    Rule(Rule),
 }
 
 #[derive(Clone, Debug)]
@@ -47,8 +61,64 @@ impl Constraints {
                 monotone: feature.monotone,
             });
         }
-        let groups = schema.groups().iter().map(GroupDistribution::new).collect();
-        Self { features, permitted, rules: schema.rules().to_vec(), groups }
+        let mut constraints = Self { features, permitted, rules: Vec::new(), groups: Vec::new() };
+        constraints.set_rules(schema.rules().to_vec());
+        constraints
+    }
+
+    fn set_rules(&mut self, rules: Vec<Rule>) {
+        self.groups = connected(self.features.len(), &rules).iter().map(GroupDistribution::new).collect();
+        self.rules = rules;
+    }
+
+    /// The same with other immutable features (positions) in place of the schema's.
+    #[must_use]
+    pub fn with_immutable(&self, immutable: &[usize]) -> Self {
+        let mut changed = self.clone();
+        for (position, feature) in changed.features.iter_mut().enumerate() {
+            feature.immutable = immutable.contains(&position);
+        }
+        changed
+    }
+
+    /// Whether the feature is immutable.
+    pub fn is_immutable(&self, feature: usize) -> bool {
+        self.features[feature].immutable
+    }
+
+    /// Everything that restricts changes, in the order of the features, the rules last.
+    pub fn restrictions(&self) -> Vec<Restriction> {
+        let mut restrictions = Vec::new();
+        for (position, feature) in self.features.iter().enumerate() {
+            if feature.immutable {
+                restrictions.push(Restriction::Immutable(position));
+            }
+            if feature.monotone != Monotone::None {
+                restrictions.push(Restriction::Monotone(position));
+            }
+            if self.permitted[feature.range.clone()].contains(&false) {
+                restrictions.push(Restriction::Allowed(position));
+            }
+        }
+        restrictions.extend(self.rules.iter().copied().map(Restriction::Rule));
+        restrictions
+    }
+
+    /// The same without some restrictions.
+    #[must_use]
+    pub fn without(&self, restrictions: &[Restriction]) -> Self {
+        let mut relaxed = self.clone();
+        for restriction in restrictions {
+            match *restriction {
+                Restriction::Immutable(feature) => relaxed.features[feature].immutable = false,
+                Restriction::Monotone(feature) => relaxed.features[feature].monotone = Monotone::None,
+                Restriction::Allowed(feature) => relaxed.permitted[self.range(feature)].fill(true),
+                Restriction::Rule(_) => {}
+            }
+        }
+        let kept = |rule: &Rule| !restrictions.contains(&Restriction::Rule(*rule));
+        relaxed.set_rules(self.rules.iter().copied().filter(kept).collect());
+        relaxed
     }
 
     /// How many features there are.

@@ -51,7 +51,7 @@ pub mod table;
 mod error;
 mod suggest;
 
-pub use constraints::{Constraints, Mask};
+pub use constraints::{Constraints, Mask, Restriction};
 pub use coverage::Coverage;
 pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded};
 pub use error::{CellError, Error};

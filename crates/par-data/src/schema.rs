@@ -43,7 +43,7 @@ use serde::{Deserialize, Serialize};
 pub use draft::draft;
 pub(crate) use parse::parse_number;
 pub use problem::{SchemaError, SchemaProblem};
-pub(crate) use rules::RuleGroup;
+pub(crate) use rules::{RuleGroup, connected};
 
 use crate::error::{CellError, Error};
 use crate::table::Batch;
@@ -64,7 +64,6 @@ pub struct Schema {
     label: Option<Label>,
     features: Vec<Feature>,
     rules: Vec<Rule>,
-    groups: Vec<RuleGroup>,
     missing_text: Vec<String>,
 }
 
@@ -228,11 +227,6 @@ impl Schema {
     /// The rules.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
-    }
-
-    /// The rules by connected group.
-    pub(crate) fn groups(&self) -> &[RuleGroup] {
-        &self.groups
     }
 
     /// Why the feature must have an order, if it must.

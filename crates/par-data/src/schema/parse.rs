@@ -86,7 +86,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
         rules.push(rule);
         rule_lines.push(section.line);
     }
-    let groups = rules::groups(&features, &rules).map_err(|(rule, problem)| {
+    rules::check(&features, &rules).map_err(|(rule, problem)| {
         document.refuse(rule_lines[rule], &format!("rule {}", rule + 1), problem)
     })?;
 
@@ -104,7 +104,6 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
         label,
         features,
         rules,
-        groups,
         missing_text,
     };
     for (position, feature) in schema.features.iter().enumerate() {

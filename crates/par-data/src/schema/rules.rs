@@ -22,10 +22,8 @@ impl RuleGroup {
     }
 }
 
-/// The connected groups, in the order of their first features.
-///
 /// When the rules run in a circle or a group is too tangled, the problem, and a rule that has it.
-pub(super) fn groups(features: &[Feature], rules: &[Rule]) -> Result<Vec<RuleGroup>, (usize, SchemaProblem)> {
+pub(super) fn check(features: &[Feature], rules: &[Rule]) -> Result<(), (usize, SchemaProblem)> {
     let names =
         |positions: &[usize]| positions.iter().map(|&at| features[at].name.clone()).collect::<Vec<_>>();
     if let Some(cycle) = cycle(features.len(), rules) {
@@ -35,7 +33,19 @@ pub(super) fn groups(features: &[Feature], rules: &[Rule]) -> Result<Vec<RuleGro
         return Err((last.unwrap_or(0), SchemaProblem::RuleCycle { cycle: names(&cycle) }));
     }
 
-    let mut group_of: Vec<usize> = (0..features.len()).collect();
+    for group in connected(features.len(), rules) {
+        if !group.is_tree() && group.features.len() > MAX_TANGLED {
+            let last = rules.iter().rposition(|rule| group.features.contains(&rule.if_increases));
+            let problem = SchemaProblem::RuleTangle { features: names(&group.features), limit: MAX_TANGLED };
+            return Err((last.unwrap_or(0), problem));
+        }
+    }
+    Ok(())
+}
+
+/// The groups of features that rules connect, in the order of their first features.
+pub(crate) fn connected(features: usize, rules: &[Rule]) -> Vec<RuleGroup> {
+    let mut group_of: Vec<usize> = (0..features).collect();
     for rule in rules {
         let (kept, joined) = (group_of[rule.if_increases], group_of[rule.must_increase]);
         for group in group_of.iter_mut().filter(|group| **group == joined) {
@@ -43,9 +53,8 @@ pub(super) fn groups(features: &[Feature], rules: &[Rule]) -> Result<Vec<RuleGro
         }
     }
     let mut groups = Vec::new();
-    for first in 0..features.len() {
-        let members: Vec<usize> =
-            (first..features.len()).filter(|&at| group_of[at] == group_of[first]).collect();
+    for first in 0..features {
+        let members: Vec<usize> = (first..features).filter(|&at| group_of[at] == group_of[first]).collect();
         let seen_before = group_of[..first].contains(&group_of[first]);
         if seen_before || members.len() < 2 {
             continue;
@@ -54,15 +63,9 @@ pub(super) fn groups(features: &[Feature], rules: &[Rule]) -> Result<Vec<RuleGro
         let local = |rule: &Rule| {
             Some(Rule { if_increases: place(rule.if_increases)?, must_increase: place(rule.must_increase)? })
         };
-        let group = RuleGroup { rules: rules.iter().filter_map(local).collect(), features: members };
-        if !group.is_tree() && group.features.len() > MAX_TANGLED {
-            let last = rules.iter().rposition(|rule| group.features.contains(&rule.if_increases));
-            let problem = SchemaProblem::RuleTangle { features: names(&group.features), limit: MAX_TANGLED };
-            return Err((last.unwrap_or(0), problem));
-        }
-        groups.push(group);
+        groups.push(RuleGroup { rules: rules.iter().filter_map(local).collect(), features: members });
     }
-    Ok(groups)
+    groups
 }
 
 /// Some way along the rules that ends where it begins.

@@ -1,4 +1,4 @@
-use par_data::{Code, Constraints, Discretizer, Mask, UNKNOWN};
+use par_data::{Code, Constraints, Discretizer, Mask, Restriction, UNKNOWN};
 use proptest::prelude::*;
 
 use crate::{fit, schema, table};
@@ -360,4 +360,40 @@ proptest! {
             judged.check_pullback(&case.gradient);
         }
     }
+}
+
+#[test]
+fn what_restricts_changes_can_be_listed_and_lifted() {
+    let world = World {
+        cardinalities: &[3, 3, 3],
+        lines: &["immutable = true", "monotone = \"increasing\"", "allowed = [0, 1]"],
+        rules: &[(2, 1)],
+    };
+    let constraints = world.constraints();
+    let factual = [1, 1, 0];
+    let rule = constraints.restrictions().last().copied().expect("a rule");
+    assert!(matches!(rule, Restriction::Rule(rule) if (rule.if_increases, rule.must_increase) == (2, 1)));
+    assert_eq!(
+        constraints.restrictions(),
+        [Restriction::Immutable(0), Restriction::Monotone(1), Restriction::Allowed(2), rule]
+    );
+    for (restriction, row) in
+        constraints.restrictions().into_iter().zip([[0, 1, 0], [1, 0, 0], [1, 2, 2], [1, 1, 1]])
+    {
+        assert!(!constraints.mask(&factual, &[]).is_legal(&row), "{restriction:?} forbids {row:?}");
+        let without = constraints.without(&[restriction]);
+        assert!(without.mask(&factual, &[]).is_legal(&row), "without {restriction:?}, {row:?}");
+    }
+    let all = constraints.without(&constraints.restrictions());
+    assert_eq!(all.restrictions(), []);
+    assert!(all.mask(&factual, &[]).is_legal(&[2, 0, 2]));
+}
+
+#[test]
+fn another_set_of_immutable_features_takes_the_place_of_the_schemas() {
+    let world = World { cardinalities: &[3, 3], lines: &["immutable = true"], rules: &[] };
+    let other = world.constraints().with_immutable(&[1]);
+    assert_eq!([0, 1].map(|feature| other.is_immutable(feature)), [false, true]);
+    let mask = other.mask(&[1, 1], &[]);
+    assert!(mask.is_legal(&[2, 1]) && !mask.is_legal(&[1, 2]));
 }
