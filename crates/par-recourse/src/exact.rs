@@ -1,0 +1,209 @@
+//! The exact answer: branch and bound over what a person may change.
+//!
+//! A node of the search has some features changed and some still open. Its last change is found by one
+//! pass of the circuit, which gives the likelihood of every single change at once. Before that, the node
+//! is dropped when neither the circuit nor the classifier leaves room for a better answer among the rows
+//! within the changes that are left.
+
+use par_circuit::{Ball, Code, Evaluator};
+
+use crate::problem::{Candidate, Frontier, Problem};
+
+/// Log-likelihoods closer than this count as equal: the rounding of single precision.
+pub(crate) const TOLERANCE: f64 = 1e-4;
+
+/// What an exact search found.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Proof {
+    pub(crate) frontier: Frontier,
+    /// For each number of changes from none on: how far above the frontier, in nats, a row with at most so
+    /// many might still be. All zero: the frontier is proved. Infinite: nothing was found that leaves no room.
+    pub(crate) gaps: Vec<f64>,
+    /// How many nodes were looked at.
+    pub(crate) nodes: usize,
+}
+
+/// Finds the likeliest accepted row for each number of changes up to the budget.
+///
+/// `known` are candidates to start from. After `max_nodes` nodes it stops with what it has.
+///
+/// # Paper
+/// Eq. (1) and (2), which the paper approximates.
+pub(crate) fn solve(
+    problem: &Problem<'_>,
+    evaluator: &mut Evaluator<'_>,
+    known: Frontier,
+    max_nodes: usize,
+) -> Proof {
+    let ball = problem.ball();
+    let mut offsets = Vec::with_capacity(ball.cardinalities().len());
+    let mut codes = 0;
+    for cardinality in ball.cardinalities() {
+        offsets.push(codes);
+        codes += cardinality;
+    }
+    let mut search = Search {
+        problem,
+        evaluator,
+        offsets,
+        order: Vec::new(),
+        levels: vec![vec![0.0; codes]; problem.budget + 1],
+        ball,
+        frontier: known,
+        open_bounds: vec![f64::NEG_INFINITY; problem.budget + 1],
+        nodes: 0,
+        max_nodes,
+    };
+    search.run();
+    let gaps = (0..=problem.budget).map(|changes| search.gap(changes)).collect();
+    Proof { frontier: search.frontier, gaps, nodes: search.nodes }
+}
+
+struct Search<'a, 'p, 'c> {
+    problem: &'a Problem<'p>,
+    evaluator: &'a mut Evaluator<'c>,
+    /// Where the codes of each feature stand among all.
+    offsets: Vec<usize>,
+    /// Features that may change, the most promising first.
+    order: Vec<usize>,
+    /// For each number of changes made, the likelihoods of all single changes at the node at hand.
+    levels: Vec<Vec<f64>>,
+    ball: Ball,
+    frontier: Frontier,
+    /// For each number of changes, the highest bound of what the search had to leave.
+    open_bounds: Vec<f64>,
+    nodes: usize,
+    max_nodes: usize,
+}
+
+impl Search<'_, '_, '_> {
+    fn run(&mut self) {
+        if self.problem.budget == 0 {
+            return;
+        }
+        let factual = self.ball.centre().to_vec();
+        self.evaluator.neighbours(&factual, &mut self.levels[0]);
+        let promise = |feature: usize| {
+            let alternatives = self.ball.alternatives(feature).iter();
+            let gains = alternatives.map(|&code| self.levels[0][self.offsets[feature] + usize::from(code)]);
+            gains.fold(f64::NEG_INFINITY, f64::max)
+        };
+        let open = (0..factual.len()).filter(|&feature| self.ball.is_open(feature));
+        let mut ranked: Vec<(f64, usize)> = open.map(|feature| (promise(feature), feature)).collect();
+        ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        self.order = ranked.into_iter().map(|(_, feature)| feature).collect();
+        self.branch(0, 0);
+    }
+
+    /// Looks at the node at hand, `made` changes deep, whose features in `order` from `first` on are open.
+    fn branch(&mut self, first: usize, made: usize) {
+        let left = self.problem.budget - made;
+        if self.nodes >= self.max_nodes {
+            let bounds = self.evaluator.ball_bounds(&self.ball);
+            self.leave(&bounds, made);
+            return;
+        }
+        self.nodes += 1;
+        let mut depth = left.min(self.order.len() - first);
+        if depth > 1 {
+            let bounds = self.evaluator.ball_bounds(&self.ball);
+            depth = self.promising(&bounds, made, depth);
+            if depth == 0 || !self.may_be_accepted(depth) {
+                return;
+            }
+        }
+        if depth == 0 {
+            return;
+        }
+        let centre = self.ball.centre().to_vec();
+        let mut neighbours = std::mem::take(&mut self.levels[made]);
+        self.evaluator.neighbours(&centre, &mut neighbours);
+        self.last_changes(&neighbours, &centre, first, made);
+        if depth > 1 {
+            self.further_changes(first, made, depth);
+        }
+        self.levels[made] = neighbours;
+    }
+
+    /// How many further changes may still lead to something better, at most.
+    fn promising(&self, bounds: &[f64], made: usize, depth: usize) -> usize {
+        let better = |further: &usize| {
+            let bound = bounds[(*further).min(bounds.len() - 1)];
+            bound > self.frontier.at_most(made + further) + TOLERANCE
+        };
+        (1..=depth).rev().find(better).unwrap_or(0)
+    }
+
+    fn may_be_accepted(&mut self, changes: usize) -> bool {
+        self.ball.changes = changes;
+        let (_, most) = self.problem.classifier.log_odds_bounds(&self.ball);
+        self.problem.suffices(most)
+    }
+
+    /// Remembers what a node that is left might have held.
+    fn leave(&mut self, bounds: &[f64], made: usize) {
+        for changes in made + 1..=self.problem.budget {
+            let bound = bounds[(changes - made).min(bounds.len() - 1)];
+            self.open_bounds[changes] = self.open_bounds[changes].max(bound);
+        }
+    }
+
+    /// Takes the accepted ones among the rows that are one change away.
+    fn last_changes(&mut self, neighbours: &[f64], centre: &[Code], first: usize, made: usize) {
+        let mut better: Vec<(f64, usize, Code)> = Vec::new();
+        let known = self.frontier.at_most(made + 1);
+        for &feature in &self.order[first..] {
+            for &code in self.ball.alternatives(feature) {
+                let log_prob = neighbours[self.offsets[feature] + usize::from(code)];
+                if log_prob > known {
+                    better.push((log_prob, feature, code));
+                }
+            }
+        }
+        better.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        let mut row = centre.to_vec();
+        for (log_prob, feature, code) in better {
+            let before = std::mem::replace(&mut row[feature], code);
+            if self.problem.permits(&row) && self.problem.accepts(&row) {
+                // The others are no likelier.
+                self.frontier.add(Candidate { row, log_prob, changes: made + 1 });
+                return;
+            }
+            row[feature] = before;
+        }
+    }
+
+    /// Makes each possible change in turn; features are changed in order, so that no row comes twice.
+    fn further_changes(&mut self, first: usize, made: usize, depth: usize) {
+        for place in first..self.order.len() {
+            let feature = self.order[place];
+            self.ball.set_open(feature, true);
+            let codes = self.ball.alternatives(feature).to_vec();
+            self.ball.set_open(feature, false);
+            let own = self.ball.centre()[feature];
+            for code in codes {
+                self.ball.move_to(feature, code);
+                self.branch(place + 1, made + 1);
+            }
+            self.ball.move_to(feature, own);
+            // Without this feature, is anything left to find?
+            let bounds = self.evaluator.ball_bounds(&self.ball);
+            if self.nodes >= self.max_nodes {
+                self.leave(&bounds, made);
+                break;
+            }
+            if self.promising(&bounds, made, depth.min(self.order.len() - place - 1)) < 2 {
+                break;
+            }
+        }
+        for &feature in &self.order[first..] {
+            self.ball.set_open(feature, true);
+        }
+    }
+
+    fn gap(&self, changes: usize) -> f64 {
+        let open = self.open_bounds[..=changes].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let room = open - self.frontier.at_most(changes);
+        if room > TOLERANCE { room } else { 0.0 }
+    }
+}

@@ -1,0 +1,139 @@
+//! Our local search: trade one change for another, or for none, as long as that pays.
+
+use par_circuit::{Code, Evaluator};
+
+use crate::problem::{Candidate, Frontier, Problem};
+
+/// What the search needs to remember, for one person after the other.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Memory {
+    neighbours: Vec<f64>,
+    better: Vec<(f64, usize, Code)>,
+    row: Vec<Code>,
+}
+
+/// Improves what is known, from the proposals on, until no trade of one change for another pays.
+///
+/// At a candidate, every one of its changes is taken back in turn, and none; from each of these rows every
+/// single change is tried at once, by one pass of the circuit. The likeliest accepted rows go on the
+/// frontier, by their number of changes, and the search goes on from the one most worth offering.
+pub(crate) fn search(
+    problem: &Problem<'_>,
+    evaluator: &mut Evaluator<'_>,
+    memory: &mut Memory,
+    proposals: &[Vec<Code>],
+    price: f64,
+) -> Frontier {
+    let mut search = Search { problem, evaluator, memory, frontier: Frontier::default() };
+    for proposal in proposals {
+        search.start(proposal);
+    }
+    if search.frontier.candidates().is_empty() {
+        search.reach();
+    }
+    let mut searched: Vec<Vec<Code>> = Vec::new();
+    while let Some(next) = search.frontier.choice(price).filter(|next| !searched.contains(&next.row)) {
+        let row = next.row.clone();
+        search.trade(&row);
+        searched.push(row);
+    }
+    search.frontier
+}
+
+struct Search<'a, 'p, 'c> {
+    problem: &'a Problem<'p>,
+    evaluator: &'a mut Evaluator<'c>,
+    memory: &'a mut Memory,
+    frontier: Frontier,
+}
+
+impl Search<'_, '_, '_> {
+    fn start(&mut self, proposal: &[Code]) {
+        if self.problem.permits(proposal) && self.problem.accepts(proposal) {
+            let log_prob = self.evaluator.log_prob(proposal);
+            let changes = self.problem.changes(proposal);
+            if changes > 0 {
+                self.frontier.add(Candidate { row: proposal.to_vec(), log_prob, changes });
+            }
+        }
+    }
+
+    fn trade(&mut self, row: &[Code]) {
+        let factual = self.problem.factual();
+        self.single_changes(row);
+        let mut reverted = row.to_vec();
+        for feature in (0..row.len()).filter(|&feature| row[feature] != factual[feature]) {
+            reverted[feature] = factual[feature];
+            self.single_changes(&reverted);
+            reverted[feature] = row[feature];
+        }
+    }
+
+    /// Takes the best of the rows that are one change away, for each number of changes.
+    fn single_changes(&mut self, centre: &[Code]) {
+        let Self { problem, evaluator, memory: Memory { neighbours, better, row }, frontier } = self;
+        let factual = problem.factual();
+        let made = problem.changes(centre);
+        let codes = (0..centre.len()).map(|feature| problem.mask.legal(feature).len()).sum();
+        neighbours.resize(codes, 0.0);
+        evaluator.neighbours(centre, neighbours);
+        better.clear();
+        let mut offset = 0;
+        for feature in 0..centre.len() {
+            let legal = problem.mask.legal(feature);
+            for (code, log_prob) in (0..).zip(&neighbours[offset..][..legal.len()]) {
+                let changes = made - usize::from(centre[feature] != factual[feature])
+                    + usize::from(code != factual[feature]);
+                let worth_it = legal[usize::from(code)]
+                    && code != centre[feature]
+                    && changes <= problem.budget
+                    && *log_prob > frontier.at_most(changes);
+                if worth_it {
+                    better.push((*log_prob, feature, code));
+                }
+            }
+            offset += legal.len();
+        }
+        better.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
+        row.clear();
+        row.extend_from_slice(centre);
+        for &(log_prob, feature, code) in &*better {
+            let before = std::mem::replace(&mut row[feature], code);
+            let changes = problem.changes(row);
+            if log_prob > frontier.at_most(changes)
+                && changes > 0
+                && problem.permits(row)
+                && problem.accepts(row)
+            {
+                frontier.add(Candidate { row: row.clone(), log_prob, changes });
+            }
+            row[feature] = before;
+        }
+    }
+
+    /// From the person's own row, makes the change that comes nearest to acceptance, until it is reached.
+    fn reach(&mut self) {
+        let mut row = self.problem.factual().to_vec();
+        for _ in 0..self.problem.budget {
+            self.single_changes(&row);
+            if !self.frontier.candidates().is_empty() {
+                return;
+            }
+            let mut best: Option<(f64, usize, Code)> = None;
+            for feature in 0..row.len() {
+                let before = row[feature];
+                for code in self.problem.mask.codes(feature).filter(|&code| code != before) {
+                    row[feature] = code;
+                    let log_odds = self.problem.classifier.log_odds(&row);
+                    let nearer = best.is_none_or(|(most, ..)| log_odds > most);
+                    if nearer && self.problem.permits(&row) {
+                        best = Some((log_odds, feature, code));
+                    }
+                }
+                row[feature] = before;
+            }
+            let Some((_, feature, code)) = best else { return };
+            row[feature] = code;
+        }
+    }
+}
