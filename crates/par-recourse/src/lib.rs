@@ -4,3 +4,7 @@ pub mod classifier;
 mod network;
 pub mod pool;
 pub mod setting;
+pub mod decode;
+pub mod generator;
+#[cfg(test)]
+mod test_world;
