@@ -67,7 +67,7 @@ impl Eq for Queued {}
 
 impl Decoder {
     /// Rows that are looked at, at most, beyond those asked for: rules may forbid many probable rows.
-    const ILLEGAL_ROWS: usize = 1000;
+    const ILLEGAL_ROWS: usize = 300;
 
     /// The `count` legal rows with the highest sums of logits, the highest first, one after the other.
     ///

@@ -1,16 +1,19 @@
 //! One guess at a recourse, in one pass: how likely each code of each feature should be.
 //!
-//! | part        | takes                                | gives                            |
-//! |-------------|--------------------------------------|----------------------------------|
-//! | encoder     | the nearest accepted rows            | the neighbourhood embedding      |
-//! | inputs      | a factual and what may change        | what the network is told         |
-//! | loss        | the soft row that the logits stand for | the paper's terms, with slopes |
-//! | train       | circuits, classifier, constraints    | a [`Generator`], its [`History`] |
+//! | part      | takes                             | gives                                  |
+//! |-----------|-----------------------------------|----------------------------------------|
+//! | encoder   | the nearest accepted rows         | the neighbourhood embedding            |
+//! | inputs    | a factual and what may change     | what the network is told               |
+//! | loss      | a soft row                        | the paper's terms and their slopes     |
+//! | objective | examples                          | their sum, and slopes by parameters    |
+//! | train     | circuits, classifier, constraints | a [`Generator`] and its [`History`]    |
 
 mod config;
 mod encoder;
+mod examples;
 mod inputs;
 mod loss;
+mod objective;
 mod train;
 
 pub use config::{Conditioning, GeneratorConfig, LossConfig};

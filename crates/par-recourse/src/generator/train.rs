@@ -1,21 +1,18 @@
 //! How a generator learns, from rows that the circuits give and the classifier denies.
 
-use std::ops::Range;
-
-use par_circuit::{Circuit, Code, Evaluator, OPEN};
-use par_data::{Constraints, Mask, Schema};
+use par_circuit::{Circuit, Code, Evaluator};
+use par_data::{Constraints, Mask};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use super::config::{GeneratorConfig, LossConfig};
-use super::encoder::EncoderTrace;
-use super::loss::{self, FreeFeature, LossTerms, free_features, unless_off};
-use super::{Generator, GeneratorShape};
+use super::examples::{Example, examples, teach};
+use super::objective::Worker;
+use super::{Generator, GeneratorConfig, GeneratorShape, LossTerms};
 use crate::classifier::{Classifier, probability};
-use crate::network::{Adam, Trace};
-use crate::pool::{AcceptedPool, NeighbourSearch};
+use crate::network::Adam;
+use crate::pool::AcceptedPool;
 
 /// Knows a recourse for the factual of a mask, or that there is none.
 pub type Teacher<'a> = dyn Fn(&Mask) -> Option<Vec<Code>> + Sync + 'a;
@@ -23,8 +20,6 @@ pub type Teacher<'a> = dyn Fn(&Mask) -> Option<Vec<Code>> + Sync + 'a;
 /// What a generator learns from.
 #[derive(Clone, Copy)]
 pub struct Training<'a> {
-    /// Who is immutable.
-    pub schema: &'a Schema,
     /// What may change.
     pub constraints: &'a Constraints,
     /// Who is accepted.
@@ -92,10 +87,6 @@ pub struct Progress<'a> {
 const CHUNK: usize = 32;
 /// Factuals that progress is measured on, at most; and of how many found one is held out.
 const HELD_OUT: (usize, usize) = (256, 10);
-/// Rows drawn for each example that is wanted before the search is given up.
-const DRAWS_AN_EXAMPLE: u64 = 40;
-/// Rows drawn from each circuit at once.
-const DRAWN_AT_ONCE: u64 = 2048;
 
 impl Generator {
     /// Trains a generator. The same seed gives the same parameters on any number of threads.
@@ -119,14 +110,16 @@ impl Generator {
         assert_eq!(cardinalities, training.classifier.cardinalities(), "one set of features");
         assert_eq!(cardinalities, training.pool.rows().cardinalities(), "one set of features");
         assert_eq!(cardinalities.len(), training.constraints.features(), "one set of features");
-        let features = training.schema.features();
-        let immutable = (0..features.len()).filter(|&feature| features[feature].immutable).collect();
+        let features = 0..cardinalities.len();
+        let immutable = features.filter(|&feature| training.constraints.is_immutable(feature)).collect();
         let shape = GeneratorShape::new(config, cardinalities.to_vec(), immutable, training.pool);
         let mut generator = Self::new(shape, &mut rng(seed, Task::Initialise));
 
-        let mut examples = examples(training, config, &generator.shape, seed);
-        let found = examples.len().min(config.examples);
-        let held_out = examples.split_off(examples.len() - (found / HELD_OUT.1).min(HELD_OUT.0));
+        let spare = |examples: usize| (examples / HELD_OUT.1).min(HELD_OUT.0);
+        let wanted = config.examples + spare(config.examples);
+        let draws = &mut rng(seed, Task::Draw);
+        let mut examples = examples(training, config, &generator.shape, wanted, draws);
+        let held_out = examples.split_off(examples.len() - spare(examples.len().min(config.examples)));
         if config.loss.teaching > 0.0 {
             teach(training.teacher, &mut examples);
         }
@@ -242,239 +235,99 @@ fn shuffle(order: &mut [usize], rng: &mut impl Rng) {
     }
 }
 
-/// A denied row to learn from, with all that does not change while learning.
-struct Example<'a> {
-    mask: Mask<'a>,
-    free: Vec<FreeFeature>,
-    /// Where the codes of features stand whose own is unknown.
-    unknown: Vec<Range<usize>>,
-    /// What the generator is told, but for the embedding.
-    inputs: Vec<f32>,
-    /// What the encoder is told.
-    descriptors: Vec<f32>,
-}
+#[cfg(test)]
+mod tests {
+    use par_data::UNKNOWN;
 
-/// Draws denied rows that have something to change, some of them with locks.
-fn examples<'a>(
-    training: &Training<'a>,
-    config: &GeneratorConfig,
-    shape: &GeneratorShape,
-    seed: u64,
-) -> Vec<Example<'a>> {
-    let mut draws = rng(seed, Task::Draw);
-    let seeds: [u64; 3] = std::array::from_fn(|_| draws.random());
-    let samplers = [training.denied.sampler(), training.accepted.sampler()];
-    let wanted = config.examples + (config.examples / HELD_OUT.1).min(HELD_OUT.0);
-    let limit = (wanted as u64 * DRAWS_AN_EXAMPLE).max(DRAWN_AT_ONCE);
-    let mut examples = Vec::new();
-    let mut drawn = 0;
-    while drawn < limit && examples.len() < wanted {
-        let range = drawn..drawn + DRAWN_AT_ONCE;
-        let [denied, accepted] =
-            std::array::from_fn(|circuit| samplers[circuit].rows(range.clone(), seeds[circuit]));
-        let rows: Vec<&[Code]> =
-            denied.rows().zip(accepted.rows()).flat_map(|(one, two)| [one, two]).collect();
-        let found: Vec<Option<Example>> = (rows.par_iter().enumerate())
-            .map_init(
-                || (training.accepted.evaluator(), NeighbourSearch::default()),
-                |(evaluator, search), (position, row)| {
-                    let mut rng = ChaCha8Rng::seed_from_u64(seeds[2]);
-                    rng.set_stream(2 * drawn + position as u64);
-                    let mask = denied_mask(training, config, row, &mut rng)?;
-                    let log_likelihood = evaluator.log_prob(mask.factual());
-                    let neighbours =
-                        training.pool.nearest(mask.factual(), training.pool.neighbours(), search);
-                    Some(Example::new(training, shape, mask, log_likelihood, neighbours))
-                },
-            )
-            .collect();
-        examples.extend(found.into_iter().flatten());
-        drawn += DRAWN_AT_ONCE;
-    }
-    examples.truncate(wanted);
-    examples
-}
+    use super::*;
+    use crate::generator::Conditioning;
+    use crate::pool::PoolConfig;
+    use crate::test_world::World;
 
-/// The mask of a row under random locks; `None` when it is accepted or cannot change.
-fn denied_mask<'a>(
-    training: &Training<'a>,
-    config: &GeneratorConfig,
-    row: &[Code],
-    rng: &mut impl Rng,
-) -> Option<Mask<'a>> {
-    let mut row = row.to_vec();
-    if config.unknown_rate > 0.0 {
-        row.iter_mut().filter(|_| rng.random_bool(config.unknown_rate)).for_each(|code| *code = OPEN);
-    }
-    if probability(training.classifier.log_odds(&row)) >= training.threshold {
-        return None;
-    }
-    let locks: Vec<usize> = if rng.random_bool(config.locked) {
-        let rate = config.lock_rate * rng.random::<f64>();
-        (0..row.len()).filter(|_| rng.random_bool(rate)).collect()
-    } else {
-        Vec::new()
-    };
-    let mask = training.constraints.mask(&row, &locks);
-    (mask.free_features() > 0).then_some(mask)
-}
-
-impl<'a> Example<'a> {
-    fn new(
-        training: &Training,
-        shape: &GeneratorShape,
-        mask: Mask<'a>,
-        log_likelihood: f64,
-        neighbours: &[crate::pool::Neighbour],
-    ) -> Self {
-        let mut inputs = Vec::with_capacity(shape.inputs());
-        shape.write_inputs(&mask, log_likelihood, &mut inputs);
-        let mut descriptors = Vec::new();
-        shape.write_descriptors(training.pool, neighbours, &mut descriptors);
-        let own = mask.factual().iter().enumerate();
-        let unknown = own.filter(|(_, code)| **code == OPEN).map(|(at, _)| training.constraints.range(at));
-        Self { free: free_features(&mask, None), unknown: unknown.collect(), inputs, descriptors, mask }
-    }
-}
-
-fn teach(teacher: Option<&Teacher>, examples: &mut [Example]) {
-    let Some(teacher) = teacher else { return };
-    examples.par_iter_mut().for_each(|example| {
-        if let Some(target) = teacher(&example.mask) {
-            example.free = free_features(&example.mask, Some(&target));
-        }
-    });
-}
-
-/// Takes examples through the networks and back, with memory of its own.
-struct Worker<'a> {
-    encoder: EncoderTrace,
-    network: Trace,
-    logits: Vec<f64>,
-    marginals: Vec<f64>,
-    by_marginals: Vec<f64>,
-    by_logits: Vec<f64>,
-    by_outputs: Vec<f32>,
-    /// The marginals in the precision of classifier and circuits, and a gradient by them.
-    soft: Vec<f32>,
-    by_soft: Vec<f32>,
-    circuits: [Evaluator<'a>; 2],
-    /// Sums over the examples of the last call.
-    gradient: Vec<f32>,
-    terms: LossTerms,
-}
-
-impl<'a> Worker<'a> {
-    fn new(training: &Training<'a>, parameters: usize) -> Self {
-        Self {
-            encoder: EncoderTrace::default(),
-            network: Trace::default(),
-            logits: Vec::new(),
-            marginals: Vec::new(),
-            by_marginals: Vec::new(),
-            by_logits: Vec::new(),
-            by_outputs: Vec::new(),
-            soft: Vec::new(),
-            by_soft: Vec::new(),
-            circuits: [training.accepted.evaluator(), training.denied.evaluator()],
-            gradient: vec![0.0; parameters],
-            terms: LossTerms::default(),
+    fn world() -> World {
+        World {
+            cardinalities: vec![3, 2, 4, 3, 3],
+            lines: vec!["", "immutable = true", "monotone = \"increasing\"", "", ""],
+            rules: vec![(0, 2)],
         }
     }
 
-    /// Computes the logits of all examples.
-    fn forward(&mut self, generator: &Generator, examples: &[&Example]) {
-        let shape = &generator.shape;
-        let descriptors = self.encoder.descriptors();
-        examples.iter().for_each(|example| descriptors.extend_from_slice(&example.descriptors));
-        let neighbours = neighbours(examples);
-        let embeddings = generator.encoder.forward(examples.len(), neighbours, &mut self.encoder);
-        let inputs = self.network.inputs();
-        for (example, embedding) in examples.iter().zip(embeddings.chunks_exact(shape.embedding)) {
-            inputs.extend_from_slice(&example.inputs);
-            inputs.extend_from_slice(embedding);
-        }
-        let outputs = generator.network.forward(&mut self.network);
-        self.logits.resize(examples.len() * shape.codes(), 0.0);
-        let rows = outputs.chunks_exact(shape.outputs()).zip(self.logits.chunks_exact_mut(shape.codes()));
-        for (example, (outputs, logits)) in examples.iter().zip(rows) {
-            shape.write_logits(&example.mask, outputs, logits);
+    fn config() -> GeneratorConfig {
+        GeneratorConfig {
+            hidden: [16, 16],
+            encoder: 8,
+            embedding: 4,
+            examples: 500,
+            steps: 120,
+            batch: 50,
+            record_every: 30,
+            unknown_rate: 0.02,
+            ..GeneratorConfig::default()
         }
     }
 
-    /// Sums the terms of the objective over some examples, and `share` times its gradient.
-    fn differentiate(
-        &mut self,
-        generator: &Generator,
-        classifier: &dyn Classifier,
-        config: &LossConfig,
-        examples: &[&Example],
-        share: f64,
-    ) {
-        self.forward(generator, examples);
-        let shape = &generator.shape;
-        let codes = shape.codes();
-        for buffer in [&mut self.marginals, &mut self.by_logits, &mut self.by_marginals] {
-            buffer.resize(codes, 0.0);
-        }
-        self.by_soft.resize(codes, 0.0);
-        self.by_outputs.resize(examples.len() * shape.outputs(), 0.0);
-        self.terms = LossTerms::default();
-        for (row, example) in examples.iter().enumerate() {
-            let logits = &self.logits[row * codes..][..codes];
-            example.mask.marginals(logits, &mut self.marginals);
-            self.by_marginals.fill(0.0);
-            let mut terms = LossTerms::default();
-            let (free, q, gradient) = (&example.free, &self.marginals, &mut self.by_marginals);
-
-            self.soft.clear();
-            self.soft.extend(q.iter().map(|&probability| probability as f32));
-            terms.validity = unless_off(config.validity, |weight| {
-                let log_odds = classifier.log_odds_gradient(&self.soft, &mut self.by_soft);
-                loss::validity(log_odds, &self.by_soft, share * weight, gradient)
-            });
-            example.unknown.iter().for_each(|codes| self.soft[codes.clone()].fill(1.0));
-            let [accepted, denied] = &mut self.circuits;
-            terms.accepted = unless_off(config.accepted_weight(), |weight| {
-                let log_likelihood = accepted.soft_gradient(&self.soft, &mut self.by_soft);
-                loss::accepted(log_likelihood, &self.by_soft, share * weight, gradient)
-            });
-            terms.denied = unless_off(config.denied_weight(), |weight| {
-                let log_likelihood = denied.soft_gradient(&self.soft, &mut self.by_soft);
-                loss::denied(log_likelihood, &self.by_soft, share * weight, gradient)
-            });
-            terms.proximity = unless_off(config.proximity_weight(), |weight| {
-                loss::proximity(free, q, config.budget, share * weight, gradient)
-            });
-            terms.sparsity =
-                unless_off(config.sparsity, |weight| loss::sparsity(free, q, share * weight, gradient));
-            terms.entropy =
-                unless_off(config.entropy, |weight| loss::entropy(free, q, share * weight, gradient));
-            terms.teaching =
-                unless_off(config.teaching, |weight| loss::teaching(free, q, share * weight, gradient));
-            terms.weigh(config);
-            self.terms.add(1.0, &terms);
-
-            example.mask.marginals_pullback(logits, &self.by_marginals, &mut self.by_logits);
-            let by_outputs = &mut self.by_outputs[row * shape.outputs()..][..shape.outputs()];
-            shape.pull_logits(&example.mask, &self.by_logits, by_outputs);
-        }
-        self.backward(generator, neighbours(examples));
+    /// Raises everything, where the rules let it.
+    fn teacher(mask: &Mask) -> Option<Vec<Code>> {
+        let highest = |feature| mask.codes(feature).last().unwrap_or(UNKNOWN);
+        let row: Vec<Code> = (0..mask.factual().len()).map(highest).collect();
+        mask.is_legal(&row).then_some(row)
     }
 
-    fn backward(&mut self, generator: &Generator, neighbours: usize) {
-        let shape = &generator.shape;
-        self.gradient.fill(0.0);
-        let of_network = self.gradient.len() - generator.network.parameters().len();
-        let (of_encoder, of_network) = self.gradient.split_at_mut(of_network);
-        let by_inputs = generator.network.backward(&self.network, &self.by_outputs, of_network);
-        let rows = by_inputs.chunks_exact(shape.inputs() + shape.embedding);
-        let by_embedding: Vec<f32> = rows.flat_map(|row| &row[shape.inputs()..]).copied().collect();
-        generator.encoder.backward(neighbours, &self.encoder, &by_embedding, of_encoder);
+    fn train(bias: f64, config: &GeneratorConfig, threads: usize) -> (Generator, History, Vec<usize>) {
+        let world = world();
+        let (accepted, denied) = (world.circuit(true), world.circuit(false));
+        let classifier = world.classifier(bias);
+        let constraints = Constraints::new(&world.discretizer());
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        threads.install(|| {
+            let pool_config = PoolConfig { size: 100, neighbours: 5 };
+            let pool = AcceptedPool::sample(&accepted, &classifier, 0.5, &pool_config, 1);
+            let training = Training {
+                constraints: &constraints,
+                classifier: &classifier,
+                threshold: 0.5,
+                accepted: &accepted,
+                denied: &denied,
+                pool: &pool,
+                teacher: Some(&teacher),
+            };
+            let mut told = Vec::new();
+            let (generator, history) =
+                Generator::train(&training, config, 9, &mut |progress| told.push(progress.step));
+            (generator, history, told)
+        })
     }
-}
 
-/// How many neighbours each of the examples has: as many as the pool has to give.
-fn neighbours(examples: &[&Example]) -> usize {
-    examples.first().map_or(0, |example| example.descriptors.len() / super::encoder::DESCRIPTOR)
+    #[test]
+    fn training_lowers_the_loss_and_makes_more_rows_valid() {
+        for conditioning in [Conditioning::Paper, Conditioning::Extended] {
+            let (_, history, told) = train(-4.0, &GeneratorConfig { conditioning, ..config() }, 1);
+            assert_eq!(told, (1..=120).collect::<Vec<_>>());
+            assert_eq!((history.examples, history.held_out, history.points.len()), (500, 50, 4));
+            assert!(history.taught > 400);
+            let (first, last) = (&history.points[0], &history.points[3]);
+            assert!(last.loss.total < 0.9 * first.loss.total, "{history:?}");
+            assert!(last.held_out.expect("held out").valid > 0.3, "{history:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_trains_the_same_generator_on_one_thread_and_on_two() {
+        let config = GeneratorConfig { batch: 100, steps: 20, ..config() };
+        assert_eq!(train(-4.0, &config, 1), train(-4.0, &config, 2));
+    }
+
+    #[test]
+    fn when_everyone_is_accepted_there_is_nothing_to_learn() {
+        let (_, history, told) = train(100.0, &config(), 1);
+        assert_eq!(history, History::default());
+        assert!(told.is_empty());
+    }
+
+    #[test]
+    fn when_nobody_is_accepted_there_are_no_neighbours_and_training_goes_on() {
+        let (generator, history, _) = train(-100.0, &config(), 1);
+        assert_eq!(history.points.len(), 4);
+        assert!(generator.parameters().iter().all(|parameter| parameter.is_finite()));
+    }
 }

@@ -1,0 +1,366 @@
+//! The whole objective and its gradient by the parameters of a generator.
+
+use par_circuit::Evaluator;
+
+use super::encoder::{DESCRIPTOR, EncoderTrace};
+use super::examples::Example;
+use super::loss::{self, LossTerms, unless_off};
+use super::{Generator, LossConfig, Training};
+use crate::classifier::Classifier;
+use crate::network::Trace;
+
+/// Takes examples through the networks and back, with memory of its own.
+pub(super) struct Worker<'a> {
+    encoder: EncoderTrace,
+    network: Trace,
+    pub(super) logits: Vec<f64>,
+    marginals: Vec<f64>,
+    by_marginals: Vec<f64>,
+    by_logits: Vec<f64>,
+    by_outputs: Vec<f32>,
+    /// The marginals in the precision of classifier and circuits, and a gradient by them.
+    soft: Vec<f32>,
+    by_soft: Vec<f32>,
+    circuits: [Evaluator<'a>; 2],
+    /// Sums over the examples of the last call.
+    pub(super) gradient: Vec<f32>,
+    pub(super) terms: LossTerms,
+}
+
+impl<'a> Worker<'a> {
+    pub(super) fn new(training: &Training<'a>, parameters: usize) -> Self {
+        Self {
+            encoder: EncoderTrace::default(),
+            network: Trace::default(),
+            logits: Vec::new(),
+            marginals: Vec::new(),
+            by_marginals: Vec::new(),
+            by_logits: Vec::new(),
+            by_outputs: Vec::new(),
+            soft: Vec::new(),
+            by_soft: Vec::new(),
+            circuits: [training.accepted.evaluator(), training.denied.evaluator()],
+            gradient: vec![0.0; parameters],
+            terms: LossTerms::default(),
+        }
+    }
+
+    /// Computes the logits of all examples.
+    pub(super) fn forward(&mut self, generator: &Generator, examples: &[&Example]) {
+        let shape = &generator.shape;
+        let descriptors = self.encoder.descriptors();
+        examples.iter().for_each(|example| descriptors.extend_from_slice(&example.descriptors));
+        let neighbours = neighbours(examples);
+        let embeddings = generator.encoder.forward(examples.len(), neighbours, &mut self.encoder);
+        let inputs = self.network.inputs();
+        for (example, embedding) in examples.iter().zip(embeddings.chunks_exact(shape.embedding)) {
+            inputs.extend_from_slice(&example.inputs);
+            inputs.extend_from_slice(embedding);
+        }
+        let outputs = generator.network.forward(&mut self.network);
+        self.logits.resize(examples.len() * shape.codes(), 0.0);
+        let rows = outputs.chunks_exact(shape.outputs()).zip(self.logits.chunks_exact_mut(shape.codes()));
+        for (example, (outputs, logits)) in examples.iter().zip(rows) {
+            shape.write_logits(&example.mask, outputs, logits);
+        }
+    }
+
+    /// Sums the terms of the objective over some examples, and `share` times its gradient.
+    pub(super) fn differentiate(
+        &mut self,
+        generator: &Generator,
+        classifier: &dyn Classifier,
+        config: &LossConfig,
+        examples: &[&Example],
+        share: f64,
+    ) {
+        self.forward(generator, examples);
+        let shape = &generator.shape;
+        let codes = shape.codes();
+        for buffer in [&mut self.marginals, &mut self.by_logits, &mut self.by_marginals] {
+            buffer.resize(codes, 0.0);
+        }
+        self.by_soft.resize(codes, 0.0);
+        self.by_outputs.resize(examples.len() * shape.outputs(), 0.0);
+        self.terms = LossTerms::default();
+        for (row, example) in examples.iter().enumerate() {
+            let logits = &self.logits[row * codes..][..codes];
+            example.mask.marginals(logits, &mut self.marginals);
+            self.by_marginals.fill(0.0);
+            let mut terms = LossTerms::default();
+            let (free, q, gradient) = (&example.free, &self.marginals, &mut self.by_marginals);
+
+            self.soft.clear();
+            self.soft.extend(q.iter().map(|&probability| probability as f32));
+            terms.validity = unless_off(config.validity, |weight| {
+                let log_odds = classifier.log_odds_gradient(&self.soft, &mut self.by_soft);
+                loss::validity(log_odds, &self.by_soft, share * weight, gradient)
+            });
+            example.unknown.iter().for_each(|codes| self.soft[codes.clone()].fill(1.0));
+            let [accepted, denied] = &mut self.circuits;
+            terms.accepted = unless_off(config.accepted_weight(), |weight| {
+                let log_likelihood = accepted.soft_gradient(&self.soft, &mut self.by_soft);
+                loss::accepted(log_likelihood, &self.by_soft, share * weight, gradient)
+            });
+            terms.denied = unless_off(config.denied_weight(), |weight| {
+                let log_likelihood = denied.soft_gradient(&self.soft, &mut self.by_soft);
+                loss::denied(log_likelihood, &self.by_soft, share * weight, gradient)
+            });
+            terms.proximity = unless_off(config.proximity_weight(), |weight| {
+                loss::proximity(free, q, config.budget, share * weight, gradient)
+            });
+            terms.sparsity =
+                unless_off(config.sparsity, |weight| loss::sparsity(free, q, share * weight, gradient));
+            terms.entropy =
+                unless_off(config.entropy, |weight| loss::entropy(free, q, share * weight, gradient));
+            terms.teaching =
+                unless_off(config.teaching, |weight| loss::teaching(free, q, share * weight, gradient));
+            terms.weigh(config);
+            self.terms.add(1.0, &terms);
+
+            example.mask.marginals_pullback(logits, &self.by_marginals, &mut self.by_logits);
+            let by_outputs = &mut self.by_outputs[row * shape.outputs()..][..shape.outputs()];
+            shape.pull_logits(&example.mask, &self.by_logits, by_outputs);
+        }
+        self.backward(generator, neighbours(examples));
+    }
+
+    fn backward(&mut self, generator: &Generator, neighbours: usize) {
+        let shape = &generator.shape;
+        self.gradient.fill(0.0);
+        let of_network = self.gradient.len() - generator.network.parameters().len();
+        let (of_encoder, of_network) = self.gradient.split_at_mut(of_network);
+        let by_inputs = generator.network.backward(&self.network, &self.by_outputs, of_network);
+        let rows = by_inputs.chunks_exact(shape.inputs() + shape.embedding);
+        let by_embedding: Vec<f32> = rows.flat_map(|row| &row[shape.inputs()..]).copied().collect();
+        generator.encoder.backward(neighbours, &self.encoder, &by_embedding, of_encoder);
+    }
+}
+
+/// How many neighbours each of the examples has: as many as the pool has to give.
+fn neighbours(examples: &[&Example]) -> usize {
+    examples.first().map_or(0, |example| example.descriptors.len() / DESCRIPTOR)
+}
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::{Circuit, Code, OPEN};
+    use par_data::Constraints;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::generator::loss::free_features;
+    use crate::generator::{Conditioning, GeneratorConfig, GeneratorScratch, GeneratorShape};
+    use crate::network::Network;
+    use crate::pool::{AcceptedPool, NeighbourSearch, PoolConfig};
+    use crate::test_world::{Linear, World};
+
+    struct Setting {
+        constraints: Constraints,
+        classifier: Linear,
+        circuits: [Circuit; 2],
+        pool: AcceptedPool,
+    }
+
+    impl Setting {
+        fn new() -> Self {
+            let world = World {
+                cardinalities: vec![3, 2, 4, 3],
+                lines: vec!["", "immutable = true", "monotone = \"increasing\"", ""],
+                rules: vec![(0, 2)],
+            };
+            let classifier = world.classifier(-3.0);
+            let circuits = [world.circuit(true), world.circuit(false)];
+            let config = PoolConfig { size: 50, neighbours: 4 };
+            let pool = AcceptedPool::sample(&circuits[0], &classifier, 0.5, &config, 1);
+            Self { constraints: Constraints::new(&world.discretizer()), classifier, circuits, pool }
+        }
+
+        fn training(&self) -> Training<'_> {
+            Training {
+                constraints: &self.constraints,
+                classifier: &self.classifier,
+                threshold: 0.5,
+                accepted: &self.circuits[0],
+                denied: &self.circuits[1],
+                pool: &self.pool,
+                teacher: None,
+            }
+        }
+
+        fn generator(&self, conditioning: Conditioning) -> Generator {
+            let config = GeneratorConfig {
+                conditioning,
+                hidden: [7, 6],
+                encoder: 5,
+                embedding: 3,
+                ..GeneratorConfig::default()
+            };
+            let shape = GeneratorShape::new(&config, vec![3, 2, 4, 3], vec![1], &self.pool);
+            let mut rng = ChaCha8Rng::seed_from_u64(5);
+            let mut generator = Generator::new(shape, &mut rng);
+            for parameter in generator.networks_mut().into_iter().flat_map(Network::parameters_mut) {
+                *parameter += rng.random_range(-0.2..0.2);
+            }
+            generator
+        }
+
+        /// Three people: one with everything known, one with a lock, one with an unknown code.
+        fn examples(&self, generator: &Generator) -> Vec<Example<'_>> {
+            let people: [(&[Code], &[usize], &[Code]); 3] = [
+                (&[0, 1, 1, 0], &[], &[1, 1, 2, 2]),
+                (&[1, 0, 0, 1], &[2], &[1, 0, 0, 0]),
+                (&[0, 1, 0, OPEN], &[], &[0, 1, 3, OPEN]),
+            ];
+            let mut evaluator = self.circuits[0].evaluator();
+            let mut search = NeighbourSearch::default();
+            people
+                .iter()
+                .map(|(factual, locks, target)| {
+                    let mask = self.constraints.mask(factual, locks);
+                    let free = free_features(&mask, Some(target));
+                    let neighbours = self.pool.nearest(factual, 4, &mut search);
+                    let log_likelihood = evaluator.log_prob(factual);
+                    let example =
+                        Example::new(&self.training(), &generator.shape, mask, log_likelihood, neighbours);
+                    Example { free, ..example }
+                })
+                .collect()
+        }
+
+        /// The objective, summed over the examples, and its gradient.
+        fn objective(&self, generator: &Generator, config: &LossConfig) -> (LossTerms, Vec<f32>) {
+            let examples = self.examples(generator);
+            let mut worker = Worker::new(&self.training(), generator.parameters().len());
+            let examples: Vec<&Example> = examples.iter().collect();
+            worker.differentiate(generator, &self.classifier, config, &examples, 1.0);
+            (worker.terms, worker.gradient)
+        }
+
+        fn check_gradient(&self, conditioning: Conditioning, config: &LossConfig) {
+            let generator = self.generator(conditioning);
+            let (terms, gradient) = self.objective(&generator, config);
+            let step = 2e-3;
+            for (place, &slope) in gradient.iter().enumerate() {
+                let moved = |by: f32| {
+                    let mut parameters = generator.parameters();
+                    parameters[place] += by;
+                    let moved = Generator::from_parts(generator.shape.clone(), &parameters);
+                    self.objective(&moved.expect("a generator"), config).0.total
+                };
+                let [below, above] = [moved(-step), moved(step)];
+                let step = f64::from(step);
+                // A ReLU may bend on one side, between here and there.
+                let differences = [
+                    (above - below) / (2.0 * step),
+                    (above - terms.total) / step,
+                    (terms.total - below) / step,
+                ];
+                let close =
+                    |expected: &f64| (f64::from(slope) - expected).abs() < 5e-3 * (1.0 + expected.abs());
+                assert!(
+                    differences.iter().any(close),
+                    "parameter {place}: {slope} is none of {differences:?}"
+                );
+            }
+        }
+    }
+
+    fn all_terms() -> LossConfig {
+        LossConfig { budget: 0.5, denied: 0.3, teaching: 0.8, ..LossConfig::default() }
+    }
+
+    #[test]
+    fn the_gradient_of_the_whole_objective_agrees_with_finite_differences() {
+        let setting = Setting::new();
+        setting.check_gradient(Conditioning::Extended, &all_terms());
+        setting.check_gradient(Conditioning::Paper, &all_terms());
+    }
+
+    #[test]
+    fn the_gradient_of_each_term_alone_agrees_with_finite_differences() {
+        let off = LossConfig {
+            validity: 0.0,
+            plausibility_proximity: 0.0,
+            sparsity: 0.0,
+            entropy: 0.0,
+            teaching: 0.0,
+            ..all_terms()
+        };
+        let setting = Setting::new();
+        for config in [
+            LossConfig { validity: 1.0, ..off.clone() },
+            LossConfig { plausibility_proximity: 1.0, alpha: 1.0, ..off.clone() },
+            LossConfig { plausibility_proximity: 1.0, alpha: 0.0, denied: 0.0, ..off.clone() },
+            LossConfig { plausibility_proximity: 1.0, alpha: 0.0, accepted: 0.0, ..off.clone() },
+            LossConfig { sparsity: 1.0, ..off.clone() },
+            LossConfig { entropy: 1.0, ..off.clone() },
+            LossConfig { teaching: 1.0, ..off.clone() },
+        ] {
+            setting.check_gradient(Conditioning::Extended, &config);
+        }
+    }
+
+    #[test]
+    fn a_term_that_is_switched_off_is_gone() {
+        let setting = Setting::new();
+        let generator = setting.generator(Conditioning::Extended);
+        let all = setting.objective(&generator, &all_terms()).0;
+        let off = |config: LossConfig| setting.objective(&generator, &config).0;
+        let parts: [(LossConfig, fn(&LossTerms) -> f64, f64); 7] = [
+            (LossConfig { validity: 0.0, ..all_terms() }, |terms| terms.validity, 1.0),
+            (LossConfig { accepted: 0.0, ..all_terms() }, |terms| terms.accepted, 0.5 * all_terms().accepted),
+            (LossConfig { denied: 0.0, ..all_terms() }, |terms| terms.denied, 0.5 * 0.3),
+            (LossConfig { sparsity: 0.0, ..all_terms() }, |terms| terms.sparsity, all_terms().sparsity),
+            (LossConfig { entropy: 0.0, ..all_terms() }, |terms| terms.entropy, all_terms().entropy),
+            (LossConfig { teaching: 0.0, ..all_terms() }, |terms| terms.teaching, 0.8),
+            (
+                LossConfig { alpha: 0.0, accepted: 0.0, denied: 0.0, ..all_terms() },
+                |terms| terms.proximity,
+                0.5,
+            ),
+        ];
+        for (config, part, weight) in &parts[..6] {
+            let without = off(config.clone());
+            assert_ne!(part(&all), 0.0);
+            assert_eq!(part(&without), 0.0);
+            assert!((all.total - weight * part(&all) - without.total).abs() < 1e-9);
+        }
+        let (config, part, _) = &parts[6];
+        assert!(part(&all) > 0.0);
+        assert_eq!(part(&off(config.clone())), 0.0);
+    }
+
+    #[test]
+    fn one_person_is_answered_as_in_a_batch() {
+        let setting = Setting::new();
+        let generator = setting.generator(Conditioning::Extended);
+        let examples = setting.examples(&generator);
+        let mut worker = Worker::new(&setting.training(), 0);
+        worker.forward(&generator, &examples.iter().collect::<Vec<_>>());
+        let mut scratch = GeneratorScratch::default();
+        let mut evaluator = setting.circuits[0].evaluator();
+        let alone: Vec<f64> = examples
+            .iter()
+            .flat_map(|Example { mask, .. }| {
+                let log_likelihood = evaluator.log_prob(mask.factual());
+                generator.logits(&setting.pool, mask, log_likelihood, &mut scratch).to_vec()
+            })
+            .collect();
+        assert_eq!(worker.logits, alone);
+    }
+
+    #[test]
+    fn stored_parts_must_be_those_of_a_generator() {
+        let generator = Setting::new().generator(Conditioning::Paper);
+        let parameters = generator.parameters();
+        let stored = |parameters: &[f32]| Generator::from_parts(generator.shape.clone(), parameters);
+        assert_eq!(stored(&parameters), Some(generator.clone()));
+        assert_eq!(stored(&parameters[1..]), None);
+        assert_eq!(stored(&[parameters.as_slice(), &[0.0]].concat()), None);
+        assert_eq!(stored(&vec![f32::NAN; parameters.len()]), None);
+        let other = GeneratorShape { immutable: vec![4], ..generator.shape.clone() };
+        assert_eq!(Generator::from_parts(other, &parameters), None);
+    }
+}
