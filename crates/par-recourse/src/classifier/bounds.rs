@@ -1,9 +1,10 @@
 //! Bounds on the log-odds of every row of a ball.
 //!
-//! A linear function of the one-hot row is largest in the ball where the changes that add most are made:
-//! one a feature, as many as there may be. So every unit is bounded by linear functions of the row, which
-//! follow from those of the units below when each ReLU that may be on or off gives way to a line above it
-//! and one below it (CROWN, Zhang et al. 2018).
+//! A function of the row to which every change adds on its own is highest where those changes are made
+//! that add most, one a feature. Before ReLU the units of the first layer are such functions. ReLU is
+//! convex: z + d₁ + … + d_k is the mean of the z + k dᵢ, so the mean of their ReLUs is above its ReLU, and
+//! is again such a function. Below ReLU there is a line. Carried from a unit back to the row, as in CROWN
+//! (Zhang et al. 2018), these bound it.
 
 use par_circuit::{Ball, Kernel, OPEN, vectorised};
 
@@ -12,16 +13,16 @@ use super::neural::{NeuralClassifier, add_rows, ones};
 use crate::network::Network;
 
 pub(super) fn log_odds_bounds(classifier: &NeuralClassifier, ball: &Ball) -> (f64, f64) {
-    let reach = Reach::new(classifier, ball);
-    let slack = f64::from(*classifier.slack.last().expect("a layer has units"));
-    let (lower, upper) = match reach.changes {
+    let open = (0..ball.centre().len()).filter(|&variable| ball.is_open(variable)).count();
+    let (lower, upper) = match ball.changes.min(open) {
         0 => {
             let log_odds = classifier.log_odds(ball.centre());
             (log_odds, log_odds)
         }
-        1 => reach.exact(classifier),
-        _ => return reach.relaxed(classifier),
+        1 => single_change(classifier, &Reach::new(classifier, ball, 1)),
+        changes => return relaxed(classifier, &Reach::new(classifier, ball, changes)),
     };
+    let slack = f64::from(*classifier.slack.last().expect("a layer has units"));
     (lower - slack, upper + slack)
 }
 
@@ -59,16 +60,213 @@ pub(super) fn slack(cardinalities: &[usize], network: &Network) -> Vec<f32> {
     slack
 }
 
-/// The units of the first layer over a ball: their values before ReLU at the centre, and what the changes
-/// of the open features add to them.
+/// The lowest and the highest log-odds of the rows with at most one change.
+fn single_change(classifier: &NeuralClassifier, reach: &Reach) -> (f64, f64) {
+    let Additive { centre, deltas } = &reach.first;
+    let mut values = classifier.values();
+    values[..centre.len()].copy_from_slice(centre);
+    let own = classifier.finish(&mut values);
+    let (mut lower, mut upper) = (own, own);
+    for deltas in deltas.chunks_exact(centre.len()) {
+        let sums = centre.iter().zip(deltas).map(|(centre, delta)| centre + delta);
+        values.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum);
+        let log_odds = classifier.finish(&mut values);
+        (lower, upper) = (lower.min(log_odds), upper.max(log_odds));
+    }
+    (f64::from(lower), f64::from(upper))
+}
+
+/// Layer by layer the intervals of all units, the last of which is the log-odds.
+fn relaxed(classifier: &NeuralClassifier, reach: &Reach) -> (f64, f64) {
+    let network = &classifier.network;
+    let mut slack = classifier.slack.as_slice();
+    let mut basis = Basis::new(reach, classifier.slack.len() - 1);
+    let mut layers: Vec<Intervals> = Vec::with_capacity(network.depth());
+    for layer in 0..network.depth() {
+        let functions = match layer {
+            0 => reach.first.with_negatives(),
+            _ => basis.above(network, layer, &layers),
+        };
+        let highest = reach.highest(&functions);
+        let mut intervals = Intervals::new(&highest, network.widths()[layer + 1]);
+        if let Some(below) = layers.last() {
+            intervals.intersect(&below.above(network, layer));
+        }
+        intervals.widen(slack);
+        slack = &slack[intervals.lower.len()..];
+        if !slack.is_empty() {
+            basis.push_rectified(&functions, intervals.lower.len(), reach.changes);
+        }
+        layers.push(intervals);
+    }
+    let last = &layers[network.depth() - 1];
+    (f64::from(last.lower[0]), f64::from(last.upper[0]))
+}
+
+/// The rows of a ball, as the first layer sees them.
 struct Reach {
-    centre: Vec<f32>,
-    /// A row of units for every alternative.
-    deltas: Vec<f32>,
+    /// Its units before ReLU.
+    first: Additive,
     /// Alternatives of every open feature.
     alternatives: Vec<usize>,
     /// How many features may change at once.
     changes: usize,
+}
+
+/// Functions of the rows of a ball to which every change adds on its own.
+struct Additive {
+    /// The value of each at the centre.
+    centre: Vec<f32>,
+    /// For every alternative what it adds to each.
+    deltas: Vec<f32>,
+}
+
+impl Reach {
+    fn new(classifier: &NeuralClassifier, ball: &Ball, changes: usize) -> Self {
+        let layer = classifier.network.layer(0);
+        let mut centre = layer.biases.to_vec();
+        let inputs = ones(&classifier.offsets, ball.centre()).map(|input| (input, 1.0));
+        add_rows(&inputs, layer.weights, &mut centre);
+        let counts = (0..ball.centre().len()).map(|variable| ball.alternatives(variable).len());
+        let alternatives: Vec<usize> = counts.filter(|count| *count > 0).collect();
+        let mut deltas = Vec::with_capacity(alternatives.iter().sum::<usize>() * centre.len());
+        for (variable, (&offset, &own)) in classifier.offsets.iter().zip(ball.centre()).enumerate() {
+            for &code in ball.alternatives(variable) {
+                let to = layer.weights_of(offset + usize::from(code));
+                if own == OPEN {
+                    deltas.extend_from_slice(to);
+                } else {
+                    let from = layer.weights_of(offset + usize::from(own));
+                    deltas.extend(to.iter().zip(from).map(|(to, from)| to - from));
+                }
+            }
+        }
+        Self { first: Additive { centre, deltas }, alternatives, changes }
+    }
+
+    /// The most that each function is in the ball.
+    fn highest(&self, functions: &Additive) -> Vec<f32> {
+        let mut highest = functions.centre.clone();
+        vectorised(Highest { reach: self, deltas: &functions.deltas, highest: &mut highest });
+        highest
+    }
+}
+
+impl Additive {
+    /// The functions, and then the negative of each.
+    fn with_negatives(&self) -> Self {
+        let width = self.centre.len();
+        let extend = |values: &[f32]| {
+            let mut both = Vec::with_capacity(2 * values.len());
+            for row in values.chunks_exact(width) {
+                both.extend_from_slice(row);
+                both.extend(row.iter().map(|value| -value));
+            }
+            both
+        };
+        Self { centre: extend(&self.centre), deltas: extend(&self.deltas) }
+    }
+}
+
+/// What bounds are made of: the units of the first layer before ReLU, then for every hidden unit of every
+/// layer so far a function above it, after ReLU.
+struct Basis {
+    functions: Additive,
+    /// How many there are so far.
+    len: usize,
+}
+
+impl Basis {
+    /// With room for this many hidden units.
+    fn new(reach: &Reach, hidden: usize) -> Self {
+        let len = reach.first.centre.len();
+        let widen = |values: &[f32]| -> Vec<f32> {
+            let mut wide = vec![0.0; values.len() / len * (len + hidden)];
+            for (wide, values) in wide.chunks_exact_mut(len + hidden).zip(values.chunks_exact(len)) {
+                wide[..len].copy_from_slice(values);
+            }
+            wide
+        };
+        let functions = Additive { centre: widen(&reach.first.centre), deltas: widen(&reach.first.deltas) };
+        Self { functions, len }
+    }
+
+    /// Adds what is above the ReLUs of the first `units` functions.
+    fn push_rectified(&mut self, functions: &Additive, units: usize, changes: usize) {
+        let changes = changes as f32;
+        let share = 1.0 / changes;
+        let Additive { centre, deltas } = &mut self.functions;
+        let places = self.len..self.len + units;
+        self.len += units;
+        let rows = functions.deltas.chunks_exact(functions.centre.len());
+        for (to, from) in deltas.chunks_exact_mut(centre.len()).zip(rows) {
+            for ((to, from), centre) in to[places.clone()].iter_mut().zip(from).zip(&functions.centre) {
+                *to = ((centre + changes * from).max(0.0) - centre.max(0.0)) * share;
+            }
+        }
+        for (to, from) in centre[places].iter_mut().zip(&functions.centre) {
+            *to = from.max(0.0);
+        }
+    }
+
+    /// Functions above the units of a layer, and then above their negatives.
+    fn above(&self, network: &Network, layer: usize, below: &[Intervals]) -> Additive {
+        let this = network.layer(layer);
+        let columns = (2 * this.biases.len()).next_multiple_of(TILE);
+        let signed = |values: &[f32], row: &mut [f32]| {
+            for (column, value) in values.iter().enumerate() {
+                (row[column], row[values.len() + column]) = (*value, -value);
+            }
+        };
+        let mut centre = vec![0.0; columns];
+        signed(this.biases, &mut centre);
+        let mut coefficients = vec![0.0; network.widths()[layer] * columns];
+        for (input, row) in coefficients.chunks_exact_mut(columns).enumerate() {
+            signed(this.weights_of(input), row);
+        }
+
+        let mut terms = Terms { places: Vec::new(), factors: Vec::new() };
+        let mut end = self.len;
+        for (layer, intervals) in below.iter().enumerate().rev() {
+            end -= intervals.lower.len();
+            intervals.relax(end, &mut coefficients, columns, &mut terms);
+            if layer == 0 {
+                break;
+            }
+            let this = network.layer(layer);
+            add_rows(&this.biases.iter().copied().enumerate(), &coefficients, &mut centre);
+            let mut next = vec![0.0; network.widths()[layer] * columns];
+            for (input, next) in next.chunks_exact_mut(columns).enumerate() {
+                add_rows(&this.weights_of(input).iter().copied().enumerate(), &coefficients, next);
+            }
+            coefficients = next;
+        }
+        for (unit, coefficients) in coefficients.chunks_exact(columns).enumerate() {
+            if coefficients.iter().any(|&coefficient| coefficient != 0.0) {
+                terms.push(unit, coefficients.iter().copied());
+            }
+        }
+        let mut deltas = vec![0.0; self.functions.deltas.len() / self.functions.centre.len() * columns];
+        let Additive { centre: centres, deltas: rows } = &self.functions;
+        let width = centres.len();
+        vectorised(Combine { basis: centres, width, terms: &terms, sums: &mut centre, columns });
+        vectorised(Combine { basis: rows, width, terms: &terms, sums: &mut deltas, columns });
+        Additive { centre, deltas }
+    }
+}
+
+/// Functions of a basis that others are sums of.
+struct Terms {
+    places: Vec<usize>,
+    /// For every place what each sum multiplies it by.
+    factors: Vec<f32>,
+}
+
+impl Terms {
+    fn push(&mut self, place: usize, factors: impl Iterator<Item = f32>) {
+        self.places.push(place);
+        self.factors.extend(factors);
+    }
 }
 
 /// The lower and the upper bound of every unit of a layer, before ReLU.
@@ -77,137 +275,13 @@ struct Intervals {
     upper: Vec<f32>,
 }
 
-impl Reach {
-    fn new(classifier: &NeuralClassifier, ball: &Ball) -> Self {
-        let first = classifier.network.layer(0);
-        let mut centre = first.biases.to_vec();
-        add_rows(
-            ones(&classifier.offsets, ball.centre()).map(|input| (input, 1.0)),
-            first.weights,
-            &mut centre,
-        );
-        let (mut deltas, mut alternatives) = (Vec::new(), Vec::new());
-        for (variable, (&offset, &own)) in classifier.offsets.iter().zip(ball.centre()).enumerate() {
-            let codes = ball.alternatives(variable);
-            if codes.is_empty() {
-                continue;
-            }
-            alternatives.push(codes.len());
-            for &code in codes {
-                let to = first.weights_of(offset + usize::from(code));
-                if own == OPEN {
-                    deltas.extend_from_slice(to);
-                } else {
-                    let from = first.weights_of(offset + usize::from(own));
-                    deltas.extend(to.iter().zip(from).map(|(to, from)| to - from));
-                }
-            }
-        }
-        let changes = ball.changes.min(alternatives.len());
-        Self { centre, deltas, alternatives, changes }
-    }
-
-    /// The lowest and the highest log-odds of the rows with at most one change.
-    fn exact(&self, classifier: &NeuralClassifier) -> (f64, f64) {
-        let width = self.centre.len();
-        let mut values = classifier.values();
-        values[..width].copy_from_slice(&self.centre);
-        let own = classifier.finish(&mut values);
-        let (mut lower, mut upper) = (own, own);
-        for deltas in self.deltas.chunks_exact(width) {
-            let sums = self.centre.iter().zip(deltas).map(|(centre, delta)| centre + delta);
-            values.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum);
-            let log_odds = classifier.finish(&mut values);
-            (lower, upper) = (lower.min(log_odds), upper.max(log_odds));
-        }
-        (f64::from(lower), f64::from(upper))
-    }
-
-    /// Layer by layer the intervals of all units, the last of which is the log-odds.
-    fn relaxed(&self, classifier: &NeuralClassifier) -> (f64, f64) {
-        let network = &classifier.network;
-        let mut slack = classifier.slack.as_slice();
-        let mut layers: Vec<Intervals> = Vec::with_capacity(network.depth());
-        for layer in 0..network.depth() {
-            let mut intervals = match layers.last() {
-                None => self.first_intervals(),
-                Some(below) => {
-                    let mut intervals = below.above(network, layer);
-                    self.tighten(network, layer, &layers, &mut intervals);
-                    intervals
-                }
-            };
-            let bounds = intervals.lower.iter_mut().zip(&mut intervals.upper);
-            bounds.zip(slack).for_each(|((lower, upper), slack)| {
-                *lower -= slack;
-                *upper += slack;
-            });
-            slack = &slack[intervals.lower.len()..];
-            layers.push(intervals);
-        }
-        let last = &layers[network.depth() - 1];
-        (f64::from(last.lower[0]), f64::from(last.upper[0]))
-    }
-
-    fn first_intervals(&self) -> Intervals {
-        let width = self.centre.len();
-        let mut table = Vec::with_capacity(2 * self.deltas.len());
-        for deltas in self.deltas.chunks_exact(width) {
-            table.extend_from_slice(deltas);
-            table.extend(deltas.iter().map(|delta| -delta));
-        }
-        let mut highest: Vec<f32> =
-            self.centre.iter().copied().chain(self.centre.iter().map(|c| -c)).collect();
-        vectorised(Farthest { reach: self, table: &mut table, highest: &mut highest });
-        let lower = highest.drain(width..).map(|bound| -bound).collect();
-        Intervals { lower, upper: highest }
-    }
-
-    /// Bounds the units of a layer that are not settled, and the log-odds, by linear functions of the row.
-    fn tighten(&self, network: &Network, layer: usize, below: &[Intervals], intervals: &mut Intervals) {
-        let last = layer + 1 == network.depth();
-        let unsettled = |&unit: &usize| last || (intervals.lower[unit] < 0.0 && intervals.upper[unit] > 0.0);
-        let units: Vec<usize> = (0..intervals.lower.len()).filter(unsettled).collect();
-        if units.is_empty() {
-            return;
-        }
-        // Two columns a unit: what is above it, and what is above its negative.
-        let columns = 2 * units.len();
-        let signed = |values: &[f32]| -> Vec<f32> {
-            units.iter().flat_map(|&unit| [values[unit], -values[unit]]).collect()
-        };
-        let this = network.layer(layer);
-        let mut constants = signed(this.biases);
-        let mut coefficients: Vec<f32> =
-            (0..network.widths()[layer]).flat_map(|input| signed(this.weights_of(input))).collect();
-        for (layer, intervals) in below.iter().enumerate().rev() {
-            intervals.relax(&mut coefficients, &mut constants);
-            if layer == 0 {
-                break;
-            }
-            let this = network.layer(layer);
-            add_rows(this.biases.iter().copied().enumerate(), &coefficients, &mut constants);
-            let mut next = vec![0.0; network.widths()[layer] * columns];
-            for (input, next) in next.chunks_exact_mut(columns).enumerate() {
-                add_rows(this.weights_of(input).iter().copied().enumerate(), &coefficients, next);
-            }
-            coefficients = next;
-        }
-        let mut table = vec![0.0; self.deltas.len() / self.centre.len() * columns];
-        vectorised(Highest {
-            reach: self,
-            coefficients: &coefficients,
-            table: &mut table,
-            highest: &mut constants,
-        });
-        for (&unit, highest) in units.iter().zip(constants.chunks_exact(2)) {
-            intervals.upper[unit] = intervals.upper[unit].min(highest[0]);
-            intervals.lower[unit] = intervals.lower[unit].max(-highest[1]);
-        }
-    }
-}
-
 impl Intervals {
+    /// Given the most that the units are, and then the most that their negatives are.
+    fn new(highest: &[f32], units: usize) -> Self {
+        let lower = highest[units..2 * units].iter().map(|bound| -bound).collect();
+        Self { lower, upper: highest[..units].to_vec() }
+    }
+
     /// The intervals of the layer above that follow from these alone.
     fn above(&self, network: &Network, layer: usize) -> Self {
         let this = network.layer(layer);
@@ -224,79 +298,125 @@ impl Intervals {
         above
     }
 
-    /// Turns linear functions of the units after ReLU into ones before ReLU that are nowhere lower.
-    fn relax(&self, coefficients: &mut [f32], constants: &mut [f32]) {
-        let units = coefficients.chunks_exact_mut(constants.len());
-        for ((&lower, &upper), coefficients) in self.lower.iter().zip(&self.upper).zip(units) {
-            if lower >= 0.0 {
-                continue;
-            }
+    fn intersect(&mut self, other: &Self) {
+        self.lower.iter_mut().zip(&other.lower).for_each(|(lower, other)| *lower = lower.max(*other));
+        self.upper.iter_mut().zip(&other.upper).for_each(|(upper, other)| *upper = upper.min(*other));
+    }
+
+    fn widen(&mut self, slack: &[f32]) {
+        self.lower.iter_mut().zip(slack).for_each(|(lower, slack)| *lower -= slack);
+        self.upper.iter_mut().zip(slack).for_each(|(upper, slack)| *upper += slack);
+    }
+
+    /// Turns sums of the units after ReLU into ones that are nowhere lower: of the units before ReLU, and
+    /// of functions of the basis, those of this layer beginning at `place`.
+    fn relax(&self, place: usize, coefficients: &mut [f32], columns: usize, terms: &mut Terms) {
+        for (unit, coefficients) in coefficients.chunks_exact_mut(columns).enumerate() {
+            let (lower, upper) = (self.lower[unit], self.upper[unit]);
             if upper <= 0.0 {
                 coefficients.fill(0.0);
-                continue;
-            }
-            let above = upper / (upper - lower);
-            let below = if upper > -lower { 1.0 } else { 0.0 };
-            for (coefficient, constant) in coefficients.iter_mut().zip(&mut *constants) {
-                let (up, down) = (above * coefficient.max(0.0), below * coefficient.min(0.0));
-                *constant -= up * lower;
-                *coefficient = up + down;
+            } else if lower < 0.0 {
+                terms.push(place + unit, coefficients.iter().map(|coefficient| coefficient.max(0.0)));
+                let slope = if upper > -lower { 1.0 } else { 0.0 };
+                coefficients.iter_mut().for_each(|coefficient| *coefficient = slope * coefficient.min(0.0));
             }
         }
     }
 }
 
-/// Adds to `highest` the most that linear functions of the first layer's units are in the ball.
+/// Columns that stay in registers, for as many rows; sums come in whole tiles.
+const TILE: usize = 4;
+
+/// Adds to rows of sums their terms of rows of the basis.
+struct Combine<'a> {
+    basis: &'a [f32],
+    width: usize,
+    terms: &'a Terms,
+    sums: &'a mut [f32],
+    columns: usize,
+}
+
+impl Kernel for Combine<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { basis, width, terms, sums, columns } = self;
+        let mut rows = basis.chunks_exact(TILE * width);
+        let mut outputs = sums.chunks_exact_mut(TILE * columns);
+        for (basis, sums) in rows.by_ref().zip(outputs.by_ref()) {
+            combine::<TILE>(basis, width, terms, sums, columns);
+        }
+        let rest = outputs.into_remainder().chunks_exact_mut(columns);
+        for (basis, sums) in rows.remainder().chunks_exact(width).zip(rest) {
+            combine::<1>(basis, width, terms, sums, columns);
+        }
+    }
+}
+
+#[inline(always)]
+fn combine<const ROWS: usize>(basis: &[f32], width: usize, terms: &Terms, sums: &mut [f32], columns: usize) {
+    let mut column = 0;
+    while column + 4 * TILE <= columns {
+        combine_tile::<ROWS, { 4 * TILE }>(basis, width, terms, sums, columns, column);
+        column += 4 * TILE;
+    }
+    while column < columns {
+        combine_tile::<ROWS, TILE>(basis, width, terms, sums, columns, column);
+        column += TILE;
+    }
+}
+
+#[inline(always)]
+fn combine_tile<const ROWS: usize, const COLUMNS: usize>(
+    basis: &[f32],
+    width: usize,
+    terms: &Terms,
+    sums: &mut [f32],
+    columns: usize,
+    column: usize,
+) {
+    let mut tile = [[0.0; COLUMNS]; ROWS];
+    for (row, tile) in tile.iter_mut().enumerate() {
+        tile.copy_from_slice(&sums[row * columns + column..][..COLUMNS]);
+    }
+    for (&place, factors) in terms.places.iter().zip(terms.factors.chunks_exact(columns)) {
+        let factors = &factors[column..][..COLUMNS];
+        for (row, tile) in tile.iter_mut().enumerate() {
+            let value = basis[row * width + place];
+            tile.iter_mut().zip(factors).for_each(|(sum, factor)| *sum += value * factor);
+        }
+    }
+    for (row, tile) in tile.iter().enumerate() {
+        sums[row * columns + column..][..COLUMNS].copy_from_slice(tile);
+    }
+}
+
+/// Adds to `highest` the most that changes add.
 struct Highest<'a> {
     reach: &'a Reach,
-    /// A row of functions for every unit.
-    coefficients: &'a [f32],
-    /// Room for a row of functions for every alternative, zero.
-    table: &'a mut [f32],
+    /// A row of functions for every alternative.
+    deltas: &'a [f32],
     highest: &'a mut [f32],
 }
 
 impl Kernel for Highest<'_> {
     #[inline(always)]
     fn run(self) {
-        let Self { reach, coefficients, table, highest } = self;
-        let functions = highest.len();
-        add_rows(reach.centre.iter().copied().enumerate(), coefficients, highest);
-        let rows = reach.deltas.chunks_exact(reach.centre.len()).zip(table.chunks_exact_mut(functions));
-        for (deltas, row) in rows {
-            add_rows(deltas.iter().copied().enumerate(), coefficients, row);
-        }
-        Farthest { reach, table, highest }.run();
-    }
-}
-
-/// Adds to `highest` the most that changes add, given what every alternative adds.
-struct Farthest<'a> {
-    reach: &'a Reach,
-    /// A row of functions for every alternative.
-    table: &'a mut [f32],
-    highest: &'a mut [f32],
-}
-
-impl Kernel for Farthest<'_> {
-    #[inline(always)]
-    fn run(self) {
-        let Self { reach, mut table, highest } = self;
+        let Self { reach, deltas, highest } = self;
         let functions = highest.len();
         // The largest gains so far, in falling order.
         let mut largest = vec![0.0_f32; reach.changes * functions];
+        let mut gains = vec![0.0_f32; functions];
+        let mut rows = deltas.chunks_exact(functions);
         for &alternatives in &reach.alternatives {
-            let (rows, rest) = std::mem::take(&mut table).split_at_mut(alternatives * functions);
-            let (gains, others) = rows.split_at_mut(functions);
-            for row in others.chunks_exact(functions) {
+            gains.fill(0.0);
+            for row in rows.by_ref().take(alternatives) {
                 gains.iter_mut().zip(row).for_each(|(gain, other)| *gain = gain.max(*other));
             }
             for row in largest.chunks_exact_mut(functions) {
-                for (larger, gain) in row.iter_mut().zip(&mut *gains) {
+                for (larger, gain) in row.iter_mut().zip(&mut gains) {
                     (*larger, *gain) = (larger.max(*gain), larger.min(*gain));
                 }
             }
-            table = rest;
         }
         for row in largest.chunks_exact(functions) {
             highest.iter_mut().zip(row).for_each(|(highest, gain)| *highest += gain);

@@ -70,7 +70,7 @@ impl NeuralClassifier {
             let outputs = &mut outputs[..this.biases.len()];
             outputs.copy_from_slice(this.biases);
             inputs.iter_mut().for_each(|value| *value = value.max(0.0));
-            add_rows(inputs.iter().copied().enumerate(), this.weights, outputs);
+            add_rows(&inputs.iter().copied().enumerate(), this.weights, outputs);
             start += width;
         }
         values[start]
@@ -86,7 +86,7 @@ impl Classifier for NeuralClassifier {
         let mut values = self.values();
         let width = self.network.widths()[1];
         let inputs = ones(&self.offsets, row).map(|input| (input, 1.0));
-        add_rows(inputs, self.network.layer(0).weights, &mut values[..width]);
+        add_rows(&inputs, self.network.layer(0).weights, &mut values[..width]);
         f64::from(self.finish(&mut values))
     }
 
@@ -94,7 +94,7 @@ impl Classifier for NeuralClassifier {
         let mut values = self.values();
         let width = self.network.widths()[1];
         let inputs = soft.iter().copied().enumerate().filter(|(_, weight)| *weight != 0.0);
-        add_rows(inputs, self.network.layer(0).weights, &mut values[..width]);
+        add_rows(&inputs, self.network.layer(0).weights, &mut values[..width]);
         let log_odds = self.finish(&mut values);
 
         let mut slopes = vec![1.0];
@@ -141,7 +141,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
 /// Adds rows of `weights`, each times its factor, to `outputs`, in the order of the rows.
 #[inline(always)]
 pub(super) fn add_rows(
-    rows: impl Iterator<Item = (usize, f32)> + Clone,
+    rows: &(impl Iterator<Item = (usize, f32)> + Clone),
     weights: &[f32],
     outputs: &mut [f32],
 ) {

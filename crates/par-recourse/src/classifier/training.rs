@@ -156,7 +156,7 @@ impl<'a> Trainer<'a> {
             let inputs = ones(&self.offsets, self.rows.row(row)).map(|input| (input, 1.0));
             let start = self.hidden.len();
             self.hidden.extend_from_slice(first.biases);
-            add_rows(inputs, first.weights, &mut self.hidden[start..start + width]);
+            add_rows(&inputs, first.weights, &mut self.hidden[start..start + width]);
         }
         let Some(rest) = self.networks.get(1) else { return self.hidden.clone() };
         self.hidden.iter_mut().for_each(|value| *value = value.max(0.0));
