@@ -146,18 +146,23 @@ pub(super) fn add_rows(
     outputs: &mut [f32],
 ) {
     let width = outputs.len();
-    let mut column = 0;
-    while column + 16 <= width {
-        add_tile::<16>(rows.clone(), weights, outputs, column);
-        column += 16;
+    let whole = width - width % 16;
+    (0..whole).step_by(16).for_each(|column| add_tile::<16>(rows.clone(), weights, outputs, column));
+    let mut column = whole;
+    if width & 8 != 0 {
+        add_tile::<8>(rows.clone(), weights, outputs, column);
+        column += 8;
     }
-    while column + 4 <= width {
+    if width & 4 != 0 {
         add_tile::<4>(rows.clone(), weights, outputs, column);
         column += 4;
     }
-    while column < width {
+    if width & 2 != 0 {
+        add_tile::<2>(rows.clone(), weights, outputs, column);
+        column += 2;
+    }
+    if width & 1 != 0 {
         add_tile::<1>(rows.clone(), weights, outputs, column);
-        column += 1;
     }
 }
 
