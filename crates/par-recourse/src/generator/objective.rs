@@ -1,6 +1,6 @@
 //! The whole objective and its gradient by the parameters of a generator.
 
-use par_circuit::Evaluator;
+use par_circuit::Circuit;
 
 use super::encoder::{DESCRIPTOR, EncoderTrace};
 use super::examples::Example;
@@ -21,7 +21,8 @@ pub(super) struct Worker<'a> {
     /// The marginals in the precision of classifier and circuits, and a gradient by them.
     soft: Vec<f32>,
     by_soft: Vec<f32>,
-    circuits: [Evaluator<'a>; 2],
+    accepted: &'a Circuit,
+    denied: &'a Circuit,
     /// Sums over the examples of the last call.
     pub(super) gradient: Vec<f32>,
     pub(super) terms: LossTerms,
@@ -39,7 +40,8 @@ impl<'a> Worker<'a> {
             by_outputs: Vec::new(),
             soft: Vec::new(),
             by_soft: Vec::new(),
-            circuits: [training.accepted.evaluator(), training.denied.evaluator()],
+            accepted: training.accepted,
+            denied: training.denied,
             gradient: vec![0.0; parameters],
             terms: LossTerms::default(),
         }
@@ -75,65 +77,91 @@ impl<'a> Worker<'a> {
         share: f64,
     ) {
         self.forward(generator, examples);
-        let shape = &generator.shape;
-        let codes = shape.codes();
-        for buffer in [&mut self.marginals, &mut self.by_logits, &mut self.by_marginals] {
-            buffer.resize(codes, 0.0);
-        }
-        self.by_soft.resize(codes, 0.0);
-        self.by_outputs.resize(examples.len() * shape.outputs(), 0.0);
-        self.terms = LossTerms::default();
-        for (row, example) in examples.iter().enumerate() {
-            let logits = &self.logits[row * codes..][..codes];
-            example.mask.marginals(logits, &mut self.marginals);
-            self.by_marginals.fill(0.0);
-            let mut terms = LossTerms::default();
-            let (free, q, gradient) = (&example.free, &self.marginals, &mut self.by_marginals);
+        let codes = generator.shape.codes();
+        self.marginals.resize(self.logits.len(), 0.0);
+        self.by_soft.resize(self.logits.len(), 0.0);
+        self.by_marginals.clear();
+        self.by_marginals.resize(self.logits.len(), 0.0);
+        let rows = self.logits.chunks_exact(codes).zip(self.marginals.chunks_exact_mut(codes));
+        examples.iter().zip(rows).for_each(|(example, (logits, q))| example.mask.marginals(logits, q));
+        self.soft.clear();
+        self.soft.extend(self.marginals.iter().map(|&probability| probability as f32));
 
-            self.soft.clear();
-            self.soft.extend(q.iter().map(|&probability| probability as f32));
-            terms.validity = unless_off(config.validity, |weight| {
-                let log_odds = classifier.log_odds_gradient(&self.soft, &mut self.by_soft);
-                loss::validity(log_odds, &self.by_soft, share * weight, gradient)
-            });
-            example.unknown.iter().for_each(|codes| self.soft[codes.clone()].fill(1.0));
-            let [accepted, denied] = &mut self.circuits;
-            terms.accepted = unless_off(config.accepted_weight(), |weight| {
-                let log_likelihood = accepted.soft_gradient(&self.soft, &mut self.by_soft);
-                loss::accepted(log_likelihood, &self.by_soft, share * weight, gradient)
-            });
-            terms.denied = unless_off(config.denied_weight(), |weight| {
-                let log_likelihood = denied.soft_gradient(&self.soft, &mut self.by_soft);
-                loss::denied(log_likelihood, &self.by_soft, share * weight, gradient)
-            });
-            terms.proximity = unless_off(config.proximity_weight(), |weight| {
+        self.terms = LossTerms {
+            validity: unless_off(config.validity, |weight| self.validity(classifier, codes, share * weight)),
+            ..LossTerms::default()
+        };
+        for (example, soft) in examples.iter().zip(self.soft.chunks_exact_mut(codes)) {
+            example.unknown.iter().for_each(|codes| soft[codes.clone()].fill(1.0));
+        }
+        self.terms.accepted = unless_off(config.accepted_weight(), |weight| {
+            self.likelihood(self.accepted, loss::accepted, codes, share * weight)
+        });
+        self.terms.denied = unless_off(config.denied_weight(), |weight| {
+            self.likelihood(self.denied, loss::denied, codes, share * weight)
+        });
+        let rows = self.marginals.chunks_exact(codes).zip(self.by_marginals.chunks_exact_mut(codes));
+        for (example, (q, gradient)) in examples.iter().zip(rows) {
+            let free = &example.free;
+            self.terms.proximity += unless_off(config.proximity_weight(), |weight| {
                 loss::proximity(free, q, config.budget, share * weight, gradient)
             });
-            terms.sparsity =
+            self.terms.sparsity +=
                 unless_off(config.sparsity, |weight| loss::sparsity(free, q, share * weight, gradient));
-            terms.entropy =
+            self.terms.entropy +=
                 unless_off(config.entropy, |weight| loss::entropy(free, q, share * weight, gradient));
-            terms.teaching =
+            self.terms.teaching +=
                 unless_off(config.teaching, |weight| loss::teaching(free, q, share * weight, gradient));
-            terms.weigh(config);
-            self.terms.add(1.0, &terms);
-
-            example.mask.marginals_pullback(logits, &self.by_marginals, &mut self.by_logits);
-            let by_outputs = &mut self.by_outputs[row * shape.outputs()..][..shape.outputs()];
-            shape.pull_logits(&example.mask, &self.by_logits, by_outputs);
         }
-        self.backward(generator, neighbours(examples));
+        self.terms.weigh(config);
+        self.backward(generator, examples);
     }
 
-    fn backward(&mut self, generator: &Generator, neighbours: usize) {
+    /// The sum of [`loss::validity`] over the rows.
+    fn validity(&mut self, classifier: &dyn Classifier, codes: usize, weight: f64) -> f64 {
+        let by_soft = &mut self.by_soft[..codes];
+        let rows = self.soft.chunks_exact(codes).zip(self.by_marginals.chunks_exact_mut(codes));
+        let terms = rows.map(|(soft, gradient)| {
+            let log_odds = classifier.log_odds_gradient(soft, by_soft);
+            loss::validity(log_odds, by_soft, weight, gradient)
+        });
+        terms.sum()
+    }
+
+    /// The sum of a term by log-likelihood over the rows. Circuits are quicker with all rows at once.
+    fn likelihood(
+        &mut self,
+        circuit: &Circuit,
+        term: fn(f64, &[f32], f64, &mut [f64]) -> f64,
+        codes: usize,
+        weight: f64,
+    ) -> f64 {
+        let log_likelihoods = circuit.soft_gradients(&self.soft, &mut self.by_soft);
+        let rows = self.by_soft.chunks_exact(codes).zip(self.by_marginals.chunks_exact_mut(codes));
+        let terms = log_likelihoods.iter().zip(rows);
+        terms
+            .map(|(&log_likelihood, (by_soft, gradient))| term(log_likelihood, by_soft, weight, gradient))
+            .sum()
+    }
+
+    /// Takes the gradient by the marginals to the parameters.
+    fn backward(&mut self, generator: &Generator, examples: &[&Example]) {
         let shape = &generator.shape;
+        self.by_logits.resize(shape.codes(), 0.0);
+        self.by_outputs.resize(examples.len() * shape.outputs(), 0.0);
+        let rows = self.logits.chunks_exact(shape.codes()).zip(self.by_marginals.chunks_exact(shape.codes()));
+        let rows = rows.zip(self.by_outputs.chunks_exact_mut(shape.outputs()));
+        for (example, ((logits, by_marginals), by_outputs)) in examples.iter().zip(rows) {
+            example.mask.marginals_pullback(logits, by_marginals, &mut self.by_logits);
+            shape.pull_logits(&example.mask, &self.by_logits, by_outputs);
+        }
         self.gradient.fill(0.0);
         let of_network = self.gradient.len() - generator.network.parameters().len();
         let (of_encoder, of_network) = self.gradient.split_at_mut(of_network);
         let by_inputs = generator.network.backward(&self.network, &self.by_outputs, of_network);
         let rows = by_inputs.chunks_exact(shape.inputs() + shape.embedding);
         let by_embedding: Vec<f32> = rows.flat_map(|row| &row[shape.inputs()..]).copied().collect();
-        generator.encoder.backward(neighbours, &self.encoder, &by_embedding, of_encoder);
+        generator.encoder.backward(neighbours(examples), &self.encoder, &by_embedding, of_encoder);
     }
 }
 
@@ -144,7 +172,7 @@ fn neighbours(examples: &[&Example]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use par_circuit::{Circuit, Code, OPEN};
+    use par_circuit::{Code, OPEN};
     use par_data::Constraints;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -308,7 +336,8 @@ mod tests {
         let generator = setting.generator(Conditioning::Extended);
         let all = setting.objective(&generator, &all_terms()).0;
         let off = |config: LossConfig| setting.objective(&generator, &config).0;
-        let parts: [(LossConfig, fn(&LossTerms) -> f64, f64); 7] = [
+        type Part = fn(&LossTerms) -> f64;
+        let parts: [(LossConfig, Part, f64); 7] = [
             (LossConfig { validity: 0.0, ..all_terms() }, |terms| terms.validity, 1.0),
             (LossConfig { accepted: 0.0, ..all_terms() }, |terms| terms.accepted, 0.5 * all_terms().accepted),
             (LossConfig { denied: 0.0, ..all_terms() }, |terms| terms.denied, 0.5 * 0.3),
