@@ -125,9 +125,9 @@ impl Network {
 
 /// `None` when they are more than can be counted.
 fn count_parameters(widths: &[usize]) -> Option<usize> {
-    widths.windows(2).try_fold(0_usize, |sum, layer| {
-        sum.checked_add(layer[0].checked_add(1)?.checked_mul(layer[1])?)
-    })
+    widths
+        .windows(2)
+        .try_fold(0_usize, |sum, layer| sum.checked_add(layer[0].checked_add(1)?.checked_mul(layer[1])?))
 }
 
 /// The values of every layer for some rows, kept for the way back and as memory for the next rows.
@@ -182,7 +182,8 @@ impl Kernel for Product<'_> {
         for (a, c) in rows.by_ref().zip(outputs.by_ref()) {
             add_rows::<{ TILE.0 }>(a, b, c, inner, columns);
         }
-        let rest = rows.remainder().chunks_exact(inner).zip(outputs.into_remainder().chunks_exact_mut(columns));
+        let rest =
+            rows.remainder().chunks_exact(inner).zip(outputs.into_remainder().chunks_exact_mut(columns));
         for (a, c) in rest {
             add_rows::<1>(a, b, c, inner, columns);
         }
@@ -317,8 +318,8 @@ mod tests {
                 (first.biases[unit] + sum(0) + sum(1)).max(0.0)
             })
             .collect();
-        let expected =
-            second.biases[0] + hidden.iter().zip(second.weights).map(|(value, weight)| value * weight).sum::<f32>();
+        let expected = second.biases[0]
+            + hidden.iter().zip(second.weights).map(|(value, weight)| value * weight).sum::<f32>();
         assert!((outputs(&network, &inputs)[0] - expected).abs() < 1e-6);
     }
 

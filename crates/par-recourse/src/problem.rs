@@ -40,7 +40,10 @@ impl Problem<'_> {
     pub(crate) fn permits(&self, row: &[Code]) -> bool {
         self.changes(row) <= self.budget
             && self.mask.is_legal(row)
-            && !self.taken.iter().any(|set| set.iter().all(|&feature| row[feature] != self.factual()[feature]))
+            && !self
+                .taken
+                .iter()
+                .any(|set| set.iter().all(|&feature| row[feature] != self.factual()[feature]))
     }
 
     /// How many features differ from the person's own.
@@ -127,7 +130,10 @@ mod tests {
         assert!(frontier.add(candidate(2, -8.0)));
         let kept: Vec<_> = frontier.candidates().iter().map(|c| (c.changes, c.log_prob)).collect();
         assert_eq!(kept, [(1, -12.0), (2, -8.0)]);
-        assert_eq!([0, 1, 2, 9].map(|changes| frontier.at_most(changes)), [f64::NEG_INFINITY, -12.0, -8.0, -8.0]);
+        assert_eq!(
+            [0, 1, 2, 9].map(|changes| frontier.at_most(changes)),
+            [f64::NEG_INFINITY, -12.0, -8.0, -8.0]
+        );
     }
 
     #[test]

@@ -114,13 +114,13 @@ impl GeneratorConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {
-    /// λ_val. At least 0, as are all weights; 1 unless told.
+    /// λ_val. At least 0, as are all weights; 5 unless told.
     pub validity: f64,
     /// α, between plausibility at 0 and proximity at 1. In `0.0..=1.0`; 0.5 unless told.
     pub alpha: f64,
     /// λ_ppt; 1 unless told.
     pub plausibility_proximity: f64,
-    /// λ₊; 0.2 unless told.
+    /// λ₊; 1 unless told.
     pub accepted: f64,
     /// λ₋; 0.05 unless told.
     pub denied: f64,
@@ -130,13 +130,13 @@ pub struct LossConfig {
     pub entropy: f64,
     /// B, the changes that cost nothing; 3 unless told.
     pub budget: f64,
-    /// The weight of the cross-entropy towards a teacher's recourse; 10 unless told.
+    /// The weight of the cross-entropy towards a teacher's recourse; 2 unless told.
     pub teaching: f64,
 }
 
 impl Default for LossConfig {
     fn default() -> Self {
-        Self { teaching: 10.0, ..Self::paper() }
+        Self { teaching: 2.0, ..Self::paper() }
     }
 }
 
@@ -144,10 +144,10 @@ impl LossConfig {
     /// The paper's terms alone.
     pub fn paper() -> Self {
         Self {
-            validity: 1.0,
+            validity: 5.0,
             alpha: 0.5,
             plausibility_proximity: 1.0,
-            accepted: 0.2,
+            accepted: 1.0,
             denied: 0.05,
             sparsity: 0.5,
             entropy: 0.1,

@@ -1,0 +1,192 @@
+//! What a person is told: the ways forward, or why there is none.
+
+use par_circuit::Code;
+use par_data::{Decoded, Restriction};
+use serde::{Deserialize, Serialize};
+
+/// How an answer is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Method {
+    /// By the generator alone.
+    Generate,
+    /// By the generator and a local search.
+    #[default]
+    Refine,
+    /// By both and a branch and bound that proves the answer.
+    Exact,
+}
+
+impl Method {
+    /// All of them, the quickest first.
+    pub const ALL: [Self; 3] = [Self::Generate, Self::Refine, Self::Exact];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Generate => "generate",
+            Self::Refine => "refine",
+            Self::Exact => "exact",
+        }
+    }
+}
+
+/// What one person asks for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// How to search; [`Method::Refine`] unless told.
+    pub method: Method,
+    /// Features (positions) that this person cannot change, besides those that nobody can.
+    pub locks: Vec<usize>,
+    /// How many features may change at most. Unless told, as few as the bundle's configuration says, and
+    /// more only if there is no other way.
+    pub budget: Option<usize>,
+    /// How many ways to find, at least 1. Each leaves out a change of every way before it.
+    pub count: usize,
+}
+
+impl Default for Request {
+    fn default() -> Self {
+        Self { method: Method::default(), locks: Vec::new(), budget: None, count: 1 }
+    }
+}
+
+/// Where a request ends. Finding no way is an answer, not an error.
+#[must_use]
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The row is accepted as it is.
+    Accepted {
+        /// The probability of acceptance.
+        probability: f64,
+    },
+    /// There are ways forward.
+    Found(Found),
+    /// No way was found.
+    NotFound(NotFound),
+}
+
+impl Answer {
+    /// The ways that were found.
+    pub fn ways(&self) -> &[Way] {
+        match self {
+            Self::Found(found) => &found.ways,
+            Self::Accepted { .. } | Self::NotFound(_) => &[],
+        }
+    }
+}
+
+/// Ways forward.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Found {
+    /// The probability of acceptance of the row as it is.
+    pub probability: f64,
+    /// The best first.
+    pub ways: Vec<Way>,
+    /// What more changes would buy: the likeliest rows found, by their number of changes.
+    pub frontier: Vec<Point>,
+}
+
+/// A row that this person could become and be accepted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Way {
+    /// Its codes.
+    pub row: Vec<Code>,
+    /// Its cells as a table writes them, in schema order.
+    pub cells: Vec<String>,
+    /// What is different, in schema order.
+    pub changes: Vec<Change>,
+    /// Its probability of acceptance.
+    pub probability: f64,
+    /// log p⁺ of the row.
+    pub log_likelihood: f64,
+    /// The share of accepted rows that are no likelier.
+    pub percentile: f64,
+    /// Over numeric features, the sum of |change| / median absolute deviation.
+    pub similarity: f64,
+    /// The same, and one for every other feature that changes.
+    pub distance: f64,
+    /// How it was found.
+    pub method: Method,
+    /// How much likelier, in nats, a row with as many changes could be at most; zero when it is proved that
+    /// there is none, absent when nobody looked.
+    pub gap: Option<f64>,
+}
+
+impl Way {
+    /// Whether it is proved that no row with as many changes is likelier.
+    pub fn is_optimal(&self) -> bool {
+        self.gap == Some(0.0)
+    }
+}
+
+/// One feature that becomes another.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Change {
+    /// Its position in the schema.
+    pub feature: usize,
+    /// What it becomes.
+    pub to: Decoded,
+    /// In plain words: `Savings account: below 100 DM → 500 to under 1000 DM`.
+    pub sentence: String,
+}
+
+/// The likeliest row found with a number of changes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Point {
+    /// How many features change.
+    pub changes: usize,
+    /// log p⁺ of the row.
+    pub log_likelihood: f64,
+    /// Its codes.
+    pub row: Vec<Code>,
+    /// As [`Way::gap`].
+    pub gap: Option<f64>,
+}
+
+/// Why there is no way, and what would have to give.
+#[derive(Clone, Debug, PartialEq)]
+pub struct NotFound {
+    /// The probability of acceptance of the row as it is.
+    pub probability: f64,
+    /// Why.
+    pub reason: Reason,
+    /// The smallest number of changes that would do, if the budget alone stands in the way.
+    pub needs_changes: Option<usize>,
+    /// The smallest set of locks and constraints without which there is a way; empty when none was found.
+    pub obstacles: Vec<Obstacle>,
+}
+
+/// Why there is no way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// Locks and constraints leave nothing to change.
+    NothingToChange,
+    /// Every row within the limits is denied: this is proved.
+    OutOfReach,
+    /// The search ended before it found a way or proved that there is none.
+    SearchEnded,
+    /// The generator proposed nothing that is accepted; a search was not asked for.
+    ProposalsDenied,
+}
+
+impl Reason {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::NothingToChange => "nothing_to_change",
+            Self::OutOfReach => "out_of_reach",
+            Self::SearchEnded => "search_ended",
+            Self::ProposalsDenied => "proposals_denied",
+        }
+    }
+}
+
+/// Something that stands in a person's way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Obstacle {
+    /// A lock of the request, on a feature.
+    Lock(usize),
+    /// A constraint of the schema.
+    Schema(Restriction),
+}

@@ -1,0 +1,284 @@
+//! The seam between training and answering: one file that holds all that answering needs.
+//!
+//! It holds the schema with its bins, the classifier, both circuits, the accepted pool, the generator, the
+//! configuration and how training went, and not one training row: pool and generator are made from
+//! circuits and classifier alone, so [`Bundle::refit`] can make them again.
+
+use std::fs::File;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use par_circuit::{Circuit, Code, Dataset};
+use par_data::{Constraints, Discretizer, Schema};
+use serde::{Deserialize, Serialize};
+
+use crate::classifier::{self, Classifier, NeuralClassifier, probability};
+use crate::config::Config;
+use crate::container;
+use crate::error::BundleError;
+use crate::generator::{self, Generator, GeneratorShape};
+use crate::pool::AcceptedPool;
+
+const MAGIC: &[u8; 8] = b"PARMODL\n";
+const VERSION: u32 = 1;
+/// A larger file is refused before it fills the memory.
+const MAX_BYTES: u64 = 4 << 30;
+
+/// Everything that recourse needs, ready to answer.
+#[derive(Clone, Debug)]
+pub struct Bundle {
+    pub(crate) config: Config,
+    pub(crate) card: Card,
+    pub(crate) discretizer: Discretizer,
+    pub(crate) constraints: Constraints,
+    pub(crate) classifier: NeuralClassifier,
+    pub(crate) threshold: f64,
+    pub(crate) accepted: Circuit,
+    pub(crate) denied: Circuit,
+    pub(crate) pool: AcceptedPool,
+    pub(crate) generator: Generator,
+}
+
+/// How a bundle was made: the facts of its model card.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Card {
+    /// The program and its version.
+    pub program: String,
+    /// The classes that count as accepted and as denied, by name.
+    pub classes: [String; 2],
+    /// How many training rows each of the two had.
+    pub rows: [usize; 2],
+    /// Mean log-probability of rows held back when each circuit was chosen.
+    pub held_out: [f64; 2],
+    /// Area under the ROC curve of the classifier on the training rows.
+    pub auc: Option<f64>,
+    /// Its share of right decisions on the training rows.
+    pub accuracy: Option<f64>,
+    /// The classifier's learning curve.
+    pub classifier: classifier::History,
+    /// The generator's learning curves.
+    pub generator: generator::History,
+}
+
+/// What stands in the file as JSON.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Description {
+    config: Config,
+    card: Card,
+    discretizer: Discretizer,
+    threshold: f64,
+    generator: GeneratorShape,
+}
+
+impl Bundle {
+    /// The schema.
+    pub fn schema(&self) -> &Schema {
+        self.discretizer.schema()
+    }
+
+    /// The schema with its bins.
+    pub fn discretizer(&self) -> &Discretizer {
+        &self.discretizer
+    }
+
+    /// What people may change.
+    pub fn constraints(&self) -> &Constraints {
+        &self.constraints
+    }
+
+    /// The classifier whose decisions are to be turned.
+    pub fn classifier(&self) -> &NeuralClassifier {
+        &self.classifier
+    }
+
+    /// The probability from which on a row is accepted.
+    pub fn threshold(&self) -> f64 {
+        self.threshold
+    }
+
+    /// The circuit of accepted rows, p⁺.
+    pub fn accepted(&self) -> &Circuit {
+        &self.accepted
+    }
+
+    /// The circuit of denied rows, p⁻.
+    pub fn denied(&self) -> &Circuit {
+        &self.denied
+    }
+
+    /// Accepted rows, drawn from the circuit.
+    pub fn pool(&self) -> &AcceptedPool {
+        &self.pool
+    }
+
+    /// The generator.
+    pub fn generator(&self) -> &Generator {
+        &self.generator
+    }
+
+    /// The configuration it was made with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// How it was made.
+    pub fn card(&self) -> &Card {
+        &self.card
+    }
+
+    /// The probability that a row of codes is accepted.
+    pub fn probability(&self, row: &[Code]) -> f64 {
+        probability(self.classifier.log_odds(row))
+    }
+
+    /// Reads a bundle from a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is larger than 4 GiB, or is not a whole bundle of a known version.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, BundleError> {
+        let file = File::open(path)?;
+        let check = |found| match found {
+            0..=MAX_BYTES => Ok(()),
+            _ => Err(BundleError::TooLarge { found, expected: MAX_BYTES }),
+        };
+        check(file.metadata()?.len())?;
+        let mut bytes = Vec::new();
+        // A pipe does not tell its length beforehand.
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        check(bytes.len() as u64)?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// Writes the bundle to a file, which is whole or as it was before.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), BundleError> {
+        let path = path.as_ref();
+        let mut half = path.as_os_str().to_owned();
+        half.push(".part");
+        let written = File::create(&half).and_then(|mut file| {
+            file.write_all(&self.to_bytes())?;
+            file.sync_all()?;
+            std::fs::rename(&half, path)
+        });
+        if written.is_err() {
+            // The error that matters is the one above.
+            let _ = std::fs::remove_file(&half);
+        }
+        Ok(written?)
+    }
+
+    /// The bytes of the file: see [`container`], whose parts are the description as JSON, both circuits, the
+    /// parameters of classifier and generator, the pool's codes and its log-likelihoods.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let description = Description {
+            config: self.config.clone(),
+            card: self.card.clone(),
+            discretizer: self.discretizer.clone(),
+            threshold: self.threshold,
+            generator: self.generator.shape().clone(),
+        };
+        let description = serde_json::to_vec(&description).expect("a description has only text keys");
+        let floats =
+            |values: &[f32]| values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        let codes = self.pool.rows().codes().iter().flat_map(|code| code.to_le_bytes()).collect::<Vec<u8>>();
+        let log_likelihoods =
+            self.pool.log_likelihoods().iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
+        let parts = [
+            description,
+            self.accepted.to_bytes(),
+            self.denied.to_bytes(),
+            floats(self.classifier.parameters()),
+            floats(&self.generator.parameters()),
+            codes,
+            log_likelihoods,
+        ];
+        container::frame(MAGIC, VERSION, &parts.each_ref().map(Vec::as_slice))
+    }
+
+    /// Reads what [`Bundle::to_bytes`] wrote.
+    ///
+    /// # Errors
+    /// When the bytes are not a whole bundle of a known version.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, BundleError> {
+        let [description, accepted, denied, classifier, generator, codes, log_likelihoods] =
+            container::parts(bytes, MAGIC, VERSION)?;
+        let Description { config, card, discretizer, threshold, generator: shape } =
+            serde_json::from_slice(description)?;
+        config.check().map_err(|_| BundleError::Mismatch("a setting is out of its range"))?;
+        let cardinalities = discretizer.cardinalities();
+        let of_features = |other: &[usize], what| match other == cardinalities {
+            true => Ok(()),
+            false => Err(BundleError::Mismatch(what)),
+        };
+        let (accepted, denied) = (Circuit::from_bytes(accepted)?, Circuit::from_bytes(denied)?);
+        of_features(accepted.cardinalities(), "the accepted circuit has other features")?;
+        of_features(denied.cardinalities(), "the denied circuit has other features")?;
+        of_features(&shape.cardinalities, "the generator has other features")?;
+        let classifier = numbers(classifier, f32::from_le_bytes)
+            .filter(|parameters| parameters.iter().all(|parameter| parameter.is_finite()))
+            .and_then(|parameters| {
+                NeuralClassifier::from_parameters(
+                    cardinalities.clone(),
+                    &config.classifier.hidden,
+                    parameters,
+                )
+            })
+            .ok_or(BundleError::Mismatch("the classifier has another shape"))?;
+        let generator = numbers(generator, f32::from_le_bytes)
+            .and_then(|parameters| Generator::from_parts(shape, &parameters))
+            .ok_or(BundleError::Mismatch("the generator has another shape"))?;
+        let pool = pool(cardinalities, codes, log_likelihoods, config.pool.neighbours)
+            .ok_or(BundleError::Mismatch("the pool has other features"))?;
+        if !(threshold > 0.0 && threshold < 1.0) {
+            return Err(BundleError::Mismatch("the threshold is no probability"));
+        }
+        let constraints = constraints(&discretizer, &config)
+            .map_err(|_| BundleError::Mismatch("an immutable feature is not in the schema"))?;
+        Ok(Self {
+            config,
+            card,
+            discretizer,
+            constraints,
+            classifier,
+            threshold,
+            accepted,
+            denied,
+            pool,
+            generator,
+        })
+    }
+}
+
+/// What people may change.
+///
+/// # Errors
+/// When the configuration names a feature that does not exist.
+pub(crate) fn constraints(
+    discretizer: &Discretizer,
+    config: &Config,
+) -> Result<Constraints, par_data::Error> {
+    let constraints = Constraints::new(discretizer);
+    Ok(match &config.immutable {
+        Some(names) => constraints.with_immutable(&discretizer.schema().positions(names)?),
+        None => constraints,
+    })
+}
+
+fn numbers<T, const N: usize>(bytes: &[u8], number: impl Fn([u8; N]) -> T) -> Option<Vec<T>> {
+    let (chunks, rest) = bytes.as_chunks::<N>();
+    rest.is_empty().then(|| chunks.iter().copied().map(number).collect())
+}
+
+fn pool(
+    cardinalities: Vec<usize>,
+    codes: &[u8],
+    log_likelihoods: &[u8],
+    neighbours: usize,
+) -> Option<AcceptedPool> {
+    let rows = Dataset::new(cardinalities, numbers(codes, Code::from_le_bytes)?).ok()?;
+    AcceptedPool::from_parts(rows, numbers(log_likelihoods, f64::from_le_bytes)?, neighbours)
+}

@@ -1,0 +1,147 @@
+//! Everything that can be told when a bundle is made, and the presets.
+
+use par_circuit::learn::{EmConfig, HcltConfig, LearnConfig, LearnSpnConfig, Learner};
+use par_data::DiscretizerConfig;
+use serde::{Deserialize, Serialize};
+
+use crate::classifier::ClassifierConfig;
+use crate::generator::GeneratorConfig;
+use crate::pool::PoolConfig;
+use crate::setting::{SettingError, check_setting};
+
+/// How a bundle is made and how it answers. Saved with the bundle.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// Same rows, same configuration, same seed: the same bundle, on any number of threads.
+    pub seed: u64,
+    /// The class that counts as accepted; the schema's `favourable` one unless told. All others are denied.
+    pub favourable: Option<String>,
+    /// Features that nobody can change, by name; those that the schema calls immutable unless told.
+    pub immutable: Option<Vec<String>>,
+    /// How finely numbers are told apart.
+    pub bins: DiscretizerConfig,
+    /// The classifier.
+    pub classifier: ClassifierConfig,
+    /// The circuits of both classes. Hidden trees of 8 states over 4 groups of rows unless told: a few
+    /// hundredths of a nat from the best that `auto` mixes, and several times smaller.
+    pub circuits: LearnConfig,
+    /// The pool of accepted rows.
+    pub pool: PoolConfig,
+    /// The generator.
+    pub generator: GeneratorConfig,
+    /// What is offered.
+    pub answers: AnswerConfig,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            seed: 0,
+            favourable: None,
+            immutable: None,
+            bins: DiscretizerConfig::default(),
+            classifier: ClassifierConfig::default(),
+            circuits: LearnConfig {
+                learner: Learner::Hclt,
+                hclt: HcltConfig { states: 8, groups: 4, ..HcltConfig::default() },
+                ..LearnConfig::default()
+            },
+            pool: PoolConfig::default(),
+            generator: GeneratorConfig::default(),
+            answers: AnswerConfig::default(),
+        }
+    }
+}
+
+impl Config {
+    /// As the paper does it: LearnSPN without EM, its inputs to the generator, its losses alone, one decoded
+    /// row, its local search.
+    pub fn paper() -> Self {
+        Self {
+            circuits: LearnConfig {
+                learner: Learner::LearnSpn,
+                learn_spn: LearnSpnConfig::default(),
+                em: EmConfig { max_passes: 0, ..EmConfig::default() },
+                ..LearnConfig::default()
+            },
+            generator: GeneratorConfig::paper(),
+            answers: AnswerConfig {
+                budget: 1000,
+                price: 0.0,
+                proposals: 1,
+                search: LocalSearch::Paper,
+                ..AnswerConfig::default()
+            },
+            ..Self::default()
+        }
+    }
+
+    /// # Errors
+    /// When a setting of pool, generator or answers is out of its range. The others are checked by those
+    /// who use them.
+    pub fn check(&self) -> Result<(), SettingError> {
+        self.pool.check()?;
+        self.generator.check()?;
+        self.answers.check()
+    }
+}
+
+/// What is offered to a person.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct AnswerConfig {
+    /// How many features change at most, where fewer do not leave a person without an answer. At least 1; 4
+    /// unless told.
+    pub budget: usize,
+    /// By how many nats each further change has to make the row likelier. At least 0; 1.25 unless told: three
+    /// and a half times as likely.
+    pub price: f64,
+    /// How many of the generator's most probable rows are looked at. In `1..=1000`; 32 unless told.
+    pub proposals: usize,
+    /// The local search of `refine`; `swap` unless told.
+    pub search: LocalSearch,
+    /// How much log p⁺ may fall when the paper's local search takes a change back (Δ_max); any amount unless
+    /// told.
+    pub delta_max: Option<f64>,
+    /// Nodes after which an exact search stops with what it has. At least 1; 200,000 unless told.
+    pub nodes: usize,
+}
+
+/// A local search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LocalSearch {
+    /// Trades one change for another as long as that pays.
+    Swap,
+    /// The paper's two phases.
+    Paper,
+}
+
+impl Default for AnswerConfig {
+    fn default() -> Self {
+        Self {
+            budget: 4,
+            price: 1.25,
+            proposals: 32,
+            search: LocalSearch::Swap,
+            delta_max: None,
+            nodes: 200_000,
+        }
+    }
+}
+
+impl AnswerConfig {
+    fn check(&self) -> Result<(), SettingError> {
+        let at_least_one = |key, count: usize| check_setting(key, count as f64, "at least 1", count >= 1);
+        let amount = |key, amount: f64| {
+            check_setting(key, amount, "a finite number, at least 0", amount >= 0.0 && amount.is_finite())
+        };
+        at_least_one("answers.budget", self.budget)?;
+        at_least_one("answers.nodes", self.nodes)?;
+        let proposals = self.proposals;
+        check_setting("answers.proposals", proposals as f64, "1 to 1000", (1..=1000).contains(&proposals))?;
+        amount("answers.price", self.price)?;
+        self.delta_max.map_or(Ok(()), |most| amount("answers.delta_max", most))
+    }
+}

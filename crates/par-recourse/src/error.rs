@@ -1,0 +1,73 @@
+//! What can go wrong between a table and a bundle.
+
+use crate::classifier::ClassifierError;
+use crate::container::ContainerError;
+use crate::setting::SettingError;
+
+/// Why there is no bundle.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A table or schema is wrong.
+    #[error(transparent)]
+    Data(#[from] par_data::Error),
+    /// The classifier cannot be trained.
+    #[error(transparent)]
+    Classifier(#[from] ClassifierError),
+    /// A circuit cannot be learned.
+    #[error("the circuit of the {class} class: {source}")]
+    Circuit {
+        /// Accepted or denied.
+        class: &'static str,
+        /// Why.
+        source: par_circuit::LearnError,
+    },
+    /// A setting is out of its range.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// The schema has no label.
+    #[error(
+        "the schema names no label\nhint: say in `[label]` which column holds the decision, and which class is `favourable`"
+    )]
+    NoLabel,
+    /// The configuration names a class that the schema does not have.
+    #[error("the label has no class `{found}`{}", par_data::suggest(.found, .known))]
+    UnknownClass {
+        /// What it names.
+        found: String,
+        /// The schema's classes.
+        known: Vec<String>,
+    },
+    /// Rows cannot be made into codes.
+    #[error(transparent)]
+    Codes(#[from] par_circuit::DatasetError),
+}
+
+/// Why a file is no bundle.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum BundleError {
+    /// It cannot be read or written.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// It is larger than any bundle.
+    #[error("the file has {found} bytes, expected at most {expected}")]
+    TooLarge {
+        /// Its size.
+        found: u64,
+        /// The largest size.
+        expected: u64,
+    },
+    /// It is not a bundle, or not a whole one.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
+    /// Its description cannot be read.
+    #[error("the bundle's description cannot be read: {0}")]
+    Description(#[from] serde_json::Error),
+    /// A circuit in it cannot be read.
+    #[error("a circuit in the bundle cannot be read: {0}")]
+    Circuit(#[from] par_circuit::FormatError),
+    /// Its parts do not fit each other.
+    #[error("the bundle's parts do not belong together: {0}")]
+    Mismatch(&'static str),
+}

@@ -1,0 +1,334 @@
+//! From a table to a bundle.
+
+use par_circuit::learn::{LearnConfig, Learned, Trial, learn_with_progress};
+use par_circuit::{Circuit, Code, Dataset};
+use par_data::{Batch, Columns, Discretizer, Mask, Schema, Table};
+
+use crate::bundle::{self, Bundle, Card};
+use crate::classifier::{
+    Classifier, Epoch, NeuralClassifier, Threshold, accuracy, auc, probability, youden_threshold,
+};
+use crate::config::Config;
+use crate::error::Error;
+use crate::generator::{self, Generator, Training};
+use crate::pool::AcceptedPool;
+use crate::problem::Problem;
+use crate::refine::swap;
+
+/// Where the way from a table to a bundle begins.
+///
+/// ```
+/// use par_data::german_credit;
+/// use par_recourse::{Config, Recourse};
+///
+/// let mut config = Config::default();
+/// config.generator.steps = 20; // A real one gets more.
+/// let bundle = Recourse::new(german_credit::schema(), config).fit(|| Ok(german_credit::table()))?;
+/// assert_eq!(bundle.card().classes, ["Good", "Bad"]);
+/// # Ok::<(), par_recourse::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Recourse {
+    schema: Schema,
+    config: Config,
+}
+
+/// How far a fit has come.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Stage<'a> {
+    /// The table has been read and made into codes: so many rows.
+    Read(usize),
+    /// A pass over the rows for the classifier, counted from 1.
+    Classifier(usize, &'a Epoch),
+    /// A trial for the circuit of the accepted or the denied class.
+    Circuit(&'static str, &'a Trial),
+    /// The accepted pool has been drawn: so many rows.
+    Pool(usize),
+    /// A step of the generator.
+    Generator(&'a generator::Progress<'a>),
+}
+
+/// One row in so many is kept back to choose a threshold by.
+///
+/// # Paper
+/// "Threshold Selection for GMSC": an internal split of 80 % and 20 %.
+const THRESHOLD_SPLIT: u64 = 5;
+
+/// Seeds of the parts of a fit, so that none shares its random numbers with another.
+enum Part {
+    Classifier = 1,
+    Threshold = 2,
+    Pool = 3,
+    Generator = 4,
+}
+
+impl Recourse {
+    /// Recourse for tables of a schema.
+    pub fn new(schema: Schema, config: Config) -> Self {
+        Self { schema, config }
+    }
+
+    /// Learns everything from all rows of a table, which is opened and read twice.
+    ///
+    /// # Errors
+    /// When the table does not fit the schema, the schema has no label, a setting is out of its range, or
+    /// all rows are of one class.
+    pub fn fit(&self, open: impl Fn() -> Result<Table, par_data::Error>) -> Result<Bundle, Error> {
+        let table = open()?;
+        let columns = self.schema.columns(table.origin(), table.columns())?;
+        self.fit_rows(&columns, || Ok(open()?.batches(ROWS_AT_ONCE)), &mut |_| {})
+    }
+
+    /// Learns everything from the rows that `open` gives, each time it is called, and tells how far it is.
+    ///
+    /// # Errors
+    /// As [`Recourse::fit`].
+    pub fn fit_rows<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
+        &self,
+        columns: &Columns,
+        open: impl Fn() -> Result<B, par_data::Error>,
+        progress: &mut dyn FnMut(Stage<'_>),
+    ) -> Result<Bundle, Error> {
+        let config = &self.config;
+        config.check()?;
+        config.classifier.check()?;
+        let favourable = self.favourable()?;
+        let discretizer = Discretizer::fit(&self.schema, columns, open()?, &config.bins)?;
+        let constraints = bundle::constraints(&discretizer, config)?;
+        let rows = Rows::read(&discretizer, columns, favourable, open()?)?;
+        progress(Stage::Read(rows.rows.len()));
+
+        let (classifier, history) = NeuralClassifier::fit(
+            &rows.rows,
+            &rows.accepted,
+            &config.classifier,
+            self.seed(Part::Classifier),
+            &mut |epoch, losses| progress(Stage::Classifier(epoch, losses)),
+        )?;
+        let threshold = match config.classifier.threshold {
+            Threshold::Fixed(threshold) => threshold,
+            Threshold::Youden => self.youden(columns, favourable, open)?,
+        };
+        let scores: Vec<f64> = rows.rows.rows().map(|row| probability(classifier.log_odds(row))).collect();
+        let accepted = self.circuit("accepted", &rows.of_class(true), progress)?;
+        let denied = self.circuit("denied", &rows.of_class(false), progress)?;
+        let card = Card {
+            program: concat!("par ", env!("CARGO_PKG_VERSION")).to_string(),
+            classes: self.classes(favourable),
+            rows: [true, false].map(|class| rows.accepted.iter().filter(|own| **own == class).count()),
+            held_out: [accepted.held_out, denied.held_out],
+            auc: auc(&scores, &rows.accepted),
+            accuracy: accuracy(&scores, &rows.accepted, threshold),
+            classifier: history,
+            generator: generator::History::default(),
+        };
+        // From here on nothing has seen a training row.
+        let parts = Parts {
+            config: config.clone(),
+            card,
+            discretizer,
+            constraints,
+            classifier,
+            threshold,
+            accepted: accepted.circuit,
+            denied: denied.circuit,
+        };
+        Ok(parts.bundle(progress))
+    }
+
+    fn seed(&self, part: Part) -> u64 {
+        seed(&self.config, part)
+    }
+
+    /// The position of the class that counts as accepted.
+    fn favourable(&self) -> Result<usize, Error> {
+        let label = self.schema.label().ok_or(Error::NoLabel)?;
+        let Some(name) = &self.config.favourable else {
+            return Ok(label.favourable);
+        };
+        label
+            .classes
+            .iter()
+            .position(|class| class == name)
+            .ok_or_else(|| Error::UnknownClass { found: name.clone(), known: label.classes.clone() })
+    }
+
+    fn classes(&self, favourable: usize) -> [String; 2] {
+        let classes = self.schema.label().map_or(&[] as &[String], |label| &label.classes);
+        let name = |class: usize| classes[class].clone();
+        let others: Vec<String> = (0..classes.len()).filter(|&class| class != favourable).map(name).collect();
+        [name(favourable), others.join(", ")]
+    }
+
+    fn circuit(
+        &self,
+        class: &'static str,
+        rows: &Dataset,
+        progress: &mut dyn FnMut(Stage<'_>),
+    ) -> Result<Learned, Error> {
+        let config = LearnConfig { seed: self.config.seed, ..self.config.circuits.clone() };
+        learn_with_progress(rows, None, &config, &mut |trial| progress(Stage::Circuit(class, trial)))
+            .map_err(|source| Error::Circuit { class, source })
+    }
+
+    /// The threshold by Youden's J on rows that neither bins nor classifier have seen.
+    ///
+    /// # Paper
+    /// "Threshold Selection for GMSC".
+    fn youden<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
+        &self,
+        columns: &Columns,
+        favourable: usize,
+        open: impl Fn() -> Result<B, par_data::Error>,
+    ) -> Result<f64, Error> {
+        let seed = self.seed(Part::Threshold);
+        let part = |kept_back: bool| {
+            let batches = open()?.into_iter();
+            Ok::<_, par_data::Error>(batches.map(move |batch| {
+                let mut batch = batch?;
+                batch.retain(|batch, row| is_kept_back(batch.position(row), seed) == kept_back);
+                Ok(batch)
+            }))
+        };
+        let discretizer = Discretizer::fit(&self.schema, columns, part(false)?, &self.config.bins)?;
+        let training = Rows::read(&discretizer, columns, favourable, part(false)?)?;
+        let config = &self.config.classifier;
+        let (classifier, _) =
+            NeuralClassifier::fit(&training.rows, &training.accepted, config, seed, &mut |_, _| {})?;
+        let validation = Rows::read(&discretizer, columns, favourable, part(true)?)?;
+        let score = |row| probability(classifier.log_odds(row));
+        let scores: Vec<f64> = validation.rows.rows().map(score).collect();
+        Ok(youden_threshold(&scores, &validation.accepted))
+    }
+}
+
+const ROWS_AT_ONCE: usize = 8192;
+
+/// Whether the row at a position is one of the fifth that is kept back: mixed well, the same for a seed.
+fn is_kept_back(position: u64, seed: u64) -> bool {
+    let mut mixed = position.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
+    (mixed ^ (mixed >> 32)).is_multiple_of(THRESHOLD_SPLIT)
+}
+
+fn seed(config: &Config, part: Part) -> u64 {
+    config.seed.wrapping_mul(8).wrapping_add(part as u64)
+}
+
+/// Training rows as codes.
+struct Rows {
+    rows: Dataset,
+    accepted: Vec<bool>,
+}
+
+impl Rows {
+    fn read(
+        discretizer: &Discretizer,
+        columns: &Columns,
+        favourable: usize,
+        batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
+    ) -> Result<Self, Error> {
+        let mut codes: Vec<Code> = Vec::new();
+        let mut accepted = Vec::new();
+        for batch in batches {
+            let batch = batch?;
+            codes.extend(discretizer.encode(columns, &batch)?.into_codes());
+            let classes = discretizer.schema().classes(columns, &batch)?;
+            accepted.extend(classes.into_iter().map(|class| class == favourable));
+        }
+        Ok(Self { rows: Dataset::new(discretizer.cardinalities(), codes)?, accepted })
+    }
+
+    fn of_class(&self, accepted: bool) -> Dataset {
+        let rows: Vec<usize> =
+            (0..self.accepted.len()).filter(|&row| self.accepted[row] == accepted).collect();
+        self.rows.select(&rows)
+    }
+}
+
+/// A bundle but for what is made without data.
+struct Parts {
+    config: Config,
+    card: Card,
+    discretizer: Discretizer,
+    constraints: par_data::Constraints,
+    classifier: NeuralClassifier,
+    threshold: f64,
+    accepted: Circuit,
+    denied: Circuit,
+}
+
+impl Parts {
+    /// Draws the pool and trains the generator.
+    ///
+    /// # Paper
+    /// "Phase II: Amortized Recourse Generation", without access to training data.
+    fn bundle(self, progress: &mut dyn FnMut(Stage<'_>)) -> Bundle {
+        let Self { config, mut card, discretizer, constraints, classifier, threshold, accepted, denied } =
+            self;
+        let pool =
+            AcceptedPool::sample(&accepted, &classifier, threshold, &config.pool, seed(&config, Part::Pool));
+        progress(Stage::Pool(pool.len()));
+        let teacher = |mask: &Mask<'_>| {
+            let budget = config.answers.budget.min(mask.free_features());
+            let problem = Problem { mask, classifier: &classifier, threshold, budget, taken: &[] };
+            let memory = &mut swap::Memory::default();
+            let found = swap::search(&problem, &mut accepted.evaluator(), memory, &[], config.answers.price);
+            found.choice(config.answers.price).map(|best| best.row.clone())
+        };
+        let training = Training {
+            constraints: &constraints,
+            classifier: &classifier,
+            threshold,
+            accepted: &accepted,
+            denied: &denied,
+            pool: &pool,
+            teacher: Some(&teacher),
+        };
+        let (generator, history) =
+            Generator::train(&training, &config.generator, seed(&config, Part::Generator), &mut |step| {
+                progress(Stage::Generator(step))
+            });
+        card.generator = history;
+        Bundle {
+            config,
+            card,
+            discretizer,
+            constraints,
+            classifier,
+            threshold,
+            accepted,
+            denied,
+            pool,
+            generator,
+        }
+    }
+}
+
+impl Bundle {
+    /// The same bundle with a generator for other immutable features, named; made without any data.
+    ///
+    /// # Errors
+    /// When the schema has no such feature.
+    ///
+    /// # Paper
+    /// "A new generator can be trained for a different set of immutable features without access to the
+    /// original training data".
+    pub fn refit(&self, immutable: &[&str], progress: &mut dyn FnMut(Stage<'_>)) -> Result<Self, Error> {
+        let immutable: Vec<String> = immutable.iter().map(ToString::to_string).collect();
+        let config = Config { immutable: Some(immutable), ..self.config.clone() };
+        let constraints = bundle::constraints(&self.discretizer, &config)?;
+        let parts = Parts {
+            config,
+            card: self.card.clone(),
+            discretizer: self.discretizer.clone(),
+            constraints,
+            classifier: self.classifier.clone(),
+            threshold: self.threshold,
+            accepted: self.accepted.clone(),
+            denied: self.denied.clone(),
+        };
+        Ok(parts.bundle(progress))
+    }
+}

@@ -1,0 +1,397 @@
+//! From one person's row to their answer.
+
+use par_circuit::{Code, Evaluator};
+use par_data::{Batch, CellError, Columns, Constraints, Decoded, Mask, Restriction};
+use rayon::prelude::*;
+
+use crate::answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
+use crate::bundle::Bundle;
+use crate::config::LocalSearch;
+use crate::decode::Decoder;
+use crate::exact::{self, Proof};
+use crate::generator::GeneratorScratch;
+use crate::problem::{Candidate, Frontier, Problem};
+use crate::refine::paper::TwoPhase;
+use crate::refine::swap;
+
+/// Answers one person after the other. Keep it: it holds the memory that answering needs.
+pub struct Solver<'b> {
+    bundle: &'b Bundle,
+    evaluator: Evaluator<'b>,
+    generator: GeneratorScratch,
+    decoder: Decoder,
+    memory: swap::Memory,
+    /// Pairs of a feature that does not rise alone and one that has to rise with it, sorted by the latter.
+    rules: Vec<(usize, usize)>,
+}
+
+/// What a search found: candidates, and how far from them better ones could be, if it looked.
+struct Search {
+    frontier: Frontier,
+    gaps: Option<Vec<f64>>,
+}
+
+impl Search {
+    /// Whether it is proved that there is nothing beyond what was found.
+    fn is_proved(&self) -> bool {
+        self.gaps.as_ref().is_some_and(|gaps| gaps.iter().all(|gap| *gap == 0.0))
+    }
+
+    fn gap(&self, candidate: &Candidate) -> Option<f64> {
+        let gaps = self.gaps.as_ref()?;
+        // Fewer changes than these may be likelier than the candidate only if the search left them open.
+        Some(gaps[candidate.changes])
+    }
+}
+
+/// Sets of obstacles that are tried to name the smallest, at most; each is a search of its own.
+const OBSTACLE_SETS: usize = 500;
+/// Obstacles in a set, at most.
+const OBSTACLES: usize = 3;
+/// Nodes of the exact search that decides whether a set is enough.
+const OBSTACLE_NODES: usize = 2000;
+
+impl Bundle {
+    /// A solver for one thread.
+    pub fn solver(&self) -> Solver<'_> {
+        let rules = self.schema().rules().iter();
+        let mut rules: Vec<(usize, usize)> =
+            rules.map(|rule| (rule.if_increases, rule.must_increase)).collect();
+        rules.sort_by_key(|&(effect, cause)| (cause, effect));
+        Solver {
+            bundle: self,
+            evaluator: self.accepted.evaluator(),
+            generator: GeneratorScratch::default(),
+            decoder: Decoder::default(),
+            memory: swap::Memory::default(),
+            rules,
+        }
+    }
+
+    /// The answer for one row, its cells in schema order.
+    ///
+    /// # Errors
+    /// When a cell does not fit its column.
+    ///
+    /// # Panics
+    /// When there are not as many cells as features.
+    pub fn recourse(&self, cells: &[&str]) -> Result<Answer, CellError> {
+        self.solver().answer(cells, &Request::default())
+    }
+
+    /// The answers for all rows of a batch, on all threads, in the order of the rows. `request` says what
+    /// each row asks for.
+    ///
+    /// Rows whose cells do not fit have an error in their place, and do not keep the others from theirs.
+    pub fn recourse_batch(
+        &self,
+        columns: &Columns,
+        batch: &Batch,
+        request: impl Fn(usize) -> Request + Sync,
+    ) -> Vec<Result<Answer, CellError>> {
+        (0..batch.rows())
+            .into_par_iter()
+            .map_init(
+                || self.solver(),
+                |solver, row| {
+                    let cells: Vec<&str> =
+                        columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+                    solver.answer(&cells, &request(row))
+                },
+            )
+            .collect()
+    }
+}
+
+impl Solver<'_> {
+    /// The answer for one row, its cells in schema order.
+    ///
+    /// # Errors
+    /// When a cell does not fit its column.
+    ///
+    /// # Panics
+    /// When there are not as many cells as features, or a lock is no position of a feature.
+    pub fn answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, CellError> {
+        let encoded = self.bundle.discretizer.encode_row(cells)?;
+        Ok(self.answer_codes(encoded.codes(), cells, request))
+    }
+
+    fn answer_codes(&mut self, factual: &[Code], cells: &[&str], request: &Request) -> Answer {
+        let bundle = self.bundle;
+        let probability = bundle.probability(factual);
+        if probability >= bundle.threshold {
+            return Answer::Accepted { probability };
+        }
+        let mask = bundle.constraints.mask(factual, &request.locks);
+        let free = mask.free_features();
+        let proposals = self.proposals(&mask);
+        let budget = request.budget.unwrap_or(bundle.config.answers.budget).min(free);
+        let mut search = self.search(&self.problem(&mask, budget, &[]), &proposals, request.method);
+        if search.frontier.candidates().is_empty() && request.method != Method::Generate {
+            let most = if request.budget.is_none() { free } else { budget };
+            search = self.search_deeper(&mask, budget, most);
+        }
+        let Some(best) = search.frontier.choice(bundle.config.answers.price) else {
+            return Answer::NotFound(self.not_found(&mask, probability, budget, &search, request));
+        };
+        let mut ways = vec![self.way(&mask, cells, best, request.method, search.gap(best))];
+        let budget = budget.max(best.changes);
+        while ways.len() < request.count
+            && let Some(way) = self.another_way(&mask, cells, budget, &proposals, &ways, request.method)
+        {
+            ways.push(way);
+        }
+        let point = |candidate: &Candidate| Point {
+            changes: candidate.changes,
+            log_likelihood: candidate.log_prob,
+            row: candidate.row.clone(),
+            gap: search.gap(candidate),
+        };
+        Answer::Found(Found {
+            probability,
+            frontier: search.frontier.candidates().iter().map(point).collect(),
+            ways,
+        })
+    }
+
+    fn problem<'a>(&self, mask: &'a Mask<'a>, budget: usize, taken: &'a [Vec<usize>]) -> Problem<'a>
+    where
+        Self: 'a,
+    {
+        Problem { mask, classifier: &self.bundle.classifier, threshold: self.bundle.threshold, budget, taken }
+    }
+
+    /// The generator's most probable rows, the best first.
+    fn proposals(&mut self, mask: &Mask<'_>) -> Vec<Vec<Code>> {
+        let Bundle { generator, pool, config, .. } = self.bundle;
+        let log_likelihood = self.evaluator.log_prob(mask.factual());
+        let logits = generator.logits(pool, mask, log_likelihood, &mut self.generator);
+        let rows = self.decoder.best_rows(mask, logits, config.answers.proposals);
+        rows.chunks_exact(mask.factual().len()).map(<[Code]>::to_vec).collect()
+    }
+
+    fn search(&mut self, problem: &Problem<'_>, proposals: &[Vec<Code>], method: Method) -> Search {
+        let answers = &self.bundle.config.answers;
+        let frontier = match (method, answers.search) {
+            (Method::Generate, _) => self.accepted_ones(problem, proposals),
+            (_, LocalSearch::Swap) => {
+                swap::search(problem, &mut self.evaluator, &mut self.memory, proposals, answers.price)
+            }
+            (_, LocalSearch::Paper) => {
+                let mut two_phase = TwoPhase {
+                    problem: *problem,
+                    rules: &self.rules,
+                    evaluator: &mut self.evaluator,
+                    delta_max: answers.delta_max,
+                };
+                let refined: Vec<Vec<Code>> =
+                    proposals.iter().map(|proposal| two_phase.search(proposal)).collect();
+                self.accepted_ones(problem, &refined)
+            }
+        };
+        match method {
+            Method::Exact => self.prove(problem, frontier),
+            Method::Generate | Method::Refine => Search { frontier, gaps: None },
+        }
+    }
+
+    fn accepted_ones(&mut self, problem: &Problem<'_>, rows: &[Vec<Code>]) -> Frontier {
+        let mut frontier = Frontier::default();
+        for row in rows.iter().filter(|row| problem.permits(row) && problem.accepts(row)) {
+            let log_prob = self.evaluator.log_prob(row);
+            frontier.add(Candidate { row: row.clone(), log_prob, changes: problem.changes(row) });
+        }
+        frontier
+    }
+
+    fn prove(&mut self, problem: &Problem<'_>, known: Frontier) -> Search {
+        let nodes = self.bundle.config.answers.nodes;
+        let Proof { frontier, gaps, .. } = exact::solve(problem, &mut self.evaluator, known, nodes);
+        Search { frontier, gaps: Some(gaps) }
+    }
+
+    /// Where a usual search ends empty-handed: an exact one, with one change more at a time.
+    fn search_deeper(&mut self, mask: &Mask<'_>, from: usize, most: usize) -> Search {
+        let mut search = self.prove(&self.problem(mask, from, &[]), Frontier::default());
+        for budget in from + 1..=most {
+            if !search.frontier.candidates().is_empty() {
+                break;
+            }
+            search = self.prove(&self.problem(mask, budget, &[]), Frontier::default());
+        }
+        search
+    }
+
+    /// The best way that leaves out a change of every way before it.
+    fn another_way(
+        &mut self,
+        mask: &Mask<'_>,
+        cells: &[&str],
+        budget: usize,
+        proposals: &[Vec<Code>],
+        ways: &[Way],
+        method: Method,
+    ) -> Option<Way> {
+        let features = |way: &Way| way.changes.iter().map(|change| change.feature).collect::<Vec<usize>>();
+        let taken: Vec<Vec<usize>> = ways.iter().map(features).collect();
+        let search = self.search(&self.problem(mask, budget, &taken), proposals, method);
+        let best = search.frontier.choice(self.bundle.config.answers.price)?;
+        Some(self.way(mask, cells, best, method, search.gap(best)))
+    }
+
+    fn way(
+        &self,
+        mask: &Mask<'_>,
+        cells: &[&str],
+        candidate: &Candidate,
+        method: Method,
+        gap: Option<f64>,
+    ) -> Way {
+        let bundle = self.bundle;
+        let mut way = Way {
+            row: candidate.row.clone(),
+            cells: Vec::with_capacity(cells.len()),
+            changes: Vec::with_capacity(candidate.changes),
+            probability: 0.0,
+            log_likelihood: candidate.log_prob,
+            percentile: bundle.pool.percentile(candidate.log_prob),
+            similarity: 0.0,
+            distance: 0.0,
+            method,
+            gap,
+        };
+        for (feature, (&cell, (&code, &own))) in
+            cells.iter().zip(candidate.row.iter().zip(mask.factual())).enumerate()
+        {
+            let to = bundle.discretizer.decode(feature, code, own, cell);
+            way.cells.push(to.text().to_string());
+            if code == own {
+                continue;
+            }
+            match bundle.moved_by(feature, cell, &to) {
+                Some(distance) => {
+                    way.similarity += distance;
+                    way.distance += distance;
+                }
+                None => way.distance += 1.0,
+            }
+            let sentence = bundle.sentence(feature, cell, &to);
+            way.changes.push(Change { feature, to, sentence });
+        }
+        // What counts is the row as it is written down, not the codes it was found as.
+        let texts: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+        let written = bundle.discretizer.encode_row(&texts).expect("a decoded row can be encoded");
+        way.probability = bundle.probability(written.codes());
+        assert!(way.probability >= bundle.threshold, "a decoded recourse is accepted");
+        way
+    }
+
+    fn not_found(
+        &mut self,
+        mask: &Mask<'_>,
+        probability: f64,
+        budget: usize,
+        search: &Search,
+        request: &Request,
+    ) -> NotFound {
+        let free = mask.free_features();
+        let reason = match request.method {
+            _ if free == 0 => Reason::NothingToChange,
+            Method::Generate => Reason::ProposalsDenied,
+            _ if search.is_proved() => Reason::OutOfReach,
+            _ => Reason::SearchEnded,
+        };
+        let mut not_found = NotFound { probability, reason, needs_changes: None, obstacles: Vec::new() };
+        if reason != Reason::ProposalsDenied {
+            if request.budget.is_some() && free > budget {
+                let deeper = self.search_deeper(mask, budget + 1, free);
+                not_found.needs_changes = deeper.frontier.candidates().first().map(|found| found.changes);
+            }
+            if not_found.needs_changes.is_none() {
+                not_found.obstacles = self.obstacles(mask.factual(), request);
+            }
+        }
+        not_found
+    }
+
+    /// The smallest set of locks and constraints without which there is a way, as far as a search of limited
+    /// length can tell; of equals the one with the person's own locks.
+    fn obstacles(&mut self, factual: &[Code], request: &Request) -> Vec<Obstacle> {
+        let restrictions = self.bundle.constraints.restrictions();
+        let obstacles: Vec<Obstacle> = (request.locks.iter().copied().map(Obstacle::Lock))
+            .chain(restrictions.into_iter().map(Obstacle::Schema))
+            .collect();
+        let sets = (1..=OBSTACLES.min(obstacles.len())).flat_map(|size| combinations(obstacles.len(), size));
+        for set in sets.take(OBSTACLE_SETS) {
+            let set: Vec<Obstacle> = set.into_iter().map(|position| obstacles[position]).collect();
+            if self.is_enough(factual, request, &set) {
+                return set;
+            }
+        }
+        Vec::new()
+    }
+
+    /// Whether there is a way without these obstacles.
+    fn is_enough(&mut self, factual: &[Code], request: &Request, without: &[Obstacle]) -> bool {
+        let lifted: Vec<Restriction> = without
+            .iter()
+            .filter_map(|obstacle| match obstacle {
+                Obstacle::Schema(restriction) => Some(*restriction),
+                Obstacle::Lock(_) => None,
+            })
+            .collect();
+        let kept = |lock: &usize| !without.contains(&Obstacle::Lock(*lock));
+        let locks: Vec<usize> = request.locks.iter().copied().filter(kept).collect();
+        let constraints: Constraints = self.bundle.constraints.without(&lifted);
+        let mask = constraints.mask(factual, &locks);
+        let budget = request.budget.unwrap_or(usize::MAX).min(mask.free_features());
+        let problem = self.problem(&mask, budget, &[]);
+        let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, &[], 0.0);
+        if !found.candidates().is_empty() {
+            return true;
+        }
+        let proof = exact::solve(&problem, &mut self.evaluator, Frontier::default(), OBSTACLE_NODES);
+        !proof.frontier.candidates().is_empty()
+    }
+}
+
+impl Bundle {
+    /// How far a numeric feature moves, in median absolute deviations; `None` when it is not numeric.
+    fn moved_by(&self, feature: usize, from: &str, to: &Decoded) -> Option<f64> {
+        let summary = self.discretizer.domains()[feature].summary()?;
+        let from: f64 = from.trim().parse().ok()?;
+        Some((to.number()? - from).abs() / summary.mad)
+    }
+
+    /// A change in plain words.
+    fn sentence(&self, feature: usize, from: &str, to: &Decoded) -> String {
+        let feature = &self.schema().features()[feature];
+        let from = from.trim();
+        let from = feature.labels.get(from).map_or(from, String::as_str);
+        let to = match to {
+            Decoded::Unchanged { text } => text.clone(),
+            Decoded::Category { value, label } => label.as_ref().unwrap_or(value).clone(),
+            Decoded::Number(number) => number.text.clone(),
+            Decoded::Interval { lowest, highest, .. } if lowest.text == highest.text => lowest.text.clone(),
+            Decoded::Interval { lowest, highest, .. } => format!("{} to {}", lowest.text, highest.text),
+        };
+        let unit = feature.unit.as_ref().map_or(String::new(), |unit| format!(" {unit}"));
+        format!("{}: {from} → {to}{unit}", feature.name)
+    }
+}
+
+/// All sets of `size` positions below `count`, in order.
+fn combinations(count: usize, size: usize) -> impl Iterator<Item = Vec<usize>> {
+    let mut next: Option<Vec<usize>> = (size <= count).then(|| (0..size).collect());
+    std::iter::from_fn(move || {
+        let current = next.take()?;
+        let movable = (0..size).rev().find(|&place| current[place] < count - size + place);
+        next = movable.map(|place| {
+            let mut after = current.clone();
+            let start = after[place] + 1;
+            after[place..].iter_mut().zip(start..).for_each(|(position, value)| *position = value);
+            after
+        });
+        Some(current)
+    })
+}
