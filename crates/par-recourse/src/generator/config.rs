@@ -110,12 +110,15 @@ impl GeneratorConfig {
 ///
 /// # Paper
 /// λ_val L_val + λ_ppt (α L_prox + (1 − α)(λ₊ L₊ + λ₋ L₋)) + λ_sparse L_sparse + λ_ent L_ent of "Total
-/// Objective". The paper gives no values. Departure: the term for teaching.
+/// Objective". The paper gives no values. Departures: the term for teaching, and `at_threshold`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {
     /// λ_val. At least 0, as are all weights; 5 unless told.
     pub validity: f64,
+    /// Whether L_val measures how far a row is from the threshold, rather than from even odds. The same for
+    /// a threshold of 0.5; `true` unless told. The paper does not.
+    pub at_threshold: bool,
     /// α, between plausibility at 0 and proximity at 1. In `0.0..=1.0`; 0.5 unless told.
     pub alpha: f64,
     /// λ_ppt; 1 unless told.
@@ -136,7 +139,7 @@ pub struct LossConfig {
 
 impl Default for LossConfig {
     fn default() -> Self {
-        Self { teaching: 2.0, ..Self::paper() }
+        Self { at_threshold: true, teaching: 2.0, ..Self::paper() }
     }
 }
 
@@ -145,6 +148,7 @@ impl LossConfig {
     pub fn paper() -> Self {
         Self {
             validity: 5.0,
+            at_threshold: false,
             alpha: 0.5,
             plausibility_proximity: 1.0,
             accepted: 1.0,

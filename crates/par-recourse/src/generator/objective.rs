@@ -21,6 +21,8 @@ pub(super) struct Worker<'a> {
     /// The marginals in the precision of classifier and circuits, and a gradient by them.
     soft: Vec<f32>,
     by_soft: Vec<f32>,
+    /// The log-odds from which on a row is accepted.
+    threshold: f64,
     accepted: &'a Circuit,
     denied: &'a Circuit,
     /// Sums over the examples of the last call.
@@ -40,6 +42,7 @@ impl<'a> Worker<'a> {
             by_outputs: Vec::new(),
             soft: Vec::new(),
             by_soft: Vec::new(),
+            threshold: log_odds(training.threshold),
             accepted: training.accepted,
             denied: training.denied,
             gradient: vec![0.0; parameters],
@@ -88,7 +91,10 @@ impl<'a> Worker<'a> {
         self.soft.extend(self.marginals.iter().map(|&probability| probability as f32));
 
         self.terms = LossTerms {
-            validity: unless_off(config.validity, |weight| self.validity(classifier, codes, share * weight)),
+            validity: unless_off(config.validity, |weight| {
+                let threshold = if config.at_threshold { self.threshold } else { 0.0 };
+                self.validity(classifier, threshold, codes, share * weight)
+            }),
             ..LossTerms::default()
         };
         for (example, soft) in examples.iter().zip(self.soft.chunks_exact_mut(codes)) {
@@ -117,12 +123,12 @@ impl<'a> Worker<'a> {
         self.backward(generator, examples);
     }
 
-    /// The sum of [`loss::validity`] over the rows.
-    fn validity(&mut self, classifier: &dyn Classifier, codes: usize, weight: f64) -> f64 {
+    /// The sum of [`loss::validity`] over the rows, by log-odds above a threshold.
+    fn validity(&mut self, classifier: &dyn Classifier, threshold: f64, codes: usize, weight: f64) -> f64 {
         let by_soft = &mut self.by_soft[..codes];
         let rows = self.soft.chunks_exact(codes).zip(self.by_marginals.chunks_exact_mut(codes));
         let terms = rows.map(|(soft, gradient)| {
-            let log_odds = classifier.log_odds_gradient(soft, by_soft);
+            let log_odds = classifier.log_odds_gradient(soft, by_soft) - threshold;
             loss::validity(log_odds, by_soft, weight, gradient)
         });
         terms.sum()
@@ -163,6 +169,12 @@ impl<'a> Worker<'a> {
         let by_embedding: Vec<f32> = rows.flat_map(|row| &row[shape.inputs()..]).copied().collect();
         generator.encoder.backward(neighbours(examples), &self.encoder, &by_embedding, of_encoder);
     }
+}
+
+/// The log-odds of a probability; finite for 0 and 1 too.
+fn log_odds(probability: f64) -> f64 {
+    let probability = probability.clamp(1e-9, 1.0 - 1e-9);
+    (probability / (1.0 - probability)).ln()
 }
 
 /// How many neighbours each of the examples has: as many as the pool has to give.
@@ -209,7 +221,7 @@ mod tests {
             Training {
                 constraints: &self.constraints,
                 classifier: &self.classifier,
-                threshold: 0.5,
+                threshold: 0.7,
                 accepted: &self.circuits[0],
                 denied: &self.circuits[1],
                 pool: &self.pool,
