@@ -109,8 +109,8 @@ impl Generator {
         let inputs = network.inputs();
         self.shape.write_inputs(mask, log_likelihood, inputs);
         inputs.extend_from_slice(embedding);
-        logits.resize(self.shape.codes(), 0.0);
-        self.shape.write_logits(mask, self.network.forward(network), logits);
+        logits.clear();
+        logits.extend(self.network.forward(network).iter().map(|&output| f64::from(output)));
         logits
     }
 }

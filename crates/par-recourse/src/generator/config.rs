@@ -13,8 +13,8 @@ pub enum Conditioning {
     /// # Paper
     /// "Recourse Generator": z = \[x_I, log p⁺(x), h\].
     Paper,
-    /// The codes of all features, and which of them are free to change. Beside the logits of the codes,
-    /// the generator then gives each feature one for staying as it is.
+    /// The codes of all features, and which of them are free to change, so that a person's own locks need
+    /// no training.
     Extended,
 }
 

@@ -1,4 +1,4 @@
-//! What goes into a generator and what comes out, in numbers.
+//! What a generator is told, in numbers.
 
 use par_data::{Mask, UNKNOWN};
 use serde::{Deserialize, Serialize};
@@ -96,17 +96,9 @@ impl GeneratorShape {
         }
     }
 
-    /// One output a code, and where the factual's own codes are seen one more a feature, for staying.
-    pub(super) fn outputs(&self) -> usize {
-        match self.conditioning {
-            Conditioning::Paper => self.codes(),
-            Conditioning::Extended => self.codes() + self.cardinalities.len(),
-        }
-    }
-
     /// The widths of the network from inputs to outputs.
     pub(super) fn widths(&self) -> [usize; 4] {
-        [self.inputs() + self.embedding, self.hidden[0], self.hidden[1], self.outputs()]
+        [self.inputs() + self.embedding, self.hidden[0], self.hidden[1], self.codes()]
     }
 
     /// Appends the inputs before the embedding. A code that is unknown is a block of zeros.
@@ -144,36 +136,6 @@ impl GeneratorShape {
             descriptors.push(self.distance.apply(neighbour.distance as f64));
             descriptors.push(self.log_likelihood.apply(pool.log_likelihoods()[neighbour.row]));
         }
-    }
-
-    /// The logits of all codes, from the outputs of the network.
-    pub(super) fn write_logits(&self, mask: &Mask, outputs: &[f32], logits: &mut [f64]) {
-        let (of_codes, of_staying) = outputs.split_at(logits.len());
-        logits.iter_mut().zip(of_codes).for_each(|(logit, output)| *logit = f64::from(*output));
-        for (own, staying) in self.own_codes(mask).zip(of_staying) {
-            if let Some(own) = own {
-                logits[own] += f64::from(*staying);
-            }
-        }
-    }
-
-    /// The gradient by the outputs, from that by the logits.
-    pub(super) fn pull_logits(&self, mask: &Mask, by_logits: &[f64], by_outputs: &mut [f32]) {
-        let (by_codes, by_staying) = by_outputs.split_at_mut(by_logits.len());
-        by_codes.iter_mut().zip(by_logits).for_each(|(output, logit)| *output = *logit as f32);
-        for (own, staying) in self.own_codes(mask).zip(by_staying) {
-            *staying = own.map_or(0.0, |own| by_logits[own] as f32);
-        }
-    }
-
-    /// For each feature where its own code stands among all codes; `None` when it is unknown.
-    fn own_codes(&self, mask: &Mask) -> impl Iterator<Item = Option<usize>> {
-        let starts = self.cardinalities.iter().scan(0, |start, codes| {
-            *start += codes;
-            Some(*start - codes)
-        });
-        let own = mask.factual().iter().zip(starts);
-        own.map(|(&own, start)| (own != UNKNOWN).then(|| start + usize::from(own)))
     }
 }
 
