@@ -23,8 +23,8 @@ pub struct Config {
     pub bins: DiscretizerConfig,
     /// The classifier.
     pub classifier: ClassifierConfig,
-    /// The circuits of both classes. Hidden trees of 8 states over 4 groups of rows unless told: a few
-    /// hundredths of a nat from the best that `auto` mixes, and several times smaller.
+    /// The circuits of both classes. Hidden trees of 8 states over 4 groups of at least 500 rows unless
+    /// told: a few hundredths of a nat from the best that `auto` mixes, and several times smaller.
     pub circuits: LearnConfig,
     /// The pool of accepted rows.
     pub pool: PoolConfig,

@@ -167,7 +167,8 @@ impl Recourse {
         rows: &Dataset,
         progress: &mut dyn FnMut(Stage<'_>),
     ) -> Result<Learned, Error> {
-        let config = LearnConfig { seed: self.config.seed, ..self.config.circuits.clone() };
+        let mut config = LearnConfig { seed: self.config.seed, ..self.config.circuits.clone() };
+        config.hclt.groups = config.hclt.groups.min(rows.len() / ROWS_A_GROUP).max(1);
         learn_with_progress(rows, None, &config, &mut |trial| progress(Stage::Circuit(class, trial)))
             .map_err(|source| Error::Circuit { class, source })
     }
@@ -204,6 +205,9 @@ impl Recourse {
 }
 
 const ROWS_AT_ONCE: usize = 8192;
+/// Groups of fewer rows make a circuit larger and no better: German Credit's 560 accepted rows in four
+/// groups or one are as likely to 0.1 nats, with 11,000 edges or 3,700.
+const ROWS_A_GROUP: usize = 500;
 
 /// Whether the row at a position is one of the fifth that is kept back: mixed well, the same for a seed.
 fn is_kept_back(position: u64, seed: u64) -> bool {

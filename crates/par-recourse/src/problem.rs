@@ -106,9 +106,15 @@ impl Frontier {
 
     /// The one to offer when every further change has to make the row likelier by `price` nats.
     pub(crate) fn choice(&self, price: f64) -> Option<&Candidate> {
+        self.best(price, |_| true)
+    }
+
+    /// The same among those that are wanted.
+    pub(crate) fn best(&self, price: f64, wanted: impl Fn(&Candidate) -> bool) -> Option<&Candidate> {
         let worth = |candidate: &Candidate| candidate.log_prob - price * candidate.changes as f64;
+        let candidates = self.candidates.iter().filter(|candidate| wanted(candidate));
         // The first of equals: the fewest changes.
-        self.candidates.iter().reduce(|best, next| if worth(next) > worth(best) { next } else { best })
+        candidates.reduce(|best, next| if worth(next) > worth(best) { next } else { best })
     }
 }
 

@@ -12,11 +12,12 @@ pub(crate) struct Memory {
     row: Vec<Code>,
 }
 
-/// Improves what is known, from the proposals on, until no trade of one change for another pays.
+/// Improves what is known, from the proposals on, until no trade of one change for another helps.
 ///
 /// At a candidate, every one of its changes is taken back in turn, and none; from each of these rows every
 /// single change is tried at once, by one pass of the circuit. The likeliest accepted rows go on the
-/// frontier, by their number of changes, and the search goes on from the one most worth offering.
+/// frontier, by their number of changes, and the search goes on from the one most worth offering until it
+/// has been at all of them.
 pub(crate) fn search(
     problem: &Problem<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -32,7 +33,7 @@ pub(crate) fn search(
         search.reach();
     }
     let mut searched: Vec<Vec<Code>> = Vec::new();
-    while let Some(next) = search.frontier.choice(price).filter(|next| !searched.contains(&next.row)) {
+    while let Some(next) = search.frontier.best(price, |candidate| !searched.contains(&candidate.row)) {
         let row = next.row.clone();
         search.trade(&row);
         searched.push(row);
