@@ -363,8 +363,8 @@ impl Bundle {
         Some((to.number()? - from).abs() / summary.mad)
     }
 
-    /// A change in plain words.
-    fn sentence(&self, feature: usize, from: &str, to: &Decoded) -> String {
+    /// A change in plain words, from a cell of the table.
+    pub fn sentence(&self, feature: usize, from: &str, to: &Decoded) -> String {
         let feature = &self.schema().features()[feature];
         let from = from.trim();
         let from = feature.labels.get(from).map_or(from, String::as_str);
