@@ -122,20 +122,19 @@ mod tests {
     #[test]
     fn errors_say_what_was_found_and_what_was_expected() {
         let bytes = frame(MAGIC, 3, &[b"one"]);
-        let message =
-            |bytes: &[u8], version| parts::<1>(bytes, MAGIC, version).map_err(|error| error.to_string());
-        assert_eq!(
-            message(&bytes, 2),
-            Err("version 3 of this file is not known, this program reads version 2".into())
-        );
+        let message = |bytes: &[u8], version| match parts::<1>(bytes, MAGIC, version) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(message(&bytes, 2), "version 3 of this file is not known, this program reads version 2");
         let mut absurd = bytes.clone();
         absurd[12..20].fill(0xff);
         assert_eq!(
             message(&absurd, 3),
-            Err("the file is cut off or damaged: expected 18446744073709551615 more bytes, found 7".into())
+            "the file is cut off or damaged: expected 18446744073709551615 more bytes, found 7"
         );
-        assert_eq!(message(b"nonsense", 3), Err("the file is of another kind".into()));
+        assert_eq!(message(b"nonsense", 3), "the file is of another kind");
         let longer = frame(MAGIC, 3, &[b"one", b""]);
-        assert_eq!(message(&longer, 3), Err("8 bytes follow the end of the file's last part".into()));
+        assert_eq!(message(&longer, 3), "8 bytes follow the end of the file's last part");
     }
 }

@@ -207,3 +207,160 @@ impl Search<'_, '_, '_> {
         if room > TOLERANCE { room } else { 0.0 }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::{Circuit, Node, NodeId};
+    use par_data::{Constraints, Mask, UNKNOWN};
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::*;
+    use crate::classifier::NeuralClassifier;
+    use crate::refine::swap;
+    use crate::test_world::World;
+
+    /// A person of a random world, whose problem is small enough to list all rows.
+    struct Person {
+        circuit: Circuit,
+        classifier: NeuralClassifier,
+        constraints: Constraints,
+        factual: Vec<Code>,
+        locks: Vec<usize>,
+        threshold: f64,
+        taken: Vec<Vec<usize>>,
+    }
+
+    impl Person {
+        fn new(seed: u64) -> Self {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let cardinalities: Vec<usize> = (0..5).map(|_| rng.random_range(1..=4)).collect();
+            let lines = ["", "monotone = \"increasing\"", "immutable = true"];
+            let lines = (0..5).map(|_| lines[[0, 0, 1, 2][rng.random_range(0..4)]]).collect();
+            let rules = if rng.random_bool(0.5) { vec![(0, 1), (2, 1)] } else { Vec::new() };
+            let world = World { cardinalities: cardinalities.clone(), lines, rules };
+            let code = |&cardinality: &usize| match rng.random_bool(0.1) {
+                true => UNKNOWN,
+                false => rng.random_range(0..cardinality) as Code,
+            };
+            Self {
+                factual: cardinalities.iter().map(code).collect(),
+                circuit: mixture(&cardinalities, &mut rng),
+                classifier: network(&cardinalities, &mut rng),
+                constraints: Constraints::new(&world.discretizer()),
+                locks: (0..5).filter(|_| rng.random_bool(0.1)).collect(),
+                threshold: rng.random_range(0.2..0.9),
+                taken: if rng.random_bool(0.3) { vec![vec![0], vec![1, 3]] } else { Vec::new() },
+            }
+        }
+
+        fn problem<'a>(&'a self, mask: &'a Mask<'a>, budget: usize) -> Problem<'a> {
+            let Self { classifier, threshold, taken, .. } = self;
+            Problem { mask, classifier, threshold: *threshold, budget, taken }
+        }
+
+        /// The highest log-probability of an accepted row with at most so many changes, but at least one.
+        fn best(&self, problem: &Problem<'_>, changes: usize) -> f64 {
+            let mut rows = vec![Vec::new()];
+            for feature in 0..self.factual.len() {
+                let mut codes: Vec<Code> = problem.mask.codes(feature).collect();
+                if codes.is_empty() {
+                    codes.push(UNKNOWN);
+                }
+                rows = rows
+                    .iter()
+                    .flat_map(|row| codes.iter().map(|code| [row, &[*code][..]].concat()))
+                    .collect();
+            }
+            let mut evaluator = self.circuit.evaluator();
+            rows.iter()
+                .filter(|row| (1..=changes).contains(&problem.changes(row)))
+                .filter(|row| problem.permits(row) && problem.accepts(row))
+                .map(|row| evaluator.log_prob(row))
+                .fold(f64::NEG_INFINITY, f64::max)
+        }
+    }
+
+    fn mixture(cardinalities: &[usize], rng: &mut ChaCha8Rng) -> Circuit {
+        let mut nodes = Vec::new();
+        let mut products = Vec::new();
+        for _ in 0..3 {
+            let first = nodes.len() as u32;
+            for (variable, &cardinality) in cardinalities.iter().enumerate() {
+                let weights: Vec<f64> = (0..cardinality).map(|_| rng.random_range(0.01..1.0)).collect();
+                let total: f64 = weights.iter().sum();
+                let probabilities = weights.iter().map(|weight| weight / total).collect();
+                nodes.push(Node::Leaf { variable, probabilities });
+            }
+            let children = (first..nodes.len() as u32).map(NodeId).collect();
+            nodes.push(Node::Product { children });
+            products.push(NodeId(nodes.len() as u32 - 1));
+        }
+        nodes.push(Node::Sum { children: products.into(), weights: [0.5, 0.3, 0.2].into() });
+        Circuit::new(cardinalities.to_vec(), nodes).expect("a circuit")
+    }
+
+    fn network(cardinalities: &[usize], rng: &mut ChaCha8Rng) -> NeuralClassifier {
+        let codes: usize = cardinalities.iter().sum();
+        let count = (codes + 1) * 6 + 7 * 4 + 5;
+        let parameters = (0..count).map(|_| rng.random_range(-1.0..1.0)).collect();
+        NeuralClassifier::from_parameters(cardinalities.to_vec(), &[6, 4], parameters).expect("a network")
+    }
+
+    proptest! {
+        #[test]
+        fn the_frontier_is_that_of_listing_all_rows(seed: u64, budget in 0..=5_usize) {
+            let person = Person::new(seed);
+            let mask = person.constraints.mask(&person.factual, &person.locks);
+            let problem = person.problem(&mask, budget);
+            let mut evaluator = person.circuit.evaluator();
+            let proof = solve(&problem, &mut evaluator, Frontier::default(), usize::MAX);
+            prop_assert!(proof.gaps.iter().all(|gap| *gap == 0.0));
+            for changes in 0..=budget {
+                let (found, best) = (proof.frontier.at_most(changes), person.best(&problem, changes));
+                prop_assert!(found == best || (found - best).abs() <= 2.0 * TOLERANCE, "{changes}: {found}, {best}");
+            }
+            for candidate in proof.frontier.candidates() {
+                prop_assert!(problem.permits(&candidate.row) && problem.accepts(&candidate.row));
+                prop_assert_eq!(problem.changes(&candidate.row), candidate.changes);
+            }
+        }
+
+        #[test]
+        fn candidates_to_start_from_change_the_work_and_not_the_answer(seed: u64) {
+            let person = Person::new(seed);
+            let mask = person.constraints.mask(&person.factual, &person.locks);
+            let problem = person.problem(&mask, 4);
+            let mut evaluator = person.circuit.evaluator();
+            let known = swap::search(&problem, &mut evaluator, &mut swap::Memory::default(), &[], 1.0);
+            for changes in 0..=4 {
+                prop_assert!(known.at_most(changes) <= person.best(&problem, changes) + TOLERANCE);
+            }
+            for candidate in known.candidates() {
+                prop_assert!(problem.permits(&candidate.row) && problem.accepts(&candidate.row));
+            }
+            let cold = solve(&problem, &mut evaluator, Frontier::default(), usize::MAX);
+            let warm = solve(&problem, &mut evaluator, known, usize::MAX);
+            prop_assert!(warm.nodes <= cold.nodes);
+            for changes in 0..=4 {
+                let (cold, warm) = (cold.frontier.at_most(changes), warm.frontier.at_most(changes));
+                prop_assert!(cold == warm || (cold - warm).abs() <= 2.0 * TOLERANCE);
+            }
+        }
+
+        #[test]
+        fn a_search_that_is_cut_short_says_how_far_off_it_can_be(seed: u64, nodes in 0..8_usize) {
+            let person = Person::new(seed);
+            let mask = person.constraints.mask(&person.factual, &person.locks);
+            let problem = person.problem(&mask, 4);
+            let proof = solve(&problem, &mut person.circuit.evaluator(), Frontier::default(), nodes);
+            prop_assert!(proof.nodes <= nodes);
+            for (changes, gap) in proof.gaps.iter().enumerate() {
+                let (found, best) = (proof.frontier.at_most(changes), person.best(&problem, changes));
+                let close = best <= found + gap + 2.0 * TOLERANCE;
+                prop_assert!(best == found || gap.is_infinite() || close, "{best} is above {found} by more than {gap}");
+            }
+        }
+    }
+}

@@ -363,6 +363,25 @@ mod tests {
         assert!(all.proximity > 0.0 && without.proximity == 0.0);
     }
 
+    /// With everything locked the soft row is the person's own.
+    #[test]
+    fn what_is_unknown_is_summed_out_of_the_circuits_and_weighs_nothing_in_the_classifier() {
+        let setting = Setting::new();
+        let generator = setting.generator(Conditioning::Extended);
+        let factual = [0, 1, 0, OPEN];
+        let mask = setting.constraints.mask(&factual, &[0, 1, 2, 3]);
+        let example = Example::new(&setting.training(), &generator.shape, mask, 0.0, &[]);
+        let mut worker = Worker::new(&setting.training(), generator.parameters().len());
+        worker.differentiate(&generator, &setting.classifier, &all_terms(), &[&example], 1.0);
+        let [accepted, denied] =
+            setting.circuits.each_ref().map(|circuit| circuit.evaluator().log_prob(&factual));
+        let above = setting.classifier.log_odds(&factual) - log_odds(0.7);
+        let close = |found: f64, expected: f64| (found - expected).abs() < 1e-5;
+        assert!(close(worker.terms.accepted, -accepted));
+        assert!(close(worker.terms.denied, denied));
+        assert!(close(worker.terms.validity, (-above).exp().ln_1p()));
+    }
+
     #[test]
     fn one_person_is_answered_as_in_a_batch() {
         let setting = Setting::new();

@@ -115,3 +115,132 @@ impl TwoPhase<'_, '_, '_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use par_data::{Constraints, Mask};
+
+    use super::*;
+    use crate::test_world::World;
+
+    #[test]
+    fn repair_lets_effects_fall_back_when_their_cause_did_not_rise() {
+        let factual = [2, 2, 2, 2];
+        // Features 1 and 2 rise only with feature 0.
+        let rules = [(1, 0), (2, 0)];
+        let repaired = |mut row: [Code; 4]| {
+            repair_causality(&mut row, &factual, &rules);
+            row
+        };
+        assert_eq!(
+            repaired([2, 3, 4, 5]),
+            [2, 2, 2, 5],
+            "lines 2 to 5: the cause stayed, both effects clamp"
+        );
+        assert_eq!(repaired([1, 3, 2, 2]), [1, 2, 2, 2], "line 2: a cause that fell did not rise");
+        assert_eq!(repaired([3, 3, 4, 2]), [3, 3, 4, 2], "line 2: the cause rose, effects may");
+        assert_eq!(repaired([2, 1, 0, 2]), [2, 1, 0, 2], "line 4: effects that fall need no cause");
+    }
+
+    /// Four features of four codes; a row is accepted when its codes sum to `enough`. The circuit leans to
+    /// high codes.
+    struct Case {
+        world: World,
+        constraints: Constraints,
+        enough: i32,
+    }
+
+    impl Case {
+        fn new(enough: i32, rules: Vec<(usize, usize)>) -> Self {
+            let world =
+                World { cardinalities: vec![4; 4], lines: vec!["", "", "", "immutable = true"], rules };
+            Self { constraints: Constraints::new(&world.discretizer()), world, enough }
+        }
+
+        fn run<T>(
+            &self,
+            factual: [Code; 4],
+            delta_max: Option<f64>,
+            run: impl FnOnce(&mut TwoPhase<'_, '_, '_>, &Mask<'_>) -> T,
+        ) -> T {
+            // Each code counts half below itself.
+            let classifier = self.world.classifier(2.0 - f64::from(self.enough) + 1e-3);
+            let circuit = self.world.circuit(true);
+            let mask = self.constraints.mask(&factual, &[]);
+            let problem =
+                Problem { mask: &mask, classifier: &classifier, threshold: 0.5, budget: 4, taken: &[] };
+            let evaluator = &mut circuit.evaluator();
+            run(&mut TwoPhase { problem, rules: &self.world.rules, evaluator, delta_max }, &mask)
+        }
+
+        fn search(&self, factual: [Code; 4], proposal: [Code; 4]) -> Vec<Code> {
+            self.run(factual, None, |two_phase, _| two_phase.search(&proposal))
+        }
+
+        fn sparsify(&self, factual: [Code; 4], row: [Code; 4], delta_max: Option<f64>) -> Vec<Code> {
+            self.run(factual, delta_max, |two_phase, _| two_phase.sparsify(row.to_vec()))
+        }
+    }
+
+    #[test]
+    fn sparsify_takes_the_smallest_changes_back_first_while_the_row_stays_accepted() {
+        let case = Case::new(3, Vec::new());
+        // Lines 4 to 6: feature 1 moved least; without it 3 + 2 is enough, then without 2 as well.
+        assert_eq!(case.sparsify([0, 0, 0, 0], [3, 1, 2, 0], None), [3, 0, 0, 0]);
+        // Line 11: without any of them the sum falls short.
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 1, 1, 0], None), [1, 1, 1, 0]);
+        // Line 5: nothing to take back.
+        assert_eq!(case.sparsify([0, 0, 3, 0], [0, 0, 3, 0], None), [0, 0, 3, 0]);
+    }
+
+    #[test]
+    fn sparsify_does_not_take_back_what_makes_the_row_too_unlikely() {
+        let case = Case::new(3, Vec::new());
+        // Lines 13 to 17: taking back a change from 1 to 0 costs less than 1.2 nats, one from 3 to 0 more.
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 3, 3, 0], Some(1.2)), [0, 3, 3, 0]);
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 3, 3, 0], Some(9.0)), [0, 0, 3, 0]);
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 3, 3, 0], Some(0.0)), [1, 3, 3, 0]);
+    }
+
+    #[test]
+    fn sparsify_repairs_rules_when_it_takes_a_cause_back() {
+        // Feature 1 rises only with feature 0. Line 8: without feature 0, feature 1 goes as well.
+        let case = Case::new(3, vec![(1, 0)]);
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 2, 3, 0], None), [0, 0, 3, 0]);
+    }
+
+    #[test]
+    fn an_accepted_proposal_is_only_made_sparser() {
+        let case = Case::new(3, Vec::new());
+        // Lines 7 to 9; line 2 puts the immutable feature back first.
+        assert_eq!(case.search([0, 0, 0, 0], [3, 1, 0, 2]), [3, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_denied_proposal_is_repaired_by_one_change_within_its_own_budget() {
+        let case = Case::new(5, Vec::new());
+        // Lines 12 to 27: of the rows one change away, (3, 3, 0, 0) has the highest score within a budget of
+        // two changes; then line 34 finds nothing to take back.
+        assert_eq!(case.search([0, 0, 0, 0], [3, 1, 0, 0]), [3, 3, 0, 0]);
+        // With a budget of three, two rows have the highest score and as many changes, so that line 25 takes
+        // the likelier; line 34 takes the superfluous change back.
+        let found = case.search([0, 0, 0, 0], [2, 1, 1, 0]);
+        assert_eq!(found.iter().filter(|code| **code != 0).count(), 2, "{found:?}");
+    }
+
+    #[test]
+    fn what_cannot_be_repaired_comes_as_near_as_one_change_can() {
+        let case = Case::new(8, Vec::new());
+        // Lines 28 and 32: nothing within one change is accepted; the best is the highest score.
+        assert_eq!(case.search([0, 0, 0, 0], [0, 2, 0, 0]), [0, 3, 0, 0]);
+    }
+
+    #[test]
+    fn a_proposal_that_may_not_be_is_given_up_for_the_factual() {
+        // Nobody may fall in feature 0, so lines 4 to 6 go back to the factual, whose budget is still two.
+        let lines = vec!["monotone = \"increasing\"", "", "", ""];
+        let world = World { cardinalities: vec![4; 4], lines, rules: Vec::new() };
+        let case = Case { constraints: Constraints::new(&world.discretizer()), world, enough: 4 };
+        assert_eq!(case.search([1, 0, 0, 0], [0, 3, 0, 0]), [1, 3, 0, 0]);
+    }
+}
