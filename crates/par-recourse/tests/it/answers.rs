@@ -1,0 +1,224 @@
+//! What every method promises, whoever asks.
+
+use par_recourse::{Answer, Config, LocalSearch, Method, Obstacle, Reason, Recourse, Request, Way};
+
+use crate::{applicant, applicants, denied, german, quick};
+
+fn request(method: Method) -> Request {
+    Request { method, ..Request::default() }
+}
+
+fn features(way: &Way) -> Vec<usize> {
+    way.changes.iter().map(|change| change.feature).collect()
+}
+
+#[test]
+fn what_is_found_is_accepted_and_breaks_no_constraint() {
+    let bundle = german();
+    let mut solver = bundle.solver();
+    for cells in denied(60) {
+        let factual = bundle.discretizer().encode_row(&cells).expect("its own row");
+        let mask = bundle.constraints().mask(factual.codes(), &[]);
+        for method in Method::ALL {
+            let answer = solver.answer(&cells, &request(method)).expect("its own row");
+            for way in answer.ways() {
+                let written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+                let row = bundle.discretizer().encode_row(&written).expect("a row of the table");
+                assert_eq!(row.codes(), way.row, "the cells are those of the codes");
+                assert!(mask.is_legal(&way.row), "{method:?} left the mask");
+                assert!(bundle.probability(&way.row) >= bundle.threshold(), "{method:?} offers a denied row");
+                assert_eq!(way.log_likelihood.total_cmp(&f64::NEG_INFINITY), std::cmp::Ordering::Greater);
+                assert!((0.0..=1.0).contains(&way.percentile));
+                for (cell, (raw, change)) in way
+                    .cells
+                    .iter()
+                    .zip(cells.iter().zip(0..))
+                    .filter(|(_, (_, at))| !features(way).contains(at))
+                {
+                    assert_eq!(cell, raw, "feature {change} is unchanged, character for character");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn refine_is_no_worse_than_generate_and_exact_no_worse_than_refine() {
+    let bundle = german();
+    let mut solver = bundle.solver();
+    let price = bundle.config().answers.price;
+    let worth = |way: &Way| way.log_likelihood - price * way.changes.len() as f64;
+    for cells in denied(60) {
+        let mut worths = Vec::new();
+        for method in Method::ALL {
+            let answer = solver.answer(&cells, &request(method)).expect("its own row");
+            let best = answer.ways().first();
+            assert!(best.is_some() || method == Method::Generate, "{method:?} finds one for everybody here");
+            worths.push(best.map_or(f64::NEG_INFINITY, worth));
+            assert_eq!(best.is_some_and(Way::is_optimal), method == Method::Exact);
+        }
+        assert!(worths.is_sorted_by(|a, b| *a <= b + 1e-4), "{worths:?}");
+    }
+}
+
+#[test]
+fn every_way_leaves_out_a_change_of_each_before_it() {
+    let mut solver = german().solver();
+    for method in [Method::Refine, Method::Exact] {
+        let mut several = 0;
+        for cells in denied(10) {
+            let request = Request { count: 4, ..request(method) };
+            let answer = solver.answer(&cells, &request).expect("its own row");
+            let sets: Vec<Vec<usize>> = answer.ways().iter().map(features).collect();
+            several += usize::from(sets.len() > 1);
+            for (place, set) in sets.iter().enumerate() {
+                for earlier in &sets[..place] {
+                    let left_out = earlier.iter().any(|feature| !set.contains(feature));
+                    assert!(left_out, "{set:?} contains {earlier:?}");
+                }
+            }
+        }
+        assert!(several >= 8, "{several} of 10 have more than one way");
+    }
+}
+
+#[test]
+fn locks_and_budgets_of_a_request_bind() {
+    let mut solver = german().solver();
+    for cells in denied(20) {
+        let free = solver.answer(&cells, &Request::default()).expect("its own row");
+        let Some(way) = free.ways().first() else { continue };
+        let locks = features(way);
+        let locked = Request { locks: locks.clone(), ..Request::default() };
+        for way in solver.answer(&cells, &locked).expect("its own row").ways() {
+            assert!(features(way).iter().all(|feature| !locks.contains(feature)));
+        }
+        let one = Request { budget: Some(1), ..Request::default() };
+        match solver.answer(&cells, &one).expect("its own row") {
+            Answer::Found(found) => assert_eq!(found.ways[0].changes.len(), 1),
+            Answer::NotFound(not_found) => {
+                assert_eq!(not_found.reason, Reason::OutOfReach);
+                assert!(not_found.needs_changes.is_some_and(|changes| changes > 1), "{not_found:?}");
+            }
+            Answer::Accepted { .. } => panic!("a denied row"),
+        }
+    }
+}
+
+#[test]
+fn with_everything_locked_the_smallest_set_of_locks_is_named() {
+    let bundle = german();
+    let all: Vec<usize> = (0..bundle.schema().features().len()).collect();
+    let mut solver = bundle.solver();
+    for cells in denied(5) {
+        let request = Request { locks: all.clone(), ..Request::default() };
+        let Answer::NotFound(not_found) = solver.answer(&cells, &request).expect("its own row") else {
+            panic!("nothing may change");
+        };
+        assert_eq!(not_found.reason, Reason::NothingToChange);
+        let Some(unlocked) = not_found
+            .obstacles
+            .iter()
+            .map(|obstacle| match obstacle {
+                Obstacle::Lock(feature) => Some(*feature),
+                Obstacle::Schema(_) => None,
+            })
+            .collect::<Option<Vec<usize>>>()
+        else {
+            panic!("locks come first: {:?}", not_found.obstacles);
+        };
+        assert!(!unlocked.is_empty());
+        let locks = all.iter().copied().filter(|feature| !unlocked.contains(feature)).collect();
+        let request = Request { locks, ..Request::default() };
+        assert!(!solver.answer(&cells, &request).expect("its own row").ways().is_empty());
+    }
+}
+
+#[test]
+fn who_is_accepted_is_told_so() {
+    let bundle = german();
+    let accepted = (0..applicants().1.rows()).map(applicant).find_map(|cells| {
+        match bundle.recourse(&cells).expect("its own row") {
+            Answer::Accepted { probability } => Some(probability),
+            Answer::Found(_) | Answer::NotFound(_) => None,
+        }
+    });
+    assert!(accepted.expect("somebody is accepted") >= bundle.threshold());
+}
+
+#[test]
+fn a_batch_has_the_answers_of_its_rows_one_by_one_on_any_number_of_threads() {
+    let bundle = german();
+    let (columns, batch) = applicants();
+    let mut some = batch.clone();
+    let mut kept = 0;
+    some.retain(|_, _| {
+        kept += 1;
+        kept <= 150
+    });
+    let on_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| bundle.recourse_batch(columns, &some, |_| Request { count: 2, ..Request::default() }))
+    };
+    let (one, two) = (on_threads(1), on_threads(2));
+    assert_eq!(format!("{one:?}"), format!("{two:?}"));
+    let mut solver = bundle.solver();
+    for (row, answer) in one.iter().enumerate() {
+        let alone = solver.answer(&applicant(row), &Request { count: 2, ..Request::default() });
+        assert_eq!(answer.as_ref().ok(), alone.as_ref().ok());
+    }
+}
+
+#[test]
+fn a_cell_that_does_not_fit_is_an_error_of_its_row_alone() {
+    let bundle = german();
+    let mut cells = denied(1).remove(0);
+    cells[0] = "a fortune";
+    let error = bundle.recourse(&cells).expect_err("no such status");
+    assert!(error.to_string().contains("a fortune"), "{error}");
+}
+
+#[test]
+fn changes_are_told_in_the_words_of_the_schema() {
+    let bundle = german();
+    let features = bundle.schema().features();
+    let mut with_labels = 0;
+    for cells in denied(40) {
+        for way in bundle.recourse(&cells).expect("its own row").ways() {
+            for change in &way.changes {
+                let feature = &features[change.feature];
+                let from =
+                    feature.labels.get(cells[change.feature]).map_or(cells[change.feature], String::as_str);
+                let start = format!("{}: {from} → ", feature.name);
+                assert!(change.sentence.starts_with(&start), "{}", change.sentence);
+                with_labels += usize::from(!feature.labels.is_empty());
+            }
+        }
+    }
+    assert!(with_labels > 10, "{with_labels}");
+}
+
+/// The paper's way through: its inputs, its losses, one decoded row, its local search.
+#[test]
+fn the_papers_preset_answers_within_its_proposals() {
+    let mut config = Config::paper();
+    config.generator.examples = 500;
+    config.generator.steps = 150;
+    config.pool.size = 300;
+    assert_eq!(config.answers.search, LocalSearch::Paper);
+    assert_ne!(config.generator.conditioning, quick().generator.conditioning);
+    let bundle = Recourse::new(german().schema().clone(), config)
+        .fit(|| Ok(par_data::german_credit::table()))
+        .expect("a fit");
+    let mut solver = bundle.solver();
+    let mut sparser = 0;
+    for cells in denied(40) {
+        let [generated, refined] = [Method::Generate, Method::Refine]
+            .map(|method| solver.answer(&cells, &request(method)).expect("its own row"));
+        if let ([generated], [refined]) = (generated.ways(), refined.ways()) {
+            assert!(refined.changes.len() <= generated.changes.len());
+            sparser += usize::from(refined.changes.len() < generated.changes.len());
+        }
+    }
+    assert!(sparser > 0, "sparsify takes something back from somebody");
+}

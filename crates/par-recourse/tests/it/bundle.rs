@@ -1,0 +1,84 @@
+//! The file between training and answering.
+
+use par_recourse::{Bundle, BundleError};
+
+use crate::{applicants, denied, german};
+
+#[test]
+fn a_bundle_comes_back_as_it_was_saved() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("model.par");
+    german().save(&path).expect("written");
+    let loaded = Bundle::load(&path).expect("read");
+    assert_eq!(loaded.to_bytes(), german().to_bytes());
+    assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 1, "nothing else is left");
+    for cells in denied(10) {
+        assert_eq!(loaded.recourse(&cells).ok(), german().recourse(&cells).ok());
+    }
+}
+
+#[test]
+fn cut_flipped_and_foreign_bytes_are_refused() {
+    let bytes = german().to_bytes();
+    for length in (0..bytes.len()).step_by(bytes.len() / 97).chain([bytes.len() - 1]) {
+        assert!(Bundle::from_bytes(&bytes[..length]).is_err(), "{length} bytes");
+    }
+    for place in (0..bytes.len()).step_by(bytes.len() / 97) {
+        let mut flipped = bytes.clone();
+        flipped[place] ^= 0x10;
+        assert!(Bundle::from_bytes(&flipped).is_err(), "byte {place}");
+    }
+    let message = |bytes: &[u8]| Bundle::from_bytes(bytes).expect_err("no bundle").to_string();
+    assert_eq!(message(b"savings,plan\n1,a\n"), "the file is of another kind");
+    let mut newer = bytes.clone();
+    newer[8] = 9;
+    assert_eq!(message(&newer), "version 9 of this file is not known, this program reads version 1");
+    assert!(matches!(Bundle::load("/nowhere/model.par"), Err(BundleError::Io(_))));
+}
+
+/// A part that is whole but belongs to another bundle is noticed although the checksum fits.
+#[test]
+fn parts_that_do_not_belong_together_are_refused() {
+    let bytes = german().to_bytes();
+    let mut parts: [&[u8]; 7] = par_recourse::container::parts(&bytes, b"PARMODL\n", 1).expect("parts");
+    let small = &parts[4][..parts[4].len() - 4];
+    parts[4] = small;
+    let framed = par_recourse::container::frame(b"PARMODL\n", 1, &parts);
+    let error = Bundle::from_bytes(&framed).expect_err("a parameter is missing").to_string();
+    assert_eq!(error, "the bundle's parts do not belong together: the generator has another shape");
+}
+
+/// Pool and generator are functions of what is left without the data: made again from the bundle alone, they
+/// are the same to the last bit. The rest are bins, parameters of the classifier and of circuits.
+#[test]
+fn no_training_row_is_inside() {
+    let bundle = german();
+    let schema = bundle.schema();
+    let immutable: Vec<&str> = schema
+        .features()
+        .iter()
+        .filter(|feature| feature.immutable)
+        .map(|feature| feature.name.as_str())
+        .collect();
+    let again = bundle.refit(&immutable, &mut |_| {}).expect("a refit");
+    assert_eq!(again.pool(), bundle.pool());
+    assert_eq!(again.generator(), bundle.generator());
+
+    // Nor does a training row stand anywhere as it was read, nor as codes.
+    let bytes = bundle.to_bytes();
+    let (columns, batch) = applicants();
+    let drawn: Vec<&[u16]> = bundle.pool().rows().rows().collect();
+    let encoded = bundle.discretizer().encode(columns, batch).expect("its own rows");
+    for (row, codes) in encoded.rows().enumerate() {
+        let cells =
+            columns.features.iter().map(|&column| batch.cell(row, column)).collect::<Vec<_>>().join(",");
+        assert!(!contains(&bytes, cells.as_bytes()), "row {row} as text");
+        let little_endian: Vec<u8> = codes.iter().flat_map(|code| code.to_le_bytes()).collect();
+        assert!(drawn.contains(&codes) || !contains(&bytes, &little_endian), "row {row} as codes");
+    }
+}
+
+fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
+    let first = wanted[..2].to_vec();
+    bytes.windows(2).enumerate().any(|(place, start)| start == first && bytes[place..].starts_with(wanted))
+}

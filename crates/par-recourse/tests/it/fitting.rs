@@ -1,0 +1,126 @@
+//! From odd tables to bundles.
+
+use par_data::german_credit;
+use par_recourse::classifier::Threshold;
+use par_recourse::{Answer, Config, Recourse, Request};
+
+use crate::{fit, german, quick};
+
+const SCHEMA: &str = r#"
+[label]
+column = "decision"
+classes = ["no", "yes", "later"]
+favourable = "yes"
+
+[[feature]]
+name = "savings"
+kind = "continuous"
+missing = true
+
+[[feature]]
+name = "plan"
+kind = "nominal"
+values = ["a", "b", "c"]
+missing = true
+
+[[feature]]
+name = "country"
+kind = "nominal"
+values = ["here"]
+"#;
+
+/// Whoever has savings above 50 or plan `c` gets `yes`; of the others every third is told `later`.
+fn rows() -> String {
+    let mut text = String::from("savings,plan,country,decision\n");
+    for row in 0..300_u32 {
+        let (savings, plan) = ((row * 37) % 100, ["a", "b", "c"][(row as usize * 7) % 3]);
+        let decision = match savings > 50 || plan == "c" {
+            true => "yes",
+            false if row % 3 == 0 => "later",
+            false => "no",
+        };
+        let savings = if row % 23 == 0 { String::new() } else { savings.to_string() };
+        let plan = if row % 29 == 0 { "" } else { plan };
+        text += &format!("{savings},{plan},here,{decision}\n");
+    }
+    text
+}
+
+#[test]
+fn missing_values_one_valued_columns_and_a_third_class_are_no_obstacle() {
+    let bundle = fit(SCHEMA, &rows(), quick()).expect("a fit");
+    assert_eq!(bundle.card().classes, ["yes", "no, later"]);
+    let Answer::Found(found) = bundle.recourse(&["10", "", "here"]).expect("a row") else {
+        panic!("more savings would do");
+    };
+    let [change] = found.ways[0].changes.as_slice() else { panic!("one change is enough: {found:?}") };
+    assert_eq!(change.feature, 0, "a plan that is not known stays so");
+    assert_eq!(found.ways[0].cells[1], "");
+    let accepted = bundle.recourse(&["90", "", "here"]).expect("a row");
+    assert!(matches!(accepted, Answer::Accepted { .. }));
+}
+
+#[test]
+fn another_class_can_be_the_target() {
+    let config = Config { favourable: Some("later".into()), ..quick() };
+    let bundle = fit(SCHEMA, &rows(), config).expect("a fit");
+    assert_eq!(bundle.card().classes, ["later", "no, yes"]);
+    let error =
+        fit(SCHEMA, &rows(), Config { favourable: Some("latr".into()), ..quick() }).expect_err("no class");
+    assert_eq!(error.to_string(), "the label has no class `latr`, did you mean `later`?");
+}
+
+#[test]
+fn what_cannot_be_learned_from_is_refused() {
+    let header = "savings,plan,country,decision\n";
+    let error = |rows: &str| fit(SCHEMA, rows, quick()).expect_err("nothing to learn").to_string();
+    assert!(error(header).contains("no rows"), "{}", error(header));
+    let one_class = format!("{header}1,a,here,yes\n2,b,here,yes\n");
+    assert!(error(&one_class).contains("every training row"), "{}", error(&one_class));
+    let unlabelled =
+        SCHEMA.split("[[feature]]").skip(1).map(|part| format!("[[feature]]{part}")).collect::<String>();
+    let error = fit(&unlabelled, &rows(), quick()).expect_err("no label").to_string();
+    assert!(error.starts_with("the schema names no label"), "{error}");
+    let mut config = quick();
+    config.answers.price = -1.0;
+    let error = fit(SCHEMA, &rows(), config).expect_err("a negative price").to_string();
+    assert_eq!(error, "`answers.price` is -1, expected a finite number, at least 0");
+}
+
+#[test]
+fn youden_chooses_the_threshold_on_rows_kept_back() {
+    let mut config = quick();
+    config.classifier.threshold = Threshold::Youden;
+    let bundle =
+        Recourse::new(german_credit::schema(), config).fit(|| Ok(german_credit::table())).expect("a fit");
+    let threshold = bundle.threshold();
+    // Seven in ten are good risks, so the best balance of both errors lies above a half.
+    assert!((0.5..0.95).contains(&threshold), "{threshold}");
+    assert!(((threshold * 100.0).round() / 100.0 - threshold).abs() < 1e-9, "{threshold} is on the grid");
+}
+
+#[test]
+fn the_same_seed_makes_the_same_bytes_on_any_number_of_threads() {
+    let on_threads = |threads: usize, seed: u64| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        let method = Recourse::new(german_credit::schema(), Config { seed, ..quick() });
+        pool.install(|| method.fit(|| Ok(german_credit::table())).expect("a fit")).to_bytes()
+    };
+    let one = on_threads(1, 3);
+    assert!(one == on_threads(2, 3), "two threads make other bytes");
+    assert!(one != on_threads(2, 4), "another seed makes the same bytes");
+}
+
+#[test]
+fn a_bundle_can_be_fitted_anew_for_other_immutable_features_without_data() {
+    let bundle = german();
+    let other = bundle.refit(&["Duration", "Purpose"], &mut |_| {}).expect("a refit");
+    let locked = ["Duration", "Purpose"].map(|name| bundle.schema().position(name).expect("a feature"));
+    for cells in crate::denied(20) {
+        let answer = other.solver().answer(&cells, &Request::default()).expect("its own row");
+        let changes = answer.ways().iter().flat_map(|way| &way.changes);
+        assert!(changes.into_iter().all(|change| !locked.contains(&change.feature)));
+    }
+    let error = bundle.refit(&["Durration"], &mut |_| {}).expect_err("no such feature").to_string();
+    assert!(error.contains("did you mean `Duration`?"), "{error}");
+}

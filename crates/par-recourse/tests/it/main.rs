@@ -1,0 +1,63 @@
+//! Bundles of real and of odd tables, and what they answer.
+
+mod answers;
+mod bundle;
+mod fitting;
+
+use std::io::Cursor;
+use std::sync::OnceLock;
+
+use par_data::{Batch, Columns, Schema, Table, TableOptions, german_credit};
+use par_recourse::{Bundle, Config, Recourse};
+
+/// A configuration that trains in a moment.
+fn quick() -> Config {
+    let mut config = Config::default();
+    config.generator.examples = 500;
+    config.generator.steps = 60;
+    config.pool.size = 300;
+    config
+}
+
+/// German Credit, fitted once.
+fn german() -> &'static Bundle {
+    static BUNDLE: OnceLock<Bundle> = OnceLock::new();
+    BUNDLE.get_or_init(|| {
+        Recourse::new(german_credit::schema(), quick()).fit(|| Ok(german_credit::table())).expect("a fit")
+    })
+}
+
+/// All rows of German Credit.
+fn applicants() -> &'static (Columns, Batch) {
+    static ROWS: OnceLock<(Columns, Batch)> = OnceLock::new();
+    ROWS.get_or_init(|| {
+        let table = german_credit::table();
+        let columns = german().schema().columns(table.origin(), table.columns()).expect("its own columns");
+        (columns, table.batches(usize::MAX).next().expect("rows").expect("whole rows"))
+    })
+}
+
+/// The cells of one applicant.
+fn applicant(row: usize) -> Vec<&'static str> {
+    let (columns, batch) = applicants();
+    columns.features.iter().map(|&column| batch.cell(row, column)).collect()
+}
+
+/// The first denied applicants.
+fn denied(count: usize) -> Vec<Vec<&'static str>> {
+    let bundle = german();
+    let is_denied = |cells: &Vec<&str>| {
+        let encoded = bundle.discretizer().encode_row(cells).expect("its own row");
+        bundle.probability(encoded.codes()) < bundle.threshold()
+    };
+    (0..applicants().1.rows()).map(applicant).filter(is_denied).take(count).collect()
+}
+
+fn table(text: &str) -> Table {
+    Table::from_reader("t.csv", Cursor::new(text.to_string()), &TableOptions::default()).expect("a header")
+}
+
+fn fit(schema: &str, rows: &str, config: Config) -> Result<Bundle, par_recourse::Error> {
+    let schema = Schema::parse(schema, "s.toml").expect("a schema");
+    Recourse::new(schema, config).fit(|| Ok(table(rows)))
+}
