@@ -1,0 +1,293 @@
+//! The charts of a report.
+
+use par_recourse::generator::LossTerms;
+use par_recourse::{Answer, Bundle, Method, Way, classifier, generator};
+
+use super::markup::Markup;
+use super::svg::{Axis, Chart, decimal};
+use super::{Person, share};
+use crate::aligned::grouped;
+
+/// Charts stand one above the other on a phone, so that this is about as wide as they are there.
+const SIZE: (f64, f64) = (440.0, 280.0);
+const PANEL: (f64, f64) = (180.0, 100.0);
+
+/// The colour of a method.
+fn class(method: Method) -> &'static str {
+    method.name()
+}
+
+/// A figure with a title, a caption and a legend of classes and texts.
+fn figure(open: &'static str, title: &str, caption: &str, legend: &[(&'static str, &str)], body: &Markup) -> Markup {
+    let mut figure = Markup::default();
+    figure.raw(open).element("<figcaption><h3>", title, "</h3>").text(caption);
+    if !legend.is_empty() {
+        figure.raw("<ul class=\"legend\">");
+        for (class, text) in legend {
+            figure.raw("<li><i class=\"").raw(class).element("\"></i>", text, "</li>");
+        }
+        figure.raw("</ul>");
+    }
+    figure.raw("</figcaption>").add(body).raw("</figure>\n");
+    figure
+}
+
+/// Log-likelihood by number of changes, everyone's and the median.
+pub(super) fn frontier(bundle: &Bundle, people: &[Person]) -> Markup {
+    let frontiers: Vec<(&str, Vec<(usize, f64)>)> = people
+        .iter()
+        .filter_map(|person| match person.answer(Method::Exact) {
+            Answer::Found(found) => {
+                let points = found.frontier.iter().map(|point| (point.changes, point.log_likelihood));
+                Some((person.id.as_str(), points.collect()))
+            }
+            Answer::Accepted { .. } | Answer::NotFound(_) => None,
+        })
+        .collect();
+    let most = frontiers.iter().flat_map(|(_, points)| points).map(|point| point.0).max().unwrap_or(1);
+    // The best with at most so many changes, where there is any.
+    let best = |points: &[(usize, f64)], changes: usize| {
+        points.iter().filter(|point| point.0 <= changes).map(|point| point.1).max_by(f64::total_cmp)
+    };
+    let usual = median(bundle.pool().log_likelihoods().to_vec());
+    let values = frontiers.iter().flat_map(|(_, points)| points).map(|point| point.1).chain(usual);
+    let y = Axis::around("log-likelihood, nats", values, 5);
+    let x = Axis::counts("changes, at most", 1..=most);
+    let description = "The log-likelihood of the best recourse of every person by the number of changes, \
+                       with the median";
+    let mut chart = Chart::new(description, (SIZE.0, 400.0), x, y);
+    for (id, points) in &frontiers {
+        let line = (1..=most).filter_map(|changes| Some((changes as f64, best(points, changes)?)));
+        chart.line("exact thin", &format!("Person {id}"), &line.collect::<Vec<_>>());
+    }
+    if let Some(usual) = usual {
+        chart.level("dashed faint", usual);
+    }
+    let middle = |changes: usize| {
+        let values: Vec<f64> =
+            frontiers.iter().filter_map(|(_, points)| best(points, changes)).collect();
+        Some((changes, values.len(), median(values)?))
+    };
+    let medians: Vec<(usize, usize, f64)> = (1..=most).filter_map(middle).collect();
+    let line: Vec<(f64, f64)> = medians.iter().map(|&(changes, _, value)| (changes as f64, value)).collect();
+    chart.line("exact strong", "median", &line);
+    for (&point, (_, over, _)) in line.iter().zip(&medians) {
+        chart.point("exact", point);
+        chart.label("middle", point, 11.0, &format!("{over} of {}", people.len()));
+    }
+    let legend =
+        [("exact", "median, over so many"), ("exact thin", "one person"), ("dash", "the median accepted person")];
+    figure(
+        "<figure>",
+        "Changes against likelihood",
+        "The best that the exact search found for everyone, by how many changes they make at most.",
+        &legend,
+        &chart.svg(),
+    )
+}
+
+/// Features that are shown, at most.
+const FEATURES: usize = 10;
+
+/// How often each feature changes.
+pub(super) fn features(bundle: &Bundle, people: &[Person]) -> Markup {
+    let names = bundle.schema().features();
+    let mut counts = vec![0_usize; names.len()];
+    let found: Vec<&Way> = ways(people, Method::Exact).collect();
+    for change in found.iter().flat_map(|way| &way.changes) {
+        counts[change.feature] += 1;
+    }
+    let mut ranked: Vec<usize> = (0..names.len()).filter(|&feature| counts[feature] > 0).collect();
+    ranked.sort_by_key(|&feature| (std::cmp::Reverse(counts[feature]), feature));
+    let most = ranked.first().map_or(1, |&feature| counts[feature]);
+    let mut table = Markup::default();
+    table.raw("<table class=\"shares\"><tbody>\n");
+    for &feature in ranked.iter().take(FEATURES) {
+        let width = 100.0 * counts[feature] as f64 / most as f64;
+        table.element("<tr><th scope=\"row\">", &names[feature].name, "</th><td>");
+        table.element("<span class=\"share\" style=\"width:", format!("{width:.1}%"), "\"></span></td>");
+        table.element("<td>", counts[feature], "</td></tr>\n");
+    }
+    table.raw("</tbody></table>");
+    let rarer = ranked.len().saturating_sub(FEATURES);
+    let caption = format!(
+        "In how many of the {} answers of the exact search. Of {} features, {rarer} change less often than these, \
+         and {} never.",
+        grouped(found.len()),
+        names.len(),
+        names.len() - ranked.len()
+    );
+    figure("<figure>", "What changes most often", &caption, &[], &table)
+}
+
+/// How many features change, by method.
+pub(super) fn changes(people: &[Person]) -> Markup {
+    let counts = |method: Method| ways(people, method).map(|way| way.changes.len());
+    let most = Method::ALL.into_iter().flat_map(counts).max().unwrap_or(1);
+    let tally = |method: Method, changes: usize| counts(method).filter(|&count| count == changes).count();
+    let highest = Method::ALL
+        .into_iter()
+        .flat_map(|method| (1..=most).map(move |changes| tally(method, changes)))
+        .max()
+        .unwrap_or(1);
+    let y = Axis::around("people", [0.0, highest as f64], 4);
+    let description = "How many people have to change how many features, by method";
+    let mut chart = Chart::new(description, SIZE, Axis::counts("changes", 1..=most), y);
+    for (place, method) in Method::ALL.into_iter().enumerate() {
+        let from = -0.36 + 0.24 * place as f64;
+        for changes in 1..=most {
+            let count = tally(method, changes);
+            if count > 0 {
+                let left = changes as f64 + from;
+                chart.bar(class(method), (left + 0.01, left + 0.23), count as f64);
+                chart.label("middle plain", (left + 0.12, count as f64), 4.0, &count.to_string());
+            }
+        }
+    }
+    let found = Method::ALL.map(|method| {
+        (class(method), format!("{}, {} of {}", method.name(), ways(people, method).count(), people.len()))
+    });
+    let legend: Vec<(&'static str, &str)> = found.iter().map(|(class, text)| (*class, text.as_str())).collect();
+    let caption = "How many people have to change how many features.";
+    figure("<figure>", "Number of changes", caption, &legend, &chart.svg())
+}
+
+/// Bars of a distribution.
+const BINS: usize = 21;
+
+/// How plausible the answers are, by method.
+pub(super) fn likelihoods(people: &[Person]) -> Markup {
+    let nlls = |method: Method| ways(people, method).map(|way| -way.log_likelihood).collect::<Vec<f64>>();
+    let all: Vec<f64> = Method::ALL.into_iter().flat_map(nlls).collect();
+    let axis = |label: &str| Axis::around(label, all.iter().copied(), 8);
+    let (low, high) = axis("").range();
+    let width = (high - low) / BINS as f64;
+    let bins = |method: Method| {
+        let mut bins = [0_usize; BINS];
+        for nll in nlls(method) {
+            bins[(((nll - low) / width) as usize).min(BINS - 1)] += 1;
+        }
+        bins
+    };
+    let highest = Method::ALL.into_iter().flat_map(bins).max().unwrap_or(1) as f64;
+    let mut body = Markup::default();
+    for method in Method::ALL {
+        let last = method == Method::Exact;
+        let label = if last { "NLL of the recourse, nats; lower is more plausible" } else { "" };
+        let (x, y) = (axis(label), Axis::around("", [0.0, highest], 4).ends());
+        let description = format!("How the negative log-likelihoods of {} are distributed", method.name());
+        let mut chart = Chart::new(&description, (SIZE.0, if last { 122.0 } else { 102.0 }), x, y);
+        for (bin, count) in bins(method).into_iter().enumerate().filter(|(_, count)| *count > 0) {
+            let left = low + bin as f64 * width;
+            chart.bar(class(method), (left + 0.04 * width, left + 0.96 * width), count as f64);
+        }
+        if let Some(middle) = median(nlls(method)) {
+            chart.upright("dashed faint", middle);
+            let text = format!("{}, median {middle:.1}", method.name());
+            chart.label(label_class(method), (high, highest), 0.0, &text);
+        }
+        body.add(&chart.svg());
+    }
+    let caption = "How plausible the answers are: people by the NLL of their recourse.";
+    figure("<figure>", "Plausibility", caption, &[], &body)
+}
+
+fn label_class(method: Method) -> &'static str {
+    match method {
+        Method::Generate => "end generate",
+        Method::Refine => "end refine",
+        Method::Exact => "end exact",
+    }
+}
+
+/// The loss of the classifier, pass by pass.
+pub(super) fn classifier(history: &classifier::History) -> Markup {
+    let passes = || (1..).map(f64::from);
+    let training: Vec<(f64, f64)> = passes().zip(history.epochs.iter().map(|epoch| epoch.training)).collect();
+    let validation = passes().zip(history.epochs.iter().map(|epoch| epoch.validation));
+    let validation: Vec<(f64, f64)> = validation.filter_map(|(pass, loss)| Some((pass, loss?))).collect();
+    let losses = training.iter().chain(&validation).map(|point| point.1);
+    let axes = (
+        Axis::around("pass over the rows", [0.0, history.epochs.len() as f64], 6),
+        Axis::around("loss, nats a row", losses, 4),
+    );
+    let mut chart = Chart::new("The loss of the classifier by pass over the rows", SIZE, axes.0, axes.1);
+    chart.upright("dashed faint", history.best as f64);
+    chart.line("generate", "training", &training).line("exact", "validation", &validation);
+    let mut legend = vec![("generate", "training rows")];
+    if !validation.is_empty() {
+        legend.push(("exact", "rows held back"));
+    }
+    let kept = format!("kept, pass {}", history.best);
+    legend.push(("dash", &kept));
+    let caption = "Its mean loss a row, of which the lowest on rows held back is kept.";
+    figure("<figure>", "Classifier", caption, &legend, &chart.svg())
+}
+
+/// How often the generator alone is right, as it learns.
+pub(super) fn validity(history: &generator::History) -> Markup {
+    let valid = history.points.iter().filter_map(|point| Some((point.step as f64, point.held_out?.valid)));
+    let valid: Vec<(f64, f64)> = valid.collect();
+    let x = Axis::around("step", valid.iter().map(|point| point.0).chain([0.0]), 5);
+    let description = "The share of held-out factuals for which the generator's first row is accepted, by step";
+    let mut chart = Chart::new(description, SIZE, x, Axis::shares("accepted"));
+    chart.line("exact", "", &valid);
+    if let Some(&last) = valid.last() {
+        chart.point("exact", last).label("end", last, 10.0, &share(Some(last.1)));
+    }
+    let caption = format!(
+        "How often its most probable row is accepted, of {} drawn people it has not learned from. It learned \
+         from {}; for {} of them a search had shown a recourse.",
+        grouped(history.held_out),
+        grouped(history.examples),
+        grouped(history.taught)
+    );
+    figure("<figure>", "Generator: validity", &caption, &[], &chart.svg())
+}
+
+/// The terms of the generator's loss, step by step.
+pub(super) fn losses(history: &generator::History) -> Markup {
+    let terms: [(&str, fn(&LossTerms) -> f64); 8] = [
+        ("total", |loss| loss.total),
+        ("validity", |loss| loss.validity),
+        ("proximity", |loss| loss.proximity),
+        ("accepted likelihood", |loss| loss.accepted),
+        ("denied likelihood", |loss| loss.denied),
+        ("sparsity", |loss| loss.sparsity),
+        ("entropy", |loss| loss.entropy),
+        ("teaching", |loss| loss.teaching),
+    ];
+    let mut body = Markup::default();
+    body.raw("<div class=\"panels\">\n");
+    for (name, term) in terms {
+        let points = history.points.iter().map(|point| (point.step as f64, term(&point.loss)));
+        let points: Vec<(f64, f64)> = points.collect();
+        let (Some(first), Some(last)) = (points.first(), points.last()) else { continue };
+        if points.iter().all(|point| point.1 == 0.0) {
+            continue;
+        }
+        let x = Axis::around("", points.iter().map(|point| point.0).chain([0.0]), 2).ends();
+        let y = Axis::around("", points.iter().map(|point| point.1), 3);
+        let (first, last) = (decimal(first.1, 2), decimal(last.1, 2));
+        let mut chart = Chart::new(&format!("{name}, from {first} to {last}"), PANEL, x, y);
+        chart.line("exact", "", &points);
+        body.element("<div><p><b>", name, "</b>");
+        body.element("", format!("{first} → {last}"), "</p>").add(&chart.svg()).raw("</div>\n");
+    }
+    body.raw("</div>");
+    let caption = "The terms by step, unweighted, each on its own scale; the total is their weighted sum.";
+    figure("<figure class=\"wide\">", "Generator: loss", caption, &[], &body)
+}
+
+/// The first recourses that a method found.
+fn ways(people: &[Person], method: Method) -> impl Iterator<Item = &Way> {
+    people.iter().filter_map(move |person| person.answer(method).ways().first())
+}
+
+/// The middle value, or the mean of the two in the middle.
+fn median(mut values: Vec<f64>) -> Option<f64> {
+    values.sort_by(f64::total_cmp);
+    let middle = values.len() / 2;
+    let upper = *values.get(middle)?;
+    Some(if values.len() % 2 == 1 { upper } else { f64::midpoint(values[middle - 1], upper) })
+}

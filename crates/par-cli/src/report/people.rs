@@ -1,0 +1,91 @@
+//! The answers of some people, on cards.
+
+use par_recourse::{Answer, Bundle, Found, Method, NotFound};
+
+use super::markup::Markup;
+use super::{Person, svg};
+use crate::words;
+
+/// What some people are told.
+pub(super) fn section(bundle: &Bundle, people: &[&Person]) -> Markup {
+    let mut section = Markup::default();
+    section.raw("<section>\n<h2>What people are told</h2>\n<p>").text(format!(
+        "{}. The mark on each line is the threshold, {:.0} %: to its right, people are accepted.",
+        match people.len() {
+            0 => "Nobody is denied".to_string(),
+            1 => "One person who is denied".to_string(),
+            count => format!("{count} of those who are denied"),
+        },
+        100.0 * bundle.threshold()
+    ));
+    section.raw("</p>\n<div class=\"cards\">\n");
+    for person in people {
+        section.element("<article class=\"card\"><header><h3>", format!("Person {}", person.id), "</h3>");
+        match person.answer(Method::Exact) {
+            Answer::Found(found) => section.add(&way(bundle, found)),
+            Answer::NotFound(not_found) => section.add(&no_way(bundle, not_found)),
+            Answer::Accepted { .. } => section.raw("</header><p>Accepted as they are.</p>"),
+        };
+        section.raw("</article>\n");
+    }
+    section.raw("</div>\n</section>\n");
+    section
+}
+
+fn way(bundle: &Bundle, found: &Found) -> Markup {
+    let way = &found.ways[0];
+    let mut card = Markup::default();
+    match way.is_optimal() {
+        true => card.raw("<span class=\"badge\">proved best</span></header>"),
+        false => card.raw("<span class=\"badge open\">not proved</span></header>"),
+    };
+    card.raw("<ul class=\"changes\">");
+    for change in &way.changes {
+        let name = &bundle.schema().features()[change.feature].name;
+        let change = change.sentence.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
+        card.element("<li><b>", name, "</b>").element("", change.unwrap_or_default(), "</li>");
+    }
+    card.raw("</ul>").add(&odds(bundle, found.probability, Some(way.probability)));
+    card.element("<p>That row is ", words::percentile(way.percentile), ".</p>");
+    card.element("<p>", proof(way.changes.len(), way.gap), "</p>");
+    card
+}
+
+/// The probability of acceptance before and after.
+fn odds(bundle: &Bundle, before: f64, after: Option<f64>) -> Markup {
+    let percent = |probability: f64| format!("{:.0} %", 100.0 * probability);
+    let mut odds = Markup::default();
+    let told = match after {
+        Some(after) => format!("accepted with {}, {} before", percent(after), percent(before)),
+        None => format!("accepted with {}", percent(before)),
+    };
+    odds.element("<div class=\"odds\"><span>", format!("now {}", percent(before)), "</span>");
+    if let Some(after) = after {
+        odds.element("<b>", format!("then {}", percent(after)), "</b>");
+    }
+    odds.raw("</div>").add(&svg::way_across(&told, before, after.unwrap_or(before), bundle.threshold()));
+    odds
+}
+
+/// What is known about likelier rows with as many changes.
+fn proof(changes: usize, gap: Option<f64>) -> String {
+    let changes = words::changes(changes);
+    match gap {
+        Some(0.0) => format!("No other row with {changes} is accepted and likelier: this is proved."),
+        Some(gap) if gap.is_finite() => {
+            format!("Another row with {changes} might be likelier, by {gap:.2} nats at most.")
+        }
+        _ => format!("Another row with {changes} might be likelier: nobody looked at all of them."),
+    }
+}
+
+fn no_way(bundle: &Bundle, not_found: &NotFound) -> Markup {
+    let mut card = Markup::default();
+    card.raw("<span class=\"badge open\">no way found</span></header><ul class=\"changes\"><li>");
+    card.text(words::reason(not_found.reason)).raw("</li>");
+    if let Some(remedy) = words::remedy(bundle.schema(), not_found) {
+        card.element("<li><b>what would help</b>", remedy, "</li>");
+    }
+    card.raw("</ul>").add(&odds(bundle, not_found.probability, None));
+    card
+}
