@@ -79,7 +79,7 @@ impl Circuit {
         let chunks = log_probs.par_chunks_mut(CHUNK).zip(soft.par_chunks(CHUNK * codes));
         let chunks = chunks.zip(gradients.par_chunks_mut(CHUNK * codes));
         chunks.for_each_init(
-            || (SoftBlock::<f32>::new(self.plan()), SoftBlock::<f64>::new(self.plan())),
+            || (SoftBlock::<f32>::new(self.plan()), None),
             |(single, double), ((log_probs, soft), gradients)| {
                 let blocks = log_probs.chunks_mut(LANES).zip(soft.chunks(LANES * codes));
                 for ((log_probs, soft), gradients) in blocks.zip(gradients.chunks_mut(LANES * codes)) {
@@ -87,6 +87,7 @@ impl Circuit {
                     // Most blocks need no second look, and those that do mostly for all of their rows.
                     let again = if found.contains(&None) {
                         let mut precise = gradients.to_vec();
+                        let double = double.get_or_insert_with(|| SoftBlock::<f64>::new(self.plan()));
                         let again = double.gradients(soft, &mut precise);
                         for lane in (0..found.len()).filter(|&lane| found[lane].is_none()) {
                             let row = lane * codes..(lane + 1) * codes;
