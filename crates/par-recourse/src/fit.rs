@@ -281,8 +281,11 @@ impl Parts {
             let found = swap::search(&problem, &mut accepted.evaluator(), memory, &[], config.answers.price);
             found.choice(config.answers.price).map(|best| best.row.clone())
         };
+        let features = discretizer.schema().features();
+        let missing: Vec<bool> = features.iter().map(|feature| feature.missing).collect();
         let training = Training {
             constraints: &constraints,
+            missing: &missing,
             classifier: &classifier,
             threshold,
             accepted: &accepted,
@@ -292,7 +295,7 @@ impl Parts {
         };
         let (generator, history) =
             Generator::train(&training, &config.generator, seed(&config, Part::Generator), &mut |step| {
-                progress(Stage::Generator(step))
+                progress(Stage::Generator(step));
             });
         card.generator = history;
         Bundle {

@@ -138,7 +138,7 @@ fn person(
     }
     for outcome in &mut outcomes {
         let Some(way) = &outcome.way else { continue };
-        let best = proved.iter().filter(|point| point.changes <= way.changes.len()).next_back();
+        let best = proved.iter().rfind(|point| point.changes <= way.changes.len());
         // The same row may have been scored by another path: no less likely than the best is no gap.
         outcome.gap = best.map(|best| (best.log_likelihood - way.log_likelihood).max(0.0));
     }

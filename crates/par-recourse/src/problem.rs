@@ -99,6 +99,12 @@ impl Frontier {
         true
     }
 
+    /// Those with at most so many changes.
+    pub(crate) fn up_to(mut self, changes: usize) -> Self {
+        self.candidates.retain(|candidate| candidate.changes <= changes);
+        self
+    }
+
     /// In the order of their changes.
     pub(crate) fn candidates(&self) -> &[Candidate] {
         &self.candidates

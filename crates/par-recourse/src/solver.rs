@@ -44,12 +44,14 @@ impl Search {
     }
 }
 
+/// Nodes of an exact search for those whom the usual search leaves without an answer, about half a second.
+const DEEPER_NODES: usize = 20_000;
 /// Sets of obstacles that are tried to name the smallest, at most; each is a search of its own.
 const OBSTACLE_SETS: usize = 500;
 /// Obstacles in a set, at most.
 const OBSTACLES: usize = 3;
-/// Nodes of the exact search that decides whether a set is enough.
-const OBSTACLE_NODES: usize = 2000;
+/// Nodes of the exact search that decides whether a set is enough, and of all of them together.
+const OBSTACLE_NODES: [usize; 2] = [500, 20_000];
 
 impl Bundle {
     /// A solver for one thread.
@@ -112,6 +114,8 @@ impl Solver<'_> {
     /// # Panics
     /// When there are not as many cells as features, or a lock is no position of a feature.
     pub fn answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, CellError> {
+        let features = cells.len();
+        assert!(request.locks.iter().all(|&lock| lock < features), "locks are positions of features");
         let encoded = self.bundle.discretizer.encode_row(cells)?;
         Ok(self.answer_codes(encoded.codes(), cells, request))
     }
@@ -190,7 +194,7 @@ impl Solver<'_> {
             }
         };
         match method {
-            Method::Exact => self.prove(problem, frontier),
+            Method::Exact => self.prove(problem, frontier, answers.nodes),
             Method::Generate | Method::Refine => Search { frontier, gaps: None },
         }
     }
@@ -204,22 +208,26 @@ impl Solver<'_> {
         frontier
     }
 
-    fn prove(&mut self, problem: &Problem<'_>, known: Frontier) -> Search {
-        let nodes = self.bundle.config.answers.nodes;
-        let Proof { frontier, gaps, .. } = exact::solve(problem, &mut self.evaluator, known, nodes);
+    fn prove(&mut self, problem: &Problem<'_>, known: Frontier, max_nodes: usize) -> Search {
+        let Proof { frontier, gaps, .. } = exact::solve(problem, &mut self.evaluator, known, max_nodes);
         Search { frontier, gaps: Some(gaps) }
     }
 
-    /// Where a usual search ends empty-handed: an exact one, with one change more at a time.
-    fn search_deeper(&mut self, mask: &Mask<'_>, from: usize, most: usize) -> Search {
-        let mut search = self.prove(&self.problem(mask, from, &[]), Frontier::default());
-        for budget in from + 1..=most {
+    /// Where a usual search ends empty-handed: whether there is anything within `most` changes, and if so,
+    /// within how few, from `least` on.
+    fn search_deeper(&mut self, mask: &Mask<'_>, least: usize, most: usize) -> Search {
+        let widest = self.problem(mask, most, &[]);
+        let known = swap::search(&widest, &mut self.evaluator, &mut self.memory, &[], 0.0);
+        let Some(fewest) = known.candidates().first().map(|candidate| candidate.changes) else {
+            return self.prove(&widest, Frontier::default(), DEEPER_NODES);
+        };
+        for budget in least..fewest {
+            let search = self.prove(&self.problem(mask, budget, &[]), Frontier::default(), DEEPER_NODES);
             if !search.frontier.candidates().is_empty() {
-                break;
+                return search;
             }
-            search = self.prove(&self.problem(mask, budget, &[]), Frontier::default());
         }
-        search
+        self.prove(&self.problem(mask, fewest, &[]), known.up_to(fewest), DEEPER_NODES)
     }
 
     /// The best way that leaves out a change of every way before it.
@@ -322,17 +330,24 @@ impl Solver<'_> {
             .chain(restrictions.into_iter().map(Obstacle::Schema))
             .collect();
         let sets = (1..=OBSTACLES.min(obstacles.len())).flat_map(|size| combinations(obstacles.len(), size));
+        let [_, mut nodes] = OBSTACLE_NODES;
         for set in sets.take(OBSTACLE_SETS) {
             let set: Vec<Obstacle> = set.into_iter().map(|position| obstacles[position]).collect();
-            if self.is_enough(factual, request, &set) {
+            if self.is_enough(factual, request, &set, &mut nodes) {
                 return set;
             }
         }
         Vec::new()
     }
 
-    /// Whether there is a way without these obstacles.
-    fn is_enough(&mut self, factual: &[Code], request: &Request, without: &[Obstacle]) -> bool {
+    /// Whether there is a way without these obstacles, as far as the nodes reach.
+    fn is_enough(
+        &mut self,
+        factual: &[Code],
+        request: &Request,
+        without: &[Obstacle],
+        nodes: &mut usize,
+    ) -> bool {
         let lifted: Vec<Restriction> = without
             .iter()
             .filter_map(|obstacle| match obstacle {
@@ -350,7 +365,9 @@ impl Solver<'_> {
         if !found.candidates().is_empty() {
             return true;
         }
-        let proof = exact::solve(&problem, &mut self.evaluator, Frontier::default(), OBSTACLE_NODES);
+        let [most, _] = OBSTACLE_NODES;
+        let proof = exact::solve(&problem, &mut self.evaluator, Frontier::default(), most.min(*nodes));
+        *nodes -= proof.nodes;
         !proof.frontier.candidates().is_empty()
     }
 }

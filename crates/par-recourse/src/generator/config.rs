@@ -44,7 +44,7 @@ pub struct GeneratorConfig {
     pub locked: f64,
     /// The most features that such an example locks, as a share. In `0.0..=1.0`; 0.7 unless told.
     pub lock_rate: f64,
-    /// How often a code of an example is unknown. In `0.0..=1.0`; 0 unless told.
+    /// How often an example's code is unknown where values may be missing. In `0.0..=1.0`; 0.05 unless told.
     pub unknown_rate: f64,
     /// Steps between the points of the learning curves. At least 1; 50 unless told.
     pub record_every: usize,
@@ -66,7 +66,7 @@ impl Default for GeneratorConfig {
             decay: 0.05,
             locked: 0.5,
             lock_rate: 0.7,
-            unknown_rate: 0.0,
+            unknown_rate: 0.05,
             record_every: 50,
             loss: LossConfig::default(),
         }

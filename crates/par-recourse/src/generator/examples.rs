@@ -79,8 +79,10 @@ fn denied_mask<'a>(
     rng: &mut impl Rng,
 ) -> Option<Mask<'a>> {
     let mut row = row.to_vec();
-    if config.unknown_rate > 0.0 {
-        row.iter_mut().filter(|_| rng.random_bool(config.unknown_rate)).for_each(|code| *code = OPEN);
+    for (code, _) in row.iter_mut().zip(training.missing).filter(|(_, missing)| **missing) {
+        if rng.random_bool(config.unknown_rate) {
+            *code = OPEN;
+        }
     }
     if probability(training.classifier.log_odds(&row)) >= training.threshold {
         return None;

@@ -217,6 +217,7 @@ mod tests {
         fn training(&self) -> Training<'_> {
             Training {
                 constraints: &self.constraints,
+                missing: &[true; 8],
                 classifier: &self.classifier,
                 threshold: 0.7,
                 accepted: &self.circuits[0],

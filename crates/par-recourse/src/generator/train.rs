@@ -22,6 +22,8 @@ pub type Teacher<'a> = dyn Fn(&Mask) -> Option<Vec<Code>> + Sync + 'a;
 pub struct Training<'a> {
     /// What may change.
     pub constraints: &'a Constraints,
+    /// For each feature, whether its value may be missing.
+    pub missing: &'a [bool],
     /// Who is accepted.
     pub classifier: &'a dyn Classifier,
     /// The probability from which on a row is accepted.
@@ -284,6 +286,7 @@ mod tests {
             let pool = AcceptedPool::sample(&accepted, &classifier, 0.5, &pool_config, 1);
             let training = Training {
                 constraints: &constraints,
+                missing: &[true; 8],
                 classifier: &classifier,
                 threshold: 0.5,
                 accepted: &accepted,

@@ -10,6 +10,9 @@ pub(crate) struct Memory {
     neighbours: Vec<f64>,
     better: Vec<(f64, usize, Code)>,
     row: Vec<Code>,
+    /// Rows whose single changes have been tried, one after the other. The frontier only rises, so trying
+    /// them again would find nothing.
+    centres: Vec<Code>,
 }
 
 /// Improves what is known, from the proposals on, until no trade of one change for another helps.
@@ -25,6 +28,7 @@ pub(crate) fn search(
     proposals: &[Vec<Code>],
     price: f64,
 ) -> Frontier {
+    memory.centres.clear();
     let mut search = Search { problem, evaluator, memory, frontier: Frontier::default() };
     for proposal in proposals {
         search.start(proposal);
@@ -72,7 +76,11 @@ impl Search<'_, '_, '_> {
 
     /// Takes the best of the rows that are one change away, for each number of changes.
     fn single_changes(&mut self, centre: &[Code]) {
-        let Self { problem, evaluator, memory: Memory { neighbours, better, row }, frontier } = self;
+        let Self { problem, evaluator, memory: Memory { neighbours, better, row, centres }, frontier } = self;
+        if centres.chunks_exact(centre.len()).any(|tried| tried == centre) {
+            return;
+        }
+        centres.extend_from_slice(centre);
         let factual = problem.factual();
         let made = problem.changes(centre);
         let codes = (0..centre.len()).map(|feature| problem.mask.legal(feature).len()).sum();
