@@ -1,16 +1,7 @@
 //! The `.circuit` file: a circuit, what its variables mean, and how it was made. No training row is in it.
 //!
-//! | bytes | content                                          |
-//! |-------|--------------------------------------------------|
-//! | 8     | `PARCIRC` and a line feed                        |
-//! | 4     | version of this layout                           |
-//! | 8     | length of the description                        |
-//! | …     | the description: [`Variables`] and [`Provenance`] as JSON |
-//! | 8     | length of the circuit                            |
-//! | …     | the circuit, [`Circuit::to_bytes`]               |
-//! | 4     | CRC-32 of everything before                      |
-//!
-//! Numbers are little-endian.
+//! A [`container`] of two parts: [`Variables`] and [`Provenance`] as JSON, and the circuit,
+//! [`Circuit::to_bytes`].
 
 use std::fs::File;
 use std::io::Read;
@@ -19,6 +10,7 @@ use std::path::Path;
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use par_circuit::Circuit;
 use par_circuit::learn::LearnConfig;
+use par_recourse::container::{self, ContainerError};
 use serde::{Deserialize, Serialize};
 
 use crate::aligned::{Facts, grouped};
@@ -123,39 +115,23 @@ impl CircuitFile {
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
         let Self { variables, provenance, circuit } = self;
-        let mut bytes = MAGIC.to_vec();
-        bytes.extend(VERSION.to_le_bytes());
-        for part in [serde_json::to_vec(&DescriptionOf { variables, provenance })?, circuit.to_bytes()] {
-            bytes.extend((part.len() as u64).to_le_bytes());
-            bytes.extend(part);
-        }
-        let checksum = crc32fast::hash(&bytes);
-        bytes.extend(checksum.to_le_bytes());
-        Ok(bytes)
+        let description = serde_json::to_vec(&DescriptionOf { variables, provenance })?;
+        Ok(container::frame(MAGIC, VERSION, &[&description, &circuit.to_bytes()]))
     }
 
     fn from_bytes(bytes: &[u8]) -> Result<Self> {
-        let mut rest = &bytes[MAGIC.len()..];
-        let version = u32::from_le_bytes(take(&mut rest).map_err(|error| damaged(&error))?);
-        ensure!(
-            version == VERSION,
-            "circuit files of version {version} are not known, this program reads version {VERSION}"
-        );
-        Self::from_parts(bytes, rest).map_err(|error| damaged(&error))
+        match container::parts(bytes, MAGIC, VERSION) {
+            Ok([description, circuit]) => {
+                Self::from_parts(description, circuit).map_err(|error| damaged(&error))
+            }
+            Err(ContainerError::OtherVersion { found, expected }) => {
+                bail!("circuit files of version {found} are not known, this program reads version {expected}")
+            }
+            Err(error) => Err(damaged(&error.into())),
+        }
     }
 
-    /// What follows the version; `bytes` are those of the whole file.
-    fn from_parts(bytes: &[u8], mut rest: &[u8]) -> Result<Self> {
-        let description = take_part(&mut rest)?;
-        let circuit = take_part(&mut rest)?;
-        let expected = u32::from_le_bytes(take(&mut rest)?);
-        ensure!(rest.is_empty(), "{} bytes follow the end of the circuit", rest.len());
-        let found = crc32fast::hash(&bytes[..bytes.len() - 4]);
-        ensure!(
-            found == expected,
-            "the file is damaged: its checksum is {found:08x}, expected {expected:08x}"
-        );
-
+    fn from_parts(description: &[u8], circuit: &[u8]) -> Result<Self> {
         let Description { variables, provenance } =
             serde_json::from_slice(description).context("the description cannot be read")?;
         let circuit = Circuit::from_bytes(circuit)?;
@@ -169,22 +145,4 @@ impl CircuitFile {
 
 fn damaged(error: &Error) -> Error {
     anyhow!("{}\nhint: copy it again, or make it again with `par circuit fit`", crate::chain(error))
-}
-
-fn take<const N: usize>(rest: &mut &[u8]) -> Result<[u8; N]> {
-    let Some((taken, after)) = rest.split_first_chunk() else {
-        bail!("the file is cut off: expected {N} more bytes, found {}", rest.len());
-    };
-    *rest = after;
-    Ok(*taken)
-}
-
-fn take_part<'a>(rest: &mut &'a [u8]) -> Result<&'a [u8]> {
-    let length = u64::from_le_bytes(take(rest)?);
-    let split = usize::try_from(length).ok().and_then(|length| rest.split_at_checked(length));
-    let Some((taken, after)) = split else {
-        bail!("the file is cut off or damaged: expected {length} more bytes, found {}", rest.len());
-    };
-    *rest = after;
-    Ok(taken)
 }

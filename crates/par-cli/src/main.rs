@@ -1,23 +1,38 @@
 //! The binary `par`: arguments, files, progress and exit codes; the work is done in the libraries.
 //!
-//! | step | module      | command                                   |
-//! |------|-------------|-------------------------------------------|
-//! | 1    | [`schema`]  | `par schema init`, `par schema check`     |
-//! | 2    | [`circuit`] | `par circuit fit`, `score`, `sample`, `show` |
-//! | 3    | [`demo`]    | `par demo`, all of it on an embedded table |
+//! | step | module       | command                                      |
+//! |------|--------------|----------------------------------------------|
+//! | 1    | [`schema`]   | `par schema init`, `par schema check`        |
+//! | 2    | [`circuit`]  | `par circuit fit`, `score`, `sample`, `show` |
+//! | 3    | [`fit`]      | `par fit`, from a table to a model           |
+//! | 4    | [`refit`]    | `par refit`, the model for other constraints |
+//! | 5    | [`recourse`] | `par recourse`, answers for a table          |
+//! | 6    | [`explain`]  | `par explain`, the answer for one person     |
+//! | 7    | [`evaluate`] | `par evaluate`, how good the answers are     |
+//! | 8    | [`inspect`]  | `par inspect`, what is in a model            |
+//! | 9    | [`demo`]     | `par demo`, all of it on an embedded table   |
 
 mod aligned;
 mod bins;
+mod bundle_file;
 mod categories;
 mod circuit;
 mod circuit_file;
 mod demo;
 mod domain_text;
+mod evaluate;
+mod explain;
+mod fit;
+mod fitting;
+mod inspect;
 mod learning;
 mod output;
+mod recourse;
+mod refit;
 mod rows;
 mod schema;
 mod variables;
+mod words;
 
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -30,10 +45,12 @@ Examples:
   par demo                                        see it work, without a table of your own
   par schema init people.csv --out people.toml    draft a schema, then correct it
   par schema check people.csv people.toml         see what it makes of the table
-  par circuit fit people.csv --schema people.toml --out people.circuit
-  par circuit score people.circuit more.csv       how likely are other rows?
+  par fit people.csv --schema people.toml --out people.par
+  par recourse people.par denied.csv --out ways.csv
+  par explain people.par denied.csv --id 17       one person's answer, to read
+  par evaluate people.par test.csv                how good the answers are
 
-Exit status: 0 done, 2 error.";
+Exit status: 0 done, 1 done but not for everybody (`par recourse --strict`), 2 error.";
 
 /// Plausible algorithmic recourse: what to change so that a classifier accepts, plausibly.
 #[derive(Parser)]
@@ -51,18 +68,37 @@ enum Command {
     /// Learn the distribution of a table as a probabilistic circuit, and ask it
     #[command(subcommand)]
     Circuit(circuit::Command),
+    /// Learn a classifier and all that recourse needs from a table, and write it as one model
+    Fit(fit::Fit),
+    /// Make a model for other immutable features, without any data
+    Refit(refit::Refit),
+    /// Tell every denied row of a table what to change
+    Recourse(recourse::Recourse),
+    /// Tell one person what to change, in words
+    Explain(explain::Explain),
+    /// Measure how good the answers of a model are
+    Evaluate(evaluate::Evaluate),
+    /// Print what is in a model, and how it was made
+    Inspect(inspect::Inspect),
     /// Learn who is accepted and who is denied in the embedded German Credit table, and see how well it went
     Demo(demo::Demo),
 }
 
 impl Command {
-    fn run(self) -> Result<()> {
+    fn run(self) -> Result<ExitCode> {
         output::clean_up_when_interrupted()?;
         match self {
-            Self::Schema(command) => command.run(),
-            Self::Circuit(command) => command.run(),
-            Self::Demo(demo) => demo.run(),
+            Self::Schema(command) => command.run()?,
+            Self::Circuit(command) => command.run()?,
+            Self::Fit(fit) => fit.run()?,
+            Self::Refit(refit) => refit.run()?,
+            Self::Recourse(recourse) => return recourse.run(),
+            Self::Explain(explain) => explain.run()?,
+            Self::Evaluate(evaluate) => evaluate.run()?,
+            Self::Inspect(inspect) => inspect.run()?,
+            Self::Demo(demo) => demo.run()?,
         }
+        Ok(ExitCode::SUCCESS)
     }
 }
 
@@ -73,7 +109,8 @@ fn main() -> ExitCode {
             let _ = writeln!(io::stderr(), "error: {}", chain(&error));
             ExitCode::from(2)
         }
-        _ => ExitCode::SUCCESS,
+        Err(_) => ExitCode::SUCCESS,
+        Ok(code) => code,
     }
 }
 

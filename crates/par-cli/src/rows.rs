@@ -1,12 +1,12 @@
 //! The rows of a table that pass `--where`.
 
 use std::fmt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::mpsc;
 use std::thread;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Result, anyhow, bail};
 use par_data::table::Batches;
 use par_data::{Batch, Error, Table, TableOptions, suggest};
 
@@ -46,6 +46,7 @@ impl fmt::Display for Condition {
 }
 
 /// Conditions that must all hold, found in the columns of one table.
+#[derive(Clone)]
 pub(crate) struct Selection(Vec<(usize, Condition)>);
 
 impl Selection {
@@ -73,6 +74,8 @@ const CELLS_PER_BATCH: usize = 1 << 19;
 
 /// The rows of a table that pass all conditions, from first to last.
 pub(crate) struct Rows {
+    path: PathBuf,
+    header: bool,
     origin: String,
     columns: Vec<String>,
     batches: Batches,
@@ -94,8 +97,36 @@ impl Rows {
         let origin = table.origin().to_string();
         let columns = table.columns().to_vec();
         let selection = Selection::new(&origin, &columns, conditions)?;
-        let batches = table.batches(CELLS_PER_BATCH / columns.len().max(1));
-        Ok(Self { origin, columns, batches, selection, conditions: conditions.to_vec(), read: 0 })
+        let batches = batches(table);
+        let (path, conditions) = (path.to_path_buf(), conditions.to_vec());
+        Ok(Self { path, header, origin, columns, batches, selection, conditions, read: 0 })
+    }
+
+    /// The rows of a table that is to be read more than once, so that it must be a file.
+    pub(crate) fn open_file(path: &Path, conditions: &[Condition]) -> Result<Self> {
+        if path.metadata().is_ok_and(|found| !found.is_file() && !found.is_dir()) {
+            bail!(
+                "{}: is a device or a pipe, and the table is read more than once\n\
+                 hint: save it to a file first",
+                path.display()
+            );
+        }
+        Self::open(path, true, conditions)
+    }
+
+    /// The same rows again, from the first one on.
+    pub(crate) fn again(&self) -> Result<Self, Error> {
+        let table = Table::open(&self.path, &TableOptions { header: self.header })?;
+        Ok(Self {
+            path: self.path.clone(),
+            origin: self.origin.clone(),
+            columns: self.columns.clone(),
+            batches: batches(table),
+            selection: self.selection.clone(),
+            conditions: self.conditions.clone(),
+            read: 0,
+            ..*self
+        })
     }
 
     /// The table's name in messages.
@@ -107,15 +138,48 @@ impl Rows {
         &self.columns
     }
 
-    /// Hands all batches to `take`, while a thread of its own reads the next ones: 1.8 instead of 1.2 million rows of
+    /// How many rows have been read so far, those that did not pass too.
+    pub(crate) fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Hands all batches to `take`, each with the numbers of its rows in the table (from 1), while a thread of its own reads the next ones: 1.8 instead of 1.2 million rows of
     /// 16 cells a second are scored that way on two cores.
-    pub(crate) fn read_ahead(&mut self, mut take: impl FnMut(Batch) -> Result<()>) -> Result<()> {
+    pub(crate) fn read_ahead(&mut self, mut take: impl FnMut(Batch, &[u64]) -> Result<()>) -> Result<()> {
         let (sender, batches) = mpsc::sync_channel(2);
         thread::scope(|scope| {
             // It ends when there is no more to read, or nobody takes it.
-            scope.spawn(move || self.try_for_each(|batch| sender.send(batch)));
-            batches.into_iter().try_for_each(|batch| take(batch?))
+            scope.spawn(move || {
+                std::iter::from_fn(|| self.next_numbered()).all(|batch| sender.send(batch).is_ok())
+            });
+            batches.into_iter().try_for_each(|batch| {
+                let (batch, numbers) = batch?;
+                take(batch, &numbers)
+            })
         })
+    }
+
+    /// The next batch, and the numbers of its rows in the table.
+    fn next_numbered(&mut self) -> Option<Result<(Batch, Vec<u64>), Error>> {
+        loop {
+            let mut batch = match self.batches.next()? {
+                Ok(batch) => batch,
+                Err(error) => return Some(Err(error)),
+            };
+            let mut numbers = Vec::with_capacity(batch.rows());
+            let before = self.read;
+            self.read += batch.rows() as u64;
+            batch.retain(|batch, row| {
+                let holds = self.selection.holds(batch, row);
+                if holds {
+                    numbers.push(before + row as u64 + 1);
+                }
+                holds
+            });
+            if batch.rows() > 0 {
+                return Some(Ok((batch, numbers)));
+            }
+        }
     }
 
     /// What to say when not one row passed.
@@ -133,18 +197,13 @@ impl Iterator for Rows {
     type Item = Result<Batch, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        loop {
-            let mut batch = match self.batches.next()? {
-                Ok(batch) => batch,
-                Err(error) => return Some(Err(error)),
-            };
-            self.read += batch.rows() as u64;
-            batch.retain(|batch, row| self.selection.holds(batch, row));
-            if batch.rows() > 0 {
-                return Some(Ok(batch));
-            }
-        }
+        Some(self.next_numbered()?.map(|(batch, _)| batch))
     }
+}
+
+fn batches(table: Table) -> Batches {
+    let columns = table.columns().len();
+    table.batches(CELLS_PER_BATCH / columns.max(1))
 }
 
 #[cfg(test)]

@@ -83,7 +83,7 @@ impl Score {
             writeln!(scores, "line,log_likelihood")?;
         }
         let mut tally = Tally::default();
-        rows.read_ahead(|batch| {
+        rows.read_ahead(|batch, _| {
             let codes = variables.codes(&columns, &batch, self.unseen)?;
             tally.open += codes.open;
             tally.unseen += codes.unseen;

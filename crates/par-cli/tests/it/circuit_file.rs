@@ -60,7 +60,7 @@ fn a_file_of_a_later_version() {
 fn a_file_with_something_behind_it() {
     assert_eq!(
         refused(|bytes| bytes.extend(b"more")),
-        format!("error: damaged.circuit: 4 bytes follow the end of the circuit{HINT}")
+        format!("error: damaged.circuit: 4 bytes follow the end of the file's last part{HINT}")
     );
 }
 

@@ -3,8 +3,14 @@
 mod circuit;
 mod circuit_file;
 mod demo;
+mod evaluate;
+mod explain;
+mod fit;
+mod inspect;
+mod model;
 #[cfg(unix)]
 mod output;
+mod recourse;
 mod schema;
 mod tables;
 mod tidy;

@@ -1,0 +1,165 @@
+//! `par explain`: one person's answer, to read.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+use anyhow::{Result, anyhow, bail};
+use clap::Args;
+use par_data::Batch;
+use par_recourse::{Answer, Bundle, Found, NotFound, Way};
+
+use crate::aligned::{Side, aligned, grouped};
+use crate::recourse::person::{DescribedPoint, Desk, Person};
+use crate::recourse::request::RequestOptions;
+use crate::rows::Rows;
+use crate::{bundle_file, output, words};
+
+const EXAMPLES: &str = "\
+Examples:
+  par explain people.par denied.csv --id 17
+  par explain people.par denied.csv --id 17 --count 3 --lock Age
+  par explain people.par denied.csv --id 17 --method exact --json";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Explain {
+    /// Made by `par fit`
+    model: PathBuf,
+    /// CSV, plain or gzipped, with a line of column names, in any order
+    table: PathBuf,
+    /// The person: what stands in the schema's id column, or the number of the row from 1 if there is none
+    #[arg(long, value_name = "ROW")]
+    id: String,
+    #[command(flatten)]
+    request: RequestOptions,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Explain {
+    pub(crate) fn run(self) -> Result<()> {
+        let bundle = bundle_file::read(&self.model)?;
+        let request = self.request.request(bundle.schema())?;
+        let mut rows = Rows::open(&self.table, true, &[])?;
+        let columns = bundle_file::columns(&bundle, &rows)?;
+        let id_column = columns.id.map(|column| rows.columns()[column].clone());
+        let desk = Desk::new(&bundle, rows.columns(), columns, request, false);
+        let (batch, row, number) = self.find(&desk, &mut rows, id_column.as_deref())?;
+        let person = desk.answer(&mut bundle.solver(), &batch, row, number);
+        if let Err(error) = &person.answer {
+            return Err(anyhow!("{}, {error}", batch.place(row)));
+        }
+        if self.json {
+            return output::print_json(&person.described(&bundle));
+        }
+        output::print(&text(&bundle, &person)?)
+    }
+
+    /// The first row that is called so.
+    fn find(&self, desk: &Desk<'_>, rows: &mut Rows, id_column: Option<&str>) -> Result<(Batch, usize, u64)> {
+        let wanted = self.id.trim();
+        let mut before = 0;
+        for batch in rows.by_ref() {
+            let batch = batch?;
+            let number = |row: usize| before + row as u64 + 1;
+            if let Some(row) =
+                (0..batch.rows()).find(|&row| desk.id(&batch, row, number(row)).trim() == wanted)
+            {
+                let number = number(row);
+                return Ok((batch, row, number));
+            }
+            before += batch.rows() as u64;
+        }
+        let (origin, read) = (rows.origin(), grouped(rows.read()));
+        match id_column {
+            Some(column) => bail!("{origin}: none of {read} rows has `{wanted}` in column `{column}`"),
+            None => bail!(
+                "{origin}: no row `{wanted}`, expected a number from 1 to {read}\n\
+                 hint: the table has no id column, so that rows go by their number"
+            ),
+        }
+    }
+}
+
+fn text(bundle: &Bundle, person: &Person<'_>) -> Result<String> {
+    let mut text = String::new();
+    let decision = match &person.answer {
+        Ok(Answer::Accepted { .. }) => "accepted",
+        _ => "denied",
+    };
+    let probability = person.probability().unwrap_or(f64::NAN);
+    let threshold = bundle.threshold();
+    writeln!(text, "{}: {decision}, probability {probability:.3}, threshold {threshold:.3}", person.id)?;
+    let features = bundle.schema().features();
+    let cells: Vec<[String; 2]> = features
+        .iter()
+        .zip(&person.cells)
+        .map(|(feature, cell)| [feature.name.clone(), words::cell(feature, cell)])
+        .collect();
+    text += &aligned([Side::Left; 2], &cells);
+    match &person.answer {
+        Ok(Answer::Found(found)) => text += &ways(bundle, person, found)?,
+        Ok(Answer::NotFound(not_found)) => text += &no_way(bundle, not_found)?,
+        Ok(Answer::Accepted { .. }) | Err(_) => text += "\nnothing has to change\n",
+    }
+    Ok(text)
+}
+
+fn ways(bundle: &Bundle, person: &Person<'_>, found: &Found) -> Result<String> {
+    let mut text = String::new();
+    for (rank, way) in (1..).zip(&found.ways) {
+        let title = if found.ways.len() > 1 { format!("way {rank}") } else { "a way".to_string() };
+        writeln!(text, "\n{title}, with {}", words::changes(way.changes.len()))?;
+        for change in &way.changes {
+            writeln!(text, "  {}", change.sentence)?;
+        }
+        writeln!(
+            text,
+            "  accepted with probability {:.3}, {}",
+            way.probability,
+            words::percentile(way.percentile)
+        )?;
+        if let Some(proof) = proof(way) {
+            writeln!(text, "  {proof}")?;
+        }
+    }
+    let frontier = person.frontier(bundle, found);
+    if frontier.len() > 1 {
+        text += "\nby number of changes\n";
+        text += &alternatives(&frontier)?;
+    }
+    Ok(text)
+}
+
+/// How far the way is from the likeliest, if that is known.
+fn proof(way: &Way) -> Option<String> {
+    let changes = words::changes(way.changes.len());
+    let gap = way.gap?;
+    Some(match way.is_optimal() {
+        true => format!("proved: no row with {changes} is likelier"),
+        false => format!("no row with {changes} is more than {:.2} times as likely", gap.exp()),
+    })
+}
+
+/// The likeliest rows by their number of changes; a change a line.
+fn alternatives(frontier: &[DescribedPoint]) -> Result<String> {
+    let mut text = String::new();
+    for point in frontier {
+        let DescribedPoint { probability, percentile, .. } = point;
+        let changes = words::changes(point.changes);
+        writeln!(text, "  {changes}: probability {probability:.3}, {}", words::percentile(*percentile))?;
+        for sentence in &point.sentences {
+            writeln!(text, "    {sentence}")?;
+        }
+    }
+    Ok(text)
+}
+
+fn no_way(bundle: &Bundle, not_found: &NotFound) -> Result<String> {
+    let mut text = format!("\nno way was found: {}\n", words::reason(not_found.reason));
+    if let Some(remedy) = words::remedy(bundle.schema(), not_found) {
+        writeln!(text, "what would have to give: {remedy}")?;
+    }
+    Ok(text)
+}

@@ -1,0 +1,323 @@
+//! `par fit`: from a table to a bundle.
+
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow};
+use clap::{Args, ValueEnum};
+use par_data::Schema;
+use par_recourse::classifier::Threshold;
+use par_recourse::{Bundle, Config, Recourse};
+use serde::Serialize;
+
+use crate::aligned::{Facts, grouped, percent};
+use crate::fitting::Watch;
+use crate::output::{self, Destination};
+use crate::rows::{Condition, Rows};
+
+const EXAMPLES: &str = "\
+Examples:
+  par fit people.csv --schema people.toml --out people.par
+  par fit people.csv --schema people.toml --where 'fold!=0' --out people.par
+  par fit people.csv --schema people.toml --config slow.toml --seed 7 --out people.par
+
+A configuration file is TOML and holds what is to be other than usual; `par inspect` prints all settings of a
+model that way. Options count more than the file, and the file more than the preset. Same rows, same settings,
+same seed: the same bytes, on any number of threads. No training row is in the model.";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Fit {
+    /// Table to learn from: CSV, plain or gzipped
+    table: PathBuf,
+    /// What the columns mean
+    #[arg(long, value_name = "FILE")]
+    schema: PathBuf,
+    /// Where the model goes
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+    /// Settings, as TOML
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Settings to start from
+    #[arg(long, value_enum)]
+    preset: Option<Preset>,
+    /// Same rows, same settings, same seed: the same model [default: 0]
+    // TOML, as which `par inspect` prints the settings, has no larger numbers.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
+    seed: Option<u64>,
+    /// Quantile bins of a numeric feature, unless the schema says otherwise [default: 10]
+    #[arg(long, value_name = "N")]
+    bins: Option<usize>,
+    /// Probability from which a row is accepted, or `youden` for the one that tells the classes apart best [default: 0.5]
+    #[arg(long, value_name = "PROBABILITY", value_parser = threshold)]
+    threshold: Option<Threshold>,
+    /// Class that counts as accepted, if not the schema's
+    #[arg(long, value_name = "CLASS")]
+    favourable: Option<String>,
+    /// By how many nats each further change must make the recourse likelier [default: 1.25]
+    #[arg(long, value_name = "NATS")]
+    price: Option<f64>,
+    /// How many features a recourse changes at most, where that leaves nobody without [default: 4]
+    #[arg(long, value_name = "N")]
+    budget: Option<usize>,
+    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Preset {
+    /// As the paper does it: its circuits, its generator, its local search
+    Paper,
+}
+
+fn threshold(text: &str) -> Result<Threshold, String> {
+    if text == "youden" {
+        return Ok(Threshold::Youden);
+    }
+    let probability = f64::from_str(text).ok().filter(|number| *number > 0.0 && *number < 1.0);
+    probability
+        .map(Threshold::Fixed)
+        .ok_or_else(|| "expected a number above 0 and below 1, or `youden`".into())
+}
+
+impl Fit {
+    pub(crate) fn run(self) -> Result<()> {
+        let inputs: Vec<&Path> = [Some(&self.table), Some(&self.schema), self.config.as_ref()]
+            .into_iter()
+            .flatten()
+            .map(PathBuf::as_path)
+            .collect();
+        let destination = Destination::new(&self.out, &inputs)?;
+        let config = self.config()?;
+        let start = Instant::now();
+        let schema = Schema::load(&self.schema)?;
+        let rows = Rows::open_file(&self.table, &self.conditions)?;
+        let columns = schema.columns(rows.origin(), rows.columns())?;
+        let what = self.out.display().to_string();
+        let watch = Watch::new(&what)?;
+        let fitted =
+            Recourse::new(schema, config).fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage));
+        watch.end();
+        let bundle = fitted.map_err(|error| explained(error, &rows))?;
+        let bytes = bundle.to_bytes();
+        output::write_file(destination, &bytes)?;
+        let summary = Summary::new(&bundle, what, bytes.len(), start.elapsed().as_secs_f64());
+        if self.json { output::print_json(&summary) } else { output::print(&summary.text()) }
+    }
+
+    /// The preset, what the file says, what the options say: the later counts more.
+    fn config(&self) -> Result<Config> {
+        let mut config = match self.preset {
+            Some(Preset::Paper) => Config::paper(),
+            None => Config::default(),
+        };
+        if let Some(path) = &self.config {
+            config = with_file(&config, path)?;
+        }
+        config.seed = self.seed.unwrap_or(config.seed);
+        config.bins.bins = self.bins.unwrap_or(config.bins.bins);
+        config.classifier.threshold = self.threshold.unwrap_or(config.classifier.threshold);
+        config.answers.price = self.price.unwrap_or(config.answers.price);
+        config.answers.budget = self.budget.unwrap_or(config.answers.budget);
+        if self.favourable.is_some() {
+            config.favourable.clone_from(&self.favourable);
+        }
+        config.check()?;
+        Ok(config)
+    }
+}
+
+/// Settings with those of a file laid over them.
+fn with_file(config: &Config, path: &Path) -> Result<Config> {
+    let origin = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("{origin}: cannot be read"))?;
+    let refuse = |error: toml::de::Error| match error.span() {
+        Some(span) => {
+            let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
+            anyhow!("{origin}, line {line}: {}", error.message())
+        }
+        None => anyhow!("{origin}: {}", error.message()),
+    };
+    // Read as a whole configuration first: what is refused then has a line.
+    toml::from_str::<Config>(&text).map_err(refuse)?;
+    let mut settings = toml::Table::try_from(config).context("settings cannot be written as TOML")?;
+    lay_over(&mut settings, text.parse::<toml::Table>().map_err(refuse)?);
+    settings.try_into().map_err(refuse)
+}
+
+/// Puts settings in the place of others, section by section.
+fn lay_over(settings: &mut toml::Table, others: toml::Table) {
+    for (key, other) in others {
+        match (settings.get_mut(&key), other) {
+            (Some(toml::Value::Table(section)), toml::Value::Table(other)) => lay_over(section, other),
+            (_, other) => {
+                settings.insert(key, other);
+            }
+        }
+    }
+}
+
+/// Why there is no bundle, with what only the command line knows.
+fn explained(error: par_recourse::Error, rows: &Rows) -> anyhow::Error {
+    match error {
+        par_recourse::Error::Data(par_data::Error::NoRows { .. }) => match rows.again() {
+            Ok(mut rows) => {
+                rows.by_ref().for_each(drop);
+                rows.none_passed()
+            }
+            Err(error) => error.into(),
+        },
+        other => other.into(),
+    }
+}
+
+/// What was made, for whoever asked for it.
+#[derive(Serialize)]
+pub(crate) struct Summary {
+    rows: usize,
+    accepted_rows: usize,
+    denied_rows: usize,
+    classes: [String; 2],
+    features: usize,
+    epochs: usize,
+    auc: Option<f64>,
+    accuracy: Option<f64>,
+    threshold: f64,
+    accepted_circuit: CircuitFacts,
+    denied_circuit: CircuitFacts,
+    pool: usize,
+    generator: GeneratorFacts,
+    immutable: Vec<String>,
+    seed: u64,
+    seconds: f64,
+    bytes: usize,
+    out: String,
+    warnings: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct CircuitFacts {
+    edges: usize,
+    parameters: usize,
+    /// Mean log-likelihood of held-out rows, in nats.
+    held_out: f64,
+}
+
+#[derive(Serialize)]
+struct GeneratorFacts {
+    examples: usize,
+    steps: usize,
+    held_out: usize,
+    /// The share of held-out factuals whose likeliest row is accepted, at the end of training.
+    valid: Option<f64>,
+}
+
+impl Summary {
+    pub(crate) fn new(bundle: &Bundle, out: String, bytes: usize, seconds: f64) -> Self {
+        let card = bundle.card();
+        let circuit = |circuit: &par_circuit::Circuit, held_out| CircuitFacts {
+            edges: circuit.edges(),
+            parameters: circuit.parameters(),
+            held_out,
+        };
+        let features = bundle.schema().features();
+        let immutable = (0..features.len()).filter(|&feature| bundle.constraints().is_immutable(feature));
+        let last = card.generator.points.last();
+        Self {
+            rows: card.rows.iter().sum(),
+            accepted_rows: card.rows[0],
+            denied_rows: card.rows[1],
+            classes: card.classes.clone(),
+            features: features.len(),
+            epochs: card.classifier.epochs.len(),
+            auc: card.auc,
+            accuracy: card.accuracy,
+            threshold: bundle.threshold(),
+            accepted_circuit: circuit(bundle.accepted(), card.held_out[0]),
+            denied_circuit: circuit(bundle.denied(), card.held_out[1]),
+            pool: bundle.pool().len(),
+            generator: GeneratorFacts {
+                examples: card.generator.examples,
+                steps: last.map_or(0, |point| point.step),
+                held_out: card.generator.held_out,
+                valid: last.and_then(|point| point.held_out).map(|held_out| held_out.valid),
+            },
+            immutable: immutable.map(|feature| features[feature].name.clone()).collect(),
+            seed: bundle.config().seed,
+            seconds,
+            bytes,
+            out,
+            warnings: warnings(bundle),
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let circuit = |circuit: &CircuitFacts| {
+            format!("{} edges, held out {:.4} nats a row", grouped(circuit.edges), circuit.held_out)
+        };
+        let [accepted, denied] = &self.classes;
+        let mut facts = Facts::default();
+        facts.add(
+            "rows",
+            format!(
+                "{}: {} accepted ({accepted}), {} denied ({denied})",
+                grouped(self.rows),
+                grouped(self.accepted_rows),
+                grouped(self.denied_rows)
+            ),
+        );
+        facts.add("features", format!("{}{}", grouped(self.features), immutable_text(&self.immutable)));
+        let auc = self.auc.map_or(String::new(), |auc| format!(", AUC {auc:.3} on the training rows"));
+        facts.add("classifier", format!("{} epochs{auc}", grouped(self.epochs)));
+        facts.add("threshold", format!("{:.3}", self.threshold));
+        facts.add("accepted circuit", circuit(&self.accepted_circuit));
+        facts.add("denied circuit", circuit(&self.denied_circuit));
+        facts.add("accepted pool", format!("{} rows", grouped(self.pool)));
+        facts.add("generator", self.generator.text());
+        facts.add("seconds", format!("{:.2}", self.seconds));
+        facts.add("written to", format!("{}, {} bytes", self.out, grouped(self.bytes)));
+        let warnings = self.warnings.iter().map(|warning| format!("\nwarning: {warning}\n"));
+        facts.text() + &warnings.collect::<String>()
+    }
+}
+
+impl GeneratorFacts {
+    fn text(&self) -> String {
+        let valid = self.valid.map_or(String::new(), |valid| {
+            format!(", {} of {} held-out factuals accepted at once", percent(valid), grouped(self.held_out))
+        });
+        format!("{} examples, {} steps{valid}", grouped(self.examples), grouped(self.steps))
+    }
+}
+
+fn immutable_text(names: &[String]) -> String {
+    match names.len() {
+        0 => ", none immutable".to_string(),
+        _ => format!(", immutable: {}", names.join(", ")),
+    }
+}
+
+/// What makes a bundle of little use.
+fn warnings(bundle: &Bundle) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if bundle.pool().is_empty() {
+        warnings.push(
+            "the classifier denies everybody that the accepted circuit imagines, so that there may be no way for anybody\n\
+             hint: lower `--threshold`, or let it be `youden`"
+                .to_string(),
+        );
+    } else if bundle.card().generator.examples == 0 {
+        warnings.push(
+            "the classifier denies nobody, so that nobody needs recourse\n\
+             hint: raise `--threshold`, let it be `youden`, or look at `favourable` in the schema"
+                .to_string(),
+        );
+    }
+    warnings
+}

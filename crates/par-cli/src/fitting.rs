@@ -1,0 +1,57 @@
+//! Fitting with a person watching: every stage is told to a terminal, and to nothing else.
+
+use std::time::Duration;
+
+use anyhow::Result;
+use indicatif::{ProgressBar, ProgressStyle};
+use par_recourse::Stage;
+
+use crate::aligned::grouped;
+
+/// Shows how far a fit has come.
+pub(crate) struct Watch(ProgressBar);
+
+impl Watch {
+    /// `what` is being made.
+    pub(crate) fn new(what: &str) -> Result<Self> {
+        let spinner =
+            ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg} {elapsed}")?);
+        spinner.set_message(format!("fitting {what}"));
+        spinner.enable_steady_tick(Duration::from_millis(100));
+        Ok(Self(spinner))
+    }
+
+    pub(crate) fn tell(&self, stage: Stage<'_>) {
+        let spinner = &self.0;
+        match stage {
+            Stage::Read(rows) => {
+                spinner.println(format!("  {} rows read", grouped(rows)));
+                spinner.set_message("classifier");
+            }
+            Stage::Classifier(epoch, losses) => {
+                let loss = losses.validation.unwrap_or(losses.training);
+                spinner.set_message(format!("classifier, epoch {epoch}, loss {loss:.4}"));
+            }
+            Stage::Circuit(class, trial) => {
+                let (held_out, edges, name) = (trial.held_out, grouped(trial.edges), &trial.name);
+                spinner.println(format!(
+                    "  circuit of the {class}: {held_out:.4} nats a row, {edges} edges, {name}"
+                ));
+                spinner.set_message("circuits");
+            }
+            Stage::Pool(rows) => {
+                spinner.println(format!("  {} accepted rows drawn", grouped(rows)));
+                spinner.set_message("examples for the generator");
+            }
+            Stage::Generator(progress) => {
+                let (step, steps) = (grouped(progress.step), grouped(progress.steps));
+                spinner.set_message(format!("generator, step {step} of {steps}"));
+            }
+            _ => {}
+        }
+    }
+
+    pub(crate) fn end(self) {
+        self.0.finish_and_clear();
+    }
+}

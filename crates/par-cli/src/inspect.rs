@@ -1,0 +1,282 @@
+//! `par inspect`: what is in a bundle, and how it was made.
+
+use std::path::PathBuf;
+
+use anyhow::{Context, Result};
+use clap::Args;
+use par_circuit::Circuit;
+use par_data::schema::{Kind, Monotone};
+use par_recourse::{Bundle, Card, Config};
+use serde::Serialize;
+
+use crate::aligned::{Facts, Side, aligned, grouped};
+use crate::{bundle_file, domain_text, output};
+
+#[derive(Args)]
+pub(crate) struct Inspect {
+    /// Made by `par fit`
+    model: PathBuf,
+    /// Print as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Inspect {
+    pub(crate) fn run(self) -> Result<()> {
+        let bundle = bundle_file::read(&self.model)?;
+        let bytes = self.model.metadata().with_context(|| self.model.display().to_string())?.len();
+        let contents = Contents::new(&bundle, bytes);
+        if self.json { output::print_json(&contents) } else { output::print(&contents.text(&bundle)?) }
+    }
+}
+
+#[derive(Serialize)]
+struct Contents {
+    bytes: u64,
+    threshold: f64,
+    features: Vec<FeatureFacts>,
+    rules: Vec<RuleFacts>,
+    classifier: NetworkFacts,
+    accepted_circuit: CircuitFacts,
+    denied_circuit: CircuitFacts,
+    pool: usize,
+    generator: NetworkFacts,
+    card: Card,
+    config: Config,
+    schema: String,
+}
+
+#[derive(Serialize)]
+struct FeatureFacts {
+    name: String,
+    kind: &'static str,
+    codes: usize,
+    coded_as: &'static str,
+    /// Categories or numbers by code; of bins the edges.
+    contents: Vec<String>,
+    immutable: bool,
+    monotone: &'static str,
+    bounds: Option<[f64; 2]>,
+    allowed: Option<Vec<String>>,
+    unit: Option<String>,
+}
+
+#[derive(Serialize)]
+struct RuleFacts {
+    if_increases: String,
+    must_increase: String,
+}
+
+#[derive(Serialize)]
+struct NetworkFacts {
+    /// Widths of the layers.
+    widths: Vec<usize>,
+    parameters: usize,
+}
+
+#[derive(Serialize)]
+struct CircuitFacts {
+    nodes: usize,
+    edges: usize,
+    parameters: usize,
+    held_out: f64,
+}
+
+impl CircuitFacts {
+    fn new(circuit: &Circuit, held_out: f64) -> Self {
+        Self {
+            nodes: circuit.nodes().len(),
+            edges: circuit.edges(),
+            parameters: circuit.parameters(),
+            held_out,
+        }
+    }
+
+    fn text(&self) -> String {
+        let (edges, parameters) = (grouped(self.edges), grouped(self.parameters));
+        format!("{edges} edges, {parameters} parameters, held out {:.4} nats a row", self.held_out)
+    }
+}
+
+impl FeatureFacts {
+    fn new(bundle: &Bundle, position: usize) -> Self {
+        let feature = &bundle.schema().features()[position];
+        let domain = &bundle.discretizer().domains()[position];
+        Self {
+            name: feature.name.clone(),
+            kind: match feature.kind {
+                Kind::Nominal => "nominal",
+                Kind::Ordinal => "ordinal",
+                Kind::Discrete => "discrete",
+                Kind::Continuous => "continuous",
+            },
+            codes: domain.cardinality(),
+            coded_as: domain_text::coded_as(domain),
+            contents: domain_text::contents(domain),
+            immutable: bundle.constraints().is_immutable(position),
+            monotone: match feature.monotone {
+                Monotone::None => "none",
+                Monotone::Increasing => "increasing",
+                Monotone::Decreasing => "decreasing",
+            },
+            bounds: feature.bounds,
+            allowed: feature.allowed.clone(),
+            unit: feature.unit.clone(),
+        }
+    }
+
+    /// What a person may do about it.
+    fn freedom(&self) -> String {
+        let direction = match (self.immutable, self.monotone) {
+            (true, _) => return "immutable".to_string(),
+            (false, "increasing") => "rises only",
+            (false, "decreasing") => "falls only",
+            (false, _) => "free",
+        };
+        match &self.allowed {
+            Some(allowed) => format!("{direction}, to {}", allowed.join(", ")),
+            None => direction.to_string(),
+        }
+    }
+}
+
+impl Contents {
+    fn new(bundle: &Bundle, bytes: u64) -> Self {
+        let card = bundle.card();
+        let schema = bundle.schema();
+        let name = |feature: usize| schema.features()[feature].name.clone();
+        let shape = bundle.generator().shape();
+        Self {
+            bytes,
+            threshold: bundle.threshold(),
+            features: (0..schema.features().len())
+                .map(|position| FeatureFacts::new(bundle, position))
+                .collect(),
+            rules: schema
+                .rules()
+                .iter()
+                .map(|rule| RuleFacts {
+                    if_increases: name(rule.if_increases),
+                    must_increase: name(rule.must_increase),
+                })
+                .collect(),
+            classifier: NetworkFacts {
+                widths: bundle.classifier().widths().to_vec(),
+                parameters: bundle.classifier().parameters().len(),
+            },
+            accepted_circuit: CircuitFacts::new(bundle.accepted(), card.held_out[0]),
+            denied_circuit: CircuitFacts::new(bundle.denied(), card.held_out[1]),
+            pool: bundle.pool().len(),
+            generator: NetworkFacts {
+                widths: vec![shape.encoder, shape.embedding, shape.hidden[0], shape.hidden[1]],
+                parameters: bundle.generator().parameters().len(),
+            },
+            card: card.clone(),
+            config: bundle.config().clone(),
+            schema: schema.source().to_string(),
+        }
+    }
+
+    fn text(&self, bundle: &Bundle) -> Result<String> {
+        let card = &self.card;
+        let [accepted, denied] = &card.classes;
+        let mut facts = Facts::default();
+        facts.add("made by", format!("{}, seed {}", card.program, self.config.seed));
+        facts.add("bytes", grouped(self.bytes));
+        facts.add(
+            "training rows",
+            format!("{}; none of them is inside", grouped(card.rows.iter().sum::<usize>())),
+        );
+        facts.add("accepted", format!("{accepted}, {} rows", grouped(card.rows[0])));
+        facts.add("denied", format!("{denied}, {} rows", grouped(card.rows[1])));
+        facts.add("classifier", self.classifier_text());
+        let share = |share: Option<f64>| share.map_or("unknown".to_string(), |share| format!("{share:.3}"));
+        facts.add(
+            "",
+            format!("AUC {}, accuracy {} on the training rows", share(card.auc), share(card.accuracy)),
+        );
+        facts.add("threshold", format!("{:.4}", self.threshold));
+        facts.add("accepted circuit", self.accepted_circuit.text());
+        facts.add("denied circuit", self.denied_circuit.text());
+        facts.add("accepted pool", format!("{} rows drawn from the circuit", grouped(self.pool)));
+        self.add_generator(&mut facts);
+
+        let mut text = format!("model\n{}\n{} features\n", facts.text(), grouped(self.features.len()));
+        let lines: Vec<[String; 6]> = self
+            .features
+            .iter()
+            .zip(bundle.discretizer().domains())
+            .map(|(feature, domain)| {
+                [
+                    feature.name.clone(),
+                    feature.kind.to_string(),
+                    feature.freedom(),
+                    grouped(feature.codes),
+                    feature.coded_as.to_string(),
+                    domain_text::contents_line(domain),
+                ]
+            })
+            .collect();
+        let (left, right) = (Side::Left, Side::Right);
+        text += &aligned([left, left, left, right, left, left], &lines);
+        if !self.rules.is_empty() {
+            text += "\nrules\n";
+            for RuleFacts { if_increases, must_increase } in &self.rules {
+                text += &format!("  {if_increases} rises only if {must_increase} rises too\n");
+            }
+        }
+        text += "\nconfiguration\n";
+        let config = toml::to_string(&self.config).context("the configuration cannot be written as TOML")?;
+        text.extend(
+            config.lines().map(|line| if line.is_empty() { "\n".into() } else { format!("  {line}\n") }),
+        );
+        Ok(text)
+    }
+
+    fn classifier_text(&self) -> String {
+        let widths: Vec<String> = self.classifier.widths.iter().map(ToString::to_string).collect();
+        let history = &self.card.classifier;
+        let balanced = if history.balanced { ", classes balanced" } else { "" };
+        format!(
+            "layers of {}, {} parameters, {} epochs, the best is epoch {}{balanced}",
+            widths.join(" → "),
+            grouped(self.classifier.parameters),
+            grouped(history.epochs.len()),
+            grouped(history.best)
+        )
+    }
+
+    fn add_generator(&self, facts: &mut Facts) {
+        let [encoder, embedding, first, second] = self.generator.widths[..] else { return };
+        let history = &self.card.generator;
+        facts.add(
+            "generator",
+            format!(
+                "neighbours as {encoder} → {embedding}, layers of {first} and {second}, {} parameters",
+                grouped(self.generator.parameters)
+            ),
+        );
+        let steps = history.points.last().map_or(0, |point| point.step);
+        facts.add(
+            "",
+            format!(
+                "{} examples, {} of them taught, {} steps",
+                grouped(history.examples),
+                grouped(history.taught),
+                grouped(steps)
+            ),
+        );
+        if let Some(held_out) = history.points.last().and_then(|point| point.held_out) {
+            facts.add(
+                "",
+                format!(
+                    "on {} held-out factuals: {:.1} % accepted, {:.2} changes, {:.3} nats",
+                    grouped(history.held_out),
+                    100.0 * held_out.valid,
+                    held_out.changes,
+                    held_out.log_likelihood
+                ),
+            );
+        }
+    }
+}

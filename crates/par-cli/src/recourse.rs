@@ -1,0 +1,258 @@
+//! `par recourse`: from a table of people to a table of ways forward.
+
+mod lines;
+#[cfg(feature = "parquet")]
+mod parquet;
+pub(crate) mod person;
+pub(crate) mod request;
+mod sink;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+use clap::{Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use par_data::Batch;
+use par_recourse::{Answer, Solver};
+use rayon::prelude::*;
+use serde::Serialize;
+
+use crate::aligned::{Facts, grouped};
+use crate::output::{self, Destination};
+use crate::rows::{Condition, Rows};
+use crate::{bundle_file, words};
+use person::{Desk, Person};
+use request::RequestOptions;
+use sink::Sink;
+
+const EXAMPLES: &str = "\
+Examples:
+  par recourse people.par denied.csv --out ways.csv
+  par recourse people.par denied.csv --count 3 --lock Age --lock Job --out ways.jsonl
+  par recourse people.par people.csv --where fold=0 --method exact --strict
+
+A line for every way: id, rank, status, reason, probability, log_likelihood, percentile, changes, similarity,
+method, optimal, gap, time_us, then the row that this person could become, a column for every feature. A row
+without a way has one line without a rank, its probability and cells its own. `status` is `found`, `accepted`
+(nothing to do), `not_found`, or `error` when a cell does not fit; `reason` says why, and what would have to
+give. `gap` is how many nats likelier a row with as many changes could be at most, and stays empty unless it is
+known. With jsonl there is an object for every person.
+
+A column `locks` in the table names features that this person cannot change, with `;` between them.
+Lines are in the order of the rows. Same model, same rows: the same bytes, on any number of threads, unless
+--time is given. Rows are read as a stream: memory does not depend on how many there are.";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Recourse {
+    /// Made by `par fit`
+    model: PathBuf,
+    /// CSV, plain or gzipped, with a line of column names, in any order
+    table: PathBuf,
+    /// Where the ways go; standard output without it
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// How the ways are written [default: what the name of --out ends in, otherwise csv]
+    #[arg(long, value_enum)]
+    format: Option<Format>,
+    #[command(flatten)]
+    request: RequestOptions,
+    /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
+    #[arg(long = "where", value_name = "CONDITION")]
+    conditions: Vec<Condition>,
+    /// Exit with 1 when a denied row is left without recourse, or a row cannot be read
+    #[arg(long)]
+    strict: bool,
+    /// Fill in the column `time_us`, microseconds an answer; the bytes are then never the same twice
+    #[arg(long)]
+    time: bool,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// A line for every way
+    Csv,
+    /// A JSON object for every person, one a line
+    Jsonl,
+    /// As csv, typed, if the program is built for it
+    Parquet,
+}
+
+/// Rows that are answered before any of them is written: enough for all threads to have work.
+const BLOCK: usize = 2048;
+/// Rows that a thread takes at once.
+const PIECE: usize = 16;
+
+impl Recourse {
+    pub(crate) fn run(self) -> Result<ExitCode> {
+        let start = Instant::now();
+        let bundle = bundle_file::read(&self.model)?;
+        let request = self.request.request(bundle.schema())?;
+        let mut rows = Rows::open(&self.table, true, &self.conditions)?;
+        let columns = bundle_file::columns(&bundle, &rows)?;
+        let desk = Desk::new(&bundle, rows.columns(), columns, request, self.time);
+        let destination =
+            self.out.as_deref().map(|out| Destination::new(out, &[&self.model, &self.table])).transpose()?;
+        let format = self.format();
+        let mut sink = Sink::new(format, destination, bundle.schema())?;
+        let spinner = self.spinner()?;
+        let mut tally = Tally::default();
+        rows.read_ahead(|batch, numbers| {
+            for first in (0..batch.rows()).step_by(BLOCK) {
+                let last = batch.rows().min(first + BLOCK);
+                let starts: Vec<usize> = (first..last).step_by(PIECE).collect();
+                let pieces: Vec<Piece<'_>> = starts
+                    .par_iter()
+                    .map_init(
+                        || bundle.solver(),
+                        |solver, &start| {
+                            let rows = start..last.min(start + PIECE);
+                            Piece::new(&desk, format, solver, &batch, numbers, rows)
+                        },
+                    )
+                    .collect();
+                for piece in pieces {
+                    tally.add(piece.tally);
+                    sink.write(&bundle, &piece.bytes, &piece.people)?;
+                }
+                spinner.inc((last - first) as u64);
+            }
+            Ok(())
+        })?;
+        spinner.finish_and_clear();
+        // A table without rows has an answer, if an empty one; conditions that leave none are a slip.
+        if tally.rows == 0 && rows.read() > 0 {
+            return Err(rows.none_passed());
+        }
+        sink.finish()?;
+
+        let complete = tally.not_found == 0 && tally.errors == 0;
+        let summary = Summary { tally, seconds: start.elapsed().as_secs_f64() };
+        let text = if self.json { serde_json::to_string_pretty(&summary)? + "\n" } else { summary.text() };
+        match self.out {
+            Some(_) => output::print(&text)?,
+            None => io::stderr().write_all(text.as_bytes())?,
+        }
+        Ok(if self.strict && !complete { ExitCode::from(1) } else { ExitCode::SUCCESS })
+    }
+
+    fn format(&self) -> Format {
+        let extension =
+            self.out.as_deref().and_then(Path::extension).and_then(|extension| extension.to_str());
+        self.format.unwrap_or(match extension {
+            Some("jsonl" | "ndjson") => Format::Jsonl,
+            Some("parquet") => Format::Parquet,
+            _ => Format::Csv,
+        })
+    }
+
+    /// Tells a terminal how many rows are done, unless the ways themselves go there.
+    fn spinner(&self) -> Result<ProgressBar> {
+        if self.out.is_none() && io::stdout().is_terminal() {
+            return Ok(ProgressBar::hidden());
+        }
+        let style = ProgressStyle::with_template("{spinner} {human_pos} rows {elapsed}")?;
+        let spinner = ProgressBar::new_spinner().with_style(style);
+        spinner.enable_steady_tick(Duration::from_millis(100));
+        Ok(spinner)
+    }
+}
+
+/// Some rows in a row, answered by one thread.
+struct Piece<'a> {
+    /// Their lines, where a line is text.
+    bytes: Vec<u8>,
+    /// The people themselves, where it is not.
+    people: Vec<Person<'a>>,
+    tally: Tally,
+}
+
+impl<'a> Piece<'a> {
+    fn new(
+        desk: &Desk<'_>,
+        format: Format,
+        solver: &mut Solver<'_>,
+        batch: &'a Batch,
+        numbers: &[u64],
+        rows: std::ops::Range<usize>,
+    ) -> Self {
+        let mut tally = Tally::default();
+        let people: Vec<Person<'a>> = rows
+            .map(|row| {
+                let person = desk.answer(solver, batch, row, numbers[row]);
+                tally.count(&person, batch, row);
+                person
+            })
+            .collect();
+        match format.text(desk.bundle, &people) {
+            Some(bytes) => Self { bytes, people: Vec::new(), tally },
+            None => Self { bytes: Vec::new(), people, tally },
+        }
+    }
+}
+
+/// How many rows got which answer.
+#[derive(Default, Serialize)]
+struct Tally {
+    rows: u64,
+    accepted: u64,
+    found: u64,
+    not_found: u64,
+    errors: u64,
+    /// What the first error says, and where.
+    first_error: Option<String>,
+}
+
+impl Tally {
+    fn count(&mut self, person: &Person<'_>, batch: &Batch, row: usize) {
+        self.rows += 1;
+        match &person.answer {
+            Ok(Answer::Accepted { .. }) => self.accepted += 1,
+            Ok(Answer::Found(_)) => self.found += 1,
+            Ok(Answer::NotFound(_)) => self.not_found += 1,
+            Err(error) => {
+                self.errors += 1;
+                self.first_error.get_or_insert_with(|| format!("{}, {error}", batch.place(row)));
+            }
+        }
+    }
+
+    fn add(&mut self, other: Self) {
+        self.rows += other.rows;
+        self.accepted += other.accepted;
+        self.found += other.found;
+        self.not_found += other.not_found;
+        self.errors += other.errors;
+        self.first_error = self.first_error.take().or(other.first_error);
+    }
+}
+
+#[derive(Serialize)]
+struct Summary {
+    #[serde(flatten)]
+    tally: Tally,
+    seconds: f64,
+}
+
+impl Summary {
+    fn text(&self) -> String {
+        let Tally { rows, accepted, found, not_found, errors, first_error } = &self.tally;
+        let mut facts = Facts::default();
+        facts.add("rows", grouped(*rows));
+        facts.add("accepted", grouped(*accepted));
+        facts.add("recourse found", grouped(*found));
+        facts.add("not found", grouped(*not_found));
+        if let Some(error) = first_error {
+            facts.add("errors", format!("{}, the first: {}", grouped(*errors), words::without_hint(error)));
+        }
+        let rows_per_second = (*rows as f64 / self.seconds.max(1e-9)) as u64;
+        facts.add("seconds", format!("{:.2}, {} rows/s", self.seconds, grouped(rows_per_second)));
+        facts.text()
+    }
+}

@@ -1,0 +1,86 @@
+//! The tidy table: a line for every way, and one for every row that has none.
+
+use par_data::Schema;
+use par_recourse::Way;
+
+use super::person::Person;
+
+/// The columns before those of the features.
+pub(super) const COLUMNS: [&str; 13] = [
+    "id",
+    "rank",
+    "status",
+    "reason",
+    "probability",
+    "log_likelihood",
+    "percentile",
+    "changes",
+    "similarity",
+    "method",
+    "optimal",
+    "gap",
+    "time_us",
+];
+
+/// One line of the table.
+pub(super) struct Line<'a> {
+    pub(super) rank: Option<usize>,
+    pub(super) reason: Option<String>,
+    /// That of the way, or of the row as it is.
+    pub(super) probability: Option<f64>,
+    pub(super) way: Option<&'a Way>,
+    pub(super) person: &'a Person<'a>,
+}
+
+impl<'a> Line<'a> {
+    pub(super) fn of(schema: &Schema, person: &'a Person<'a>) -> Vec<Self> {
+        let line = |rank, way: &'a Way| Self {
+            rank: Some(rank),
+            reason: None,
+            probability: Some(way.probability),
+            way: Some(way),
+            person,
+        };
+        if person.ways().is_empty() {
+            let (reason, probability) = (person.reason(schema), person.probability());
+            return vec![Self { rank: None, reason, probability, way: None, person }];
+        }
+        (1..).zip(person.ways()).map(|(rank, way)| line(rank, way)).collect()
+    }
+
+    /// The cell of a feature, that of the row itself where there is no way.
+    pub(super) fn cell(&self, feature: usize) -> &str {
+        self.way.map_or(self.person.cells[feature], |way| &way.cells[feature])
+    }
+
+    pub(super) fn optimal(&self) -> Option<bool> {
+        self.way.and_then(|way| way.gap.map(|_| way.is_optimal()))
+    }
+
+    /// As CSV has it: what is absent is empty.
+    pub(super) fn write(&self, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
+        let way = self.way;
+        let facts = [
+            text(self.rank),
+            self.person.status().to_string(),
+            text(self.reason.as_ref()),
+            text(self.probability),
+            text(way.map(|way| way.log_likelihood)),
+            text(way.map(|way| way.percentile)),
+            text(way.map(|way| way.changes.len())),
+            text(way.map(|way| way.similarity)),
+            text(way.map(|way| way.method.name())),
+            text(self.optimal()),
+            text(way.and_then(|way| way.gap)),
+            text(self.person.time_us),
+        ];
+        csv.write_field(&self.person.id)?;
+        facts.iter().try_for_each(|fact| csv.write_field(fact))?;
+        (0..self.person.cells.len()).try_for_each(|feature| csv.write_field(self.cell(feature)))?;
+        csv.write_record(None::<&[u8]>)
+    }
+}
+
+fn text(value: Option<impl ToString>) -> String {
+    value.as_ref().map_or_else(String::new, ToString::to_string)
+}

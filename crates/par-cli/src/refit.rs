@@ -1,0 +1,57 @@
+//! `par refit`: the same model for other immutable features, without any data.
+
+use std::path::PathBuf;
+use std::time::Instant;
+
+use anyhow::{Context, Result};
+use clap::Args;
+
+use crate::bundle_file;
+use crate::fit::Summary;
+use crate::fitting::Watch;
+use crate::output::{self, Destination};
+
+const EXAMPLES: &str = "\
+Examples:
+  par refit people.par --immutable Age --immutable Sex --out fixed.par
+  par refit people.par --nothing-immutable --out free.par
+
+Classifier and circuits stay as they are; the pool is drawn and the generator trained again, from the circuits
+alone. No table is needed.";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct Refit {
+    /// Made by `par fit`
+    model: PathBuf,
+    /// Feature that nobody can change, one or more; those of the schema no longer count
+    #[arg(long, value_name = "FEATURE", required_unless_present = "nothing_immutable")]
+    immutable: Vec<String>,
+    /// Everybody can change everything
+    #[arg(long, conflicts_with = "immutable")]
+    nothing_immutable: bool,
+    /// Where the new model goes
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+    /// Print the summary as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Refit {
+    pub(crate) fn run(self) -> Result<()> {
+        let destination = Destination::new(&self.out, &[&self.model])?;
+        let start = Instant::now();
+        let bundle = bundle_file::read(&self.model)?;
+        let immutable: Vec<&str> = self.immutable.iter().map(String::as_str).collect();
+        let what = self.out.display().to_string();
+        let watch = Watch::new(&what)?;
+        let refitted = bundle.refit(&immutable, &mut |stage| watch.tell(stage));
+        watch.end();
+        let refitted = refitted.with_context(|| self.model.display().to_string())?;
+        let bytes = refitted.to_bytes();
+        output::write_file(destination, &bytes)?;
+        let summary = Summary::new(&refitted, what, bytes.len(), start.elapsed().as_secs_f64());
+        if self.json { output::print_json(&summary) } else { output::print(&summary.text()) }
+    }
+}

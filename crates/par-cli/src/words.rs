@@ -1,0 +1,125 @@
+//! What a bundle says, in plain words.
+
+use par_data::schema::{Monotone, Rule};
+use par_data::{Feature, Restriction, Schema};
+use par_recourse::{NotFound, Obstacle, Reason};
+
+/// A cell as a person reads it: the label of a category, a number with its unit.
+pub(crate) fn cell(feature: &Feature, text: &str) -> String {
+    let text = text.trim();
+    match (feature.labels.get(text), &feature.unit) {
+        (Some(label), _) => label.clone(),
+        (None, Some(unit)) if !text.is_empty() => format!("{text} {unit}"),
+        (None, _) => text.to_string(),
+    }
+}
+
+/// `1 change`, `2 changes`.
+pub(crate) fn changes(count: usize) -> String {
+    if count == 1 { "1 change".to_string() } else { format!("{count} changes") }
+}
+
+/// How likely a row is among accepted ones.
+pub(crate) fn percentile(share: f64) -> String {
+    if share >= 1.0 {
+        return "likelier than all accepted people".to_string();
+    }
+    // Rounded down: 99.9 % are not all.
+    format!("likelier than {:.0} % of accepted people", (100.0 * share).floor())
+}
+
+/// Why there is no way.
+pub(crate) fn reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::NothingToChange => "locks and constraints leave nothing to change",
+        Reason::OutOfReach => "every row within the limits is denied, which is proved",
+        Reason::SearchEnded => "the search ended before it found a way, or proved that there is none",
+        Reason::ProposalsDenied => "nothing that the generator proposes is accepted",
+    }
+}
+
+/// What would have to give for a way to be there, as far as it is known.
+pub(crate) fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
+    if not_found.reason == Reason::ProposalsDenied {
+        return Some("search with `--method refine`".to_string());
+    }
+    if let Some(needed) = not_found.needs_changes {
+        return Some(format!("allow {}", changes(needed)));
+    }
+    let obstacles: Vec<String> = not_found.obstacles.iter().map(|one| obstacle(schema, *one)).collect();
+    (!obstacles.is_empty()).then(|| obstacles.join(" and "))
+}
+
+fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
+    let name = |feature: usize| &schema.features()[feature].name;
+    match obstacle {
+        Obstacle::Lock(feature) => format!("unlock `{}`", name(feature)),
+        Obstacle::Schema(Restriction::Monotone(feature)) => {
+            let direction = match schema.features()[feature].monotone {
+                Monotone::Increasing => "fall",
+                Monotone::Decreasing => "rise",
+                Monotone::None => "change",
+            };
+            format!("let `{}` {direction}", name(feature))
+        }
+        Obstacle::Schema(Restriction::Immutable(feature)) => format!("let `{}` change", name(feature)),
+        Obstacle::Schema(Restriction::Allowed(feature)) => format!("allow more of `{}`", name(feature)),
+        Obstacle::Schema(Restriction::Rule(Rule { if_increases, must_increase })) => {
+            format!("let `{}` rise without `{}`", name(if_increases), name(must_increase))
+        }
+        Obstacle::Schema(_) => "lift a constraint".to_string(),
+    }
+}
+
+/// The part of a message before its hint.
+pub(crate) fn without_hint(message: &str) -> &str {
+    message.split_once('\n').map_or(message, |(message, _)| message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = r#"
+[[feature]]
+name = "age"
+kind = "discrete"
+monotone = "increasing"
+unit = "years"
+
+[[feature]]
+name = "job"
+kind = "nominal"
+values = ["a", "b"]
+labels = { a = "cook" }
+"#;
+
+    #[test]
+    fn what_would_have_to_give_is_said_in_words() {
+        let schema = Schema::parse(SCHEMA, "test").expect("a schema");
+        let not_found = |reason, needs_changes, obstacles: &[Obstacle]| {
+            let obstacles = obstacles.to_vec();
+            remedy(&schema, &NotFound { probability: 0.1, reason, needs_changes, obstacles })
+        };
+        let both = [Obstacle::Lock(1), Obstacle::Schema(Restriction::Monotone(0))];
+        let out_of_reach = Reason::OutOfReach;
+        assert_eq!(not_found(out_of_reach, None, &both), Some("unlock `job` and let `age` fall".to_string()));
+        assert_eq!(not_found(out_of_reach, Some(1), &[]), Some("allow 1 change".to_string()));
+        assert_eq!(not_found(out_of_reach, None, &[]), None);
+        let rule = Restriction::Rule(Rule { if_increases: 1, must_increase: 0 });
+        assert_eq!(
+            not_found(Reason::SearchEnded, None, &[Obstacle::Schema(rule)]),
+            Some("let `job` rise without `age`".to_string())
+        );
+    }
+
+    #[test]
+    fn cells_have_labels_and_units() {
+        let schema = Schema::parse(SCHEMA, "test").expect("a schema");
+        let [age, job] = schema.features() else { panic!("two features") };
+        assert_eq!(
+            [cell(age, " 31"), cell(age, ""), cell(job, "a"), cell(job, "b")],
+            ["31 years", "", "cook", "b"]
+        );
+    }
+}

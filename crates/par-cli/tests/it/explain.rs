@@ -1,0 +1,65 @@
+use crate::Sandbox;
+
+const HEADER: &str = "id,age,city,education,income,debt\n";
+
+/// A table of one person who is denied, and one who is accepted.
+fn two() -> Sandbox {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("two.csv", format!("{HEADER}poor,30,Ulm,low,1000,7\nrich,40,Kiel,high,3800,0\n"));
+    sandbox
+}
+
+#[test]
+fn a_denied_person_is_told_what_to_change() {
+    let sandbox = two();
+    let told = sandbox.run(&["explain", "a.par", "two.csv", "--id", "poor", "--method", "exact"]);
+    insta::assert_snapshot!(told, @"");
+}
+
+#[test]
+fn an_accepted_person_has_nothing_to_do() {
+    let sandbox = two();
+    let told = sandbox.run(&["explain", "a.par", "two.csv", "--id", "rich"]);
+    assert!(told.starts_with("rich: accepted, probability "), "{told}");
+    assert!(told.ends_with("\n\nnothing has to change\n"), "{told}");
+}
+
+#[test]
+fn a_person_without_a_way_is_told_what_would_have_to_give() {
+    let sandbox = two();
+    let locked = [
+        "explain", "a.par", "two.csv", "--id", "poor", "--lock", "age", "--lock", "income", "--lock", "debt",
+    ];
+    let told = sandbox.run(&locked);
+    let end = told.split_once("\n\n").expect("two parts").1;
+    insta::assert_snapshot!(end, @"");
+    let answer = sandbox.json(&locked);
+    assert_eq!((&answer["status"], &answer["reason"]), (&"not_found".into(), &"nothing_to_change".into()));
+}
+
+#[test]
+fn a_person_is_known_by_id_or_by_the_number_of_the_row() {
+    let sandbox = two();
+    assert_eq!(
+        sandbox.refused(&["explain", "a.par", "two.csv", "--id", "nobody"]),
+        "error: two.csv: none of 2 rows has `nobody` in column `id`\n"
+    );
+    sandbox.write("bare.csv", sandbox.read("two.csv").replace("id,", "name,"));
+    assert_eq!(sandbox.json(&["explain", "a.par", "bare.csv", "--id", "2"])["status"], "accepted");
+    assert_eq!(
+        sandbox.refused(&["explain", "a.par", "bare.csv", "--id", "3"]),
+        "error: bare.csv: no row `3`, expected a number from 1 to 2\n\
+         hint: the table has no id column, so that rows go by their number\n"
+    );
+}
+
+#[test]
+fn a_cell_that_does_not_fit_is_an_error_here() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("bad.csv", format!("{HEADER}x,30,Ulmm,low,1000,7\n"));
+    let error = sandbox.refused(&["explain", "a.par", "bad.csv", "--id", "x"]);
+    assert!(
+        error.starts_with("error: bad.csv, line 2, column `city`: no category `Ulmm`, did you mean `Ulm`?\n"),
+        "{error}"
+    );
+}

@@ -1,0 +1,149 @@
+use crate::Sandbox;
+use crate::model::FIT;
+
+#[test]
+fn a_model_is_fitted_and_summed_up() {
+    let sandbox = Sandbox::with_applicants();
+    let fitted = sandbox.run(&FIT);
+    let stable = ["rows", "features", "threshold", "accepted pool"];
+    let lines: Vec<&str> =
+        fitted.lines().filter(|line| stable.iter().any(|title| line.trim().starts_with(title))).collect();
+    insta::assert_snapshot!(lines.join("\n"), @r"
+      rows              240: 110 accepted (yes), 130 denied (no)
+      features          5, immutable: city
+      threshold         0.500
+      accepted pool     200 rows
+    ");
+    for title in ["classifier", "accepted circuit", "denied circuit", "generator", "seconds", "written to"] {
+        assert!(fitted.contains(&format!("\n  {title} ")), "{title}: {fitted}");
+    }
+    assert_eq!(sandbox.files(), ["a.par", "applicants.csv", "applicants.toml", "quick.toml"]);
+
+    let summary = sandbox.json(&[&FIT[..], &["--where", "fold!=0"]].concat());
+    assert_eq!(summary["rows"], 192);
+    assert_eq!(summary["bytes"], sandbox.bytes("a.par").len());
+    assert_eq!(summary["warnings"], serde_json::json!([]));
+}
+
+#[test]
+fn same_seed_same_bytes_whatever_the_threads() {
+    let sandbox = Sandbox::with_applicants();
+    let model = |threads: &str, seed: &str| {
+        let arguments = [&FIT[..], &["--seed", seed]].concat();
+        sandbox.par(&arguments).env("RAYON_NUM_THREADS", threads).assert().success();
+        sandbox.bytes("a.par")
+    };
+    assert!(model("1", "3") == model("2", "3"));
+    assert!(model("2", "3") != model("2", "4"));
+}
+
+#[test]
+fn options_count_more_than_the_file_and_the_file_more_than_the_preset() {
+    let sandbox = Sandbox::with_applicants();
+    sandbox.run(
+        &[&FIT[..], &["--preset", "paper", "--price", "0.5", "--threshold", "youden", "--bins", "5"]]
+            .concat(),
+    );
+    let config = sandbox.json(&["inspect", "a.par"])["config"].clone();
+    assert_eq!(config["answers"]["search"], "paper");
+    assert_eq!(config["answers"]["price"], 0.5);
+    assert_eq!(config["classifier"]["threshold"], "youden");
+    assert_eq!(config["bins"]["bins"], 5);
+    assert_eq!(config["generator"]["steps"], 60);
+    assert_eq!(config["circuits"]["learner"], "learnspn");
+}
+
+#[track_caller]
+fn refused(config: &str, arguments: &[&str]) -> String {
+    let sandbox = Sandbox::with_applicants();
+    sandbox.write("quick.toml", config);
+    sandbox.refused(&[&FIT[..], arguments].concat())
+}
+
+#[test]
+fn a_configuration_that_cannot_be_meant() {
+    let unknown = refused("seed = 1\n\n[answers]\nbugdet = 3\n", &[]);
+    assert!(
+        unknown.starts_with("error: quick.toml, line 4: unknown field `bugdet`, expected one of `budget`, "),
+        "{unknown}"
+    );
+    let no_toml = refused("seed = 1\nseed\n", &[]);
+    assert!(no_toml.starts_with("error: quick.toml, line 2: "), "{no_toml}");
+    assert_eq!(refused("[pool]\nsize = 0\n", &[]), "error: `size` is 0, expected 1 to 1000000\n");
+    let typed = refused("seed = \"many\"\n", &[]);
+    assert!(typed.starts_with("error: quick.toml, line 1: invalid type: string \"many\""), "{typed}");
+    assert_eq!(
+        refused("", &["--favourable", "Yes"]),
+        "error: the label has no class `Yes`, did you mean `yes`?\n"
+    );
+}
+
+#[test]
+fn rows_of_one_class_are_not_enough() {
+    let sandbox = Sandbox::with_applicants();
+    assert_eq!(
+        sandbox.refused(&[&FIT[..], &["--where", "decision=yes"]].concat()),
+        "error: every training row is accepted, expected rows of both classes\n"
+    );
+    assert_eq!(
+        sandbox.refused(&[&FIT[..], &["--where", "fold=9"]].concat()),
+        "error: applicants.csv: none of 240 rows is left by `fold=9`\n"
+    );
+}
+
+#[test]
+fn a_classifier_that_denies_nobody_is_warned_about() {
+    let sandbox = Sandbox::with_applicants();
+    let fitted = sandbox.run(&[&FIT[..], &["--threshold", "0.000000001"]].concat());
+    assert!(
+        fitted.contains("\nwarning: the classifier denies nobody, so that nobody needs recourse\n"),
+        "{fitted}"
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_is_refused_because_the_table_is_read_more_than_once() {
+    let sandbox = Sandbox::with_applicants();
+    let fit = ["fit", "/dev/stdin", "--schema", "applicants.toml", "--out", "a.par"];
+    let output = sandbox.par(&fit).write_stdin("id\n").output().expect("par starts");
+    assert_eq!(
+        String::from_utf8(output.stderr).expect("UTF-8"),
+        "error: /dev/stdin: is a device or a pipe, and the table is read more than once\n\
+         hint: save it to a file first\n"
+    );
+}
+
+#[test]
+fn what_is_read_from_is_not_written_to() {
+    let sandbox = Sandbox::with_applicants();
+    for out in ["applicants.csv", "applicants.toml", "quick.toml"] {
+        let error = sandbox.refused(&[&FIT[..7], &[out]].concat());
+        assert_eq!(
+            error,
+            format!(
+                "error: {out}: is read from, and writing would replace it\nhint: write to another file\n"
+            )
+        );
+    }
+}
+
+#[test]
+fn a_refit_needs_no_table() {
+    let sandbox = Sandbox::with_model();
+    std::fs::remove_file(sandbox.path("applicants.csv")).expect("a file");
+    let refit = ["refit", "a.par", "--out", "b.par"];
+    let summary = sandbox.json(&[&refit[..], &["--immutable", "age", "--immutable", "income"]].concat());
+    assert_eq!(summary["immutable"], serde_json::json!(["age", "income"]));
+    let features = sandbox.json(&["inspect", "b.par"])["features"].clone();
+    let immutable: Vec<&serde_json::Value> =
+        features.as_array().expect("a list").iter().map(|feature| &feature["immutable"]).collect();
+    assert_eq!(immutable, [true, false, false, true, false]);
+
+    let free = sandbox.run(&[&refit[..], &["--nothing-immutable"]].concat());
+    assert!(free.contains("\n  features          5, none immutable\n"), "{free}");
+    assert_eq!(
+        sandbox.refused(&["refit", "a.par", "--out", "c.par", "--immutable", "Agee"]),
+        "error: a.par: no feature `Agee`, did you mean `age`?\n"
+    );
+}

@@ -1,0 +1,60 @@
+use crate::Sandbox;
+
+#[test]
+fn a_model_card_says_what_is_inside() {
+    let sandbox = Sandbox::with_model();
+    let card = sandbox.run(&["inspect", "a.par"]);
+    let (facts, rest) = card.split_once("\n\n").expect("parts");
+    assert!(facts.contains("\n  training rows     240; none of them is inside\n"), "{facts}");
+    let (features, configuration) = rest.split_once("\n\nconfiguration\n").expect("parts");
+    insta::assert_snapshot!(features, @"
+    5 features
+      age        discrete    rises only  10  bins                20 | 24 | 28 | 33 | 37 | 42 | 46 | 51 | 55 | 60 | 64
+      city       nominal     immutable    3  categories          Ulm, Jena, Kiel
+      education  ordinal     rises only   3  ordered categories  low, middle, high
+      income     continuous  free        10  bins                1000 | 1259 | 1550 | 1837 | 2146 | 2425 | 2724 | 3013 | 3302 | 3601 | 3860
+      debt       discrete    free         8  numbers             0, 1, 2, 3, 4, 5, 6, 7
+
+    rules
+      education rises only if age rises too
+    ");
+    assert!(configuration.contains("\n  [pool]\n  size = 200\n"), "{configuration}");
+}
+
+#[test]
+fn the_configuration_of_a_model_makes_it_again() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("applicants.toml", crate::model::SCHEMA);
+    let card = sandbox.run(&["inspect", "a.par"]);
+    sandbox.write("again.toml", card.split_once("\nconfiguration\n").expect("parts").1);
+    let fit = ["fit", "applicants.csv", "--schema", "applicants.toml", "--config", "again.toml"];
+    sandbox.run(&[&fit[..], &["--out", "again.par"]].concat());
+    assert!(sandbox.bytes("again.par") == sandbox.bytes("a.par"));
+}
+
+#[test]
+fn files_that_are_no_model() {
+    let sandbox = Sandbox::with_model();
+    assert_eq!(
+        sandbox.refused(&["inspect", "applicants.csv"]),
+        "error: applicants.csv: not a model file\nhint: `par fit` makes one from a table and its schema\n"
+    );
+    assert_eq!(
+        sandbox.refused(&["inspect", "nowhere.par"]),
+        "error: nowhere.par: cannot be opened: No such file or directory (os error 2)\n"
+    );
+    let bytes = sandbox.bytes("a.par");
+    for kept in [8, 30, bytes.len() / 2, bytes.len() - 1] {
+        sandbox.write("cut.par", &bytes[..kept]);
+        let error = sandbox.refused(&["recourse", "cut.par", "applicants.csv", "--out", "ways.csv"]);
+        assert!(error.starts_with("error: cut.par: the file is cut off or damaged: expected "), "{error}");
+        assert!(error.ends_with("\nhint: copy it again, or make it again with `par fit`\n"), "{error}");
+    }
+    let mut later = bytes.clone();
+    later[8] = 9;
+    sandbox.write("later.par", later);
+    assert_eq!(
+        sandbox.refused(&["inspect", "later.par"]),
+        "error: later.par: model files of version 9 are not known, this program reads version 1\n"
+    );
+}

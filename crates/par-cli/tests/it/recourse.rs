@@ -1,0 +1,251 @@
+use crate::Sandbox;
+
+const HEADER: &str = "id,age,city,education,income,debt";
+const POOR: &str = "poor,30,Ulm,low,1000,7";
+const RICH: &str = "rich,40,Kiel,high,3800,0";
+
+/// Cells by the names of their columns.
+fn lines(csv: &str) -> Vec<std::collections::BTreeMap<String, String>> {
+    let mut reader = csv::Reader::from_reader(csv.as_bytes());
+    reader.deserialize().map(|line| line.expect("a line of the table")).collect()
+}
+
+fn with_table(name: &str, rows: &[&str]) -> Sandbox {
+    let sandbox = Sandbox::with_model();
+    sandbox.write(name, rows.join("\n") + "\n");
+    sandbox
+}
+
+#[test]
+fn everybody_gets_a_line_in_the_order_of_the_rows() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR, RICH]);
+    let told = sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
+    assert!(
+        told.starts_with(
+            "  rows            2\n  accepted        1\n  recourse found  1\n  not found       0\n"
+        ),
+        "{told}"
+    );
+    let ways = sandbox.read("ways.csv");
+    assert!(ways.starts_with(
+        "id,rank,status,reason,probability,log_likelihood,percentile,changes,similarity,method,optimal,gap,time_us,\
+         age,city,education,income,debt\n"
+    ));
+    let lines = lines(&ways);
+    assert_eq!((&*lines[0]["id"], &*lines[0]["rank"], &*lines[0]["status"]), ("poor", "1", "found"));
+    assert_eq!((&*lines[0]["method"], &*lines[0]["gap"], &*lines[0]["time_us"]), ("refine", "", ""));
+    assert!(lines[0]["probability"].parse::<f64>().expect("a number") >= 0.5);
+    assert_eq!(lines[0]["city"], "Ulm");
+    assert_eq!((&*lines[1]["id"], &*lines[1]["rank"], &*lines[1]["status"]), ("rich", "", "accepted"));
+    assert_eq!((&*lines[1]["income"], &*lines[1]["log_likelihood"]), ("3800", ""));
+
+    let output = sandbox.par(&["recourse", "a.par", "t.csv"]).output().expect("par starts");
+    assert_eq!(String::from_utf8(output.stdout).expect("UTF-8"), ways);
+    assert!(String::from_utf8(output.stderr).expect("UTF-8").starts_with("  rows            2\n"));
+}
+
+#[test]
+fn same_model_same_bytes_whatever_the_threads_and_the_batches() {
+    let sandbox = Sandbox::with_model();
+    for format in ["csv", "jsonl"] {
+        let ways = |threads: &str| {
+            let arguments =
+                ["recourse", "a.par", "applicants.csv", "--count", "2", "--format", format, "--out", "ways"];
+            sandbox.par(&arguments).env("RAYON_NUM_THREADS", threads).assert().success();
+            sandbox.read("ways")
+        };
+        let one = ways("1");
+        assert_eq!(one, ways("2"));
+        assert!(one.lines().count() >= 240);
+    }
+}
+
+#[test]
+fn an_exact_answer_is_proved() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR]);
+    sandbox.run(&["recourse", "a.par", "t.csv", "--method", "exact", "--time", "--out", "ways.csv"]);
+    let line = &lines(&sandbox.read("ways.csv"))[0];
+    assert_eq!((&*line["method"], &*line["optimal"], &*line["gap"]), ("exact", "true", "0"));
+    assert!(line["time_us"].parse::<u64>().is_ok());
+}
+
+#[test]
+fn more_ways_have_ranks_and_differ() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR]);
+    sandbox.run(&["recourse", "a.par", "t.csv", "--count", "3", "--out", "ways.csv"]);
+    let lines = lines(&sandbox.read("ways.csv"));
+    let ranks: Vec<&str> = lines.iter().map(|line| line["rank"].as_str()).collect();
+    assert_eq!(ranks, &["1", "2", "3"][..lines.len()]);
+    assert!(lines.len() > 1);
+    assert_ne!(lines[0], lines[1]);
+}
+
+#[test]
+fn a_row_has_locks_of_its_own() {
+    let rows = [
+        "id,age,city,education,income,debt,locks",
+        "a,30,Ulm,low,1000,7,",
+        "b,30,Ulm,low,1000,7,income; age",
+        "c,30,Ulm,low,1000,7,incom",
+        "d,30,Ulm,low,1000,7,age;income;debt",
+    ];
+    let sandbox = with_table("t.csv", &rows);
+    let told = sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
+    assert!(told.contains("  errors          1, the first: t.csv, line 4, column `locks`: no feature `incom`, did you mean `income`?\n"), "{told}");
+    let lines = lines(&sandbox.read("ways.csv"));
+    assert_eq!((&*lines[1]["income"], &*lines[1]["age"]), ("1000", "30"));
+    assert_eq!(lines[2]["status"], "error");
+    assert_eq!(lines[2]["reason"], "column `locks`: no feature `incom`, did you mean `income`?");
+    assert_eq!(lines[3]["status"], "not_found");
+    assert_eq!(lines[3]["reason"], "nothing_to_change: unlock `income`");
+}
+
+#[test]
+fn everything_locked_leaves_nothing_to_change() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR, RICH]);
+    let locked = [
+        "recourse",
+        "a.par",
+        "t.csv",
+        "--out",
+        "ways.csv",
+        "--lock",
+        "age",
+        "--lock",
+        "education",
+        "--lock",
+        "income",
+        "--lock",
+        "debt",
+    ];
+    sandbox.run(&locked);
+    let lines = lines(&sandbox.read("ways.csv"));
+    assert_eq!((&*lines[0]["status"], &*lines[0]["rank"], &*lines[0]["income"]), ("not_found", "", "1000"));
+    assert!(lines[0]["reason"].starts_with("nothing_to_change: unlock "), "{}", lines[0]["reason"]);
+    assert_eq!(lines[1]["status"], "accepted");
+
+    // Only --strict makes it a failure, and the table is written all the same.
+    let strict = [&locked[..], &["--strict"]].concat();
+    std::fs::remove_file(sandbox.path("ways.csv")).expect("a file");
+    sandbox.par(&strict).assert().code(1);
+    assert_eq!(sandbox.read("ways.csv").lines().count(), 3);
+    sandbox.par(&["recourse", "a.par", "t.csv", "--strict"]).assert().code(0);
+}
+
+#[test]
+fn an_unknown_lock_is_refused_before_anything_is_written() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR]);
+    assert_eq!(
+        sandbox.refused(&["recourse", "a.par", "t.csv", "--lock", "Incom", "--out", "ways.csv"]),
+        "error: `--lock`: no feature `Incom`, did you mean `income`?\n"
+    );
+}
+
+#[test]
+fn a_cell_that_does_not_fit_is_the_error_of_its_row() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR, "x,30,Ulm,low,much,7", RICH]);
+    let told = sandbox.json(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
+    assert_eq!((&told["rows"], &told["errors"], &told["found"]), (&3.into(), &1.into(), &1.into()));
+    let lines = lines(&sandbox.read("ways.csv"));
+    assert_eq!((&*lines[1]["id"], &*lines[1]["status"], &*lines[1]["income"]), ("x", "error", "much"));
+    assert_eq!(lines[1]["reason"], "column `income`: expected a finite number, found `much`");
+    assert_eq!(lines[2]["status"], "accepted");
+    sandbox.par(&["recourse", "a.par", "t.csv", "--strict"]).assert().code(1);
+}
+
+#[test]
+fn a_table_without_rows_has_an_empty_answer_but_a_slip_is_an_error() {
+    let sandbox = with_table("t.csv", &[HEADER]);
+    sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
+    assert_eq!(sandbox.read("ways.csv").lines().count(), 1);
+    assert_eq!(
+        sandbox.refused(&[
+            "recourse",
+            "a.par",
+            "applicants.csv",
+            "--where",
+            "city=Bonn",
+            "--out",
+            "none.csv"
+        ]),
+        "error: applicants.csv: none of 240 rows is left by `city=Bonn`\n"
+    );
+    sandbox.write("narrow.csv", "age,city,educaton,income,debt\n");
+    assert_eq!(
+        sandbox.refused(&["recourse", "a.par", "narrow.csv", "--out", "none.csv"]),
+        "error: narrow.csv: no column `education`, which the model needs, did you mean `educaton`?\n"
+    );
+}
+
+#[test]
+fn an_error_halfway_leaves_no_table() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR, "too,short"]);
+    assert_eq!(
+        sandbox.refused(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]),
+        "error: t.csv, line 3: expected 6 cells, found 2\n\
+         hint: look for a delimiter that is not quoted, or a row that is cut off\n"
+    );
+}
+
+#[test]
+fn rows_without_an_id_go_by_their_number_in_the_table() {
+    let sandbox = with_table(
+        "t.csv",
+        &["age,city,education,income,debt", "30,Ulm,low,1000,7", "40,Kiel,high,3800,0", "31,Ulm,low,1000,7"],
+    );
+    sandbox.run(&["recourse", "a.par", "t.csv", "--where", "city=Ulm", "--out", "ways.csv"]);
+    let ids: Vec<String> =
+        lines(&sandbox.read("ways.csv")).into_iter().map(|line| line["id"].clone()).collect();
+    assert_eq!(ids, ["1", "3"]);
+}
+
+#[test]
+fn json_lines_have_sentences_and_a_frontier() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR, RICH]);
+    sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.jsonl"]);
+    let people: Vec<serde_json::Value> =
+        sandbox.read("ways.jsonl").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(people.len(), 2);
+    let way = &people[0]["ways"][0];
+    let changes = way["changes"].as_array().expect("a list");
+    assert!(!changes.is_empty());
+    assert!(
+        changes.iter().all(|change| change["sentence"].as_str().is_some_and(|text| text.contains(" → ")))
+    );
+    let frontier = people[0]["frontier"].as_array().expect("a list");
+    assert!(frontier.iter().any(|point| point["log_likelihood"] == way["log_likelihood"]));
+    assert_eq!((&people[1]["status"], &people[1]["ways"]), (&"accepted".into(), &serde_json::json!([])));
+}
+
+#[cfg(not(feature = "parquet"))]
+#[test]
+fn parquet_is_refused_where_it_is_not_built() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR]);
+    assert_eq!(
+        sandbox.refused(&["recourse", "a.par", "t.csv", "--out", "ways.parquet"]),
+        "error: this build does not write Parquet\nhint: build with `--features parquet`, or write CSV\n"
+    );
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_holds_the_same_as_csv() {
+    let sandbox = Sandbox::with_model();
+    for out in ["ways.csv", "ways.parquet"] {
+        sandbox.run(&["recourse", "a.par", "applicants.csv", "--out", out]);
+    }
+    let rows = |name: &str| {
+        let table =
+            par_data::Table::open(sandbox.path(name), &par_data::TableOptions::default()).expect("a table");
+        let width = table.columns().len();
+        let batches: Vec<par_data::Batch> = table.batches(100).map(|batch| batch.expect("rows")).collect();
+        let cells = |batch: &par_data::Batch, row| {
+            (0..width).map(|column| batch.cell(row, column).to_string()).collect()
+        };
+        batches
+            .iter()
+            .flat_map(|batch| (0..batch.rows()).map(move |row| cells(batch, row)))
+            .collect::<Vec<Vec<String>>>()
+    };
+    assert_eq!(rows("ways.csv"), rows("ways.parquet"));
+}
