@@ -82,7 +82,8 @@ impl Explain {
     }
 }
 
-fn text(bundle: &Bundle, person: &Person<'_>) -> Result<String> {
+/// Everything about one person and their answer.
+pub(crate) fn text(bundle: &Bundle, person: &Person<'_>) -> Result<String> {
     let mut text = String::new();
     let decision = match &person.answer {
         Ok(Answer::Accepted { .. }) => "accepted",
