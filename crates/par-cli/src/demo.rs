@@ -1,226 +1,218 @@
-//! `par demo`: the whole way on an embedded table.
+//! `par demo`: the whole way on an embedded table, from raw rows to a report.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use par_circuit::learn::LearnConfig;
-use par_circuit::{Circuit, Dataset, Node, NodeId};
-use par_data::{
-    Batch, Columns, Coverage, Discretizer, DiscretizerConfig, Label, Schema, UNKNOWN, german_credit,
-};
+use par_data::{Batch, Columns, Schema, german_credit};
+use par_recourse::metrics::{Evaluation, evaluate};
+use par_recourse::{Answer, Bundle, Config, Method, Recourse, Request};
+use rayon::prelude::*;
 
 use crate::aligned::{Side, aligned, grouped, percent};
-use crate::circuit_file::CircuitFile;
-use crate::learning;
+use crate::fitting::Watch;
 use crate::output::{self, Destination};
-use crate::variables::Variables;
+use crate::recourse::person::{Desk, Person};
+use crate::report::{self, Report};
+use crate::{explain, recourse};
 
 #[derive(Args)]
 pub(crate) struct Demo {
-    /// Folder for the table, its schema and the two circuits
+    /// Folder for the table, its schema, the model, the answers and the report
     #[arg(long, value_name = "FOLDER", default_value = "par-demo")]
     out: PathBuf,
-    /// The same seed learns the same circuits
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    /// The same seed learns the same model and gives the same answers
+    // TOML, as which `par inspect` prints the settings, has no larger numbers.
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
 }
 
+const TABLE: &str = "german_credit.csv";
+const SCHEMA: &str = "german_credit.toml";
+const MODEL: &str = "german_credit.par";
+const ANSWERS: &str = "recourse.csv";
+const REPORT: &str = "report.html";
+
 impl Demo {
     pub(crate) fn run(self) -> Result<()> {
-        let schema = german_credit::schema();
-        let label = schema.label().expect("the embedded schema has a label");
-        let table = Split::new(&schema)?;
-        let variables = Variables {
-            discretizer: table.discretizer.clone(),
-            header: true,
-            width: german_credit::table().columns().len(),
-            described: true,
-        };
-
-        let mut circuits = Vec::new();
-        for (class, name) in label.classes.iter().enumerate() {
-            let config = LearnConfig { seed: self.seed, ..LearnConfig::default() };
-            let rows = table.train.of_class(class);
-            circuits.push(learning::learn(name, variables.clone(), &[], &rows, None, config)?);
-        }
-
+        let start = Instant::now();
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("{}: cannot be made", self.out.display()))?;
         let destination = |name: &str| Destination::new(&self.out.join(name), &[]);
-        output::write_file(destination("german_credit.csv")?, &table_csv()?)?;
-        output::write_file(destination("german_credit.toml")?, schema.source().as_bytes())?;
-        for (class, circuit) in circuits.iter().enumerate() {
-            circuit.write(destination(file_name(label, class))?)?;
-        }
-        output::print(&report(label, &table, &circuits, &self.out, self.seed)?)
-    }
-}
+        let (table, schema) = (destination(TABLE)?, destination(SCHEMA)?);
+        let (model, answers, page) = (destination(MODEL)?, destination(ANSWERS)?, destination(REPORT)?);
 
-fn file_name(label: &Label, class: usize) -> &'static str {
-    if class == label.favourable { "accepted.circuit" } else { "denied.circuit" }
+        let split = Split::new()?;
+        let config = Config { seed: self.seed, ..Config::default() };
+        let watch = Watch::new("German Credit")?;
+        let fitted = Recourse::new(split.schema.clone(), config).fit_rows(
+            &split.columns,
+            || Ok([Ok(split.train.clone())]),
+            &mut |stage| watch.tell(stage),
+        );
+        watch.end();
+        let bundle = fitted?;
+        let learned = start.elapsed();
+        let answered = Answered::new(&bundle, &split)?;
+
+        output::write_file(table, &table_csv()?)?;
+        output::write_file(schema, bundle.schema().source().as_bytes())?;
+        output::write_file(model, &bundle.to_bytes())?;
+        recourse::write_csv(answers, &bundle, &answered.denied)?;
+        output::write_file(page, answered.report(&bundle).html().as_bytes())?;
+        let learned_from = split.train.rows();
+        output::print(&answered.summary(&bundle, learned_from, &self.out, [learned, start.elapsed()])?)
+    }
 }
 
 /// The embedded table, every fifth row of it held out.
 struct Split {
-    discretizer: Discretizer,
-    train: Coded,
-    test: Coded,
-    coverage: Coverage,
-}
-
-/// Rows as codes, with their classes.
-struct Coded {
-    rows: Dataset,
-    classes: Vec<usize>,
+    schema: Schema,
+    header: Vec<String>,
+    columns: Columns,
+    train: Batch,
+    test: Batch,
 }
 
 impl Split {
-    fn new(schema: &Schema) -> Result<Self> {
+    fn new() -> Result<Self> {
+        let schema = german_credit::schema();
         let table = german_credit::table();
-        let columns = schema.columns(table.origin(), table.columns())?;
+        let header = table.columns().to_vec();
+        let columns = schema.columns(table.origin(), &header)?;
         let all = table.batches(usize::MAX).next().expect("the embedded table has rows")?;
         let id = columns.id.expect("the embedded table has an id");
         let is_test = |batch: &Batch, row| batch.cell(row, id).parse::<u64>().is_ok_and(|id| id % 5 == 0);
         let (mut train, mut test) = (all.clone(), all);
         train.retain(|batch, row| !is_test(batch, row));
         test.retain(is_test);
-
-        let config = DiscretizerConfig::default();
-        let discretizer = Discretizer::fit(schema, &columns, [Ok(train.clone())], &config)?;
-        let coverage = discretizer.encode(&columns, &test)?.coverage().clone();
-        let train = Coded::new(&discretizer, &columns, &train)?;
-        let test = Coded::new(&discretizer, &columns, &test)?;
-        Ok(Self { discretizer, train, test, coverage })
+        Ok(Self { schema, header, columns, train, test })
     }
 }
 
-impl Coded {
-    fn new(discretizer: &Discretizer, columns: &Columns, batch: &Batch) -> Result<Self> {
-        let codes = discretizer.encode(columns, batch)?.into_codes();
-        let rows = Dataset::new(discretizer.cardinalities(), codes)?;
-        Ok(Self { rows, classes: discretizer.schema().classes(columns, batch)? })
+/// What the held-out people are told.
+struct Answered<'a> {
+    /// Those who are denied, and what the exact search tells them.
+    denied: Vec<Person<'a>>,
+    /// The same people, and what all methods tell them.
+    people: Vec<report::Person>,
+    evaluation: Evaluation,
+    /// How many are classified rightly.
+    right: usize,
+}
+
+impl<'a> Answered<'a> {
+    fn new(bundle: &Bundle, split: &'a Split) -> Result<Self> {
+        let Split { schema, columns, test, .. } = split;
+        let cells = |row| columns.features.iter().map(|&column| test.cell(row, column)).collect();
+        let rows: Vec<Vec<&str>> = (0..test.rows()).map(cells).collect();
+        let evaluation = evaluate(bundle, &rows).map_err(|(_, error)| error)?;
+
+        let [generated, refined, mut denied] = Method::ALL.map(|method| answers(bundle, split, method));
+        let favourable = schema.label().expect("the embedded schema has a label").favourable;
+        let classes = schema.classes(columns, test)?;
+        let is_right =
+            |(person, class): &(&Person<'_>, &usize)| is_accepted(person) == (**class == favourable);
+        let right = denied.iter().zip(&classes).filter(is_right).count();
+        let people = (denied.iter().zip(&generated).zip(&refined))
+            .filter(|((exact, _), _)| !is_accepted(exact))
+            .map(|((exact, generated), refined)| report::Person {
+                id: exact.id.clone(),
+                answers: [generated, refined, exact].map(answer).map(Clone::clone),
+            })
+            .collect();
+        denied.retain(|person| !is_accepted(person));
+        Ok(Self { denied, people, evaluation, right })
     }
 
-    fn of_class(&self, class: usize) -> Dataset {
-        let rows: Vec<usize> = (0..self.classes.len()).filter(|&row| self.classes[row] == class).collect();
-        self.rows.select(&rows)
+    fn report<'b>(&'b self, bundle: &'b Bundle) -> Report<'b> {
+        let Self { people, evaluation, right, .. } = self;
+        Report { name: "German Credit", bundle, right: Some(*right), evaluation, people }
     }
 
-    fn share(&self, class: usize) -> f64 {
-        self.of_class(class).len() as f64 / self.rows.len() as f64
+    fn summary(
+        &self,
+        bundle: &Bundle,
+        learned_from: usize,
+        out: &Path,
+        [learned, all]: [Duration; 2],
+    ) -> Result<String> {
+        let Evaluation { rows, denied, possible, .. } = self.evaluation;
+        let mut text = format!(
+            "German Credit: {} rows to learn from, {} held out, {} features\n",
+            grouped(learned_from),
+            grouped(rows),
+            bundle.schema().features().len()
+        );
+        let accuracy = percent(self.right as f64 / rows as f64);
+        writeln!(text, "  the classifier is right about {} of {rows} held-out rows, {accuracy}", self.right)?;
+        writeln!(text, "  it denies {denied} of them; {possible} of these can be accepted")?;
+
+        writeln!(text, "\nwhat the denied are told, by method")?;
+        text += &methods(&self.evaluation);
+
+        let told = self.denied.iter().find(|person| matches!(answer(person), Answer::Found(_)));
+        if let Some(person) = told {
+            writeln!(text, "\none of them, by the exact search\n\n{}", explain::text(bundle, person)?)?;
+        }
+
+        let out = out.display();
+        let [learned, all] = [learned, all].map(|time| time.as_secs_f64());
+        writeln!(text, "{all:.1} seconds, of which {learned:.1} to learn")?;
+        writeln!(text, "written to {out}: {TABLE}, {SCHEMA}, {MODEL}, {ANSWERS}, {REPORT}")?;
+        writeln!(text, "\ngo on with")?;
+        if let Some(person) = told {
+            writeln!(
+                text,
+                "  par explain {out}/{MODEL} {out}/{TABLE} --id {} --count 3 --lock Age",
+                person.id
+            )?;
+        }
+        writeln!(text, "  par recourse {out}/{MODEL} {out}/{TABLE} --out {out}/everyone.csv")?;
+        writeln!(text, "  par evaluate {out}/{MODEL} {out}/{TABLE}")?;
+        writeln!(text, "  par inspect {out}/{MODEL}")?;
+        Ok(text)
     }
 }
 
-fn report(label: &Label, table: &Split, circuits: &[CircuitFile], out: &Path, seed: u64) -> Result<String> {
-    let Split { train, test, coverage, .. } = table;
-    let mut text = format!(
-        "German Credit: {} rows to learn from, {} held out, {} features\n",
-        grouped(train.rows.len()),
-        grouped(test.rows.len()),
-        train.rows.width()
-    );
-    if let (Some(coverage), Some(fidelity)) = (coverage.coverage(), coverage.fidelity()) {
-        writeln!(
-            text,
-            "  bins cover {} of held-out cells, {} of rows in whole",
-            percent(coverage),
-            percent(fidelity)
-        )?;
-    }
+/// What a method tells the held-out people.
+fn answers<'a>(bundle: &Bundle, split: &'a Split, method: Method) -> Vec<Person<'a>> {
+    let Split { header, columns, test, .. } = split;
+    let request = Request { method, ..Request::default() };
+    let desk = Desk::new(bundle, header, columns.clone(), request, false);
+    let answer = |solver: &mut _, row| desk.answer(solver, test, row, test.position(row));
+    (0..test.rows()).into_par_iter().map_init(|| bundle.solver(), answer).collect()
+}
 
-    writeln!(text, "\nmean log-likelihood of held-out rows of each class, in nats")?;
-    let titles = ["class", "rows", "circuit", "independent columns", "edges"];
+fn answer<'a>(person: &'a Person<'_>) -> &'a Answer {
+    person.answer.as_ref().expect("the embedded table fits the embedded schema")
+}
+
+fn is_accepted(person: &Person<'_>) -> bool {
+    matches!(answer(person), Answer::Accepted { .. })
+}
+
+/// How the methods compare, a line each.
+fn methods(evaluation: &Evaluation) -> String {
+    let titles = ["method", "valid", "NLL", "changes", "similarity", "median gap", "median time"];
     let mut lines = vec![titles.map(String::from)];
-    for (class, name) in label.classes.iter().enumerate() {
-        let rows = test.of_class(class);
-        let circuit = &circuits[class].circuit;
-        let independent = independent_columns(&train.of_class(class))?;
+    let number = |number: Option<f64>| number.map_or("–".to_string(), |number| format!("{number:.2}"));
+    for method in &evaluation.methods {
+        let found = method.validity.mean.map_or(0.0, |share| share * method.validity.over as f64).round();
         lines.push([
-            name.clone(),
-            grouped(rows.len()),
-            format!("{:.3}", circuit.mean_log_prob(&rows)),
-            format!("{:.3}", independent.mean_log_prob(&rows)),
-            grouped(circuit.edges()),
+            method.method.name().to_string(),
+            format!("{found} of {}", method.validity.of),
+            number(method.nll.mean),
+            number(method.sparsity.mean),
+            number(method.similarity.mean),
+            number(method.median_gap),
+            report::duration(method.time_us),
         ]);
     }
     let (left, right) = (Side::Left, Side::Right);
-    text += &aligned([left, right, right, right, right], &lines);
-
-    let likelier = likelier_classes(table, circuits);
-    let right_ones = likelier.iter().zip(&test.classes).filter(|(likelier, class)| likelier == class).count();
-    let usual = (0..label.classes.len()).map(|class| test.of_class(class).len()).max().unwrap_or(0);
-    writeln!(
-        text,
-        "\nthe likelier class is the true one in {right_ones} of {} held-out rows, the usual class in {usual}",
-        test.rows.len()
-    )?;
-
-    text += "\ntwo accepted applicants, as the circuit imagines them\n";
-    text += &imagined(&table.discretizer, &circuits[label.favourable].circuit, seed);
-
-    let out = out.display();
-    writeln!(
-        text,
-        "\nwritten to {out}: german_credit.csv, german_credit.toml, accepted.circuit, denied.circuit"
-    )?;
-    writeln!(text, "\ngo on with")?;
-    writeln!(text, "  par schema check {out}/german_credit.csv {out}/german_credit.toml")?;
-    writeln!(text, "  par circuit show {out}/accepted.circuit")?;
-    writeln!(text, "  par circuit sample {out}/accepted.circuit -n 10")?;
-    Ok(text)
-}
-
-/// The class under which each held-out row is likeliest, common classes being likelier beforehand.
-fn likelier_classes(table: &Split, circuits: &[CircuitFile]) -> Vec<usize> {
-    let score = |(class, file): (usize, &CircuitFile)| {
-        let prior = table.train.share(class).ln();
-        let log_probs = file.circuit.log_probs(&table.test.rows);
-        log_probs.into_iter().map(|log_prob| log_prob + prior).collect::<Vec<f64>>()
-    };
-    let scores: Vec<Vec<f64>> = circuits.iter().enumerate().map(score).collect();
-    let likeliest = |row: usize| (0..scores.len()).max_by(|&a, &b| scores[a][row].total_cmp(&scores[b][row]));
-    (0..table.test.rows.len()).filter_map(likeliest).collect()
-}
-
-/// What is lost when every column is looked at alone: one leaf a column, smoothed by one row a code.
-fn independent_columns(rows: &Dataset) -> Result<Circuit> {
-    let leaf = |(variable, &cardinality): (usize, &usize)| {
-        let mut counts = vec![1.0; cardinality];
-        rows.rows()
-            .filter(|row| row[variable] != UNKNOWN)
-            .for_each(|row| counts[usize::from(row[variable])] += 1.0);
-        let total: f64 = counts.iter().sum();
-        Node::Leaf { variable, probabilities: counts.into_iter().map(|count| count / total).collect() }
-    };
-    let mut nodes: Vec<Node> = rows.cardinalities().iter().enumerate().map(leaf).collect();
-    nodes.push(Node::Product { children: (0..nodes.len() as u32).map(NodeId).collect() });
-    Ok(Circuit::new(rows.cardinalities().to_vec(), nodes)?)
-}
-
-/// Two rows drawn from the circuit, in words.
-fn imagined(discretizer: &Discretizer, circuit: &Circuit, seed: u64) -> String {
-    let drawn = circuit.sampler().rows(0..2, seed);
-    let texts = crate::domain_text::texts(discretizer);
-    let lines: Vec<[String; 3]> = discretizer
-        .schema()
-        .features()
-        .iter()
-        .enumerate()
-        .map(|(position, feature)| {
-            let words = |row: usize| {
-                let text = &texts[position][usize::from(drawn.row(row)[position])];
-                match (feature.labels.get(text), &feature.unit) {
-                    (Some(label), _) => label.clone(),
-                    (None, Some(unit)) => format!("{text} {unit}"),
-                    (None, None) => text.clone(),
-                }
-            };
-            [feature.name.clone(), words(0), words(1)]
-        })
-        .collect();
-    aligned([Side::Left; 3], &lines)
+    aligned([left, right, right, right, right, right, right], &lines)
 }
 
 /// The embedded table as CSV.

@@ -29,6 +29,7 @@ mod learning;
 mod output;
 mod recourse;
 mod refit;
+mod report;
 mod rows;
 mod schema;
 mod variables;
@@ -80,7 +81,7 @@ enum Command {
     Evaluate(evaluate::Evaluate),
     /// Print what is in a model, and how it was made
     Inspect(inspect::Inspect),
-    /// Learn who is accepted and who is denied in the embedded German Credit table, and see how well it went
+    /// Learn from the embedded German Credit table, tell its denied rows what to change, and write a report
     Demo(demo::Demo),
 }
 

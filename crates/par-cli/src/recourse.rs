@@ -16,7 +16,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use par_data::Batch;
-use par_recourse::{Answer, Solver};
+use par_recourse::{Answer, Bundle, Solver};
 use rayon::prelude::*;
 use serde::Serialize;
 
@@ -162,6 +162,14 @@ impl Recourse {
         spinner.enable_steady_tick(Duration::from_millis(100));
         Ok(spinner)
     }
+}
+
+/// Writes what some people are told to a file, as CSV.
+pub(crate) fn write_csv(destination: Destination, bundle: &Bundle, people: &[Person<'_>]) -> Result<()> {
+    let mut sink = Sink::new(Format::Csv, Some(destination), bundle.schema())?;
+    let bytes = Format::Csv.text(bundle, people).expect("CSV is text");
+    sink.write(bundle, &bytes, &[])?;
+    sink.finish()
 }
 
 /// Some rows in a row, answered by one thread.

@@ -57,11 +57,15 @@ impl Report<'_> {
         page.raw("<style>\n").raw(include_str!("report/style.css")).raw("</style>\n</head>\n<body>\n");
         page.add(&self.heading()).raw("<main>\n").add(&self.metrics());
         page.add(&people::section(self.bundle, &self.sample()));
-        page.raw("<section>\n<h2>What more changes buy</h2>\n<p>Fewer changes are easier to make; more of them ");
+        page.raw(
+            "<section>\n<h2>What more changes buy</h2>\n<p>Fewer changes are easier to make; more of them ",
+        );
         page.raw("lead to a row that is more usual among accepted people. Each person can choose.</p>\n");
         page.raw("<div class=\"charts\">\n").add(&figures::frontier(self.bundle, self.people));
         page.add(&figures::features(self.bundle, self.people)).raw("</div>\n</section>\n");
-        page.raw("<section>\n<h2>Three methods compared</h2>\n<p>The generator proposes, a local search refines, ");
+        page.raw(
+            "<section>\n<h2>Three methods compared</h2>\n<p>The generator proposes, a local search refines, ",
+        );
         page.raw("an exact search proves. The nearer the first two come to the third, the better.</p>\n");
         page.raw("<div class=\"charts\">\n").add(&figures::changes(self.people));
         page.add(&figures::likelihoods(self.people)).raw("</div>\n</section>\n");
@@ -115,7 +119,9 @@ impl Report<'_> {
             grouped(self.evaluation.denied),
             grouped(self.evaluation.rows)
         ));
-        section.raw("</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measures by method\">");
+        section.raw(
+            "</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measures by method\">",
+        );
         section.raw("<table>\n<thead><tr><th scope=\"col\">method</th>");
         for (title, ..) in MEASURES {
             section.element("<th scope=\"col\">", title, "</th>");
@@ -172,7 +178,9 @@ const MEASURES: [Measure; 10] = [
     ("actionability", "the share of recourses that keep what cannot change, and directions", |of| {
         (share(of.actionability.mean), over(&of.actionability))
     }),
-    ("causality", "the share that keeps the rules between features", |of| (share(of.causality.mean), over(&of.causality))),
+    ("causality", "the share that keeps the rules between features", |of| {
+        (share(of.causality.mean), over(&of.causality))
+    }),
     ("NLL", "−log-likelihood among accepted rows; lower is more plausible", |of| {
         (decimals(of.nll.mean, 2), over(&of.nll))
     }),
@@ -268,7 +276,9 @@ unit = "{HOSTILE}"
         config.generator.steps = 3;
         config.generator.examples = 50;
         config.pool.size = 50;
-        let open = || Table::from_reader("hostile.csv", std::io::Cursor::new(text.clone()), &TableOptions::default());
+        let open = || {
+            Table::from_reader("hostile.csv", std::io::Cursor::new(text.clone()), &TableOptions::default())
+        };
         let bundle = Recourse::new(schema, config).fit(open).expect("a bundle");
         (bundle, rows.into_iter().map(|row| row[..2].to_vec()).collect())
     }
@@ -290,8 +300,7 @@ unit = "{HOSTILE}"
     #[test]
     fn nothing_that_a_table_or_a_schema_says_becomes_a_tag() {
         let (bundle, rows) = hostile();
-        let rows: Vec<Vec<&str>> =
-            rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
+        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
         let evaluation = evaluate(&bundle, &rows).expect("rows that fit");
         let mut solver = bundle.solver();
         let mut answer = |row: &[&str], method| {
@@ -299,11 +308,15 @@ unit = "{HOSTILE}"
         };
         let people: Vec<Person> = rows
             .iter()
-            .map(|row| Person { id: HOSTILE.to_string(), answers: Method::ALL.map(|method| answer(row, method)) })
+            .map(|row| Person {
+                id: HOSTILE.to_string(),
+                answers: Method::ALL.map(|method| answer(row, method)),
+            })
             .filter(|person| !matches!(person.answer(Method::Exact), Answer::Accepted { .. }))
             .collect();
         assert!(people.iter().any(|person| !person.answer(Method::Exact).ways().is_empty()));
-        let html = Report { name: HOSTILE, bundle: &bundle, right: None, evaluation: &evaluation, people: &people };
+        let html =
+            Report { name: HOSTILE, bundle: &bundle, right: None, evaluation: &evaluation, people: &people };
         let html = html.html();
         assert!(html.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"));
         assert!(!html.contains("<script"));
@@ -314,7 +327,8 @@ unit = "{HOSTILE}"
     fn a_report_about_nobody_is_a_report() {
         let (bundle, _) = hostile();
         let evaluation = evaluate(&bundle, &[]).expect("no rows");
-        let html = Report { name: "nobody", bundle: &bundle, right: Some(0), evaluation: &evaluation, people: &[] };
+        let html =
+            Report { name: "nobody", bundle: &bundle, right: Some(0), evaluation: &evaluation, people: &[] };
         let html = html.html();
         check_tags(&html);
         assert!(!html.contains("NaN"));

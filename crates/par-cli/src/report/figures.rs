@@ -18,7 +18,13 @@ fn class(method: Method) -> &'static str {
 }
 
 /// A figure with a title, a caption and a legend of classes and texts.
-fn figure(open: &'static str, title: &str, caption: &str, legend: &[(&'static str, &str)], body: &Markup) -> Markup {
+fn figure(
+    open: &'static str,
+    title: &str,
+    caption: &str,
+    legend: &[(&'static str, &str)],
+    body: &Markup,
+) -> Markup {
     let mut figure = Markup::default();
     figure.raw(open).element("<figcaption><h3>", title, "</h3>").text(caption);
     if !legend.is_empty() {
@@ -64,8 +70,7 @@ pub(super) fn frontier(bundle: &Bundle, people: &[Person]) -> Markup {
         chart.level("dashed faint", usual);
     }
     let middle = |changes: usize| {
-        let values: Vec<f64> =
-            frontiers.iter().filter_map(|(_, points)| best(points, changes)).collect();
+        let values: Vec<f64> = frontiers.iter().filter_map(|(_, points)| best(points, changes)).collect();
         Some((changes, values.len(), median(values)?))
     };
     let medians: Vec<(usize, usize, f64)> = (1..=most).filter_map(middle).collect();
@@ -75,8 +80,11 @@ pub(super) fn frontier(bundle: &Bundle, people: &[Person]) -> Markup {
         chart.point("exact", point);
         chart.label("middle", point, 11.0, &format!("{over} of {}", people.len()));
     }
-    let legend =
-        [("exact", "median, over so many"), ("exact thin", "one person"), ("dash", "the median accepted person")];
+    let legend = [
+        ("exact", "median, over so many"),
+        ("exact thin", "one person"),
+        ("dash", "the median accepted person"),
+    ];
     figure(
         "<figure>",
         "Changes against likelihood",
@@ -147,7 +155,8 @@ pub(super) fn changes(people: &[Person]) -> Markup {
     let found = Method::ALL.map(|method| {
         (class(method), format!("{}, {} of {}", method.name(), ways(people, method).count(), people.len()))
     });
-    let legend: Vec<(&'static str, &str)> = found.iter().map(|(class, text)| (*class, text.as_str())).collect();
+    let legend: Vec<(&'static str, &str)> =
+        found.iter().map(|(class, text)| (*class, text.as_str())).collect();
     let caption = "How many people have to change how many features.";
     figure("<figure>", "Number of changes", caption, &legend, &chart.svg())
 }
@@ -229,7 +238,8 @@ pub(super) fn validity(history: &generator::History) -> Markup {
     let valid = history.points.iter().filter_map(|point| Some((point.step as f64, point.held_out?.valid)));
     let valid: Vec<(f64, f64)> = valid.collect();
     let x = Axis::around("step", valid.iter().map(|point| point.0).chain([0.0]), 5);
-    let description = "The share of held-out factuals for which the generator's first row is accepted, by step";
+    let description =
+        "The share of held-out factuals for which the generator's first row is accepted, by step";
     let mut chart = Chart::new(description, SIZE, x, Axis::shares("accepted"));
     chart.line("exact", "", &valid);
     if let Some(&last) = valid.last() {
@@ -245,9 +255,12 @@ pub(super) fn validity(history: &generator::History) -> Markup {
     figure("<figure>", "Generator: validity", &caption, &[], &chart.svg())
 }
 
+/// A term of a loss and its name.
+type Term = (&'static str, fn(&LossTerms) -> f64);
+
 /// The terms of the generator's loss, step by step.
 pub(super) fn losses(history: &generator::History) -> Markup {
-    let terms: [(&str, fn(&LossTerms) -> f64); 8] = [
+    let terms: [Term; 8] = [
         ("total", |loss| loss.total),
         ("validity", |loss| loss.validity),
         ("proximity", |loss| loss.proximity),

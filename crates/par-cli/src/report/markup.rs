@@ -37,7 +37,12 @@ impl Markup {
     }
 
     /// Adds text between an opening and a closing tag.
-    pub(crate) fn element(&mut self, open: &'static str, text: impl Display, close: &'static str) -> &mut Self {
+    pub(crate) fn element(
+        &mut self,
+        open: &'static str,
+        text: impl Display,
+        close: &'static str,
+    ) -> &mut Self {
         self.raw(open).text(text).raw(close)
     }
 
@@ -54,9 +59,6 @@ mod tests {
     fn text_can_neither_open_a_tag_nor_end_an_attribute() {
         let mut markup = Markup::default();
         markup.raw("<b title=\"").text("\"onclick='x'").raw("\">").text("<script>&\u{0}\n").raw("</b>");
-        assert_eq!(
-            markup.into_string(),
-            "<b title=\"&quot;onclick=&#39;x&#39;\">&lt;script&gt;&amp;  </b>"
-        );
+        assert_eq!(markup.into_string(), "<b title=\"&quot;onclick=&#39;x&#39;\">&lt;script&gt;&amp;  </b>");
     }
 }

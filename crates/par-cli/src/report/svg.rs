@@ -20,9 +20,8 @@ impl Axis {
     /// Round numbers around all values; between 0 and 1 when there are none.
     pub(crate) fn around(label: &str, values: impl IntoIterator<Item = f64>, about: usize) -> Self {
         let finite = values.into_iter().filter(|value| value.is_finite());
-        let (mut low, mut high) = finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| {
-            (low.min(value), high.max(value))
-        });
+        let (mut low, mut high) = finite
+            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
         if low > high {
             (low, high) = (0.0, 1.0);
         } else if high - low <= low.abs() * 1e-9 {
@@ -155,7 +154,13 @@ impl Chart {
     }
 
     /// Text at a point: `class` may hold `start`, `middle` or `end`, and its colour.
-    pub(crate) fn label(&mut self, class: &'static str, (x, y): (f64, f64), above: f64, text: &str) -> &mut Self {
+    pub(crate) fn label(
+        &mut self,
+        class: &'static str,
+        (x, y): (f64, f64),
+        above: f64,
+        text: &str,
+    ) -> &mut Self {
         let (x, y) = (number(self.x(x)), number(self.y(y) - above));
         self.marks.raw("<text class=\"label ").raw(class).raw("\" x=\"").text(x).raw("\" y=\"").text(y);
         self.marks.element("\">", text, "</text>");
@@ -178,7 +183,12 @@ impl Chart {
         let axis = ((self.left, self.bottom), (self.width - 14.0, self.bottom));
         rule(&mut svg, "<path class=\"axis\" d=\"", axis.0, axis.1);
         words(&mut svg, "<text class=\"name start\" x=\"", (0.0, 12.0), &self.y.label);
-        words(&mut svg, "<text class=\"name end\" x=\"", (self.width - 14.0, self.height - 4.0), &self.x.label);
+        words(
+            &mut svg,
+            "<text class=\"name end\" x=\"",
+            (self.width - 14.0, self.height - 4.0),
+            &self.x.label,
+        );
         svg.add(&self.marks).raw("</svg>");
         svg
     }
@@ -301,7 +311,13 @@ mod tests {
         let axes = (Axis::around("step", [0.0, 10.0], 2), Axis::shares("valid"));
         let mut chart = Chart::new("a \"test\"", (200.0, 100.0), axes.0, axes.1);
         let svg = chart.line("exact", "Ann", &[(0.0, 0.0), (10.0, 1.0)]).svg().into_string();
-        assert!(svg.starts_with("<svg viewBox=\"0 0 200 100\" role=\"img\" aria-label=\"a &quot;test&quot;\">"), "{svg}");
-        assert!(svg.contains("<path class=\"line exact\" d=\"M42.5 60L186 30\"><title>Ann</title></path>"), "{svg}");
+        assert!(
+            svg.starts_with("<svg viewBox=\"0 0 200 100\" role=\"img\" aria-label=\"a &quot;test&quot;\">"),
+            "{svg}"
+        );
+        assert!(
+            svg.contains("<path class=\"line exact\" d=\"M42.5 60L186 30\"><title>Ann</title></path>"),
+            "{svg}"
+        );
     }
 }
