@@ -121,7 +121,7 @@ fn ways(bundle: &Bundle, person: &Person<'_>, found: &Found) -> Result<String> {
             way.probability,
             words::percentile(way.percentile)
         )?;
-        if let Some(proof) = proof(way) {
+        if let Some(proof) = proof(rank, way) {
             writeln!(text, "  {proof}")?;
         }
     }
@@ -134,12 +134,15 @@ fn ways(bundle: &Bundle, person: &Person<'_>, found: &Found) -> Result<String> {
 }
 
 /// How far the way is from the likeliest, if that is known.
-fn proof(way: &Way) -> Option<String> {
-    let changes = words::changes(way.changes.len());
+fn proof(rank: usize, way: &Way) -> Option<String> {
     let gap = way.gap?;
+    let others = match rank {
+        1 => format!("no row with {}", words::changes(way.changes.len())),
+        _ => format!("no other row with {}, but for the ways before,", words::changes(way.changes.len())),
+    };
     Some(match way.is_optimal() {
-        true => format!("proved: no row with {changes} is likelier"),
-        false => format!("no row with {changes} is more than {:.2} times as likely", gap.exp()),
+        true => format!("proved: {others} is likelier"),
+        false => format!("{others} is more than {:.2} times as likely", gap.exp()),
     })
 }
 

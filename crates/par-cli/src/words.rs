@@ -25,7 +25,10 @@ pub(crate) fn percentile(share: f64) -> String {
         return "likelier than all accepted people".to_string();
     }
     // Rounded down: 99.9 % are not all.
-    format!("likelier than {:.0} % of accepted people", (100.0 * share).floor())
+    match (100.0 * share).floor() {
+        0.0 => "likelier than less than 1 % of accepted people".to_string(),
+        percent => format!("likelier than {percent} % of accepted people"),
+    }
 }
 
 /// Why there is no way.

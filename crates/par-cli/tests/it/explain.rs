@@ -13,7 +13,22 @@ fn two() -> Sandbox {
 fn a_denied_person_is_told_what_to_change() {
     let sandbox = two();
     let told = sandbox.run(&["explain", "a.par", "two.csv", "--id", "poor", "--method", "exact"]);
-    insta::assert_snapshot!(told, @"");
+    let (row, ways) = told.split_once("\n\n").expect("two parts");
+    let (decision, cells) = row.split_once('\n').expect("two parts");
+    assert!(decision.starts_with("poor: denied, probability 0."), "{decision}");
+    assert!(decision.ends_with(", threshold 0.500"), "{decision}");
+    insta::assert_snapshot!(cells, @"
+    age        30 years
+    city       Ulm
+    education  primary school
+    income     1000 EUR
+    debt       7
+    ");
+    assert!(ways.starts_with("a way, with "), "{ways}");
+    assert!(ways.contains("\n  income: 1000 → "), "{ways}");
+    assert!(ways.contains("\n  accepted with probability "), "{ways}");
+    assert!(ways.contains("\n  proved: no row with "), "{ways}");
+    assert!(ways.contains("\n\nby number of changes\n  1 change: probability "), "{ways}");
 }
 
 #[test]
@@ -32,7 +47,10 @@ fn a_person_without_a_way_is_told_what_would_have_to_give() {
     ];
     let told = sandbox.run(&locked);
     let end = told.split_once("\n\n").expect("two parts").1;
-    insta::assert_snapshot!(end, @"");
+    insta::assert_snapshot!(end, @"
+    no way was found: locks and constraints leave nothing to change
+    what would have to give: unlock `income`
+    ");
     let answer = sandbox.json(&locked);
     assert_eq!((&answer["status"], &answer["reason"]), (&"not_found".into(), &"nothing_to_change".into()));
 }

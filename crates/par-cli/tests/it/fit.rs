@@ -8,11 +8,11 @@ fn a_model_is_fitted_and_summed_up() {
     let stable = ["rows", "features", "threshold", "accepted pool"];
     let lines: Vec<&str> =
         fitted.lines().filter(|line| stable.iter().any(|title| line.trim().starts_with(title))).collect();
-    insta::assert_snapshot!(lines.join("\n"), @r"
-      rows              240: 110 accepted (yes), 130 denied (no)
-      features          5, immutable: city
-      threshold         0.500
-      accepted pool     200 rows
+    insta::assert_snapshot!(lines.join("\n"), @"
+    rows              240: 110 accepted (yes), 130 denied (no)
+    features          5, immutable: city
+    threshold         0.500
+    accepted pool     200 rows
     ");
     for title in ["classifier", "accepted circuit", "denied circuit", "generator", "seconds", "written to"] {
         assert!(fitted.contains(&format!("\n  {title} ")), "{title}: {fitted}");
