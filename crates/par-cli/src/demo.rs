@@ -200,10 +200,9 @@ fn methods(evaluation: &Evaluation) -> String {
     let mut lines = vec![titles.map(String::from)];
     let number = |number: Option<f64>| number.map_or("–".to_string(), |number| format!("{number:.2}"));
     for method in &evaluation.methods {
-        let found = method.validity.mean.map_or(0.0, |share| share * method.validity.over as f64).round();
         lines.push([
             method.method.name().to_string(),
-            format!("{found} of {}", method.validity.of),
+            format!("{} of {}", method.nll.over, method.nll.of),
             number(method.nll.mean),
             number(method.sparsity.mean),
             number(method.similarity.mean),
