@@ -101,7 +101,7 @@ fn measure(name: &str, schema: &Schema, table: Table) -> Result<(), Box<dyn Erro
 fn is_test(columns: &Columns, batch: &Batch, row: usize) -> bool {
     match columns.fold {
         Some(fold) => batch.cell(row, fold) == "0",
-        None => row % 5 == 0,
+        None => row.is_multiple_of(5),
     }
 }
 

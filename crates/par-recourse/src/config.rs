@@ -97,7 +97,7 @@ pub struct AnswerConfig {
     /// By how many nats each further change has to make the row likelier. At least 0; 1.25 unless told: three
     /// and a half times as likely.
     pub price: f64,
-    /// How many of the generator's most probable rows are looked at. In `1..=1000`; 16 unless told.
+    /// How many of the generator's most probable rows are looked at. In `1..=1000`; 24 unless told.
     pub proposals: usize,
     /// The local search of `refine`; `swap` unless told.
     pub search: LocalSearch,
@@ -123,7 +123,7 @@ impl Default for AnswerConfig {
         Self {
             budget: 4,
             price: 1.25,
-            proposals: 16,
+            proposals: 24,
             search: LocalSearch::Swap,
             delta_max: None,
             nodes: 200_000,

@@ -30,9 +30,9 @@ pub struct GeneratorConfig {
     pub encoder: usize,
     /// Width of the neighbourhood embedding h. In `1..=4096`; 16 unless told.
     pub embedding: usize,
-    /// Denied rows to learn from. In `1..=1000000`; 6000 unless told.
+    /// Denied rows to learn from. In `1..=1000000`; 8000 unless told.
     pub examples: usize,
-    /// Steps of Adam. In `0..=1000000`; 1000 unless told.
+    /// Steps of Adam. In `0..=1000000`; 2000 unless told.
     pub steps: usize,
     /// Examples a step. In `1..=100000`; 64 unless told.
     pub batch: usize,
@@ -59,8 +59,8 @@ impl Default for GeneratorConfig {
             hidden: [128, 128],
             encoder: 32,
             embedding: 16,
-            examples: 6000,
-            steps: 1000,
+            examples: 8000,
+            steps: 2000,
             batch: 64,
             learning_rate: 2e-3,
             decay: 0.05,
