@@ -82,5 +82,5 @@ impl<'a> Line<'a> {
 }
 
 fn text(value: Option<impl ToString>) -> String {
-    value.as_ref().map_or_else(String::new, ToString::to_string)
+    value.map(|value| value.to_string()).unwrap_or_default()
 }
