@@ -50,7 +50,7 @@ impl Circuit {
     }
 
     /// The log-probability of a row from its value relative to its scale, where that can be trusted.
-    fn log_prob_of<T: Real>(&self, row: &[Code], value: T) -> Option<f64> {
+    pub(crate) fn log_prob_of<T: Real>(&self, row: &[Code], value: T) -> Option<f64> {
         let plan = self.plan();
         plan.trusts(value, plan.boost(row)).then(|| Into::<f64>::into(value).ln() + plan.log_scale(row))
     }

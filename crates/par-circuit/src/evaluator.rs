@@ -1,6 +1,6 @@
 //! One row after the other, fast.
 
-use crate::engine::{BallBounds, COUNTS, Single};
+use crate::engine::{BallBounds, COUNTS, HardBlock, LANES, Single};
 use crate::{Allowed, Ball, Circuit, Code, Evidence, OPEN};
 
 /// Answers questions about one row at a time, without allocating.
@@ -24,6 +24,8 @@ pub struct Evaluator<'a> {
     single: Single<f32>,
     /// Made when the first row needs it.
     double: Option<Single<f64>>,
+    /// Made for the first rows that are asked about together.
+    block: Option<HardBlock<'a, f32>>,
     /// Made for the first ball.
     balls: Option<BallBounds<f32>>,
     /// Made when the first ball needs it.
@@ -39,6 +41,7 @@ impl Circuit {
             circuit: self,
             single: Single::new(self.plan()),
             double: None,
+            block: None,
             balls: None,
             double_balls: None,
             ratios: vec![0.0; self.cardinalities().iter().sum()],
@@ -56,6 +59,24 @@ impl Evaluator<'_> {
         let plan = self.circuit.plan();
         let fast = self.single.hard(plan, row).or_else(|| self.double().hard(plan, row));
         fast.unwrap_or_else(|| self.circuit.log_prob(&Evidence::from_row(row)))
+    }
+
+    /// Log-probability of a few rows, one after the other in `rows`: sixteen take little more time than one.
+    ///
+    /// # Panics
+    /// As [`Evaluator::log_prob`].
+    pub fn log_probs(&mut self, rows: &[Code]) -> Vec<f64> {
+        let width = self.circuit.cardinalities().len();
+        assert!(rows.len().is_multiple_of(width), "whole rows");
+        rows.chunks_exact(width).for_each(|row| self.check_row(row));
+        let mut log_probs = Vec::with_capacity(rows.len() / width);
+        for block in rows.chunks(LANES * width) {
+            let values = *self.block.get_or_insert_with(|| HardBlock::new(self.circuit.plan())).values(block);
+            for (row, value) in block.chunks_exact(width).zip(values) {
+                log_probs.push(self.circuit.log_prob_of(row, value).unwrap_or_else(|| self.log_prob(row)));
+            }
+        }
+        log_probs
     }
 
     /// Log-probability of soft evidence: for every code of every variable, in order, its weight q_{j,c}.
@@ -141,9 +162,8 @@ impl Evaluator<'_> {
         assert_eq!(ball.cardinalities(), self.circuit.cardinalities(), "a ball of the same variables");
         let plan = self.circuit.plan();
         let fast = self.balls.get_or_insert_with(|| BallBounds::new(plan)).bounds(plan, ball);
-        let fast = fast.or_else(|| {
-            self.double_balls.get_or_insert_with(|| BallBounds::new(plan)).bounds(plan, ball)
-        });
+        let fast = fast
+            .or_else(|| self.double_balls.get_or_insert_with(|| BallBounds::new(plan)).bounds(plan, ball));
         let rounded = |bounds: [f64; COUNTS]| bounds.map(|bound| bound + plan.rounding());
         fast.map_or_else(|| self.circuit.log_ball_bounds(ball), rounded)
     }

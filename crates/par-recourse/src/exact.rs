@@ -333,7 +333,7 @@ mod tests {
             let mask = person.constraints.mask(&person.factual, &person.locks);
             let problem = person.problem(&mask, 4);
             let mut evaluator = person.circuit.evaluator();
-            let known = swap::search(&problem, &mut evaluator, &mut swap::Memory::default(), &[], 1.0);
+            let known = swap::search(&problem, &mut evaluator, &mut swap::Memory::default(), Frontier::default(), 1.0);
             for changes in 0..=4 {
                 prop_assert!(known.at_most(changes) <= person.best(&problem, changes) + TOLERANCE);
             }

@@ -12,7 +12,7 @@ use crate::config::Config;
 use crate::error::Error;
 use crate::generator::{self, Generator, Training};
 use crate::pool::AcceptedPool;
-use crate::problem::Problem;
+use crate::problem::{Frontier, Problem};
 use crate::refine::swap;
 
 /// Where the way from a table to a bundle begins.
@@ -278,8 +278,10 @@ impl Parts {
             let budget = config.answers.budget.min(mask.free_features());
             let problem = Problem { mask, classifier: &classifier, threshold, budget, taken: &[] };
             let memory = &mut swap::Memory::default();
-            let found = swap::search(&problem, &mut accepted.evaluator(), memory, &[], config.answers.price);
-            found.choice(config.answers.price).map(|best| best.row.clone())
+            let price = config.answers.price;
+            let evaluator = &mut accepted.evaluator();
+            let found = swap::search(&problem, evaluator, memory, Frontier::default(), price);
+            found.choice(price).map(|best| best.row.clone())
         };
         let features = discretizer.schema().features();
         let missing: Vec<bool> = features.iter().map(|feature| feature.missing).collect();

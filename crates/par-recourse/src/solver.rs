@@ -165,21 +165,21 @@ impl Solver<'_> {
         Problem { mask, classifier: &self.bundle.classifier, threshold: self.bundle.threshold, budget, taken }
     }
 
-    /// The generator's most probable rows, the best first.
-    fn proposals(&mut self, mask: &Mask<'_>) -> Vec<Vec<Code>> {
+    /// The generator's most probable rows, one after the other, the best first.
+    fn proposals(&mut self, mask: &Mask<'_>) -> Vec<Code> {
         let Bundle { generator, pool, config, .. } = self.bundle;
         let log_likelihood = self.evaluator.log_prob(mask.factual());
         let logits = generator.logits(pool, mask, log_likelihood, &mut self.generator);
-        let rows = self.decoder.best_rows(mask, logits, config.answers.proposals);
-        rows.chunks_exact(mask.factual().len()).map(<[Code]>::to_vec).collect()
+        self.decoder.best_rows(mask, logits, config.answers.proposals).to_vec()
     }
 
-    fn search(&mut self, problem: &Problem<'_>, proposals: &[Vec<Code>], method: Method) -> Search {
+    fn search(&mut self, problem: &Problem<'_>, proposals: &[Code], method: Method) -> Search {
         let answers = &self.bundle.config.answers;
         let frontier = match (method, answers.search) {
             (Method::Generate, _) => self.accepted_ones(problem, proposals),
             (_, LocalSearch::Swap) => {
-                swap::search(problem, &mut self.evaluator, &mut self.memory, proposals, answers.price)
+                let known = self.accepted_ones(problem, proposals);
+                swap::search(problem, &mut self.evaluator, &mut self.memory, known, answers.price)
             }
             (_, LocalSearch::Paper) => {
                 let mut two_phase = TwoPhase {
@@ -188,8 +188,8 @@ impl Solver<'_> {
                     evaluator: &mut self.evaluator,
                     delta_max: answers.delta_max,
                 };
-                let refined: Vec<Vec<Code>> =
-                    proposals.iter().map(|proposal| two_phase.search(proposal)).collect();
+                let proposals = proposals.chunks_exact(problem.factual().len());
+                let refined: Vec<Code> = proposals.flat_map(|proposal| two_phase.search(proposal)).collect();
                 self.accepted_ones(problem, &refined)
             }
         };
@@ -199,11 +199,15 @@ impl Solver<'_> {
         }
     }
 
-    fn accepted_ones(&mut self, problem: &Problem<'_>, rows: &[Vec<Code>]) -> Frontier {
+    /// Those of the rows that are accepted and may be offered.
+    fn accepted_ones(&mut self, problem: &Problem<'_>, rows: &[Code]) -> Frontier {
+        let width = problem.factual().len();
+        let accepted = |row: &&[Code]| problem.permits(row) && problem.accepts(row);
+        let accepted: Vec<Code> = rows.chunks_exact(width).filter(accepted).flatten().copied().collect();
+        let log_probs = self.evaluator.log_probs(&accepted);
         let mut frontier = Frontier::default();
-        for row in rows.iter().filter(|row| problem.permits(row) && problem.accepts(row)) {
-            let log_prob = self.evaluator.log_prob(row);
-            frontier.add(Candidate { row: row.clone(), log_prob, changes: problem.changes(row) });
+        for (row, log_prob) in accepted.chunks_exact(width).zip(log_probs) {
+            frontier.add(Candidate { row: row.to_vec(), log_prob, changes: problem.changes(row) });
         }
         frontier
     }
@@ -217,7 +221,7 @@ impl Solver<'_> {
     /// within how few, from `least` on.
     fn search_deeper(&mut self, mask: &Mask<'_>, least: usize, most: usize) -> Search {
         let widest = self.problem(mask, most, &[]);
-        let known = swap::search(&widest, &mut self.evaluator, &mut self.memory, &[], 0.0);
+        let known = swap::search(&widest, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
         let Some(fewest) = known.candidates().first().map(|candidate| candidate.changes) else {
             return self.prove(&widest, Frontier::default(), DEEPER_NODES);
         };
@@ -236,7 +240,7 @@ impl Solver<'_> {
         mask: &Mask<'_>,
         cells: &[&str],
         budget: usize,
-        proposals: &[Vec<Code>],
+        proposals: &[Code],
         ways: &[Way],
         method: Method,
     ) -> Option<Way> {
@@ -361,7 +365,7 @@ impl Solver<'_> {
         let mask = constraints.mask(factual, &locks);
         let budget = request.budget.unwrap_or(usize::MAX).min(mask.free_features());
         let problem = self.problem(&mask, budget, &[]);
-        let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, &[], 0.0);
+        let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
         if !found.candidates().is_empty() {
             return true;
         }

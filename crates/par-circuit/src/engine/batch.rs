@@ -5,6 +5,7 @@ use super::{Entry, Kind, LANES, Lanes, Plan, Real, Step, TILE, Table, Tile};
 use crate::{Code, OPEN};
 
 /// Evaluates blocks of rows of codes.
+#[derive(Clone, Debug)]
 pub(crate) struct HardBlock<'a, T> {
     plan: &'a Plan,
     /// Where in its table each row's line begins, a variable at a time.

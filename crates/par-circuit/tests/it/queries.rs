@@ -35,6 +35,9 @@ proptest! {
             assert_close(evaluator.log_prob(row), expected, 1e-5);
             assert_close(together, expected, 1e-5);
         }
+        for (row, together) in rows.iter().zip(evaluator.log_probs(&rows.concat())) {
+            assert_close(together, circuit.log_prob(&Evidence::from_row(row)), 1e-5);
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub(crate) struct Memory {
     centres: Vec<Code>,
 }
 
-/// Improves what is known, from the proposals on, until no trade of one change for another helps.
+/// Improves what is known until no trade of one change for another helps.
 ///
 /// At a candidate, every one of its changes is taken back in turn, and none; from each of these rows every
 /// single change is tried at once, by one pass of the circuit. The likeliest accepted rows go on the
@@ -25,14 +25,11 @@ pub(crate) fn search(
     problem: &Problem<'_>,
     evaluator: &mut Evaluator<'_>,
     memory: &mut Memory,
-    proposals: &[Vec<Code>],
+    known: Frontier,
     price: f64,
 ) -> Frontier {
     memory.centres.clear();
-    let mut search = Search { problem, evaluator, memory, frontier: Frontier::default() };
-    for proposal in proposals {
-        search.start(proposal);
-    }
+    let mut search = Search { problem, evaluator, memory, frontier: known };
     if search.frontier.candidates().is_empty() {
         search.reach();
     }
@@ -53,16 +50,6 @@ struct Search<'a, 'p, 'c> {
 }
 
 impl Search<'_, '_, '_> {
-    fn start(&mut self, proposal: &[Code]) {
-        if self.problem.permits(proposal) && self.problem.accepts(proposal) {
-            let log_prob = self.evaluator.log_prob(proposal);
-            let changes = self.problem.changes(proposal);
-            if changes > 0 {
-                self.frontier.add(Candidate { row: proposal.to_vec(), log_prob, changes });
-            }
-        }
-    }
-
     fn trade(&mut self, row: &[Code]) {
         let factual = self.problem.factual();
         self.single_changes(row);

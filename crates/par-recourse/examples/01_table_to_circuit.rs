@@ -1,6 +1,6 @@
 //! From a raw table to a circuit of the accepted class, and what it thinks of a person.
 //!
-//! Run with `cargo run --release -p par-cli --example 01_table_to_circuit`.
+//! Run with `cargo run --release -p par-recourse --example 01_table_to_circuit`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
 use par_circuit::Dataset;

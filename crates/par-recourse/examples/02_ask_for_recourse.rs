@@ -1,0 +1,38 @@
+//! From a table to one person's recourse.
+//!
+//! Run with `cargo run --release -p par-recourse --example 02_ask_for_recourse`.
+#![expect(clippy::print_stdout, reason = "an example shows what it finds")]
+
+use par_data::german_credit;
+use par_recourse::{Answer, Bundle, Config, Recourse};
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    // Everything is learned once: bins, classifier, circuits, generator. The bundle holds no row of the table.
+    let bundle =
+        Recourse::new(german_credit::schema(), Config::default()).fit(|| Ok(german_credit::table()))?;
+    let file = std::env::temp_dir().join("german_credit.par");
+    bundle.save(&file)?;
+    let bundle = Bundle::load(&file)?;
+
+    // An applicant, as the table writes one.
+    let applicant = [
+        "A11", "24", "A32", "A43", "4500", "A61", "A72", "4", "A92", "A101", "2", "A123", "24", "A143",
+        "A151", "1", "A173", "1", "A191", "A201",
+    ];
+    match bundle.recourse(&applicant)? {
+        Answer::Accepted { probability } => println!("accepted as they are, {:.0} %", 100.0 * probability),
+        Answer::NotFound(none) => println!("no way found: {:?}", none.reason),
+        Answer::Found(found) => {
+            let way = &found.ways[0];
+            println!(
+                "accepted with {:.0} %, now {:.0} %",
+                100.0 * way.probability,
+                100.0 * found.probability
+            );
+            for change in &way.changes {
+                println!("  {}", change.sentence);
+            }
+        }
+    }
+    Ok(())
+}
