@@ -72,6 +72,13 @@ pub(crate) struct Candidate {
     pub(crate) changes: usize,
 }
 
+impl Candidate {
+    /// What it is worth when every change costs `price` nats.
+    fn worth(&self, price: f64) -> f64 {
+        self.log_prob - price * self.changes as f64
+    }
+}
+
 /// The likeliest candidates found, by how many features they change: each more likely than those that
 /// change fewer.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -112,15 +119,16 @@ impl Frontier {
 
     /// The one to offer when every further change has to make the row likelier by `price` nats.
     pub(crate) fn choice(&self, price: f64) -> Option<&Candidate> {
-        self.best(price, |_| true)
+        // The first of equals: the fewest changes.
+        self.candidates
+            .iter()
+            .reduce(|best, next| if next.worth(price) > best.worth(price) { next } else { best })
     }
 
-    /// The same among those that are wanted.
-    pub(crate) fn best(&self, price: f64, wanted: impl Fn(&Candidate) -> bool) -> Option<&Candidate> {
-        let worth = |candidate: &Candidate| candidate.log_prob - price * candidate.changes as f64;
-        let candidates = self.candidates.iter().filter(|candidate| wanted(candidate));
-        // The first of equals: the fewest changes.
-        candidates.reduce(|best, next| if worth(next) > worth(best) { next } else { best })
+    /// Those that are worth at most `less` than the one to offer, the fewest changes first.
+    pub(crate) fn near(&self, price: f64, less: f64) -> impl Iterator<Item = &Candidate> {
+        let best = self.choice(price).map_or(f64::INFINITY, |best| best.worth(price));
+        self.candidates.iter().filter(move |candidate| candidate.worth(price) >= best - less)
     }
 }
 
