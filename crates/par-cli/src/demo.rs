@@ -7,14 +7,13 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 use par_data::{Batch, Columns, Schema, german_credit};
-use par_recourse::metrics::{Evaluation, evaluate};
-use par_recourse::{Answer, Bundle, Config, Method, Recourse, Request};
-use rayon::prelude::*;
+use par_recourse::metrics::{Asked, Evaluation, ask};
+use par_recourse::{Answer, Bundle, Config, Recourse};
 
 use crate::aligned::{Side, aligned, grouped, percent};
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
-use crate::recourse::person::{Desk, Person};
+use crate::recourse::person::Person;
 use crate::report::{self, Report};
 use crate::{explain, recourse};
 
@@ -70,7 +69,6 @@ impl Demo {
 /// The embedded table, every fifth row of it held out.
 struct Split {
     schema: Schema,
-    header: Vec<String>,
     columns: Columns,
     train: Batch,
     test: Batch,
@@ -80,15 +78,14 @@ impl Split {
     fn new() -> Result<Self> {
         let schema = german_credit::schema();
         let table = german_credit::table();
-        let header = table.columns().to_vec();
-        let columns = schema.columns(table.origin(), &header)?;
+        let columns = schema.columns(table.origin(), table.columns())?;
         let all = table.batches(usize::MAX).next().expect("the embedded table has rows")?;
         let id = columns.id.expect("the embedded table has an id");
         let is_test = |batch: &Batch, row| batch.cell(row, id).parse::<u64>().is_ok_and(|id| id % 5 == 0);
         let (mut train, mut test) = (all.clone(), all);
         train.retain(|batch, row| !is_test(batch, row));
         test.retain(is_test);
-        Ok(Self { schema, header, columns, train, test })
+        Ok(Self { schema, columns, train, test })
     }
 }
 
@@ -108,22 +105,23 @@ impl<'a> Answered<'a> {
         let Split { schema, columns, test, .. } = split;
         let cells = |row| columns.features.iter().map(|&column| test.cell(row, column)).collect();
         let rows: Vec<Vec<&str>> = (0..test.rows()).map(cells).collect();
-        let evaluation = evaluate(bundle, &rows).map_err(|(_, error)| error)?;
+        let asked = ask(bundle, &rows).map_err(|(_, error)| error)?;
+        let evaluation = Evaluation::new(bundle, &asked);
 
-        let [generated, refined, mut denied] = Method::ALL.map(|method| answers(bundle, split, method));
         let favourable = schema.label().expect("the embedded schema has a label").favourable;
         let classes = schema.classes(columns, test)?;
-        let is_right =
-            |(person, class): &(&Person<'_>, &usize)| is_accepted(person) == (**class == favourable);
-        let right = denied.iter().zip(&classes).filter(is_right).count();
-        let people = (denied.iter().zip(&generated).zip(&refined))
-            .filter(|((exact, _), _)| !is_accepted(exact))
-            .map(|((exact, generated), refined)| report::Person {
-                id: exact.id.clone(),
-                answers: [generated, refined, exact].map(answer).map(Clone::clone),
-            })
-            .collect();
-        denied.retain(|person| !is_accepted(person));
+        let is_right = |(asked, class): &(&Option<Asked>, usize)| asked.is_none() == (*class == favourable);
+        let right = asked.iter().zip(classes).filter(is_right).count();
+
+        let id = columns.id.expect("the embedded table has an id");
+        let (mut denied, mut people) = (Vec::new(), Vec::new());
+        for (row, (asked, cells)) in asked.into_iter().zip(rows).enumerate() {
+            let Some(Asked { answers, .. }) = asked else { continue };
+            let id = test.cell(row, id).to_string();
+            let [_, _, exact] = answers.clone();
+            denied.push(Person { id: id.clone(), cells, answer: Ok(exact), time_us: None });
+            people.push(report::Person { id, answers });
+        }
         Ok(Self { denied, people, evaluation, right })
     }
 
@@ -153,7 +151,7 @@ impl<'a> Answered<'a> {
         writeln!(text, "\nwhat the denied are told, by method")?;
         text += &methods(&self.evaluation);
 
-        let told = self.denied.iter().find(|person| matches!(answer(person), Answer::Found(_)));
+        let told = self.denied.iter().find(|person| matches!(person.answer, Ok(Answer::Found(_))));
         if let Some(person) = told {
             writeln!(text, "\none of them, by the exact search\n\n{}", explain::text(bundle, person)?)?;
         }
@@ -175,23 +173,6 @@ impl<'a> Answered<'a> {
         writeln!(text, "  par inspect {out}/{MODEL}")?;
         Ok(text)
     }
-}
-
-/// What a method tells the held-out people.
-fn answers<'a>(bundle: &Bundle, split: &'a Split, method: Method) -> Vec<Person<'a>> {
-    let Split { header, columns, test, .. } = split;
-    let request = Request { method, ..Request::default() };
-    let desk = Desk::new(bundle, header, columns.clone(), request, false);
-    let answer = |solver: &mut _, row| desk.answer(solver, test, row, test.position(row));
-    (0..test.rows()).into_par_iter().map_init(|| bundle.solver(), answer).collect()
-}
-
-fn answer<'a>(person: &'a Person<'_>) -> &'a Answer {
-    person.answer.as_ref().expect("the embedded table fits the embedded schema")
-}
-
-fn is_accepted(person: &Person<'_>) -> bool {
-    matches!(answer(person), Answer::Accepted { .. })
 }
 
 /// How the methods compare, a line each.

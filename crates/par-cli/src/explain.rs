@@ -113,7 +113,7 @@ fn ways(bundle: &Bundle, person: &Person<'_>, found: &Found) -> Result<String> {
         let title = if found.ways.len() > 1 { format!("way {rank}") } else { "a way".to_string() };
         writeln!(text, "\n{title}, with {}", words::changes(way.changes.len()))?;
         for change in &way.changes {
-            writeln!(text, "  {}", change.sentence)?;
+            writeln!(text, "  {}", change.sentence())?;
         }
         writeln!(
             text,

@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 100.0 * found.probability
             );
             for change in &way.changes {
-                println!("  {}", change.sentence);
+                println!("  {}", change.sentence());
             }
         }
     }

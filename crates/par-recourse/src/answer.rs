@@ -108,13 +108,14 @@ pub struct Way {
     pub distance: f64,
     /// How it was found.
     pub method: Method,
-    /// How much likelier, in nats, a row with as many changes could be at most; zero when it is proved that
-    /// there is none, absent when nobody looked.
+    /// How much likelier, in nats, a row with at most as many changes could be; zero when it is proved that
+    /// there is none, absent when nobody looked. A further way is judged among those that leave out a change
+    /// of every way before it.
     pub gap: Option<f64>,
 }
 
 impl Way {
-    /// Whether it is proved that no row with as many changes is likelier.
+    /// Whether it is proved that no row with at most as many changes is likelier.
     pub fn is_optimal(&self) -> bool {
         self.gap == Some(0.0)
     }
@@ -125,10 +126,21 @@ impl Way {
 pub struct Change {
     /// Its position in the schema.
     pub feature: usize,
-    /// What it becomes.
-    pub to: Decoded,
+    /// Its name.
+    pub name: String,
+    /// What it is, in the schema's words.
+    pub from: String,
+    /// What it becomes, in the schema's words.
+    pub to: String,
+    /// What it becomes, for a program.
+    pub value: Decoded,
+}
+
+impl Change {
     /// In plain words: `Savings account: below 100 DM → 500 to under 1000 DM`.
-    pub sentence: String,
+    pub fn sentence(&self) -> String {
+        format!("{}: {} → {}", self.name, self.from, self.to)
+    }
 }
 
 /// The likeliest row found with a number of changes.

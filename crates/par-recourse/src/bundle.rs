@@ -49,6 +49,8 @@ pub struct Card {
     pub classes: [String; 2],
     /// How many training rows each of the two had.
     pub rows: [usize; 2],
+    /// How many training rows the classifier denies.
+    pub denies: usize,
     /// Mean log-probability of rows held back when each circuit was chosen.
     pub held_out: [f64; 2],
     /// Area under the ROC curve of the classifier on the training rows.

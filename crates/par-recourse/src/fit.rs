@@ -117,6 +117,7 @@ impl Recourse {
             program: concat!("par ", env!("CARGO_PKG_VERSION")).to_string(),
             classes: self.classes(favourable),
             rows: [true, false].map(|class| rows.accepted.iter().filter(|own| **own == class).count()),
+            denies: scores.iter().filter(|score| **score < threshold).count(),
             held_out: [accepted.held_out, denied.held_out],
             auc: auc(&scores, &rows.accepted),
             accuracy: accuracy(&scores, &rows.accepted, threshold),

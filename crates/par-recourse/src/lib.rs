@@ -58,7 +58,7 @@ mod refine;
 #[cfg(test)]
 mod test_world;
 
-pub use answer::{Answer, Change, Found, Method, NotFound, Obstacle, Reason, Request, Way};
+pub use answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
 pub use bundle::{Bundle, Card};
 pub use config::{AnswerConfig, Config, LocalSearch};
 pub use error::{BundleError, Error};

@@ -54,7 +54,7 @@ pub struct MethodMetrics {
     pub gap: Mean,
     /// The median of that.
     pub median_gap: Option<f64>,
-    /// The share of recourses that are proved to be the best with as many changes.
+    /// The share that is proved to be the best with as many changes, over those that a proof was sought for.
     pub optimal: Mean,
     /// Microseconds an answer, the median.
     pub time_us: Option<f64>,
@@ -75,15 +75,15 @@ pub struct Evaluation {
     pub methods: Vec<MethodMetrics>,
 }
 
-/// One method's answer to one person.
+/// A denied person, and what every method tells them.
 #[derive(Clone, Debug)]
-struct Outcome {
-    way: Option<Way>,
-    actionable: bool,
-    causal: bool,
-    /// How much likelier the proved best with as many changes is.
-    gap: Option<f64>,
-    microseconds: f64,
+pub struct Asked {
+    /// Their codes.
+    pub factual: Vec<Code>,
+    /// The answers, in the order of [`Method::ALL`].
+    pub answers: [Answer; 3],
+    /// How long each took.
+    pub microseconds: [f64; 3],
 }
 
 /// Answers all rows by all methods and measures the answers. Each row is its cells, in schema order.
@@ -91,90 +91,90 @@ struct Outcome {
 /// # Errors
 /// At the first row whose cells do not fit, with its position.
 pub fn evaluate(bundle: &Bundle, rows: &[Vec<&str>]) -> Result<Evaluation, (usize, CellError)> {
-    let people: Vec<Option<[Outcome; 3]>> = rows
-        .par_iter()
-        .enumerate()
-        .map_init(
-            || bundle.solver(),
-            |solver, (position, cells)| person(bundle, solver, cells).map_err(|error| (position, error)),
-        )
-        .collect::<Result<_, _>>()?;
-    let denied: Vec<&[Outcome; 3]> = people.iter().flatten().collect();
-    let possible = denied.iter().filter(|outcomes| outcomes[2].way.is_some());
-    let refined = possible.clone().map(|outcomes| f64::from(u8::from(outcomes[1].way.is_some())));
-    let metrics = |(place, &method): (usize, &Method)| {
-        let outcomes: Vec<&Outcome> = denied.iter().map(|outcomes| &outcomes[place]).collect();
-        MethodMetrics::new(method, &outcomes)
+    Ok(Evaluation::new(bundle, &ask(bundle, rows)?))
+}
+
+/// Asks for all rows, by all methods, on all threads; absent are those who are accepted as they are.
+///
+/// # Errors
+/// At the first row whose cells do not fit, with its position.
+pub fn ask(bundle: &Bundle, rows: &[Vec<&str>]) -> Result<Vec<Option<Asked>>, (usize, CellError)> {
+    let ask = |solver: &mut Solver<'_>, (position, cells): (usize, &Vec<&str>)| {
+        Asked::new(bundle, solver, cells).map_err(|error| (position, error))
     };
-    Ok(Evaluation {
-        rows: rows.len(),
-        denied: denied.len(),
-        possible: possible.clone().count(),
-        refined: Mean::new(refined, possible.count()),
-        methods: Method::ALL.iter().enumerate().map(metrics).collect(),
-    })
+    let asked: Vec<_> = rows.par_iter().enumerate().map_init(|| bundle.solver(), ask).collect();
+    asked.into_iter().collect()
 }
 
-/// The answers of all methods to one person; none when they are accepted as they are.
-fn person(
-    bundle: &Bundle,
-    solver: &mut Solver<'_>,
-    cells: &[&str],
-) -> Result<Option<[Outcome; 3]>, CellError> {
-    let factual = bundle.discretizer().encode_row(cells)?;
-    let mut outcomes = Vec::new();
-    let mut proved = Vec::new();
-    for method in Method::ALL {
-        let started = Instant::now();
-        let answer = solver.answer(cells, &Request { method, ..Request::default() })?;
-        let microseconds = started.elapsed().as_secs_f64() * 1e6;
-        if matches!(answer, Answer::Accepted { .. }) {
-            return Ok(None);
+impl Asked {
+    fn new(bundle: &Bundle, solver: &mut Solver<'_>, cells: &[&str]) -> Result<Option<Self>, CellError> {
+        let factual = bundle.discretizer().encode_row(cells)?.into_codes();
+        let mut microseconds = [0.0; 3];
+        let mut answers = Vec::with_capacity(3);
+        for (method, time) in Method::ALL.into_iter().zip(&mut microseconds) {
+            let started = Instant::now();
+            let answer = solver.answer(cells, &Request { method, ..Request::default() })?;
+            *time = started.elapsed().as_secs_f64() * 1e6;
+            if matches!(answer, Answer::Accepted { .. }) {
+                return Ok(None);
+            }
+            answers.push(answer);
         }
-        if let (Method::Exact, Answer::Found(found)) = (method, &answer) {
-            proved.clone_from(&found.frontier);
-        }
-        outcomes.push(Outcome::new(bundle, factual.codes(), answer.ways().first(), microseconds));
+        let answers = answers.try_into().expect("one answer a method");
+        Ok(Some(Self { factual, answers, microseconds }))
     }
-    for outcome in &mut outcomes {
-        let Some(way) = &outcome.way else { continue };
-        let best = proved.iter().rfind(|point| point.changes <= way.changes.len());
+
+    /// The best way of a method.
+    fn way(&self, method: usize) -> Option<&Way> {
+        self.answers[method].ways().first()
+    }
+
+    /// How much likelier the best known row with at most as many changes as the method's way is.
+    fn gap(&self, method: usize) -> Option<f64> {
+        let Answer::Found(proved) = &self.answers[EXACT] else { return None };
+        let way = self.way(method)?;
+        let best = proved.frontier.iter().rfind(|point| point.changes <= way.changes.len())?;
         // The same row may have been scored by another path: no less likely than the best is no gap.
-        outcome.gap = best.map(|best| (best.log_likelihood - way.log_likelihood).max(0.0));
+        Some((best.log_likelihood - way.log_likelihood).max(0.0))
     }
-    Ok(outcomes.try_into().ok())
 }
 
-impl Outcome {
-    fn new(bundle: &Bundle, factual: &[Code], way: Option<&Way>, microseconds: f64) -> Self {
-        let constraints = bundle.constraints();
+/// Places among [`Method::ALL`].
+const REFINE: usize = 1;
+const EXACT: usize = 2;
+
+impl Evaluation {
+    /// Measures answers, one for each row that was asked for.
+    pub fn new(bundle: &Bundle, asked: &[Option<Asked>]) -> Self {
+        let denied: Vec<&Asked> = asked.iter().flatten().collect();
+        let possible = denied.iter().filter(|asked| asked.way(EXACT).is_some());
+        let refined = possible.clone().map(|asked| share_of_one(asked.way(REFINE).is_some()));
         Self {
-            actionable: way.is_some_and(|way| constraints.is_actionable(factual, &way.row)),
-            causal: way.is_some_and(|way| constraints.keeps_rules(factual, &way.row)),
-            way: way.cloned(),
-            gap: None,
-            microseconds,
+            rows: asked.len(),
+            denied: denied.len(),
+            possible: possible.clone().count(),
+            refined: Mean::new(refined, possible.count()),
+            methods: (0..3).map(|method| MethodMetrics::new(bundle, method, &denied)).collect(),
         }
     }
 }
 
 impl MethodMetrics {
-    fn new(method: Method, outcomes: &[&Outcome]) -> Self {
-        let of = outcomes.len();
-        let share = |fits: fn(&Outcome) -> bool| {
-            let found = outcomes.iter().filter(|outcome| outcome.way.is_some());
-            Mean::new(found.map(|outcome| f64::from(u8::from(fits(outcome)))), of)
+    fn new(bundle: &Bundle, method: usize, denied: &[&Asked]) -> Self {
+        let constraints = bundle.constraints();
+        let of = denied.len();
+        let found = || denied.iter().filter_map(|asked| Some((*asked, asked.way(method)?)));
+        let share = |fits: &dyn Fn(&Asked, &Way) -> bool| {
+            Mean::new(found().map(|(asked, way)| share_of_one(fits(asked, way))), of)
         };
-        let mean = |value: fn(&Way) -> f64| {
-            Mean::new(outcomes.iter().filter_map(|outcome| outcome.way.as_ref()).map(value), of)
-        };
-        let gaps = || outcomes.iter().filter_map(|outcome| outcome.gap);
-        let found = outcomes.iter().map(|outcome| f64::from(u8::from(outcome.way.is_some())));
+        let mean = |value: fn(&Way) -> f64| Mean::new(found().map(|(_, way)| value(way)), of);
+        let gaps = || denied.iter().filter_map(|asked| asked.gap(method));
+        let proofs = found().filter(|(_, way)| way.gap.is_some());
         Self {
-            method,
-            validity: Mean::new(found, of),
-            actionability: share(|outcome| outcome.actionable),
-            causality: share(|outcome| outcome.causal),
+            method: Method::ALL[method],
+            validity: Mean::new(denied.iter().map(|asked| share_of_one(asked.way(method).is_some())), of),
+            actionability: share(&|asked, way| constraints.is_actionable(&asked.factual, &way.row)),
+            causality: share(&|asked, way| constraints.keeps_rules(&asked.factual, &way.row)),
             nll: mean(|way| -way.log_likelihood),
             similarity: mean(|way| way.similarity),
             distance: mean(|way| way.distance),
@@ -182,14 +182,18 @@ impl MethodMetrics {
             score: mean(|way| way.probability),
             gap: Mean::new(gaps(), of),
             median_gap: median(gaps().collect()),
-            optimal: share(|outcome| outcome.way.as_ref().is_some_and(Way::is_optimal)),
-            time_us: median(outcomes.iter().map(|outcome| outcome.microseconds).collect()),
+            optimal: Mean::new(proofs.map(|(_, way)| share_of_one(way.is_optimal())), of),
+            time_us: median(denied.iter().map(|asked| asked.microseconds[method]).collect()),
         }
     }
 }
 
-/// The middle value, or the mean of the two in the middle.
-fn median(mut values: Vec<f64>) -> Option<f64> {
+fn share_of_one(fits: bool) -> f64 {
+    f64::from(u8::from(fits))
+}
+
+/// The middle value, or the mean of the two in the middle; absent of none.
+pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     let upper = *values.get(middle)?;

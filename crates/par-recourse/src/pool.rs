@@ -28,8 +28,8 @@ impl PoolConfig {
     /// When a setting is out of its range.
     pub fn check(&self) -> Result<(), SettingError> {
         let Self { size, neighbours } = *self;
-        check_setting("size", size as f64, "1 to 1000000", (1..=1_000_000).contains(&size))?;
-        check_setting("neighbours", neighbours as f64, "1 to 1000", (1..=1000).contains(&neighbours))
+        check_setting("pool.size", size as f64, "1 to 1000000", (1..=1_000_000).contains(&size))?;
+        check_setting("pool.neighbours", neighbours as f64, "1 to 1000", (1..=1000).contains(&neighbours))
     }
 }
 
@@ -368,7 +368,7 @@ mod tests {
     fn settings_out_of_range_are_named() {
         assert_eq!(PoolConfig::default().check(), Ok(()));
         let message = PoolConfig { size: 0, neighbours: 1 }.check().expect_err("no rows").to_string();
-        assert_eq!(message, "`size` is 0, expected 1 to 1000000");
+        assert_eq!(message, "`pool.size` is 0, expected 1 to 1000000");
     }
 
     /// A pool and a factual, with the neighbours that sorting finds.

@@ -275,20 +275,19 @@ impl Solver<'_> {
         for (feature, (&cell, (&code, &own))) in
             cells.iter().zip(candidate.row.iter().zip(mask.factual())).enumerate()
         {
-            let to = bundle.discretizer.decode(feature, code, own, cell);
-            way.cells.push(to.text().to_string());
+            let change = bundle.change(feature, cell, own, code);
+            way.cells.push(change.value.text().to_string());
             if code == own {
                 continue;
             }
-            match bundle.moved_by(feature, cell, &to) {
+            match bundle.moved_by(feature, cell, &change.value) {
                 Some(distance) => {
                     way.similarity += distance;
                     way.distance += distance;
                 }
                 None => way.distance += 1.0,
             }
-            let sentence = bundle.sentence(feature, cell, &to);
-            way.changes.push(Change { feature, to, sentence });
+            way.changes.push(change);
         }
         // What counts is the row as it is written down, not the codes it was found as.
         let texts: Vec<&str> = way.cells.iter().map(String::as_str).collect();
@@ -384,20 +383,24 @@ impl Bundle {
         Some((to.number()? - from).abs() / summary.mad)
     }
 
-    /// A change in plain words, from a cell of the table.
-    pub fn sentence(&self, feature: usize, from: &str, to: &Decoded) -> String {
-        let feature = &self.schema().features()[feature];
-        let from = from.trim();
-        let from = feature.labels.get(from).map_or(from, String::as_str);
-        let to = match to {
-            Decoded::Unchanged { text } => text.clone(),
-            Decoded::Category { value, label } => label.as_ref().unwrap_or(value).clone(),
-            Decoded::Number(number) => number.text.clone(),
-            Decoded::Interval { lowest, highest, .. } if lowest.text == highest.text => lowest.text.clone(),
-            Decoded::Interval { lowest, highest, .. } => format!("{} to {}", lowest.text, highest.text),
+    /// What it means for a person that a feature, whose cell they give and whose code is `own`, becomes `code`.
+    ///
+    /// # Panics
+    /// When `code` is neither `own` nor one of the feature's codes.
+    pub fn change(&self, feature: usize, cell: &str, own: Code, code: Code) -> Change {
+        let value = self.discretizer.decode(feature, code, own, cell);
+        let described = &self.schema().features()[feature];
+        let label = |text: &str| described.labels.get(text).map_or(text, String::as_str).to_string();
+        let mut to = match &value {
+            Decoded::Interval { lowest, highest, .. } if lowest.text != highest.text => {
+                format!("{} to {}", lowest.text, highest.text)
+            }
+            other => label(other.text()),
         };
-        let unit = feature.unit.as_ref().map_or(String::new(), |unit| format!(" {unit}"));
-        format!("{}: {from} → {to}{unit}", feature.name)
+        if let Some(unit) = &described.unit {
+            to = format!("{to} {unit}");
+        }
+        Change { feature, name: described.name.clone(), from: label(cell.trim()), to, value }
     }
 }
 

@@ -152,17 +152,17 @@ impl Person<'_> {
 
     fn way(&self, bundle: &Bundle, rank: usize, way: &Way) -> DescribedWay {
         let change = |change: &par_recourse::Change| {
-            let (lowest, highest) = match &change.to {
+            let (lowest, highest) = match &change.value {
                 Decoded::Interval { lowest, highest, .. } => (Some(lowest.value), Some(highest.value)),
                 _ => (None, None),
             };
             DescribedChange {
-                feature: bundle.schema().features()[change.feature].name.clone(),
+                feature: change.name.clone(),
                 from: self.cells[change.feature].to_string(),
-                to: change.to.text().to_string(),
+                to: change.value.text().to_string(),
                 lowest,
                 highest,
-                sentence: change.sentence.clone(),
+                sentence: change.sentence(),
             }
         };
         DescribedWay {
@@ -183,12 +183,12 @@ impl Person<'_> {
     /// What more changes would buy.
     pub(crate) fn frontier(&self, bundle: &Bundle, found: &par_recourse::Found) -> Vec<DescribedPoint> {
         let factual = bundle.discretizer().encode_row(&self.cells).expect("an answered row can be encoded");
-        let point = |point: &par_recourse::answer::Point| {
+        let point = |point: &par_recourse::Point| {
             let changed =
                 (0..self.cells.len()).filter(|&feature| point.row[feature] != factual.codes()[feature]);
             let sentence = |feature: usize| {
-                let (code, own, cell) = (point.row[feature], factual.codes()[feature], self.cells[feature]);
-                bundle.sentence(feature, cell, &bundle.discretizer().decode(feature, code, own, cell))
+                let (code, own) = (point.row[feature], factual.codes()[feature]);
+                bundle.change(feature, self.cells[feature], own, code).sentence()
             };
             DescribedPoint {
                 changes: point.changes,

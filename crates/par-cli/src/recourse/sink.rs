@@ -15,7 +15,7 @@ pub(super) enum Sink {
     Csv(Output),
     Jsonl(Output),
     #[cfg(feature = "parquet")]
-    Parquet(super::parquet::ParquetSink),
+    Parquet(Box<super::parquet::ParquetSink>),
 }
 
 impl Sink {
@@ -33,7 +33,7 @@ impl Sink {
             (Format::Jsonl, destination) => Ok(Self::Jsonl(Output::new(destination)?)),
             #[cfg(feature = "parquet")]
             (Format::Parquet, Some(destination)) => {
-                Ok(Self::Parquet(super::parquet::ParquetSink::new(destination, schema)?))
+                Ok(Self::Parquet(Box::new(super::parquet::ParquetSink::new(destination, schema)?)))
             }
             #[cfg(feature = "parquet")]
             (Format::Parquet, None) => {

@@ -1,6 +1,7 @@
 //! The charts of a report.
 
 use par_recourse::generator::LossTerms;
+use par_recourse::metrics::median;
 use par_recourse::{Answer, Bundle, Method, Way, classifier, generator};
 
 use super::markup::Markup;
@@ -295,12 +296,4 @@ pub(super) fn losses(history: &generator::History) -> Markup {
 /// The first recourses that a method found.
 fn ways(people: &[Person], method: Method) -> impl Iterator<Item = &Way> {
     people.iter().filter_map(move |person| person.answer(method).ways().first())
-}
-
-/// The middle value, or the mean of the two in the middle.
-fn median(mut values: Vec<f64>) -> Option<f64> {
-    values.sort_by(f64::total_cmp);
-    let middle = values.len() / 2;
-    let upper = *values.get(middle)?;
-    Some(if values.len() % 2 == 1 { upper } else { f64::midpoint(values[middle - 1], upper) })
 }

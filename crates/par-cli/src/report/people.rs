@@ -41,9 +41,8 @@ fn way(bundle: &Bundle, found: &Found) -> Markup {
     };
     card.raw("<ul class=\"changes\">");
     for change in &way.changes {
-        let name = &bundle.schema().features()[change.feature].name;
-        let change = change.sentence.strip_prefix(name).and_then(|rest| rest.strip_prefix(": "));
-        card.element("<li><b>", name, "</b>").element("", change.unwrap_or_default(), "</li>");
+        let becomes = format!("{} → {}", change.from, change.to);
+        card.element("<li><b>", &change.name, "</b>").element("", becomes, "</li>");
     }
     card.raw("</ul>").add(&odds(bundle, found.probability, Some(way.probability)));
     card.element("<p>That row is ", words::percentile(way.percentile), ".</p>");

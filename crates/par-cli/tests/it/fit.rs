@@ -69,7 +69,7 @@ fn a_configuration_that_cannot_be_meant() {
     );
     let no_toml = refused("seed = 1\nseed\n", &[]);
     assert!(no_toml.starts_with("error: quick.toml, line 2: "), "{no_toml}");
-    assert_eq!(refused("[pool]\nsize = 0\n", &[]), "error: `size` is 0, expected 1 to 1000000\n");
+    assert_eq!(refused("[pool]\nsize = 0\n", &[]), "error: `pool.size` is 0, expected 1 to 1000000\n");
     let typed = refused("seed = \"many\"\n", &[]);
     assert!(typed.starts_with("error: quick.toml, line 1: invalid type: string \"many\""), "{typed}");
     assert_eq!(

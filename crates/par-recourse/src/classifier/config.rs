@@ -58,25 +58,33 @@ impl ClassifierConfig {
             Err(ClassifierError::Setting { key, found: found.to_string(), expected })
         };
         if self.hidden.len() > 8 {
-            return refuse("hidden", &format_args!("{} layers", self.hidden.len()), "at most 8 layers");
+            return refuse(
+                "classifier.hidden",
+                &format_args!("{} layers", self.hidden.len()),
+                "at most 8 layers",
+            );
         }
         if let Some(width) = self.hidden.iter().find(|width| !(1..=4096).contains(*width)) {
-            return refuse("hidden", width, "widths from 1 to 4096");
+            return refuse("classifier.hidden", width, "widths from 1 to 4096");
         }
         if !(self.learning_rate > 0.0 && self.learning_rate <= 1.0) {
-            return refuse("learning_rate", &self.learning_rate, "more than 0 and at most 1");
+            return refuse("classifier.learning_rate", &self.learning_rate, "more than 0 and at most 1");
         }
-        for (key, found) in [("batch", self.batch), ("epochs", self.epochs), ("patience", self.patience)] {
+        for (key, found) in [
+            ("classifier.batch", self.batch),
+            ("classifier.epochs", self.epochs),
+            ("classifier.patience", self.patience),
+        ] {
             if found == 0 {
                 return refuse(key, &found, "at least 1");
             }
         }
         if !(0.0..=0.5).contains(&self.validation) {
-            return refuse("validation", &self.validation, "a share from 0 to 0.5");
+            return refuse("classifier.validation", &self.validation, "a share from 0 to 0.5");
         }
         match self.threshold {
             Threshold::Fixed(found) if !(found > 0.0 && found < 1.0) => {
-                refuse("threshold", &found, "a number above 0 and below 1, or \"youden\"")
+                refuse("classifier.threshold", &found, "a number above 0 and below 1, or \"youden\"")
             }
             _ => Ok(()),
         }
@@ -215,26 +223,26 @@ mod tests {
         assert_eq!(ClassifierConfig::default().check(), Ok(()));
         assert_eq!(
             message(|config| config.hidden = vec![20, 0]),
-            "`hidden` is 0, expected widths from 1 to 4096"
+            "`classifier.hidden` is 0, expected widths from 1 to 4096"
         );
         assert_eq!(
             message(|config| config.hidden = vec![1; 9]),
-            "`hidden` is 9 layers, expected at most 8 layers"
+            "`classifier.hidden` is 9 layers, expected at most 8 layers"
         );
         assert_eq!(
             message(|config| config.learning_rate = f64::NAN),
-            "`learning_rate` is NaN, expected more than 0 and at most 1"
+            "`classifier.learning_rate` is NaN, expected more than 0 and at most 1"
         );
-        assert_eq!(message(|config| config.batch = 0), "`batch` is 0, expected at least 1");
-        assert_eq!(message(|config| config.epochs = 0), "`epochs` is 0, expected at least 1");
-        assert_eq!(message(|config| config.patience = 0), "`patience` is 0, expected at least 1");
+        assert_eq!(message(|config| config.batch = 0), "`classifier.batch` is 0, expected at least 1");
+        assert_eq!(message(|config| config.epochs = 0), "`classifier.epochs` is 0, expected at least 1");
+        assert_eq!(message(|config| config.patience = 0), "`classifier.patience` is 0, expected at least 1");
         assert_eq!(
             message(|config| config.validation = 0.6),
-            "`validation` is 0.6, expected a share from 0 to 0.5"
+            "`classifier.validation` is 0.6, expected a share from 0 to 0.5"
         );
         assert_eq!(
             message(|config| config.threshold = Threshold::Fixed(1.0)),
-            "`threshold` is 1, expected a number above 0 and below 1, or \"youden\""
+            "`classifier.threshold` is 1, expected a number above 0 and below 1, or \"youden\""
         );
     }
 

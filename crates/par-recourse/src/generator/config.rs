@@ -89,19 +89,24 @@ impl GeneratorConfig {
         };
         let share =
             |key, share: f64| check_setting(key, share, "a number from 0 to 1", (0.0..=1.0).contains(&share));
-        self.hidden.iter().try_for_each(|&hidden| width("hidden", hidden))?;
-        width("encoder", self.encoder)?;
-        width("embedding", self.embedding)?;
-        count("examples", self.examples, 1, 1_000_000, "1 to 1000000")?;
-        count("steps", self.steps, 0, 1_000_000, "0 to 1000000")?;
-        count("batch", self.batch, 1, 100_000, "1 to 100000")?;
-        count("record_every", self.record_every, 1, usize::MAX, "at least 1")?;
+        self.hidden.iter().try_for_each(|&hidden| width("generator.hidden", hidden))?;
+        width("generator.encoder", self.encoder)?;
+        width("generator.embedding", self.embedding)?;
+        count("generator.examples", self.examples, 1, 1_000_000, "1 to 1000000")?;
+        count("generator.steps", self.steps, 0, 1_000_000, "0 to 1000000")?;
+        count("generator.batch", self.batch, 1, 100_000, "1 to 100000")?;
+        count("generator.record_every", self.record_every, 1, usize::MAX, "at least 1")?;
         let rate = self.learning_rate;
-        check_setting("learning_rate", rate, "a number above 0, at most 1", rate > 0.0 && rate <= 1.0)?;
-        share("decay", self.decay)?;
-        share("locked", self.locked)?;
-        share("lock_rate", self.lock_rate)?;
-        share("unknown_rate", self.unknown_rate)?;
+        check_setting(
+            "generator.learning_rate",
+            rate,
+            "a number above 0, at most 1",
+            rate > 0.0 && rate <= 1.0,
+        )?;
+        share("generator.decay", self.decay)?;
+        share("generator.locked", self.locked)?;
+        share("generator.lock_rate", self.lock_rate)?;
+        share("generator.unknown_rate", self.unknown_rate)?;
         self.loss.check()
     }
 }
@@ -162,19 +167,24 @@ impl LossConfig {
 
     fn check(&self) -> Result<(), SettingError> {
         let weights = [
-            ("loss.validity", self.validity),
-            ("loss.plausibility_proximity", self.plausibility_proximity),
-            ("loss.accepted", self.accepted),
-            ("loss.denied", self.denied),
-            ("loss.sparsity", self.sparsity),
-            ("loss.entropy", self.entropy),
-            ("loss.budget", self.budget),
-            ("loss.teaching", self.teaching),
+            ("generator.loss.validity", self.validity),
+            ("generator.loss.plausibility_proximity", self.plausibility_proximity),
+            ("generator.loss.accepted", self.accepted),
+            ("generator.loss.denied", self.denied),
+            ("generator.loss.sparsity", self.sparsity),
+            ("generator.loss.entropy", self.entropy),
+            ("generator.loss.budget", self.budget),
+            ("generator.loss.teaching", self.teaching),
         ];
         for (key, weight) in weights {
             check_setting(key, weight, "a finite number, at least 0", weight >= 0.0 && weight.is_finite())?;
         }
-        check_setting("loss.alpha", self.alpha, "a number from 0 to 1", (0.0..=1.0).contains(&self.alpha))
+        check_setting(
+            "generator.loss.alpha",
+            self.alpha,
+            "a number from 0 to 1",
+            (0.0..=1.0).contains(&self.alpha),
+        )
     }
 
     /// What L_prox weighs in all.
@@ -208,13 +218,13 @@ mod tests {
     fn settings_out_of_range_are_named() {
         let message = |config: GeneratorConfig| config.check().expect_err("a wrong setting").to_string();
         let mut config = GeneratorConfig { hidden: [128, 0], ..GeneratorConfig::default() };
-        assert_eq!(message(config.clone()), "`hidden` is 0, expected 1 to 4096");
+        assert_eq!(message(config.clone()), "`generator.hidden` is 0, expected 1 to 4096");
         config.hidden = [1, 1];
         config.loss.alpha = 1.5;
-        assert_eq!(message(config.clone()), "`loss.alpha` is 1.5, expected a number from 0 to 1");
+        assert_eq!(message(config.clone()), "`generator.loss.alpha` is 1.5, expected a number from 0 to 1");
         config.loss.alpha = 1.0;
         config.loss.entropy = f64::NAN;
-        assert_eq!(message(config), "`loss.entropy` is NaN, expected a finite number, at least 0");
+        assert_eq!(message(config), "`generator.loss.entropy` is NaN, expected a finite number, at least 0");
     }
 
     #[test]

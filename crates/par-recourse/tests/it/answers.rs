@@ -190,7 +190,7 @@ fn changes_are_told_in_the_words_of_the_schema() {
                 let from =
                     feature.labels.get(cells[change.feature]).map_or(cells[change.feature], String::as_str);
                 let start = format!("{}: {from} → ", feature.name);
-                assert!(change.sentence.starts_with(&start), "{}", change.sentence);
+                assert!(change.sentence().starts_with(&start), "{}", change.sentence());
                 with_labels += usize::from(!feature.labels.is_empty());
             }
         }
