@@ -16,8 +16,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // An applicant, as the table writes one.
     let applicant = [
-        "A11", "24", "A32", "A43", "4500", "A61", "A72", "4", "A92", "A101", "2", "A123", "24", "A143",
-        "A151", "1", "A173", "1", "A191", "A201",
+        "A12", "48", "A32", "A43", "5951", "A61", "A73", "2", "A92", "A101", "2", "A121", "22", "A143",
+        "A152", "1", "A173", "1", "A191", "A201",
     ];
     match bundle.recourse(&applicant)? {
         Answer::Accepted { probability } => println!("accepted as they are, {:.0} %", 100.0 * probability),

@@ -10,8 +10,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let bundle =
         Recourse::new(german_credit::schema(), Config::default()).fit(|| Ok(german_credit::table()))?;
     let applicant = [
-        "A11", "24", "A32", "A43", "4500", "A61", "A72", "4", "A92", "A101", "2", "A123", "24", "A143",
-        "A151", "1", "A173", "1", "A191", "A201",
+        "A12", "48", "A32", "A43", "5951", "A61", "A73", "2", "A92", "A101", "2", "A121", "22", "A143",
+        "A152", "1", "A173", "1", "A191", "A201",
     ];
 
     // This person needs the money, and needs it for that long. Three ways, each proved to be the likeliest.

@@ -131,7 +131,12 @@ impl Solver<'_> {
         let proposals = self.proposals(&mask);
         let budget = request.budget.unwrap_or(bundle.config.answers.budget).min(free);
         let mut search = self.search(&self.problem(&mask, budget, &[]), &proposals, request.method);
-        if search.frontier.candidates().is_empty() && request.method != Method::Generate {
+        let searches_on = match request.method {
+            Method::Generate => false,
+            Method::Refine => bundle.config.answers.search == LocalSearch::Swap,
+            Method::Exact => true,
+        };
+        if search.frontier.candidates().is_empty() && searches_on {
             let most = if request.budget.is_none() { free } else { budget };
             search = self.search_deeper(&mask, budget, most);
         }

@@ -57,7 +57,7 @@ fn the_readme_has_no_placeholder_left() {
 #[test]
 fn the_readme_shows_the_example_as_it_runs() {
     let readme = read(&root().join("README.md"));
-    let example = read(&root().join("crates/par-cli/examples/01_table_to_circuit.rs"));
+    let example = read(&root().join("crates/par-recourse/examples/02_ask_for_recourse.rs"));
     let code = example.split_once("\n\n").expect("a heading before the code").1;
-    assert!(readme.contains(code), "README.md shows examples/01_table_to_circuit.rs");
+    assert!(readme.contains(code), "README.md shows examples/02_ask_for_recourse.rs");
 }

@@ -1,8 +1,8 @@
 //! The file between training and answering.
 
-use par_recourse::{Bundle, BundleError};
+use par_recourse::{Answer, Bundle, BundleError};
 
-use crate::{applicants, denied, german};
+use crate::{applicants, denied, fit, fitting, german, quick};
 
 #[test]
 fn a_bundle_comes_back_as_it_was_saved() {
@@ -81,4 +81,30 @@ fn no_training_row_is_inside() {
 fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     let first = wanted[..2].to_vec();
     bytes.windows(2).enumerate().any(|(place, start)| start == first && bytes[place..].starts_with(wanted))
+}
+
+/// Bundles of every version that was ever released can be read.
+#[test]
+fn a_bundle_of_version_1_still_answers() {
+    let bundle = Bundle::load(FIXTURE).expect("a bundle of version 1");
+    assert_eq!(bundle.card().classes, ["yes", "no, later"]);
+    let Ok(Answer::Found(found)) = bundle.recourse(&["10", "a", "here"]) else {
+        panic!("more savings, or plan c, would do");
+    };
+    assert_eq!(found.ways[0].changes.len(), 1);
+}
+
+const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/version_1.par");
+
+/// How the fixture was made. Never again: a new version gets a file of its own.
+#[test]
+#[ignore = "writes tests/fixtures/version_1.par"]
+fn write_the_bundle_of_version_1() {
+    let mut config = quick();
+    config.generator.hidden = [8, 8];
+    config.generator.encoder = 4;
+    config.generator.embedding = 4;
+    config.generator.record_every = 20;
+    config.pool.size = 50;
+    fit(fitting::SCHEMA, &fitting::rows(), config).expect("a fit").save(FIXTURE).expect("written");
 }

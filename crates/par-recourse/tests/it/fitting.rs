@@ -6,7 +6,7 @@ use par_recourse::{Answer, Config, Recourse, Request};
 
 use crate::{fit, german, quick};
 
-const SCHEMA: &str = r#"
+pub(crate) const SCHEMA: &str = r#"
 [label]
 column = "decision"
 classes = ["no", "yes", "later"]
@@ -30,7 +30,7 @@ values = ["here"]
 "#;
 
 /// Whoever has savings above 50 or plan `c` gets `yes`; of the others every third is told `later`.
-fn rows() -> String {
+pub(crate) fn rows() -> String {
     let mut text = String::from("savings,plan,country,decision\n");
     for row in 0..300_u32 {
         let (savings, plan) = ((row * 37) % 100, ["a", "b", "c"][(row as usize * 7) % 3]);
