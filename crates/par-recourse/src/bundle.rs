@@ -210,7 +210,10 @@ impl Bundle {
             container::parts(bytes, MAGIC, VERSION)?;
         let Description { config, card, discretizer, threshold, generator: shape } =
             serde_json::from_slice(description)?;
-        config.check().map_err(|_| BundleError::Mismatch("a setting is out of its range"))?;
+        let settings = config.check().is_ok() && config.classifier.check().is_ok();
+        if !settings {
+            return Err(BundleError::Mismatch("a setting is out of its range"));
+        }
         let cardinalities = discretizer.cardinalities();
         let of_features = |other: &[usize], what| match other == cardinalities {
             true => Ok(()),
@@ -221,7 +224,6 @@ impl Bundle {
         of_features(denied.cardinalities(), "the denied circuit has other features")?;
         of_features(&shape.cardinalities, "the generator has other features")?;
         let classifier = numbers(classifier, f32::from_le_bytes)
-            .filter(|parameters| parameters.iter().all(|parameter| parameter.is_finite()))
             .and_then(|parameters| {
                 NeuralClassifier::from_parameters(
                     cardinalities.clone(),

@@ -56,7 +56,7 @@ impl Default for Config {
 
 impl Config {
     /// As the paper does it: LearnSPN without EM, its inputs to the generator, its losses alone, one decoded
-    /// row, its local search.
+    /// row, its local search. The paper does not give Δ_max; at one nat the answers are about as sparse as its own.
     pub fn paper() -> Self {
         Self {
             circuits: LearnConfig {
@@ -71,6 +71,7 @@ impl Config {
                 price: 0.0,
                 proposals: 1,
                 search: LocalSearch::Paper,
+                delta_max: Some(1.0),
                 ..AnswerConfig::default()
             },
             ..Self::default()

@@ -198,7 +198,17 @@ impl Recourse {
         let config = &self.config.classifier;
         let (classifier, _) =
             NeuralClassifier::fit(&training.rows, &training.accepted, config, seed, &mut |_, _| {})?;
-        let validation = Rows::read(&discretizer, columns, favourable, part(true)?)?;
+        // A category that only rows kept back have cannot be scored.
+        let known = part(true)?.map(|batch| {
+            let mut batch = batch?;
+            batch.retain(|batch, row| {
+                let cells: Vec<&str> =
+                    columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+                discretizer.encode_row(&cells).is_ok()
+            });
+            Ok(batch)
+        });
+        let validation = Rows::read(&discretizer, columns, favourable, known)?;
         let score = |row| probability(classifier.log_odds(row));
         let scores: Vec<f64> = validation.rows.rows().map(score).collect();
         Ok(youden_threshold(&scores, &validation.accepted))

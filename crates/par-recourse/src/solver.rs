@@ -29,6 +29,8 @@ pub struct Solver<'b> {
 struct Search {
     frontier: Frontier,
     gaps: Option<Vec<f64>>,
+    /// Nodes of the exact search.
+    nodes: usize,
 }
 
 impl Search {
@@ -44,14 +46,16 @@ impl Search {
     }
 }
 
-/// Nodes of an exact search for those whom the usual search leaves without an answer, about half a second.
+/// Nodes of exact searches for those whom the usual search leaves without an answer, about half a second.
 const DEEPER_NODES: usize = 20_000;
 /// Sets of obstacles that are tried to name the smallest, at most; each is a search of its own.
 const OBSTACLE_SETS: usize = 500;
 /// Obstacles in a set, at most.
 const OBSTACLES: usize = 3;
-/// Nodes of the exact search that decides whether a set is enough, and of all of them together.
-const OBSTACLE_NODES: [usize; 2] = [500, 20_000];
+/// Nodes of the exact search that decides whether a set is enough, and of all searches for sets together.
+const OBSTACLE_NODES: [usize; 2] = [500, 30_000];
+/// Where the accepted circuit has more edges than this, nodes take longer, and there are as many fewer.
+const EDGES: usize = 4_000;
 
 impl Bundle {
     /// A solver for one thread.
@@ -85,6 +89,28 @@ impl Bundle {
     /// each row asks for.
     ///
     /// Rows whose cells do not fit have an error in their place, and do not keep the others from theirs.
+    ///
+    /// ```
+    /// # use par_data::german_credit;
+    /// # use par_recourse::{Bundle, Config, Method, Recourse, Request};
+    /// # let mut config = Config::default();
+    /// # config.generator.steps = 20;
+    /// # let schema = german_credit::schema();
+    /// # let bundle = Recourse::new(schema.clone(), config).fit(|| Ok(german_credit::table()))?;
+    /// # let file = std::env::temp_dir().join("recourse_batch.par");
+    /// bundle.save(&file)?;
+    /// let bundle = Bundle::load(&file)?;
+    ///
+    /// let table = german_credit::table();
+    /// let columns = bundle.schema().columns(table.origin(), table.columns())?;
+    /// for batch in table.batches(500) {
+    ///     let batch = batch?;
+    ///     let request = |_| Request { method: Method::Generate, ..Request::default() };
+    ///     let answers = bundle.recourse_batch(&columns, &batch, request);
+    ///     assert_eq!(answers.len(), batch.rows());
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn recourse_batch(
         &self,
         columns: &Columns,
@@ -136,9 +162,12 @@ impl Solver<'_> {
             Method::Refine => bundle.config.answers.search == LocalSearch::Swap,
             Method::Exact => true,
         };
-        if search.frontier.candidates().is_empty() && searches_on {
-            let most = if request.budget.is_none() { free } else { budget };
-            search = self.search_deeper(&mask, budget, most);
+        let most = if request.budget.is_none() { free } else { budget };
+        // What an exact search has looked through needs no second one, which would be shorter.
+        let looked_through = most == budget && search.gaps.is_some();
+        if search.frontier.candidates().is_empty() && searches_on && !looked_through {
+            let least = budget + usize::from(search.is_proved());
+            search = self.search_deeper(&mask, least, most);
         }
         let Some(best) = search.frontier.choice(bundle.config.answers.price) else {
             return Answer::NotFound(self.not_found(&mask, probability, budget, &search, request));
@@ -200,7 +229,7 @@ impl Solver<'_> {
         };
         match method {
             Method::Exact => self.prove(problem, frontier, answers.nodes),
-            Method::Generate | Method::Refine => Search { frontier, gaps: None },
+            Method::Generate | Method::Refine => Search { frontier, gaps: None, nodes: 0 },
         }
     }
 
@@ -218,25 +247,33 @@ impl Solver<'_> {
     }
 
     fn prove(&mut self, problem: &Problem<'_>, known: Frontier, max_nodes: usize) -> Search {
-        let Proof { frontier, gaps, .. } = exact::solve(problem, &mut self.evaluator, known, max_nodes);
-        Search { frontier, gaps: Some(gaps) }
+        let Proof { frontier, gaps, nodes } = exact::solve(problem, &mut self.evaluator, known, max_nodes);
+        Search { frontier, gaps: Some(gaps), nodes }
     }
 
     /// Where a usual search ends empty-handed: whether there is anything within `most` changes, and if so,
     /// within how few, from `least` on.
     fn search_deeper(&mut self, mask: &Mask<'_>, least: usize, most: usize) -> Search {
+        let mut nodes = self.affordable(DEEPER_NODES);
         let widest = self.problem(mask, most, &[]);
         let known = swap::search(&widest, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
         let Some(fewest) = known.candidates().first().map(|candidate| candidate.changes) else {
-            return self.prove(&widest, Frontier::default(), DEEPER_NODES);
+            return self.prove(&widest, Frontier::default(), nodes);
         };
         for budget in least..fewest {
-            let search = self.prove(&self.problem(mask, budget, &[]), Frontier::default(), DEEPER_NODES);
+            let search = self.prove(&self.problem(mask, budget, &[]), Frontier::default(), nodes);
             if !search.frontier.candidates().is_empty() {
                 return search;
             }
+            nodes -= search.nodes;
         }
-        self.prove(&self.problem(mask, fewest, &[]), known.up_to(fewest), DEEPER_NODES)
+        let budget = fewest.max(least);
+        self.prove(&self.problem(mask, budget, &[]), known.up_to(budget), nodes)
+    }
+
+    /// So many nodes, or fewer where they take longer.
+    fn affordable(&self, nodes: usize) -> usize {
+        nodes * EDGES / self.bundle.accepted.edges().max(EDGES)
     }
 
     /// The best way that leaves out a change of every way before it.
@@ -338,11 +375,14 @@ impl Solver<'_> {
             .chain(restrictions.into_iter().map(Obstacle::Schema))
             .collect();
         let sets = (1..=OBSTACLES.min(obstacles.len())).flat_map(|size| combinations(obstacles.len(), size));
-        let [_, mut nodes] = OBSTACLE_NODES;
+        let mut nodes = self.affordable(OBSTACLE_NODES[1]);
         for set in sets.take(OBSTACLE_SETS) {
             let set: Vec<Obstacle> = set.into_iter().map(|position| obstacles[position]).collect();
             if self.is_enough(factual, request, &set, &mut nodes) {
                 return set;
+            }
+            if nodes == 0 {
+                break;
             }
         }
         Vec::new()
@@ -369,14 +409,20 @@ impl Solver<'_> {
         let mask = constraints.mask(factual, &locks);
         let budget = request.budget.unwrap_or(usize::MAX).min(mask.free_features());
         let problem = self.problem(&mask, budget, &[]);
-        let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
-        if !found.candidates().is_empty() {
-            return true;
+        // Most sets are far from enough, which the bounds of a single node tell.
+        let mut search = self.prove(&problem, Frontier::default(), 1);
+        *nodes = nodes.saturating_sub(1);
+        if search.frontier.candidates().is_empty() && !search.is_proved() {
+            let known =
+                swap::search(&problem, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
+            *nodes = nodes.saturating_sub(self.memory.passes(factual.len()));
+            if !known.candidates().is_empty() {
+                return true;
+            }
+            search = self.prove(&problem, known, OBSTACLE_NODES[0].min(*nodes));
+            *nodes -= search.nodes;
         }
-        let [most, _] = OBSTACLE_NODES;
-        let proof = exact::solve(&problem, &mut self.evaluator, Frontier::default(), most.min(*nodes));
-        *nodes -= proof.nodes;
-        !proof.frontier.candidates().is_empty()
+        !search.frontier.candidates().is_empty()
     }
 }
 

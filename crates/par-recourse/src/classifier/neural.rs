@@ -23,8 +23,8 @@ pub struct NeuralClassifier {
 }
 
 impl NeuralClassifier {
-    /// A classifier of stored parameters; `None` when they are not finite, or not as many as the layers
-    /// ask for.
+    /// A classifier of stored parameters; `None` when they are not as many as the layers ask for, or some
+    /// row's log-odds might not be finite.
     pub(crate) fn from_parameters(
         cardinalities: Vec<usize>,
         hidden: &[usize],
@@ -32,13 +32,12 @@ impl NeuralClassifier {
     ) -> Option<Self> {
         let codes = cardinalities.iter().try_fold(0_usize, |sum, &codes| sum.checked_add(codes))?;
         let widths: Vec<usize> = [codes].into_iter().chain(hidden.iter().copied()).chain([1]).collect();
-        if parameters.iter().any(|parameter| !parameter.is_finite()) {
-            return None;
-        }
         let network = Network::from_parameters(&widths, parameters)?;
         let offsets = offsets(&cardinalities);
+        // No value of any row is larger than what the slack is a share of.
         let slack = bounds::slack(&cardinalities, &network);
-        Some(Self { cardinalities, offsets, network, slack })
+        let finite = network.parameters().iter().chain(&slack).all(|number| number.is_finite());
+        finite.then_some(Self { cardinalities, offsets, network, slack })
     }
 
     /// Number of codes of all features, widths of the hidden layers, and 1 for the log-odds.

@@ -19,6 +19,13 @@ pub(crate) struct Memory {
     centres: Vec<Code>,
 }
 
+impl Memory {
+    /// Passes of the circuit that the last search made, over rows of so many features.
+    pub(crate) fn passes(&self, features: usize) -> usize {
+        self.centres.len() / features
+    }
+}
+
 /// Improves what is known until no trade of one change for another helps.
 ///
 /// At a candidate, every one of its changes is taken back in turn, and none; from each of these rows every
@@ -120,8 +127,10 @@ impl Search<'_, '_, '_> {
     fn reach(&mut self) {
         let mut row = self.problem.factual().to_vec();
         for _ in 0..self.problem.budget {
+            let tried = self.memory.centres.len();
             self.single_changes(&row);
-            if !self.frontier.candidates().is_empty() {
+            // Where it has been before it would only go round in a circle.
+            if !self.frontier.candidates().is_empty() || self.memory.centres.len() == tried {
                 return;
             }
             let mut best: Option<(f64, usize, Code)> = None;

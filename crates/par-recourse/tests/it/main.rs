@@ -3,6 +3,7 @@
 mod answers;
 mod bundle;
 mod fitting;
+mod measures;
 
 use std::io::Cursor;
 use std::sync::OnceLock;
