@@ -35,11 +35,11 @@ Examples:
   par recourse people.par people.csv --where fold=0 --method exact --strict
 
 A line for every way: id, rank, status, reason, probability, log_likelihood, percentile, changes, similarity,
-method, optimal, gap, time_us, then the row that this person could become, a column for every feature. A row
-without a way has one line without a rank, its probability and cells its own. `status` is `found`, `accepted`
-(nothing to do), `not_found`, or `error` when a cell does not fit; `reason` says why, and what would have to
-give. `gap` is how many nats likelier a row with as many changes could be at most, and stays empty unless it is
-known. With jsonl there is an object for every person.
+method, optimal, gap, time_us, then the row that this person could become, a column for every feature; a feature
+`status` is `feature_status` there. A row without a way has one line without a rank, its probability and cells
+its own. `status` is `found`, `accepted` (nothing to do), `not_found`, or `error` when a cell does not fit;
+`reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
+be at most, and stays empty unless it is known. With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.
 Lines are in the order of the rows. Same model, same rows: the same bytes, on any number of threads, unless
@@ -50,7 +50,7 @@ Lines are in the order of the rows. Same model, same rows: the same bytes, on an
 pub(crate) struct Recourse {
     /// Made by `par fit`
     model: PathBuf,
-    /// CSV, plain or gzipped, with a line of column names, in any order
+    /// CSV, plain or gzipped, or Parquet if the program is built for it; the columns in any order
     table: PathBuf,
     /// Where the ways go; standard output without it
     #[arg(long, short, value_name = "FILE")]

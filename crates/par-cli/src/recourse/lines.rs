@@ -22,6 +22,23 @@ pub(super) const COLUMNS: [&str; 13] = [
     "time_us",
 ];
 
+/// The names of all columns. A feature that is called like a column before it is set apart, so that no name
+/// stands for two.
+pub(super) fn names(schema: &Schema) -> Vec<String> {
+    let features = || schema.features().iter().map(|feature| feature.name.as_str());
+    let is_taken = |name: &str| COLUMNS.contains(&name) || features().any(|feature| feature == name);
+    let own = |feature: &str| {
+        let mut name = feature.to_string();
+        if COLUMNS.contains(&feature) {
+            while is_taken(&name) {
+                name.insert_str(0, "feature_");
+            }
+        }
+        name
+    };
+    COLUMNS.into_iter().map(String::from).chain(features().map(own)).collect()
+}
+
 /// One line of the table.
 pub(super) struct Line<'a> {
     pub(super) rank: Option<usize>,

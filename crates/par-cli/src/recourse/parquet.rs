@@ -11,7 +11,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use super::lines::{COLUMNS, Line};
+use super::lines::{self, COLUMNS, Line};
 use super::person::Person;
 use crate::output::{Destination, Replacement};
 
@@ -129,8 +129,8 @@ impl ParquetSink {
         let features = schema.features();
         let columns: Vec<Column> =
             COLUMNS.into_iter().map(Column::of_fact).chain(features.iter().map(Column::of_feature)).collect();
-        let names = COLUMNS.into_iter().chain(features.iter().map(|feature| feature.name.as_str()));
-        let fields = columns.iter().zip(names).map(|(column, name)| column.described(name).map(Arc::new));
+        let names = lines::names(schema);
+        let fields = columns.iter().zip(&names).map(|(column, name)| column.described(name).map(Arc::new));
         let fields = fields.collect::<Result<_>>()?;
         let described = Arc::new(Type::group_type_builder("recourse").with_fields(fields).build()?);
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();

@@ -7,7 +7,7 @@ use par_data::Schema;
 use par_recourse::Bundle;
 
 use super::Format;
-use super::lines::{COLUMNS, Line};
+use super::lines::{self, Line};
 use super::person::Person;
 use crate::output::{Destination, Output};
 
@@ -25,8 +25,7 @@ impl Sink {
             (Format::Csv, destination) => {
                 let mut out = Output::new(destination)?;
                 let mut csv = csv::Writer::from_writer(Vec::new());
-                let features = schema.features().iter().map(|feature| feature.name.as_str());
-                csv.write_record(COLUMNS.into_iter().chain(features))?;
+                csv.write_record(lines::names(schema))?;
                 out.write_all(&csv.into_inner()?)?;
                 Ok(Self::Csv(out))
             }

@@ -200,6 +200,23 @@ fn rows_without_an_id_go_by_their_number_in_the_table() {
 }
 
 #[test]
+fn a_feature_that_is_called_like_a_column_is_set_apart() {
+    let sandbox = Sandbox::with_applicants();
+    for name in ["applicants.csv", "applicants.toml"] {
+        let renamed = sandbox.read(name).replace("debt", "status").replace("city", "feature_status");
+        sandbox.write(name, renamed);
+    }
+    sandbox.run(&crate::model::FIT);
+    sandbox.run(&["recourse", "a.par", "applicants.csv", "--out", "ways.csv"]);
+    let ways = sandbox.read("ways.csv");
+    let header = ways.lines().next().expect("a header");
+    assert!(
+        header.ends_with(",gap,time_us,age,feature_status,education,income,feature_feature_status"),
+        "{header}"
+    );
+}
+
+#[test]
 fn json_lines_have_sentences_and_a_frontier() {
     let sandbox = with_table("t.csv", &[HEADER, POOR, RICH]);
     sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.jsonl"]);
