@@ -25,7 +25,7 @@ Examples:
 pub(crate) struct Explain {
     /// Made by `par fit`
     model: PathBuf,
-    /// CSV, plain or gzipped, with a line of column names, in any order
+    /// CSV, plain or gzipped, or Parquet if the program is built for it; the columns in any order
     table: PathBuf,
     /// The person: what stands in the schema's id column, or the number of the row from 1 if there is none
     #[arg(long, value_name = "ROW")]
@@ -56,20 +56,35 @@ impl Explain {
         output::print(&text(&bundle, &person)?)
     }
 
-    /// The first row that is called so.
+    /// The one row that is called so: another person's answer would be worse than none.
     fn find(&self, desk: &Desk<'_>, rows: &mut Rows, id_column: Option<&str>) -> Result<(Batch, usize, u64)> {
         let wanted = self.id.trim();
+        let mut found: Option<(Batch, usize, u64)> = None;
         let mut before = 0;
         for batch in rows.by_ref() {
             let batch = batch?;
-            let number = |row: usize| before + row as u64 + 1;
-            if let Some(row) =
-                (0..batch.rows()).find(|&row| desk.id(&batch, row, number(row)).trim() == wanted)
-            {
-                let number = number(row);
-                return Ok((batch, row, number));
+            for row in 0..batch.rows() {
+                let number = before + row as u64 + 1;
+                if desk.id(&batch, row, number).trim() != wanted {
+                    continue;
+                }
+                if let Some((first, at, _)) = &found {
+                    bail!(
+                        "{}: `{wanted}` names a second row, the first is {}\n\
+                         hint: leave all but one of them out of the table",
+                        batch.place(row),
+                        first.place(*at)
+                    );
+                }
+                found = Some((batch.clone(), row, number));
             }
             before += batch.rows() as u64;
+        }
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        if rows.read() == 0 {
+            return Err(rows.none_passed());
         }
         let (origin, read) = (rows.origin(), grouped(rows.read()));
         match id_column {

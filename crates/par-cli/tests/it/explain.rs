@@ -62,6 +62,17 @@ fn a_person_is_known_by_id_or_by_the_number_of_the_row() {
         sandbox.refused(&["explain", "a.par", "two.csv", "--id", "nobody"]),
         "error: two.csv: none of 2 rows has `nobody` in column `id`\n"
     );
+    sandbox.write("twice.csv", sandbox.read("two.csv").replace("rich", "poor"));
+    assert_eq!(
+        sandbox.refused(&["explain", "a.par", "twice.csv", "--id", "poor"]),
+        "error: twice.csv, line 3: `poor` names a second row, the first is twice.csv, line 2\n\
+         hint: leave all but one of them out of the table\n"
+    );
+    sandbox.write("none.csv", HEADER);
+    assert_eq!(
+        sandbox.refused(&["explain", "a.par", "none.csv", "--id", "poor"]),
+        "error: none.csv: there are no rows, expected at least one below the column names\n"
+    );
     sandbox.write("bare.csv", sandbox.read("two.csv").replace("id,", "name,"));
     assert_eq!(sandbox.json(&["explain", "a.par", "bare.csv", "--id", "2"])["status"], "accepted");
     assert_eq!(
