@@ -8,7 +8,7 @@ use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueEnum};
 use par_data::Schema;
 use par_recourse::classifier::Threshold;
-use par_recourse::{Bundle, Config, Recourse};
+use par_recourse::{Bundle, Config, Error, Recourse};
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped, percent};
@@ -29,7 +29,7 @@ same seed: the same bytes, on any number of threads. No training row is in the m
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fit {
-    /// Table to learn from: CSV, plain or gzipped
+    /// Table to learn from: CSV, plain or gzipped, or Parquet if the program is built for it
     table: PathBuf,
     /// What the columns mean
     #[arg(long, value_name = "FILE")]
@@ -104,7 +104,7 @@ impl Fit {
         let fitted =
             Recourse::new(schema, config).fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage));
         watch.end();
-        let bundle = fitted.map_err(|error| explained(error, &rows))?;
+        let bundle = fitted.map_err(|error| self.explained(error, &rows))?;
         let bytes = bundle.to_bytes();
         output::write_file(destination, &bytes)?;
         let summary = Summary::new(&bundle, what, bytes.len(), start.elapsed().as_secs_f64());
@@ -119,6 +119,7 @@ impl Fit {
         };
         if let Some(path) = &self.config {
             config = with_file(&config, path)?;
+            config.check().with_context(|| path.display().to_string())?;
         }
         config.seed = self.seed.unwrap_or(config.seed);
         config.bins.bins = self.bins.unwrap_or(config.bins.bins);
@@ -131,6 +132,26 @@ impl Fit {
         config.check()?;
         Ok(config)
     }
+
+    /// Why there is no bundle, with what only the command line knows.
+    fn explained(&self, error: Error, rows: &Rows) -> anyhow::Error {
+        let schema = || self.schema.display().to_string();
+        match error {
+            Error::Data(par_data::Error::NoRows { .. }) => match rows.again() {
+                Ok(mut rows) => {
+                    rows.by_ref().for_each(drop);
+                    rows.none_passed()
+                }
+                Err(error) => error.into(),
+            },
+            Error::NoLabel | Error::UnknownClass { .. } => anyhow::Error::from(error).context(schema()),
+            Error::Data(par_data::Error::UnknownFeature { .. }) => {
+                anyhow::Error::from(error).context(format!("{}: `immutable`", schema()))
+            }
+            Error::Classifier(_) => anyhow::Error::from(error).context(rows.origin().to_string()),
+            other => other.into(),
+        }
+    }
 }
 
 /// Settings with those of a file laid over them.
@@ -140,15 +161,26 @@ fn with_file(config: &Config, path: &Path) -> Result<Config> {
     let refuse = |error: toml::de::Error| match error.span() {
         Some(span) => {
             let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
-            anyhow!("{origin}, line {line}: {}", error.message())
+            anyhow!("{origin}, line {line}: {}", plain(error.message()))
         }
-        None => anyhow!("{origin}: {}", error.message()),
+        None => anyhow!("{origin}: {}", plain(error.message())),
     };
     // Read as a whole configuration first: what is refused then has a line.
     toml::from_str::<Config>(&text).map_err(refuse)?;
     let mut settings = toml::Table::try_from(config).context("settings cannot be written as TOML")?;
     lay_over(&mut settings, text.parse::<toml::Table>().map_err(refuse)?);
     settings.try_into().map_err(refuse)
+}
+
+/// What is expected, in words instead of types.
+fn plain(message: &str) -> String {
+    let types =
+        [("usize", "a whole number, at least 0"), ("u64", "a whole number, at least 0"), ("f64", "a number")];
+    let told = types.iter().find_map(|(name, words)| {
+        let start = message.strip_suffix(name)?.strip_suffix("expected ")?;
+        Some(format!("{start}expected {words}"))
+    });
+    told.unwrap_or_else(|| message.to_string())
 }
 
 /// Puts settings in the place of others, section by section.
@@ -160,20 +192,6 @@ fn lay_over(settings: &mut toml::Table, others: toml::Table) {
                 settings.insert(key, other);
             }
         }
-    }
-}
-
-/// Why there is no bundle, with what only the command line knows.
-fn explained(error: par_recourse::Error, rows: &Rows) -> anyhow::Error {
-    match error {
-        par_recourse::Error::Data(par_data::Error::NoRows { .. }) => match rows.again() {
-            Ok(mut rows) => {
-                rows.by_ref().for_each(drop);
-                rows.none_passed()
-            }
-            Err(error) => error.into(),
-        },
-        other => other.into(),
     }
 }
 

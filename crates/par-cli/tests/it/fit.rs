@@ -69,12 +69,18 @@ fn a_configuration_that_cannot_be_meant() {
     );
     let no_toml = refused("seed = 1\nseed\n", &[]);
     assert!(no_toml.starts_with("error: quick.toml, line 2: "), "{no_toml}");
-    assert_eq!(refused("[pool]\nsize = 0\n", &[]), "error: `pool.size` is 0, expected 1 to 1000000\n");
-    let typed = refused("seed = \"many\"\n", &[]);
-    assert!(typed.starts_with("error: quick.toml, line 1: invalid type: string \"many\""), "{typed}");
+    assert_eq!(
+        refused("[pool]\nsize = 0\n", &[]),
+        "error: quick.toml: `pool.size` is 0, expected 1 to 1000000\n"
+    );
+    assert_eq!(
+        refused("seed = \"many\"\n", &[]),
+        "error: quick.toml, line 1: invalid type: string \"many\", expected a whole number, at least 0\n"
+    );
+    assert_eq!(refused("", &["--bins", "1"]), "error: `bins` is 1, expected 2 to 1000\n");
     assert_eq!(
         refused("", &["--favourable", "Yes"]),
-        "error: the label has no class `Yes`, did you mean `yes`?\n"
+        "error: applicants.toml: the label has no class `Yes`, did you mean `yes`?\n"
     );
 }
 
@@ -83,7 +89,7 @@ fn rows_of_one_class_are_not_enough() {
     let sandbox = Sandbox::with_applicants();
     assert_eq!(
         sandbox.refused(&[&FIT[..], &["--where", "decision=yes"]].concat()),
-        "error: every training row is accepted, expected rows of both classes\n"
+        "error: applicants.csv: every training row is accepted, expected rows of both classes\n"
     );
     assert_eq!(
         sandbox.refused(&[&FIT[..], &["--where", "fold=9"]].concat()),
