@@ -156,23 +156,27 @@ impl<'a> Answered<'a> {
             writeln!(text, "\none of them, by the exact search\n\n{}", explain::text(bundle, person)?)?;
         }
 
-        let out = out.display();
+        let folder = out.display();
         let [learned, all] = [learned, all].map(|time| time.as_secs_f64());
         writeln!(text, "{all:.1} seconds, of which {learned:.1} to learn")?;
-        writeln!(text, "written to {out}: {TABLE}, {SCHEMA}, {MODEL}, {ANSWERS}, {REPORT}")?;
+        writeln!(text, "written to {folder}: {TABLE}, {SCHEMA}, {MODEL}, {ANSWERS}, {REPORT}")?;
+        let file = |name: &str| quoted(&out.join(name).display().to_string());
+        let (model, table, everyone) = (file(MODEL), file(TABLE), file("everyone.csv"));
         writeln!(text, "\ngo on with")?;
         if let Some(person) = told {
-            writeln!(
-                text,
-                "  par explain {out}/{MODEL} {out}/{TABLE} --id {} --count 3 --lock Age",
-                person.id
-            )?;
+            writeln!(text, "  par explain {model} {table} --id {} --count 3 --lock Age", person.id)?;
         }
-        writeln!(text, "  par recourse {out}/{MODEL} {out}/{TABLE} --out {out}/everyone.csv")?;
-        writeln!(text, "  par evaluate {out}/{MODEL} {out}/{TABLE}")?;
-        writeln!(text, "  par inspect {out}/{MODEL}")?;
+        writeln!(text, "  par recourse {model} {table} --out {everyone}")?;
+        writeln!(text, "  par evaluate {model} {table}")?;
+        writeln!(text, "  par inspect {model}")?;
         Ok(text)
     }
+}
+
+/// A path as a shell reads it as one word.
+fn quoted(path: &str) -> String {
+    let is_plain = |character: char| character.is_alphanumeric() || "/._-".contains(character);
+    if path.chars().all(is_plain) { path.to_string() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
 /// How the methods compare, a line each.
@@ -208,4 +212,15 @@ fn table_csv() -> Result<Vec<u8>> {
         }
     }
     Ok(csv.into_inner()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_one_word_to_a_shell() {
+        let paths = ["par-demo/größe.csv", "my files/a.csv", "it's"];
+        assert_eq!(paths.map(quoted), ["par-demo/größe.csv", "'my files/a.csv'", r"'it'\''s'"]);
+    }
 }
