@@ -65,6 +65,11 @@ impl Destination {
         if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target)) {
             bail!("{origin}: is read from, and writing would replace it\nhint: write to another file");
         }
+        // A file without a name, gone at once.
+        tempfile::tempfile_in(folder(&target))
+            .map_err(|error| error.kind())
+            .map_err(io::Error::from)
+            .with_context(|| cannot_write(path))?;
         Ok(Self { path: path.to_path_buf(), target })
     }
 }

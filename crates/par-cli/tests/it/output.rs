@@ -63,3 +63,19 @@ fn what_is_no_file_is_not_replaced() {
     assert_eq!(refused("no/file"), "error: no/file: no such folder `no`\n");
     assert!(refused("circle").starts_with("error: circle: cannot be written: "));
 }
+
+#[test]
+fn a_folder_that_cannot_be_written_to_is_found_out_before_the_work() {
+    use std::os::unix::fs::PermissionsExt;
+    let sandbox = Sandbox::with_people();
+    std::fs::create_dir(sandbox.path("kept")).expect("a folder");
+    std::fs::set_permissions(sandbox.path("kept"), std::fs::Permissions::from_mode(0o555))
+        .expect("its owner");
+    if std::fs::File::create(sandbox.path("kept/file")).is_ok() {
+        return; // Nothing is kept from the superuser.
+    }
+    assert_eq!(
+        sandbox.refused(&["fit", "none.csv", "--schema", "none.toml", "--out", "kept/a.par"]),
+        "error: kept/a.par: cannot be written: permission denied\n"
+    );
+}
