@@ -30,7 +30,7 @@ others, so a quiet machine is quicker.";
 pub(crate) struct Evaluate {
     /// Made by `par fit`
     model: PathBuf,
-    /// CSV, plain or gzipped, with a line of column names, in any order
+    /// CSV, plain or gzipped, or Parquet if the program is built for it; the columns in any order
     table: PathBuf,
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]

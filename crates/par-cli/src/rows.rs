@@ -143,8 +143,9 @@ impl Rows {
         self.read
     }
 
-    /// Hands all batches to `take`, each with the numbers of its rows in the table (from 1), while a thread of its own reads the next ones: 1.8 instead of 1.2 million rows of
-    /// 16 cells a second are scored that way on two cores.
+    /// Hands all batches to `take`, each with the numbers of its rows in the table (from 1), while a thread of
+    /// its own reads the next ones: 1.8 instead of 1.2 million rows of 16 cells a second are scored that way on
+    /// two cores.
     pub(crate) fn read_ahead(&mut self, mut take: impl FnMut(Batch, &[u64]) -> Result<()>) -> Result<()> {
         let (sender, batches) = mpsc::sync_channel(2);
         thread::scope(|scope| {

@@ -29,7 +29,7 @@ Without a schema, every column holds categories told apart by their text, and an
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Fit {
-    /// Table to learn from: CSV, plain or gzipped
+    /// Table to learn from: CSV, plain or gzipped, or Parquet if the program is built for it
     train: PathBuf,
     /// Where the circuit goes
     #[arg(long, short, value_name = "FILE")]

@@ -27,7 +27,7 @@ read as a stream: memory does not depend on how many there are.";
 pub(crate) struct Score {
     /// Made by `par circuit fit`
     circuit: PathBuf,
-    /// CSV, plain or gzipped; with a line of column names if the training table had one, in any order
+    /// CSV, plain or gzipped, or Parquet if the program is built for it; with column names if the training table had them, in any order
     table: PathBuf,
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]

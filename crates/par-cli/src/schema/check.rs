@@ -22,7 +22,7 @@ mean something on rows that the bins were not fitted to, so both need --train-wh
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Check {
-    /// CSV, plain or gzipped
+    /// CSV, plain or gzipped, or Parquet if the program is built for it
     table: PathBuf,
     /// Drafted by `par schema init`, corrected by you
     schema: PathBuf,

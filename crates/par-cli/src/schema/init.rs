@@ -11,7 +11,7 @@ use crate::output::{self, Destination};
 #[derive(Args)]
 #[command(after_help = "Example:\n  par schema init people.csv --out people.toml")]
 pub(crate) struct Init {
-    /// CSV, plain or gzipped
+    /// CSV, plain or gzipped, or Parquet if the program is built for it
     table: PathBuf,
     /// Write the draft here and not to standard output
     #[arg(long, value_name = "FILE")]
