@@ -170,6 +170,20 @@ impl Discretizer {
         }
     }
 
+    /// Whether every category is read back as its own code, as those that were fitted are.
+    fn check_categories(&self) -> Result<(), Error> {
+        for (position, domain) in self.domains.iter().enumerate() {
+            let Domain::Categories { values, .. } = domain else { continue };
+            for (value, code) in values.iter().zip(0..) {
+                if !matches!(self.encode_cell(position, value), Ok((own, Found::Inside)) if own == code) {
+                    let feature = self.schema.features()[position].name.clone();
+                    return Err(Error::Damaged { feature, problem: "a category cannot be read back" });
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Which codes the feature's `allowed` and `bounds` leave open to a recourse.
     pub(crate) fn permitted(&self, position: usize) -> Vec<bool> {
         let feature = &self.schema.features()[position];
@@ -299,6 +313,8 @@ impl TryFrom<Saved> for Discretizer {
                 return Err(damaged("its categories lack an order"));
             }
         }
-        Ok(Self::new(saved.schema, saved.domains))
+        let discretizer = Self::new(saved.schema, saved.domains);
+        discretizer.check_categories()?;
+        Ok(discretizer)
     }
 }

@@ -48,6 +48,33 @@ fn parts_that_do_not_belong_together_are_refused() {
     assert_eq!(error, "the bundle's parts do not belong together: the generator has another shape");
 }
 
+/// Nor does a right checksum make a bundle of what no fit makes and no answer could use.
+#[test]
+fn descriptions_and_parameters_that_cannot_be_are_refused() {
+    let bytes = std::fs::read(FIXTURE).expect("a file");
+    let parts: [&[u8]; 7] = par_recourse::container::parts(&bytes, b"PARMODL\n", 1).expect("parts");
+    let description: serde_json::Value = serde_json::from_slice(parts[0]).expect("a description");
+    let refusal = |place: &str, value: serde_json::Value, classifier: &[u8]| {
+        let mut description = description.clone();
+        *description.pointer_mut(place).expect("a place") = value;
+        let description = serde_json::to_vec(&description).expect("text");
+        let mut parts = parts;
+        (parts[0], parts[3]) = (&description, classifier);
+        let framed = par_recourse::container::frame(b"PARMODL\n", 1, &parts);
+        Bundle::from_bytes(&framed).expect_err("no bundle").to_string()
+    };
+    let one_bias = (-5.0_f32).to_le_bytes();
+    let error = refusal("/config/classifier/hidden", serde_json::json!([0]), &one_bias);
+    assert!(error.ends_with("a setting is out of its range"), "{error}");
+    for category in ["", " c ", "NaN"] {
+        let error = refusal("/discretizer/domains/1/Categories/values/2", category.into(), parts[3]);
+        assert!(error.contains("a category cannot be read back"), "{category:?}: {error}");
+    }
+    let huge: Vec<u8> = parts[3].chunks(4).flat_map(|_| f32::MAX.to_le_bytes()).collect();
+    let error = refusal("/threshold", 0.5.into(), &huge);
+    assert!(error.ends_with("the classifier has another shape"), "{error}");
+}
+
 /// Pool and generator are functions of what is left without the data: made again from the bundle alone, they
 /// are the same to the last bit. The rest are bins, parameters of the classifier and of circuits.
 #[test]

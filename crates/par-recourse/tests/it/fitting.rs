@@ -99,6 +99,21 @@ fn youden_chooses_the_threshold_on_rows_kept_back() {
     assert!(((threshold * 100.0).round() / 100.0 - threshold).abs() < 1e-9, "{threshold} is on the grid");
 }
 
+/// Rows kept back to choose the threshold may have categories that no other row has.
+#[test]
+fn youden_passes_over_categories_that_only_rows_kept_back_have() {
+    let schema = SCHEMA.replace("values = [\"a\", \"b\", \"c\"]\nmissing = true", "");
+    let mut rows = String::from("savings,plan,country,decision\n");
+    for row in 0..200 {
+        let plan = if row % 10 == 0 { format!("rare {row}") } else { "usual".to_string() };
+        rows += &format!("{row},{plan},here,{}\n", if row > 90 { "yes" } else { "no" });
+    }
+    let mut config = quick();
+    config.classifier.threshold = Threshold::Youden;
+    let bundle = fit(&schema, &rows, config).expect("a fit");
+    assert_eq!(bundle.discretizer().domains()[1].cardinality(), 21);
+}
+
 #[test]
 fn the_same_seed_makes_the_same_bytes_on_any_number_of_threads() {
     let on_threads = |threads: usize, seed: u64| {
