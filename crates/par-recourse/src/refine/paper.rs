@@ -34,15 +34,23 @@ impl TwoPhase<'_, '_, '_> {
     /// Algorithm "Strict Two-Phase Local Search". Departures: the budget is also that of the request; and
     /// `Feasible` asks the mask, which knows locks, bounds and allowed values besides the paper's constraints.
     pub(crate) fn search(&mut self, proposal: &[Code]) -> Vec<Code> {
+        let budget = self.problem.budget;
+        // Line 1.
+        self.problem.budget = budget.min(self.problem.changes(proposal));
+        let row = self.search_within_budget(proposal);
+        self.problem.budget = budget;
+        row
+    }
+
+    fn search_within_budget(&mut self, proposal: &[Code]) -> Vec<Code> {
         let factual = self.problem.factual().to_vec();
-        // Lines 1 to 3.
+        // Lines 2 and 3.
         let mut row = proposal.to_vec();
         for (feature, code) in row.iter_mut().enumerate() {
             if !self.problem.mask.is_free(feature) {
                 *code = factual[feature];
             }
         }
-        self.problem.budget = self.problem.budget.min(self.problem.changes(proposal));
         repair_causality(&mut row, &factual, self.rules);
         // Lines 4 to 6.
         if !self.problem.permits(&row) {
@@ -226,6 +234,16 @@ mod tests {
         // the likelier; line 34 takes the superfluous change back.
         let found = case.search([0, 0, 0, 0], [2, 1, 1, 0]);
         assert_eq!(found.iter().filter(|code| **code != 0).count(), 2, "{found:?}");
+    }
+
+    #[test]
+    fn one_proposals_budget_is_not_the_next_ones() {
+        let case = Case::new(5, Vec::new());
+        let found = case.run([0, 0, 0, 0], None, |two_phase, _| {
+            assert_eq!(two_phase.search(&[0, 0, 0, 0]), [0, 0, 0, 0]);
+            two_phase.search(&[3, 1, 0, 0])
+        });
+        assert_eq!(found, [3, 3, 0, 0]);
     }
 
     #[test]
