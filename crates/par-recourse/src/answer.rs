@@ -163,9 +163,9 @@ pub struct NotFound {
     pub probability: f64,
     /// Why.
     pub reason: Reason,
-    /// The smallest number of changes that would do, if the budget alone stands in the way.
+    /// The smallest number of changes known to do, if the budget alone stands in the way.
     pub needs_changes: Option<usize>,
-    /// The smallest set of locks and constraints without which there is a way; empty when none was found.
+    /// The smallest set of locks and constraints without which a way is known; empty when none was found.
     pub obstacles: Vec<Obstacle>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) const TOLERANCE: f64 = 1e-4;
 pub(crate) struct Proof {
     pub(crate) frontier: Frontier,
     /// For each number of changes from none on: how far above the frontier, in nats, a row with at most so
-    /// many might still be. All zero: the frontier is proved. Infinite: nothing was found that leaves no room.
+    /// many might still be. All zero: the frontier is proved. Infinite: nothing was found, but may be there.
     pub(crate) gaps: Vec<f64>,
     /// How many nodes were looked at.
     pub(crate) nodes: usize,
@@ -177,7 +177,6 @@ impl Search<'_, '_, '_> {
     fn further_changes(&mut self, first: usize, made: usize, depth: usize) {
         for place in first..self.order.len() {
             let feature = self.order[place];
-            self.ball.set_open(feature, true);
             let codes = self.ball.alternatives(feature).to_vec();
             self.ball.set_open(feature, false);
             let own = self.ball.centre()[feature];

@@ -69,7 +69,8 @@ impl Recourse {
         Self { schema, config }
     }
 
-    /// Learns everything from all rows of a table, which is opened and read twice.
+    /// Learns everything from all rows of a table, which is read twice, and three times more to choose a
+    /// threshold by Youden's J.
     ///
     /// # Errors
     /// When the table does not fit the schema, the schema has no label, a setting is out of its range, or

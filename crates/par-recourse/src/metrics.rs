@@ -50,7 +50,7 @@ pub struct MethodMetrics {
     pub sparsity: Mean,
     /// The classifier's score of the recourse.
     pub score: Mean,
-    /// How much likelier, in nats, the proved best with as many changes is.
+    /// How much likelier, in nats, the best that the exact search found with as many changes is.
     pub gap: Mean,
     /// The median of that.
     pub median_gap: Option<f64>,
