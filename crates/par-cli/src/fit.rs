@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow};
 use clap::{Args, ValueEnum};
+use par_circuit::Circuit;
 use par_data::Schema;
 use par_recourse::classifier::Threshold;
 use par_recourse::{Bundle, Config, Error, Recourse};
@@ -219,12 +220,30 @@ pub(crate) struct Summary {
     warnings: Vec<String>,
 }
 
+/// A circuit in numbers.
 #[derive(Serialize)]
-struct CircuitFacts {
+pub(crate) struct CircuitFacts {
+    nodes: usize,
     edges: usize,
     parameters: usize,
     /// Mean log-likelihood of held-out rows, in nats.
     held_out: f64,
+}
+
+impl CircuitFacts {
+    pub(crate) fn new(circuit: &Circuit, held_out: f64) -> Self {
+        Self {
+            nodes: circuit.nodes().len(),
+            edges: circuit.edges(),
+            parameters: circuit.parameters(),
+            held_out,
+        }
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let (edges, parameters) = (grouped(self.edges), grouped(self.parameters));
+        format!("{edges} edges, {parameters} parameters, held out {:.4} nats a row", self.held_out)
+    }
 }
 
 #[derive(Serialize)]
@@ -239,11 +258,6 @@ struct GeneratorFacts {
 impl Summary {
     pub(crate) fn new(bundle: &Bundle, out: String, bytes: usize, seconds: f64) -> Self {
         let card = bundle.card();
-        let circuit = |circuit: &par_circuit::Circuit, held_out| CircuitFacts {
-            edges: circuit.edges(),
-            parameters: circuit.parameters(),
-            held_out,
-        };
         let features = bundle.schema().features();
         let immutable = (0..features.len()).filter(|&feature| bundle.constraints().is_immutable(feature));
         let last = card.generator.points.last();
@@ -257,8 +271,8 @@ impl Summary {
             auc: card.auc,
             accuracy: card.accuracy,
             threshold: bundle.threshold(),
-            accepted_circuit: circuit(bundle.accepted(), card.held_out[0]),
-            denied_circuit: circuit(bundle.denied(), card.held_out[1]),
+            accepted_circuit: CircuitFacts::new(bundle.accepted(), card.held_out[0]),
+            denied_circuit: CircuitFacts::new(bundle.denied(), card.held_out[1]),
             pool: bundle.pool().len(),
             generator: GeneratorFacts {
                 examples: card.generator.examples,
@@ -276,9 +290,6 @@ impl Summary {
     }
 
     pub(crate) fn text(&self) -> String {
-        let circuit = |circuit: &CircuitFacts| {
-            format!("{} edges, held out {:.4} nats a row", grouped(circuit.edges), circuit.held_out)
-        };
         let [accepted, denied] = &self.classes;
         let mut facts = Facts::default();
         facts.add(
@@ -294,8 +305,8 @@ impl Summary {
         let auc = self.auc.map_or(String::new(), |auc| format!(", AUC {auc:.3} on the training rows"));
         facts.add("classifier", format!("{} epochs{auc}", grouped(self.epochs)));
         facts.add("threshold", format!("{:.3}", self.threshold));
-        facts.add("accepted circuit", circuit(&self.accepted_circuit));
-        facts.add("denied circuit", circuit(&self.denied_circuit));
+        facts.add("accepted circuit", self.accepted_circuit.text());
+        facts.add("denied circuit", self.denied_circuit.text());
         facts.add("accepted pool", format!("{} rows", grouped(self.pool)));
         facts.add("generator", self.generator.text());
         facts.add("seconds", format!("{:.2}", self.seconds));

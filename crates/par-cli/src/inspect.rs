@@ -4,12 +4,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use par_circuit::Circuit;
 use par_data::schema::{Kind, Monotone};
 use par_recourse::{Bundle, Card, Config};
 use serde::Serialize;
 
-use crate::aligned::{Facts, Side, aligned, grouped};
+use crate::aligned::{Facts, Side, aligned, grouped, percent};
+use crate::fit::CircuitFacts;
 use crate::{bundle_file, domain_text, output};
 
 #[derive(Args)]
@@ -72,30 +72,6 @@ struct NetworkFacts {
     /// Widths of the layers.
     widths: Vec<usize>,
     parameters: usize,
-}
-
-#[derive(Serialize)]
-struct CircuitFacts {
-    nodes: usize,
-    edges: usize,
-    parameters: usize,
-    held_out: f64,
-}
-
-impl CircuitFacts {
-    fn new(circuit: &Circuit, held_out: f64) -> Self {
-        Self {
-            nodes: circuit.nodes().len(),
-            edges: circuit.edges(),
-            parameters: circuit.parameters(),
-            held_out,
-        }
-    }
-
-    fn text(&self) -> String {
-        let (edges, parameters) = (grouped(self.edges), grouped(self.parameters));
-        format!("{edges} edges, {parameters} parameters, held out {:.4} nats a row", self.held_out)
-    }
 }
 
 impl FeatureFacts {
@@ -270,9 +246,9 @@ impl Contents {
             facts.add(
                 "",
                 format!(
-                    "on {} held-out factuals: {:.1} % accepted, {:.2} changes, {:.3} nats",
+                    "on {} held-out factuals: {} accepted, {:.2} changes, {:.3} nats",
                     grouped(history.held_out),
-                    100.0 * held_out.valid,
+                    percent(held_out.valid),
                     held_out.changes,
                     held_out.log_likelihood
                 ),

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::{Context, Result};
-use clap::Args;
+use clap::{ArgGroup, Args};
 
 use crate::bundle_file;
 use crate::fit::Summary;
@@ -20,15 +20,15 @@ Classifier and circuits stay as they are; the pool is drawn and the generator tr
 alone. No table is needed.";
 
 #[derive(Args)]
-#[command(after_help = EXAMPLES)]
+#[command(after_help = EXAMPLES, group = ArgGroup::new("constraints").required(true).args(["immutable", "nothing_immutable"]))]
 pub(crate) struct Refit {
     /// Made by `par fit`
     model: PathBuf,
     /// Feature that nobody can change, one or more; those of the schema no longer count
-    #[arg(long, value_name = "FEATURE", required_unless_present = "nothing_immutable")]
+    #[arg(long, value_name = "FEATURE")]
     immutable: Vec<String>,
     /// Everybody can change everything
-    #[arg(long, conflicts_with = "immutable")]
+    #[arg(long)]
     nothing_immutable: bool,
     /// Where the new model goes
     #[arg(long, short, value_name = "FILE")]

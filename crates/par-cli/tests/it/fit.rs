@@ -148,6 +148,8 @@ fn a_refit_needs_no_table() {
 
     let free = sandbox.run(&[&refit[..], &["--nothing-immutable"]].concat());
     assert!(free.contains("\n  features          5, none immutable\n"), "{free}");
+    let neither = sandbox.refused(&["refit", "a.par", "--out", "c.par"]);
+    assert!(neither.contains("<--immutable <FEATURE>|--nothing-immutable>"), "{neither}");
     assert_eq!(
         sandbox.refused(&["refit", "a.par", "--out", "c.par", "--immutable", "Agee"]),
         "error: a.par: no feature `Agee`, did you mean `age`?\n"
