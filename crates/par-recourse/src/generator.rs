@@ -25,7 +25,7 @@ use encoder::{Encoder, EncoderTrace};
 use par_data::Mask;
 use rand::Rng;
 
-use crate::network::{Network, Trace};
+use crate::network::{Network, Trace, count_parameters};
 use crate::pool::{AcceptedPool, NeighbourSearch};
 
 /// Neighbourhood encoder and recourse generator: from a factual and its accepted neighbours to logits over
@@ -64,10 +64,7 @@ impl Generator {
         let [describe, project] = Encoder::widths(shape.encoder, shape.embedding);
         let mut rest = parameters;
         let mut take = |widths: &[usize]| {
-            let count = widths.windows(2).try_fold(0_usize, |sum, layer| {
-                sum.checked_add(layer[0].checked_add(1)?.checked_mul(layer[1])?)
-            })?;
-            let (own, others) = rest.split_at_checked(count)?;
+            let (own, others) = rest.split_at_checked(count_parameters(widths)?)?;
             rest = others;
             Network::from_parameters(widths, own.to_vec())
         };

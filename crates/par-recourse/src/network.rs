@@ -123,8 +123,8 @@ impl Network {
     }
 }
 
-/// `None` when they are more than can be counted.
-fn count_parameters(widths: &[usize]) -> Option<usize> {
+/// How many parameters a network of these widths has; `None` when they are more than can be counted.
+pub(crate) fn count_parameters(widths: &[usize]) -> Option<usize> {
     widths
         .windows(2)
         .try_fold(0_usize, |sum, layer| sum.checked_add(layer[0].checked_add(1)?.checked_mul(layer[1])?))
