@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Result, anyhow};
-use par_data::{Columns, Error, suggest};
+use par_data::{Columns, Error, found_instead};
 use par_recourse::container::ContainerError;
 use par_recourse::{Bundle, BundleError};
 
@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path) -> Result<Bundle> {
 pub(crate) fn columns(bundle: &Bundle, rows: &Rows) -> Result<Columns> {
     bundle.schema().columns(rows.origin(), rows.columns()).map_err(|error| match error {
         Error::AbsentColumn { origin, column, known } => {
-            anyhow!("{origin}: no column `{column}`, which the model needs{}", suggest(&column, &known))
+            anyhow!("{origin}: no column `{column}`, which the model needs{}", found_instead(&column, &known))
         }
         other => other.into(),
     })

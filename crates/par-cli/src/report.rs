@@ -85,8 +85,8 @@ impl Report<'_> {
         heading.element("<h1>", format!("Recourse for {}", self.name), "</h1>\n<p class=\"lead\">");
         heading.text(format!(
             "A classifier decides who is accepted, here as “{accepted}”. For everyone it denies, this report \
-             asks: what is the least they could change to be accepted, and end up as someone who is not unusual \
-             among accepted people? Nobody is told to change what they cannot.",
+             asks: which few changes would have them accepted, as someone who is not unusual among accepted \
+             people? Nobody is told to change what they cannot.",
         ));
         heading.raw("</p>\n<dl class=\"tiles\">\n");
         tile(&mut heading, &format!("of {} people are denied", grouped(*rows)), &grouped(*denied));

@@ -4,7 +4,7 @@ use std::io;
 use std::sync::Arc;
 
 use crate::schema::SchemaError;
-use crate::suggest::suggest;
+use crate::suggest::{found_instead, suggest};
 use crate::table::Place;
 
 /// Everything this crate refuses.
@@ -138,7 +138,7 @@ pub enum Error {
         source: CellError,
     },
     /// The schema names a column that the table does not have.
-    #[error("{origin}: no column `{column}`, which the schema names{}", suggest(.column, .known))]
+    #[error("{origin}: no column `{column}`, which the schema names{}", found_instead(.column, .known))]
     AbsentColumn {
         /// The table.
         origin: Arc<str>,

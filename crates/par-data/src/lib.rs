@@ -56,7 +56,7 @@ pub use coverage::Coverage;
 pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded};
 pub use error::{CellError, Error};
 pub use schema::{Columns, Feature, Label, Schema, SchemaError};
-pub use suggest::suggest;
+pub use suggest::{found_instead, suggest};
 pub use table::{Batch, Table, TableOptions};
 
 /// The bin or category of one feature: a position in its [`Domain`]. Feature positions are `usize`,

@@ -20,6 +20,22 @@ pub fn suggest(found: &str, known: &[String]) -> String {
     }
 }
 
+/// The tail of a message about a name that should be there and is not: a near miss among what is there,
+/// otherwise what is.
+///
+/// ```
+/// let there = ["age", "income"].map(String::from);
+/// assert_eq!(par_data::found_instead("Incom", &there), ", did you mean `income`?");
+/// assert_eq!(par_data::found_instead("zzz", &there), ", found `age`, `income`");
+/// ```
+pub fn found_instead(wanted: &str, there: &[String]) -> String {
+    match nearest(wanted, there) {
+        Some(name) => format!(", did you mean `{name}`?"),
+        None if there.is_empty() => String::new(),
+        None => format!(", found {}", listed(there)),
+    }
+}
+
 /// The names in backticks, the tail of a long list only counted.
 pub(crate) fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();

@@ -22,6 +22,9 @@ pub enum Error {
         /// Why.
         source: par_circuit::LearnError,
     },
+    /// A setting of the circuits is out of its range.
+    #[error("`circuits`: {0}")]
+    Circuits(par_circuit::LearnError),
     /// A setting is out of its range.
     #[error(transparent)]
     Setting(#[from] SettingError),

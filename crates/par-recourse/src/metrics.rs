@@ -134,7 +134,7 @@ impl Asked {
         let Answer::Found(proved) = &self.answers[EXACT] else { return None };
         let way = self.way(method)?;
         let best = proved.frontier.iter().rfind(|point| point.changes <= way.changes.len())?;
-        // The same row may have been scored by another path: no less likely than the best is no gap.
+        // Equals are told apart by rounding alone.
         Some((best.log_likelihood - way.log_likelihood).max(0.0))
     }
 }

@@ -181,15 +181,12 @@ impl Solver<'_> {
         }
         let point = |candidate: &Candidate| Point {
             changes: candidate.changes,
-            log_likelihood: candidate.log_prob,
+            log_likelihood: self.evaluator.log_prob(&candidate.row),
             row: candidate.row.clone(),
             gap: search.gap(candidate),
         };
-        Answer::Found(Found {
-            probability,
-            frontier: search.frontier.candidates().iter().map(point).collect(),
-            ways,
-        })
+        let frontier = search.frontier.candidates().iter().map(point).collect();
+        Answer::Found(Found { probability, frontier, ways })
     }
 
     fn problem<'a>(&self, mask: &'a Mask<'a>, budget: usize, taken: &'a [Vec<usize>]) -> Problem<'a>
@@ -294,7 +291,7 @@ impl Solver<'_> {
     }
 
     fn way(
-        &self,
+        &mut self,
         mask: &Mask<'_>,
         cells: &[&str],
         candidate: &Candidate,
@@ -302,13 +299,15 @@ impl Solver<'_> {
         gap: Option<f64>,
     ) -> Way {
         let bundle = self.bundle;
+        // Searches score rows by several paths, whose last digits differ; what is told, one of them scores.
+        let log_likelihood = self.evaluator.log_prob(&candidate.row);
         let mut way = Way {
             row: candidate.row.clone(),
             cells: Vec::with_capacity(cells.len()),
             changes: Vec::with_capacity(candidate.changes),
             probability: 0.0,
-            log_likelihood: candidate.log_prob,
-            percentile: bundle.pool.percentile(candidate.log_prob),
+            log_likelihood,
+            percentile: bundle.pool.percentile(log_likelihood),
             similarity: 0.0,
             distance: 0.0,
             method,

@@ -74,6 +74,16 @@ impl Default for LearnConfig {
     }
 }
 
+impl LearnConfig {
+    /// # Errors
+    /// When a setting is out of its range.
+    pub fn check(&self) -> Result<(), LearnError> {
+        self.learn_spn.check()?;
+        self.hclt.check()?;
+        self.em.check()
+    }
+}
+
 /// A circuit, and how it was found.
 #[derive(Clone, Debug)]
 pub struct Learned {
@@ -124,8 +134,6 @@ pub fn learn_with_progress(
     if valid.is_some_and(|valid| valid.cardinalities() != rows.cardinalities()) {
         return Err(LearnError::OtherVariables);
     }
-    config.learn_spn.check()?;
-    config.hclt.check()?;
-    config.em.check()?;
+    config.check()?;
     Ok(auto::learn(rows, valid.filter(|valid| !valid.is_empty()), config, progress))
 }

@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use par_recourse::Config;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -60,4 +62,13 @@ fn the_readme_shows_the_example_as_it_runs() {
     let example = read(&root().join("crates/par-recourse/examples/02_ask_for_recourse.rs"));
     let code = example.split_once("\n\n").expect("a heading before the code").1;
     assert!(readme.contains(code), "README.md shows examples/02_ask_for_recourse.rs");
+}
+
+#[test]
+fn the_configuration_page_is_the_default_configuration() {
+    let page = read(&root().join("docs/configuration.md"));
+    let toml =
+        page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("a block of TOML");
+    let default = toml::Table::try_from(Config::default()).expect("a configuration is a table");
+    assert_eq!(toml.parse::<toml::Table>().expect("TOML"), default);
 }

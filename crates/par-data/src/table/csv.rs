@@ -31,7 +31,9 @@ pub(super) fn open(
     if plain.fill_buf().map_err(failed)?.starts_with("\u{feff}".as_bytes()) {
         plain.consume("\u{feff}".len());
     }
-    let delimiter = delimiter(plain.fill_buf().map_err(failed)?);
+    let start = plain.fill_buf().map_err(failed)?;
+    let delimiter = delimiter(start);
+    let crlf = start.split(|&byte| byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r"));
 
     let reader = ReaderBuilder::new()
         .has_headers(false)
@@ -42,6 +44,7 @@ pub(super) fn open(
     let mut rows = CsvRows {
         origin: Arc::clone(origin),
         gzip,
+        crlf,
         reader,
         record: StringRecord::new(),
         first_is_data: !options.header,
@@ -75,6 +78,8 @@ fn delimiter(start: &[u8]) -> u8 {
 pub(super) struct CsvRows {
     origin: Arc<str>,
     gzip: bool,
+    /// Whether lines end in two characters.
+    crlf: bool,
     reader: csv::Reader<RecordLimit<BufReader<Box<dyn Read + Send>>>>,
     record: StringRecord,
     /// Without a header, opening has already read the first row into `record`.
@@ -87,26 +92,35 @@ impl CsvRows {
         if !std::mem::take(&mut self.first_is_data) && !self.read_record()? {
             return Ok(false);
         }
-        let line = self.record.position().map_or(0, csv::Position::line);
-        batch.push(line, &self.record)?;
+        batch.push(self.record_line(), &self.record)?;
         Ok(true)
+    }
+
+    fn record_line(&self) -> u64 {
+        self.record.position().map_or(0, |position| self.line(position))
+    }
+
+    /// The line at a position. The reader takes the second character of a line's end for the start of the
+    /// next line, and counts it when it gets there.
+    fn line(&self, position: &csv::Position) -> u64 {
+        position.line() + u64::from(self.crlf && position.byte() > 0)
     }
 
     fn read_record(&mut self) -> Result<bool, Error> {
         self.reader.get_mut().since_record = 0;
         let found = self.reader.read_record(&mut self.record).map_err(|error| self.explain(error))?;
         if let Some(column) = self.record.iter().position(|cell| cell.len() > MAX_CELL_BYTES) {
-            let place = self.place(self.record.position().map_or(0, csv::Position::line));
+            let place = self.place(self.record_line());
             return Err(Error::CellTooLong { place, column: column + 1, limit: MAX_CELL_BYTES });
         }
         Ok(found)
     }
 
     fn explain(&self, error: csv::Error) -> Error {
-        let line = self.reader.position().line();
+        let line = self.line(self.reader.position());
         match error.into_kind() {
             ErrorKind::Utf8 { pos, err } => {
-                let line = pos.map_or(line, |position| position.line());
+                let line = pos.map_or(line, |position| self.line(&position));
                 Error::NotUtf8 { place: self.place(line), column: err.field() + 1 }
             }
             ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {

@@ -1,4 +1,4 @@
-use std::io::Write;
+use std::io::{Cursor, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -143,5 +143,19 @@ proptest! {
     #[test]
     fn any_bytes_are_a_table_or_an_error(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         let _ = batches(&bytes);
+    }
+}
+
+#[test]
+fn lines_are_counted_alike_however_they_end() {
+    for end in ["\n", "\r\n"] {
+        for header in [true, false] {
+            let text = ["a,b", "1,2", "3,4", "5,6", ""].join(end);
+            let options = TableOptions { header };
+            let table = Table::from_reader("t.csv", Cursor::new(text), &options).expect("a table");
+            let batch = table.batches(9).next().expect("rows").expect("whole rows");
+            let lines: Vec<u64> = (0..batch.rows()).map(|row| batch.position(row)).collect();
+            assert_eq!(lines, if header { vec![2, 3, 4] } else { vec![1, 2, 3, 4] }, "{end:?}");
+        }
     }
 }
