@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use par_data::schema::{Kind, Monotone};
+use par_data::schema::Monotone;
 use par_recourse::{Bundle, Card, Config};
 use serde::Serialize;
 
@@ -80,12 +80,7 @@ impl FeatureFacts {
         let domain = &bundle.discretizer().domains()[position];
         Self {
             name: feature.name.clone(),
-            kind: match feature.kind {
-                Kind::Nominal => "nominal",
-                Kind::Ordinal => "ordinal",
-                Kind::Discrete => "discrete",
-                Kind::Continuous => "continuous",
-            },
+            kind: feature.kind.name(),
             codes: domain.cardinality(),
             coded_as: domain_text::coded_as(domain),
             contents: domain_text::contents(domain),

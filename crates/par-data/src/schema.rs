@@ -133,6 +133,16 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// Its name in a schema.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Nominal => "nominal",
+            Self::Ordinal => "ordinal",
+            Self::Discrete => "discrete",
+            Self::Continuous => "continuous",
+        }
+    }
+
     /// Whether the cells are numbers.
     pub fn is_numeric(self) -> bool {
         matches!(self, Self::Discrete | Self::Continuous)

@@ -47,7 +47,7 @@ pub(crate) fn solve(
         evaluator,
         offsets,
         order: Vec::new(),
-        levels: vec![vec![0.0; codes]; problem.budget + 1],
+        neighbours: vec![0.0; codes],
         ball,
         frontier: known,
         open_bounds: vec![f64::NEG_INFINITY; problem.budget + 1],
@@ -66,8 +66,8 @@ struct Search<'a, 'p, 'c> {
     offsets: Vec<usize>,
     /// Features that may change, the most promising first.
     order: Vec<usize>,
-    /// For each number of changes made, the likelihoods of all single changes at the node at hand.
-    levels: Vec<Vec<f64>>,
+    /// The likelihoods of all single changes at the node at hand.
+    neighbours: Vec<f64>,
     ball: Ball,
     frontier: Frontier,
     /// For each number of changes, the highest bound of what the search had to leave.
@@ -82,10 +82,10 @@ impl Search<'_, '_, '_> {
             return;
         }
         let factual = self.ball.centre().to_vec();
-        self.evaluator.neighbours(&factual, &mut self.levels[0]);
+        self.evaluator.neighbours(&factual, &mut self.neighbours);
         let promise = |feature: usize| {
             let alternatives = self.ball.alternatives(feature).iter();
-            let gains = alternatives.map(|&code| self.levels[0][self.offsets[feature] + usize::from(code)]);
+            let gains = alternatives.map(|&code| self.neighbours[self.offsets[feature] + usize::from(code)]);
             gains.fold(f64::NEG_INFINITY, f64::max)
         };
         let open = (0..factual.len()).filter(|&feature| self.ball.is_open(feature));
@@ -97,32 +97,26 @@ impl Search<'_, '_, '_> {
 
     /// Looks at the node at hand, `made` changes deep, whose features in `order` from `first` on are open.
     fn branch(&mut self, first: usize, made: usize) {
-        let left = self.problem.budget - made;
         if self.nodes >= self.max_nodes {
             let bounds = self.evaluator.ball_bounds(&self.ball);
             self.leave(&bounds, made);
             return;
         }
         self.nodes += 1;
-        let mut depth = left.min(self.order.len() - first);
+        let mut depth = (self.problem.budget - made).min(self.order.len() - first);
         if depth > 1 {
             let bounds = self.evaluator.ball_bounds(&self.ball);
             depth = self.promising(&bounds, made, depth);
-            if depth == 0 || !self.may_be_accepted(depth) {
+            if depth > 0 && !self.may_be_accepted(depth) {
                 return;
             }
         }
-        if depth == 0 {
-            return;
+        if depth > 0 {
+            self.last_changes(first, made);
         }
-        let centre = self.ball.centre().to_vec();
-        let mut neighbours = std::mem::take(&mut self.levels[made]);
-        self.evaluator.neighbours(&centre, &mut neighbours);
-        self.last_changes(&neighbours, &centre, first, made);
         if depth > 1 {
             self.further_changes(first, made, depth);
         }
-        self.levels[made] = neighbours;
     }
 
     /// How many further changes may still lead to something better, at most.
@@ -148,20 +142,21 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Takes the accepted ones among the rows that are one change away.
-    fn last_changes(&mut self, neighbours: &[f64], centre: &[Code], first: usize, made: usize) {
+    /// Takes the likeliest of the accepted rows that are one change away.
+    fn last_changes(&mut self, first: usize, made: usize) {
+        self.evaluator.neighbours(self.ball.centre(), &mut self.neighbours);
         let mut better: Vec<(f64, usize, Code)> = Vec::new();
         let known = self.frontier.at_most(made + 1);
         for &feature in &self.order[first..] {
             for &code in self.ball.alternatives(feature) {
-                let log_prob = neighbours[self.offsets[feature] + usize::from(code)];
+                let log_prob = self.neighbours[self.offsets[feature] + usize::from(code)];
                 if log_prob > known {
                     better.push((log_prob, feature, code));
                 }
             }
         }
         better.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        let mut row = centre.to_vec();
+        let mut row = self.ball.centre().to_vec();
         for (log_prob, feature, code) in better {
             let before = std::mem::replace(&mut row[feature], code);
             if self.problem.permits(&row) && self.problem.accepts(&row) {

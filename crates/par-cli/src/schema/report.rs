@@ -1,7 +1,7 @@
 //! The report of `par schema check`, for people and for programs.
 
 use par_data::Feature;
-use par_data::schema::{Kind, Monotone};
+use par_data::schema::Monotone;
 use serde::Serialize;
 
 use super::check::Tally;
@@ -172,12 +172,7 @@ impl FeatureReport {
         let unknown = tally.unknown[position];
         Self {
             name: feature.name.clone(),
-            kind: match feature.kind {
-                Kind::Nominal => "nominal",
-                Kind::Ordinal => "ordinal",
-                Kind::Discrete => "discrete",
-                Kind::Continuous => "continuous",
-            },
+            kind: feature.kind.name(),
             codes: domain.cardinality(),
             coded_as: domain_text::coded_as(domain),
             contents: domain_text::contents(domain),
