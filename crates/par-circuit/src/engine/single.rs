@@ -166,6 +166,17 @@ fn forward<T: Real>(plan: &Plan, values: &mut [T]) {
                     *output = terms.map(|(&input, &weight)| T::from(weight) * done[input as usize]).sum();
                     continue;
                 }
+                if let Ok(outputs) = <&mut [T; TILE]>::try_from(&mut *outputs) {
+                    let mut sums = [T::default(); TILE];
+                    for (&input, weights) in inputs.iter().zip(weights.as_chunks::<TILE>().0) {
+                        let value = done[input as usize];
+                        for (sum, &weight) in sums.iter_mut().zip(weights) {
+                            *sum += T::from(weight) * value;
+                        }
+                    }
+                    *outputs = sums;
+                    continue;
+                }
                 outputs.fill(T::default());
                 for (&input, weights) in inputs.iter().zip(weights.chunks_exact(outputs.len())) {
                     let value = done[input as usize];
@@ -350,6 +361,13 @@ fn dot<T: Real>(a: &[f32], b: &[T]) -> T {
             sums[unit] += T::from(a[unit]) * b[unit];
         }
     }
-    sums.into_iter().for_each(|sum| total += sum);
+    // By halves, so that no addition waits for all before it.
+    for half in [4, 2, 1] {
+        for unit in 0..half {
+            let other = sums[unit + half];
+            sums[unit] += other;
+        }
+    }
+    total += sums[0];
     total
 }
