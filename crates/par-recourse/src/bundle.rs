@@ -160,7 +160,7 @@ impl Bundle {
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), BundleError> {
         let path = path.as_ref();
         let mut half = path.as_os_str().to_owned();
-        half.push(".part");
+        half.push(format!(".{}.part", std::process::id()));
         let written = File::create(&half).and_then(|mut file| {
             file.write_all(&self.to_bytes())?;
             file.sync_all()?;
