@@ -136,7 +136,7 @@ impl Case {
             count(|evaluation| evaluation.possible),
         );
         println!(
-            "{:22} {:>14} {:>8} {:>8} {:>14} {:>14} {:>14} {:>8} {:>8} {:>8}",
+            "{:22} {:>14} {:>8} {:>8} {:>14} {:>14} {:>14} {:>12} {:>8} {:>8}",
             "", "validity %", "action.", "causal.", "NLL", "sparsity", "similarity", "gap", "proved", "µs"
         );
         for (place, name) in ["generate", "refine", "exact"].into_iter().enumerate() {
@@ -152,14 +152,14 @@ impl Case {
                 if mean.is_nan() { "–".to_string() } else { format!("{mean:.decimals$}") }
             };
             println!(
-                "{name:22} {:>14} {:>8} {:>8} {:>14} {:>14} {:>14} {:>8} {:>8} {:>8}",
+                "{name:22} {:>14} {:>8} {:>8} {:>14} {:>14} {:>14} {:>12} {:>8} {:>8}",
                 spread(|method| method.validity.mean, 100.0),
                 mean(|method| method.actionability.mean.map(|share| 100.0 * share), 2),
                 mean(|method| method.causality.mean.map(|share| 100.0 * share), 2),
                 spread(|method| method.nll.mean, 1.0),
                 spread(|method| method.sparsity.mean, 1.0),
                 spread(|method| method.similarity.mean, 1.0),
-                mean(|method| method.median_gap, 3),
+                format!("{} / {}", mean(|method| method.median_gap, 2), mean(|method| method.gap.mean, 2)),
                 mean(|method| method.optimal.mean.map(|share| 100.0 * share), 1),
                 mean(|method| method.time_us, 0),
             );
