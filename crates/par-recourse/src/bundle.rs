@@ -210,10 +210,7 @@ impl Bundle {
             container::parts(bytes, MAGIC, VERSION)?;
         let Description { config, card, discretizer, threshold, generator: shape } =
             serde_json::from_slice(description)?;
-        let settings = config.check().is_ok() && config.classifier.check().is_ok();
-        if !settings {
-            return Err(BundleError::Mismatch("a setting is out of its range"));
-        }
+        config.check().map_err(|_| BundleError::Mismatch("a setting is out of its range"))?;
         let cardinalities = discretizer.cardinalities();
         let of_features = |other: &[usize], what| match other == cardinalities {
             true => Ok(()),

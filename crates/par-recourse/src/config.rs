@@ -5,6 +5,7 @@ use par_data::DiscretizerConfig;
 use serde::{Deserialize, Serialize};
 
 use crate::classifier::ClassifierConfig;
+use crate::error::Error;
 use crate::generator::GeneratorConfig;
 use crate::pool::PoolConfig;
 use crate::setting::{SettingError, check_setting};
@@ -79,12 +80,13 @@ impl Config {
     }
 
     /// # Errors
-    /// When a setting of pool, generator or answers is out of its range. The others are checked by those
-    /// who use them.
-    pub fn check(&self) -> Result<(), SettingError> {
+    /// When a setting is out of its range. Those of the bins are checked when they are fitted.
+    pub fn check(&self) -> Result<(), Error> {
+        self.classifier.check()?;
+        self.circuits.check().map_err(Error::Circuits)?;
         self.pool.check()?;
         self.generator.check()?;
-        self.answers.check()
+        Ok(self.answers.check()?)
     }
 }
 

@@ -93,8 +93,6 @@ impl Recourse {
     ) -> Result<Bundle, Error> {
         let config = &self.config;
         config.check()?;
-        config.classifier.check()?;
-        config.circuits.check().map_err(Error::Circuits)?;
         let favourable = self.favourable()?;
         let discretizer = Discretizer::fit(&self.schema, columns, open()?, &config.bins)?;
         let constraints = bundle::constraints(&discretizer, config)?;

@@ -36,6 +36,16 @@ fn cut_flipped_and_foreign_bytes_are_refused() {
     assert!(matches!(Bundle::load("/nowhere/model.par"), Err(BundleError::Io(_))));
 }
 
+#[test]
+fn a_file_too_large_for_a_bundle_is_refused_unread() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("huge.par");
+    // Holes take no room.
+    std::fs::File::create(&path).and_then(|file| file.set_len(5 << 30)).expect("a file of holes");
+    let error = Bundle::load(&path).expect_err("five gibibytes").to_string();
+    assert_eq!(error, "the file has 5368709120 bytes, expected at most 4294967296");
+}
+
 /// A part that is whole but belongs to another bundle is noticed although the checksum fits.
 #[test]
 fn parts_that_do_not_belong_together_are_refused() {

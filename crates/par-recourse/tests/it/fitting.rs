@@ -82,6 +82,10 @@ fn what_cannot_be_learned_from_is_refused() {
     let error = fit(&unlabelled, &rows(), quick()).expect_err("no label").to_string();
     assert!(error.starts_with("the schema names no label"), "{error}");
     let mut config = quick();
+    config.circuits.hclt.states = 0;
+    let error = fit(SCHEMA, &rows(), config).expect_err("no states").to_string();
+    assert!(error.starts_with("`circuits`: ") && error.contains("states"), "{error}");
+    let mut config = quick();
     config.answers.price = -1.0;
     let error = fit(SCHEMA, &rows(), config).expect_err("a negative price").to_string();
     assert_eq!(error, "`answers.price` is -1, expected a finite number, at least 0");
