@@ -240,6 +240,11 @@ impl Mask<'_> {
         &self.factual
     }
 
+    /// Where the codes of a feature stand in a vector over all codes.
+    pub fn range(&self, feature: usize) -> Range<usize> {
+        self.constraints.range(feature)
+    }
+
     /// For each code of a feature, whether it is legal. All `false` when the person's is unknown.
     pub fn legal(&self, feature: usize) -> &[bool] {
         &self.legal[self.constraints.range(feature)]

@@ -36,18 +36,11 @@ pub(crate) fn solve(
     max_nodes: usize,
 ) -> Proof {
     let ball = problem.ball();
-    let mut offsets = Vec::with_capacity(ball.cardinalities().len());
-    let mut codes = 0;
-    for cardinality in ball.cardinalities() {
-        offsets.push(codes);
-        codes += cardinality;
-    }
     let mut search = Search {
         problem,
         evaluator,
-        offsets,
         order: Vec::new(),
-        neighbours: vec![0.0; codes],
+        neighbours: vec![0.0; ball.cardinalities().iter().sum()],
         ball,
         frontier: known,
         open_bounds: vec![f64::NEG_INFINITY; problem.budget + 1],
@@ -62,8 +55,6 @@ pub(crate) fn solve(
 struct Search<'a, 'p, 'c> {
     problem: &'a Problem<'p>,
     evaluator: &'a mut Evaluator<'c>,
-    /// Where the codes of each feature stand among all.
-    offsets: Vec<usize>,
     /// Features that may change, the most promising first.
     order: Vec<usize>,
     /// The likelihoods of all single changes at the node at hand.
@@ -85,8 +76,7 @@ impl Search<'_, '_, '_> {
         self.evaluator.neighbours(&factual, &mut self.neighbours);
         let promise = |feature: usize| {
             let alternatives = self.ball.alternatives(feature).iter();
-            let gains = alternatives.map(|&code| self.neighbours[self.offsets[feature] + usize::from(code)]);
-            gains.fold(f64::NEG_INFINITY, f64::max)
+            alternatives.map(|&code| self.log_prob_of(feature, code)).fold(f64::NEG_INFINITY, f64::max)
         };
         let open = (0..factual.len()).filter(|&feature| self.ball.is_open(feature));
         let mut ranked: Vec<(f64, usize)> = open.map(|feature| (promise(feature), feature)).collect();
@@ -119,6 +109,11 @@ impl Search<'_, '_, '_> {
         }
     }
 
+    /// The log-probability of the row at hand with one change.
+    fn log_prob_of(&self, feature: usize, code: Code) -> f64 {
+        self.neighbours[self.problem.mask.range(feature).start + usize::from(code)]
+    }
+
     /// How many further changes may still lead to something better, at most.
     fn promising(&self, bounds: &[f64], made: usize, depth: usize) -> usize {
         let better = |further: &usize| {
@@ -149,7 +144,7 @@ impl Search<'_, '_, '_> {
         let known = self.frontier.at_most(made + 1);
         for &feature in &self.order[first..] {
             for &code in self.ball.alternatives(feature) {
-                let log_prob = self.neighbours[self.offsets[feature] + usize::from(code)];
+                let log_prob = self.log_prob_of(feature, code);
                 if log_prob > known {
                     better.push((log_prob, feature, code));
                 }

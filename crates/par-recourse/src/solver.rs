@@ -1,7 +1,7 @@
 //! From one person's row to their answer.
 
 use par_circuit::{Code, Evaluator};
-use par_data::{Batch, CellError, Columns, Constraints, Decoded, Mask, Restriction};
+use par_data::{Batch, CellError, Columns, Decoded, Mask, Restriction};
 use rayon::prelude::*;
 
 use crate::answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
@@ -316,11 +316,12 @@ impl Solver<'_> {
         for (feature, (&cell, (&code, &own))) in
             cells.iter().zip(candidate.row.iter().zip(mask.factual())).enumerate()
         {
-            let change = bundle.change(feature, cell, own, code);
-            way.cells.push(change.value.text().to_string());
             if code == own {
+                way.cells.push(cell.to_string());
                 continue;
             }
+            let change = bundle.change(feature, cell, own, code);
+            way.cells.push(change.value.text().to_string());
             match bundle.moved_by(feature, cell, &change.value) {
                 Some(distance) => {
                     way.similarity += distance;
@@ -404,7 +405,7 @@ impl Solver<'_> {
             .collect();
         let kept = |lock: &usize| !without.contains(&Obstacle::Lock(*lock));
         let locks: Vec<usize> = request.locks.iter().copied().filter(kept).collect();
-        let constraints: Constraints = self.bundle.constraints.without(&lifted);
+        let constraints = self.bundle.constraints.without(&lifted);
         let mask = constraints.mask(factual, &locks);
         let budget = request.budget.unwrap_or(usize::MAX).min(mask.free_features());
         let problem = self.problem(&mask, budget, &[]);

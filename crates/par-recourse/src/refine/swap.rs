@@ -86,14 +86,12 @@ impl Search<'_, '_, '_> {
         centres.extend_from_slice(centre);
         let factual = problem.factual();
         let made = problem.changes(centre);
-        let codes = (0..centre.len()).map(|feature| problem.mask.legal(feature).len()).sum();
-        neighbours.resize(codes, 0.0);
+        neighbours.resize(problem.mask.range(centre.len() - 1).end, 0.0);
         evaluator.neighbours(centre, neighbours);
         better.clear();
-        let mut offset = 0;
         for feature in 0..centre.len() {
             let legal = problem.mask.legal(feature);
-            for (code, log_prob) in (0..).zip(&neighbours[offset..][..legal.len()]) {
+            for (code, log_prob) in (0..).zip(&neighbours[problem.mask.range(feature)]) {
                 let changes = made - usize::from(centre[feature] != factual[feature])
                     + usize::from(code != factual[feature]);
                 let worth_it = legal[usize::from(code)]
@@ -104,7 +102,6 @@ impl Search<'_, '_, '_> {
                     better.push((*log_prob, feature, code));
                 }
             }
-            offset += legal.len();
         }
         better.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
         row.clear();
