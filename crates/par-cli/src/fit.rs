@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Instant;
 
-use anyhow::{Context, Result, anyhow};
+use anyhow::Result;
 use clap::{Args, ValueEnum};
 use par_circuit::Circuit;
 use par_data::Schema;
@@ -13,6 +13,7 @@ use par_recourse::{Bundle, Config, Error, Recourse};
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped, percent};
+use crate::config_file;
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
 use crate::rows::{Condition, Rows};
@@ -119,8 +120,7 @@ impl Fit {
             None => Config::default(),
         };
         if let Some(path) = &self.config {
-            config = with_file(&config, path)?;
-            config.check().with_context(|| path.display().to_string())?;
+            config = config_file::laid_over(&config, path)?;
         }
         config.seed = self.seed.unwrap_or(config.seed);
         config.bins.bins = self.bins.unwrap_or(config.bins.bins);
@@ -151,47 +151,6 @@ impl Fit {
             }
             Error::Classifier(_) => anyhow::Error::from(error).context(rows.origin().to_string()),
             other => other.into(),
-        }
-    }
-}
-
-/// Settings with those of a file laid over them.
-fn with_file(config: &Config, path: &Path) -> Result<Config> {
-    let origin = path.display();
-    let text = std::fs::read_to_string(path).with_context(|| format!("{origin}: cannot be read"))?;
-    let refuse = |error: toml::de::Error| match error.span() {
-        Some(span) => {
-            let line = text[..span.start.min(text.len())].matches('\n').count() + 1;
-            anyhow!("{origin}, line {line}: {}", plain(error.message()))
-        }
-        None => anyhow!("{origin}: {}", plain(error.message())),
-    };
-    // Read as a whole configuration first: what is refused then has a line.
-    toml::from_str::<Config>(&text).map_err(refuse)?;
-    let mut settings = toml::Table::try_from(config).context("settings cannot be written as TOML")?;
-    lay_over(&mut settings, text.parse::<toml::Table>().map_err(refuse)?);
-    settings.try_into().map_err(refuse)
-}
-
-/// What is expected, in words instead of types.
-fn plain(message: &str) -> String {
-    let types =
-        [("usize", "a whole number, at least 0"), ("u64", "a whole number, at least 0"), ("f64", "a number")];
-    let told = types.iter().find_map(|(name, words)| {
-        let start = message.strip_suffix(name)?.strip_suffix("expected ")?;
-        Some(format!("{start}expected {words}"))
-    });
-    told.unwrap_or_else(|| message.to_string())
-}
-
-/// Puts settings in the place of others, section by section.
-fn lay_over(settings: &mut toml::Table, others: toml::Table) {
-    for (key, other) in others {
-        match (settings.get_mut(&key), other) {
-            (Some(toml::Value::Table(section)), toml::Value::Table(other)) => lay_over(section, other),
-            (_, other) => {
-                settings.insert(key, other);
-            }
         }
     }
 }

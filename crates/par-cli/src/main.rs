@@ -11,13 +11,16 @@
 //! | 7    | [`evaluate`] | `par evaluate`, how good the answers are     |
 //! | 8    | [`inspect`]  | `par inspect`, what is in a model            |
 //! | 9    | [`demo`]     | `par demo`, all of it on an embedded table   |
+//! | 10   | [`bench`]    | `par bench`, the paper's experiments         |
 
 mod aligned;
+mod bench;
 mod bins;
 mod bundle_file;
 mod categories;
 mod circuit;
 mod circuit_file;
+mod config_file;
 mod demo;
 mod domain_text;
 mod evaluate;
@@ -83,6 +86,8 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Learn from the embedded German Credit table, tell its denied rows what to change, and write a report
     Demo(demo::Demo),
+    /// Run the paper's experiments on tables with folds, and write their figures
+    Bench(bench::Bench),
 }
 
 impl Command {
@@ -98,6 +103,7 @@ impl Command {
             Self::Evaluate(evaluate) => evaluate.run()?,
             Self::Inspect(inspect) => inspect.run()?,
             Self::Demo(demo) => demo.run()?,
+            Self::Bench(bench) => bench.run()?,
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -2,22 +2,18 @@
 //!
 //! | file        | what it holds                                    |
 //! |-------------|--------------------------------------------------|
-//! | `markup`    | text that is escaped, tags that are not          |
-//! | `svg`       | axes, lines, bars, points                        |
 //! | `figures`   | the charts of the report                         |
 //! | `people`    | the answers of some people                       |
 //! | `style.css` | how it looks, on a phone, at night and on paper  |
 
 mod figures;
-mod markup;
 mod people;
-mod svg;
 
 use par_recourse::metrics::MethodMetrics;
 use par_recourse::{Answer, Bundle, Evaluation, Mean, Method};
 
 use crate::aligned::grouped;
-use markup::Markup;
+use par_plot::Markup;
 
 /// What a report tells.
 pub(crate) struct Report<'a> {

@@ -337,7 +337,23 @@ impl Bundle {
     /// original training data".
     pub fn refit(&self, immutable: &[&str], progress: &mut dyn FnMut(Stage<'_>)) -> Result<Self, Error> {
         let immutable: Vec<String> = immutable.iter().map(ToString::to_string).collect();
-        let config = Config { immutable: Some(immutable), ..self.config.clone() };
+        self.with_config(Config { immutable: Some(immutable), ..self.config.clone() }, progress)
+    }
+
+    /// The same bins, classifier and circuits with another pool and generator, or other answers; made without
+    /// any data. The sections `bins`, `classifier` and `circuits` stay as they are, whatever `config` says.
+    ///
+    /// # Errors
+    /// When a setting is out of its range, or the schema has no such feature.
+    pub fn with_config(&self, config: Config, progress: &mut dyn FnMut(Stage<'_>)) -> Result<Self, Error> {
+        let config = Config {
+            favourable: self.config.favourable.clone(),
+            bins: self.config.bins.clone(),
+            classifier: self.config.classifier.clone(),
+            circuits: self.config.circuits.clone(),
+            ..config
+        };
+        config.check()?;
         let constraints = bundle::constraints(&self.discretizer, &config)?;
         let parts = Parts {
             config,

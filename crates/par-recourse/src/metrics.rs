@@ -23,9 +23,15 @@ pub struct Mean {
 }
 
 impl Mean {
-    fn new(values: impl Iterator<Item = f64>, of: usize) -> Self {
+    /// The mean of values that some of `of` have.
+    pub fn new(values: impl Iterator<Item = f64>, of: usize) -> Self {
         let (sum, over) = values.fold((0.0, 0_usize), |(sum, over), value| (sum + value, over + 1));
         Self { mean: (over > 0).then(|| sum / over as f64), over, of }
+    }
+
+    /// The share of those for whom something is true.
+    pub fn share(truths: impl Iterator<Item = bool>, of: usize) -> Self {
+        Self::new(truths.map(|truth| f64::from(u8::from(truth))), of)
     }
 }
 
@@ -124,13 +130,13 @@ impl Asked {
         Ok(Some(Self { factual, answers, microseconds }))
     }
 
-    /// The best way of a method.
-    fn way(&self, method: usize) -> Option<&Way> {
+    /// The best way of a method, by its place in [`Method::ALL`].
+    pub fn way(&self, method: usize) -> Option<&Way> {
         self.answers[method].ways().first()
     }
 
     /// How much likelier the best known row with at most as many changes as the method's way is.
-    fn gap(&self, method: usize) -> Option<f64> {
+    pub fn gap(&self, method: usize) -> Option<f64> {
         let Answer::Found(proved) = &self.answers[EXACT] else { return None };
         let way = self.way(method)?;
         let best = proved.frontier.iter().rfind(|point| point.changes <= way.changes.len())?;
@@ -148,12 +154,12 @@ impl Evaluation {
     pub fn new(bundle: &Bundle, asked: &[Option<Asked>]) -> Self {
         let denied: Vec<&Asked> = asked.iter().flatten().collect();
         let possible = denied.iter().filter(|asked| asked.way(EXACT).is_some());
-        let refined = possible.clone().map(|asked| share_of_one(asked.way(REFINE).is_some()));
+        let refined = possible.clone().map(|asked| asked.way(REFINE).is_some());
         Self {
             rows: asked.len(),
             denied: denied.len(),
             possible: possible.clone().count(),
-            refined: Mean::new(refined, possible.count()),
+            refined: Mean::share(refined, possible.count()),
             methods: (0..3).map(|method| MethodMetrics::new(bundle, method, &denied)).collect(),
         }
     }
@@ -165,14 +171,14 @@ impl MethodMetrics {
         let of = denied.len();
         let found = || denied.iter().filter_map(|asked| Some((*asked, asked.way(method)?)));
         let share = |fits: &dyn Fn(&Asked, &Way) -> bool| {
-            Mean::new(found().map(|(asked, way)| share_of_one(fits(asked, way))), of)
+            Mean::share(found().map(|(asked, way)| fits(asked, way)), of)
         };
         let mean = |value: fn(&Way) -> f64| Mean::new(found().map(|(_, way)| value(way)), of);
         let gaps = || denied.iter().filter_map(|asked| asked.gap(method));
         let proofs = found().filter(|(_, way)| way.gap.is_some());
         Self {
             method: Method::ALL[method],
-            validity: Mean::new(denied.iter().map(|asked| share_of_one(asked.way(method).is_some())), of),
+            validity: Mean::share(denied.iter().map(|asked| asked.way(method).is_some()), of),
             actionability: share(&|asked, way| constraints.is_actionable(&asked.factual, &way.row)),
             causality: share(&|asked, way| constraints.keeps_rules(&asked.factual, &way.row)),
             nll: mean(|way| -way.log_likelihood),
@@ -182,14 +188,10 @@ impl MethodMetrics {
             score: mean(|way| way.probability),
             gap: Mean::new(gaps(), of),
             median_gap: median(gaps().collect()),
-            optimal: Mean::new(proofs.map(|(_, way)| share_of_one(way.is_optimal())), of),
+            optimal: Mean::share(proofs.map(|(_, way)| way.is_optimal()), of),
             time_us: median(denied.iter().map(|asked| asked.microseconds[method]).collect()),
         }
     }
-}
-
-fn share_of_one(fits: bool) -> f64 {
-    f64::from(u8::from(fits))
 }
 
 /// The middle value, or the mean of the two in the middle; absent of none.

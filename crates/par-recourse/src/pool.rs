@@ -13,7 +13,8 @@ use crate::setting::{SettingError, check_setting};
 pub struct PoolConfig {
     /// Rows of the pool. In `1..=1000000`; 2000 unless told.
     pub size: usize,
-    /// The neighbours of a factual that its generator looks at, K. In `1..=1000`; 10 unless told.
+    /// The neighbours of a factual that its generator looks at, K. In `0..=1000`; 10 unless told. Of none it
+    /// learns nothing about the neighbourhood.
     pub neighbours: usize,
 }
 
@@ -29,7 +30,7 @@ impl PoolConfig {
     pub fn check(&self) -> Result<(), SettingError> {
         let Self { size, neighbours } = *self;
         check_setting("pool.size", size as f64, "1 to 1000000", (1..=1_000_000).contains(&size))?;
-        check_setting("pool.neighbours", neighbours as f64, "1 to 1000", (1..=1000).contains(&neighbours))
+        check_setting("pool.neighbours", neighbours as f64, "0 to 1000", neighbours <= 1000)
     }
 }
 
@@ -146,6 +147,11 @@ impl AcceptedPool {
         self.neighbours
     }
 
+    /// The same rows, of which a factual is shown so many.
+    pub fn with_neighbours(&self, neighbours: usize) -> Self {
+        Self { neighbours, ..self.clone() }
+    }
+
     /// Number of rows.
     pub fn len(&self) -> usize {
         self.log_likelihoods.len()
@@ -175,7 +181,7 @@ impl AcceptedPool {
     ) -> &'s [Neighbour] {
         assert_eq!(factual.len(), self.rows.width(), "one code a feature");
         search.found.clear();
-        if self.is_empty() {
+        if self.is_empty() || count == 0 {
             return &search.found;
         }
         let found = &mut search.found;
@@ -369,6 +375,8 @@ mod tests {
         assert_eq!(PoolConfig::default().check(), Ok(()));
         let message = PoolConfig { size: 0, neighbours: 1 }.check().expect_err("no rows").to_string();
         assert_eq!(message, "`pool.size` is 0, expected 1 to 1000000");
+        let message = PoolConfig { size: 1, neighbours: 1001 }.check().expect_err("too many").to_string();
+        assert_eq!(message, "`pool.neighbours` is 1001, expected 0 to 1000");
     }
 
     /// A pool and a factual, with the neighbours that sorting finds.

@@ -322,7 +322,7 @@ impl Solver<'_> {
             }
             let change = bundle.change(feature, cell, own, code);
             way.cells.push(change.value.text().to_string());
-            match bundle.moved_by(feature, cell, &change.value) {
+            match bundle.moved_by(feature, cell, change.value.text()) {
                 Some(distance) => {
                     way.similarity += distance;
                     way.distance += distance;
@@ -427,11 +427,12 @@ impl Solver<'_> {
 }
 
 impl Bundle {
-    /// How far a numeric feature moves, in median absolute deviations; `None` when it is not numeric.
-    fn moved_by(&self, feature: usize, from: &str, to: &Decoded) -> Option<f64> {
+    /// How far a numeric feature moves from one cell to another, in median absolute deviations; `None` when a cell
+    /// is no number.
+    pub fn moved_by(&self, feature: usize, from: &str, to: &str) -> Option<f64> {
         let summary = self.discretizer.domains()[feature].summary()?;
-        let from: f64 = from.trim().parse().ok()?;
-        Some((to.number()? - from).abs() / summary.mad)
+        let number = |cell: &str| cell.trim().parse::<f64>().ok();
+        Some((number(to)? - number(from)?).abs() / summary.mad)
     }
 
     /// What it means for a person that a feature, whose cell they give and whose code is `own`, becomes `code`.

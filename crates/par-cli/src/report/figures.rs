@@ -4,10 +4,10 @@ use par_recourse::generator::LossTerms;
 use par_recourse::metrics::median;
 use par_recourse::{Answer, Bundle, Method, Way, classifier, generator};
 
-use super::markup::Markup;
-use super::svg::{Axis, Chart, decimal};
 use super::{Person, share};
 use crate::aligned::grouped;
+use par_plot::Markup;
+use par_plot::chart::{Axis, Chart, decimal};
 
 /// Charts stand one above the other on a phone, so that this is about as wide as they are there.
 const SIZE: (f64, f64) = (440.0, 280.0);

@@ -2,9 +2,10 @@
 
 use par_recourse::{Answer, Bundle, Found, Method, NotFound};
 
-use super::markup::Markup;
-use super::{Person, svg};
+use super::Person;
 use crate::words;
+use par_plot::Markup;
+use par_plot::chart::way_across;
 
 /// What some people are told.
 pub(super) fn section(bundle: &Bundle, people: &[&Person]) -> Markup {
@@ -62,7 +63,7 @@ fn odds(bundle: &Bundle, before: f64, after: Option<f64>) -> Markup {
     if let Some(after) = after {
         odds.element("<b>", format!("then {}", percent(after)), "</b>");
     }
-    odds.raw("</div>").add(&svg::way_across(&told, before, after.unwrap_or(before), bundle.threshold()));
+    odds.raw("</div>").add(&way_across(&told, before, after.unwrap_or(before), bundle.threshold()));
     odds
 }
 

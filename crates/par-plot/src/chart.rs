@@ -2,14 +2,14 @@
 
 use std::ops::RangeInclusive;
 
-use super::markup::Markup;
+use crate::markup::Markup;
 
 /// Room for a tick's text, for one character of it.
 const CHARACTER: f64 = 6.9;
 
 /// One side of a chart.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Axis {
+pub struct Axis {
     label: String,
     low: f64,
     high: f64,
@@ -18,7 +18,7 @@ pub(crate) struct Axis {
 
 impl Axis {
     /// Round numbers around all values; between 0 and 1 when there are none.
-    pub(crate) fn around(label: &str, values: impl IntoIterator<Item = f64>, about: usize) -> Self {
+    pub fn around(label: &str, values: impl IntoIterator<Item = f64>, about: usize) -> Self {
         let finite = values.into_iter().filter(|value| value.is_finite());
         let (mut low, mut high) = finite
             .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
@@ -35,35 +35,36 @@ impl Axis {
     }
 
     /// Shares of one, as percentages.
-    pub(crate) fn shares(label: &str) -> Self {
+    pub fn shares(label: &str) -> Self {
         let text = |tick: f64| format!("{:.0} %", 100.0 * tick);
         let ticks = with_texts(ticks(0.0, 1.0, 0.25), text);
         Self { label: label.to_string(), low: 0.0, high: 1.0, ticks }
     }
 
     /// Whole numbers, each with room for a bar.
-    pub(crate) fn counts(label: &str, counts: RangeInclusive<usize>) -> Self {
+    pub fn counts(label: &str, counts: RangeInclusive<usize>) -> Self {
         let (low, high) = (*counts.start() as f64 - 0.5, *counts.end() as f64 + 0.5);
         let ticks = counts.map(|count| (count as f64, count.to_string())).collect();
         Self { label: label.to_string(), low, high, ticks }
     }
 
     /// Ticks at both ends alone.
-    pub(crate) fn ends(mut self) -> Self {
+    pub fn ends(mut self) -> Self {
         if self.ticks.len() > 2 {
             self.ticks.drain(1..self.ticks.len() - 1);
         }
         self
     }
 
-    pub(crate) fn range(&self) -> (f64, f64) {
+    /// From where to where it goes.
+    pub fn range(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 }
 
 /// A chart that is being drawn. What is added later covers what was added before.
 #[derive(Clone, Debug)]
-pub(crate) struct Chart {
+pub struct Chart {
     width: f64,
     height: f64,
     /// Where the axes cross.
@@ -78,7 +79,7 @@ pub(crate) struct Chart {
 
 impl Chart {
     /// An empty chart. The description is what a person hears who cannot see it.
-    pub(crate) fn new(description: &str, (width, height): (f64, f64), x: Axis, y: Axis) -> Self {
+    pub fn new(description: &str, (width, height): (f64, f64), x: Axis, y: Axis) -> Self {
         let longest = y.ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
         let top = if y.label.is_empty() { 10.0 } else { 30.0 };
         let bottom = match (x.ticks.is_empty(), x.label.is_empty()) {
@@ -109,7 +110,7 @@ impl Chart {
     }
 
     /// A line through points, from left to right.
-    pub(crate) fn line(&mut self, class: &'static str, title: &str, points: &[(f64, f64)]) -> &mut Self {
+    pub fn line(&mut self, class: &'static str, title: &str, points: &[(f64, f64)]) -> &mut Self {
         let mut path = String::new();
         for (position, &(x, y)) in points.iter().enumerate() {
             let command = if position == 0 { 'M' } else { 'L' };
@@ -124,7 +125,7 @@ impl Chart {
     }
 
     /// A point.
-    pub(crate) fn point(&mut self, class: &'static str, (x, y): (f64, f64)) -> &mut Self {
+    pub fn point(&mut self, class: &'static str, (x, y): (f64, f64)) -> &mut Self {
         let (x, y) = (number(self.x(x)), number(self.y(y)));
         self.marks.raw("<circle class=\"point ").raw(class).raw("\" cx=\"").text(x).raw("\" cy=\"").text(y);
         self.marks.raw("\" r=\"4\"/>");
@@ -132,7 +133,7 @@ impl Chart {
     }
 
     /// A bar on the horizontal axis, from one of its values to another.
-    pub(crate) fn bar(&mut self, class: &'static str, (from, to): (f64, f64), height: f64) -> &mut Self {
+    pub fn bar(&mut self, class: &'static str, (from, to): (f64, f64), height: f64) -> &mut Self {
         let (left, right) = (self.x(from), self.x(to));
         let top = self.y(height);
         self.marks.raw("<rect class=\"bar ").raw(class).raw("\" x=\"").text(number(left)).raw("\" y=\"");
@@ -142,25 +143,19 @@ impl Chart {
     }
 
     /// A line across the chart at a height.
-    pub(crate) fn level(&mut self, class: &'static str, y: f64) -> &mut Self {
+    pub fn level(&mut self, class: &'static str, y: f64) -> &mut Self {
         let (low, high) = self.x.range();
         self.line(class, "", &[(low, y), (high, y)])
     }
 
     /// A line from bottom to top.
-    pub(crate) fn upright(&mut self, class: &'static str, x: f64) -> &mut Self {
+    pub fn upright(&mut self, class: &'static str, x: f64) -> &mut Self {
         let (low, high) = self.y.range();
         self.line(class, "", &[(x, low), (x, high)])
     }
 
     /// Text at a point: `class` may hold `start`, `middle` or `end`, and its colour.
-    pub(crate) fn label(
-        &mut self,
-        class: &'static str,
-        (x, y): (f64, f64),
-        above: f64,
-        text: &str,
-    ) -> &mut Self {
+    pub fn label(&mut self, class: &'static str, (x, y): (f64, f64), above: f64, text: &str) -> &mut Self {
         let (x, y) = (number(self.x(x)), number(self.y(y) - above));
         self.marks.raw("<text class=\"label ").raw(class).raw("\" x=\"").text(x).raw("\" y=\"").text(y);
         self.marks.element("\">", text, "</text>");
@@ -168,7 +163,7 @@ impl Chart {
     }
 
     /// The whole of it.
-    pub(crate) fn svg(&self) -> Markup {
+    pub fn svg(&self) -> Markup {
         let mut svg = Markup::default();
         svg.raw("<svg viewBox=\"0 0 ").text(number(self.width)).raw(" ").text(number(self.height));
         svg.raw("\" role=\"img\" aria-label=\"").text(&self.description).raw("\">");
@@ -206,7 +201,7 @@ fn words(svg: &mut Markup, open: &'static str, at: (f64, f64), text: &str) {
 }
 
 /// From where a probability was to where it is, on a line with a mark at the threshold.
-pub(crate) fn way_across(description: &str, before: f64, after: f64, threshold: f64) -> Markup {
+pub fn way_across(description: &str, before: f64, after: f64, threshold: f64) -> Markup {
     let x = |probability: f64| number(6.0 + 288.0 * probability);
     let mut svg = Markup::default();
     svg.raw("<svg class=\"across\" viewBox=\"0 0 300 22\" role=\"img\" aria-label=\"").text(description);
@@ -244,7 +239,7 @@ fn tick_text(tick: f64, step: f64) -> String {
 }
 
 /// A number for a reader, with a minus as it is set in print.
-pub(crate) fn decimal(value: f64, decimals: usize) -> String {
+pub fn decimal(value: f64, decimals: usize) -> String {
     without_sign_of_zero(format!("{value:.decimals$}")).replace('-', "−")
 }
 

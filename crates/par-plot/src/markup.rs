@@ -4,17 +4,17 @@ use std::fmt::Display;
 
 /// A piece of a page.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Markup(String);
+pub struct Markup(String);
 
 impl Markup {
     /// Adds tags, which come from our own source alone.
-    pub(crate) fn raw(&mut self, tags: &'static str) -> &mut Self {
+    pub fn raw(&mut self, tags: &'static str) -> &mut Self {
         self.0.push_str(tags);
         self
     }
 
     /// Adds text, or part of the value of an attribute.
-    pub(crate) fn text(&mut self, text: impl Display) -> &mut Self {
+    pub fn text(&mut self, text: impl Display) -> &mut Self {
         for character in text.to_string().chars() {
             match character {
                 '&' => self.0.push_str("&amp;"),
@@ -31,22 +31,18 @@ impl Markup {
     }
 
     /// Adds a piece that is complete already.
-    pub(crate) fn add(&mut self, piece: &Self) -> &mut Self {
+    pub fn add(&mut self, piece: &Self) -> &mut Self {
         self.0.push_str(&piece.0);
         self
     }
 
     /// Adds text between an opening and a closing tag.
-    pub(crate) fn element(
-        &mut self,
-        open: &'static str,
-        text: impl Display,
-        close: &'static str,
-    ) -> &mut Self {
+    pub fn element(&mut self, open: &'static str, text: impl Display, close: &'static str) -> &mut Self {
         self.raw(open).text(text).raw(close)
     }
 
-    pub(crate) fn into_string(self) -> String {
+    /// The text of it.
+    pub fn into_string(self) -> String {
         self.0
     }
 }

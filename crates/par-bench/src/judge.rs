@@ -1,0 +1,148 @@
+//! How good an answer is, whoever gave it: one code for our methods and for others.
+
+use par_circuit::Evaluator;
+use par_data::schema::{Kind, Monotone};
+use par_data::{CellError, Feature};
+use par_recourse::Bundle;
+use par_recourse::metrics::Mean;
+
+use crate::figures::Sheet;
+
+/// Judges answers as a bundle sees them: its classifier, its circuit, its bins.
+pub struct Judge<'b> {
+    bundle: &'b Bundle,
+    evaluator: Evaluator<'b>,
+}
+
+/// What there is to say about one answer.
+///
+/// # Paper
+/// The columns of table 1.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Judged {
+    /// The classifier's score.
+    pub score: f64,
+    /// Whether that is enough.
+    pub valid: bool,
+    /// Whether immutable features are as they were, and no feature moves in a direction it must not.
+    pub actionable: bool,
+    /// Whether the rules are kept.
+    pub causal: bool,
+    /// −log p⁺.
+    pub nll: f64,
+    /// Over numeric features, |change| / median absolute deviation.
+    pub similarity: f64,
+    /// The same, and one for every other feature that changes.
+    pub distance: f64,
+    /// Features whose code differs.
+    pub sparsity: f64,
+}
+
+impl<'b> Judge<'b> {
+    /// A judge for one thread.
+    pub fn new(bundle: &'b Bundle) -> Self {
+        Self { bundle, evaluator: bundle.accepted().evaluator() }
+    }
+
+    /// Judges what somebody could become. Both are cells in schema order, as a table writes them; what must not
+    /// change is compared as it is written, not as the bins see it.
+    ///
+    /// # Errors
+    /// When a cell of the answer does not fit its column, a category that nobody had for instance.
+    pub fn judge(&mut self, factual: &[&str], answer: &[&str]) -> Result<Judged, CellError> {
+        let bundle = self.bundle;
+        let own = bundle.discretizer().encode_row(factual)?.into_codes();
+        let codes = bundle.discretizer().encode_row(answer)?.into_codes();
+        let features = bundle.schema().features();
+        let moves: Vec<Move> = features
+            .iter()
+            .enumerate()
+            .map(|(place, feature)| {
+                Move::new(feature, factual[place], answer[place], own[place].cmp(&codes[place]))
+            })
+            .collect();
+        let actionable = features.iter().zip(&moves).enumerate().all(|(place, (feature, step))| {
+            let fits = match feature.monotone {
+                Monotone::None => true,
+                Monotone::Increasing => *step != Move::Down,
+                Monotone::Decreasing => *step != Move::Up,
+            };
+            fits && (*step == Move::Stays || !bundle.constraints().is_immutable(place))
+        });
+        let rules = bundle.schema().rules();
+        let causal = rules
+            .iter()
+            .all(|rule| moves[rule.if_increases] != Move::Up || moves[rule.must_increase] == Move::Up);
+        let (mut similarity, mut distance) = (0.0, 0.0);
+        for (place, step) in moves.iter().enumerate().filter(|(_, step)| **step != Move::Stays) {
+            let moved = bundle.moved_by(place, factual[place], answer[place]);
+            similarity += moved.unwrap_or(0.0);
+            distance += moved.unwrap_or(if *step == Move::Stays { 0.0 } else { 1.0 });
+        }
+        let score = bundle.probability(&codes);
+        Ok(Judged {
+            score,
+            valid: score >= bundle.threshold(),
+            actionable,
+            causal,
+            nll: -self.evaluator.log_prob(&codes),
+            similarity,
+            distance,
+            sparsity: own.iter().zip(&codes).filter(|(own, code)| own != code).count() as f64,
+        })
+    }
+}
+
+/// Where a feature goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Move {
+    Stays,
+    Up,
+    Down,
+    /// To another category, which is neither above nor below.
+    Aside,
+}
+
+impl Move {
+    /// Numbers are compared as numbers and texts as texts; `order` is that of the codes, factual to answer.
+    fn new(feature: &Feature, from: &str, to: &str, order: std::cmp::Ordering) -> Self {
+        use std::cmp::Ordering::{Equal, Greater, Less};
+        let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let order = match (feature.kind.is_numeric(), number(from), number(to)) {
+            (true, Some(from), Some(to)) => from.total_cmp(&to),
+            _ if from.trim() == to.trim() => Equal,
+            _ => order,
+        };
+        match order {
+            Equal => Self::Stays,
+            _ if feature.kind == Kind::Nominal && feature.monotone == Monotone::None => Self::Aside,
+            Less => Self::Up,
+            Greater => Self::Down,
+        }
+    }
+}
+
+/// A measure's name and its value.
+type Measure = (&'static str, fn(&Judged) -> f64);
+
+/// Adds the measures of answers to a sheet: one a denied person, absent where there was none.
+///
+/// Validity is over all denied people; the others are over those who have an answer, right or wrong.
+pub fn add(sheet: &mut Sheet, method: &str, judged: &[Option<Judged>]) {
+    let of = judged.len();
+    let found = || judged.iter().flatten();
+    let valid = judged.iter().map(|judged| judged.is_some_and(|judged| judged.valid));
+    sheet.mean(method, "validity", Mean::share(valid, of));
+    sheet.mean(method, "actionability", Mean::share(found().map(|judged| judged.actionable), of));
+    sheet.mean(method, "causality", Mean::share(found().map(|judged| judged.causal), of));
+    let measures: [Measure; 5] = [
+        ("nll", |judged| judged.nll),
+        ("similarity", |judged| judged.similarity),
+        ("distance", |judged| judged.distance),
+        ("sparsity", |judged| judged.sparsity),
+        ("score", |judged| judged.score),
+    ];
+    for (name, measure) in measures {
+        sheet.mean(method, name, Mean::new(found().map(measure), of));
+    }
+}

@@ -1,0 +1,107 @@
+//! The tables that the paper measures on: how we ask them, and what is published of them.
+
+use std::sync::LazyLock;
+
+use par_data::Schema;
+use par_recourse::Config;
+use serde::Deserialize;
+
+/// A table of the paper, in one sense in which it can be asked.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Benchmark {
+    /// The case's name in figures.
+    pub name: String,
+    /// The name of the schema.
+    pub schema: String,
+    /// The label's column, so that no other table of that name is taken for it.
+    pub label: String,
+    /// What a reader has to know of it, beside what holds for all.
+    #[serde(default)]
+    pub note: String,
+    /// How bundles are made.
+    pub config: Config,
+    /// NLL, sparsity and similarity that `refine` aims at.
+    pub aims: Aims,
+    /// Table 1.
+    #[serde(default)]
+    pub published: Vec<Published>,
+}
+
+/// What `refine` aims at: at most these.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Aims {
+    /// −log p⁺.
+    pub nll: f64,
+    /// Features that change.
+    pub sparsity: f64,
+    /// How far numbers move.
+    pub similarity: f64,
+}
+
+/// A row of the paper's table 1. Shares are of one; a pair is a mean and its standard deviation over folds.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Published {
+    /// As the paper calls it.
+    pub method: String,
+    /// The share of denied people with a valid answer.
+    pub validity: f64,
+    /// The share of answers that can be acted on.
+    pub actionability: f64,
+    /// The share that keeps the rules, where there are any.
+    pub causality: Option<f64>,
+    /// −log p⁺: of raw values for the baselines, of bins for PAR.
+    pub nll: Option<[f64; 2]>,
+    /// How far numbers move.
+    pub similarity: Option<[f64; 2]>,
+    /// Features that change.
+    pub sparsity: Option<[f64; 2]>,
+    /// Seconds an answer.
+    pub seconds: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Book {
+    case: Vec<Benchmark>,
+}
+
+static BOOK: LazyLock<Book> =
+    LazyLock::new(|| toml::from_str(include_str!("paper.toml")).expect("a test reads it"));
+
+/// All of them.
+pub fn benchmarks() -> &'static [Benchmark] {
+    &BOOK.case
+}
+
+/// The one of this name, as it stands in figures.
+pub fn benchmark(name: &str) -> Option<&'static Benchmark> {
+    benchmarks().iter().find(|benchmark| benchmark.name == name)
+}
+
+/// The senses in which the paper's table of this schema is asked; empty if it is none of the paper's.
+pub fn benchmarks_of(schema: &Schema) -> Vec<&'static Benchmark> {
+    let is_own = |benchmark: &&Benchmark| {
+        schema.name() == Some(&benchmark.schema)
+            && schema.label().is_some_and(|label| label.column == benchmark.label)
+    };
+    benchmarks().iter().filter(is_own).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_case_has_settings_within_their_ranges_and_a_name_of_its_own() {
+        let mut names: Vec<&str> = benchmarks().iter().map(|benchmark| benchmark.name.as_str()).collect();
+        for benchmark in benchmarks() {
+            assert!(benchmark.config.check().is_ok(), "{}", benchmark.name);
+            assert_eq!(benchmark.published.is_empty(), benchmark.name == "gmsc", "{}", benchmark.name);
+        }
+        names.dedup();
+        assert_eq!(names, ["adult", "credit", "gmsc-paper", "gmsc"]);
+    }
+}

@@ -1,0 +1,171 @@
+//! A run of experiments over cases and their folds, which goes on where it was interrupted.
+
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+
+use crate::case::{Case, Fold};
+use crate::error::Error;
+use crate::experiment::Experiment;
+use crate::figures::{Figure, Figures, Sheet};
+
+/// What is to be measured, and where what has been measured so far is kept.
+#[derive(Debug)]
+pub struct Bench {
+    /// On what.
+    pub cases: Vec<Case>,
+    /// What.
+    pub experiments: Vec<Experiment>,
+    /// The folder for the folds that are done, so that a run that is interrupted goes on from there. It is gone when
+    /// the run is complete.
+    pub parts: Option<PathBuf>,
+}
+
+/// How far a run has come.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Work that is done, in the unit of `of`.
+    pub done: u64,
+    /// All of it.
+    pub of: u64,
+    /// Whether it is of this run, or was there already.
+    pub is_new: bool,
+    /// The case.
+    pub case: &'a str,
+    /// The fold; empty for what is of no fold.
+    pub fold: &'a str,
+    /// What was measured just now.
+    pub what: &'a str,
+}
+
+/// A part of a run: a fold of a case, or what is measured of a case as a whole.
+struct Part<'b> {
+    case: &'b Case,
+    fold: Option<&'b str>,
+    file: Option<PathBuf>,
+}
+
+/// What learning a bundle takes, beside the experiments.
+const FIT: u64 = 4;
+
+impl Bench {
+    /// Measures everything, folds side by side, and tells how far it is.
+    ///
+    /// # Errors
+    /// At the first fold that cannot be measured; those that are done are kept.
+    pub fn run(&self, tell: &(dyn Fn(Progress<'_>) + Sync)) -> Result<Figures, Error> {
+        let folder = self.parts.as_ref().map(|parts| parts.join(format!("{:08x}", self.fingerprint())));
+        if let Some(folder) = &folder {
+            std::fs::create_dir_all(folder).map_err(|source| write_error(folder, source))?;
+        }
+        let (folds, alone) = self.parts(folder.as_deref());
+        let of = folds.iter().chain(&alone).map(|part| self.weight(part)).sum();
+        let done = AtomicU64::new(0);
+        let step = |part: &Part<'_>, what: &str, weight: u64, is_new: bool| {
+            let done = done.fetch_add(weight, Ordering::Relaxed) + weight;
+            let fold = part.fold.unwrap_or("");
+            tell(Progress { done, of, is_new, case: &part.case.name, fold, what });
+        };
+        let measure = |part: &Part<'_>| -> Result<Vec<Figure>, Error> {
+            if let Some(figures) = part.read() {
+                step(part, "kept from before", self.weight(part), false);
+                return Ok(figures);
+            }
+            let figures = self.measure(part, &|what, weight| step(part, what, weight, true))?;
+            part.write(&figures)?;
+            Ok(figures)
+        };
+        let mut figures: Vec<Vec<Figure>> = folds.par_iter().map(measure).collect::<Result<_, _>>()?;
+        for part in &alone {
+            figures.push(measure(part)?);
+        }
+        if let Some(parts) = &self.parts {
+            // What is left of it does no harm.
+            let _ = std::fs::remove_dir_all(parts);
+        }
+        Ok(Figures(figures.concat()))
+    }
+
+    /// The folds of all cases, and what is to be measured alone.
+    fn parts(&self, folder: Option<&Path>) -> (Vec<Part<'_>>, Vec<Part<'_>>) {
+        let (mut folds, mut alone) = (Vec::new(), Vec::new());
+        for (number, case) in self.cases.iter().enumerate() {
+            let file = |name: String| folder.map(|folder| folder.join(name));
+            if self.experiments.iter().any(|experiment| !experiment.is_alone()) {
+                for (place, fold) in case.folds().iter().enumerate() {
+                    let file = file(format!("{number}-{place}.csv"));
+                    folds.push(Part { case, fold: Some(fold), file });
+                }
+            }
+            if self.experiments.iter().any(|experiment| experiment.is_alone()) {
+                alone.push(Part { case, fold: None, file: file(format!("{number}.csv")) });
+            }
+        }
+        (folds, alone)
+    }
+
+    /// About how long a part takes.
+    fn weight(&self, part: &Part<'_>) -> u64 {
+        let own = self.experiments.iter().filter(|experiment| experiment.is_alone() == part.fold.is_none());
+        own.map(|experiment| experiment.weight()).sum::<u64>() + part.fold.map_or(0, |_| FIT)
+    }
+
+    fn measure(&self, part: &Part<'_>, step: &dyn Fn(&str, u64)) -> Result<Vec<Figure>, Error> {
+        let mut sheet = Sheet::new(&part.case.name, part.fold.unwrap_or(""));
+        match part.fold {
+            Some(name) => {
+                let fold = Fold::new(part.case, name)?;
+                step("bundle", FIT);
+                for experiment in self.experiments.iter().filter(|experiment| !experiment.is_alone()) {
+                    experiment.measure(&fold, &mut sheet)?;
+                    step(experiment.name(), experiment.weight());
+                }
+            }
+            None => {
+                for experiment in self.experiments.iter().filter(|experiment| experiment.is_alone()) {
+                    experiment.measure_alone(part.case, &mut sheet)?;
+                    step(experiment.name(), experiment.weight());
+                }
+            }
+        }
+        Ok(sheet.into_figures())
+    }
+
+    /// The same for the same run: its program, tables, schemas, configurations, experiments and peers.
+    fn fingerprint(&self) -> u32 {
+        let mut hasher = crc32fast::Hasher::new();
+        hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+        for experiment in &self.experiments {
+            hasher.update(experiment.name().as_bytes());
+        }
+        for case in &self.cases {
+            case.hash_into(&mut hasher);
+        }
+        hasher.finalize()
+    }
+}
+
+impl Part<'_> {
+    /// What an interrupted run left, if it is whole.
+    fn read(&self) -> Option<Vec<Figure>> {
+        let file = self.file.as_ref()?;
+        let reader = BufReader::new(std::fs::File::open(file).ok()?);
+        Some(Figures::read(reader, &file.display().to_string()).ok()?.0)
+    }
+
+    /// Keeps what was measured: the whole file or none.
+    fn write(&self, figures: &[Figure]) -> Result<(), Error> {
+        let Some(file) = &self.file else { return Ok(()) };
+        let half = file.with_extension("part");
+        let written = std::fs::File::create(&half)
+            .and_then(|writer| Figures(figures.to_vec()).write(std::io::BufWriter::new(writer)))
+            .and_then(|()| std::fs::rename(&half, file));
+        written.map_err(|source| write_error(file, source))
+    }
+}
+
+fn write_error(path: &Path, source: std::io::Error) -> Error {
+    Error::Write { path: path.display().to_string(), source }
+}

@@ -1,0 +1,189 @@
+//! `par bench`: the paper's experiments, on tables with folds.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::{ArgGroup, Args, ValueEnum};
+use indicatif::{ProgressBar, ProgressStyle};
+use par_bench::{Case, Experiment, paper};
+use par_data::{Schema, Table, TableOptions};
+use par_recourse::Config;
+
+use crate::config_file;
+use crate::output::{self, Destination};
+
+const EXAMPLES: &str = "\
+Examples:
+  par bench --table people.csv --schema people.toml --folds fold
+  par bench --table people.csv --schema people.toml --only answers,fairness --json
+  par bench --suite tables --peers answers-of-others --out results
+
+Each fold's bundle learns from the rows outside the fold and is asked about those in it: the ones with a 1 in the
+column of `--factuals`, or all. Tables that the paper measures on are known by their schema and asked as in the
+paper, unless `--config` says otherwise. A run that is interrupted goes on where it was when it is begun again.";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES, group(ArgGroup::new("what").required(true).args(["table", "suite"])))]
+pub(crate) struct Bench {
+    /// Table to measure on: CSV, plain or gzipped, or Parquet if the program is built for it
+    #[arg(long, value_name = "FILE", requires = "schema")]
+    table: Option<PathBuf>,
+    /// What its columns mean
+    #[arg(long, value_name = "FILE", requires = "table")]
+    schema: Option<PathBuf>,
+    /// Folder with tables to measure on, each beside its schema: NAME.csv, NAME.csv.gz or NAME.parquet, and NAME.toml
+    #[arg(long, value_name = "FOLDER")]
+    suite: Option<PathBuf>,
+    /// Column that says in which fold a row is tested [default: the schema's]
+    #[arg(long, value_name = "COLUMN")]
+    folds: Option<String>,
+    /// Column with a 1 for those who are asked about [default: the schema's `subtest`; all rows without one]
+    #[arg(long, value_name = "COLUMN")]
+    factuals: Option<String>,
+    /// Settings, as TOML, instead of the usual ones and those for tables of the paper
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Experiments to run [default: all]
+    #[arg(long, value_name = "EXPERIMENT", value_enum, value_delimiter = ',')]
+    only: Vec<What>,
+    /// Folder for what is written
+    #[arg(long, value_name = "FOLDER", default_value = "par-bench")]
+    out: PathBuf,
+}
+
+/// An experiment, as it is asked for.
+#[derive(Clone, Copy, ValueEnum)]
+enum What {
+    /// How good answers are: table 1
+    Answers,
+    /// What every term of the loss is for
+    Ablations,
+    /// What the neighbourhood is for
+    Encoder,
+    /// Whether answers hold when the classifier is trained again
+    Robustness,
+    /// How good bins, classifier and circuits are
+    Quality,
+    /// Whether recourse costs some groups more than others
+    Fairness,
+    /// What answers cost, and how that grows
+    Growth,
+}
+
+impl What {
+    fn experiment(self) -> Experiment {
+        match self {
+            Self::Answers => Experiment::Answers,
+            Self::Ablations => Experiment::Ablations,
+            Self::Encoder => Experiment::Encoder,
+            Self::Robustness => Experiment::Robustness,
+            Self::Quality => Experiment::Quality,
+            Self::Fairness => Experiment::Fairness,
+            Self::Growth => Experiment::Growth,
+        }
+    }
+}
+
+const FIGURES: &str = "figures.csv";
+
+impl Bench {
+    pub(crate) fn run(self) -> Result<()> {
+        let mut cases = Vec::new();
+        for (table, schema) in self.tables()? {
+            cases.extend(self.cases(&table, &schema)?);
+        }
+        let mut experiments: Vec<Experiment> = self.only.iter().map(|what| what.experiment()).collect();
+        if experiments.is_empty() {
+            experiments = Experiment::ALL.to_vec();
+        }
+        experiments.sort();
+        experiments.dedup();
+        std::fs::create_dir_all(&self.out)
+            .with_context(|| format!("{}: cannot be made", self.out.display()))?;
+        let figures = Destination::new(&self.out.join(FIGURES), &[])?;
+
+        let bench = par_bench::Bench { cases, experiments, parts: Some(self.out.join("parts")) };
+        let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
+            "{bar:30} {percent:>3} %  {elapsed} so far, about {eta} left  {msg}",
+        )?);
+        bar.enable_steady_tick(Duration::from_millis(200));
+        let measured = bench.run(&|progress| {
+            bar.set_length(progress.of);
+            match progress.is_new {
+                true => bar.set_position(progress.done),
+                // What was done before takes no time, which must not look like speed.
+                false => bar.set_length(progress.of),
+            }
+            bar.set_message(format!("{} {} {}", progress.case, progress.fold, progress.what));
+        });
+        bar.finish_and_clear();
+        let measured = measured?;
+        let mut csv = Vec::new();
+        measured.write(&mut csv)?;
+        output::write_file(figures, &csv)
+    }
+
+    /// The tables with their schemas.
+    fn tables(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
+        let (table, schema, suite) = (&self.table, &self.schema, &self.suite);
+        match (table, schema, suite) {
+            (Some(table), Some(schema), _) => Ok(vec![(table.clone(), schema.clone())]),
+            (_, _, Some(suite)) => pairs(suite),
+            _ => bail!("name a table with its schema, or a folder of such pairs"),
+        }
+    }
+
+    fn cases(&self, table: &Path, schema: &Path) -> Result<Vec<Case>> {
+        let described = Schema::load(schema)?;
+        let special = described.special();
+        let Some(fold) = self.folds.as_ref().or(special.fold.as_ref()).cloned() else {
+            bail!(
+                "{}: names no column of folds\nhint: say which it is with `--folds COLUMN`",
+                schema.display()
+            );
+        };
+        let read = Table::open(table, &TableOptions::default())?;
+        let sampled = special.subtest.clone().filter(|column| read.columns().contains(column));
+        let factuals = self.factuals.clone().or(sampled);
+        let known = paper::benchmarks_of(&described);
+        let config = match &self.config {
+            Some(file) => config_file::laid_over(&Config::default(), file)?,
+            None => Config::default(),
+        };
+        let name = described.name().map_or_else(|| stem(table), str::to_string);
+        let case = Case::new(&name, described, config, read, &fold, factuals.as_deref())?;
+        Ok(match (known.is_empty(), &self.config) {
+            (false, None) => {
+                known.iter().map(|known| case.asked_as(&known.name, known.config.clone())).collect()
+            }
+            _ => vec![case],
+        })
+    }
+}
+
+/// The tables of a folder that have a schema beside them, by name.
+fn pairs(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let origin = folder.display();
+    let entries = std::fs::read_dir(folder).with_context(|| format!("{origin}: cannot be read"))?;
+    let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    files.sort();
+    let pair = |schema: &PathBuf| {
+        let tables = ["csv", "csv.gz", "parquet"].map(|ending| schema.with_extension(ending));
+        tables.into_iter().find(|table| table.is_file()).map(|table| (table, schema.clone()))
+    };
+    let schemas = files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "toml"));
+    let pairs: Vec<(PathBuf, PathBuf)> = schemas.filter_map(pair).collect();
+    if pairs.is_empty() {
+        bail!(
+            "{origin}: holds no table with a schema beside it, expected NAME.csv, NAME.csv.gz or NAME.parquet, and NAME.toml"
+        );
+    }
+    Ok(pairs)
+}
+
+/// A file's name without its endings.
+fn stem(path: &Path) -> String {
+    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    name.split('.').next().unwrap_or_default().to_string()
+}
