@@ -21,6 +21,8 @@ pub mod paper;
 pub mod run;
 
 mod error;
+#[cfg(test)]
+mod test_case;
 
 pub use case::{Case, Fold, Person};
 pub use error::Error;

@@ -161,4 +161,36 @@ mod tests {
         names.dedup();
         assert_eq!(names, ["adult", "credit", "gmsc-paper", "gmsc"]);
     }
+
+    #[test]
+    fn all_rows_of_the_published_ablations_are_there_as_they_are_printed() {
+        for benchmark in benchmarks() {
+            let rows = |table: &str| {
+                benchmark.ablations.iter().filter(|row| row.place.starts_with(table)).collect::<Vec<_>>()
+            };
+            let of_paper = benchmark.name != "gmsc";
+            let expected = if of_paper { (4, 17) } else { (0, 0) };
+            assert_eq!((rows("table 2").len(), rows("appendix").len()), expected, "{}", benchmark.name);
+            assert!(rows("appendix").iter().all(|row| row.similarity.is_some() && row.sparsity.is_some()));
+            assert_eq!(benchmark.encoder.is_some(), of_paper);
+            assert_eq!(benchmark.bins.is_some(), of_paper);
+        }
+        let row = |case: &str, place: &str| {
+            let case = benchmark(case).expect("a case");
+            case.ablations.iter().find(|row| row.place == place).expect("a row")
+        };
+        let full = row("adult", "appendix, row 1");
+        assert_eq!(
+            (full.name.as_str(), full.nll, full.sparsity),
+            ("full", [12.110, 2.248], Some([5.131, 0.412]))
+        );
+        let invalid = row("credit", "table 2, row 2");
+        assert_eq!((invalid.method().as_str(), invalid.validity), ("paper -validity/generate", [0.05, 0.05]));
+        let last = row("gmsc-paper", "appendix, row 17");
+        assert_eq!((last.name.as_str(), last.score), ("-p+ -validity", [0.730, 0.329]));
+        let bins = benchmark("gmsc-paper").and_then(|case| case.bins).expect("bins");
+        assert_eq!([bins.coverage, bins.fidelity], [0.999_996, 0.999_956]);
+        let encoder = benchmark("adult").and_then(|case| case.encoder).expect("an encoder");
+        assert_eq!((encoder.moved, encoder.relative_l1), ([0.28, 0.59], [0.26, 0.91]));
+    }
 }

@@ -1,6 +1,6 @@
 //! What every term of the loss is for: generators that are trained without it.
 //!
-//! Bins, classifier and circuits stay as they are, and the seed is the same; only the generator is trained anew.
+//! Bins, classifier and circuits stay as they are, and the seed is the same: only the generator is trained anew.
 //! `…/generate` is its most probable row, whether or not the classifier accepts it, so that a generator that is rarely
 //! right is still measured by all its rows. `…/refine` is what local search makes of it: valid, or no answer.
 //!
@@ -8,7 +8,6 @@
 //! Q2: table 2 and the appendix's tables. The variants of the paper's preset are all that stand in them.
 
 use par_recourse::{Bundle, Config, Method, Request};
-use rayon::prelude::*;
 
 use crate::case::Fold;
 use crate::error::Error;
@@ -161,29 +160,23 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     measure_variants(fold, &variants().collect::<Vec<_>>(), sheet)
 }
 
-/// Trains variants, side by side, and measures what they tell the denied people of a fold.
+/// Trains variants, one after the other, and measures what they tell the denied people of a fold.
 pub(super) fn measure_variants(
     fold: &Fold<'_>,
     variants: &[Variant],
     sheet: &mut Sheet,
 ) -> Result<(), Error> {
     let people = denied(fold)?;
-    let measure = |variant: &Variant| {
-        let full = variant.preset.bundle(fold)?;
-        // Training it once more would give the same generator.
-        if variant.without.is_empty() {
-            return replies(fold, full, &people);
-        }
-        let trained = full.with_config(variant.config(full.config()), &mut |_| {});
-        replies(fold, &trained.map_err(|source| fold.case.fit_error(fold.name, source))?, &people)
-    };
-    // The paper's bundle is made once, before they part.
     for variant in variants {
-        variant.preset.bundle(fold)?;
-    }
-    let measured: Vec<[Vec<Option<Judged>>; 2]> =
-        variants.par_iter().map(measure).collect::<Result<_, Error>>()?;
-    for (variant, [proposed, refined]) in variants.iter().zip(measured) {
+        let full = variant.preset.bundle(fold)?;
+        let [proposed, refined] = match variant.without {
+            // Training it once more would give the same generator.
+            [] => judge(fold, full, &people)?,
+            _ => {
+                let trained = full.with_config(variant.config(full.config()), &mut |_| {});
+                judge(fold, &trained.map_err(|source| fold.case.fit_error(fold.name, source))?, &people)?
+            }
+        };
         add(sheet, &format!("{}/generate", variant.name()), &proposed);
         add(sheet, &format!("{}/refine", variant.name()), &refined);
     }
@@ -204,21 +197,134 @@ pub(super) fn denied(fold: &Fold<'_>) -> Result<Vec<usize>, Error> {
     Ok(denied)
 }
 
-/// A bundle's most probable rows, and what its local search makes of them.
-fn replies(fold: &Fold<'_>, bundle: &Bundle, people: &[usize]) -> Result<[Vec<Option<Judged>>; 2], Error> {
+/// A bundle's most probable rows, and what its local search makes of them, judged by itself.
+fn judge(fold: &Fold<'_>, bundle: &Bundle, people: &[usize]) -> Result<[Vec<Option<Judged>>; 2], Error> {
     let (mut solver, mut judge) = (bundle.solver(), Judge::new(bundle));
     let refine = Request { method: Method::Refine, ..Request::default() };
-    let mut replies = [Vec::with_capacity(people.len()), Vec::with_capacity(people.len())];
+    let mut answers = [Vec::with_capacity(people.len()), Vec::with_capacity(people.len())];
     for &place in people {
         let cells = fold.people[place].cells();
         let proposed = solver.propose(&cells).map_err(|source| fold.row_error(place, source))?;
         let refined = solver.answer(&cells, &refine).map_err(|source| fold.row_error(place, source))?;
-        let mut judged = |reply: &[String]| {
-            let reply: Vec<&str> = reply.iter().map(String::as_str).collect();
-            judge.judge(&cells, &reply).map_err(|source| fold.row_error(place, source))
+        let mut judged = |answer: &[String]| {
+            let answer: Vec<&str> = answer.iter().map(String::as_str).collect();
+            judge.judge(&cells, &answer).map_err(|source| fold.row_error(place, source))
         };
-        replies[0].push(Some(judged(&proposed)?));
-        replies[1].push(refined.ways().first().map(|way| judged(&way.cells)).transpose()?);
+        answers[0].push(Some(judged(&proposed)?));
+        answers[1].push(refined.ways().first().map(|way| judged(&way.cells)).transpose()?);
     }
-    Ok(replies)
+    Ok(answers)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::paper::benchmarks;
+    use crate::test_case;
+
+    #[test]
+    fn every_variant_is_named_once_and_every_published_one_is_there() {
+        let names: Vec<String> = variants().map(Variant::name).collect();
+        let own: BTreeSet<&str> = names.iter().map(String::as_str).collect();
+        assert_eq!(own.len(), names.len());
+        assert_eq!([names[0].as_str(), &names[2], &names[15]], ["paper full", "paper -p+ -p-", "ours full"]);
+        let papers: BTreeSet<String> = own
+            .iter()
+            .filter(|name| name.starts_with("paper"))
+            .map(|name| format!("{name}/generate"))
+            .collect();
+        for benchmark in benchmarks().iter().filter(|benchmark| !benchmark.ablations.is_empty()) {
+            let published: BTreeSet<String> =
+                benchmark.ablations.iter().map(|ablation| ablation.method()).collect();
+            assert_eq!(published, papers, "{}", benchmark.name);
+        }
+    }
+
+    /// What every term weighs in all.
+    fn weights(config: &Config) -> [(Part, f64); 7] {
+        let loss = &config.generator.loss;
+        let plausibility = loss.plausibility_proximity * (1.0 - loss.alpha);
+        [
+            (Part::Proximity, loss.plausibility_proximity * loss.alpha),
+            (Part::Accepted, plausibility * loss.accepted),
+            (Part::Denied, plausibility * loss.denied),
+            (Part::Sparsity, loss.sparsity),
+            (Part::Validity, loss.validity),
+            (Part::Entropy, loss.entropy),
+            (Part::Teaching, loss.teaching),
+        ]
+    }
+
+    #[test]
+    fn what_is_left_out_weighs_nothing_and_the_rest_as_much_as_before() {
+        let uneven = |mut full: Config| {
+            full.generator.loss.alpha = 0.3;
+            full.generator.loss.plausibility_proximity = 1.7;
+            full
+        };
+        for variant in variants() {
+            for full in [Config::paper(), Config::default(), uneven(Config::default())] {
+                let config = variant.config(&full);
+                for ((part, weight), (_, before)) in weights(&config).into_iter().zip(weights(&full)) {
+                    let in_block = matches!(part, Part::Proximity | Part::Accepted | Part::Denied);
+                    let is_out =
+                        variant.without.contains(&part) || in_block && variant.without.contains(&Part::Block);
+                    assert_eq!(weight, if is_out { 0.0 } else { before }, "{}: {part:?}", variant.name());
+                }
+                let locked = if variant.without.contains(&Part::Locks) { 0.0 } else { full.generator.locked };
+                assert_eq!(config.generator.locked, locked);
+                let mut rest = config;
+                rest.generator.loss = full.generator.loss.clone();
+                rest.generator.locked = full.generator.locked;
+                assert_eq!(rest, full, "{} changes something else", variant.name());
+            }
+        }
+    }
+
+    #[test]
+    fn proposals_are_measured_whether_or_not_they_are_accepted_and_refined_ones_are_valid() {
+        let case = test_case::case(test_case::SCHEMA);
+        let fold = Fold::new(&case, "0").expect("a fold");
+        let measured = || {
+            let mut sheet = Sheet::new("t", "0");
+            measure(&fold, &mut sheet).expect("figures");
+            sheet.into_figures()
+        };
+        let figures = measured();
+        assert_eq!(figures, measured());
+        assert_eq!(figures.len(), 24 * 2 * 8);
+        let people = denied(&fold).expect("readable rows").len();
+        assert!(people > 0);
+        let value = |method: &str, metric: &str| {
+            let own = |figure: &&crate::Figure| figure.method == method && figure.metric.name == metric;
+            let figure = figures.iter().find(own).expect("a figure");
+            (figure.value, figure.over, figure.of)
+        };
+        let mut accepted = Vec::new();
+        for variant in variants() {
+            let (name, generate) = (variant.name(), format!("{}/generate", variant.name()));
+            let (nll, over, of) = value(&generate, "nll");
+            assert!(nll.is_some() && over == people && of == people, "{name}");
+            assert_eq!(value(&generate, "actionability").0, Some(1.0));
+            accepted.extend(value(&generate, "validity").0);
+            let refine = format!("{name}/refine");
+            let (validity, _, of) = value(&refine, "validity");
+            let answered = value(&refine, "nll").1;
+            assert_eq!((validity, of), (Some(answered as f64 / people as f64), people), "{name}");
+        }
+        assert!(accepted.iter().any(|share| *share < 1.0), "somebody is proposed a row that is denied");
+    }
+
+    #[test]
+    fn where_nobody_is_denied_means_are_over_nobody() {
+        let case = test_case::case(test_case::SCHEMA);
+        let mut fold = Fold::new(&case, "0").expect("a fold");
+        fold.people.clear();
+        let mut sheet = Sheet::new("t", "0");
+        let variant = Variant { preset: Preset::Ours, without: &[] };
+        measure_variants(&fold, &[variant], &mut sheet).expect("figures");
+        assert!(sheet.into_figures().iter().all(|figure| figure.value.is_none() && figure.of == 0));
+    }
 }

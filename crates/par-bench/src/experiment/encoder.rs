@@ -105,7 +105,8 @@ impl Shift {
         let changes = |codes: &Range<usize>| codes.clone().map(|place| (with[place] - without[place]).abs());
         let moves = |codes: &Range<usize>| changes(codes).filter(|change| *change > MOVED).count();
         let share = |sum: f64, count: usize| sum / count.max(1) as f64;
-        let size: f64 = blocks.iter().flat_map(|codes| &without[codes.clone()]).map(|logit| logit.abs()).sum();
+        let size: f64 =
+            blocks.iter().flat_map(|codes| &without[codes.clone()]).map(|logit| logit.abs()).sum();
         let change: f64 = blocks.iter().flat_map(changes).sum();
         let block = |codes: &Range<usize>| Block {
             change: share(changes(codes).sum(), codes.len()),
@@ -115,6 +116,84 @@ impl Shift {
             relative_l1: change / (size + EPSILON),
             moved: share(blocks.iter().map(moves).sum::<usize>() as f64, blocks.iter().map(Range::len).sum()),
             blocks: blocks.iter().map(block).collect(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Figure;
+    use crate::test_case;
+
+    #[test]
+    fn a_shift_is_over_the_codes_of_features_that_can_change() {
+        // The middle two places are of a feature that cannot.
+        let with = [1.0, -2.0, 90.0, -90.0, 0.5, 0.0, 3.0];
+        let without = [0.5, -4.0, 0.0, 0.0, 0.5, 1.0, 2.0];
+        let shift = Shift::new(&with, &without, &[0..2, 4..7]);
+        // |0.5| + |2| + 0 + |−1| + |1| over 0.5 + 4 + 0.5 + 1 + 2.
+        assert!((shift.relative_l1 - 4.5 / 8.0).abs() < 1e-8, "{shift:?}");
+        // Half a logit is not more than half a logit.
+        assert_eq!(shift.moved, 3.0 / 5.0);
+        let blocks = [Block { change: 1.25, moved: 0.5 }, Block { change: 2.0 / 3.0, moved: 2.0 / 3.0 }];
+        assert_eq!(shift.blocks, blocks);
+    }
+
+    #[test]
+    fn logits_of_zero_and_features_without_codes_leave_numbers_finite() {
+        let shift = Shift::new(&[1.0, 1.0], &[0.0, 0.0], &[0..2, 2..2]);
+        assert!(shift.relative_l1.is_finite());
+        assert_eq!(shift.blocks[1], Block { change: 0.0, moved: 0.0 });
+        let nothing = Shift::new(&[1.0], &[0.0], &[]);
+        assert_eq!((nothing.relative_l1, nothing.moved), (0.0, 0.0));
+    }
+
+    #[test]
+    fn people_share_features_with_another_or_are_left_out() {
+        let rows = [vec![0, 1, 5], vec![0, 2, 5], vec![1, 1, 5], vec![0, 1, 6]];
+        assert_eq!(sharing(&rows, &[0, 1]), [0, 3]);
+        assert_eq!(sharing(&rows, &[0]), [0, 1, 3]);
+        assert_eq!(sharing(&rows, &[0, 1, 2]), [0; 0]);
+        assert_eq!(sharing(&rows, &[]), [0; 0]);
+        assert_eq!(sharing(&[], &[0]), [0; 0]);
+    }
+
+    fn figures(schema: &str, people: usize) -> Vec<Figure> {
+        let case = test_case::case(schema);
+        let mut fold = Fold::new(&case, "0").expect("a fold");
+        fold.people.truncate(people);
+        let mut sheet = Sheet::new("t", "0");
+        measure(&fold, &mut sheet).expect("figures");
+        sheet.into_figures()
+    }
+
+    fn shifts(figures: &[Figure]) -> Vec<&Figure> {
+        figures.iter().filter(|figure| figure.method.ends_with("/encoder")).collect()
+    }
+
+    #[test]
+    fn without_neighbours_logits_move_and_answers_are_still_measured() {
+        let figures = figures(test_case::SCHEMA, usize::MAX);
+        let shifts = shifts(&figures);
+        // Altogether and for three features, by two measures, of two bundles.
+        assert_eq!(shifts.len(), 2 * 4 * 2);
+        assert!(shifts.iter().all(|figure| figure.over > 1 && figure.value.is_some_and(f64::is_finite)));
+        assert!(shifts.iter().all(|figure| figure.metric.key("feature") != Some("town")));
+        let moves = |figure: &&Figure| figure.metric.name == "relative_l1";
+        assert!(figures.iter().filter(moves).all(|figure| figure.value > Some(0.0)));
+        for method in ["paper", "ours"] {
+            let method = format!("{method} -neighbours/generate");
+            assert!(figures.iter().any(|figure| figure.method == method && figure.over > 0), "{method}");
+        }
+    }
+
+    #[test]
+    fn with_nothing_to_hold_fixed_or_nobody_to_compare_with_means_are_over_nobody() {
+        let mutable = test_case::SCHEMA.replace("immutable = true", "immutable = false");
+        for figures in [figures(&mutable, usize::MAX), figures(test_case::SCHEMA, 1)] {
+            assert!(!shifts(&figures).is_empty());
+            assert!(shifts(&figures).iter().all(|figure| figure.over == 0 && figure.value.is_none()));
         }
     }
 }

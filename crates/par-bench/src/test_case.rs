@@ -1,0 +1,56 @@
+//! A small table for tests.
+
+use std::io::Cursor;
+
+use par_data::{Schema, Table, TableOptions};
+use par_recourse::Config;
+
+use crate::case::Case;
+
+/// A feature that nobody can change, one that only rises, and two that are free.
+pub(crate) const SCHEMA: &str = r#"
+[label]
+column = "paid"
+classes = ["no", "yes"]
+favourable = "yes"
+
+[[feature]]
+name = "town"
+kind = "nominal"
+immutable = true
+
+[[feature]]
+name = "age"
+kind = "continuous"
+monotone = "increasing"
+
+[[feature]]
+name = "income"
+kind = "continuous"
+missing = true
+
+[[feature]]
+name = "job"
+kind = "nominal"
+"#;
+
+/// Three hundred people in two folds, some of whom do not tell their income, and a configuration that is fitted in a
+/// moment.
+pub(crate) fn case(schema: &str) -> Case {
+    let mut rows = String::from("town,age,income,job,paid,fold\n");
+    for row in 0..300_u64 {
+        let draw = |salt: u64, below: u64| ((row * 31 + salt) * 2_654_435_761 % 1_000_003) % below;
+        let (age, income, job) = (20 + draw(1, 40), 10 + draw(2, 80), draw(3, 4));
+        let paid = if age + income + 10 * job + draw(4, 30) > 110 { "yes" } else { "no" };
+        let income = if draw(5, 20) == 0 { String::new() } else { income.to_string() };
+        rows += &format!("t{},{age},{income},j{job},{paid},{}\n", draw(6, 3), row % 2);
+    }
+    let schema = Schema::parse(schema, "s.toml").expect("a schema");
+    let mut config = Config::default();
+    config.generator.hidden = [8, 8];
+    config.generator.examples = 100;
+    config.generator.steps = 10;
+    config.pool.size = 100;
+    let table = Table::from_reader("t.csv", Cursor::new(rows), &TableOptions::default()).expect("a table");
+    Case::new("t", schema, config, table, "fold", None).expect("a case")
+}
