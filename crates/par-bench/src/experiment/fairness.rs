@@ -74,7 +74,7 @@ impl Rows {
 }
 
 /// At most so many of some rows, from all parts alike.
-fn evenly_spaced(rows: &[usize], most: usize) -> Vec<usize> {
+pub(super) fn evenly_spaced(rows: &[usize], most: usize) -> Vec<usize> {
     match rows.len() <= most {
         true => rows.to_vec(),
         false => (0..most).map(|place| rows[place * rows.len() / most]).collect(),
