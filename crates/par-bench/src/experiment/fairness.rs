@@ -5,7 +5,7 @@
 //! small groups need every person there is. Means, deviations and counts are of one fold; from those of all folds the
 //! pooled means, their differences and the intervals follow.
 //!
-//! `within` counts what refine found. It is a search, so the share is at least that.
+//! `within` of refine counts what its search came upon, which is what people are told; that of exact is proved.
 
 use std::collections::BTreeMap;
 
@@ -34,7 +34,8 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let rows = Rows::new(fold);
     let asked = evenly_spaced(&rows.denied(), PEOPLE);
     let answers = ask(&fold.bundle, &rows, &asked, &Request::default());
-    groups(fold, &rows, &asked, &answers, sheet)?;
+    let proved = ask(&fold.bundle, &rows, &asked, &Request { method: Method::Exact, ..Request::default() });
+    groups(fold, &rows, &asked, [&answers, &proved], sheet)?;
     let denied = rows.denied().len();
     none(&fold.bundle, &answers, denied, None, sheet);
 
@@ -99,12 +100,12 @@ const MEASURES: [Measure; 3] = [
     ("distance", "sd_distance", |way| way.distance),
 ];
 
-/// What recourse costs every group of every feature that nobody can change.
+/// What recourse costs every group of every feature that nobody can change. Answers are those of refine and of exact.
 fn groups(
     fold: &Fold<'_>,
     rows: &Rows,
     asked: &[usize],
-    answers: &[Answer],
+    answers: [&[Answer]; 2],
     sheet: &mut Sheet,
 ) -> Result<(), Error> {
     let constraints = fold.bundle.constraints();
@@ -126,12 +127,10 @@ fn groups(
                 continue;
             }
             let label = group_name(&features[feature], &whole.domains()[feature], code);
-            let own: Vec<&Answer> = asked
-                .iter()
-                .zip(answers)
-                .filter(|(row, _)| codes[**row] == code)
-                .map(|(_, own)| own)
-                .collect();
+            let own = answers.map(|answers| {
+                let told = asked.iter().zip(answers).filter(|(row, _)| codes[**row] == code);
+                told.map(|(_, answer)| answer).collect()
+            });
             let group = Group { feature: &features[feature].name, label: &label, answers: own };
             group.add(rows, &members, sheet);
         }
@@ -143,31 +142,33 @@ fn groups(
 struct Group<'a> {
     feature: &'a str,
     label: &'a str,
-    /// Of those who were asked about.
-    answers: Vec<&'a Answer>,
+    /// What those who were asked about are told by refine, and by exact.
+    answers: [Vec<&'a Answer>; 2],
 }
 
 impl Group<'_> {
     fn add(&self, rows: &Rows, members: &[usize], sheet: &mut Sheet) {
         let method = Method::Refine.name();
+        let [refined, proved] = &self.answers;
         let at = |name| Metric::at(name, &[("feature", &self.feature), ("group", &self.label)]);
         let decisions = members.iter().filter_map(|&row| rows.denied[row]);
         let denied = decisions.clone().filter(|denied| *denied).count();
         sheet.mean(method, at("denied"), Mean::share(decisions, members.len()));
-        let found = self.answers.iter().map(|answer| !answer.ways().is_empty());
+        let found = refined.iter().map(|answer| !answer.ways().is_empty());
         sheet.mean(method, at("validity"), Mean::share(found, denied));
-        let ways = || self.answers.iter().filter_map(|answer| answer.ways().first());
+        let ways = || refined.iter().filter_map(|answer| answer.ways().first());
         for (name, deviation_name, measure) in MEASURES {
             let mean = Mean::new(ways().map(measure), denied);
             sheet.mean(method, at(name), mean);
             sheet.mean(method, at(deviation_name), deviation(ways().map(measure), mean));
         }
-        for most in 1..=CHANGES {
-            let keys: [(&str, &dyn std::fmt::Display); 3] =
-                [("feature", &self.feature), ("group", &self.label), ("changes", &most)];
-            let within =
-                self.answers.iter().map(|answer| fewest(answer).is_some_and(|fewest| fewest <= most));
-            sheet.mean(method, Metric::at("within", &keys), Mean::share(within, denied));
+        for (method, answers) in [(method, refined), (Method::Exact.name(), proved)] {
+            for most in 1..=CHANGES {
+                let keys: [(&str, &dyn std::fmt::Display); 3] =
+                    [("feature", &self.feature), ("group", &self.label), ("changes", &most)];
+                let within = answers.iter().map(|answer| fewest(answer).is_some_and(|fewest| fewest <= most));
+                sheet.mean(method, Metric::at("within", &keys), Mean::share(within, denied));
+            }
         }
     }
 }
@@ -322,6 +323,9 @@ mod tests {
         assert_eq!(within.len(), 6 * CHANGES);
         let rises = |group: &[&Figure]| group.windows(2).all(|pair| pair[0].value <= pair[1].value);
         assert!(within.chunks(CHANGES).all(rises));
+        let proved: Vec<_> = figures.named("people", "exact", "within").collect();
+        assert_eq!(proved.len(), within.len());
+        assert!(within.iter().zip(proved).all(|(found, proved)| found.value <= proved.value));
     }
 
     #[test]
