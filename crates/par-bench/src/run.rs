@@ -40,7 +40,7 @@ pub struct Progress<'a> {
     pub what: &'a str,
 }
 
-/// A part of a run: a fold of a case, what is measured of a case as a whole, or of synthetic tables, which are of no case.
+/// A part of a run: a fold of a case, what is measured of a case as a whole, or of synthetic tables, which are of none.
 struct Part<'b> {
     case: Option<&'b Case>,
     fold: Option<&'b str>,

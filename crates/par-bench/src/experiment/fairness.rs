@@ -227,7 +227,10 @@ fn none(bundle: &Bundle, answers: &[Answer], of: usize, budget: Option<usize>, s
     for ((kind, feature), restrictions) in kinds {
         let name = feature_name(bundle.schema(), feature);
         let metric = limited("obstacle", &[("kind", &kind), ("feature", &name)]);
-        let stands = |obstacle: &Obstacle| matches!(obstacle, Obstacle::Schema(restriction) if restrictions.contains(restriction));
+        let stands = |obstacle: &Obstacle| match obstacle {
+            Obstacle::Schema(restriction) => restrictions.contains(restriction),
+            Obstacle::Lock(_) => false,
+        };
         sheet.mean(method, metric, share(&|not_found| not_found.obstacles.iter().any(stands)));
     }
 }
@@ -252,7 +255,10 @@ fn needs(bundle: &Bundle, answers: &[Answer], of: usize, sheet: &mut Sheet) {
     let constraints = bundle.constraints();
     let most = (0..constraints.features()).filter(|&feature| !constraints.is_immutable(feature)).count();
     for changes in STRICT + 1..=most {
-        let needs = |answer: &Answer| matches!(answer, Answer::NotFound(not_found) if not_found.needs_changes == Some(changes));
+        let needs = |answer: &Answer| match answer {
+            Answer::NotFound(not_found) => not_found.needs_changes == Some(changes),
+            Answer::Accepted { .. } | Answer::Found(_) => false,
+        };
         let metric = Metric::at("needs", &[("changes", &changes), ("budget", &STRICT)]);
         sheet.mean(Method::Refine.name(), metric, Mean::share(answers.iter().map(needs), of));
     }

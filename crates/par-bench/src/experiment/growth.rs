@@ -1,18 +1,20 @@
 //! What answers cost, and how that grows: with training rows, bins, the size of the circuit and the number of features.
 //!
-//! Everything is of the first fold of a case, one thing after the other, with the machine to itself. Bundles are made on
-//! all threads; answers are timed on one, and in batches on one and on all. So that a run ends in a minute or two:
+//! Everything is of the first fold of a case, one thing after the other, with the machine to itself. Bundles are made
+//! on all threads; answers are timed on one, and in batches on one and on all. So that a run ends in a minute or two:
 //!
 //! - bins and circuits vary over at most 20,000 training rows, of larger tables one in so many;
-//! - at most 40 denied people are asked about at a point, each up to five times, for at most two seconds a method; `over`
-//!   of a time says how many were, and the time is the median over them;
-//! - where something varies, an exact search stops after 2,000 nodes; `optimal` says how often it was done by then.
+//! - at most 40 denied people are asked about at a point, each up to five times, for at most two seconds a method;
+//!   `over` of a time says how many were, and the time is the median over them;
+//! - where something varies, an exact search stops after 2,000 nodes, but for the point of all training rows; `optimal`
+//!   says how often it was done by then.
 //!
-//! `edges` of a point are those of the circuit of accepted rows, which answers depend on more than on what varies: of
-//! fewer than 2,000 accepted rows five circuits are mixed, of fewer than 500 each has one group of rows.
+//! `edges` of a point are those of the circuit of accepted rows, on which answers depend more than on what varies. They
+//! do not simply rise with the rows: of fewer than 2,000 accepted ones, circuits of five parts are mixed, of more it is
+//! one circuit.
 //!
 //! # Paper
-//! The runtime of table 1, and "Training time".
+//! The runtime of table 1.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
@@ -220,8 +222,8 @@ impl<'c> Trial<'c> {
     }
 }
 
-/// What rows take in microseconds, each the least of its passes, since whatever else a machine does only adds to it; and
-/// whether each was answered with a proof. Those that there was no time for are absent.
+/// What rows take in microseconds, each the least of its passes, since whatever else a machine does only adds to it;
+/// and whether each was answered with a proof. Those that there was no time for are absent.
 fn times(bundle: &Bundle, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<bool>) {
     let request = Request { method, ..Request::default() };
     let mut solver = bundle.solver();
