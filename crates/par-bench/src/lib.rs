@@ -9,6 +9,7 @@
 //! | 5    | [`run`]        | cases                               | all figures, fold by fold         |
 //! | 6    | [`figures`]    | `figures.csv`                       | means and deviations over folds   |
 //! | 7    | [`paper`]      | the name of a table                 | what is published of it           |
+//! | –    | [`synthetic`]  | how many people, how many features  | a table of people who were drawn  |
 //!
 //! Nothing here prints; a figure is a number in one tidy table, and every plot is made from that table alone.
 
@@ -19,6 +20,7 @@ pub mod judge;
 pub mod method;
 pub mod paper;
 pub mod run;
+pub mod synthetic;
 
 mod error;
 #[cfg(test)]

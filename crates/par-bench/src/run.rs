@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use crate::case::{Case, Fold};
 use crate::error::Error;
-use crate::experiment::Experiment;
+use crate::experiment::{Experiment, growth};
 use crate::figures::{Figure, Figures, Sheet};
 
 /// What is to be measured, and where what has been measured so far is kept.
@@ -40,9 +40,9 @@ pub struct Progress<'a> {
     pub what: &'a str,
 }
 
-/// A part of a run: a fold of a case, or what is measured of a case as a whole.
+/// A part of a run: a fold of a case, what is measured of a case as a whole, or of synthetic tables, which are of none.
 struct Part<'b> {
-    case: &'b Case,
+    case: Option<&'b Case>,
     fold: Option<&'b str>,
     file: Option<PathBuf>,
 }
@@ -66,7 +66,7 @@ impl Bench {
         let step = |part: &Part<'_>, what: &str, weight: u64, is_new: bool| {
             let done = done.fetch_add(weight, Ordering::Relaxed) + weight;
             let fold = part.fold.unwrap_or("");
-            tell(Progress { done, of, is_new, case: &part.case.name, fold, what });
+            tell(Progress { done, of, is_new, case: part.name(), fold, what });
         };
         let measure = |part: &Part<'_>| -> Result<Vec<Figure>, Error> {
             if let Some(figures) = part.read() {
@@ -91,17 +91,20 @@ impl Bench {
     /// The folds of all cases, and what is to be measured alone.
     fn parts(&self, folder: Option<&Path>) -> (Vec<Part<'_>>, Vec<Part<'_>>) {
         let (mut folds, mut alone) = (Vec::new(), Vec::new());
+        let file = |name: String| folder.map(|folder| folder.join(name));
         for (number, case) in self.cases.iter().enumerate() {
-            let file = |name: String| folder.map(|folder| folder.join(name));
             if self.experiments.iter().any(|experiment| !experiment.is_alone()) {
                 for (place, fold) in case.folds().iter().enumerate() {
                     let file = file(format!("{number}-{place}.csv"));
-                    folds.push(Part { case, fold: Some(fold), file });
+                    folds.push(Part { case: Some(case), fold: Some(fold), file });
                 }
             }
             if self.experiments.iter().any(|experiment| experiment.is_alone()) {
-                alone.push(Part { case, fold: None, file: file(format!("{number}.csv")) });
+                alone.push(Part { case: Some(case), fold: None, file: file(format!("{number}.csv")) });
             }
+        }
+        if self.experiments.contains(&Experiment::Growth) {
+            alone.push(Part { case: None, fold: None, file: file(format!("{}.csv", growth::SYNTHETIC)) });
         }
         (folds, alone)
     }
@@ -113,21 +116,25 @@ impl Bench {
     }
 
     fn measure(&self, part: &Part<'_>, step: &dyn Fn(&str, u64)) -> Result<Vec<Figure>, Error> {
-        let mut sheet = Sheet::new(&part.case.name, part.fold.unwrap_or(""));
-        match part.fold {
-            Some(name) => {
-                let fold = Fold::new(part.case, name)?;
+        let mut sheet = Sheet::new(part.name(), part.fold.unwrap_or(""));
+        match (part.case, part.fold) {
+            (Some(case), Some(name)) => {
+                let fold = Fold::new(case, name)?;
                 step("bundle", FIT);
                 for experiment in self.experiments.iter().filter(|experiment| !experiment.is_alone()) {
                     experiment.measure(&fold, &mut sheet)?;
                     step(experiment.name(), experiment.weight());
                 }
             }
-            None => {
+            (Some(case), None) => {
                 for experiment in self.experiments.iter().filter(|experiment| experiment.is_alone()) {
-                    experiment.measure_alone(part.case, &mut sheet)?;
+                    experiment.measure_alone(case, &mut sheet)?;
                     step(experiment.name(), experiment.weight());
                 }
+            }
+            (None, _) => {
+                growth::measure_synthetic(&mut sheet)?;
+                step(Experiment::Growth.name(), Experiment::Growth.weight());
             }
         }
         Ok(sheet.into_figures())
@@ -148,6 +155,11 @@ impl Bench {
 }
 
 impl Part<'_> {
+    /// The table's name in figures.
+    fn name(&self) -> &str {
+        self.case.map_or(growth::SYNTHETIC, |case| &case.name)
+    }
+
     /// What an interrupted run left, if it is whole.
     fn read(&self) -> Option<Vec<Figure>> {
         let file = self.file.as_ref()?;

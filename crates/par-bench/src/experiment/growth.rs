@@ -1,10 +1,375 @@
-//! Not measured yet.
+//! What answers cost, and how that grows: with training rows, bins, the size of the circuit and the number of features.
+//!
+//! Everything is of the first fold of a case, one thing after the other, with the machine to itself. Bundles are made
+//! on all threads; answers are timed on one, and in batches on one and on all. So that a run ends in a minute or two:
+//!
+//! - bins and circuits vary over at most 20,000 training rows, of larger tables one in so many;
+//! - at most 40 denied people are asked about at a point, each up to five times, for at most two seconds a method;
+//!   `over` of a time says how many were, and the time is the median over them;
+//! - where something varies, an exact search stops after 2,000 nodes, but for the point of all training rows; `optimal`
+//!   says how often it was done by then.
+//!
+//! `edges` of a point are those of the circuit of accepted rows, on which answers depend more than on what varies. They
+//! do not simply rise with the rows: of fewer than 2,000 accepted ones, circuits of five parts are mixed, of more it is
+//! one circuit.
+//!
+//! # Paper
+//! The runtime of table 1.
 
-use crate::case::Case;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use par_circuit::learn::Learner;
+use par_data::Batch;
+use par_recourse::metrics::Mean;
+use par_recourse::pool::AcceptedPool;
+use par_recourse::{Bundle, Config, Method, Recourse, Request, Stage};
+
+use super::fairness::evenly_spaced;
+use crate::case::{Case, Person};
 use crate::error::Error;
-use crate::figures::Sheet;
+use crate::figures::{Metric, Sheet};
+use crate::synthetic::Synthetic;
 
-/// Adds nothing yet.
-pub(super) fn measure(_case: &Case, _sheet: &mut Sheet) -> Result<(), Error> {
+/// The training rows are divided by these.
+const PARTS: [usize; 4] = [16, 8, 4, 2];
+/// Fewer training rows than this are too few to learn from.
+const LEAST_ROWS: usize = 100;
+/// Training rows, at most, where something else varies.
+const ROWS: usize = 20_000;
+const BINS: [usize; 4] = [4, 8, 16, 32];
+/// States of the hidden variables of a circuit.
+const STATES: [usize; 5] = [2, 4, 8, 16, 32];
+/// Widths of synthetic tables.
+const FEATURES: [usize; 5] = [5, 10, 20, 40, 80];
+/// People of a synthetic table: 2,000 to learn from, 500 to ask about.
+const SYNTHETIC_ROWS: usize = 2500;
+/// The name of synthetic tables in figures.
+pub const SYNTHETIC: &str = "synthetic";
+
+/// People who are asked about at a point, at most.
+const PEOPLE: usize = 40;
+/// The same where nothing varies.
+const ALL_PEOPLE: usize = 200;
+/// How often each is asked about, at most.
+const PASSES: usize = 5;
+/// No more is asked of a method at a point after so long.
+const LONGEST: Duration = Duration::from_secs(2);
+/// Nodes of an exact search where something varies, at most.
+const NODES: usize = 2000;
+/// Batches are answered again until so much time has passed.
+const BATCH_TIME: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 1000 });
+/// Rows of a batch, at most.
+const BATCH_ROWS: usize = 20_000;
+
+/// Measures the first fold of a case.
+pub(super) fn measure(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
+    let Some(trial) = Trial::new(case) else { return Ok(()) };
+    sheet.number("fit", "threads", rayon::current_num_threads() as f64, 1);
+    let training = case.training(trial.fold);
+    let (bundle, spent) = trial.fit(&case.config, &training)?;
+    stages(&bundle, &spent, training.rows(), sheet);
+    trial.ask(&bundle, ALL_PEOPLE, |name| Metric::at(name, &[("alone", &1)]), sheet);
+    trial.batches(&bundle, sheet);
+
+    for part in PARTS {
+        let rows = every(&training, part);
+        // Of a part of the rows there may be nothing to learn: all are of one class, or a column is empty.
+        if rows.rows() >= LEAST_ROWS
+            && let Ok(fitted) = trial.fit(&trial.limited(), &rows)
+        {
+            trial.point(&fitted, "rows", rows.rows(), rows.rows(), sheet);
+        }
+    }
+    trial.point(&(bundle, spent), "rows", training.rows(), training.rows(), sheet);
+
+    let training = every(&training, training.rows().div_ceil(ROWS).max(1));
+    for bins in BINS {
+        let mut config = trial.limited();
+        config.bins.bins = bins;
+        if let Ok(fitted) = trial.fit(&config, &training) {
+            trial.point(&fitted, "bins", bins, training.rows(), sheet);
+        }
+    }
+    for states in STATES {
+        let mut config = trial.limited();
+        config.circuits.learner = Learner::Hclt;
+        config.circuits.hclt.states = states;
+        let Ok((bundle, spent)) = trial.fit(&config, &training) else { continue };
+        let at = |name: &str| Metric::at(name, &[("states", &states)]);
+        sheet.number("fit", at("seconds"), spent.all(), training.rows());
+        let edges = bundle.accepted().edges();
+        sheet.number("fit", at("edges"), edges as f64, 1);
+        trial.ask(&bundle, PEOPLE, |name| Metric::at(name, &[("edges", &edges)]), sheet);
+    }
     Ok(())
+}
+
+/// Measures tables of more and more features, which are those of no case.
+///
+/// # Errors
+/// When a bundle cannot be made.
+pub fn measure_synthetic(sheet: &mut Sheet) -> Result<(), Error> {
+    for features in FEATURES {
+        let people = Synthetic { rows: SYNTHETIC_ROWS, features, seed: 0 };
+        let (schema, table) = (people.schema(), people.table());
+        let case = Case::new(SYNTHETIC, schema, Config::default(), table, "fold", None)?;
+        let Some(trial) = Trial::new(&case) else { continue };
+        let training = case.training(trial.fold);
+        let fitted = trial.fit(&trial.limited(), &training)?;
+        trial.point(&fitted, "features", features, training.rows(), sheet);
+    }
+    Ok(())
+}
+
+/// A fold of a case, which many bundles are asked about.
+struct Trial<'c> {
+    case: &'c Case,
+    fold: &'c str,
+    test: Batch,
+    people: Vec<Person>,
+}
+
+impl<'c> Trial<'c> {
+    /// The first fold; absent where there is none.
+    fn new(case: &'c Case) -> Option<Self> {
+        let fold = case.folds().first()?;
+        let test = case.test(fold);
+        let people = case.people(&test);
+        Some(Self { case, fold, test, people })
+    }
+
+    /// The case's configuration, with a limit on exact searches.
+    fn limited(&self) -> Config {
+        let mut config = self.case.config.clone();
+        config.answers.nodes = config.answers.nodes.min(NODES);
+        config
+    }
+
+    /// Makes a bundle and takes the time.
+    fn fit(&self, config: &Config, rows: &Batch) -> Result<(Bundle, Spent), Error> {
+        let method = Recourse::new(self.case.schema.clone(), config.clone());
+        let mut spent = Spent { seconds: [0.0; 5], since: Instant::now() };
+        let mut progress = |stage: Stage<'_>| match stage {
+            Stage::Read(_) => spent.charge(READ),
+            Stage::Classifier(..) => spent.charge(CLASSIFIER),
+            Stage::Circuit(..) => spent.charge(CIRCUITS),
+            Stage::Pool(_) => spent.charge(POOL),
+            _ => spent.charge(GENERATOR),
+        };
+        let bundle = method
+            .fit_rows(&self.case.columns, || Ok([Ok(rows.clone())]), &mut progress)
+            .map_err(|source| self.case.fit_error(self.fold, source))?;
+        spent.charge(GENERATOR);
+        Ok((bundle, spent))
+    }
+
+    /// Where something varies: how long the bundle took, how large its circuit is, how long answers take.
+    fn point(
+        &self,
+        (bundle, spent): &(Bundle, Spent),
+        key: &str,
+        value: usize,
+        rows: usize,
+        sheet: &mut Sheet,
+    ) {
+        let at = |name: &str| Metric::at(name, &[(key, &value)]);
+        sheet.number("fit", at("seconds"), spent.all(), rows);
+        sheet.number("fit", at("edges"), bundle.accepted().edges() as f64, 1);
+        self.ask(bundle, PEOPLE, at, sheet);
+    }
+
+    /// Asks about those who are denied, by all methods, one after the other on this thread.
+    fn ask(&self, bundle: &Bundle, most: usize, at: impl Fn(&str) -> Metric, sheet: &mut Sheet) {
+        let is_denied = |person: &usize| {
+            let encoded = bundle.discretizer().encode_row(&self.people[*person].cells());
+            // What only others had cannot be read by a bundle that has not seen them.
+            encoded.is_ok_and(|encoded| bundle.probability(encoded.codes()) < bundle.threshold())
+        };
+        let denied: Vec<usize> = (0..self.people.len()).filter(is_denied).collect();
+        let asked = evenly_spaced(&denied, most);
+        let rows: Vec<Vec<&str>> = asked.iter().map(|&person| self.people[person].cells()).collect();
+        for method in Method::ALL {
+            let (times, proved) = times(bundle, &rows, method);
+            sheet.median(method.name(), at("time_us"), times, denied.len());
+            if method == Method::Exact {
+                sheet.mean(method.name(), at("optimal"), Mean::share(proved.into_iter(), denied.len()));
+            }
+        }
+    }
+
+    /// How many rows a second are answered in batches, on one thread and on all.
+    fn batches(&self, bundle: &Bundle, sheet: &mut Sheet) {
+        let rows = every(&self.test, self.test.rows().div_ceil(BATCH_ROWS).max(1));
+        let all = rayon::current_num_threads();
+        let mut threads = vec![1, all];
+        threads.dedup();
+        for method in [Method::Generate, Method::Refine] {
+            for &threads in &threads {
+                // A machine that gives no more threads has nothing to tell of them.
+                let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else { continue };
+                let request = |_| Request { method, ..Request::default() };
+                let (started, mut answered) = (Instant::now(), 0);
+                while started.elapsed() < BATCH_TIME && rows.rows() > 0 {
+                    let answers = pool.install(|| bundle.recourse_batch(&self.case.columns, &rows, request));
+                    answered += black_box(answers).len();
+                }
+                let rate = answered as f64 / started.elapsed().as_secs_f64();
+                let metric = Metric::at("rows_per_second", &[("threads", &threads)]);
+                sheet.number(method.name(), metric, rate, answered);
+            }
+        }
+    }
+}
+
+/// What rows take in microseconds, each the least of its passes, since whatever else a machine does only adds to it;
+/// and whether each was answered with a proof. Those that there was no time for are absent.
+fn times(bundle: &Bundle, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<bool>) {
+    let request = Request { method, ..Request::default() };
+    let mut solver = bundle.solver();
+    let mut times = vec![f64::INFINITY; rows.len()];
+    let mut proved = vec![false; rows.len()];
+    let begun = Instant::now();
+    for (place, cells) in (0..PASSES).flat_map(|_| rows.iter().enumerate()) {
+        // Somebody is always asked about.
+        if begun.elapsed() > LONGEST && times[0].is_finite() {
+            break;
+        }
+        let started = Instant::now();
+        let answer = black_box(solver.answer(cells, &request));
+        times[place] = times[place].min(started.elapsed().as_secs_f64() * 1e6);
+        proved[place] =
+            answer.is_ok_and(|answer| answer.ways().first().is_some_and(par_recourse::Way::is_optimal));
+    }
+    times.retain(|time| time.is_finite());
+    proved.truncate(times.len());
+    (times, proved)
+}
+
+/// Stages of a fit.
+const NAMES: [&str; 5] = ["read", "classifier", "circuits", "pool", "generator"];
+const READ: usize = 0;
+const CLASSIFIER: usize = 1;
+const CIRCUITS: usize = 2;
+const POOL: usize = 3;
+const GENERATOR: usize = 4;
+
+/// The time that the stages of a fit took.
+struct Spent {
+    seconds: [f64; 5],
+    since: Instant,
+}
+
+impl Spent {
+    /// What has passed since the last charge is a stage's.
+    fn charge(&mut self, stage: usize) {
+        self.seconds[stage] += self.since.elapsed().as_secs_f64();
+        self.since = Instant::now();
+    }
+
+    fn all(&self) -> f64 {
+        self.seconds.iter().sum()
+    }
+}
+
+/// The stages of a fit. A threshold by Youden's J counts among the circuits, since nothing is told when it ends.
+fn stages(bundle: &Bundle, spent: &Spent, rows: usize, sheet: &mut Sheet) {
+    let mut seconds = spent.seconds;
+    // The last word on circuits comes before the winner is trained on all rows. The pool alone is drawn again here.
+    let config = bundle.config();
+    let started = Instant::now();
+    let pool = AcceptedPool::sample(
+        bundle.accepted(),
+        bundle.classifier(),
+        bundle.threshold(),
+        &config.pool,
+        config.seed,
+    );
+    let alone = started.elapsed().as_secs_f64().min(seconds[POOL]);
+    seconds[CIRCUITS] += seconds[POOL] - alone;
+    seconds[POOL] = alone;
+    black_box(pool);
+    for (name, seconds) in NAMES.into_iter().zip(seconds).chain([("all", spent.all())]) {
+        sheet.number("fit", Metric::at("seconds", &[("stage", &name)]), seconds, rows);
+    }
+}
+
+/// One row in so many.
+fn every(rows: &Batch, step: usize) -> Batch {
+    let mut part = rows.clone();
+    part.retain(|_, row| row % step == 0);
+    part
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::figures::Figures;
+
+    fn quick() -> Config {
+        let mut config = Config::default();
+        config.generator.examples = 100;
+        config.generator.steps = 5;
+        config.pool.size = 100;
+        config.circuits.em.max_passes = 3;
+        config
+    }
+
+    fn case(people: Synthetic) -> Case {
+        Case::new("people", people.schema(), quick(), people.table(), "fold", None).expect("folds")
+    }
+
+    fn value(figures: &Figures, method: &str, metric: &str) -> Option<f64> {
+        let metric: Metric = metric.parse().expect("a metric");
+        let spread = figures.spread("people", method, &metric)?;
+        assert!(spread.mean > 0.0, "{metric}");
+        Some(spread.mean)
+    }
+
+    #[test]
+    fn every_curve_has_its_points() {
+        let mut sheet = Sheet::new("people", "");
+        measure(&case(Synthetic { rows: 1000, features: 3, seed: 0 }), &mut sheet).expect("figures");
+        let figures = Figures(sheet.into_figures());
+        let seconds = |stage: &str| value(&figures, "fit", &format!("seconds@stage={stage}")).expect(stage);
+        let sum: f64 = NAMES.iter().map(|stage| seconds(stage)).sum();
+        assert!((sum - seconds("all")).abs() < 1e-6);
+        // 800 rows to learn from; a sixteenth of them is too few.
+        for (rows, expected) in [(50, false), (100, true), (200, true), (400, true), (800, true)] {
+            assert_eq!(value(&figures, "fit", &format!("seconds@rows={rows}")).is_some(), expected, "{rows}");
+        }
+        for method in Method::ALL.map(Method::name) {
+            for at in ["alone=1", "rows=800", "bins=4", "bins=32"] {
+                assert!(value(&figures, method, &format!("time_us@{at}")).is_some(), "{method} {at}");
+            }
+        }
+        let edges = figures.named("people", "exact", "time_us").filter_map(|own| own.metric.number("edges"));
+        let edges: Vec<f64> = edges.collect();
+        assert_eq!(edges.len(), STATES.len());
+        assert!(edges.windows(2).all(|pair| pair[0] < pair[1]), "{edges:?}");
+        assert!(value(&figures, "refine", "rows_per_second@threads=1").is_some());
+        assert!(value(&figures, "generate", "rows_per_second@threads=1").is_some());
+    }
+
+    #[test]
+    fn nobody_to_ask_about_has_no_time() {
+        let mut case = case(Synthetic { rows: 300, features: 2, seed: 0 });
+        case.config.classifier.threshold = par_recourse::classifier::Threshold::Fixed(1e-9);
+        let trial = Trial::new(&case).expect("a fold");
+        let (bundle, _) = trial.fit(&case.config, &case.training(trial.fold)).expect("a bundle");
+        let mut sheet = Sheet::new("people", "");
+        trial.ask(&bundle, PEOPLE, |name| name.into(), &mut sheet);
+        let figures = sheet.into_figures();
+        assert_eq!(figures.len(), 4);
+        assert!(figures.iter().all(|figure| (figure.value, figure.over, figure.of) == (None, 0, 0)));
+    }
+
+    #[test]
+    fn a_limited_case_differs_in_its_exact_search_alone() {
+        let mut case = case(Synthetic { rows: 50, features: 2, seed: 0 });
+        let limited = Trial::new(&case).expect("a fold").limited();
+        assert_eq!(limited.answers.nodes, NODES);
+        case.config.answers.nodes = NODES;
+        assert_eq!(limited, case.config);
+    }
 }
