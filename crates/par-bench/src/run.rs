@@ -1,5 +1,6 @@
 //! A run of experiments over cases and their folds, which goes on where it was interrupted.
 
+use std::collections::BTreeSet;
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -54,8 +55,10 @@ impl Bench {
     /// Measures everything, folds side by side, and tells how far it is.
     ///
     /// # Errors
-    /// At the first fold that cannot be measured; those that are done are kept.
+    /// When a case cannot be measured, or two have the same name; at the first fold that cannot be measured. Folds that
+    /// are done are kept.
     pub fn run(&self, tell: &(dyn Fn(Progress<'_>) + Sync)) -> Result<Figures, Error> {
+        self.check()?;
         let folder = self.parts.as_ref().map(|parts| parts.join(format!("{:08x}", self.fingerprint())));
         if let Some(folder) = &folder {
             std::fs::create_dir_all(folder).map_err(|source| write_error(folder, source))?;
@@ -88,6 +91,24 @@ impl Bench {
         Ok(Figures(figures.concat()))
     }
 
+    /// Whether every case can be measured, so that nobody waits for a run that cannot end well.
+    fn check(&self) -> Result<(), Error> {
+        let mut names = BTreeSet::new();
+        for case in &self.cases {
+            case.check()?;
+            if !names.insert(&case.name) {
+                let origin = case.columns.origin.to_string();
+                let problem = format!(
+                    "another table is called `{}` too, and their figures could not be told apart\n\
+                     hint: give their schemas different names",
+                    case.name
+                );
+                return Err(Error::Folds { origin, problem });
+            }
+        }
+        Ok(())
+    }
+
     /// The folds of all cases, and what is to be measured alone.
     fn parts(&self, folder: Option<&Path>) -> (Vec<Part<'_>>, Vec<Part<'_>>) {
         let (mut folds, mut alone) = (Vec::new(), Vec::new());
@@ -118,6 +139,7 @@ impl Bench {
             Some(name) => {
                 let fold = Fold::new(part.case, name)?;
                 step("bundle", FIT);
+                sheet.mean("people", "readable", fold.readable());
                 for experiment in self.experiments.iter().filter(|experiment| !experiment.is_alone()) {
                     experiment.measure(&fold, &mut sheet)?;
                     step(experiment.name(), experiment.weight());
