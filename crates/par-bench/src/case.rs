@@ -104,11 +104,13 @@ impl Case {
             folds,
         };
         match factuals {
-            Some(column) if !(0..case.rows()).any(|row| case.is_asked(&case.rows, row)) => Err(problem(format!(
-                "`{}` has no 1, so that nobody is asked about\n\
+            Some(column) if !(0..case.rows()).any(|row| case.is_asked(&case.rows, row)) => {
+                Err(problem(format!(
+                    "`{}` has no 1, so that nobody is asked about\n\
                  hint: name a column with a 1 for those who are, or none to ask about everybody",
-                header[column]
-            ))),
+                    header[column]
+                )))
+            }
             _ => Ok(case),
         }
     }
@@ -302,7 +304,8 @@ impl<'c> Fold<'c> {
         let (training, all) = (case.training(name), case.test(name));
         let bundle = case.fit(name, &case.config, &training)?;
         let is_read = |row: &usize| {
-            let cells: Vec<&str> = case.columns.features.iter().map(|&column| all.cell(*row, column)).collect();
+            let cells: Vec<&str> =
+                case.columns.features.iter().map(|&column| all.cell(*row, column)).collect();
             bundle.discretizer().encode_row(&cells).is_ok()
         };
         let (read, unread): (Vec<usize>, Vec<usize>) = (0..all.rows()).partition(is_read);
@@ -392,9 +395,7 @@ impl<'c> Fold<'c> {
     /// When a cell cannot be read, which only happens to a bundle with other bins.
     pub fn ask(&self, bundle: &Bundle) -> Result<Vec<Option<Asked>>, Error> {
         let rows: Vec<Vec<&str>> = self.people.iter().map(Person::cells).collect();
-        ask(bundle, &rows).map_err(|(person, source)| Error::Row {
-            place: self.test.place(self.rows[person]),
-            source,
-        })
+        ask(bundle, &rows)
+            .map_err(|(person, source)| Error::Row { place: self.test.place(self.rows[person]), source })
     }
 }

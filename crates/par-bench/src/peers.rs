@@ -20,8 +20,18 @@ const ROWS_AT_ONCE: usize = 4096;
 /// Beside the features.
 const COLUMNS: [&str; 5] = ["method", "fold", "id", "k", "time_s"];
 /// What stands in figures under its own name.
-const RESERVED: [&str; 10] =
-    ["generate", "refine", "exact", "people", "frontier", "factual", "bins", "classifier", "generator", "fit"];
+const RESERVED: [&str; 10] = [
+    "generate",
+    "refine",
+    "exact",
+    "people",
+    "frontier",
+    "factual",
+    "bins",
+    "classifier",
+    "generator",
+    "fit",
+];
 
 /// Reads the answers of other methods to the people of a case.
 ///
@@ -46,7 +56,8 @@ pub fn read(table: Table, case: &Case) -> Result<Vec<Recorded>, Error> {
         let batch = batch?;
         for row in 0..batch.rows() {
             let origin = &layout.origin;
-            let problem = |problem| Error::Peers { origin: origin.clone(), line: batch.position(row), problem };
+            let problem =
+                |problem| Error::Peers { origin: origin.clone(), line: batch.position(row), problem };
             let line = layout.line(&batch, row, case).map_err(problem)?;
             known.check(line.fold, line.id).map_err(problem)?;
             if !methods.contains_key(line.method) {
@@ -71,7 +82,8 @@ pub fn read(table: Table, case: &Case) -> Result<Vec<Recorded>, Error> {
                     answers.insert((fold, id), first);
                 }
                 (None, Some((k, line))) => {
-                    let problem = format!("`{name}`, fold `{fold}`, id `{id}`: there is a k `{k}` and no k `0`");
+                    let problem =
+                        format!("`{name}`, fold `{fold}`, id `{id}`: there is a k `{k}` and no k `0`");
                     return Err(Error::Peers { origin: layout.origin.clone(), line: *line, problem });
                 }
                 (None, None) => {}
@@ -152,7 +164,9 @@ fn cell<'l>(feature: &Feature, text: &'l str, k: i64) -> Result<Option<&'l str>,
         return Ok(None);
     }
     if k < 0 {
-        return Err(format!("`k` is `-1`, nothing was found, but `{name}` is `{text}`, expected an empty cell"));
+        return Err(format!(
+            "`k` is `-1`, nothing was found, but `{name}` is `{text}`, expected an empty cell"
+        ));
     }
     let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
     if feature.kind.is_numeric() && !feature.missing && !is_number {

@@ -1,7 +1,8 @@
 //! A run of experiments over cases and their folds, which goes on where it was interrupted.
 
 use std::collections::BTreeSet;
-use std::io::BufReader;
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -19,8 +20,8 @@ pub struct Bench {
     pub cases: Vec<Case>,
     /// What.
     pub experiments: Vec<Experiment>,
-    /// The folder for the folds that are done, so that a run that is interrupted goes on from there. It is gone when
-    /// the run is complete.
+    /// The folder for the folds that are done, so that a run that is interrupted goes on from there. When the run is
+    /// complete it is gone, unless it holds something else, such as folds of a run with other settings.
     pub parts: Option<PathBuf>,
 }
 
@@ -84,9 +85,9 @@ impl Bench {
         for part in &alone {
             figures.push(measure(part)?);
         }
-        if let Some(parts) = &self.parts {
-            // What is left of it does no harm.
-            let _ = std::fs::remove_dir_all(parts);
+        if let (Some(parts), Some(folder)) = (&self.parts, &folder) {
+            // What is left does no harm, and what is not of this run is not ours to remove.
+            let _ = std::fs::remove_dir_all(folder).and_then(|()| std::fs::remove_dir(parts));
         }
         Ok(Figures(figures.concat()))
     }
@@ -173,18 +174,23 @@ impl Part<'_> {
     /// What an interrupted run left, if it is whole.
     fn read(&self) -> Option<Vec<Figure>> {
         let file = self.file.as_ref()?;
-        let reader = BufReader::new(std::fs::File::open(file).ok()?);
-        Some(Figures::read(reader, &file.display().to_string()).ok()?.0)
+        let reader = BufReader::new(File::open(file).ok()?);
+        let Figures(figures) = Figures::read(reader, &file.display().to_string()).ok()?;
+        let fold = self.fold.unwrap_or("");
+        let is_own = |figure: &Figure| figure.table == self.case.name && figure.fold == fold;
+        figures.iter().all(is_own).then_some(figures)
     }
 
     /// Keeps what was measured: the whole file or none.
     fn write(&self, figures: &[Figure]) -> Result<(), Error> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let half = file.with_extension("part");
-        let written = std::fs::File::create(&half)
-            .and_then(|writer| Figures(figures.to_vec()).write(std::io::BufWriter::new(writer)))
-            .and_then(|()| std::fs::rename(&half, file));
-        written.map_err(|source| write_error(file, source))
+        let Some(path) = &self.file else { return Ok(()) };
+        let half = path.with_extension("part");
+        let written = File::create(&half).and_then(|file| {
+            Figures(figures.to_vec()).write(BufWriter::new(&file))?;
+            file.sync_all()?;
+            std::fs::rename(&half, path)
+        });
+        written.map_err(|source| write_error(path, source))
     }
 }
 
