@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 
 use par_circuit::{Code, Dataset};
 use par_data::{Batch, Columns, Schema, Table, suggest};
+use par_recourse::generator::GeneratorConfig;
 use par_recourse::metrics::{Asked, ask};
 use par_recourse::{Bundle, Config, Recourse};
 
@@ -347,14 +348,18 @@ impl<'c> Fold<'c> {
         Ok(Labelled { rows, accepted: classes.into_iter().map(|class| Some(class) == favourable).collect() })
     }
 
-    /// The bundle of the paper's preset, with the bins, the classifier and the threshold of the case's own.
+    /// The bundle of the paper's preset, with the bins, the classifier and the threshold of the case's own, and as long
+    /// a training on as many samples.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn paper(&self) -> Result<&Bundle, Error> {
         if self.paper.get().is_none() {
-            let Config { seed, favourable, immutable, bins, classifier, .. } = self.case.config.clone();
-            let config = Config { seed, favourable, immutable, bins, classifier, ..Config::paper() };
+            let own = self.case.config.clone();
+            let GeneratorConfig { conditioning, locked, loss, .. } = GeneratorConfig::paper();
+            let generator = GeneratorConfig { conditioning, locked, loss, ..own.generator };
+            let Config { circuits, answers, .. } = Config::paper();
+            let config = Config { circuits, generator, answers, ..own };
             let bundle = self.case.fit(self.name, &config, &self.training)?;
             // Nobody else sets it: a fold is one task.
             let _ = self.paper.set(bundle);

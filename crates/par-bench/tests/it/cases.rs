@@ -40,7 +40,7 @@ fn labels_are_looked_at_before_anything_is_learned() {
     let text = applicants();
     assert_eq!(
         refused(&text.replacen(",yes,", ",maybe,", 1), "fold", None),
-        "applicants.csv, line 2: `decision` has no class `maybe`, expected one of `no`, `yes`"
+        "applicants.csv, line 2, column `decision`: no class `maybe`, expected one of `no`, `yes`"
     );
     let unlabelled = text.replacen("decision", "verdict", 1);
     assert!(

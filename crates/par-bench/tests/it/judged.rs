@@ -86,7 +86,11 @@ fn a_category_that_nobody_had_cannot_be_judged() {
     let mut answer = COOK;
     answer[JOB] = "pilot";
     let error = Judge::new(&bundle).judge(&COOK, &answer).expect_err("nobody was a pilot");
-    assert_eq!(error.to_string(), "`job` has no category `pilot`, expected one of `clerk`, `cook`, `nurse`");
+    assert_eq!(
+        error.to_string(),
+        "column `job`: no category `pilot`, expected one of `clerk`, `cook`, `nurse`\n\
+         hint: correct the cell, add the value to the schema, or set `missing = true` to take it as unknown"
+    );
 }
 
 #[test]
