@@ -1,17 +1,21 @@
 //! A table that is to be measured on, in the sense in which it is asked, and its folds.
 
+mod fold;
+
 use std::collections::BTreeSet;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use par_data::{Batch, Columns, Schema, Table, suggest};
-use par_recourse::metrics::{Asked, ask};
 use par_recourse::{Bundle, Config, Recourse};
 
+pub use self::fold::{Fold, Labelled};
 use crate::error::Error;
 use crate::method::Recorded;
 
 /// A column with more values than this holds no folds.
 const MAX_FOLDS: usize = 100;
+/// So many rows at a time are handed to a fit, so that they are not all copied at once.
+const ROWS_AT_ONCE: usize = 8192;
 
 /// A table, its schema and how it is asked.
 #[derive(Clone, Debug)]
@@ -27,6 +31,8 @@ pub struct Case {
     /// What other methods answered the same people.
     pub peers: Vec<Recorded>,
     rows: Arc<Batch>,
+    /// The class of every row: a position among the label's.
+    classes: Arc<[usize]>,
     fold: usize,
     factuals: Option<usize>,
     folds: Vec<String>,
@@ -53,7 +59,8 @@ impl Case {
     /// is such a column, those who are asked about have a 1.
     ///
     /// # Errors
-    /// When the table cannot be read, lacks a column, or has fewer than two folds or more than a hundred.
+    /// When the table cannot be read, lacks a column, has a label that is none of the classes, a row without a fold,
+    /// fewer than two folds or more than a hundred, or nobody who is asked about.
     pub fn new(
         name: &str,
         schema: Schema,
@@ -74,34 +81,71 @@ impl Case {
         for batch in table.batches(usize::MAX) {
             rows = batch?;
         }
-        let labels: BTreeSet<&str> = (0..rows.rows()).map(|row| rows.cell(row, fold).trim()).collect();
-        let mut folds: Vec<String> = labels.into_iter().map(str::to_string).collect();
-        if !(2..=MAX_FOLDS).contains(&folds.len()) {
-            let (column, found) = (&header[fold], folds.len());
-            return Err(problem(format!(
-                "`{column}` has {found} values, expected 2 to {MAX_FOLDS} folds\n\
-                 hint: name a column that says for every row in which fold it is tested"
-            )));
-        }
-        // Numbers in their order, where all are.
-        folds.sort_by_key(|fold| fold.parse::<u64>().unwrap_or(u64::MAX));
-        Ok(Self {
+        let folds = folds(&origin, &rows, fold, &header[fold])?;
+        let classes = schema.classes(&columns, &rows)?.into();
+        let case = Self {
             name: name.to_string(),
             schema,
             columns,
             config,
             peers: Vec::new(),
             rows: Arc::new(rows),
+            classes,
             fold,
             factuals,
             folds,
-        })
+        };
+        match factuals {
+            Some(column) if !(0..case.rows()).any(|row| case.is_asked(&case.rows, row)) => {
+                Err(problem(format!(
+                    "`{}` has no 1, so that nobody is asked about\n\
+                 hint: name a column with a 1 for those who are, or none to ask about everybody",
+                    header[column]
+                )))
+            }
+            _ => Ok(case),
+        }
     }
 
     /// The same table, asked in another sense. Its rows are shared.
     #[must_use]
     pub fn asked_as(&self, name: &str, config: Config) -> Self {
         Self { name: name.to_string(), config, ..self.clone() }
+    }
+
+    /// Whether a bundle can be made for every fold: rows of both classes stand outside it.
+    ///
+    /// # Errors
+    /// When they do not, or the configuration calls a class accepted that the label does not have.
+    pub fn check(&self) -> Result<(), Error> {
+        let problem = |problem| Error::Folds { origin: self.columns.origin.to_string(), problem };
+        let favourable = self.favourable().ok_or_else(|| {
+            let known = self.schema.label().map_or(&[][..], |label| &label.classes);
+            let found = self.config.favourable.as_deref().unwrap_or_default();
+            problem(format!("the label has no class `{found}`{}", suggest(found, known)))
+        })?;
+        for fold in &self.folds {
+            let mut found = [false; 2];
+            for row in (0..self.rows()).filter(|&row| self.fold_of(row) != fold) {
+                found[usize::from(self.classes[row] == favourable)] = true;
+            }
+            if found != [true; 2] {
+                let class = if found[1] { "accepted" } else { "denied" };
+                return Err(problem(format!(
+                    "every row outside fold `{fold}` is {class}, expected rows of both classes"
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The position of the class that counts as accepted.
+    fn favourable(&self) -> Option<usize> {
+        let label = self.schema.label()?;
+        match &self.config.favourable {
+            Some(name) => label.classes.iter().position(|class| class == name),
+            None => Some(label.favourable),
+        }
     }
 
     /// The folds, by name.
@@ -114,24 +158,28 @@ impl Case {
         self.rows.rows()
     }
 
+    fn fold_of(&self, row: usize) -> &str {
+        self.rows.cell(row, self.fold).trim()
+    }
+
     /// The rows outside a fold, to learn from.
     pub fn training(&self, fold: &str) -> Batch {
-        let mut rows = Batch::clone(&self.rows);
-        rows.retain(|batch, row| batch.cell(row, self.fold).trim() != fold);
-        rows
+        self.rows.select((0..self.rows()).filter(|&row| self.fold_of(row) != fold))
     }
 
     /// The rows of a fold.
     pub fn test(&self, fold: &str) -> Batch {
-        let mut rows = Batch::clone(&self.rows);
-        rows.retain(|batch, row| batch.cell(row, self.fold).trim() == fold);
-        rows
+        self.rows.select((0..self.rows()).filter(|&row| self.fold_of(row) == fold))
     }
 
     /// Those of some rows who are asked about.
     pub fn people(&self, rows: &Batch) -> Vec<Person> {
-        let is_asked = |row: &usize| self.factuals.is_none_or(|column| rows.cell(*row, column).trim() == "1");
-        (0..rows.rows()).filter(is_asked).map(|row| self.person(rows, row)).collect()
+        let asked = (0..rows.rows()).filter(|&row| self.is_asked(rows, row));
+        asked.map(|row| self.person(rows, row)).collect()
+    }
+
+    fn is_asked(&self, rows: &Batch, row: usize) -> bool {
+        self.factuals.is_none_or(|column| rows.cell(row, column).trim().parse() == Ok(1.0))
     }
 
     /// A row as somebody who asks.
@@ -144,15 +192,25 @@ impl Case {
         Person { id, cells: cells.collect() }
     }
 
+    /// Fold and id of every row, where the table has ids.
+    pub(crate) fn ids(&self) -> Option<impl Iterator<Item = (&str, &str)>> {
+        let id = self.columns.id?;
+        Some((0..self.rows()).map(move |row| (self.fold_of(row), self.rows.cell(row, id).trim())))
+    }
+
     /// Takes all that figures of this case depend on into a checksum.
     pub(crate) fn hash_into(&self, hasher: &mut crc32fast::Hasher) {
         let config = serde_json::to_string(&self.config).expect("a configuration has only text keys");
-        for text in [self.name.as_str(), self.schema.source(), config.as_str()] {
+        let mut add = |text: &str| {
+            // With its length, so that no two lists of texts look alike.
+            hasher.update(&text.len().to_le_bytes());
             hasher.update(text.as_bytes());
-        }
-        for column in (self.columns.features.iter().copied()).chain([self.fold]).chain(self.factuals) {
-            hasher.update(&column.to_le_bytes());
-            (0..self.rows.rows()).for_each(|row| hasher.update(self.rows.cell(row, column).as_bytes()));
+        };
+        [self.name.as_str(), self.schema.source(), config.as_str()].into_iter().for_each(&mut add);
+        let special = [Some(self.fold), self.factuals, self.columns.label, self.columns.id];
+        for column in self.columns.features.iter().copied().chain(special.into_iter().flatten()) {
+            add(&column.to_string());
+            (0..self.rows()).for_each(|row| add(self.rows.cell(row, column)));
         }
         self.peers.iter().for_each(|peer| peer.hash_into(hasher));
     }
@@ -161,7 +219,7 @@ impl Case {
     pub(crate) fn fit(&self, fold: &str, config: &Config, rows: &Batch) -> Result<Bundle, Error> {
         let method = Recourse::new(self.schema.clone(), config.clone());
         method
-            .fit_rows(&self.columns, || Ok([Ok(rows.clone())]), &mut |_| {})
+            .fit_rows(&self.columns, || Ok(in_parts(rows)), &mut |_| {})
             .map_err(|source| self.fit_error(fold, source))
     }
 
@@ -170,85 +228,34 @@ impl Case {
     }
 }
 
-/// A fold of a case: what is learned from the rows outside it, and who is asked about in it.
-#[derive(Debug)]
-pub struct Fold<'c> {
-    /// The case.
-    pub case: &'c Case,
-    /// The fold's name.
-    pub name: &'c str,
-    /// The rows outside the fold.
-    pub training: Batch,
-    /// All rows in it.
-    pub test: Batch,
-    /// Those of them who are asked about.
-    pub people: Vec<Person>,
-    /// Made by the case's configuration.
-    pub bundle: Bundle,
-    paper: OnceLock<Bundle>,
-    asked: OnceLock<Vec<Option<Asked>>>,
+/// The folds of a table, by name.
+fn folds(origin: &str, rows: &Batch, column: usize, name: &str) -> Result<Vec<String>, Error> {
+    let label = |row: usize| rows.cell(row, column).trim();
+    if let Some(row) = (0..rows.rows()).find(|&row| label(row).is_empty()) {
+        let origin = rows.place(row).to_string();
+        return Err(Error::Folds { origin, problem: format!("`{name}` is empty, expected a fold") });
+    }
+    let labels: BTreeSet<&str> = (0..rows.rows()).map(label).collect();
+    let mut folds: Vec<String> = labels.into_iter().map(str::to_string).collect();
+    if !(2..=MAX_FOLDS).contains(&folds.len()) {
+        let found = match folds.len() {
+            1 => "one value".to_string(),
+            many => format!("{many} values"),
+        };
+        let problem = format!(
+            "`{name}` has {found}, expected 2 to {MAX_FOLDS} folds\n\
+             hint: name a column that says for every row in which fold it is tested"
+        );
+        return Err(Error::Folds { origin: origin.to_string(), problem });
+    }
+    // Numbers in their order, others after them.
+    let number = |fold: &String| fold.parse::<f64>().unwrap_or(f64::INFINITY);
+    folds.sort_by(|a, b| number(a).total_cmp(&number(b)));
+    Ok(folds)
 }
 
-impl<'c> Fold<'c> {
-    /// Makes the fold's bundle.
-    ///
-    /// # Errors
-    /// When it cannot be made, or somebody in the fold has a cell that it cannot read.
-    pub fn new(case: &'c Case, name: &'c str) -> Result<Self, Error> {
-        let (training, test) = (case.training(name), case.test(name));
-        let bundle = case.fit(name, &case.config, &training)?;
-        let people = case.people(&test);
-        Ok(Self {
-            case,
-            name,
-            training,
-            test,
-            people,
-            bundle,
-            paper: OnceLock::new(),
-            asked: OnceLock::new(),
-        })
-    }
-
-    /// The bundle of the paper's preset, with the bins, the classifier and the threshold of the case's own.
-    ///
-    /// # Errors
-    /// When it cannot be made.
-    pub fn paper(&self) -> Result<&Bundle, Error> {
-        if self.paper.get().is_none() {
-            let Config { seed, favourable, immutable, bins, classifier, .. } = self.case.config.clone();
-            let config = Config { seed, favourable, immutable, bins, classifier, ..Config::paper() };
-            let bundle = self.case.fit(self.name, &config, &self.training)?;
-            // Nobody else sets it: a fold is one task.
-            let _ = self.paper.set(bundle);
-        }
-        Ok(self.paper.get().expect("it was set just now"))
-    }
-
-    /// What the fold's bundle tells its people, by all methods.
-    ///
-    /// # Errors
-    /// When a cell cannot be read.
-    pub fn asked(&self) -> Result<&[Option<Asked>], Error> {
-        if self.asked.get().is_none() {
-            let asked = self.ask(&self.bundle)?;
-            let _ = self.asked.set(asked);
-        }
-        Ok(self.asked.get().expect("it was set just now"))
-    }
-
-    /// What a bundle tells the fold's people, by all methods.
-    ///
-    /// # Errors
-    /// When a cell cannot be read.
-    pub fn ask(&self, bundle: &Bundle) -> Result<Vec<Option<Asked>>, Error> {
-        let rows: Vec<Vec<&str>> = self.people.iter().map(Person::cells).collect();
-        ask(bundle, &rows).map_err(|(person, source)| self.row_error(person, source))
-    }
-
-    pub(crate) fn row_error(&self, person: usize, source: par_data::CellError) -> Error {
-        let id = &self.people[person].id;
-        let row = (0..self.test.rows()).find(|&row| self.case.person(&self.test, row).id == *id);
-        Error::Row { place: self.test.place(row.unwrap_or(0)), source }
-    }
+/// The rows of a batch, some at a time.
+pub(crate) fn in_parts(rows: &Batch) -> impl Iterator<Item = Result<Batch, par_data::Error>> {
+    let parts = (0..rows.rows()).step_by(ROWS_AT_ONCE);
+    parts.map(|first| Ok(rows.select(first..rows.rows().min(first + ROWS_AT_ONCE))))
 }

@@ -1,8 +1,8 @@
 //! How good an answer is, whoever gave it: one code for our methods and for others.
 
 use par_circuit::Evaluator;
-use par_data::schema::{Kind, Monotone};
-use par_data::{CellError, Feature};
+use par_data::schema::Monotone;
+use par_data::{CellError, Code, Feature, UNKNOWN};
 use par_recourse::Bundle;
 use par_recourse::metrics::Mean;
 
@@ -24,7 +24,8 @@ pub struct Judged {
     pub score: f64,
     /// Whether that is enough.
     pub valid: bool,
-    /// Whether immutable features are as they were, and no feature moves in a direction it must not.
+    /// Whether immutable features are as they were, and no feature moves in a direction it must not, or between
+    /// what is known and what is not.
     pub actionable: bool,
     /// Whether the rules are kept.
     pub causal: bool,
@@ -58,7 +59,7 @@ impl<'b> Judge<'b> {
             .iter()
             .enumerate()
             .map(|(place, feature)| {
-                Move::new(feature, factual[place], answer[place], own[place].cmp(&codes[place]))
+                Move::new(feature, [factual[place], answer[place]], [own[place], codes[place]])
             })
             .collect();
         let actionable = features.iter().zip(&moves).enumerate().all(|(place, (feature, step))| {
@@ -67,17 +68,18 @@ impl<'b> Judge<'b> {
                 Monotone::Increasing => *step != Move::Down,
                 Monotone::Decreasing => *step != Move::Up,
             };
-            fits && (*step == Move::Stays || !bundle.constraints().is_immutable(place))
+            let is_known = *step != Move::Unknown;
+            *step == Move::Stays || fits && is_known && !bundle.constraints().is_immutable(place)
         });
         let rules = bundle.schema().rules();
         let causal = rules
             .iter()
             .all(|rule| moves[rule.if_increases] != Move::Up || moves[rule.must_increase] == Move::Up);
         let (mut similarity, mut distance) = (0.0, 0.0);
-        for (place, step) in moves.iter().enumerate().filter(|(_, step)| **step != Move::Stays) {
+        for (place, _) in moves.iter().enumerate().filter(|(_, step)| **step != Move::Stays) {
             let moved = bundle.moved_by(place, factual[place], answer[place]);
             similarity += moved.unwrap_or(0.0);
-            distance += moved.unwrap_or(if *step == Move::Stays { 0.0 } else { 1.0 });
+            distance += moved.unwrap_or(1.0);
         }
         let score = bundle.probability(&codes);
         Ok(Judged {
@@ -99,23 +101,26 @@ enum Move {
     Stays,
     Up,
     Down,
-    /// To another category, which is neither above nor below.
-    Aside,
+    /// To or from what is not known, of which nobody can say whether it is above or below.
+    Unknown,
 }
 
 impl Move {
-    /// Numbers are compared as numbers and texts as texts; `order` is that of the codes, factual to answer.
-    fn new(feature: &Feature, from: &str, to: &str, order: std::cmp::Ordering) -> Self {
+    /// From the first to the second of two cells, and of their codes. Numbers are compared as numbers, categories as
+    /// they are written, and the order of categories is that of their codes, which means nothing where the schema
+    /// asks for none.
+    fn new(feature: &Feature, [from, to]: [&str; 2], [own, code]: [Code; 2]) -> Self {
         use std::cmp::Ordering::{Equal, Greater, Less};
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
         let order = match (feature.kind.is_numeric(), number(from), number(to)) {
-            (true, Some(from), Some(to)) => from.total_cmp(&to),
+            // Not `total_cmp`, by which -0 is below 0.
+            (true, Some(from), Some(to)) => from.partial_cmp(&to).unwrap_or(Equal),
             _ if from.trim() == to.trim() => Equal,
-            _ => order,
+            _ if own == UNKNOWN || code == UNKNOWN => return Self::Unknown,
+            _ => own.cmp(&code),
         };
         match order {
             Equal => Self::Stays,
-            _ if feature.kind == Kind::Nominal && feature.monotone == Monotone::None => Self::Aside,
             Less => Self::Up,
             Greater => Self::Down,
         }

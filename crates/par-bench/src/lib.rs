@@ -4,11 +4,12 @@
 //! |------|----------------|-------------------------------------|-----------------------------------|
 //! | 1    | [`case`]       | a table, its schema, how it is asked | folds, each with its bundle      |
 //! | 2    | [`method`]     | the people of a fold                | what each of them could become    |
-//! | 3    | [`judge`]      | an answer, whoever gave it          | the measures of the paper         |
-//! | 4    | [`experiment`] | a fold                              | figures                           |
-//! | 5    | [`run`]        | cases                               | all figures, fold by fold         |
-//! | 6    | [`figures`]    | `figures.csv`                       | means and deviations over folds   |
-//! | 7    | [`paper`]      | the name of a table                 | what is published of it           |
+//! | 3    | [`peers`]      | a table of others' answers          | methods that answer so            |
+//! | 4    | [`judge`]      | an answer, whoever gave it          | the measures of the paper         |
+//! | 5    | [`experiment`] | a fold                              | figures                           |
+//! | 6    | [`run`]        | cases                               | all figures, fold by fold         |
+//! | 7    | [`figures`]    | `figures.csv`                       | means and deviations over folds   |
+//! | 8    | [`paper`]      | the name of a table                 | what is published of it           |
 //! | –    | [`synthetic`]  | how many people, how many features  | a table of people who were drawn  |
 //!
 //! Nothing here prints; a figure is a number in one tidy table, and every plot is made from that table alone.
@@ -19,6 +20,7 @@ pub mod figures;
 pub mod judge;
 pub mod method;
 pub mod paper;
+pub mod peers;
 pub mod run;
 pub mod synthetic;
 
@@ -26,7 +28,7 @@ mod error;
 #[cfg(test)]
 mod test_case;
 
-pub use case::{Case, Fold, Person};
+pub use case::{Case, Fold, Labelled, Person};
 pub use error::Error;
 pub use experiment::Experiment;
 pub use figures::{Figure, Figures, Metric, Sheet, Spread};

@@ -49,21 +49,32 @@ impl Method for Ours<'_> {
     }
 }
 
-/// Answers that another program found and wrote down.
+/// Answers that another program found and wrote down; see [`peers`](crate::peers).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     name: String,
     /// By fold and id.
-    answers: BTreeMap<(String, String), Reply>,
+    answers: BTreeMap<(String, String), Given>,
+}
+
+/// What somebody could become, as it was written down.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Given {
+    /// In schema order; absent where the person's own stays.
+    pub(crate) cells: Vec<Option<String>>,
+    pub(crate) microseconds: Option<f64>,
 }
 
 impl Recorded {
+    pub(crate) fn new(name: String, answers: BTreeMap<(String, String), Given>) -> Self {
+        Self { name, answers }
+    }
+
     /// Takes the answers into a checksum.
     pub(crate) fn hash_into(&self, hasher: &mut crc32fast::Hasher) {
-        hasher.update(self.name.as_bytes());
-        for ((fold, id), reply) in &self.answers {
-            [fold, id].into_iter().chain(&reply.cells).for_each(|text| hasher.update(text.as_bytes()));
-        }
+        let answers = self.answers.iter().map(|(person, given)| (person, &given.cells, given.microseconds));
+        let text = serde_json::to_string(&(&self.name, answers.collect::<Vec<_>>()));
+        hasher.update(text.expect("texts and numbers").as_bytes());
     }
 }
 
@@ -73,7 +84,14 @@ impl Method for Recorded {
     }
 
     fn answer(&self, fold: &str, people: &[Person]) -> Vec<Option<Reply>> {
-        let reply = |person: &Person| self.answers.get(&(fold.to_string(), person.id.clone())).cloned();
+        let reply = |person: &Person| {
+            let given = self.answers.get(&(fold.to_string(), person.id.clone()))?;
+            let cells = given.cells.iter().zip(&person.cells);
+            Some(Reply {
+                cells: cells.map(|(cell, own)| cell.as_ref().unwrap_or(own).clone()).collect(),
+                microseconds: given.microseconds,
+            })
+        };
         people.iter().map(reply).collect()
     }
 }

@@ -1,6 +1,8 @@
 //! A run of experiments over cases and their folds, which goes on where it was interrupted.
 
-use std::io::BufReader;
+use std::collections::BTreeSet;
+use std::fs::File;
+use std::io::{BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,8 +20,8 @@ pub struct Bench {
     pub cases: Vec<Case>,
     /// What.
     pub experiments: Vec<Experiment>,
-    /// The folder for the folds that are done, so that a run that is interrupted goes on from there. It is gone when
-    /// the run is complete.
+    /// The folder for the folds that are done, so that a run that is interrupted goes on from there. When the run is
+    /// complete it is gone, unless it holds something else, such as folds of a run with other settings.
     pub parts: Option<PathBuf>,
 }
 
@@ -40,11 +42,20 @@ pub struct Progress<'a> {
     pub what: &'a str,
 }
 
-/// A part of a run: a fold of a case, what is measured of a case as a whole, or of synthetic tables, which are of none.
+/// A part of a run, and where its figures are kept.
 struct Part<'b> {
-    case: Option<&'b Case>,
-    fold: Option<&'b str>,
+    of: Of<'b>,
     file: Option<PathBuf>,
+}
+
+/// What a part measures.
+#[derive(Clone, Copy)]
+enum Of<'b> {
+    Fold(&'b Case, &'b str),
+    /// What has to be alone on the machine, and is of no fold.
+    Case(&'b Case),
+    /// Synthetic tables, which are of no case.
+    Synthetic,
 }
 
 /// What learning a bundle takes, beside the experiments.
@@ -54,8 +65,10 @@ impl Bench {
     /// Measures everything, folds side by side, and tells how far it is.
     ///
     /// # Errors
-    /// At the first fold that cannot be measured; those that are done are kept.
+    /// When a case cannot be measured, or two have the same name; at the first fold that cannot be measured. Folds that
+    /// are done are kept.
     pub fn run(&self, tell: &(dyn Fn(Progress<'_>) + Sync)) -> Result<Figures, Error> {
+        self.check()?;
         let folder = self.parts.as_ref().map(|parts| parts.join(format!("{:08x}", self.fingerprint())));
         if let Some(folder) = &folder {
             std::fs::create_dir_all(folder).map_err(|source| write_error(folder, source))?;
@@ -65,8 +78,7 @@ impl Bench {
         let done = AtomicU64::new(0);
         let step = |part: &Part<'_>, what: &str, weight: u64, is_new: bool| {
             let done = done.fetch_add(weight, Ordering::Relaxed) + weight;
-            let fold = part.fold.unwrap_or("");
-            tell(Progress { done, of, is_new, case: part.name(), fold, what });
+            tell(Progress { done, of, is_new, case: part.table(), fold: part.fold(), what });
         };
         let measure = |part: &Part<'_>| -> Result<Vec<Figure>, Error> {
             if let Some(figures) = part.read() {
@@ -81,11 +93,29 @@ impl Bench {
         for part in &alone {
             figures.push(measure(part)?);
         }
-        if let Some(parts) = &self.parts {
-            // What is left of it does no harm.
-            let _ = std::fs::remove_dir_all(parts);
+        if let (Some(parts), Some(folder)) = (&self.parts, &folder) {
+            // What is left does no harm, and what is not of this run is not ours to remove.
+            let _ = std::fs::remove_dir_all(folder).and_then(|()| std::fs::remove_dir(parts));
         }
         Ok(Figures(figures.concat()))
+    }
+
+    /// Whether every case can be measured, so that nobody waits for a run that cannot end well.
+    fn check(&self) -> Result<(), Error> {
+        let mut names = BTreeSet::new();
+        for case in &self.cases {
+            case.check()?;
+            if !names.insert(&case.name) {
+                let origin = case.columns.origin.to_string();
+                let problem = format!(
+                    "another table is called `{}` too, and their figures could not be told apart\n\
+                     hint: give their schemas different names",
+                    case.name
+                );
+                return Err(Error::Folds { origin, problem });
+            }
+        }
+        Ok(())
     }
 
     /// The folds of all cases, and what is to be measured alone.
@@ -93,46 +123,56 @@ impl Bench {
         let (mut folds, mut alone) = (Vec::new(), Vec::new());
         let file = |name: String| folder.map(|folder| folder.join(name));
         for (number, case) in self.cases.iter().enumerate() {
-            if self.experiments.iter().any(|experiment| !experiment.is_alone()) {
+            if self.experiments(false).next().is_some() {
                 for (place, fold) in case.folds().iter().enumerate() {
                     let file = file(format!("{number}-{place}.csv"));
-                    folds.push(Part { case: Some(case), fold: Some(fold), file });
+                    folds.push(Part { of: Of::Fold(case, fold), file });
                 }
             }
-            if self.experiments.iter().any(|experiment| experiment.is_alone()) {
-                alone.push(Part { case: Some(case), fold: None, file: file(format!("{number}.csv")) });
+            if self.experiments(true).next().is_some() {
+                alone.push(Part { of: Of::Case(case), file: file(format!("{number}.csv")) });
             }
         }
         if self.experiments.contains(&Experiment::Growth) {
-            alone.push(Part { case: None, fold: None, file: file(format!("{}.csv", growth::SYNTHETIC)) });
+            alone.push(Part { of: Of::Synthetic, file: file(format!("{}.csv", growth::SYNTHETIC)) });
         }
         (folds, alone)
     }
 
     /// About how long a part takes.
     fn weight(&self, part: &Part<'_>) -> u64 {
-        let own = self.experiments.iter().filter(|experiment| experiment.is_alone() == part.fold.is_none());
-        own.map(|experiment| experiment.weight()).sum::<u64>() + part.fold.map_or(0, |_| FIT)
+        let experiments = |alone| self.experiments(alone).map(Experiment::weight).sum::<u64>();
+        match part.of {
+            Of::Fold(..) => FIT + experiments(false),
+            Of::Case(_) => experiments(true),
+            Of::Synthetic => Experiment::Growth.weight(),
+        }
+    }
+
+    /// The experiments that have to be alone, or those that do not.
+    fn experiments(&self, alone: bool) -> impl Iterator<Item = Experiment> {
+        self.experiments.iter().copied().filter(move |experiment| experiment.is_alone() == alone)
     }
 
     fn measure(&self, part: &Part<'_>, step: &dyn Fn(&str, u64)) -> Result<Vec<Figure>, Error> {
-        let mut sheet = Sheet::new(part.name(), part.fold.unwrap_or(""));
-        match (part.case, part.fold) {
-            (Some(case), Some(name)) => {
+        let mut sheet = Sheet::new(part.table(), part.fold());
+        match part.of {
+            Of::Fold(case, name) => {
                 let fold = Fold::new(case, name)?;
                 step("bundle", FIT);
-                for experiment in self.experiments.iter().filter(|experiment| !experiment.is_alone()) {
+                sheet.mean("people", "readable", fold.readable());
+                for experiment in self.experiments(false) {
                     experiment.measure(&fold, &mut sheet)?;
                     step(experiment.name(), experiment.weight());
                 }
             }
-            (Some(case), None) => {
-                for experiment in self.experiments.iter().filter(|experiment| experiment.is_alone()) {
+            Of::Case(case) => {
+                for experiment in self.experiments(true) {
                     experiment.measure_alone(case, &mut sheet)?;
                     step(experiment.name(), experiment.weight());
                 }
             }
-            (None, _) => {
+            Of::Synthetic => {
                 growth::measure_synthetic(&mut sheet)?;
                 step(Experiment::Growth.name(), Experiment::Growth.weight());
             }
@@ -156,25 +196,40 @@ impl Bench {
 
 impl Part<'_> {
     /// The table's name in figures.
-    fn name(&self) -> &str {
-        self.case.map_or(growth::SYNTHETIC, |case| &case.name)
+    fn table(&self) -> &str {
+        match self.of {
+            Of::Fold(case, _) | Of::Case(case) => &case.name,
+            Of::Synthetic => growth::SYNTHETIC,
+        }
+    }
+
+    /// The fold's name in figures; empty for what is of none.
+    fn fold(&self) -> &str {
+        match self.of {
+            Of::Fold(_, fold) => fold,
+            Of::Case(_) | Of::Synthetic => "",
+        }
     }
 
     /// What an interrupted run left, if it is whole.
     fn read(&self) -> Option<Vec<Figure>> {
         let file = self.file.as_ref()?;
-        let reader = BufReader::new(std::fs::File::open(file).ok()?);
-        Some(Figures::read(reader, &file.display().to_string()).ok()?.0)
+        let reader = BufReader::new(File::open(file).ok()?);
+        let Figures(figures) = Figures::read(reader, &file.display().to_string()).ok()?;
+        let is_own = |figure: &Figure| figure.table == self.table() && figure.fold == self.fold();
+        figures.iter().all(is_own).then_some(figures)
     }
 
     /// Keeps what was measured: the whole file or none.
     fn write(&self, figures: &[Figure]) -> Result<(), Error> {
-        let Some(file) = &self.file else { return Ok(()) };
-        let half = file.with_extension("part");
-        let written = std::fs::File::create(&half)
-            .and_then(|writer| Figures(figures.to_vec()).write(std::io::BufWriter::new(writer)))
-            .and_then(|()| std::fs::rename(&half, file));
-        written.map_err(|source| write_error(file, source))
+        let Some(path) = &self.file else { return Ok(()) };
+        let half = path.with_extension("part");
+        let written = File::create(&half).and_then(|file| {
+            Figures(figures.to_vec()).write(BufWriter::new(&file))?;
+            file.sync_all()?;
+            std::fs::rename(&half, path)
+        });
+        written.map_err(|source| write_error(path, source))
     }
 }
 

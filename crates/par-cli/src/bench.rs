@@ -6,7 +6,7 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use par_bench::{Case, Experiment, paper};
+use par_bench::{Case, Experiment, paper, peers};
 use par_data::{Schema, Table, TableOptions};
 use par_recourse::Config;
 
@@ -21,7 +21,10 @@ Examples:
 
 Each fold's bundle learns from the rows outside the fold and is asked about those in it: the ones with a 1 in the
 column of `--factuals`, or all. Tables that the paper measures on are known by their schema and asked as in the
-paper, unless `--config` says otherwise. A run that is interrupted goes on where it was when it is begun again.";
+paper, unless `--config` says otherwise. A run that is interrupted goes on where it was when it is begun again.
+
+Answers of other methods have the columns method, fold, id, k, time_s and the features. Only the first answer to
+somebody, k = 0, is scored; k = -1 says that nothing was found, and an empty cell stands for the person's own.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES, group(ArgGroup::new("what").required(true).args(["table", "suite"])))]
@@ -44,6 +47,9 @@ pub(crate) struct Bench {
     /// Settings, as TOML, instead of the usual ones and those for tables of the paper
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
+    /// What other methods answered the same people: a file, or a folder with NAME.csv or NAME.csv.gz for a table NAME
+    #[arg(long, value_name = "PATH")]
+    peers: Option<PathBuf>,
     /// Experiments to run [default: all]
     #[arg(long, value_name = "EXPERIMENT", value_enum, value_delimiter = ',')]
     only: Vec<What>,
@@ -92,6 +98,13 @@ impl Bench {
         let mut cases = Vec::new();
         for (table, schema) in self.tables()? {
             cases.extend(self.cases(&table, &schema)?);
+        }
+        cases.iter().try_for_each(Case::check)?;
+        if let Some(folder) = self.peers.as_ref().filter(|_| cases.iter().all(|case| case.peers.is_empty())) {
+            bail!(
+                "{}: holds no answers, expected NAME.csv or NAME.csv.gz for a table NAME",
+                folder.display()
+            );
         }
         let mut experiments: Vec<Experiment> = self.only.iter().map(|what| what.experiment()).collect();
         if experiments.is_empty() {
@@ -152,13 +165,37 @@ impl Bench {
             None => Config::default(),
         };
         let name = described.name().map_or_else(|| stem(table), str::to_string);
-        let case = Case::new(&name, described, config, read, &fold, factuals.as_deref())?;
+        let mut case = Case::new(&name, described, config, read, &fold, factuals.as_deref())?;
+        if let Some(file) = self.peers_of(table)? {
+            case.peers = peers::load(file, &case)?;
+        }
         Ok(match (known.is_empty(), &self.config) {
             (false, None) => {
                 known.iter().map(|known| case.asked_as(&known.name, known.config.clone())).collect()
             }
             _ => vec![case],
         })
+    }
+
+    /// The file of what others answered the people of a table. In a folder of them not every table has one.
+    fn peers_of(&self, table: &Path) -> Result<Option<PathBuf>> {
+        let Some(path) = &self.peers else { return Ok(None) };
+        if !path.is_dir() {
+            if self.suite.is_some() {
+                bail!(
+                    "{}: is no folder, expected one with NAME.csv or NAME.csv.gz for the tables of `--suite`",
+                    path.display()
+                );
+            }
+            return Ok(Some(path.clone()));
+        }
+        let name = stem(table);
+        let file = ["csv", "csv.gz"].map(|ending| path.join(format!("{name}.{ending}")));
+        let file = file.into_iter().find(|file| file.is_file());
+        if file.is_none() && self.suite.is_none() {
+            bail!("{}: holds no answers for `{name}`, expected {name}.csv or {name}.csv.gz", path.display());
+        }
+        Ok(file)
     }
 }
 

@@ -263,6 +263,25 @@ impl Batch {
         Place { origin: Arc::clone(&self.origin), unit: self.unit, position: self.rows[row].position }
     }
 
+    /// A batch of some of the rows, by their numbers in this batch, which takes no more room than they do. They keep
+    /// their positions.
+    ///
+    /// # Panics
+    /// When a row lies outside the batch.
+    #[must_use]
+    pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Self {
+        let mut selected = Self { unit: self.unit, ..Self::new(Arc::clone(&self.origin), self.width) };
+        for row in rows {
+            let first_cell = selected.ends.len();
+            for column in 0..self.width {
+                selected.text.push_str(self.cell(row, column));
+                selected.ends.push(selected.text.len());
+            }
+            selected.rows.push(BatchRow { first_cell, position: self.position(row) });
+        }
+        selected
+    }
+
     /// Leaves out the rows for which `keep` says no, by their number in this batch. The others keep
     /// their positions.
     pub fn retain(&mut self, mut keep: impl FnMut(&Self, usize) -> bool) {
@@ -298,6 +317,10 @@ mod tests {
         batch.retain(|batch, row| batch.cell(row, 1) == "0");
         assert_eq!(batch.rows(), 2);
         assert_eq!((batch.cell(1, 0), batch.position(1)), ("c", 3));
+
+        let last = batch.select([1]);
+        assert_eq!((last.rows(), last.cell(0, 0), last.place(0)), (1, "c", batch.place(1)));
+        assert_eq!((last.text.as_str(), last.ends.len()), ("c0", 2));
     }
 
     #[test]

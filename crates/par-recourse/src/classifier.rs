@@ -9,7 +9,9 @@ mod training;
 use par_circuit::{Ball, Code};
 
 pub use self::config::{Balance, ClassifierConfig, ClassifierError, Threshold};
-pub use self::measures::{accuracy, auc, youden_threshold};
+pub use self::measures::{
+    CalibrationBin, accuracy, auc, brier, calibration, calibration_error, youden_threshold,
+};
 pub use self::neural::NeuralClassifier;
 pub use self::training::{Epoch, History};
 

@@ -108,7 +108,7 @@ impl Recourse {
         )?;
         let threshold = match config.classifier.threshold {
             Threshold::Fixed(threshold) => threshold,
-            Threshold::Youden => self.youden(columns, favourable, open)?,
+            Threshold::Youden => self.youden(columns, open)?,
         };
         let scores: Vec<f64> = rows.rows.rows().map(|row| probability(classifier.log_odds(row))).collect();
         let accepted = self.circuit("accepted", &rows.of_class(true), progress)?;
@@ -174,16 +174,20 @@ impl Recourse {
             .map_err(|source| Error::Circuit { class, source })
     }
 
-    /// The threshold by Youden's J on rows that neither bins nor classifier have seen.
+    /// The threshold by Youden's J on rows that neither bins nor classifier have seen: what a fit takes for the
+    /// threshold `"youden"`.
+    ///
+    /// # Errors
+    /// As [`Recourse::fit`].
     ///
     /// # Paper
     /// "Threshold Selection for GMSC".
-    fn youden<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
+    pub fn youden<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
         &self,
         columns: &Columns,
-        favourable: usize,
         open: impl Fn() -> Result<B, par_data::Error>,
     ) -> Result<f64, Error> {
+        let favourable = self.favourable()?;
         let seed = self.seed(Part::Threshold);
         let part = |kept_back: bool| {
             let batches = open()?.into_iter();

@@ -185,16 +185,8 @@ pub(super) fn measure_variants(
 
 /// Those of a fold who are denied, by their places.
 pub(super) fn denied(fold: &Fold<'_>) -> Result<Vec<usize>, Error> {
-    let bundle = &fold.bundle;
-    let mut denied = Vec::new();
-    for (place, person) in fold.people.iter().enumerate() {
-        let codes = bundle.discretizer().encode_row(&person.cells());
-        let codes = codes.map_err(|source| fold.row_error(place, source))?;
-        if bundle.probability(codes.codes()) < bundle.threshold() {
-            denied.push(place);
-        }
-    }
-    Ok(denied)
+    let asked = fold.asked()?;
+    Ok((0..asked.len()).filter(|&place| asked[place].is_some()).collect())
 }
 
 /// A bundle's most probable rows, and what its local search makes of them, judged by itself.

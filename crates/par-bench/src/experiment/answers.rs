@@ -25,7 +25,7 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     sheet.mean("people", "possible", Mean::share(asked.iter().flatten().map(possible), denied));
     ours(fold, &fold.bundle, "", asked, sheet);
     let paper = fold.paper()?;
-    ours(fold, paper, "paper/", &fold.ask(paper)?, sheet);
+    ours(fold, paper, "paper/", fold.asked_by_paper()?, sheet);
     for peer in &fold.case.peers {
         let judged = judge(fold, &fold.bundle, asked, peer);
         add(sheet, peer.name(), &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());

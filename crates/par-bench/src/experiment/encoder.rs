@@ -71,11 +71,8 @@ fn add_shifts(bundle: &Bundle, denied: &[Vec<Code>], method: &str, sheet: &mut S
     }
 }
 
-/// The rows that are like another in these features. Without such features nobody is: there is nothing to hold fixed.
+/// The rows that are like another in these features.
 fn sharing(rows: &[Vec<Code>], features: &[usize]) -> Vec<usize> {
-    if features.is_empty() {
-        return Vec::new();
-    }
     let key = |row: &Vec<Code>| features.iter().map(|&feature| row[feature]).collect::<Vec<Code>>();
     let mut counts: BTreeMap<Vec<Code>, usize> = BTreeMap::new();
     rows.iter().for_each(|row| *counts.entry(key(row)).or_default() += 1);

@@ -1,5 +1,6 @@
 //! The binary as a person at a terminal meets it.
 
+mod bench;
 mod circuit;
 mod circuit_file;
 mod demo;

@@ -61,6 +61,65 @@ pub fn accuracy(scores: &[f64], accepted: &[bool], threshold: f64) -> Option<f64
     (!scores.is_empty()).then(|| right as f64 / scores.len() as f64)
 }
 
+/// The mean squared difference of a score from 1 for an accepted row and from 0 for a denied one, the Brier score;
+/// `None` without rows.
+///
+/// # Panics
+/// Unless there are as many scores as labels.
+pub fn brier(scores: &[f64], accepted: &[bool]) -> Option<f64> {
+    assert_eq!(scores.len(), accepted.len(), "one score a row");
+    let squares = scores.iter().zip(accepted).map(|(score, accepted)| (score - truth(*accepted)).powi(2));
+    (!scores.is_empty()).then(|| squares.sum::<f64>() / scores.len() as f64)
+}
+
+/// Rows whose scores are alike: how high they are, and how often such rows are accepted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct CalibrationBin {
+    /// How many rows there are.
+    pub rows: usize,
+    /// Their mean score; `None` without rows.
+    pub predicted: Option<f64>,
+    /// The share of them that is accepted; `None` without rows.
+    pub observed: Option<f64>,
+}
+
+/// The calibration curve: rows in `bins` bins of equal width by their score, a score of 1 in the last.
+///
+/// # Panics
+/// Unless there are as many scores as labels, each from 0 to 1, and at least one bin.
+pub fn calibration(scores: &[f64], accepted: &[bool], bins: usize) -> Vec<CalibrationBin> {
+    assert_eq!(scores.len(), accepted.len(), "one score a row");
+    assert!(bins > 0, "at least one bin");
+    let mut sums = vec![(0_usize, 0.0, 0.0); bins];
+    for (&score, &accepted) in scores.iter().zip(accepted) {
+        assert!((0.0..=1.0).contains(&score), "a score is a probability");
+        let (rows, predicted, observed) = &mut sums[((score * bins as f64) as usize).min(bins - 1)];
+        *rows += 1;
+        *predicted += score;
+        *observed += truth(accepted);
+    }
+    let mean = |sum: f64, rows: usize| (rows > 0).then(|| sum / rows as f64);
+    let bin = |(rows, predicted, observed)| CalibrationBin {
+        rows,
+        predicted: mean(predicted, rows),
+        observed: mean(observed, rows),
+    };
+    sums.into_iter().map(bin).collect()
+}
+
+/// How far scores are from the shares they stand for: the mean over rows of the difference between predicted and
+/// observed in their bin, the expected calibration error. `None` without rows.
+pub fn calibration_error(curve: &[CalibrationBin]) -> Option<f64> {
+    let rows: usize = curve.iter().map(|bin| bin.rows).sum();
+    let differences =
+        curve.iter().filter_map(|bin| Some(bin.rows as f64 * (bin.predicted? - bin.observed?).abs()));
+    (rows > 0).then(|| differences.sum::<f64>() / rows as f64)
+}
+
+fn truth(accepted: bool) -> f64 {
+    f64::from(u8::from(accepted))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -90,5 +149,33 @@ mod tests {
     fn accuracy_counts_a_score_at_the_threshold_as_accepted() {
         assert_eq!(accuracy(&[0.4, 0.5, 0.6, 0.7], &[false, true, true, false], 0.5), Some(0.75));
         assert_eq!(accuracy(&[], &[], 0.5), None);
+    }
+
+    #[test]
+    fn brier_is_the_mean_squared_miss() {
+        assert_eq!(brier(&[0.5, 1.0, 0.25], &[true, true, false]), Some((0.25 + 0.0 + 0.0625) / 3.0));
+        assert_eq!(brier(&[], &[]), None);
+    }
+
+    #[test]
+    fn calibration_compares_scores_with_shares_bin_by_bin() {
+        let scores = [0.0, 0.25, 0.5, 0.75, 1.0];
+        let accepted = [false, true, true, true, false];
+        let curve = calibration(&scores, &accepted, 2);
+        // Half is the lower end of the second bin.
+        assert_eq!(
+            curve,
+            [
+                CalibrationBin { rows: 2, predicted: Some(0.125), observed: Some(0.5) },
+                CalibrationBin { rows: 3, predicted: Some(0.75), observed: Some(2.0 / 3.0) },
+            ]
+        );
+        let expected = (2.0 * 0.375 + 3.0 * (0.75 - 2.0 / 3.0)) / 5.0;
+        assert_eq!(calibration_error(&curve), Some(expected));
+
+        let one = calibration(&[0.95], &[true], 10);
+        assert_eq!(one[8], CalibrationBin { rows: 0, predicted: None, observed: None });
+        assert_eq!(calibration_error(&one), Some(1.0 - 0.95));
+        assert_eq!(calibration_error(&calibration(&[], &[], 10)), None);
     }
 }

@@ -1,0 +1,250 @@
+//! Answers that other programs found, read from a table.
+//!
+//! Its columns are `method`, `fold`, `id`, `k`, `time_s` and the features, in any order; others are not looked at. `k`
+//! counts what a method offers to somebody from 0, and -1 with empty cells says that it found nothing. An empty cell of
+//! an answer stands for the person's own. Only the first answer, `k` = 0, is scored: it is what the method puts first,
+//! and a method that offers ten must not be judged by the luckiest of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use par_data::{Batch, Feature, Table, TableOptions, found_instead, suggest};
+
+use crate::case::Case;
+use crate::error::Error;
+use crate::method::{Given, Recorded};
+
+/// More methods than this are a sign of another kind of file.
+const MAX_METHODS: usize = 100;
+const ROWS_AT_ONCE: usize = 4096;
+/// Beside the features.
+const COLUMNS: [&str; 5] = ["method", "fold", "id", "k", "time_s"];
+/// What stands in figures under its own name.
+const RESERVED: [&str; 10] = [
+    "generate",
+    "refine",
+    "exact",
+    "people",
+    "frontier",
+    "factual",
+    "bins",
+    "classifier",
+    "generator",
+    "fit",
+];
+
+/// Reads the answers of other methods to the people of a case.
+///
+/// # Errors
+/// When the file cannot be read, lacks a column, names a fold or an id that the case does not have, or has a cell that
+/// cannot be meant; and when the case's table has no ids.
+pub fn load(path: impl AsRef<Path>, case: &Case) -> Result<Vec<Recorded>, Error> {
+    read(Table::open(path, &TableOptions::default())?, case)
+}
+
+/// Reads the answers of other methods from an opened table.
+///
+/// # Errors
+/// As [`load`].
+pub fn read(table: Table, case: &Case) -> Result<Vec<Recorded>, Error> {
+    let layout = Layout::new(&table, case)?;
+    let known = Known::new(case, table.origin())?;
+    let mut methods: BTreeMap<String, BTreeMap<(String, String), Seen>> = BTreeMap::new();
+    // In the order in which they appear.
+    let mut names: Vec<String> = Vec::new();
+    for batch in table.batches(ROWS_AT_ONCE) {
+        let batch = batch?;
+        for row in 0..batch.rows() {
+            let origin = &layout.origin;
+            let problem =
+                |problem| Error::Peers { origin: origin.clone(), line: batch.position(row), problem };
+            let line = layout.line(&batch, row, case).map_err(problem)?;
+            known.check(line.fold, line.id).map_err(problem)?;
+            if !methods.contains_key(line.method) {
+                if names.len() == MAX_METHODS {
+                    return Err(problem(format!("there are more than {MAX_METHODS} methods")));
+                }
+                names.push(line.method.to_string());
+            }
+            let people = methods.entry(line.method.to_string()).or_default();
+            let seen = people.entry((line.fold.to_string(), line.id.to_string())).or_default();
+            seen.add(&line, batch.position(row)).map_err(|expected| {
+                let Line { method, fold, id, k, .. } = line;
+                problem(format!("`{method}`, fold `{fold}`, id `{id}`, k `{k}`: {expected}"))
+            })?;
+        }
+    }
+    let record = |name: String| {
+        let mut answers = BTreeMap::new();
+        for ((fold, id), seen) in methods.remove(&name).unwrap_or_default() {
+            match (seen.first, seen.others.first_key_value()) {
+                (Some(first), _) => {
+                    answers.insert((fold, id), first);
+                }
+                (None, Some((k, line))) => {
+                    let problem =
+                        format!("`{name}`, fold `{fold}`, id `{id}`: there is a k `{k}` and no k `0`");
+                    return Err(Error::Peers { origin: layout.origin.clone(), line: *line, problem });
+                }
+                (None, None) => {}
+            }
+        }
+        Ok(Recorded::new(name, answers))
+    };
+    names.into_iter().map(record).collect()
+}
+
+/// Where the columns stand.
+struct Layout {
+    origin: String,
+    columns: [usize; 5],
+    features: Vec<usize>,
+}
+
+/// A line of the file.
+struct Line<'l> {
+    method: &'l str,
+    fold: &'l str,
+    id: &'l str,
+    k: i64,
+    microseconds: Option<f64>,
+    /// Absent where the person's own stays.
+    cells: Vec<Option<&'l str>>,
+}
+
+impl Layout {
+    fn new(table: &Table, case: &Case) -> Result<Self, Error> {
+        let (origin, header) = (table.origin().to_string(), table.columns());
+        let find = |name: &str| {
+            header.iter().position(|own| own.trim() == name).ok_or_else(|| {
+                let problem = format!("no column `{name}`{}", found_instead(name, header));
+                Error::Peers { origin: origin.clone(), line: 1, problem }
+            })
+        };
+        let mut columns = [0; 5];
+        for (column, name) in columns.iter_mut().zip(COLUMNS) {
+            *column = find(name)?;
+        }
+        let features = case.schema.features().iter().map(|feature| find(&feature.name));
+        let features = features.collect::<Result<_, _>>()?;
+        Ok(Self { origin, columns, features })
+    }
+
+    fn line<'l>(&self, batch: &'l Batch, row: usize, case: &Case) -> Result<Line<'l>, String> {
+        let [method, fold, id, k, time] = self.columns.map(|column| batch.cell(row, column).trim());
+        if method.is_empty() {
+            return Err("`method` is empty, expected a name".to_string());
+        }
+        if RESERVED.contains(&method) || method.contains('/') {
+            return Err(format!(
+                "`method` is `{method}`, a name of our own\nhint: give it another, without a slash"
+            ));
+        }
+        let k = match k.parse::<i64>() {
+            Ok(k) if k >= -1 => k,
+            _ => return Err(format!("`k` is `{k}`, expected a whole number from -1")),
+        };
+        let microseconds = match time.parse::<f64>() {
+            Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Some(seconds * 1e6),
+            _ if time.is_empty() => None,
+            _ => return Err(format!("`time_s` is `{time}`, expected seconds")),
+        };
+        let mut cells = Vec::with_capacity(self.features.len());
+        for (feature, &column) in case.schema.features().iter().zip(&self.features) {
+            cells.push(cell(feature, batch.cell(row, column).trim(), k)?);
+        }
+        Ok(Line { method, fold, id, k, microseconds, cells })
+    }
+}
+
+/// A cell of an answer, absent where the person's own stays.
+fn cell<'l>(feature: &Feature, text: &'l str, k: i64) -> Result<Option<&'l str>, String> {
+    let name = &feature.name;
+    if text.is_empty() {
+        return Ok(None);
+    }
+    if k < 0 {
+        return Err(format!(
+            "`k` is `-1`, nothing was found, but `{name}` is `{text}`, expected an empty cell"
+        ));
+    }
+    let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
+    if feature.kind.is_numeric() && !feature.missing && !is_number {
+        return Err(format!("`{name}` is `{text}`, expected a number"));
+    }
+    Ok(Some(text))
+}
+
+/// Who is in which fold of the case.
+struct Known<'c> {
+    folds: &'c [String],
+    people: BTreeSet<(&'c str, &'c str)>,
+}
+
+impl<'c> Known<'c> {
+    fn new(case: &'c Case, origin: &str) -> Result<Self, Error> {
+        let problem = |problem: String| Error::Folds { origin: case.columns.origin.to_string(), problem };
+        let ids = case.ids().ok_or_else(|| {
+            problem(format!(
+                "has no ids, so that nobody can tell whom the answers in {origin} are for\n\
+                 hint: name its column of ids as `id` under `[columns]` in the schema"
+            ))
+        })?;
+        let mut people = BTreeSet::new();
+        for (fold, id) in ids {
+            if !people.insert((fold, id)) {
+                return Err(problem(format!(
+                    "two rows of fold `{fold}` have the id `{id}`, so that nobody can tell whom the answers in \
+                     {origin} are for"
+                )));
+            }
+        }
+        Ok(Self { folds: case.folds(), people })
+    }
+
+    fn check(&self, fold: &str, id: &str) -> Result<(), String> {
+        if !self.folds.iter().any(|own| own == fold) {
+            return Err(format!("no fold `{fold}`{}", suggest(fold, self.folds)));
+        }
+        match self.people.contains(&(fold, id)) {
+            true => Ok(()),
+            false => Err(format!("no row of fold `{fold}` has the id `{id}`")),
+        }
+    }
+}
+
+/// What a method told one person, as far as the file was read.
+#[derive(Default)]
+struct Seen {
+    first: Option<Given>,
+    is_nothing: bool,
+    /// Of further answers only that they are there: k and line.
+    others: BTreeMap<i64, u64>,
+}
+
+impl Seen {
+    fn add(&mut self, line: &Line<'_>, position: u64) -> Result<(), &'static str> {
+        let is_again = match line.k {
+            -1 => self.is_nothing,
+            0 => self.first.is_some(),
+            k => self.others.contains_key(&k),
+        };
+        if is_again {
+            return Err("stands here twice");
+        }
+        match line.k {
+            -1 => self.is_nothing = true,
+            0 => {
+                let cells = line.cells.iter().map(|cell| cell.map(str::to_string)).collect();
+                self.first = Some(Given { cells, microseconds: line.microseconds });
+            }
+            k => {
+                self.others.insert(k, position);
+            }
+        }
+        match self.is_nothing && (self.first.is_some() || !self.others.is_empty()) {
+            true => Err("there is an answer, and a line that says there is none"),
+            false => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! The judge against cases worked out by hand, and against what our own answers say of themselves.
+
+use par_bench::judge::{Judge, Judged};
+use par_data::german_credit;
+use par_recourse::metrics::ask;
+use par_recourse::{Bundle, Config, Method, Recourse};
+
+use crate::bundle;
+
+/// A cook of 30 with a middle degree and much debt.
+const COOK: [&str; 6] = ["cook", "middle", "30", "3", "f", "160"];
+
+fn judged(bundle: &Bundle, change: &[(usize, &str)]) -> Judged {
+    let mut answer = COOK;
+    change.iter().for_each(|&(place, cell)| answer[place] = cell);
+    Judge::new(bundle).judge(&COOK, &answer).expect("cells that can be read")
+}
+
+const JOB: usize = 0;
+const DEGREE: usize = 1;
+const AGE: usize = 2;
+const DEBT: usize = 3;
+const SEX: usize = 4;
+const HEIGHT: usize = 5;
+
+#[test]
+fn distances_are_in_median_absolute_deviations_and_one_a_category() {
+    let bundle = bundle();
+    let none = judged(&bundle, &[]);
+    assert_eq!((none.similarity, none.distance, none.sparsity), (0.0, 0.0, 0.0));
+    // Debts of 0 to 3 are 1 from their median on the median; ages of 20, 30 and 40 are 10.
+    let less = judged(&bundle, &[(JOB, "nurse"), (DEGREE, "high"), (AGE, "40"), (DEBT, "0")]);
+    assert_eq!((less.similarity, less.distance, less.sparsity), (1.0 + 3.0, 1.0 + 3.0 + 2.0, 4.0));
+    assert!(less.actionable && less.causal);
+
+    let codes = |cells: &[&str]| bundle.discretizer().encode_row(cells).expect("a row").into_codes();
+    let row = codes(&["nurse", "high", "40", "0", "f", "160"]);
+    assert_eq!(less.score, bundle.probability(&row));
+    assert_eq!(less.valid, less.score >= bundle.threshold());
+    assert_eq!(less.nll, -bundle.accepted().evaluator().log_prob(&row));
+}
+
+#[test]
+fn an_immutable_number_that_changes_within_its_bin_is_seen() {
+    let bundle = bundle();
+    let taller = judged(&bundle, &[(HEIGHT, "161")]);
+    assert!(!taller.actionable);
+    assert!(taller.similarity > 0.0 && taller.similarity == taller.distance);
+    // Its code stays.
+    assert_eq!(taller.sparsity, 0.0);
+    assert!(!judged(&bundle, &[(SEX, "m")]).actionable);
+}
+
+#[test]
+fn a_number_written_otherwise_is_the_same_number() {
+    let bundle = bundle();
+    assert_eq!(judged(&bundle, &[(HEIGHT, "160.0"), (AGE, " 30.0")]), judged(&bundle, &[]));
+    assert_eq!(
+        Judge::new(&bundle)
+            .judge(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "-0", "f", "160"]),
+        Judge::new(&bundle)
+            .judge(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "0", "f", "160"])
+    );
+}
+
+#[test]
+fn directions_and_rules_are_told_apart() {
+    let bundle = bundle();
+    let said = |change: &[(usize, &str)]| {
+        let judged = judged(&bundle, change);
+        (judged.actionable, judged.causal)
+    };
+    assert_eq!(said(&[(AGE, "20")]), (false, true));
+    assert_eq!(said(&[(DEGREE, "low")]), (false, true));
+    // Nobody has a higher degree without being older.
+    assert_eq!(said(&[(DEGREE, "high")]), (true, false));
+    assert_eq!(said(&[(DEGREE, "high"), (AGE, "20")]), (false, false));
+    assert_eq!(said(&[(DEGREE, "high"), (AGE, "40")]), (true, true));
+    // Older by less than the codes can tell is older all the same.
+    assert_eq!(said(&[(DEGREE, "high"), (AGE, "31")]), (true, true));
+}
+
+#[test]
+fn a_category_that_nobody_had_cannot_be_judged() {
+    let bundle = bundle();
+    let mut answer = COOK;
+    answer[JOB] = "pilot";
+    let error = Judge::new(&bundle).judge(&COOK, &answer).expect_err("nobody was a pilot");
+    assert_eq!(
+        error.to_string(),
+        "column `job`: no category `pilot`, expected one of `clerk`, `cook`, `nurse`\n\
+         hint: correct the cell, add the value to the schema, or set `missing = true` to take it as unknown"
+    );
+}
+
+#[test]
+fn what_our_answers_say_of_themselves_is_what_the_judge_says() {
+    let mut config = Config::default();
+    config.generator.examples = 500;
+    config.generator.steps = 60;
+    config.pool.size = 300;
+    let bundle =
+        Recourse::new(german_credit::schema(), config).fit(|| Ok(german_credit::table())).expect("a fit");
+    let table = german_credit::table();
+    let columns = bundle.schema().columns(table.origin(), table.columns()).expect("its own columns");
+    let batch = table.batches(300).next().expect("rows").expect("whole rows");
+    let cells = |row| columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+    let rows: Vec<Vec<&str>> = (0..batch.rows()).map(cells).collect();
+    let asked = ask(&bundle, &rows).expect("its own rows");
+    let mut judge = Judge::new(&bundle);
+    let mut count = 0;
+    for (cells, asked) in rows.iter().zip(&asked).filter_map(|(cells, asked)| Some((cells, asked.as_ref()?)))
+    {
+        for way in Method::ALL.into_iter().filter_map(|method| asked.way(method as usize)) {
+            let answer: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+            let judged = judge.judge(cells, &answer).expect("our own answer");
+            assert!(judged.valid && judged.actionable && judged.causal, "{answer:?}");
+            assert!((judged.nll + way.log_likelihood).abs() < 1e-9, "{} {}", judged.nll, way.log_likelihood);
+            assert_eq!(
+                (judged.similarity, judged.distance, judged.sparsity, judged.score),
+                (way.similarity, way.distance, way.changes.len() as f64, way.probability)
+            );
+            count += 1;
+        }
+    }
+    assert!(count > 100, "{count}");
+}

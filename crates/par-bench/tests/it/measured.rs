@@ -1,0 +1,137 @@
+//! What the experiments measure, against listing all rows.
+
+use par_bench::{Experiment, Figure, Figures, Fold, Metric};
+use par_circuit::{Code, Evidence};
+use par_recourse::Bundle;
+
+use crate::{applicants, case, case_of, figures};
+
+fn value(Figures(figures): &Figures, fold: &str, method: &str, metric: &Metric) -> Option<f64> {
+    let is_it = |figure: &&Figure| figure.fold == fold && figure.method == method && figure.metric == *metric;
+    figures.iter().find(is_it).and_then(|figure| figure.value)
+}
+
+/// −log p⁺ of the likeliest row that is accepted and that somebody may become: sex and height stay, degree and age do
+/// not fall, and a degree rises only with the age.
+fn best(bundle: &Bundle, factual: &[Code]) -> Option<f64> {
+    let cardinalities = bundle.discretizer().cardinalities();
+    let mut best: Option<f64> = None;
+    for job in 0..cardinalities[0] as Code {
+        for degree in factual[1]..cardinalities[1] as Code {
+            for age in factual[2]..cardinalities[2] as Code {
+                for debt in 0..cardinalities[3] as Code {
+                    let row = [job, degree, age, debt, factual[4], factual[5]];
+                    let keeps_rule = degree == factual[1] || age > factual[2];
+                    if keeps_rule && bundle.probability(&row) >= bundle.threshold() {
+                        let nll = -bundle.accepted().log_prob(&Evidence::from_row(&row));
+                        best = Some(best.map_or(nll, |best| best.min(nll)));
+                    }
+                }
+            }
+        }
+    }
+    best
+}
+
+#[test]
+fn exact_finds_the_optimum_that_listing_all_rows_finds() {
+    let case = case();
+    let figures = figures(&case, &[Experiment::Answers]);
+    let mut denied = 0;
+    for name in case.folds() {
+        assert_eq!(value(&figures, name, "exact", &"validity".into()), Some(1.0));
+        assert_eq!(value(&figures, name, "exact", &"optimal".into()), Some(1.0));
+        assert_eq!(value(&figures, name, "exact", &"gap".into()), Some(0.0));
+        let fold = Fold::new(&case, name).expect("a fold");
+        for person in &fold.people {
+            let codes = fold.bundle.discretizer().encode_row(&person.cells()).expect("a row").into_codes();
+            let found = value(&figures, name, "exact", &Metric::at("nll", &[("person", &person.id)]));
+            if fold.bundle.probability(&codes) >= fold.bundle.threshold() {
+                assert_eq!(found, None, "{} is accepted", person.id);
+                continue;
+            }
+            denied += 1;
+            let (found, best) = (found.expect("an answer"), best(&fold.bundle, &codes).expect("a way"));
+            // The search is in single precision, listing is not.
+            assert!((found - best).abs() < 1e-5, "{}: found {found}, listed {best}", person.id);
+        }
+    }
+    assert!(denied > 50, "{denied}");
+}
+
+#[test]
+fn quality_is_measured_on_the_rows_of_the_fold() {
+    let case = case();
+    let figures = figures(&case, &[Experiment::Quality]);
+    for fold in case.folds() {
+        let value = |method: &str, metric: Metric| value(&figures, fold, method, &metric).expect("a figure");
+        assert_eq!((value("bins", "coverage".into()), value("bins", "fidelity".into())), (1.0, 1.0));
+        assert_eq!(value("classifier", "threshold".into()), 0.5);
+        assert!(value("classifier", "auc".into()) > 0.9);
+        assert!(value("classifier", "brier".into()) < 0.25);
+        assert!(value("circuit of the accepted", "log_likelihood".into()) < 0.0);
+        assert!(value("generator", Metric::at("loss", &[("step", &40), ("term", &"total")])).is_finite());
+        let at = |name| figures.named("applicants", "classifier", name).filter(|figure| figure.fold == *fold);
+        assert_eq!(at("calibration").map(|figure| figure.over).sum::<usize>(), 72);
+        // The error is what the curve says it is.
+        let difference = |(observed, predicted): (&Figure, &Figure)| {
+            Some((observed.value? - predicted.value?).abs() * observed.over as f64 / 72.0)
+        };
+        let error: f64 = at("calibration").zip(at("predicted")).filter_map(difference).sum();
+        assert!((error - value("classifier", "calibration_error".into())).abs() < 1e-12);
+    }
+}
+
+#[test]
+fn robustness_says_how_every_answer_fares_under_every_new_classifier() {
+    let case = case();
+    let figures = figures(&case, &[Experiment::Robustness]);
+    let classifiers = [
+        "seed 1",
+        "seed 2",
+        "seed 3",
+        "bootstrap 1",
+        "bootstrap 2",
+        "bootstrap 3",
+        "width 10",
+        "width 40-20",
+        "logistic",
+    ];
+    for name in classifiers {
+        let at = |metric| Metric::at(metric, &[("classifier", &name)]);
+        for method in ["generate", "refine", "exact", "paper/refine"] {
+            for measure in ["score", "validity"] {
+                let spread = figures.spread("applicants", method, &at(measure)).expect("a figure");
+                assert!(
+                    spread.folds == 3 && (0.0..=1.0).contains(&spread.mean),
+                    "{method} {name} {spread:?}"
+                );
+            }
+        }
+        let agreement = figures.spread("applicants", "classifier", &at("agreement")).expect("a figure");
+        assert!(agreement.mean > 0.8 && agreement.of == 216, "{name} {agreement:?}");
+        assert!(figures.spread("applicants", "classifier", &at("auc")).expect("a figure").mean > 0.8);
+    }
+    // A classifier of another seed is another one.
+    let score = |name: &str| {
+        let metric = Metric::at("score", &[("classifier", &name)]);
+        figures.spread("applicants", "exact", &metric).expect("a figure").mean
+    };
+    assert_ne!(score("seed 1"), score("seed 2"));
+}
+
+#[test]
+fn somebody_who_cannot_be_read_is_counted_and_stops_nothing() {
+    // Somebody of the first fold has a job that nobody else has.
+    let text = applicants().replacen("p0,clerk,", "p0,pilot,", 1);
+    let figures = figures(&case_of(&text), &[Experiment::Answers, Experiment::Quality]);
+    let readable: Vec<(Option<f64>, usize)> =
+        figures.named("applicants", "people", "readable").map(|figure| (figure.value, figure.of)).collect();
+    assert_eq!(readable, [(Some(71.0 / 72.0), 72), (Some(1.0), 72), (Some(1.0), 72)]);
+    let denied: Vec<usize> =
+        figures.named("applicants", "people", "denied").map(|figure| figure.of).collect();
+    assert_eq!(denied, [71, 72, 72]);
+    let value = |metric: &str| value(&figures, "0", "bins", &metric.into()).expect("a figure");
+    assert!((value("coverage") - (1.0 - 1.0 / (72.0 * 6.0))).abs() < 1e-12);
+    assert!((value("fidelity") - 71.0 / 72.0).abs() < 1e-12);
+}
