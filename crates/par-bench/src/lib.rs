@@ -9,6 +9,7 @@
 //! | 5    | [`run`]        | cases                               | all figures, fold by fold         |
 //! | 6    | [`figures`]    | `figures.csv`                       | means and deviations over folds   |
 //! | 7    | [`paper`]      | the name of a table                 | what is published of it           |
+//! | 8    | [`tune`]       | a case                              | a configuration that answers better |
 //!
 //! Nothing here prints; a figure is a number in one tidy table, and every plot is made from that table alone.
 
@@ -19,6 +20,7 @@ pub mod judge;
 pub mod method;
 pub mod paper;
 pub mod run;
+pub mod tune;
 
 mod error;
 
@@ -27,3 +29,4 @@ pub use error::Error;
 pub use experiment::Experiment;
 pub use figures::{Figure, Figures, Metric, Sheet, Spread};
 pub use run::{Bench, Progress};
+pub use tune::{Tune, Tuned};

@@ -14,6 +14,7 @@ mod recourse;
 mod schema;
 mod tables;
 mod tidy;
+mod tune;
 
 use std::ffi::OsStr;
 use std::fs;
