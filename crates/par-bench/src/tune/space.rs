@@ -38,6 +38,9 @@ enum Range {
     Odds { field: fn(&mut Config) -> &mut f64, factor: f64 },
 }
 
+/// Larger weights leave the range of single precision in training.
+const LARGEST: f64 = 1e30;
+
 const fn count(name: &'static str, most: usize, field: fn(&mut Config) -> &mut [usize]) -> Setting {
     Setting { name, range: Range::Count { field, most } }
 }
@@ -47,7 +50,7 @@ const fn ratio(name: &'static str, factor: f64, most: f64, field: fn(&mut Config
 }
 
 const fn weight(name: &'static str, field: fn(&mut Config) -> &mut f64) -> Setting {
-    ratio(name, 10.0, f64::MAX, field)
+    ratio(name, 10.0, LARGEST, field)
 }
 
 /// All settings that are tuned.
@@ -73,7 +76,7 @@ pub(super) const SETTINGS: [Setting; 18] = [
     weight("generator.loss.denied", |config| &mut config.generator.loss.denied),
     weight("generator.loss.sparsity", |config| &mut config.generator.loss.sparsity),
     weight("generator.loss.entropy", |config| &mut config.generator.loss.entropy),
-    ratio("generator.loss.budget", 2.0, f64::MAX, |config| &mut config.generator.loss.budget),
+    ratio("generator.loss.budget", 2.0, LARGEST, |config| &mut config.generator.loss.budget),
     weight("generator.loss.teaching", |config| &mut config.generator.loss.teaching),
 ];
 

@@ -114,8 +114,8 @@ fn what_cannot_be_tuned_is_refused_before_the_work() {
         "error: applicants.csv: no column `flod`, did you mean `fold`?\n"
     );
     assert_eq!(
-        refused(&["--folds", "age", "--factuals", "asked"]),
-        "error: applicants.csv: no column `asked`\n"
+        refused(&["--factuals", "aged"]),
+        "error: applicants.csv: no column `aged`, did you mean `age`?\n"
     );
     assert_eq!(
         refused(&["--history", "applicants.csv"]),
