@@ -1,8 +1,8 @@
 //! The search for the settings of a generator that answer best, over folds.
 //!
 //! Bins, classifier and circuits of a fold are learned once, by the starting configuration; a trial makes
-//! another pool and another generator of them, without data. What is tuned stands in [`space`], in which order, and what
-//! is given up early, in [`search`].
+//! another pool and another generator of them, without data. What is tuned stands in [`space`]; what is tried,
+//! and what is given up early, in [`search`].
 //!
 //! The people who are asked about are those that a configuration is chosen by, as in the paper. Figures on the same
 //! folds are therefore better afterwards than those on people whom nobody has asked about.
@@ -76,8 +76,8 @@ pub struct Trial {
 /// How a trial did on a fold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Run {
-    /// The mean regret, in nats, over those who can have an answer: how much −log p⁺ and the price of all changes exceed
-    /// those of the exact answer, at most [`PENALTY`].
+    /// The mean regret, in nats, over those who can have an answer: how much −log p⁺ and the price of all changes
+    /// exceed those of the exact answer, at most [`PENALTY`].
     pub objective: f64,
     /// How many these are.
     pub people: usize,
@@ -259,8 +259,8 @@ impl Tuned {
         SETTINGS.iter().map(texts).filter(|(_, from, to)| from != to).collect()
     }
 
-    /// Writes all trials as CSV, a line for each and each fold that it was run on. `people` are those that the objective
-    /// is a mean over, `denied` those that the validity is of; the other means are over those with an answer.
+    /// Writes all trials as CSV, a line for each and each fold that it was run on. `people` are those that the
+    /// objective is a mean over, `denied` those that the validity is of; other means are over those with an answer.
     ///
     /// # Errors
     /// When it cannot be written.

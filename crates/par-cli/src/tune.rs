@@ -23,14 +23,15 @@ Examples:
   par fit people.csv --schema people.toml --config tuned.toml --out people.par
 
 Tuned are the accepted pool and the generator: its size, its training and the weights of its loss, around the
-settings that the search starts from. Bins, threshold, circuits, immutable features, price and budget say what is wanted,
-not how well it is done, and stay as they are; a weight of 0 stays 0. The first trial is the start itself, so that what
-is found is never worse on these folds.
+settings that the search starts from. Bins, threshold, circuits, immutable features, price and budget say what is
+wanted, not how well it is done, and stay as they are; a weight of 0 stays 0. The first trial is the start itself,
+so that what is found is never worse on these folds.
 
-What is made small is the regret: how many nats worse than the exact answer a person's answer is, each change at its
-price; 10 for no answer where there is one. A trial that does worse than the median of the complete ones after
-some folds is given up. The people who are asked about choose the settings, so figures on the same folds
-are better afterwards than those on others. Same table, same settings, same seed: the same file, on any number of threads.";
+What is made small is the regret: how many nats worse than the exact answer a person's answer is, each change at
+its price; 10 for no answer where there is one, and at most. A trial that after some folds does worse than the
+median of the complete ones is given up. The people who are asked about choose the settings, so figures on the
+same folds are better afterwards than those on others. Same table, same settings, same seed: the same file, on any
+number of threads.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -140,7 +141,7 @@ impl Tune {
         let table = table.replace(char::is_control, " ");
         format!(
             "# Found by `par tune` on {table}, method {method}, seed {seed}: {found}.\n\
-             # That is the mean regret over {folds} folds; it chose the settings, so that others will do a little worse.\n\n"
+             # That is the mean regret over {folds} folds, which the settings were chosen by: expect a little less of others.\n\n"
         )
     }
 }

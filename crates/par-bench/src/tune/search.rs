@@ -1,12 +1,12 @@
 //! Which configurations are tried, and which are given up.
 //!
-//! Trials come in generations of [`GENERATION`], whose results are all known before the next is drawn, so that the number of
-//! threads changes nothing. The first trial is the start, the rest of the first half is drawn anywhere, the second half
-//! near the best three: there are too few trials and too much chance in each for a model of the objective, and steps
-//! from what is known to be good need none.
+//! Trials come in generations of [`GENERATION`], whose results are all known before the next is drawn, so that
+//! the number of threads changes nothing. The first trial is the start, the rest of the first half is drawn
+//! anywhere, the second half near the best three: there are too few trials and too much chance in each for a
+//! model of the objective, and steps from what is known to be good need none.
 //!
-//! A generation goes through the folds in their order. After each fold those are given up whose mean so far is worse
-//! than the median of the complete trials' over the same folds. The first generation is complete, so that
+//! A generation goes through the folds in their order. After each fold those are given up whose mean so far is
+//! worse than the median of the complete trials' over the same folds. The first generation is complete, so that
 //! there is something to compare with.
 
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -13,9 +13,9 @@
 //! Ranges are around the start, which says how much a model may cost and which terms are switched off: what is zero
 //! stays zero, so that the paper's preset is never taught. Rates and weights are uniform in their logarithms.
 //!
-//! Bins, classifier, circuits, immutable features, price and budget are what a user wants of a model, not how well it
-//! gives that, and stay. So does `generator.locked`: people's own locks, which it is for, are not measured, and less of it
-//! would always seem better.
+//! Bins, classifier, circuits, immutable features, price and budget are what a user wants of a model, not how
+//! well it gives that, and stay. So does `generator.locked`: people's own locks, which it is for, are not
+//! measured, and less of it would always seem better.
 
 use std::slice;
 

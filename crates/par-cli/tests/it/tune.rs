@@ -163,7 +163,7 @@ fn one_file_cannot_be_both_settings_and_history() {
 fn the_help_says_what_is_not_tuned_and_that_the_people_choose() {
     let help = Sandbox::new().run(&["tune", "--help"]);
     for part in
-        ["price and budget say what is wanted", "choose the settings", "--trials <N>", "[default: 30]"]
+        ["price and budget say what is\nwanted", "choose the settings", "--trials <N>", "[default: 30]"]
     {
         assert!(help.contains(part), "{part}: {help}");
     }
