@@ -141,7 +141,7 @@ impl Tune {
         let table = table.replace(char::is_control, " ");
         format!(
             "# Found by `par tune` on {table}, method {method}, seed {seed}: {found}.\n\
-             # That is the mean regret over {folds} folds, which the settings were chosen by: expect a little less of others.\n\n"
+             # That is the mean regret over {folds} folds, which chose the settings: others will do a little worse.\n\n"
         )
     }
 }
@@ -238,7 +238,7 @@ impl Summary {
         let written: Vec<&str> =
             [Some(&self.out), self.history.as_ref()].into_iter().flatten().map(String::as_str).collect();
         facts.add("written to", written.join(", "));
-        facts.text() + "\nThese people chose the settings: expect a little less of others.\n"
+        facts.text() + "\nThese people chose the settings: others will do a little worse.\n"
     }
 }
 

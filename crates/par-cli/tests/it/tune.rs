@@ -92,7 +92,7 @@ fn a_summary_says_what_was_gained_and_that_it_is_optimistic() {
             "seconds",
             "written to",
             "",
-            "These people chose the settings: expect a little less of others."
+            "These people chose the settings: others will do a little worse."
         ]
     );
     assert!(text.contains("the start: nothing was better\n"), "{text}");
