@@ -1,8 +1,8 @@
 //! The search for the settings of a generator that answer best, over folds.
 //!
 //! Bins, classifier and circuits of a fold are learned once, by the starting configuration; a trial makes
-//! another pool and another generator of them, without data. What is tuned stands in [`space`]; what is tried,
-//! and what is given up early, in [`search`].
+//! another pool and another generator of them, without data. What is tuned stands in `tune/space.rs`; what is
+//! tried, and what is given up early, in `tune/search.rs`.
 //!
 //! The people who are asked about are those that a configuration is chosen by, as in the paper. Figures on the same
 //! folds are therefore better afterwards than those on people whom nobody has asked about.
