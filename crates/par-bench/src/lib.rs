@@ -10,6 +10,7 @@
 //! | 6    | [`run`]        | cases                               | all figures, fold by fold         |
 //! | 7    | [`figures`]    | `figures.csv`                       | means and deviations over folds   |
 //! | 8    | [`paper`]      | the name of a table                 | what is published of it           |
+//! | 9    | [`tune`]       | a case                              | a configuration that answers better |
 //! | –    | [`synthetic`]  | how many people, how many features  | a table of people who were drawn  |
 //!
 //! Nothing here prints; a figure is a number in one tidy table, and every plot is made from that table alone.
@@ -23,6 +24,7 @@ pub mod paper;
 pub mod peers;
 pub mod run;
 pub mod synthetic;
+pub mod tune;
 
 mod error;
 #[cfg(test)]
@@ -33,3 +35,4 @@ pub use error::Error;
 pub use experiment::Experiment;
 pub use figures::{Figure, Figures, Metric, Sheet, Spread};
 pub use run::{Bench, Progress};
+pub use tune::{Tune, Tuned};

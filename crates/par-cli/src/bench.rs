@@ -7,11 +7,10 @@ use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use par_bench::{Case, Experiment, paper, peers};
-use par_data::{Schema, Table, TableOptions};
 use par_recourse::Config;
 
-use crate::config_file;
 use crate::output::{self, Destination};
+use crate::{config_file, folded};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -148,24 +147,12 @@ impl Bench {
     }
 
     fn cases(&self, table: &Path, schema: &Path) -> Result<Vec<Case>> {
-        let described = Schema::load(schema)?;
-        let special = described.special();
-        let Some(fold) = self.folds.as_ref().or(special.fold.as_ref()).cloned() else {
-            bail!(
-                "{}: names no column of folds\nhint: say which it is with `--folds COLUMN`",
-                schema.display()
-            );
-        };
-        let read = Table::open(table, &TableOptions::default())?;
-        let sampled = special.subtest.clone().filter(|column| read.columns().contains(column));
-        let factuals = self.factuals.clone().or(sampled);
-        let known = paper::benchmarks_of(&described);
         let config = match &self.config {
             Some(file) => config_file::laid_over(&Config::default(), file)?,
             None => Config::default(),
         };
-        let name = described.name().map_or_else(|| stem(table), str::to_string);
-        let mut case = Case::new(&name, described, config, read, &fold, factuals.as_deref())?;
+        let mut case = folded::case(table, schema, self.folds.as_deref(), self.factuals.as_deref(), config)?;
+        let known = paper::benchmarks_of(&case.schema);
         if let Some(file) = self.peers_of(table)? {
             case.peers = peers::load(file, &case)?;
         }
@@ -189,7 +176,7 @@ impl Bench {
             }
             return Ok(Some(path.clone()));
         }
-        let name = stem(table);
+        let name = folded::stem(table);
         let file = ["csv", "csv.gz"].map(|ending| path.join(format!("{name}.{ending}")));
         let file = file.into_iter().find(|file| file.is_file());
         if file.is_none() && self.suite.is_none() {
@@ -217,10 +204,4 @@ fn pairs(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
         );
     }
     Ok(pairs)
-}
-
-/// A file's name without its endings.
-fn stem(path: &Path) -> String {
-    let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-    name.split('.').next().unwrap_or_default().to_string()
 }

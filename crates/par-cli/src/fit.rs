@@ -73,9 +73,17 @@ pub(crate) struct Fit {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Preset {
+pub(crate) enum Preset {
     /// As the paper does it: its circuits, its generator, its local search
     Paper,
+}
+
+impl Preset {
+    pub(crate) fn config(self) -> Config {
+        match self {
+            Self::Paper => Config::paper(),
+        }
+    }
 }
 
 fn threshold(text: &str) -> Result<Threshold, String> {
@@ -115,10 +123,7 @@ impl Fit {
 
     /// The preset, what the file says, what the options say: the later counts more.
     fn config(&self) -> Result<Config> {
-        let mut config = match self.preset {
-            Some(Preset::Paper) => Config::paper(),
-            None => Config::default(),
-        };
+        let mut config = self.preset.map_or_else(Config::default, Preset::config);
         if let Some(path) = &self.config {
             config = config_file::laid_over(&config, path)?;
         }

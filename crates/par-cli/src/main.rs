@@ -12,6 +12,7 @@
 //! | 8    | [`inspect`]  | `par inspect`, what is in a model            |
 //! | 9    | [`demo`]     | `par demo`, all of it on an embedded table   |
 //! | 10   | [`bench`]    | `par bench`, the paper's experiments         |
+//! | 11   | [`tune`]     | `par tune`, settings that answer better      |
 
 mod aligned;
 mod bench;
@@ -27,6 +28,7 @@ mod evaluate;
 mod explain;
 mod fit;
 mod fitting;
+mod folded;
 mod inspect;
 mod learning;
 mod output;
@@ -35,6 +37,7 @@ mod refit;
 mod report;
 mod rows;
 mod schema;
+mod tune;
 mod variables;
 mod words;
 
@@ -88,6 +91,8 @@ enum Command {
     Demo(demo::Demo),
     /// Run the paper's experiments on tables with folds, and write their figures
     Bench(bench::Bench),
+    /// Search for settings of the generator that answer better, over the folds of a table
+    Tune(tune::Tune),
 }
 
 impl Command {
@@ -104,6 +109,7 @@ impl Command {
             Self::Inspect(inspect) => inspect.run()?,
             Self::Demo(demo) => demo.run()?,
             Self::Bench(bench) => bench.run()?,
+            Self::Tune(tune) => tune.run()?,
         }
         Ok(ExitCode::SUCCESS)
     }

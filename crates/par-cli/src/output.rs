@@ -72,6 +72,11 @@ impl Destination {
             .with_context(|| cannot_write(path))?;
         Ok(Self { path: path.to_path_buf(), target })
     }
+
+    /// Whether both are one file.
+    pub(crate) fn is_same_as(&self, other: &Self) -> bool {
+        self.target == other.target
+    }
 }
 
 /// Whether the files in the folder stand for something else, standard output for one.

@@ -15,6 +15,7 @@ mod recourse;
 mod schema;
 mod tables;
 mod tidy;
+mod tune;
 
 use std::ffi::OsStr;
 use std::fs;
