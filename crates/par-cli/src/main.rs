@@ -32,7 +32,6 @@ mod learning;
 mod output;
 mod recourse;
 mod refit;
-mod report;
 mod rows;
 mod schema;
 mod variables;

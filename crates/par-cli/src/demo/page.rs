@@ -1,10 +1,9 @@
 //! A report of how a bundle answers people: one page that needs nothing but a browser.
 //!
-//! | file        | what it holds                                    |
-//! |-------------|--------------------------------------------------|
-//! | `figures`   | the charts of the report                         |
-//! | `people`    | the answers of some people                       |
-//! | `style.css` | how it looks, on a phone, at night and on paper  |
+//! | file      | what it holds              |
+//! |-----------|----------------------------|
+//! | `figures` | the charts of the report   |
+//! | `people`  | the answers of some people |
 
 mod figures;
 mod people;
@@ -12,8 +11,8 @@ mod people;
 use par_recourse::metrics::MethodMetrics;
 use par_recourse::{Answer, Bundle, Evaluation, Mean, Method};
 
-use crate::aligned::grouped;
-use par_plot::Markup;
+use par_plot::text::{duration, grouped, share};
+use par_plot::{Markup, page};
 
 /// What a report tells.
 pub(crate) struct Report<'a> {
@@ -46,11 +45,7 @@ const SAMPLE: usize = 6;
 impl Report<'_> {
     /// The page. Beside what the bundle and the answers say it holds times, so that no two are the same.
     pub(crate) fn html(&self) -> String {
-        let mut page = Markup::default();
-        page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        page.element("<title>", format!("Recourse for {}", self.name), "</title>\n");
-        page.raw("<style>\n").raw(include_str!("report/style.css")).raw("</style>\n</head>\n<body>\n");
+        let mut page = page::head(&format!("Recourse for {}", self.name), "");
         page.add(&self.heading()).raw("<main>\n").add(&self.metrics());
         page.add(&people::section(self.bundle, &self.sample()));
         page.raw(
@@ -208,26 +203,6 @@ fn decimals(number: Option<f64>, decimals: usize) -> String {
     number.map_or("–".to_string(), |number| format!("{number:.decimals$}"))
 }
 
-/// A share of one, in whole percent where that says it all.
-pub(crate) fn share(share: Option<f64>) -> String {
-    match share.map(|share| 100.0 * share) {
-        None => "–".to_string(),
-        Some(percent) if (percent - percent.round()).abs() < 0.05 => format!("{percent:.0} %"),
-        Some(percent) => format!("{percent:.1} %"),
-    }
-}
-
-/// A time with the unit that suits it.
-pub(crate) fn duration(microseconds: Option<f64>) -> String {
-    match microseconds {
-        None => "–".to_string(),
-        Some(time) if time < 999.5 => format!("{time:.0} µs"),
-        Some(time) if time < 99_950.0 => format!("{:.1} ms", time / 1e3),
-        Some(time) if time < 999_500.0 => format!("{:.0} ms", time / 1e3),
-        Some(time) => format!("{:.1} s", time / 1e6),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use par_data::{Schema, Table, TableOptions};
@@ -279,20 +254,6 @@ unit = "{HOSTILE}"
         (bundle, rows.into_iter().map(|row| row[..2].to_vec()).collect())
     }
 
-    /// Every tag that is opened is closed, in order.
-    fn check_tags(html: &str) {
-        let mut open: Vec<&str> = Vec::new();
-        for tag in html.split('<').skip(1).map(|rest| rest.split('>').next().unwrap_or_default()) {
-            let name = tag.split_whitespace().next().unwrap_or_default();
-            match name.strip_prefix('/') {
-                Some(name) => assert_eq!(open.pop(), Some(name)),
-                None if tag.ends_with('/') || matches!(name, "!doctype" | "meta") => {}
-                None => open.push(name),
-            }
-        }
-        assert_eq!(open, Vec::<&str>::new());
-    }
-
     #[test]
     fn nothing_that_a_table_or_a_schema_says_becomes_a_tag() {
         let (bundle, rows) = hostile();
@@ -316,7 +277,7 @@ unit = "{HOSTILE}"
         let html = html.html();
         assert!(html.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"));
         assert!(!html.contains("<script"));
-        check_tags(&html);
+        page::check_tags(&html);
     }
 
     #[test]
@@ -326,14 +287,7 @@ unit = "{HOSTILE}"
         let html =
             Report { name: "nobody", bundle: &bundle, right: Some(0), evaluation: &evaluation, people: &[] };
         let html = html.html();
-        check_tags(&html);
+        page::check_tags(&html);
         assert!(!html.contains("NaN"));
-    }
-
-    #[test]
-    fn numbers_have_units_that_suit_them() {
-        let times = [None, Some(12.4), Some(999.7), Some(42_000.0), Some(250_000.0), Some(3.2e6)];
-        assert_eq!(times.map(duration), ["–", "12 µs", "1.0 ms", "42.0 ms", "250 ms", "3.2 s"]);
-        assert_eq!([None, Some(1.0), Some(0.949), Some(0.9)].map(share), ["–", "100 %", "94.9 %", "90 %"]);
     }
 }

@@ -4,10 +4,11 @@ use par_recourse::generator::LossTerms;
 use par_recourse::metrics::median;
 use par_recourse::{Answer, Bundle, Method, Way, classifier, generator};
 
-use super::{Person, share};
-use crate::aligned::grouped;
-use par_plot::Markup;
-use par_plot::chart::{Axis, Chart, decimal};
+use par_plot::page::figure;
+use par_plot::text::{decimal, grouped, share};
+use par_plot::{Axis, Chart, Markup, Sign};
+
+use super::Person;
 
 /// Charts stand one above the other on a phone, so that this is about as wide as they are there.
 const SIZE: (f64, f64) = (440.0, 280.0);
@@ -16,27 +17,6 @@ const PANEL: (f64, f64) = (195.0, 110.0);
 /// The colour of a method.
 fn class(method: Method) -> &'static str {
     method.name()
-}
-
-/// A figure with a title, a caption and a legend of classes and texts.
-fn figure(
-    open: &'static str,
-    title: &str,
-    caption: &str,
-    legend: &[(&'static str, &str)],
-    body: &Markup,
-) -> Markup {
-    let mut figure = Markup::default();
-    figure.raw(open).element("<figcaption><h3>", title, "</h3>").text(caption);
-    if !legend.is_empty() {
-        figure.raw("<ul class=\"legend\">");
-        for (class, text) in legend {
-            figure.raw("<li><i class=\"").raw(class).element("\"></i>", text, "</li>");
-        }
-        figure.raw("</ul>");
-    }
-    figure.raw("</figcaption>").add(body).raw("</figure>\n");
-    figure
 }
 
 /// Log-likelihood by number of changes, everyone's and the median.
@@ -81,16 +61,12 @@ pub(super) fn frontier(bundle: &Bundle, people: &[Person]) -> Markup {
         chart.point("exact", point);
         chart.label("middle", point, 11.0, &format!("{over} of {}", people.len()));
     }
-    let legend = [
-        ("exact", "median, over so many"),
-        ("exact thin", "one person"),
-        ("dash", "the median accepted person"),
-    ];
+    chart.key("exact strong", Sign::Line, "median, over so many").key("exact thin", Sign::Line, "one person");
+    chart.key("dashed faint", Sign::Line, "the median accepted person");
     figure(
         "<figure>",
         "Changes against likelihood",
         "The best that the exact search found for everyone, by how many changes they make at most.",
-        &legend,
         &chart.svg(),
     )
 }
@@ -126,7 +102,7 @@ pub(super) fn features(bundle: &Bundle, people: &[Person]) -> Markup {
         names.len(),
         names.len() - ranked.len()
     );
-    figure("<figure>", "What changes most often", &caption, &[], &table)
+    figure("<figure>", "What changes most often", &caption, &table)
 }
 
 /// How many features change, by method.
@@ -153,13 +129,12 @@ pub(super) fn changes(people: &[Person]) -> Markup {
             }
         }
     }
-    let found = Method::ALL.map(|method| {
-        (class(method), format!("{}, {} of {}", method.name(), ways(people, method).count(), people.len()))
-    });
-    let legend: Vec<(&'static str, &str)> =
-        found.iter().map(|(class, text)| (*class, text.as_str())).collect();
+    for method in Method::ALL {
+        let text = format!("{}, {} of {}", method.name(), ways(people, method).count(), people.len());
+        chart.key(class(method), Sign::Bar, &text);
+    }
     let caption = "How many people have to change how many features.";
-    figure("<figure>", "Number of changes", caption, &legend, &chart.svg())
+    figure("<figure>", "Number of changes", caption, &chart.svg())
 }
 
 /// Bars of a distribution.
@@ -199,7 +174,7 @@ pub(super) fn likelihoods(people: &[Person]) -> Markup {
         body.add(&chart.svg());
     }
     let caption = "How plausible the answers are: people by the NLL of their recourse.";
-    figure("<figure>", "Plausibility", caption, &[], &body)
+    figure("<figure>", "Plausibility", caption, &body)
 }
 
 fn label_class(method: Method) -> &'static str {
@@ -224,14 +199,13 @@ pub(super) fn classifier(history: &classifier::History) -> Markup {
     let mut chart = Chart::new("The loss of the classifier by pass over the rows", SIZE, axes.0, axes.1);
     chart.upright("dashed faint", history.best as f64);
     chart.line("generate", "training", &training).line("exact", "validation", &validation);
-    let mut legend = vec![("generate", "training rows")];
+    chart.key("generate", Sign::Line, "training rows");
     if !validation.is_empty() {
-        legend.push(("exact", "rows held back"));
+        chart.key("exact", Sign::Line, "rows held back");
     }
-    let kept = format!("kept, pass {}", history.best);
-    legend.push(("dash", &kept));
+    chart.key("dashed faint", Sign::Line, &format!("kept, pass {}", history.best));
     let caption = "Its mean loss a row, of which the lowest on rows held back is kept.";
-    figure("<figure>", "Classifier", caption, &legend, &chart.svg())
+    figure("<figure>", "Classifier", caption, &chart.svg())
 }
 
 /// How often the generator alone is right, as it learns.
@@ -253,7 +227,7 @@ pub(super) fn validity(history: &generator::History) -> Markup {
         grouped(history.examples),
         grouped(history.taught)
     );
-    figure("<figure>", "Generator: validity", &caption, &[], &chart.svg())
+    figure("<figure>", "Generator: validity", &caption, &chart.svg())
 }
 
 /// A term of a loss and its name.
@@ -290,7 +264,7 @@ pub(super) fn losses(history: &generator::History) -> Markup {
     }
     body.raw("</div>");
     let caption = "The terms by step, unweighted, each on its own scale; the total is their weighted sum.";
-    figure("<figure class=\"wide\">", "Generator: loss", caption, &[], &body)
+    figure("<figure class=\"wide\">", "Generator: loss", caption, &body)
 }
 
 /// The first recourses that a method found.
