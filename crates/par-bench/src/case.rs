@@ -246,7 +246,7 @@ impl<'c> Fold<'c> {
         ask(bundle, &rows).map_err(|(person, source)| self.row_error(person, source))
     }
 
-    fn row_error(&self, person: usize, source: par_data::CellError) -> Error {
+    pub(crate) fn row_error(&self, person: usize, source: par_data::CellError) -> Error {
         let id = &self.people[person].id;
         let row = (0..self.test.rows()).find(|&row| self.case.person(&self.test, row).id == *id);
         Error::Row { place: self.test.place(row.unwrap_or(0)), source }

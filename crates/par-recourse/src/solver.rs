@@ -146,6 +146,30 @@ impl Solver<'_> {
         Ok(self.answer_codes(encoded.codes(), cells, request))
     }
 
+    /// The generator's most probable legal row as cells, whether or not it is accepted: what `generate` offers where it
+    /// looks at one row alone, before the classifier has been asked. Features that stay keep their text.
+    ///
+    /// # Errors
+    /// When a cell does not fit its column.
+    ///
+    /// # Panics
+    /// When there are not as many cells as features.
+    ///
+    /// # Paper
+    /// "A hard recourse is obtained by taking the per-feature argmax".
+    pub fn propose(&mut self, cells: &[&str]) -> Result<Vec<String>, CellError> {
+        let bundle = self.bundle;
+        let encoded = bundle.discretizer.encode_row(cells)?;
+        let mask = bundle.constraints.mask(encoded.codes(), &[]);
+        let row = self.proposals(&mask, 1);
+        let own = mask.factual();
+        let text = |feature: usize| match cells[feature] {
+            cell if row[feature] == own[feature] => cell.to_string(),
+            cell => bundle.discretizer.decode(feature, row[feature], own[feature], cell).text().to_string(),
+        };
+        Ok((0..row.len()).map(text).collect())
+    }
+
     fn answer_codes(&mut self, factual: &[Code], cells: &[&str], request: &Request) -> Answer {
         let bundle = self.bundle;
         let probability = bundle.probability(factual);
@@ -154,7 +178,7 @@ impl Solver<'_> {
         }
         let mask = bundle.constraints.mask(factual, &request.locks);
         let free = mask.free_features();
-        let proposals = self.proposals(&mask);
+        let proposals = self.proposals(&mask, bundle.config.answers.proposals);
         let budget = request.budget.unwrap_or(bundle.config.answers.budget).min(free);
         let mut search = self.search(&self.problem(&mask, budget, &[]), &proposals, request.method);
         let searches_on = match request.method {
@@ -196,12 +220,12 @@ impl Solver<'_> {
         Problem { mask, classifier: &self.bundle.classifier, threshold: self.bundle.threshold, budget, taken }
     }
 
-    /// The generator's most probable rows, one after the other, the best first.
-    fn proposals(&mut self, mask: &Mask<'_>) -> Vec<Code> {
-        let Bundle { generator, pool, config, .. } = self.bundle;
+    /// The generator's most probable rows, at most so many, one after the other, the best first.
+    fn proposals(&mut self, mask: &Mask<'_>, count: usize) -> Vec<Code> {
+        let Bundle { generator, pool, .. } = self.bundle;
         let log_likelihood = self.evaluator.log_prob(mask.factual());
         let logits = generator.logits(pool, mask, log_likelihood, &mut self.generator);
-        self.decoder.best_rows(mask, logits, config.answers.proposals).to_vec()
+        self.decoder.best_rows(mask, logits, count).to_vec()
     }
 
     fn search(&mut self, problem: &Problem<'_>, proposals: &[Code], method: Method) -> Search {

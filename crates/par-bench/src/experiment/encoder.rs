@@ -1,10 +1,120 @@
-//! Not measured yet.
+//! What the neighbourhood is for: how far logits move without it, and how answers are when it was never there.
+//!
+//! # Paper
+//! Q3 and "Logit Change Analysis". Logits are those of one generator, with the neighbours that it was trained with and
+//! with none; then the embedding is the same for everybody. `… -neighbours` is trained with none, which the paper does
+//! not measure.
 
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use par_circuit::Code;
+use par_recourse::Bundle;
+use par_recourse::generator::GeneratorScratch;
+use par_recourse::metrics::Mean;
+
+use super::ablations::{Part, Preset, Variant, denied, measure_variants};
 use crate::case::Fold;
 use crate::error::Error;
-use crate::figures::Sheet;
+use crate::figures::{Metric, Sheet};
 
-/// Adds nothing yet.
-pub(super) fn measure(_fold: &Fold<'_>, _sheet: &mut Sheet) -> Result<(), Error> {
-    Ok(())
+/// A logit that moves by more has moved.
+///
+/// # Paper
+/// Q3.
+const MOVED: f64 = 0.5;
+/// Keeps a quotient finite where all logits are zero.
+const EPSILON: f64 = 1e-8;
+
+/// Measures logits and answers with and without neighbours.
+pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
+    let people = denied(fold)?;
+    for preset in [Preset::Paper, Preset::Ours] {
+        let bundle = preset.bundle(fold)?;
+        let rows = people.iter().map(|&place| {
+            let cells = fold.people[place].cells();
+            let row = bundle.discretizer().encode_row(&cells);
+            row.map(par_data::Encoded::into_codes).map_err(|source| fold.row_error(place, source))
+        });
+        let rows: Vec<Vec<Code>> = rows.collect::<Result<_, _>>()?;
+        add_shifts(bundle, &rows, &format!("{}/encoder", preset.name()), sheet);
+    }
+    let variant = |preset| Variant { preset, without: &[Part::Neighbours] };
+    measure_variants(fold, &[variant(Preset::Paper), variant(Preset::Ours)], sheet)
+}
+
+/// How far the logits of denied people move who have the same immutable features as another of them.
+fn add_shifts(bundle: &Bundle, denied: &[Vec<Code>], method: &str, sheet: &mut Sheet) {
+    let constraints = bundle.constraints();
+    let (immutable, mutable): (Vec<usize>, Vec<usize>) =
+        (0..constraints.features()).partition(|&feature| constraints.is_immutable(feature));
+    let blocks: Vec<Range<usize>> = mutable.iter().map(|&feature| constraints.range(feature)).collect();
+    let without = bundle.pool().with_neighbours(0);
+    let mut evaluator = bundle.accepted().evaluator();
+    let mut scratch = GeneratorScratch::default();
+    let mut shift = |row: &[Code]| {
+        let mask = constraints.mask(row, &[]);
+        let log_likelihood = evaluator.log_prob(row);
+        let generator = bundle.generator();
+        let with = generator.logits(bundle.pool(), &mask, log_likelihood, &mut scratch).to_vec();
+        Shift::new(&with, generator.logits(&without, &mask, log_likelihood, &mut scratch), &blocks)
+    };
+    let shifts: Vec<Shift> = sharing(denied, &immutable).into_iter().map(|row| shift(&denied[row])).collect();
+    let mean = |value: &dyn Fn(&Shift) -> f64| Mean::new(shifts.iter().map(value), denied.len());
+    sheet.mean(method, "relative_l1", mean(&|shift| shift.relative_l1));
+    sheet.mean(method, "moved", mean(&|shift| shift.moved));
+    for (block, &feature) in mutable.iter().enumerate() {
+        let name = &bundle.schema().features()[feature].name;
+        let at = |metric| Metric::at(metric, &[("feature", name)]);
+        sheet.mean(method, at("logit_change"), mean(&|shift| shift.blocks[block].change));
+        sheet.mean(method, at("moved"), mean(&|shift| shift.blocks[block].moved));
+    }
+}
+
+/// The rows that are like another in these features. Without such features nobody is: there is nothing to hold fixed.
+fn sharing(rows: &[Vec<Code>], features: &[usize]) -> Vec<usize> {
+    if features.is_empty() {
+        return Vec::new();
+    }
+    let key = |row: &Vec<Code>| features.iter().map(|&feature| row[feature]).collect::<Vec<Code>>();
+    let mut counts: BTreeMap<Vec<Code>, usize> = BTreeMap::new();
+    rows.iter().for_each(|row| *counts.entry(key(row)).or_default() += 1);
+    (0..rows.len()).filter(|&row| counts[&key(&rows[row])] > 1).collect()
+}
+
+/// How far the logits of one person move, over all features that can change and by feature.
+#[derive(Clone, Debug, PartialEq)]
+struct Shift {
+    /// ‖with − without‖₁ / ‖without‖₁.
+    relative_l1: f64,
+    /// The share that moves by more than [`MOVED`].
+    moved: f64,
+    blocks: Vec<Block>,
+}
+
+/// The same of one feature.
+#[derive(Clone, Debug, PartialEq)]
+struct Block {
+    /// The mean of |with − without|.
+    change: f64,
+    moved: f64,
+}
+
+impl Shift {
+    fn new(with: &[f64], without: &[f64], blocks: &[Range<usize>]) -> Self {
+        let changes = |codes: &Range<usize>| codes.clone().map(|place| (with[place] - without[place]).abs());
+        let moves = |codes: &Range<usize>| changes(codes).filter(|change| *change > MOVED).count();
+        let share = |sum: f64, count: usize| sum / count.max(1) as f64;
+        let size: f64 = blocks.iter().flat_map(|codes| &without[codes.clone()]).map(|logit| logit.abs()).sum();
+        let change: f64 = blocks.iter().flat_map(changes).sum();
+        let block = |codes: &Range<usize>| Block {
+            change: share(changes(codes).sum(), codes.len()),
+            moved: share(moves(codes) as f64, codes.len()),
+        };
+        Self {
+            relative_l1: change / (size + EPSILON),
+            moved: share(blocks.iter().map(moves).sum::<usize>() as f64, blocks.iter().map(Range::len).sum()),
+            blocks: blocks.iter().map(block).collect(),
+        }
+    }
 }

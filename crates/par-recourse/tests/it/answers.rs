@@ -43,6 +43,37 @@ fn what_is_found_is_accepted_and_breaks_no_constraint() {
 }
 
 #[test]
+fn a_proposal_is_legal_the_same_twice_and_what_generate_offers_if_it_is_accepted() {
+    let mut config = german().config().clone();
+    config.answers.proposals = 1;
+    config.answers.budget = 1000;
+    config.generator.loss.validity = 1.0;
+    let bundle = german().with_config(config, &mut |_| {}).expect("a fit");
+    let mut solver = bundle.solver();
+    let (mut accepted, mut denied_again) = (0, 0);
+    for cells in denied(60) {
+        let proposal = solver.propose(&cells).expect("its own row");
+        assert_eq!(bundle.solver().propose(&cells).expect("its own row"), proposal);
+        let texts: Vec<&str> = proposal.iter().map(String::as_str).collect();
+        let row = bundle.discretizer().encode_row(&texts).expect("a row of the table");
+        let factual = bundle.discretizer().encode_row(&cells).expect("its own row");
+        assert!(bundle.constraints().mask(factual.codes(), &[]).is_legal(row.codes()));
+        let answer = solver.answer(&cells, &request(Method::Generate)).expect("its own row");
+        if bundle.probability(row.codes()) >= bundle.threshold() {
+            accepted += 1;
+            assert_eq!(answer.ways()[0].cells, proposal);
+        } else {
+            denied_again += 1;
+            assert_eq!(answer.ways(), []);
+        }
+    }
+    assert!(accepted > 0 && denied_again > 0, "{accepted} and {denied_again}");
+    let mut cells = applicant(0);
+    cells[1] = "many";
+    assert!(solver.propose(&cells).is_err());
+}
+
+#[test]
 fn refine_is_no_worse_than_generate_and_exact_no_worse_than_refine() {
     let bundle = german();
     let mut solver = bundle.solver();
