@@ -87,6 +87,11 @@ impl Axis {
         Self::new(label, range, ticks, Kind::Names)
     }
 
+    /// From one number to another, without ticks.
+    pub fn bare(label: &str, low: f64, high: f64) -> Self {
+        Self::new(label, (low, high), Vec::new(), Kind::Linear)
+    }
+
     fn new(label: &str, (low, high): (f64, f64), ticks: Vec<(f64, String)>, kind: Kind) -> Self {
         Self { label: label.to_string(), low, high, ticks, kind }
     }

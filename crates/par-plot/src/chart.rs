@@ -66,9 +66,9 @@ impl Chart {
         let longest = y.ticks.iter().map(length).max().unwrap_or(0);
         let top = if y.label.is_empty() { 10.0 } else { 30.0 };
         let bottom = match (x.ticks.is_empty(), x.label.is_empty()) {
-            (true, _) => height - 4.0,
-            (_, true) => height - 20.0,
-            _ => height - 40.0,
+            (true, true) => height - 4.0,
+            (false, false) => height - 40.0,
+            _ => height - 20.0,
         };
         Self {
             width,

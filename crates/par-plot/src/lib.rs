@@ -1,16 +1,18 @@
 //! Charts as SVG, and pages that what they show cannot break. It knows nothing of recourse.
 //!
-//! | module     | what it holds                                                |
-//! |------------|--------------------------------------------------------------|
-//! | [`markup`] | text that is escaped, tags that are not                      |
-//! | [`axis`]   | round ticks: plain, logarithmic, names                       |
-//! | [`chart`]  | lines, bars, marks, intervals, cells, and their key          |
-//! | [`labels`] | names beside points that do not cover each other             |
-//! | [`page`]   | the style of pages, a figure with its caption                |
-//! | [`text`]   | columns that line up, numbers that can be read               |
+//! | module            | what it holds                                       |
+//! |-------------------|-----------------------------------------------------|
+//! | [`markup`]        | text that is escaped, tags that are not             |
+//! | [`axis`]          | round ticks: plain, logarithmic, names              |
+//! | [`chart`]         | lines, bars, marks, intervals, cells, and their key |
+//! | [`labels`]        | names beside points that do not cover each other    |
+//! | [`distributions`] | histograms and tallies of several series            |
+//! | [`page`]          | the style of pages, a figure with its caption       |
+//! | [`text`]          | columns that line up, numbers that can be read      |
 
 pub mod axis;
 pub mod chart;
+pub mod distributions;
 pub mod labels;
 pub mod markup;
 pub mod page;

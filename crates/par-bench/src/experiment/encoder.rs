@@ -105,7 +105,8 @@ impl Shift {
         let changes = |codes: &Range<usize>| codes.clone().map(|place| (with[place] - without[place]).abs());
         let moves = |codes: &Range<usize>| changes(codes).filter(|change| *change > MOVED).count();
         let share = |sum: f64, count: usize| sum / count.max(1) as f64;
-        let size: f64 = blocks.iter().flat_map(|codes| &without[codes.clone()]).map(|logit| logit.abs()).sum();
+        let size: f64 =
+            blocks.iter().flat_map(|codes| &without[codes.clone()]).map(|logit| logit.abs()).sum();
         let change: f64 = blocks.iter().flat_map(changes).sum();
         let block = |codes: &Range<usize>| Block {
             change: share(changes(codes).sum(), codes.len()),

@@ -1,0 +1,46 @@
+//! The tables, a file a topic.
+
+mod ablations;
+mod answers;
+mod encoder;
+mod fairness;
+mod growth;
+mod quality;
+mod robustness;
+
+use super::table::{Cell, Table, Unit};
+use super::view::View;
+use crate::experiment::Experiment;
+
+pub(crate) use ablations::{Ablation, ablations};
+pub(crate) use fairness::{Group, groups};
+
+/// The tables of a topic, case by case; those that there are no figures for are left out.
+pub(crate) fn tables(view: &View<'_>, topic: Experiment) -> Vec<Table> {
+    let of = match topic {
+        Experiment::Answers => answers::tables,
+        Experiment::Ablations => ablations::tables,
+        Experiment::Encoder => encoder::tables,
+        Experiment::Robustness => robustness::tables,
+        Experiment::Quality => quality::tables,
+        Experiment::Fairness => fairness::tables,
+        Experiment::Growth => growth::tables,
+    };
+    view.cases().iter().flat_map(|case| of(view, case)).collect()
+}
+
+/// The cells of a method for some measures.
+fn measures(view: &View<'_>, case: &str, method: &str, measures: &[(&str, Unit)]) -> Vec<Cell> {
+    let cell = |(name, unit): &(&str, Unit)| {
+        Cell::spread(view.spread(case, method, *name), *unit, view.folds(case))
+    };
+    measures.iter().map(cell).collect()
+}
+
+/// How many folds there are, in words.
+fn over_folds(folds: usize) -> String {
+    match folds {
+        0 | 1 => "Figures of one run.".to_string(),
+        folds => format!("Mean ± sample standard deviation over {folds} folds."),
+    }
+}
