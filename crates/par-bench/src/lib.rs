@@ -9,6 +9,7 @@
 //! | 5    | [`run`]        | cases                               | all figures, fold by fold         |
 //! | 6    | [`figures`]    | `figures.csv`                       | means and deviations over folds   |
 //! | 7    | [`paper`]      | the name of a table                 | what is published of it           |
+//! | 8    | [`report`]     | figures, and what is published      | tables, charts, a page            |
 //!
 //! Nothing here prints; a figure is a number in one tidy table, and every plot is made from that table alone.
 
@@ -18,6 +19,7 @@ pub mod figures;
 pub mod judge;
 pub mod method;
 pub mod paper;
+pub mod report;
 pub mod run;
 
 mod error;
@@ -26,4 +28,5 @@ pub use case::{Case, Fold, Person};
 pub use error::Error;
 pub use experiment::Experiment;
 pub use figures::{Figure, Figures, Metric, Sheet, Spread};
+pub use report::Report;
 pub use run::{Bench, Progress};

@@ -6,12 +6,13 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use par_bench::{Case, Experiment, paper};
+use par_bench::{Case, Experiment, Report, paper};
 use par_data::{Schema, Table, TableOptions};
 use par_recourse::Config;
 
 use crate::config_file;
 use crate::output::{self, Destination};
+use crate::report;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -50,11 +51,14 @@ pub(crate) struct Bench {
     /// Folder for what is written
     #[arg(long, value_name = "FOLDER", default_value = "par-bench")]
     out: PathBuf,
+    /// Print table 1 as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// An experiment, as it is asked for.
 #[derive(Clone, Copy, ValueEnum)]
-enum What {
+pub(crate) enum What {
     /// How good answers are: table 1
     Answers,
     /// What every term of the loss is for
@@ -72,7 +76,7 @@ enum What {
 }
 
 impl What {
-    fn experiment(self) -> Experiment {
+    pub(crate) fn experiment(self) -> Experiment {
         match self {
             Self::Answers => Experiment::Answers,
             Self::Ablations => Experiment::Ablations,
@@ -102,6 +106,7 @@ impl Bench {
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("{}: cannot be made", self.out.display()))?;
         let figures = Destination::new(&self.out.join(FIGURES), &[])?;
+        let files = report::Files::new(&self.out)?;
 
         let bench = par_bench::Bench { cases, experiments, parts: Some(self.out.join("parts")) };
         let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
@@ -121,7 +126,13 @@ impl Bench {
         let measured = measured?;
         let mut csv = Vec::new();
         measured.write(&mut csv)?;
-        output::write_file(figures, &csv)
+        output::write_file(figures, &csv)?;
+        let report = Report::new(&measured);
+        files.write(&report)?;
+        match self.json {
+            true => output::print_json(&report.json(Experiment::Answers)),
+            false => output::print(&report.text(Experiment::Answers)),
+        }
     }
 
     /// The tables with their schemas.

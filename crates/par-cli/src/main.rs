@@ -12,6 +12,7 @@
 //! | 8    | [`inspect`]  | `par inspect`, what is in a model            |
 //! | 9    | [`demo`]     | `par demo`, all of it on an embedded table   |
 //! | 10   | [`bench`]    | `par bench`, the paper's experiments         |
+//! | 11   | [`report`]   | `par report`, their tables and charts        |
 
 mod aligned;
 mod bench;
@@ -32,6 +33,7 @@ mod learning;
 mod output;
 mod recourse;
 mod refit;
+mod report;
 mod rows;
 mod schema;
 mod variables;
@@ -85,8 +87,10 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Learn from the embedded German Credit table, tell its denied rows what to change, and write a report
     Demo(demo::Demo),
-    /// Run the paper's experiments on tables with folds, and write their figures
+    /// Run the paper's experiments on tables with folds, and write their figures and a report
     Bench(bench::Bench),
+    /// Make the report of experiments again from their figures, or print its tables
+    Report(report::Command),
 }
 
 impl Command {
@@ -103,6 +107,7 @@ impl Command {
             Self::Inspect(inspect) => inspect.run()?,
             Self::Demo(demo) => demo.run()?,
             Self::Bench(bench) => bench.run()?,
+            Self::Report(report) => report.run()?,
         }
         Ok(ExitCode::SUCCESS)
     }

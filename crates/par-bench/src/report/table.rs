@@ -122,7 +122,9 @@ impl Unit {
     fn with_deviation(self, mean: f64, deviation: f64) -> String {
         match self {
             Self::Time => self.number(mean),
-            Self::Plain(_) | Self::Percent(_) => format!("{} ± {}", self.number(mean), self.number(deviation)),
+            Self::Plain(_) | Self::Percent(_) => {
+                format!("{} ± {}", self.number(mean), self.number(deviation))
+            }
         }
     }
 }
@@ -190,7 +192,13 @@ impl Row {
 
 impl Table {
     /// A table, unless no row of it says anything.
-    pub(crate) fn new(topic: Experiment, case: &str, title: &str, columns: &[&str], rows: Vec<Row>) -> Option<Self> {
+    pub(crate) fn new(
+        topic: Experiment,
+        case: &str,
+        title: &str,
+        columns: &[&str],
+        rows: Vec<Row>,
+    ) -> Option<Self> {
         let rows: Vec<Row> = rows.into_iter().filter(Row::says_something).collect();
         rows.iter().any(|row| row.source == Source::Measured).then(|| Self {
             topic,

@@ -12,11 +12,14 @@ use super::table::{Cell, Table, Unit};
 use super::view::View;
 use crate::experiment::Experiment;
 
-pub(crate) use ablations::{Ablation, ablations};
-pub(crate) use fairness::{Group, groups};
+pub(super) use ablations::{Ablation, ablations};
+pub(super) use encoder::ENCODERS;
+pub(super) use fairness::{Gaps, Group, groups};
+pub(super) use growth::{AXES, fit_seconds, time};
+pub(super) use robustness::methods as robust_methods;
 
 /// The tables of a topic, case by case; those that there are no figures for are left out.
-pub(crate) fn tables(view: &View<'_>, topic: Experiment) -> Vec<Table> {
+pub(super) fn tables(view: &View<'_>, topic: Experiment) -> Vec<Table> {
     let of = match topic {
         Experiment::Answers => answers::tables,
         Experiment::Ablations => ablations::tables,
@@ -31,9 +34,8 @@ pub(crate) fn tables(view: &View<'_>, topic: Experiment) -> Vec<Table> {
 
 /// The cells of a method for some measures.
 fn measures(view: &View<'_>, case: &str, method: &str, measures: &[(&str, Unit)]) -> Vec<Cell> {
-    let cell = |(name, unit): &(&str, Unit)| {
-        Cell::spread(view.spread(case, method, *name), *unit, view.folds(case))
-    };
+    let cell =
+        |(name, unit): &(&str, Unit)| Cell::spread(view.spread(case, method, *name), *unit, view.folds(case));
     measures.iter().map(cell).collect()
 }
 

@@ -14,8 +14,12 @@ pub(crate) struct View<'f> {
 
 impl<'f> View<'f> {
     pub(crate) fn new(figures: &'f Figures) -> Self {
-        let mut view =
-            Self { cases: figures.tables(), methods: BTreeMap::new(), folds: BTreeMap::new(), by: BTreeMap::new() };
+        let mut view = Self {
+            cases: figures.tables(),
+            methods: BTreeMap::new(),
+            folds: BTreeMap::new(),
+            by: BTreeMap::new(),
+        };
         let mut seen = BTreeSet::new();
         for figure in &figures.0 {
             let (case, method) = (figure.table.as_str(), figure.method.as_str());
@@ -60,7 +64,14 @@ impl<'f> View<'f> {
     }
 
     /// A measure over folds at one place.
-    pub(crate) fn spread_at(&self, case: &str, method: &str, name: &str, key: &str, value: &str) -> Option<Spread> {
+    pub(crate) fn spread_at(
+        &self,
+        case: &str,
+        method: &str,
+        name: &str,
+        key: &str,
+        value: &str,
+    ) -> Option<Spread> {
         self.spread(case, method, Metric::at(name, &[(key, &value)]))
     }
 
@@ -76,7 +87,13 @@ impl<'f> View<'f> {
     }
 
     /// A measure along a key that is a number: where, and the mean over folds there.
-    pub(crate) fn along(&self, case: &'f str, method: &'f str, name: &'f str, key: &'f str) -> Vec<(f64, Spread)> {
+    pub(crate) fn along(
+        &self,
+        case: &'f str,
+        method: &'f str,
+        name: &'f str,
+        key: &'f str,
+    ) -> Vec<(f64, Spread)> {
         let keys = self.keys(case, method, name, key);
         let point = |value: &&str| Some((number(value)?, self.spread_at(case, method, name, key, value)?));
         keys.iter().filter_map(point).collect()

@@ -67,7 +67,8 @@ fn table<'f>(view: &View<'f>, case: &'f str, stage: &str, title: &str) -> Option
             has_published = true;
         }
     }
-    let table = Table::new(Experiment::Ablations, case, &format!("terms of the loss, {title}"), &COLUMNS, rows)?;
+    let table =
+        Table::new(Experiment::Ablations, case, &format!("terms of the loss, {title}"), &COLUMNS, rows)?;
     let mut notes = vec![format!(
         "{} Each row is a generator that was trained anew without what its name leaves out (ppt: plausibility and \
          proximity together); bins, classifier, circuits and seed stay as they are.",
@@ -118,7 +119,12 @@ mod tests {
     #[test]
     fn published_rows_follow_the_row_of_the_same_name() {
         let mut sheet = Sheet::new("credit", "0");
-        for name in ["paper full/generate", "paper -validity/generate", "paper -neighbours/generate", "paper/generate"] {
+        for name in [
+            "paper full/generate",
+            "paper -validity/generate",
+            "paper -neighbours/generate",
+            "paper/generate",
+        ] {
             sheet.number(name, "nll", 18.0, 1);
         }
         sheet.number("paper -validity/refine", "nll", 17.0, 1);

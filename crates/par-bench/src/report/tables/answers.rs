@@ -180,7 +180,18 @@ mod tests {
         let texts = |name: &str| row(name).cells.iter().map(|cell| cell.text.as_str()).collect::<Vec<_>>();
         assert_eq!(
             texts("refine"),
-            ["100.00 ± 0.00", "–", "–", "17.50 ± 0.71", "–", "3.50 ± 0.00", "–", "0.00 / 0.04", "–", "108 µs"]
+            [
+                "100.00 ± 0.00",
+                "–",
+                "–",
+                "17.50 ± 0.71",
+                "–",
+                "3.50 ± 0.00",
+                "–",
+                "0.00 / 0.04",
+                "–",
+                "108 µs"
+            ]
         );
         assert_eq!(row("refine").cells[3].note, "38 of 40");
         assert_eq!(texts("LiCE_median")[6], "0.40 ± 0.00");
@@ -188,7 +199,11 @@ mod tests {
         let aims = row("aims for refine");
         assert_eq!((aims.cells[3].text.as_str(), aims.cells[3].met), ("≤ 17.8", Some(true)));
         assert_eq!((aims.cells[5].met, aims.cells[4].met), (Some(false), None));
-        assert!(table.notes.iter().any(|note| note.contains("denies 40; for 38 of these")), "{:?}", table.notes);
+        assert!(
+            table.notes.iter().any(|note| note.contains("denies 40; for 38 of these")),
+            "{:?}",
+            table.notes
+        );
         assert!(table.notes.iter().any(|note| note.contains("transfers")));
     }
 

@@ -10,7 +10,8 @@ use crate::report::table::{Cell, Number, Row, Source, Table, Unit};
 use crate::report::view::View;
 
 /// Methods in figures and for readers.
-pub(crate) const ENCODERS: [(&str, &str); 2] = [("paper/encoder", "paper's preset"), ("ours/encoder", "ours")];
+pub(crate) const ENCODERS: [(&str, &str); 2] =
+    [("paper/encoder", "paper's preset"), ("ours/encoder", "ours")];
 
 pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
     [logits(view, case), features(view, case), answers(view, case)].into_iter().flatten().collect()
@@ -27,7 +28,8 @@ fn logits(view: &View<'_>, case: &str) -> Option<Table> {
         rows.push(Row { source: Source::Published, ..Row::new("published, least to most", cells) });
     }
     let columns = ["generator", "relative ℓ1 change %", "logits moved by more than 0.5, %"];
-    let table = Table::new(Experiment::Encoder, case, "how far logits move without neighbours", &columns, rows)?;
+    let table =
+        Table::new(Experiment::Encoder, case, "how far logits move without neighbours", &columns, rows)?;
     Some(table.noted([
         over_folds(view.folds(case)),
         "The same generator, told of its neighbours and told of none, for denied people who share all immutable \

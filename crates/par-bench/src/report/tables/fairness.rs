@@ -43,7 +43,8 @@ pub(crate) fn groups<'f>(view: &View<'f>, case: &'f str) -> Vec<Group<'f>> {
         for figure in view.named(case, REFINE.key, "denied").iter().filter(own) {
             names.extend(figure.metric.key("group").filter(|name| !names.contains(name)));
         }
-        let mut groups: Vec<Group<'f>> = names.iter().map(|name| Group::new(view, case, feature, name)).collect();
+        let mut groups: Vec<Group<'f>> =
+            names.iter().map(|name| Group::new(view, case, feature, name)).collect();
         let gaps: Vec<Gaps> = (0..groups.len()).map(|place| Gaps::new(&groups, place)).collect();
         groups.iter_mut().zip(gaps).for_each(|(group, gaps)| group.gaps = gaps);
         all.extend(groups);
@@ -71,7 +72,9 @@ impl<'f> Group<'f> {
         let most = figures("within").filter_map(|figure| figure.metric.number("changes"));
         let most = most.filter(|changes| *changes <= 20.0).fold(0.0, f64::max) as usize;
         let within = |changes: usize| {
-            Share::pooled(figures("within").filter(|figure| figure.metric.number("changes") == Some(changes as f64)))
+            Share::pooled(
+                figures("within").filter(|figure| figure.metric.number("changes") == Some(changes as f64)),
+            )
         };
         Self {
             feature,
@@ -90,7 +93,8 @@ impl<'f> Group<'f> {
 impl Gaps {
     /// Those of one group to all others of its feature.
     fn new(groups: &[Group<'_>], place: usize) -> Self {
-        let others = || groups.iter().enumerate().filter(move |(other, _)| *other != place).map(|(_, group)| group);
+        let others =
+            || groups.iter().enumerate().filter(move |(other, _)| *other != place).map(|(_, group)| group);
         let share = |of: fn(&Group<'_>) -> Share| {
             of(&groups[place]).minus(others().map(of).fold(Share::default(), Share::with))
         };
@@ -115,7 +119,9 @@ fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
     let groups = groups(view, case);
     let most = groups.iter().map(|group| group.within.len()).max().unwrap_or(0);
     let mut columns: Vec<String> =
-        ["group", "people", "denied %", "available %", "changes", "NLL", "distance"].map(String::from).to_vec();
+        ["group", "people", "denied %", "available %", "changes", "NLL", "distance"]
+            .map(String::from)
+            .to_vec();
     columns.extend((1..=most).map(|changes| format!("within {changes}, %")));
     let row = |group: &Group<'_>| {
         let mut cells = vec![
@@ -126,7 +132,8 @@ fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
             mean(group.nll, group.gaps.nll),
             mean(group.distance, group.gaps.distance),
         ];
-        let within = |place: usize| group.within.get(place).map_or_else(Cell::none, |within| share(*within, None));
+        let within =
+            |place: usize| group.within.get(place).map_or_else(Cell::none, |within| share(*within, None));
         cells.extend((0..most).map(within));
         Row::new(format!("{}: {}", group.feature, group.name), cells)
     };
@@ -215,7 +222,8 @@ mod tests {
                 let at = |name| Metric::at(name, &[("feature", &"sex"), ("group", group)]);
                 sheet.number("refine", at("denied"), f64::from(yes) / f64::from(of), of as usize);
                 if fold == "0" {
-                    let (count, mean, deviation) = if *group == "a" { (25, 5.0, 2.0) } else { (36, 3.0, 3.0) };
+                    let (count, mean, deviation) =
+                        if *group == "a" { (25, 5.0, 2.0) } else { (36, 3.0, 3.0) };
                     sheet.number("refine", at("nll"), mean, count);
                     sheet.number("refine", at("sd_nll"), deviation, count);
                 }

@@ -20,7 +20,8 @@ pub(crate) const AXES: [(&str, &str); 5] = [
 /// Seconds of a fit, by stage and over all stages.
 pub(crate) fn fit_seconds<'f>(view: &View<'f>, case: &'f str) -> Vec<(&'f str, f64)> {
     let stages = view.keys(case, "fit", "seconds", "stage");
-    let seconds = |stage: &&'f str| Some((*stage, view.spread_at(case, "fit", "seconds", "stage", stage)?.mean));
+    let seconds =
+        |stage: &&'f str| Some((*stage, view.spread_at(case, "fit", "seconds", "stage", stage)?.mean));
     stages.iter().filter_map(seconds).collect()
 }
 
@@ -43,11 +44,13 @@ fn fit<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
         let share = (total > 0.0).then(|| seconds / total);
         vec![Cell::number(Some(seconds), Unit::Plain(2)), Cell::number(share, Unit::Percent(0))]
     };
-    let mut rows: Vec<Row> = stages.iter().map(|(stage, seconds)| Row::new(*stage, cells(*seconds))).collect();
+    let mut rows: Vec<Row> =
+        stages.iter().map(|(stage, seconds)| Row::new(*stage, cells(*seconds))).collect();
     if rows.len() > 1 {
         rows.push(Row::new("all", cells(total)));
     }
-    let table = Table::new(Experiment::Growth, case, "learning, once", &["stage", "seconds", "share %"], rows)?;
+    let table =
+        Table::new(Experiment::Growth, case, "learning, once", &["stage", "seconds", "share %"], rows)?;
     Some(table.noted(["On all threads, with the machine to itself."]))
 }
 

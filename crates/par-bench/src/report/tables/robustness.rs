@@ -17,7 +17,8 @@ pub(crate) fn methods<'f>(view: &View<'f>, case: &'f str) -> Vec<Method<'f>> {
 }
 
 pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
-    let score = table(view, case, "score", "mean score under classifiers that were trained again", Unit::Plain(2));
+    let score =
+        table(view, case, "score", "mean score under classifiers that were trained again", Unit::Plain(2));
     let validity = table(view, case, "validity", "share still accepted, %", Unit::Percent(1));
     [score, validity].into_iter().flatten().collect()
 }
@@ -46,7 +47,8 @@ fn table<'f>(view: &View<'f>, case: &'f str, metric: &'f str, title: &str, unit:
     };
     let mut rows: Vec<Row> = methods.iter().map(row).collect();
     rows.extend(agreement(view, case, metric, &classifiers));
-    let columns: Vec<&str> = ["method", "mean", "worst"].into_iter().chain(classifiers.iter().copied()).collect();
+    let columns: Vec<&str> =
+        ["method", "mean", "worst"].into_iter().chain(classifiers.iter().copied()).collect();
     let table = Table::new(Experiment::Robustness, case, title, &columns, rows)?;
     Some(table.noted([
         over_folds(view.folds(case)),

@@ -1,0 +1,82 @@
+//! `par report`: what `par bench` measured, as a page, charts and tables, from its figures alone.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use par_bench::{Figures, Report};
+
+use crate::bench::What;
+use crate::output::{self, Destination};
+
+const EXAMPLES: &str = "\
+Examples:
+  par report results/figures.csv                   results/report.html and results/plots
+  par report results/figures.csv --show answers    table 1, as text
+  par report results/figures.csv --show fairness --json
+
+Nothing is measured: the same figures give the same page, the same charts and the same tables.";
+
+const PAGE: &str = "report.html";
+const PLOTS: &str = "plots";
+
+#[derive(Args)]
+#[command(name = "report", after_help = EXAMPLES)]
+pub(crate) struct Command {
+    /// Made by `par bench`
+    figures: PathBuf,
+    /// Folder for the page and the charts [default: that of the figures]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "show")]
+    out: Option<PathBuf>,
+    /// Print the tables of an experiment, and write nothing
+    #[arg(long, value_name = "EXPERIMENT", value_enum)]
+    show: Option<What>,
+    /// Print them as JSON
+    #[arg(long, requires = "show")]
+    json: bool,
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        let figures = Figures::load(&self.figures)?;
+        let report = Report::new(&figures);
+        let Some(what) = self.show else {
+            let beside = self.figures.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let out = self.out.unwrap_or_else(|| beside.unwrap_or(Path::new(".")).to_path_buf());
+            return Files::new(&out)?.write(&report);
+        };
+        let topic = what.experiment();
+        if report.tables(topic).is_empty() {
+            bail!(
+                "{}: holds no figures of `{}`\nhint: `par bench --only {}` measures them",
+                self.figures.display(),
+                topic.name(),
+                topic.name()
+            );
+        }
+        if self.json { output::print_json(&report.json(topic)) } else { output::print(&report.text(topic)) }
+    }
+}
+
+/// Where a report is written.
+pub(crate) struct Files {
+    page: Destination,
+    plots: PathBuf,
+}
+
+impl Files {
+    /// Finds out before the work what would fail after it.
+    pub(crate) fn new(folder: &Path) -> Result<Self> {
+        let plots = folder.join(PLOTS);
+        std::fs::create_dir_all(&plots).with_context(|| format!("{}: cannot be made", plots.display()))?;
+        Ok(Self { page: Destination::new(&folder.join(PAGE), &[])?, plots })
+    }
+
+    /// Writes the page and a file a chart.
+    pub(crate) fn write(self, report: &Report<'_>) -> Result<()> {
+        for (name, svg) in report.svgs() {
+            output::write_file(Destination::new(&self.plots.join(name), &[])?, svg.as_bytes())?;
+        }
+        output::write_file(self.page, report.html().as_bytes())
+    }
+}
