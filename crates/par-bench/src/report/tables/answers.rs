@@ -13,8 +13,9 @@ use crate::report::table::{Cell, Row, Source, Table, Unit};
 use crate::report::view::View;
 use par_plot::text::grouped;
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "method",
+    "answered",
     "validity %",
     "actionability %",
     "causality %",
@@ -50,11 +51,25 @@ pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
 fn cells(view: &View<'_>, case: &str, method: &str) -> Vec<Cell> {
     let shares = ["validity", "actionability", "causality"].map(|name| (name, Unit::Percent(2)));
     let means = ["nll", "similarity", "sparsity", "score"].map(|name| (name, Unit::Plain(2)));
-    let mut cells = measures(view, case, method, &[&shares[..], &means[..]].concat());
+    let mut cells = vec![answered(view, case, method)];
+    cells.extend(measures(view, case, method, &[&shares[..], &means[..]].concat()));
     cells.push(gap(view.spread(case, method, "median_gap"), view.spread(case, method, "gap")));
     let last = [("optimal", Unit::Percent(1)), ("time_us", Unit::Time)];
     cells.extend(measures(view, case, method, &last));
+    // Said once a row, not in every cell.
+    let answered = cells[0].text.clone();
+    for cell in cells.iter_mut().skip(1).filter(|cell| cell.note == answered) {
+        cell.note.clear();
+    }
     cells
+}
+
+/// How many of the denied have an answer, right or wrong.
+fn answered(view: &View<'_>, case: &str, method: &str) -> Cell {
+    let spread = view.spread(case, method, "score").or_else(|| view.spread(case, method, "nll"));
+    spread.map_or_else(Cell::default, |spread| {
+        Cell::text(format!("{} of {}", grouped(spread.over), grouped(spread.of)))
+    })
 }
 
 fn gap(median: Option<Spread>, mean: Option<Spread>) -> Cell {
@@ -71,8 +86,12 @@ fn frontier(view: &View<'_>, case: &str, changes: usize) -> Row {
         Cell::spread(spread, unit, view.folds(case))
     };
     let mut cells = vec![Cell::default(); COLUMNS.len() - 1];
-    cells[0] = at("validity", Unit::Percent(2));
-    cells[3] = at("nll", Unit::Plain(2));
+    cells[1] = at("validity", Unit::Percent(2));
+    cells[4] = at("nll", Unit::Plain(2));
+    if let Some(nll) = view.spread_at(case, FRONTIER, "nll", "changes", &changes.to_string()) {
+        cells[0] = Cell::text(format!("{} of {}", grouped(nll.over), grouped(nll.of)));
+        cells[4].note.clear();
+    }
     let changes = if changes == 1 { "1 change".to_string() } else { format!("{changes} changes") };
     Row::new(format!("{}, at most {changes}", EXACT.label), cells)
 }
@@ -80,7 +99,12 @@ fn frontier(view: &View<'_>, case: &str, changes: usize) -> Row {
 fn published(row: &Published) -> Row {
     let share = |share: Option<f64>| Cell::number(share, Unit::Percent(2));
     let pair = |pair| Cell::published(pair, Unit::Plain(2));
-    let mut cells = vec![share(Some(row.validity)), share(Some(row.actionability)), share(row.causality)];
+    let mut cells = vec![
+        Cell::default(),
+        share(Some(row.validity)),
+        share(Some(row.actionability)),
+        share(row.causality),
+    ];
     cells.extend([pair(row.nll), pair(row.similarity), pair(row.sparsity)]);
     cells.extend([Cell::none(), Cell::none(), Cell::none()]);
     cells.push(Cell::number(Some(1e6 * row.seconds), Unit::Time));
@@ -94,14 +118,15 @@ fn aims(view: &View<'_>, case: &str, aims: &Aims) -> Row {
         Cell { met, ..Cell::text(format!("≤ {}", Unit::Plain(1).number(most))) }
     };
     let mut cells = vec![Cell::default(); COLUMNS.len() - 1];
-    (cells[3], cells[4], cells[5]) =
+    (cells[4], cells[5], cells[6]) =
         (aim("nll", aims.nll), aim("similarity", aims.similarity), aim("sparsity", aims.sparsity));
     Row { source: Source::Aim, ..Row::new("aims for refine", cells) }
 }
 
 fn notes<'f>(view: &View<'f>, case: &'f str, has_peers: bool, is_published: bool) -> Vec<String> {
     let mut notes = vec![format!(
-        "{} Where a mean is not over all denied people, over how many it is stands with it. Gap: nats to the best row \
+        "{} Validity is over all denied people, everything else over those who are answered, where it does not say \
+         otherwise. Gap: nats to the best row \
          with as many changes that the exact search knows. Proved: the share of which it is proved that no row with \
          as many changes is likelier. Time: the median of single answers, mean over folds.",
         over_folds(view.folds(case))
@@ -181,6 +206,7 @@ mod tests {
         assert_eq!(
             texts("refine"),
             [
+                "38 of 40",
                 "100.00 ± 0.00",
                 "–",
                 "–",
@@ -193,12 +219,12 @@ mod tests {
                 "108 µs"
             ]
         );
-        assert_eq!(row("refine").cells[3].note, "38 of 40");
-        assert_eq!(texts("LiCE_median")[6], "0.40 ± 0.00");
-        assert_eq!(texts("PAR (+LS), published")[3], "18.91 ± 0.75");
+        assert!(row("refine").cells.iter().all(|cell| cell.note.is_empty()));
+        assert_eq!(texts("LiCE_median")[7], "0.40 ± 0.00");
+        assert_eq!(texts("PAR (+LS), published")[4], "18.91 ± 0.75");
         let aims = row("aims for refine");
-        assert_eq!((aims.cells[3].text.as_str(), aims.cells[3].met), ("≤ 17.8", Some(true)));
-        assert_eq!((aims.cells[5].met, aims.cells[4].met), (Some(false), None));
+        assert_eq!((aims.cells[4].text.as_str(), aims.cells[4].met), ("≤ 17.8", Some(true)));
+        assert_eq!((aims.cells[6].met, aims.cells[5].met), (Some(false), None));
         assert!(
             table.notes.iter().any(|note| note.contains("denies 40; for 38 of these")),
             "{:?}",
