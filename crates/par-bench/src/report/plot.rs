@@ -70,7 +70,10 @@ impl Plot {
     pub(super) fn figure(&self) -> Markup {
         let mut body = Markup::default();
         if self.layout == Layout::Panels {
-            body.raw("<div class=\"plots\">\n");
+            body.raw(match self.charts.len() % 3 {
+                0 => "<div class=\"plots thirds\">\n",
+                _ => "<div class=\"plots\">\n",
+            });
         }
         for (title, chart) in &self.charts {
             body.raw("<div class=\"plot\">");

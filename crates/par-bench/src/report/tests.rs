@@ -417,6 +417,7 @@ fn zz_dump() {
     for (name, svg) in report.svgs() {
         std::fs::write(format!("{out}/plots/{name}"), svg).expect("svg");
     }
+    figures.write(std::fs::File::create(format!("{out}/figures.csv")).expect("file")).expect("csv");
     for topic in Experiment::ALL {
         std::fs::write(format!("{out}/{}.txt", topic.name()), report.text(topic)).expect("text");
     }

@@ -39,7 +39,8 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         .collect();
 
     let all = || points.iter().map(|point| point.at).chain(frontier.iter().copied());
-    let x = Axis::around("features that change, mean", all().map(|at| at.0).chain([0.0]), 8);
+    let most = all().map(|at| at.0).fold(0.0, f64::max);
+    let x = Axis::around("features that change, mean", [0.0, most + 0.5], 8);
     let y = Axis::around("mean NLL, nats", all().map(|at| at.1), 6);
     let description = format!("Mean NLL against the mean number of changes on {case}, by method");
     let mut chart = Chart::new(&description, (SIZE.0, 380.0), x, y);

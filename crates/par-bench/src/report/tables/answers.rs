@@ -3,13 +3,13 @@
 //! # Paper
 //! Table 1.
 
-use super::{measures, over_folds};
+use super::{after_answered, measures, over_folds};
 use crate::experiment::Experiment;
 use crate::figures::Spread;
 use crate::paper::{self, Aims, Published};
 use crate::report::interval::Share;
 use crate::report::methods::{EXACT, FRONTIER, Method, OURS, PRESET, REFINE, peers};
-use crate::report::table::{Cell, Row, Source, Table, Unit};
+use crate::report::table::{Cell, Number, Row, Source, Table, Unit};
 use crate::report::view::View;
 use par_plot::text::grouped;
 
@@ -49,27 +49,14 @@ pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
 }
 
 fn cells(view: &View<'_>, case: &str, method: &str) -> Vec<Cell> {
-    let shares = ["validity", "actionability", "causality"].map(|name| (name, Unit::Percent(2)));
+    let shares = [("validity", 2), ("actionability", 1), ("causality", 1)];
+    let shares = shares.map(|(name, decimals)| (name, Unit::Percent(decimals)));
     let means = ["nll", "similarity", "sparsity", "score"].map(|name| (name, Unit::Plain(2)));
-    let mut cells = vec![answered(view, case, method)];
-    cells.extend(measures(view, case, method, &[&shares[..], &means[..]].concat()));
+    let mut cells = measures(view, case, method, &[&shares[..], &means[..]].concat());
     cells.push(gap(view.spread(case, method, "median_gap"), view.spread(case, method, "gap")));
     let last = [("optimal", Unit::Percent(1)), ("time_us", Unit::Time)];
     cells.extend(measures(view, case, method, &last));
-    // Said once a row, not in every cell.
-    let answered = cells[0].text.clone();
-    for cell in cells.iter_mut().skip(1).filter(|cell| cell.note == answered) {
-        cell.note.clear();
-    }
-    cells
-}
-
-/// How many of the denied have an answer, right or wrong.
-fn answered(view: &View<'_>, case: &str, method: &str) -> Cell {
-    let spread = view.spread(case, method, "score").or_else(|| view.spread(case, method, "nll"));
-    spread.map_or_else(Cell::default, |spread| {
-        Cell::text(format!("{} of {}", grouped(spread.over), grouped(spread.of)))
-    })
+    after_answered(view, case, method, cells)
 }
 
 fn gap(median: Option<Spread>, mean: Option<Spread>) -> Cell {
@@ -97,13 +84,13 @@ fn frontier(view: &View<'_>, case: &str, changes: usize) -> Row {
 }
 
 fn published(row: &Published) -> Row {
-    let share = |share: Option<f64>| Cell::number(share, Unit::Percent(2));
+    let share = |share: Option<f64>, decimals| Cell::number(share, Unit::Percent(decimals));
     let pair = |pair| Cell::published(pair, Unit::Plain(2));
     let mut cells = vec![
         Cell::default(),
-        share(Some(row.validity)),
-        share(Some(row.actionability)),
-        share(row.causality),
+        share(Some(row.validity), 2),
+        share(Some(row.actionability), 1),
+        share(row.causality, 1),
     ];
     cells.extend([pair(row.nll), pair(row.similarity), pair(row.sparsity)]);
     cells.extend([Cell::none(), Cell::none(), Cell::none()]);
@@ -115,7 +102,8 @@ fn published(row: &Published) -> Row {
 fn aims(view: &View<'_>, case: &str, aims: &Aims) -> Row {
     let aim = |name: &str, most: f64| {
         let met = view.spread(case, REFINE.key, name).map(|spread| spread.mean <= most);
-        Cell { met, ..Cell::text(format!("≤ {}", Unit::Plain(1).number(most))) }
+        let text = format!("≤ {}", Unit::Plain(1).number(most));
+        Cell { met, numbers: vec![Number::plain(most)], ..Cell::text(text) }
     };
     let mut cells = vec![Cell::default(); COLUMNS.len() - 1];
     (cells[4], cells[5], cells[6]) =

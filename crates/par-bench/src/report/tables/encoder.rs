@@ -3,7 +3,7 @@
 //! # Paper
 //! Q3, and "Logit Change Analysis" in the appendix.
 
-use super::{measures, over_folds};
+use super::{after_answered, measures, over_folds};
 use crate::experiment::Experiment;
 use crate::paper;
 use crate::report::table::{Cell, Number, Row, Source, Table, Unit};
@@ -78,7 +78,7 @@ fn features<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
 }
 
 fn answers(view: &View<'_>, case: &str) -> Option<Table> {
-    let columns = ["training", "validity %", "NLL", "score", "similarity", "sparsity"];
+    let columns = ["training", "answered", "validity %", "NLL", "score", "similarity", "sparsity"];
     let all = [
         ("validity", Unit::Percent(1)),
         ("nll", Unit::Plain(2)),
@@ -90,7 +90,9 @@ fn answers(view: &View<'_>, case: &str) -> Option<Table> {
     for preset in ["paper", "ours"] {
         for stage in ["generate", "refine"] {
             for (variant, words) in [("full", "with neighbours"), ("-neighbours", "trained without")] {
-                let cells = measures(view, case, &format!("{preset} {variant}/{stage}"), &all);
+                let method = &format!("{preset} {variant}/{stage}");
+                let cells = measures(view, case, method, &all);
+                let cells = after_answered(view, case, method, cells);
                 rows.push(Row::new(format!("{preset}, {stage}, {words}"), cells));
             }
         }
@@ -98,7 +100,7 @@ fn answers(view: &View<'_>, case: &str) -> Option<Table> {
     let table = Table::new(Experiment::Encoder, case, "answers with and without neighbours", &columns, rows)?;
     Some(table.noted([
         over_folds(view.folds(case)),
-        "Trained anew without neighbours, which the paper does not measure; with them as in the ablations. `generate` \
+        "Trained anew without neighbours, which the paper does not measure; with them as in the ablations. “generate” \
          is the most probable row, accepted or not."
             .to_string(),
     ]))
