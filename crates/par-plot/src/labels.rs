@@ -16,9 +16,16 @@ pub struct Label {
 /// Left, top, right, bottom.
 type Box = [f64; 4];
 
-/// Writes names beside their points, each where it covers least: to the right if it can be.
-pub fn write(chart: &mut Chart, labels: &[Label]) {
-    let mut taken: Vec<Box> = labels.iter().map(|label| around(chart.place(label.at))).collect();
+/// Writes names beside their points, each where it covers least of the others and of some lines: to the right if it can
+/// be.
+pub fn write(chart: &mut Chart, labels: &[Label], lines: &[&[(f64, f64)]]) {
+    let mut taken: Vec<Box> = labels.iter().map(|label| around(chart.place(label.at), 6.0)).collect();
+    for pair in lines.iter().flat_map(|line| line.windows(2)) {
+        let (from, to) = (chart.place(pair[0]), chart.place(pair[1]));
+        let along = |step: u32| f64::from(step) / 16.0;
+        let at = |step| (from.0 + along(step) * (to.0 - from.0), from.1 + along(step) * (to.1 - from.1));
+        taken.extend((0..=16).map(|step| around(at(step), 2.0)));
+    }
     for label in labels {
         let (x, y) = chart.place(label.at);
         let width = 6.9 * label.text.chars().count() as f64;
@@ -29,7 +36,9 @@ pub fn write(chart: &mut Chart, labels: &[Label]) {
         };
         let covered = |place: &(f64, f64, f64)| {
             let own = bounds(place);
-            1e3 * beyond(own, chart.inside()) + taken.iter().map(|other| overlap(own, *other)).sum::<f64>()
+            let far = place.1.abs() + place.2.abs();
+            let shared: f64 = taken.iter().map(|other| overlap(own, *other)).sum();
+            1e3 * beyond(own, chart.inside()) + shared + 0.1 * far
         };
         let best = PLACES.iter().map(|place| (covered(place), place)).min_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((_, place)) = best {
@@ -47,7 +56,7 @@ pub fn write(chart: &mut Chart, labels: &[Label]) {
 
 /// Where a text can stand: how much of its width is left of the point, as a negative share, and pixels from it. The
 /// first of the best is taken.
-const PLACES: [(f64, f64, f64); 12] = [
+const PLACES: [(f64, f64, f64); 18] = [
     (0.0, 8.0, 4.0),
     (-1.0, -8.0, 4.0),
     (-0.5, 0.0, -9.0),
@@ -60,10 +69,16 @@ const PLACES: [(f64, f64, f64); 12] = [
     (0.0, 8.0, 27.0),
     (-1.0, -8.0, -18.0),
     (-1.0, -8.0, 27.0),
+    (0.0, 14.0, -30.0),
+    (0.0, 14.0, 40.0),
+    (-1.0, -14.0, -30.0),
+    (-1.0, -14.0, 40.0),
+    (0.0, 20.0, -42.0),
+    (0.0, 20.0, 52.0),
 ];
 
-fn around((x, y): (f64, f64)) -> Box {
-    [x - 6.0, y - 6.0, x + 6.0, y + 6.0]
+fn around((x, y): (f64, f64), reach: f64) -> Box {
+    [x - reach, y - reach, x + reach, y + reach]
 }
 
 /// The area that two boxes share.
@@ -89,7 +104,7 @@ mod tests {
         let axis = || Axis::around("", [0.0, 10.0], 5);
         let mut chart = Chart::new("", (440.0, 280.0), axis(), axis());
         let label = |at: &(f64, f64)| Label { class: "exact", at: *at, text: "name".to_string() };
-        write(&mut chart, &points.iter().map(label).collect::<Vec<_>>());
+        write(&mut chart, &points.iter().map(label).collect::<Vec<_>>(), &[]);
         let svg = chart.svg().into_string();
         let attribute = |text: &str, name: &str| -> f64 {
             let rest = text.split(&format!("{name}=\"")).nth(1).expect("the attribute");

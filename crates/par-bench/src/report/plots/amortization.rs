@@ -64,7 +64,7 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
             });
         }
     }
-    labels::write(&mut chart, &names);
+    labels::write(&mut chart, &names, &[]);
     chart.key("refine", Sign::Line, "ours: learning once, then answers");
     if lines.iter().any(|line| line.class.starts_with("published")) {
         chart.key("published dashed", Sign::Line, "published: seconds an answer, learning not counted");

@@ -58,7 +58,7 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         at: point.at,
         text: point.name.replace("paper's preset, ", "preset "),
     };
-    labels::write(&mut chart, &points.iter().map(label).collect::<Vec<_>>());
+    labels::write(&mut chart, &points.iter().map(label).collect::<Vec<_>>(), &[&frontier]);
     let has = |class: &str| points.iter().any(|point| point.class == class);
     for (class, shape, text) in [
         ("refine", Shape::Circle, "ours"),

@@ -31,10 +31,11 @@ fn logits(view: &View<'_>, case: &str) -> Option<Table> {
     let table =
         Table::new(Experiment::Encoder, case, "how far logits move without neighbours", &columns, rows)?;
     Some(table.noted([
-        over_folds(view.folds(case)),
-        "The same generator, told of its neighbours and told of none, for denied people who share all immutable \
-         features with another of them; over how many of the denied stands with each mean."
-            .to_string(),
+        format!(
+            "{} The same generator, told of its neighbours and told of none, for denied people who share all immutable \
+             features with another of them; over how many of the denied stands with each mean.",
+            over_folds(view.folds(case))
+        ),
     ]))
 }
 
@@ -99,9 +100,10 @@ fn answers(view: &View<'_>, case: &str) -> Option<Table> {
     }
     let table = Table::new(Experiment::Encoder, case, "answers with and without neighbours", &columns, rows)?;
     Some(table.noted([
-        over_folds(view.folds(case)),
-        "Trained anew without neighbours, which the paper does not measure; with them as in the ablations. “generate” \
-         is the most probable row, accepted or not."
-            .to_string(),
+        format!(
+            "{} Trained anew without neighbours, which the paper does not measure; with them as in the ablations. \
+             “generate” is the most probable row, accepted or not.",
+            over_folds(view.folds(case))
+        ),
     ]))
 }
