@@ -136,10 +136,11 @@ fn section(topic: Experiment, cases: &[&str], tables: &[Table], plots: &[Plot]) 
     for Part { case, tables, plots } in &parts {
         section.raw("<div class=\"case\" id=\"").raw(topic.name()).raw("-").text(slug(case));
         section.element("\">\n<h3 class=\"case-name\">", case, "</h3>\n");
+        section.raw("<div class=\"tables\">\n");
         for own in tables {
             section.add(&table(own));
         }
-        section.add(&charts(plots)).raw("</div>\n");
+        section.raw("</div>\n").add(&charts(plots)).raw("</div>\n");
     }
     section.raw("</section>\n");
     section
@@ -192,6 +193,7 @@ fn table(table: &Table) -> Markup {
         }
         markup.raw("</div>\n");
     }
+    markup.raw("</div>\n");
     markup
 }
 

@@ -24,7 +24,7 @@ struct Line {
 }
 
 pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
-    let once: f64 = fit_seconds(view, case).iter().map(|(_, seconds)| seconds).sum();
+    let once = fit_seconds(view, case);
     let mut lines: Vec<Line> = OURS
         .iter()
         .filter_map(|method| {

@@ -71,7 +71,8 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         }
     }
     let caption = "Further down is more plausible, further left is less to do; the line is the best there is, person by \
-                   person, averaged over those who can be accepted with so many changes. Outlines are likelihoods \
+                   person, averaged over those who can be accepted with so many changes. A method that \
+                   lets some change more than others can lie below it. Outlines are likelihoods \
                    of another circuit, so that only their place from left to right is comparable.";
     vec![
         Plot::new(Experiment::Answers, case, "pareto", "Changes against likelihood", caption)

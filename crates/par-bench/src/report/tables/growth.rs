@@ -17,12 +17,21 @@ pub(crate) const AXES: [(&str, &str); 5] = [
     ("edges", "edges of the circuit"),
 ];
 
-/// Seconds of a fit, by stage and over all stages.
-pub(crate) fn fit_seconds<'f>(view: &View<'f>, case: &'f str) -> Vec<(&'f str, f64)> {
+/// The stage that stands for all of them.
+const ALL: &str = "all";
+
+/// Seconds of a fit, over all stages.
+pub(crate) fn fit_seconds<'f>(view: &View<'f>, case: &'f str) -> f64 {
+    let all = view.spread_at(case, "fit", "seconds", "stage", ALL).map(|spread| spread.mean);
+    all.unwrap_or_else(|| stages(view, case).iter().map(|(_, seconds)| seconds).sum())
+}
+
+/// Seconds of a fit, by stage.
+fn stages<'f>(view: &View<'f>, case: &'f str) -> Vec<(&'f str, f64)> {
     let stages = view.keys(case, "fit", "seconds", "stage");
     let seconds =
         |stage: &&'f str| Some((*stage, view.spread_at(case, "fit", "seconds", "stage", stage)?.mean));
-    stages.iter().filter_map(seconds).collect()
+    stages.iter().filter(|stage| **stage != ALL).filter_map(seconds).collect()
 }
 
 /// Microseconds of an answer with the machine to itself; else among other folds.
@@ -38,8 +47,7 @@ pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
 }
 
 fn fit<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
-    let stages = fit_seconds(view, case);
-    let total: f64 = stages.iter().map(|(_, seconds)| seconds).sum();
+    let (stages, total) = (stages(view, case), fit_seconds(view, case));
     let cells = |seconds: f64| {
         let share = (total > 0.0).then(|| seconds / total);
         vec![Cell::number(Some(seconds), Unit::Plain(2)), Cell::number(share, Unit::Percent(0))]
@@ -47,7 +55,7 @@ fn fit<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
     let mut rows: Vec<Row> =
         stages.iter().map(|(stage, seconds)| Row::new(*stage, cells(*seconds))).collect();
     if rows.len() > 1 {
-        rows.push(Row::new("all", cells(total)));
+        rows.push(Row::new(ALL, cells(total)));
     }
     let table =
         Table::new(Experiment::Growth, case, "learning, once", &["stage", "seconds", "share %"], rows)?;
