@@ -165,7 +165,7 @@ fn table(table: &Table) -> Markup {
         title = first.to_uppercase() + &title[1..];
     }
     markup
-        .raw("<h4>")
+        .raw("<div class=\"table\">\n<h4>")
         .text(&title)
         .raw("</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
     markup.text(format!("{}: {}", table.case, table.title)).raw("\"><table class=\"figures\">\n<thead><tr>");
