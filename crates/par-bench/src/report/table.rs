@@ -113,6 +113,7 @@ impl Unit {
     pub(crate) fn number(self, value: f64) -> String {
         match self {
             _ if !value.is_finite() => "–".to_string(),
+            Self::Plain(0) if value >= 999.5 => grouped(value.round() as u64),
             Self::Plain(decimals) => decimal(value, decimals),
             Self::Percent(decimals) => decimal(100.0 * value, decimals),
             Self::Time => duration(Some(value)),
@@ -231,6 +232,7 @@ mod tests {
         assert_eq!((cell.text.as_str(), cell.note.as_str()), ("−2.5", ""));
         assert_eq!(Cell::spread(None, Unit::Time, 5).text, "–");
         assert_eq!(Cell::published(Some([11.76, 1.85]), Unit::Plain(2)).text, "11.76 ± 1.85");
+        assert_eq!(Cell::number(Some(36_555.7), Unit::Plain(0)).text, "36,556");
         assert_eq!(Cell::number(Some(f64::NAN), Unit::Plain(2)).text, "–");
     }
 
