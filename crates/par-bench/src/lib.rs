@@ -10,7 +10,8 @@
 //! | 6    | [`run`]        | cases                               | all figures, fold by fold         |
 //! | 7    | [`figures`]    | `figures.csv`                       | means and deviations over folds   |
 //! | 8    | [`paper`]      | the name of a table                 | what is published of it           |
-//! | 9    | [`tune`]       | a case                              | a configuration that answers better |
+//! | 9    | [`report`]     | figures, and what is published      | tables, charts, a page            |
+//! | 10   | [`tune`]       | a case                              | a configuration that answers better |
 //! | –    | [`synthetic`]  | how many people, how many features  | a table of people who were drawn  |
 //!
 //! Nothing here prints; a figure is a number in one tidy table, and every plot is made from that table alone.
@@ -22,6 +23,7 @@ pub mod judge;
 pub mod method;
 pub mod paper;
 pub mod peers;
+pub mod report;
 pub mod run;
 pub mod synthetic;
 pub mod tune;
@@ -34,5 +36,6 @@ pub use case::{Case, Fold, Labelled, Person};
 pub use error::Error;
 pub use experiment::Experiment;
 pub use figures::{Figure, Figures, Metric, Sheet, Spread};
+pub use report::Report;
 pub use run::{Bench, Progress};
 pub use tune::{Tune, Tuned};

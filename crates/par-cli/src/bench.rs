@@ -6,11 +6,11 @@ use std::time::Duration;
 use anyhow::{Context, Result, bail};
 use clap::{ArgGroup, Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use par_bench::{Case, Experiment, paper, peers};
+use par_bench::{Case, Experiment, Report, paper, peers};
 use par_recourse::Config;
 
 use crate::output::{self, Destination};
-use crate::{config_file, folded};
+use crate::{config_file, folded, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,11 +55,14 @@ pub(crate) struct Bench {
     /// Folder for what is written
     #[arg(long, value_name = "FOLDER", default_value = "par-bench")]
     out: PathBuf,
+    /// Print table 1 as JSON
+    #[arg(long)]
+    json: bool,
 }
 
 /// An experiment, as it is asked for.
 #[derive(Clone, Copy, ValueEnum)]
-enum What {
+pub(crate) enum What {
     /// How good answers are: table 1
     Answers,
     /// What every term of the loss is for
@@ -77,7 +80,7 @@ enum What {
 }
 
 impl What {
-    fn experiment(self) -> Experiment {
+    pub(crate) fn experiment(self) -> Experiment {
         match self {
             Self::Answers => Experiment::Answers,
             Self::Ablations => Experiment::Ablations,
@@ -114,6 +117,7 @@ impl Bench {
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("{}: cannot be made", self.out.display()))?;
         let figures = Destination::new(&self.out.join(FIGURES), &[])?;
+        let files = report::Files::new(&self.out)?;
 
         let bench = par_bench::Bench { cases, experiments, parts: Some(self.out.join("parts")) };
         let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
@@ -133,7 +137,13 @@ impl Bench {
         let measured = measured?;
         let mut csv = Vec::new();
         measured.write(&mut csv)?;
-        output::write_file(figures, &csv)
+        output::write_file(figures, &csv)?;
+        let report = Report::new(&measured);
+        files.write(&report)?;
+        match self.json {
+            true => output::print_json(&report.json(Experiment::Answers)),
+            false => output::print(&report.text(Experiment::Answers)),
+        }
     }
 
     /// The tables with their schemas.

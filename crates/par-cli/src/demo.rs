@@ -1,5 +1,7 @@
 //! `par demo`: the whole way on an embedded table, from raw rows to a report.
 
+mod page;
+
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -7,6 +9,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 use clap::Args;
 use par_data::{Batch, Columns, Schema, german_credit};
+use par_plot::text::duration;
 use par_recourse::metrics::{Asked, Evaluation, ask};
 use par_recourse::{Answer, Bundle, Config, Recourse};
 
@@ -14,8 +17,8 @@ use crate::aligned::{Side, aligned, grouped, percent};
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
 use crate::recourse::person::Person;
-use crate::report::{self, Report};
 use crate::{explain, recourse};
+use page::Report;
 
 #[derive(Args)]
 pub(crate) struct Demo {
@@ -94,7 +97,7 @@ struct Answered<'a> {
     /// Those who are denied, and what the exact search tells them.
     denied: Vec<Person<'a>>,
     /// The same people, and what all methods tell them.
-    people: Vec<report::Person>,
+    people: Vec<page::Person>,
     evaluation: Evaluation,
     /// How many are classified rightly.
     right: usize,
@@ -120,7 +123,7 @@ impl<'a> Answered<'a> {
             let id = test.cell(row, id).to_string();
             let [_, _, exact] = answers.clone();
             denied.push(Person { id: id.clone(), cells, answer: Ok(exact), time_us: None });
-            people.push(report::Person { id, answers });
+            people.push(page::Person { id, answers });
         }
         Ok(Self { denied, people, evaluation, right })
     }
@@ -192,7 +195,7 @@ fn methods(evaluation: &Evaluation) -> String {
             number(method.sparsity.mean),
             number(method.similarity.mean),
             number(method.median_gap),
-            report::duration(method.time_us),
+            duration(method.time_us),
         ]);
     }
     let (left, right) = (Side::Left, Side::Right);

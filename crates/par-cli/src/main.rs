@@ -12,7 +12,8 @@
 //! | 8    | [`inspect`]  | `par inspect`, what is in a model            |
 //! | 9    | [`demo`]     | `par demo`, all of it on an embedded table   |
 //! | 10   | [`bench`]    | `par bench`, the paper's experiments         |
-//! | 11   | [`tune`]     | `par tune`, settings that answer better      |
+//! | 11   | [`report`]   | `par report`, their tables and charts        |
+//! | 12   | [`tune`]     | `par tune`, settings that answer better      |
 
 mod aligned;
 mod bench;
@@ -89,8 +90,10 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Learn from the embedded German Credit table, tell its denied rows what to change, and write a report
     Demo(demo::Demo),
-    /// Run the paper's experiments on tables with folds, and write their figures
+    /// Run the paper's experiments on tables with folds, and write their figures and a report
     Bench(bench::Bench),
+    /// Make the report of experiments again from their figures, or print its tables
+    Report(report::Command),
     /// Search for settings of the generator that answer better, over the folds of a table
     Tune(tune::Tune),
 }
@@ -109,6 +112,7 @@ impl Command {
             Self::Inspect(inspect) => inspect.run()?,
             Self::Demo(demo) => demo.run()?,
             Self::Bench(bench) => bench.run()?,
+            Self::Report(report) => report.run()?,
             Self::Tune(tune) => tune.run()?,
         }
         Ok(ExitCode::SUCCESS)

@@ -1,339 +1,82 @@
-//! A report of how a bundle answers people: one page that needs nothing but a browser.
-//!
-//! | file        | what it holds                                    |
-//! |-------------|--------------------------------------------------|
-//! | `figures`   | the charts of the report                         |
-//! | `people`    | the answers of some people                       |
-//! | `style.css` | how it looks, on a phone, at night and on paper  |
+//! `par report`: what `par bench` measured, as a page, charts and tables, from its figures alone.
 
-mod figures;
-mod people;
+use std::path::{Path, PathBuf};
 
-use par_recourse::metrics::MethodMetrics;
-use par_recourse::{Answer, Bundle, Evaluation, Mean, Method};
+use anyhow::{Context, Result, bail};
+use clap::Args;
+use par_bench::{Figures, Report};
 
-use crate::aligned::grouped;
-use par_plot::Markup;
+use crate::bench::What;
+use crate::output::{self, Destination};
 
-/// What a report tells.
-pub(crate) struct Report<'a> {
-    /// What the table is called.
-    pub(crate) name: &'a str,
-    pub(crate) bundle: &'a Bundle,
-    /// How many of the people asked about are classified rightly, where their classes are known.
-    pub(crate) right: Option<usize>,
-    pub(crate) evaluation: &'a Evaluation,
-    /// Those who are denied.
-    pub(crate) people: &'a [Person],
+const EXAMPLES: &str = "\
+Examples:
+  par report results/figures.csv                   results/report.html and results/plots
+  par report results/figures.csv --show answers    table 1, as text
+  par report results/figures.csv --show fairness --json
+
+Nothing is measured: the same figures give the same page, the same charts and the same tables.";
+
+const PAGE: &str = "report.html";
+const PLOTS: &str = "plots";
+
+#[derive(Args)]
+#[command(name = "report", after_help = EXAMPLES)]
+pub(crate) struct Command {
+    /// Made by `par bench`
+    figures: PathBuf,
+    /// Folder for the page and the charts [default: that of the figures]
+    #[arg(long, value_name = "FOLDER", conflicts_with = "show")]
+    out: Option<PathBuf>,
+    /// Print the tables of an experiment, and write nothing
+    #[arg(long, value_name = "EXPERIMENT", value_enum)]
+    show: Option<What>,
+    /// Print them as JSON
+    #[arg(long, requires = "show")]
+    json: bool,
 }
 
-/// Someone who is denied.
-pub(crate) struct Person {
-    pub(crate) id: String,
-    /// By the methods, in the order of [`Method::ALL`].
-    pub(crate) answers: [Answer; 3],
-}
-
-impl Person {
-    pub(crate) fn answer(&self, method: Method) -> &Answer {
-        &self.answers[method as usize]
-    }
-}
-
-/// People whose answers are shown in full, at most.
-const SAMPLE: usize = 6;
-
-impl Report<'_> {
-    /// The page. Beside what the bundle and the answers say it holds times, so that no two are the same.
-    pub(crate) fn html(&self) -> String {
-        let mut page = Markup::default();
-        page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
-        page.raw("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-        page.element("<title>", format!("Recourse for {}", self.name), "</title>\n");
-        page.raw("<style>\n").raw(include_str!("report/style.css")).raw("</style>\n</head>\n<body>\n");
-        page.add(&self.heading()).raw("<main>\n").add(&self.metrics());
-        page.add(&people::section(self.bundle, &self.sample()));
-        page.raw(
-            "<section>\n<h2>What more changes buy</h2>\n<p>Fewer changes are easier to make; more of them ",
-        );
-        page.raw("lead to a row that is more usual among accepted people. Each person can choose.</p>\n");
-        page.raw("<div class=\"charts\">\n").add(&figures::frontier(self.bundle, self.people));
-        page.add(&figures::features(self.bundle, self.people)).raw("</div>\n</section>\n");
-        page.raw(
-            "<section>\n<h2>Three methods compared</h2>\n<p>The generator proposes, a local search refines, ",
-        );
-        page.raw("an exact search proves. The nearer the first two come to the third, the better.</p>\n");
-        page.raw("<div class=\"charts\">\n").add(&figures::changes(self.people));
-        page.add(&figures::likelihoods(self.people)).raw("</div>\n</section>\n");
-        page.raw("<section>\n<h2>How it learned</h2>\n<div class=\"charts\">\n");
-        page.add(&figures::classifier(&self.bundle.card().classifier));
-        page.add(&figures::validity(&self.bundle.card().generator));
-        page.add(&figures::losses(&self.bundle.card().generator)).raw("</div>\n</section>\n</main>\n");
-        page.add(&self.footer()).raw("</body>\n</html>\n");
-        page.into_string()
-    }
-
-    fn heading(&self) -> Markup {
-        let Evaluation { rows, denied, possible, .. } = self.evaluation;
-        let [accepted, _] = &self.bundle.card().classes;
-        let mut heading = Markup::default();
-        heading.raw("<header>\n<p class=\"over\">Plausible algorithmic recourse</p>\n");
-        heading.element("<h1>", format!("Recourse for {}", self.name), "</h1>\n<p class=\"lead\">");
-        heading.text(format!(
-            "A classifier decides who is accepted, here as “{accepted}”. For everyone it denies, this report \
-             asks: which few changes would have them accepted, as someone who is not unusual among accepted \
-             people? Nobody is told to change what they cannot.",
-        ));
-        heading.raw("</p>\n<dl class=\"tiles\">\n");
-        tile(&mut heading, &format!("of {} people are denied", grouped(*rows)), &grouped(*denied));
-        tile(&mut heading, "of them can be accepted", &grouped(*possible));
-        if let Some(exact) = self.of_method(Method::Exact) {
-            tile(&mut heading, "changes on average", &decimals(exact.sparsity.mean, 1));
-            tile(&mut heading, "of the answers are proved best", &share(exact.optimal.mean));
-        }
-        if let Some(refine) = self.of_method(Method::Refine) {
-            tile(&mut heading, "for a refined answer", &duration(refine.time_us));
-        }
-        if let Some(right) = self.right {
-            let right = (*rows > 0).then(|| right as f64 / *rows as f64);
-            let title = format!("of {} people are classified rightly", grouped(*rows));
-            tile(&mut heading, &title, &share(right));
-        }
-        heading.raw("</dl>\n</header>\n");
-        heading
-    }
-
-    fn of_method(&self, method: Method) -> Option<&MethodMetrics> {
-        self.evaluation.methods.iter().find(|metrics| metrics.method == method)
-    }
-
-    fn metrics(&self) -> Markup {
-        let mut section = Markup::default();
-        section.raw("<section>\n<h2>How good the answers are</h2>\n<p>");
-        section.text(format!(
-            "Means over the {} of {} people who are denied. Below each mean stands how many it is over.",
-            grouped(self.evaluation.denied),
-            grouped(self.evaluation.rows)
-        ));
-        section.raw(
-            "</p>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"Measures by method\">",
-        );
-        section.raw("<table>\n<thead><tr><th scope=\"col\">method</th>");
-        for (title, ..) in MEASURES {
-            section.element("<th scope=\"col\">", title, "</th>");
-        }
-        section.raw("</tr></thead>\n<tbody>\n");
-        for metrics in &self.evaluation.methods {
-            section.element("<tr><th scope=\"row\">", metrics.method.name(), "</th>");
-            for (_, _, value) in MEASURES {
-                let (value, over) = value(metrics);
-                section.element("<td>", value, "");
-                section.element("<small>", over, "</small></td>");
-            }
-            section.raw("</tr>\n");
-        }
-        section.raw("</tbody>\n</table></div>\n<dl class=\"terms\">\n");
-        for (title, meaning, _) in MEASURES {
-            section.element("<div><dt>", title, "</dt> ").element("<dd>", meaning, "</dd></div>\n");
-        }
-        section.raw("</dl>\n</section>\n");
-        section
-    }
-
-    /// Some people, from all over the table.
-    fn sample(&self) -> Vec<&Person> {
-        let shown = self.people.len().min(SAMPLE);
-        (0..shown).map(|place| &self.people[place * self.people.len() / shown]).collect()
-    }
-
-    fn footer(&self) -> Markup {
-        let card = self.bundle.card();
-        let mut footer = Markup::default();
-        footer.raw("<footer>\n<p>").text(format!(
-            "Made by {} with seed {}. Learned from {} rows of class “{}” and {} of “{}”, of which the model keeps \
-             none: its pool of {} accepted people and all that the generator learned from are drawn from its \
-             circuits. Log-likelihoods are in nats, of the circuit of accepted rows.",
-            card.program,
-            self.bundle.config().seed,
-            grouped(card.rows[0]),
-            card.classes[0],
-            grouped(card.rows[1]),
-            card.classes[1],
-            grouped(self.bundle.pool().len())
-        ));
-        footer.raw("</p>\n</footer>\n");
-        footer
-    }
-}
-
-/// A measure's title, its meaning, and its value with the number of people it is over.
-type Measure = (&'static str, &'static str, fn(&MethodMetrics) -> (String, String));
-
-const MEASURES: [Measure; 10] = [
-    ("validity", "the share with an accepted recourse", |of| (share(of.validity.mean), over(&of.validity))),
-    ("actionability", "the share of recourses that keep what cannot change, and directions", |of| {
-        (share(of.actionability.mean), over(&of.actionability))
-    }),
-    ("causality", "the share that keeps the rules between features", |of| {
-        (share(of.causality.mean), over(&of.causality))
-    }),
-    ("NLL", "−log-likelihood among accepted rows; lower is more plausible", |of| {
-        (decimals(of.nll.mean, 2), over(&of.nll))
-    }),
-    ("sparsity", "features that change", |of| (decimals(of.sparsity.mean, 2), over(&of.sparsity))),
-    ("similarity", "how far numbers move, in median absolute deviations", |of| {
-        (decimals(of.similarity.mean, 2), over(&of.similarity))
-    }),
-    ("distance", "the same, and one for each other feature that changes", |of| {
-        (decimals(of.distance.mean, 2), over(&of.distance))
-    }),
-    ("median gap", "nats to the best with as many changes that the exact search knows", |of| {
-        (decimals(of.median_gap, 2), over(&of.gap))
-    }),
-    ("proved", "the share of which it is proved that no row with as many changes is likelier", |of| {
-        (share(of.optimal.mean), over(&of.optimal))
-    }),
-    ("median time", "an answer, on one thread", |of| (duration(of.time_us), String::new())),
-];
-
-fn tile(page: &mut Markup, title: &str, value: &str) {
-    page.element("<div><dt>", title, "</dt>").element("<dd>", value, "</dd></div>\n");
-}
-
-fn over(mean: &Mean) -> String {
-    format!("{} of {}", grouped(mean.over), grouped(mean.of))
-}
-
-fn decimals(number: Option<f64>, decimals: usize) -> String {
-    number.map_or("–".to_string(), |number| format!("{number:.decimals$}"))
-}
-
-/// A share of one, in whole percent where that says it all.
-pub(crate) fn share(share: Option<f64>) -> String {
-    match share.map(|share| 100.0 * share) {
-        None => "–".to_string(),
-        Some(percent) if (percent - percent.round()).abs() < 0.05 => format!("{percent:.0} %"),
-        Some(percent) => format!("{percent:.1} %"),
-    }
-}
-
-/// A time with the unit that suits it.
-pub(crate) fn duration(microseconds: Option<f64>) -> String {
-    match microseconds {
-        None => "–".to_string(),
-        Some(time) if time < 999.5 => format!("{time:.0} µs"),
-        Some(time) if time < 99_950.0 => format!("{:.1} ms", time / 1e3),
-        Some(time) if time < 999_500.0 => format!("{:.0} ms", time / 1e3),
-        Some(time) => format!("{:.1} s", time / 1e6),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use par_data::{Schema, Table, TableOptions};
-    use par_recourse::metrics::evaluate;
-    use par_recourse::{Config, Recourse, Request};
-
-    use super::*;
-
-    const HOSTILE: &str = "<script>alert('1')</script>";
-
-    /// A bundle whose schema and people are full of tags.
-    fn hostile() -> (Bundle, Vec<Vec<String>>) {
-        let schema = format!(
-            r#"
-[label]
-column = "class"
-classes = ["no", "{HOSTILE}"]
-favourable = "{HOSTILE}"
-
-[[feature]]
-name = "{HOSTILE}"
-kind = "nominal"
-values = ["a", "b", "c"]
-labels = {{ a = "{HOSTILE}", b = "{HOSTILE} & so on", c = "\"c\"" }}
-
-[[feature]]
-name = "hours & <b>"
-kind = "discrete"
-unit = "{HOSTILE}"
-"#
-        );
-        let row = |number: usize| {
-            let (job, hours) = (["a", "b", "c"][number % 3], number * 7 % 23);
-            let class = if number % 3 + hours / 6 > 2 { HOSTILE } else { "no" };
-            [job.to_string(), hours.to_string(), class.to_string()]
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        let figures = Figures::load(&self.figures)?;
+        let report = Report::new(&figures);
+        let Some(what) = self.show else {
+            let beside = self.figures.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let out = self.out.unwrap_or_else(|| beside.unwrap_or(Path::new(".")).to_path_buf());
+            return Files::new(&out)?.write(&report);
         };
-        let rows: Vec<[String; 3]> = (0..80).map(row).collect();
-        let lines = rows.iter().map(|row| row.join(",") + "\n");
-        let text = format!("{HOSTILE},hours & <b>,class\n") + &lines.collect::<String>();
-        let schema = Schema::parse(&schema, "hostile.toml").expect("a schema");
-        let mut config = Config::default();
-        config.generator.steps = 3;
-        config.generator.examples = 50;
-        config.pool.size = 50;
-        let open = || {
-            Table::from_reader("hostile.csv", std::io::Cursor::new(text.clone()), &TableOptions::default())
-        };
-        let bundle = Recourse::new(schema, config).fit(open).expect("a bundle");
-        (bundle, rows.into_iter().map(|row| row[..2].to_vec()).collect())
-    }
-
-    /// Every tag that is opened is closed, in order.
-    fn check_tags(html: &str) {
-        let mut open: Vec<&str> = Vec::new();
-        for tag in html.split('<').skip(1).map(|rest| rest.split('>').next().unwrap_or_default()) {
-            let name = tag.split_whitespace().next().unwrap_or_default();
-            match name.strip_prefix('/') {
-                Some(name) => assert_eq!(open.pop(), Some(name)),
-                None if tag.ends_with('/') || matches!(name, "!doctype" | "meta") => {}
-                None => open.push(name),
-            }
+        let topic = what.experiment();
+        if report.tables(topic).is_empty() {
+            bail!(
+                "{}: holds no figures of `{}`\nhint: `par bench --only {}` measures them",
+                self.figures.display(),
+                topic.name(),
+                topic.name()
+            );
         }
-        assert_eq!(open, Vec::<&str>::new());
+        if self.json { output::print_json(&report.json(topic)) } else { output::print(&report.text(topic)) }
+    }
+}
+
+/// Where a report is written.
+pub(crate) struct Files {
+    page: Destination,
+    plots: PathBuf,
+}
+
+impl Files {
+    /// Finds out before the work what would fail after it.
+    pub(crate) fn new(folder: &Path) -> Result<Self> {
+        let plots = folder.join(PLOTS);
+        std::fs::create_dir_all(&plots).with_context(|| format!("{}: cannot be made", plots.display()))?;
+        Ok(Self { page: Destination::new(&folder.join(PAGE), &[])?, plots })
     }
 
-    #[test]
-    fn nothing_that_a_table_or_a_schema_says_becomes_a_tag() {
-        let (bundle, rows) = hostile();
-        let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
-        let evaluation = evaluate(&bundle, &rows).expect("rows that fit");
-        let mut solver = bundle.solver();
-        let mut answer = |row: &[&str], method| {
-            solver.answer(row, &Request { method, ..Request::default() }).expect("a row that fits")
-        };
-        let people: Vec<Person> = rows
-            .iter()
-            .map(|row| Person {
-                id: HOSTILE.to_string(),
-                answers: Method::ALL.map(|method| answer(row, method)),
-            })
-            .filter(|person| !matches!(person.answer(Method::Exact), Answer::Accepted { .. }))
-            .collect();
-        assert!(people.iter().any(|person| !person.answer(Method::Exact).ways().is_empty()));
-        let html =
-            Report { name: HOSTILE, bundle: &bundle, right: None, evaluation: &evaluation, people: &people };
-        let html = html.html();
-        assert!(html.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"));
-        assert!(!html.contains("<script"));
-        check_tags(&html);
-    }
-
-    #[test]
-    fn a_report_about_nobody_is_a_report() {
-        let (bundle, _) = hostile();
-        let evaluation = evaluate(&bundle, &[]).expect("no rows");
-        let html =
-            Report { name: "nobody", bundle: &bundle, right: Some(0), evaluation: &evaluation, people: &[] };
-        let html = html.html();
-        check_tags(&html);
-        assert!(!html.contains("NaN"));
-    }
-
-    #[test]
-    fn numbers_have_units_that_suit_them() {
-        let times = [None, Some(12.4), Some(999.7), Some(42_000.0), Some(250_000.0), Some(3.2e6)];
-        assert_eq!(times.map(duration), ["–", "12 µs", "1.0 ms", "42.0 ms", "250 ms", "3.2 s"]);
-        assert_eq!([None, Some(1.0), Some(0.949), Some(0.9)].map(share), ["–", "100 %", "94.9 %", "90 %"]);
+    /// Writes the page and a file a chart.
+    pub(crate) fn write(self, report: &Report<'_>) -> Result<()> {
+        for (name, svg) in report.svgs() {
+            output::write_file(Destination::new(&self.plots.join(name), &[])?, svg.as_bytes())?;
+        }
+        output::write_file(self.page, report.html().as_bytes())
     }
 }

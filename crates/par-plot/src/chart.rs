@@ -1,66 +1,19 @@
-//! Charts as SVG: axes with round ticks, lines, bars and points. Colours are classes that the page styles.
+//! Charts as SVG: lines, bars, marks, intervals and cells between two axes, with a key below. Colours are classes
+//! that a style gives; shapes and dashes say the same to those who do not see colours.
 
-use std::ops::RangeInclusive;
-
+use crate::axis::{Axis, Kind};
 use crate::markup::Markup;
+use crate::page;
+use crate::text::without_sign_of_zero;
 
-/// Room for a tick's text, for one character of it.
-const CHARACTER: f64 = 6.9;
-
-/// One side of a chart.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
-    label: String,
-    low: f64,
-    high: f64,
-    ticks: Vec<(f64, String)>,
-}
-
-impl Axis {
-    /// Round numbers around all values; between 0 and 1 when there are none.
-    pub fn around(label: &str, values: impl IntoIterator<Item = f64>, about: usize) -> Self {
-        let finite = values.into_iter().filter(|value| value.is_finite());
-        let (mut low, mut high) = finite
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)));
-        if low > high {
-            (low, high) = (0.0, 1.0);
-        } else if high - low <= low.abs() * 1e-9 {
-            let room = if low == 0.0 { 1.0 } else { low.abs() / 10.0 };
-            (low, high) = (low - room, high + room);
-        }
-        let step = step(low, high, about);
-        let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
-        let text = |tick: f64| tick_text(tick, step);
-        Self { label: label.to_string(), low, high, ticks: with_texts(ticks(low, high, step), text) }
-    }
-
-    /// Shares of one, as percentages.
-    pub fn shares(label: &str) -> Self {
-        let text = |tick: f64| format!("{:.0} %", 100.0 * tick);
-        let ticks = with_texts(ticks(0.0, 1.0, 0.25), text);
-        Self { label: label.to_string(), low: 0.0, high: 1.0, ticks }
-    }
-
-    /// Whole numbers, each with room for a bar.
-    pub fn counts(label: &str, counts: RangeInclusive<usize>) -> Self {
-        let (low, high) = (*counts.start() as f64 - 0.5, *counts.end() as f64 + 0.5);
-        let ticks = counts.map(|count| (count as f64, count.to_string())).collect();
-        Self { label: label.to_string(), low, high, ticks }
-    }
-
-    /// Ticks at both ends alone.
-    pub fn ends(mut self) -> Self {
-        if self.ticks.len() > 2 {
-            self.ticks.drain(1..self.ticks.len() - 1);
-        }
-        self
-    }
-
-    /// From where to where it goes.
-    pub fn range(&self) -> (f64, f64) {
-        (self.low, self.high)
-    }
-}
+/// Room for one character of a tick's text.
+pub(crate) const CHARACTER: f64 = 6.9;
+/// A name on an axis that is longer is cut.
+const LONGEST: usize = 27;
+/// Room at the right of the axes.
+const MARGIN: f64 = 14.0;
+/// The height of a line of the key.
+const KEY_LINE: f64 = 19.0;
 
 /// A chart that is being drawn. What is added later covers what was added before.
 #[derive(Clone, Debug)]
@@ -75,17 +28,47 @@ pub struct Chart {
     y: Axis,
     description: String,
     marks: Markup,
+    key: Vec<(&'static str, Sign, String)>,
+}
+
+/// The shape of a mark.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// ●
+    Circle,
+    /// ■
+    Square,
+    /// ◆
+    Diamond,
+    /// ▲
+    Triangle,
+    /// ▼
+    Pointer,
+    /// ✕
+    Cross,
+}
+
+/// What stands before a text of the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sign {
+    /// A mark of this shape.
+    Mark(Shape),
+    /// A line, dashed if its class says so.
+    Line,
+    /// A bar.
+    Bar,
 }
 
 impl Chart {
     /// An empty chart. The description is what a person hears who cannot see it.
     pub fn new(description: &str, (width, height): (f64, f64), x: Axis, y: Axis) -> Self {
-        let longest = y.ticks.iter().map(|(_, text)| text.chars().count()).max().unwrap_or(0);
+        let length = |(_, text): &(f64, String)| text.chars().count().min(LONGEST);
+        let longest = y.ticks.iter().map(length).max().unwrap_or(0);
         let top = if y.label.is_empty() { 10.0 } else { 30.0 };
         let bottom = match (x.ticks.is_empty(), x.label.is_empty()) {
-            (true, _) => height - 4.0,
-            (_, true) => height - 20.0,
-            _ => height - 40.0,
+            (true, true) => height - 4.0,
+            (false, false) => height - 40.0,
+            _ => height - 20.0,
         };
         Self {
             width,
@@ -97,16 +80,30 @@ impl Chart {
             y,
             description: description.to_string(),
             marks: Markup::default(),
+            key: Vec::new(),
         }
     }
 
+    /// What a person hears who cannot see it.
+    pub fn description(&self) -> &str {
+        &self.description
+    }
+
+    pub(crate) fn place(&self, (x, y): (f64, f64)) -> (f64, f64) {
+        (self.x(x), self.y(y))
+    }
+
+    /// Left, top, right and bottom of the space between the axes.
+    pub(crate) fn inside(&self) -> [f64; 4] {
+        [self.left, self.top, self.width - MARGIN, self.bottom]
+    }
+
     fn x(&self, value: f64) -> f64 {
-        let right = self.width - 14.0;
-        self.left + (value - self.x.low) / (self.x.high - self.x.low) * (right - self.left)
+        self.left + self.x.share(value) * (self.width - MARGIN - self.left)
     }
 
     fn y(&self, value: f64) -> f64 {
-        self.bottom - (value - self.y.low) / (self.y.high - self.y.low) * (self.bottom - self.top)
+        self.bottom - self.y.share(value) * (self.bottom - self.top)
     }
 
     /// A line through points, from left to right.
@@ -116,29 +113,78 @@ impl Chart {
             let command = if position == 0 { 'M' } else { 'L' };
             path.push_str(&format!("{command}{} {}", number(self.x(x)), number(self.y(y))));
         }
-        self.marks.raw("<path class=\"line ").raw(class).raw("\" d=\"").text(path).raw("\">");
-        if !title.is_empty() {
-            self.marks.element("<title>", title, "</title>");
-        }
-        self.marks.raw("</path>");
-        self
+        self.marks.raw("<path class=\"line ").raw(class).raw("\" d=\"").text(path);
+        self.end("path", title)
     }
 
     /// A point.
-    pub fn point(&mut self, class: &'static str, (x, y): (f64, f64)) -> &mut Self {
-        let (x, y) = (number(self.x(x)), number(self.y(y)));
-        self.marks.raw("<circle class=\"point ").raw(class).raw("\" cx=\"").text(x).raw("\" cy=\"").text(y);
-        self.marks.raw("\" r=\"4\"/>");
-        self
+    pub fn point(&mut self, class: &'static str, at: (f64, f64)) -> &mut Self {
+        self.mark(class, Shape::Circle, at, "")
+    }
+
+    /// A mark; its title is told to whoever points at it. Of class `hollow`, it is an outline.
+    pub fn mark(&mut self, class: &'static str, shape: Shape, at: (f64, f64), title: &str) -> &mut Self {
+        let at = self.place(at);
+        self.marks.raw("<path class=\"mark ").raw(class).raw("\" d=\"").text(outline(shape, at));
+        self.end("path", title)
     }
 
     /// A bar on the horizontal axis, from one of its values to another.
     pub fn bar(&mut self, class: &'static str, (from, to): (f64, f64), height: f64) -> &mut Self {
         let (left, right) = (self.x(from), self.x(to));
-        let top = self.y(height);
-        self.marks.raw("<rect class=\"bar ").raw(class).raw("\" x=\"").text(number(left)).raw("\" y=\"");
-        self.marks.text(number(top)).raw("\" width=\"").text(number((right - left).max(0.0)));
-        self.marks.raw("\" height=\"").text(number((self.bottom - top).max(0.0))).raw("\" rx=\"1.5\"/>");
+        let top = self.y(height).min(self.bottom);
+        self.rectangle("<rect class=\"bar ", class, [left, top, right, self.bottom]);
+        self.marks.raw("\" rx=\"1.5\"/>");
+        self
+    }
+
+    /// A cell of a map: the place of a name of each axis, with a text in it.
+    pub fn cell(&mut self, class: &'static str, (x, y): (f64, f64), text: &str) -> &mut Self {
+        let [left, right] = [self.x(x - 0.5), self.x(x + 0.5)];
+        let [one, other] = [self.y(y - 0.5), self.y(y + 0.5)];
+        let inner = [left + 1.0, one.min(other) + 1.0, right - 1.0, one.max(other) - 1.0];
+        self.rectangle("<rect class=\"paper", "", inner);
+        self.marks.raw("\"/>");
+        self.rectangle("<rect class=\"cell ", class, inner);
+        let (x, y) = self.place((x, y));
+        self.marks.raw("\"/><text class=\"value middle\" x=\"").text(number(x)).raw("\" y=\"");
+        self.marks.text(number(y + 4.0)).element("\">", text, "</text>");
+        self
+    }
+
+    fn rectangle(&mut self, open: &'static str, class: &'static str, [left, top, right, bottom]: [f64; 4]) {
+        self.marks.raw(open).raw(class).raw("\" x=\"").text(number(left)).raw("\" y=\"").text(number(top));
+        self.marks.raw("\" width=\"").text(number((right - left).max(0.0)));
+        self.marks.raw("\" height=\"").text(number((bottom - top).max(0.0)));
+    }
+
+    /// An upright interval.
+    pub fn interval(&mut self, class: &'static str, x: f64, (low, high): (f64, f64)) -> &mut Self {
+        let (x, low, high) = (self.x(x), self.y(low), self.y(high));
+        let (from, to) = (number(x - 3.0), number(x + 3.0));
+        let (x, low, high) = (number(x), number(low), number(high));
+        let path = format!("M{from} {low}L{to} {low}M{x} {low}L{x} {high}M{from} {high}L{to} {high}");
+        self.marks.raw("<path class=\"interval ").raw(class).raw("\" d=\"").text(path);
+        self.end("path", "")
+    }
+
+    /// An interval from left to right.
+    pub fn interval_across(&mut self, class: &'static str, (low, high): (f64, f64), y: f64) -> &mut Self {
+        let (low, high, y) = (self.x(low), self.x(high), self.y(y));
+        let (from, to) = (number(y - 3.0), number(y + 3.0));
+        let (low, high, y) = (number(low), number(high), number(y));
+        let path = format!("M{low} {from}L{low} {to}M{low} {y}L{high} {y}M{high} {from}L{high} {to}");
+        self.marks.raw("<path class=\"interval ").raw(class).raw("\" d=\"").text(path);
+        self.end("path", "")
+    }
+
+    /// Ends an element, with its title if there is one.
+    fn end(&mut self, element: &'static str, title: &str) -> &mut Self {
+        if title.is_empty() {
+            self.marks.raw("\"/>");
+        } else {
+            self.marks.element("\"><title>", title, "</title></").raw(element).raw(">");
+        }
         self
     }
 
@@ -155,38 +201,167 @@ impl Chart {
     }
 
     /// Text at a point: `class` may hold `start`, `middle` or `end`, and its colour.
-    pub fn label(&mut self, class: &'static str, (x, y): (f64, f64), above: f64, text: &str) -> &mut Self {
-        let (x, y) = (number(self.x(x)), number(self.y(y) - above));
-        self.marks.raw("<text class=\"label ").raw(class).raw("\" x=\"").text(x).raw("\" y=\"").text(y);
-        self.marks.element("\">", text, "</text>");
+    pub fn label(&mut self, class: &'static str, at: (f64, f64), above: f64, text: &str) -> &mut Self {
+        let (x, y) = self.place(at);
+        self.text(class, "", (x, y - above), text)
+    }
+
+    /// Text at a place of the picture, which is its start, middle or end.
+    pub(crate) fn text(
+        &mut self,
+        class: &'static str,
+        side: &'static str,
+        (x, y): (f64, f64),
+        text: &str,
+    ) -> &mut Self {
+        self.marks
+            .raw("<text class=\"label ")
+            .raw(class)
+            .raw(side)
+            .raw("\" x=\"")
+            .text(number(x))
+            .raw("\" y=\"");
+        self.marks.text(number(y)).element("\">", text, "</text>");
         self
     }
 
-    /// The whole of it.
+    /// Adds to the key what a class and a sign stand for; once is enough.
+    pub fn key(&mut self, class: &'static str, sign: Sign, text: &str) -> &mut Self {
+        let entry = (class, sign, text.to_string());
+        if !self.key.contains(&entry) {
+            self.key.push(entry);
+        }
+        self
+    }
+
+    /// The whole of it, to stand in a page.
     pub fn svg(&self) -> Markup {
         let mut svg = Markup::default();
-        svg.raw("<svg viewBox=\"0 0 ").text(number(self.width)).raw(" ").text(number(self.height));
+        svg.raw("<svg viewBox=\"0 0 ").text(number(self.width)).raw(" ").text(number(self.full_height()));
         svg.raw("\" role=\"img\" aria-label=\"").text(&self.description).raw("\">");
-        for (value, text) in &self.y.ticks {
-            let y = self.y(*value);
-            rule(&mut svg, "<path class=\"grid\" d=\"", (self.left, y), (self.width - 14.0, y));
-            words(&mut svg, "<text class=\"tick end\" x=\"", (self.left - 7.0, y + 4.0), text);
-        }
-        for (value, text) in &self.x.ticks {
-            words(&mut svg, "<text class=\"tick middle\" x=\"", (self.x(*value), self.bottom + 17.0), text);
-        }
-        let axis = ((self.left, self.bottom), (self.width - 14.0, self.bottom));
-        rule(&mut svg, "<path class=\"axis\" d=\"", axis.0, axis.1);
-        words(&mut svg, "<text class=\"name start\" x=\"", (0.0, 12.0), &self.y.label);
-        words(
-            &mut svg,
-            "<text class=\"name end\" x=\"",
-            (self.width - 14.0, self.height - 4.0),
-            &self.x.label,
-        );
-        svg.add(&self.marks).raw("</svg>");
+        svg.add(&self.inner()).raw("</svg>");
         svg
     }
+
+    /// The whole of it as a file of its own, with its colours, on white.
+    pub fn file(&self) -> String {
+        let (width, height) = (number(self.width + 16.0), number(self.full_height() + 16.0));
+        let mut svg = Markup::default();
+        svg.raw("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\"");
+        svg.raw(" viewBox=\"-8 -8 ").text(&width).raw(" ").text(&height).raw("\" width=\"").text(&width);
+        svg.raw("\" height=\"").text(&height).element(
+            "\" role=\"img\">\n<title>",
+            &self.description,
+            "</title>\n",
+        );
+        svg.element(
+            "<style>\n",
+            page::chart_style(),
+            "</style>\n<rect class=\"paper\" x=\"-8\" y=\"-8\" width=\"",
+        );
+        svg.text(&width).raw("\" height=\"").text(&height).raw("\"/>\n").add(&self.inner()).raw("\n</svg>\n");
+        svg.into_string()
+    }
+
+    fn full_height(&self) -> f64 {
+        let lines = self.key_places().last().map_or(0.0, |(_, line)| line + 1.0);
+        self.height + KEY_LINE * lines + if lines > 0.0 { 6.0 } else { 0.0 }
+    }
+
+    /// Where the entries of the key stand: from the left, in lines.
+    fn key_places(&self) -> Vec<(f64, f64)> {
+        let (mut left, mut line) = (0.0, 0.0);
+        let mut places = Vec::new();
+        for (_, _, text) in &self.key {
+            let width = 38.0 + 6.3 * text.chars().count() as f64;
+            if left > 0.0 && left + width - 16.0 > self.width {
+                (left, line) = (0.0, line + 1.0);
+            }
+            places.push((left, line));
+            left += width;
+        }
+        places
+    }
+
+    fn inner(&self) -> Markup {
+        let mut svg = Markup::default();
+        for (value, text) in &self.y.ticks {
+            let y = self.y(*value);
+            rule(&mut svg, "<path class=\"grid\" d=\"", (self.left, y), (self.width - MARGIN, y));
+            words(&mut svg, "<text class=\"tick end\" x=\"", (self.left - 7.0, y + 4.0), text, LONGEST);
+        }
+        let room = match self.x.kind {
+            Kind::Names => ((self.x(1.0) - self.x(0.0)).abs() / 6.3) as usize,
+            Kind::Linear | Kind::Logarithmic => LONGEST,
+        };
+        let mut end = f64::NEG_INFINITY;
+        for (value, text) in &self.x.ticks {
+            let at = (self.x(*value), self.bottom + 17.0);
+            if self.x.kind == Kind::Logarithmic {
+                rule(&mut svg, "<path class=\"grid\" d=\"", (at.0, self.top), (at.0, self.bottom));
+            }
+            // What would run into the text before it is left out.
+            let half = 3.3 * text.chars().count().min(room.max(3)) as f64;
+            if at.0 - half > end {
+                words(&mut svg, "<text class=\"tick middle\" x=\"", at, text, room.max(3));
+                end = at.0 + half + 4.0;
+            }
+        }
+        let axis = ((self.left, self.bottom), (self.width - MARGIN, self.bottom));
+        rule(&mut svg, "<path class=\"axis\" d=\"", axis.0, axis.1);
+        words(&mut svg, "<text class=\"name start\" x=\"", (0.0, 12.0), &self.y.label, usize::MAX);
+        let end = (self.width - MARGIN, self.height - 4.0);
+        words(&mut svg, "<text class=\"name end\" x=\"", end, &self.x.label, usize::MAX);
+        svg.add(&self.marks);
+        for ((class, sign, text), (left, line)) in self.key.iter().zip(self.key_places()) {
+            let y = self.height + 12.0 + KEY_LINE * line;
+            match sign {
+                Sign::Mark(shape) => {
+                    svg.raw("<path class=\"mark ").raw(class).raw("\" d=\"");
+                    svg.text(outline(*shape, (left + 8.0, y))).raw("\"/>");
+                }
+                Sign::Line => {
+                    svg.raw("<path class=\"line ").raw(class).raw("\" d=\"M").text(number(left)).raw(" ");
+                    svg.text(number(y)).raw("l16 0\"/>");
+                }
+                Sign::Bar => {
+                    svg.raw("<rect class=\"bar ").raw(class).raw("\" x=\"").text(number(left)).raw("\" y=\"");
+                    svg.text(number(y - 5.0)).raw("\" width=\"16\" height=\"10\" rx=\"1.5\"/>");
+                }
+            }
+            words(&mut svg, "<text class=\"entry start\" x=\"", (left + 22.0, y + 4.0), text, usize::MAX);
+        }
+        svg
+    }
+}
+
+/// The path of a shape around a point.
+fn outline(shape: Shape, (x, y): (f64, f64)) -> String {
+    let corners: &[(f64, f64)] = match shape {
+        Shape::Circle => {
+            return format!("M{} {}a4.2 4.2 0 1 0 8.4 0a4.2 4.2 0 1 0 -8.4 0z", number(x - 4.2), number(y));
+        }
+        Shape::Square => &[(-3.8, -3.8), (3.8, -3.8), (3.8, 3.8), (-3.8, 3.8)],
+        Shape::Diamond => &[(0.0, -5.4), (5.4, 0.0), (0.0, 5.4), (-5.4, 0.0)],
+        Shape::Triangle => &[(0.0, -5.0), (5.0, 4.0), (-5.0, 4.0)],
+        Shape::Pointer => &[(0.0, 5.0), (5.0, -4.0), (-5.0, -4.0)],
+        Shape::Cross => &[
+            (-4.8, -3.0),
+            (-3.0, -4.8),
+            (0.0, -1.8),
+            (3.0, -4.8),
+            (4.8, -3.0),
+            (1.8, 0.0),
+            (4.8, 3.0),
+            (3.0, 4.8),
+            (0.0, 1.8),
+            (-3.0, 4.8),
+            (-4.8, 3.0),
+            (-1.8, 0.0),
+        ],
+    };
+    let point = |(dx, dy): &(f64, f64)| format!("{} {}", number(x + dx), number(y + dy));
+    format!("M{}z", corners.iter().map(point).collect::<Vec<_>>().join("L"))
 }
 
 fn rule(svg: &mut Markup, open: &'static str, from: (f64, f64), to: (f64, f64)) {
@@ -194,9 +369,17 @@ fn rule(svg: &mut Markup, open: &'static str, from: (f64, f64), to: (f64, f64)) 
     svg.raw("L").text(number(to.0)).raw(" ").text(number(to.1)).raw("\"/>");
 }
 
-fn words(svg: &mut Markup, open: &'static str, at: (f64, f64), text: &str) {
-    if !text.is_empty() {
-        svg.raw(open).text(number(at.0)).raw("\" y=\"").text(number(at.1)).element("\">", text, "</text>");
+/// A text, cut where it has more characters than there is room for; the whole is then told to whoever points at it.
+fn words(svg: &mut Markup, open: &'static str, at: (f64, f64), text: &str, room: usize) {
+    if text.is_empty() {
+        return;
+    }
+    svg.raw(open).text(number(at.0)).raw("\" y=\"").text(number(at.1));
+    if text.chars().count() <= room {
+        svg.element("\">", text, "</text>");
+    } else {
+        let cut: String = text.chars().take(room.saturating_sub(1)).collect();
+        svg.element("\">", cut.trim_end(), "…").element("<title>", text, "</title></text>");
     }
 }
 
@@ -208,104 +391,36 @@ pub fn way_across(description: &str, before: f64, after: f64, threshold: f64) ->
     svg.raw("\"><path class=\"track\" d=\"M6 11L294 11\"/><path class=\"gate\" d=\"M").text(x(threshold));
     svg.raw(" 2L").text(x(threshold)).raw(" 20\"/><path class=\"line exact\" d=\"M").text(x(before));
     svg.raw(" 11L").text(x(after)).raw(" 11\"/><circle class=\"from\" cx=\"").text(x(before));
-    svg.raw("\" cy=\"11\" r=\"4.5\"/><circle class=\"point exact\" cx=\"").text(x(after));
+    svg.raw("\" cy=\"11\" r=\"4.5\"/><circle class=\"mark exact\" cx=\"").text(x(after));
     svg.raw("\" cy=\"11\" r=\"5.5\"/></svg>");
     svg
 }
 
-/// The round step, 1, 2 or 5 times a power of ten, that makes about so many ticks, or fewer.
-fn step(low: f64, high: f64, about: usize) -> f64 {
-    let least = (high - low) / about.max(1) as f64;
-    let power = 10_f64.powf(least.log10().floor());
-    // A step that is round but for the last digit of the division counts as round.
-    let fits = |factor: &f64| factor * power >= least * (1.0 - 1e-9);
-    [1.0, 2.0, 5.0].into_iter().find(fits).unwrap_or(10.0) * power
-}
-
-/// The multiples of a step from one number to another.
-fn ticks(low: f64, high: f64, step: f64) -> Vec<f64> {
-    let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
-    (first..=last).map(|tick| tick as f64 * step).collect()
-}
-
-fn with_texts(ticks: Vec<f64>, text: impl Fn(f64) -> String) -> Vec<(f64, String)> {
-    ticks.into_iter().map(|tick| (tick, text(tick))).collect()
-}
-
-/// As many decimals as the step has.
-fn tick_text(tick: f64, step: f64) -> String {
-    let decimals = usize::try_from(-(step.log10() + 1e-9).floor() as i32).unwrap_or(0);
-    decimal(tick, decimals)
-}
-
-/// A number for a reader, with a minus as it is set in print.
-pub fn decimal(value: f64, decimals: usize) -> String {
-    without_sign_of_zero(format!("{value:.decimals$}")).replace('-', "−")
-}
-
-/// A coordinate, to a tenth.
+/// A coordinate, to a tenth; what is no number, or far off every page, is at the edge.
 fn number(value: f64) -> String {
+    let value = if value.is_finite() { value.clamp(-1e5, 1e5) } else { 0.0 };
     let text = format!("{value:.1}");
     without_sign_of_zero(text.strip_suffix(".0").unwrap_or(&text).to_string())
-}
-
-fn without_sign_of_zero(text: String) -> String {
-    match text.strip_prefix('-') {
-        Some(digits) if digits.chars().all(|digit| matches!(digit, '0' | '.')) => digits.to_string(),
-        _ => text,
-    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn texts(axis: &Axis) -> Vec<&str> {
-        axis.ticks.iter().map(|(_, text)| text.as_str()).collect()
-    }
-
-    #[test]
-    fn ticks_are_round_and_enclose_the_values() {
-        for (values, about, expected) in [
-            ([0.0, 1.0], 5, vec!["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]),
-            ([0.3, 0.7], 2, vec!["0.2", "0.4", "0.6", "0.8"]),
-            ([-21.3, -14.9], 4, vec!["−22", "−20", "−18", "−16", "−14"]),
-            ([-0.02, 0.02], 2, vec!["−0.02", "0.00", "0.02"]),
-            ([1.0, 1000.0], 4, vec!["0", "500", "1000"]),
-            ([3e-7, 9e-7], 3, vec!["0.0000002", "0.0000004", "0.0000006", "0.0000008", "0.0000010"]),
-        ] {
-            let axis = Axis::around("", values, about);
-            assert_eq!(texts(&axis), expected);
-            assert!(axis.low <= values[0] && axis.high >= values[1]);
-        }
-    }
-
-    #[test]
-    fn an_axis_has_room_even_for_one_value_or_none() {
-        for values in [vec![], vec![0.0], vec![-3.0, -3.0], vec![f64::NAN, 7.0], vec![1e12]] {
-            let axis = Axis::around("", values, 4);
-            assert!(axis.low < axis.high && axis.ticks.len() >= 2, "{axis:?}");
-            assert!(axis.low.is_finite() && axis.high.is_finite(), "{axis:?}");
-        }
-    }
-
-    #[test]
-    fn counts_have_a_tick_each_and_shares_are_percentages() {
-        assert_eq!(texts(&Axis::counts("", 1..=4)), ["1", "2", "3", "4"]);
-        assert_eq!(texts(&Axis::shares("")), ["0 %", "25 %", "50 %", "75 %", "100 %"]);
-        assert_eq!(texts(&Axis::shares("").ends()), ["0 %", "100 %"]);
+    fn chart() -> Chart {
+        let axes = (Axis::around("step", [0.0, 10.0], 2), Axis::shares("valid"));
+        Chart::new("a \"test\"", (200.0, 100.0), axes.0, axes.1)
     }
 
     #[test]
     fn coordinates_are_short_and_have_no_negative_zero() {
         assert_eq!([0.0, -0.04, 12.0, 12.34, -1.05].map(number), ["0", "0", "12", "12.3", "-1.1"]);
+        assert_eq!([f64::NAN, f64::INFINITY, 1e300].map(number), ["0", "0", "100000"]);
     }
 
     #[test]
     fn a_chart_says_what_it_shows_and_places_its_marks() {
-        let axes = (Axis::around("step", [0.0, 10.0], 2), Axis::shares("valid"));
-        let mut chart = Chart::new("a \"test\"", (200.0, 100.0), axes.0, axes.1);
-        let svg = chart.line("exact", "Ann", &[(0.0, 0.0), (10.0, 1.0)]).svg().into_string();
+        let svg = chart().line("exact", "Ann", &[(0.0, 0.0), (10.0, 1.0)]).svg().into_string();
         assert!(
             svg.starts_with("<svg viewBox=\"0 0 200 100\" role=\"img\" aria-label=\"a &quot;test&quot;\">"),
             "{svg}"
@@ -314,5 +429,55 @@ mod tests {
             svg.contains("<path class=\"line exact\" d=\"M42.5 60L186 30\"><title>Ann</title></path>"),
             "{svg}"
         );
+    }
+
+    #[test]
+    fn intervals_have_ends_and_cells_have_texts() {
+        let mut chart = chart();
+        chart.interval("exact", 0.0, (0.0, 1.0)).interval_across("exact", (0.0, 10.0), 1.0);
+        let svg = chart.svg().into_string();
+        assert!(svg.contains("d=\"M39.5 60L45.5 60M42.5 60L42.5 30M39.5 30L45.5 30\""), "{svg}");
+        assert!(svg.contains("d=\"M42.5 27L42.5 33M42.5 30L186 30M186 27L186 33\""), "{svg}");
+        let axes = (Axis::names("", ["a", "b"]), Axis::names("", [""]).reversed());
+        let svg = Chart::new("map", (200.0, 100.0), axes.0, axes.1).cell("worse l3", (1.0, 0.0), "<1>").svg();
+        let svg = svg.into_string();
+        assert!(svg.contains("<rect class=\"cell worse l3\" x=\"98\" y=\"11\" width=\"87\" height=\"68\"/>"));
+        assert!(svg.contains("<text class=\"value middle\" x=\"141.5\" y=\"49\">&lt;1&gt;</text>"), "{svg}");
+    }
+
+    #[test]
+    fn the_key_stands_below_in_as_many_lines_as_it_needs() {
+        let mut chart = chart();
+        chart.key("exact", Sign::Line, "short").key("exact", Sign::Line, "short");
+        assert!(chart.svg().into_string().starts_with("<svg viewBox=\"0 0 200 125\""));
+        chart.key("refine", Sign::Mark(Shape::Diamond), "a longer text").key("", Sign::Bar, "bar");
+        let svg = chart.svg().into_string();
+        assert!(svg.starts_with("<svg viewBox=\"0 0 200 144\""), "{svg}");
+        assert_eq!(svg.matches("class=\"entry start\"").count(), 3);
+    }
+
+    #[test]
+    fn every_shape_is_another_path() {
+        let shapes =
+            [Shape::Circle, Shape::Square, Shape::Diamond, Shape::Triangle, Shape::Pointer, Shape::Cross];
+        let paths: std::collections::BTreeSet<String> =
+            shapes.map(|shape| outline(shape, (10.0, 10.0))).into_iter().collect();
+        assert_eq!(paths.len(), 6);
+    }
+
+    #[test]
+    fn long_names_are_cut_and_told_in_full() {
+        let name = "x".repeat(40);
+        let axes = (Axis::shares("share"), Axis::names("", [name.as_str()]));
+        let svg = Chart::new("", (300.0, 60.0), axes.0, axes.1).svg().into_string();
+        assert!(svg.contains(&format!(">{}…<title>{name}</title></text>", "x".repeat(26))), "{svg}");
+    }
+
+    #[test]
+    fn a_file_has_its_colours_and_needs_no_page() {
+        let file = chart().line("exact", "", &[(0.0, 0.0), (10.0, 1.0)]).file();
+        assert!(file.starts_with("<?xml") && file.ends_with("</svg>\n"), "{file}");
+        assert!(file.contains("<title>a &quot;test&quot;</title>") && file.contains("#0b5f9e"), "{file}");
+        assert!(!file.contains("var("), "{file}");
     }
 }

@@ -4,40 +4,16 @@ use par_recourse::generator::LossTerms;
 use par_recourse::metrics::median;
 use par_recourse::{Answer, Bundle, Method, Way, classifier, generator};
 
-use super::{Person, share};
-use crate::aligned::grouped;
-use par_plot::Markup;
-use par_plot::chart::{Axis, Chart, decimal};
+use par_plot::distributions::{Series, histograms, tallies};
+use par_plot::page::figure;
+use par_plot::text::{decimal, grouped, share};
+use par_plot::{Axis, Chart, Markup, Sign};
+
+use super::Person;
 
 /// Charts stand one above the other on a phone, so that this is about as wide as they are there.
 const SIZE: (f64, f64) = (440.0, 280.0);
 const PANEL: (f64, f64) = (195.0, 110.0);
-
-/// The colour of a method.
-fn class(method: Method) -> &'static str {
-    method.name()
-}
-
-/// A figure with a title, a caption and a legend of classes and texts.
-fn figure(
-    open: &'static str,
-    title: &str,
-    caption: &str,
-    legend: &[(&'static str, &str)],
-    body: &Markup,
-) -> Markup {
-    let mut figure = Markup::default();
-    figure.raw(open).element("<figcaption><h3>", title, "</h3>").text(caption);
-    if !legend.is_empty() {
-        figure.raw("<ul class=\"legend\">");
-        for (class, text) in legend {
-            figure.raw("<li><i class=\"").raw(class).element("\"></i>", text, "</li>");
-        }
-        figure.raw("</ul>");
-    }
-    figure.raw("</figcaption>").add(body).raw("</figure>\n");
-    figure
-}
 
 /// Log-likelihood by number of changes, everyone's and the median.
 pub(super) fn frontier(bundle: &Bundle, people: &[Person]) -> Markup {
@@ -81,16 +57,12 @@ pub(super) fn frontier(bundle: &Bundle, people: &[Person]) -> Markup {
         chart.point("exact", point);
         chart.label("middle", point, 11.0, &format!("{over} of {}", people.len()));
     }
-    let legend = [
-        ("exact", "median, over so many"),
-        ("exact thin", "one person"),
-        ("dash", "the median accepted person"),
-    ];
+    chart.key("exact strong", Sign::Line, "median, over so many").key("exact thin", Sign::Line, "one person");
+    chart.key("dashed faint", Sign::Line, "the median accepted person");
     figure(
         "<figure>",
         "Changes against likelihood",
         "The best that the exact search found for everyone, by how many changes they make at most.",
-        &legend,
         &chart.svg(),
     )
 }
@@ -126,88 +98,36 @@ pub(super) fn features(bundle: &Bundle, people: &[Person]) -> Markup {
         names.len(),
         names.len() - ranked.len()
     );
-    figure("<figure>", "What changes most often", &caption, &[], &table)
+    figure("<figure>", "What changes most often", &caption, &table)
+}
+
+/// A measure of the first recourses that each method found.
+fn series(people: &[Person], measure: fn(&Way) -> f64) -> Vec<Series> {
+    let series = |method: Method| Series {
+        class: method.name(),
+        name: method.name().to_string(),
+        values: ways(people, method).map(measure).collect(),
+    };
+    Method::ALL.into_iter().map(series).collect()
 }
 
 /// How many features change, by method.
 pub(super) fn changes(people: &[Person]) -> Markup {
-    let counts = |method: Method| ways(people, method).map(|way| way.changes.len());
-    let most = Method::ALL.into_iter().flat_map(counts).max().unwrap_or(1);
-    let tally = |method: Method, changes: usize| counts(method).filter(|&count| count == changes).count();
-    let highest = Method::ALL
-        .into_iter()
-        .flat_map(|method| (1..=most).map(move |changes| tally(method, changes)))
-        .max()
-        .unwrap_or(1);
-    let y = Axis::around("people", [0.0, highest as f64], 4);
-    let description = "How many people have to change how many features, by method";
-    let mut chart = Chart::new(description, SIZE, Axis::counts("changes", 1..=most), y);
-    for (place, method) in Method::ALL.into_iter().enumerate() {
-        let from = -0.36 + 0.24 * place as f64;
-        for changes in 1..=most {
-            let count = tally(method, changes);
-            if count > 0 {
-                let left = changes as f64 + from;
-                chart.bar(class(method), (left + 0.01, left + 0.23), count as f64);
-                chart.label("middle plain", (left + 0.12, count as f64), 4.0, &count.to_string());
-            }
-        }
-    }
-    let found = Method::ALL.map(|method| {
-        (class(method), format!("{}, {} of {}", method.name(), ways(people, method).count(), people.len()))
-    });
-    let legend: Vec<(&'static str, &str)> =
-        found.iter().map(|(class, text)| (*class, text.as_str())).collect();
+    let series = series(people, |way| way.changes.len() as f64);
+    let chart = tallies("changes", "people", SIZE, people.len(), &series);
     let caption = "How many people have to change how many features.";
-    figure("<figure>", "Number of changes", caption, &legend, &chart.svg())
+    figure("<figure>", "Number of changes", caption, &chart.svg())
 }
-
-/// Bars of a distribution.
-const BINS: usize = 21;
 
 /// How plausible the answers are, by method.
 pub(super) fn likelihoods(people: &[Person]) -> Markup {
-    let nlls = |method: Method| ways(people, method).map(|way| -way.log_likelihood).collect::<Vec<f64>>();
-    let all: Vec<f64> = Method::ALL.into_iter().flat_map(nlls).collect();
-    let axis = |label: &str| Axis::around(label, all.iter().copied(), 8);
-    let (low, high) = axis("").range();
-    let width = (high - low) / BINS as f64;
-    let bins = |method: Method| {
-        let mut bins = [0_usize; BINS];
-        for nll in nlls(method) {
-            bins[(((nll - low) / width) as usize).min(BINS - 1)] += 1;
-        }
-        bins
-    };
-    let highest = Method::ALL.into_iter().flat_map(bins).max().unwrap_or(1) as f64;
+    let label = "NLL of the recourse, nats; lower is more plausible";
     let mut body = Markup::default();
-    for method in Method::ALL {
-        let last = method == Method::Exact;
-        let label = if last { "NLL of the recourse, nats; lower is more plausible" } else { "" };
-        let (x, y) = (axis(label), Axis::around("", [0.0, highest], 4).ends());
-        let description = format!("How the negative log-likelihoods of {} are distributed", method.name());
-        let mut chart = Chart::new(&description, (SIZE.0, if last { 122.0 } else { 102.0 }), x, y);
-        for (bin, count) in bins(method).into_iter().enumerate().filter(|(_, count)| *count > 0) {
-            let left = low + bin as f64 * width;
-            chart.bar(class(method), (left + 0.04 * width, left + 0.96 * width), count as f64);
-        }
-        if let Some(middle) = median(nlls(method)) {
-            chart.upright("dashed faint", middle);
-            let text = format!("{}, median {middle:.1}", method.name());
-            chart.label(label_class(method), (high, highest), 0.0, &text);
-        }
+    for chart in histograms(label, SIZE.0, &series(people, |way| -way.log_likelihood)) {
         body.add(&chart.svg());
     }
     let caption = "How plausible the answers are: people by the NLL of their recourse.";
-    figure("<figure>", "Plausibility", caption, &[], &body)
-}
-
-fn label_class(method: Method) -> &'static str {
-    match method {
-        Method::Generate => "end generate",
-        Method::Refine => "end refine",
-        Method::Exact => "end exact",
-    }
+    figure("<figure>", "Plausibility", caption, &body)
 }
 
 /// The loss of the classifier, pass by pass.
@@ -224,14 +144,13 @@ pub(super) fn classifier(history: &classifier::History) -> Markup {
     let mut chart = Chart::new("The loss of the classifier by pass over the rows", SIZE, axes.0, axes.1);
     chart.upright("dashed faint", history.best as f64);
     chart.line("generate", "training", &training).line("exact", "validation", &validation);
-    let mut legend = vec![("generate", "training rows")];
+    chart.key("generate", Sign::Line, "training rows");
     if !validation.is_empty() {
-        legend.push(("exact", "rows held back"));
+        chart.key("exact", Sign::Line, "rows held back");
     }
-    let kept = format!("kept, pass {}", history.best);
-    legend.push(("dash", &kept));
+    chart.key("dashed faint", Sign::Line, &format!("kept, pass {}", history.best));
     let caption = "Its mean loss a row, of which the lowest on rows held back is kept.";
-    figure("<figure>", "Classifier", caption, &legend, &chart.svg())
+    figure("<figure>", "Classifier", caption, &chart.svg())
 }
 
 /// How often the generator alone is right, as it learns.
@@ -253,7 +172,7 @@ pub(super) fn validity(history: &generator::History) -> Markup {
         grouped(history.examples),
         grouped(history.taught)
     );
-    figure("<figure>", "Generator: validity", &caption, &[], &chart.svg())
+    figure("<figure>", "Generator: validity", &caption, &chart.svg())
 }
 
 /// A term of a loss and its name.
@@ -290,7 +209,7 @@ pub(super) fn losses(history: &generator::History) -> Markup {
     }
     body.raw("</div>");
     let caption = "The terms by step, unweighted, each on its own scale; the total is their weighted sum.";
-    figure("<figure class=\"wide\">", "Generator: loss", caption, &[], &body)
+    figure("<figure class=\"wide\">", "Generator: loss", caption, &body)
 }
 
 /// The first recourses that a method found.

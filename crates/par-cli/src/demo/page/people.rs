@@ -1,11 +1,11 @@
 //! The answers of some people, on cards.
 
+use par_plot::Markup;
+use par_plot::chart::way_across;
 use par_recourse::{Answer, Bundle, Found, Method, NotFound};
 
 use super::Person;
 use crate::words;
-use par_plot::Markup;
-use par_plot::chart::way_across;
 
 /// What some people are told.
 pub(super) fn section(bundle: &Bundle, people: &[&Person]) -> Markup {

@@ -1,0 +1,181 @@
+//! Intervals that hold a share, or a difference between two groups, 95 times in a hundred.
+
+use crate::figures::Figure;
+
+/// 0.975 of the standard normal distribution lies below.
+const Z: f64 = 1.959_963_984_540_054;
+
+/// A difference, and between what it lies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Difference {
+    pub(crate) value: f64,
+    pub(crate) low: f64,
+    pub(crate) high: f64,
+}
+
+impl Difference {
+    /// Whether zero is outside the interval.
+    pub(crate) fn is_clear(self) -> bool {
+        self.low > 0.0 || self.high < 0.0
+    }
+}
+
+/// So many of so many.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Share {
+    pub(crate) yes: f64,
+    pub(crate) of: f64,
+}
+
+impl Share {
+    /// The shares of several folds, pooled.
+    pub(crate) fn pooled<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Self {
+        let mut pooled = Self::default();
+        for figure in figures {
+            let Some(value) = figure.value.filter(|value| (0.0..=1.0).contains(value)) else { continue };
+            pooled = pooled.with(Self { yes: (value * figure.over as f64).round(), of: figure.over as f64 });
+        }
+        pooled
+    }
+
+    /// Both together.
+    pub(crate) fn with(self, other: Self) -> Self {
+        Self { yes: self.yes + other.yes, of: self.of + other.of }
+    }
+
+    /// The share of one; absent of none.
+    pub(crate) fn value(self) -> Option<f64> {
+        (self.of > 0.0).then(|| self.yes / self.of)
+    }
+
+    /// Wilson's interval: that of the shares from which this one is no further than chance would have it.
+    pub(crate) fn wilson(self) -> Option<(f64, f64)> {
+        let share = self.value()?;
+        let (of, square) = (self.of, Z * Z);
+        let centre = share + square / (2.0 * of);
+        let reach = Z * (share * (1.0 - share) / of + square / (4.0 * of * of)).sqrt();
+        let scale = 1.0 + square / of;
+        Some((((centre - reach) / scale).max(0.0), ((centre + reach) / scale).min(1.0)))
+    }
+
+    /// The difference to another share, with Newcombe's interval: from Wilson's of both.
+    pub(crate) fn minus(self, other: Self) -> Option<Difference> {
+        let (one, two) = (self.value()?, other.value()?);
+        let ((low, high), (other_low, other_high)) = (self.wilson()?, other.wilson()?);
+        let value = one - two;
+        Some(Difference {
+            value,
+            low: value - (one - low).hypot(other_high - two),
+            high: value + (high - one).hypot(two - other_low),
+        })
+    }
+}
+
+/// Numbers of so many people: their mean, and the sum of squares around it.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Sample {
+    count: f64,
+    mean: f64,
+    squares: f64,
+}
+
+impl Sample {
+    /// Of people whose mean and sample standard deviation are known.
+    pub(crate) fn new(count: usize, mean: f64, deviation: f64) -> Self {
+        let count = count as f64;
+        Self { count, mean, squares: (count - 1.0).max(0.0) * deviation * deviation }
+    }
+
+    /// Both together.
+    pub(crate) fn with(self, other: Self) -> Self {
+        let count = self.count + other.count;
+        if count == 0.0 {
+            return self;
+        }
+        let apart = other.mean - self.mean;
+        Self {
+            count,
+            mean: self.mean + apart * other.count / count,
+            squares: self.squares + other.squares + apart * apart * self.count * other.count / count,
+        }
+    }
+
+    /// The mean; absent of none.
+    pub(crate) fn mean(self) -> Option<f64> {
+        (self.count > 0.0).then_some(self.mean)
+    }
+
+    /// How many.
+    pub(crate) fn count(self) -> usize {
+        self.count as usize
+    }
+
+    /// The difference to another mean, with the interval that Welch's standard error and the normal distribution give;
+    /// absent where one of them is of fewer than two.
+    pub(crate) fn minus(self, other: Self) -> Option<Difference> {
+        if self.count < 2.0 || other.count < 2.0 {
+            return None;
+        }
+        let error = |sample: Self| sample.squares / (sample.count - 1.0) / sample.count;
+        let reach = Z * (error(self) + error(other)).sqrt();
+        let value = self.mean - other.mean;
+        let finite = value.is_finite() && reach.is_finite();
+        finite.then_some(Difference { value, low: value - reach, high: value + reach })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn close(one: f64, other: f64) -> bool {
+        (one - other).abs() < 5e-5
+    }
+
+    #[test]
+    fn wilson_is_that_of_a_worked_example() {
+        // Newcombe (1998), "Two-sided confidence intervals for the single proportion", table 1, method 3.
+        for (yes, of, low, high) in
+            [(81.0, 263.0, 0.2553, 0.3662), (15.0, 148.0, 0.0624, 0.1605), (0.0, 20.0, 0.0, 0.1611)]
+        {
+            let (found_low, found_high) = Share { yes, of }.wilson().expect("a share");
+            assert!(close(found_low, low) && close(found_high, high), "{found_low} {found_high}");
+        }
+        assert_eq!(Share::default().wilson(), None);
+    }
+
+    #[test]
+    fn newcombe_is_that_of_a_worked_example() {
+        // Newcombe (1998), "Interval estimation for the difference between independent proportions", table II,
+        // method 10.
+        for (one, other, low, high) in [
+            ((56.0, 70.0), (48.0, 80.0), 0.0524, 0.3339),
+            ((9.0, 10.0), (3.0, 10.0), 0.1705, 0.8090),
+            ((10.0, 10.0), (0.0, 20.0), 0.6791, 1.0),
+        ] {
+            let share = |(yes, of)| Share { yes, of };
+            let found = share(one).minus(share(other)).expect("shares");
+            assert!(close(found.low, low) && close(found.high, high), "{found:?}");
+        }
+        assert_eq!(Share { yes: 1.0, of: 2.0 }.minus(Share::default()), None);
+    }
+
+    #[test]
+    fn welch_is_that_of_a_case_by_hand() {
+        // Standard error: √(4/25 + 9/36) = 0.640312.
+        let (one, other) = (Sample::new(25, 5.0, 2.0), Sample::new(36, 3.0, 3.0));
+        let found = one.minus(other).expect("samples");
+        assert!(close(found.low, 2.0 - 1.959964 * 0.640312) && close(found.high, 2.0 + 1.959964 * 0.640312));
+        assert!(found.is_clear() && !one.minus(one).expect("samples").is_clear());
+        assert_eq!(one.minus(Sample::new(1, 3.0, 0.0)), None);
+    }
+
+    #[test]
+    fn pooling_parts_gives_the_mean_and_deviation_of_the_whole() {
+        // 1, 2, 3 and 5, 9: mean 4, squares 9 + 4 + 1 + 1 + 25 = 40.
+        let pooled = Sample::new(3, 2.0, 1.0).with(Sample::new(2, 7.0, 8_f64.sqrt()));
+        assert!(close(pooled.mean, 4.0) && close(pooled.squares, 40.0) && pooled.count() == 5, "{pooled:?}");
+        assert_eq!(Sample::default().with(Sample::default()).mean(), None);
+        assert_eq!(Sample::default().with(pooled), pooled);
+    }
+}

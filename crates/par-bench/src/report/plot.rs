@@ -1,0 +1,138 @@
+//! Charts that belong together, with their title, their caption and the name of their file.
+
+use par_plot::{Chart, Markup, page};
+
+use crate::experiment::Experiment;
+
+/// A chart on half a page: about as wide as on a phone, so that its letters are as large there.
+pub(super) const SIZE: (f64, f64) = (440.0, 280.0);
+/// A chart on a third of a page.
+pub(super) const SMALL: (f64, f64) = (360.0, 230.0);
+
+/// Charts that belong together.
+#[derive(Clone, Debug)]
+pub struct Plot {
+    /// The experiment it is of.
+    pub topic: Experiment,
+    /// The case; empty where it is of all.
+    pub case: String,
+    /// What it is called among files: `pareto`.
+    pub name: &'static str,
+    /// What it shows.
+    pub title: String,
+    /// How to read it, and what it does not say.
+    pub caption: String,
+    /// The charts, each with its own title, which is empty where there is one alone.
+    pub charts: Vec<(String, Chart)>,
+    layout: Layout,
+}
+
+/// How charts stand beside each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Layout {
+    /// One, or several above each other, on half a page.
+    Stack,
+    /// Two beside each other, over the whole width.
+    Panels,
+    /// Three beside each other.
+    Thirds,
+}
+
+impl Plot {
+    pub(super) fn new(
+        topic: Experiment,
+        case: &str,
+        name: &'static str,
+        title: &str,
+        caption: impl Into<String>,
+    ) -> Self {
+        let (case, title, caption) = (case.to_string(), title.to_string(), caption.into());
+        Self { topic, case, name, title, caption, charts: Vec::new(), layout: Layout::Stack }
+    }
+
+    pub(super) fn chart(mut self, title: impl Into<String>, chart: Chart) -> Self {
+        self.charts.push((title.into(), chart));
+        self
+    }
+
+    pub(super) fn charts(
+        mut self,
+        charts: impl IntoIterator<Item = (String, Chart)>,
+        layout: Layout,
+    ) -> Self {
+        self.charts.extend(charts);
+        self.layout = layout;
+        self
+    }
+
+    /// There is none without a chart.
+    pub(super) fn if_any(self) -> Option<Self> {
+        (!self.charts.is_empty()).then_some(self)
+    }
+
+    /// A figure of a page.
+    pub(super) fn figure(&self) -> Markup {
+        let mut body = Markup::default();
+        body.raw(match self.layout {
+            Layout::Stack => "<div>\n",
+            Layout::Panels => "<div class=\"plots\">\n",
+            Layout::Thirds => "<div class=\"plots thirds\">\n",
+        });
+        for (title, chart) in &self.charts {
+            body.raw("<div class=\"plot\">");
+            if !title.is_empty() {
+                body.element("<h4>", title, "</h4>");
+            }
+            body.add(&chart.svg()).raw("</div>\n");
+        }
+        body.raw("</div>");
+        let open = match self.layout {
+            Layout::Stack => "<figure>",
+            Layout::Panels | Layout::Thirds => "<figure class=\"wide\">",
+        };
+        page::figure(open, &self.title, &self.caption, &body)
+    }
+
+    /// Each chart as a file: its name and its text.
+    pub(super) fn files(&self) -> Vec<(String, String)> {
+        let stem = match self.case.as_str() {
+            "" => self.name.to_string(),
+            case => format!("{}-{}", slug(case), self.name),
+        };
+        let name = |place: usize| match self.charts.len() {
+            1 => format!("{stem}.svg"),
+            _ => format!("{stem}-{}.svg", place + 1),
+        };
+        self.charts.iter().enumerate().map(|(place, (_, chart))| (name(place), chart.file())).collect()
+    }
+}
+
+/// A name that is safe in a file's name and in an address: letters, digits and dashes; names that would become the same
+/// are told apart by a checksum.
+pub(super) fn slug(name: &str) -> String {
+    let safe = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
+    let slug: String = name.chars().take(40).map(safe).collect();
+    match slug == name && !slug.is_empty() {
+        true => slug,
+        false => format!("{}-{:08x}", slug.trim_matches('-'), crc32fast::hash(name.as_bytes())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_becomes_one_that_no_folder_minds() {
+        assert_eq!(slug("gmsc-paper"), "gmsc-paper");
+        let odd = ["../../etc", "a b", "a_b", "", "<script>"].map(slug);
+        for slug in &odd {
+            assert!(
+                slug.chars().all(|character| character.is_ascii_alphanumeric() || character == '-'),
+                "{slug}"
+            );
+        }
+        assert_ne!(odd[1], odd[2]);
+        assert_eq!(odd[3], "-00000000");
+    }
+}

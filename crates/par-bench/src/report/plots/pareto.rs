@@ -1,0 +1,97 @@
+//! Changes against likelihood: what more changes buy, and where every method stands.
+
+use par_plot::labels::{self, Label};
+use par_plot::{Axis, Chart, Shape, Sign};
+
+use crate::experiment::Experiment;
+use crate::paper;
+use crate::report::methods::{FRONTIER, Method, OURS, PRESET, PUBLISHED, hollow, peers};
+use crate::report::plot::{Plot, SIZE};
+use crate::report::view::View;
+use par_plot::text::decimal;
+
+/// A method's place.
+struct Point {
+    class: &'static str,
+    shape: Shape,
+    at: (f64, f64),
+    name: String,
+}
+
+pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
+    let place = |method: &Method<'_>, class: &'static str| {
+        let at =
+            (view.spread(case, method.key, "sparsity")?.mean, view.spread(case, method.key, "nll")?.mean);
+        Some(Point { class, shape: method.shape, at, name: method.label.to_string() })
+    };
+    let peers = peers(view, case);
+    let mut points: Vec<Point> = OURS.iter().filter_map(|method| place(method, method.class)).collect();
+    points.extend(PRESET.iter().filter_map(|method| place(method, hollow(method.class))));
+    if points.is_empty() {
+        return Vec::new();
+    }
+    points.extend(published(case));
+    points.extend(peers.iter().filter_map(|method| place(method, method.class)));
+    let frontier: Vec<(f64, f64)> = view
+        .along(case, FRONTIER, "nll", "changes")
+        .iter()
+        .map(|(changes, nll)| (*changes, nll.mean))
+        .collect();
+
+    let all = || points.iter().map(|point| point.at).chain(frontier.iter().copied());
+    let most = all().map(|at| at.0).fold(0.0, f64::max);
+    let x = Axis::around("features that change, mean", [0.0, most + 0.5], 8);
+    let y = Axis::around("mean NLL, nats", all().map(|at| at.1), 6);
+    let description = format!("Mean NLL against the mean number of changes on {case}, by method");
+    let mut chart = Chart::new(&description, (SIZE.0, 380.0), x, y);
+    if !frontier.is_empty() {
+        chart.line("exact", "the best with at most so many changes", &frontier);
+        chart.key("exact", Sign::Line, "the best with at most so many changes");
+    }
+    for point in &points {
+        let title =
+            format!("{}: {} changes, NLL {}", point.name, decimal(point.at.0, 2), decimal(point.at.1, 2));
+        chart.mark(point.class, point.shape, point.at, &title);
+    }
+    let label = |point: &Point| Label {
+        class: colour(point.class),
+        at: point.at,
+        text: point.name.replace("paper's preset, ", "preset "),
+    };
+    labels::write(&mut chart, &points.iter().map(label).collect::<Vec<_>>(), &[&frontier]);
+    let has = |class: &str| points.iter().any(|point| point.class == class);
+    for (class, shape, text) in [
+        ("refine", Shape::Circle, "ours"),
+        ("preset hollow", Shape::Circle, "paper's preset, its own circuit"),
+        ("published hollow", Shape::Circle, "published, its own circuit and people"),
+        ("peer", Shape::Cross, "others, scored here"),
+    ] {
+        if has(class) {
+            chart.key(class, Sign::Mark(shape), text);
+        }
+    }
+    let caption = "Further down is more plausible, further left is less to do; the line is the best there is, person by \
+                   person, averaged over those who can be accepted with so many changes. A method that \
+                   lets some change more than others can lie below it. Outlines are likelihoods \
+                   of another circuit, so that only their place from left to right is comparable.";
+    vec![
+        Plot::new(Experiment::Answers, case, "pareto", "Changes against likelihood", caption)
+            .chart("", chart),
+    ]
+}
+
+/// What is published of the paper's method.
+fn published(case: &str) -> Vec<Point> {
+    let rows = paper::benchmark(case).map_or(&[][..], |benchmark| &benchmark.published);
+    let point = |(row, shape): (&paper::Published, Shape)| {
+        let at = (row.sparsity?[0], row.nll?[0]);
+        Some(Point { class: "published hollow", shape, at, name: format!("{}, published", row.method) })
+    };
+    let own = rows.iter().filter(|row| PUBLISHED.contains(&row.method.as_str()));
+    own.zip([Shape::Triangle, Shape::Circle]).filter_map(point).collect()
+}
+
+/// The colour of a mark's name.
+fn colour(class: &'static str) -> &'static str {
+    class.split(' ').next().unwrap_or_default()
+}

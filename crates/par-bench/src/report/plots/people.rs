@@ -1,0 +1,88 @@
+//! A few people before and after: parallel coordinates, turned on their side so that names can be read.
+
+use par_plot::{Axis, Chart, Shape, Sign};
+
+use crate::experiment::Experiment;
+use crate::figures::Figure;
+use crate::report::methods::EXACT;
+use crate::report::plot::{Layout, Plot, SIZE};
+use crate::report::view::View;
+
+/// People who are drawn, at most.
+const SHOWN: usize = 4;
+const FACTUAL: &str = "factual";
+/// The longest text of a cell.
+const LONGEST: usize = 16;
+
+pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
+    let all = view.named(case, FACTUAL, "coordinate");
+    // One of every fold, then further ones.
+    let mut seen: Vec<(&str, &str, usize)> = Vec::new();
+    for figure in all {
+        let (fold, Some(person)) = (figure.fold.as_str(), figure.metric.key("person")) else { continue };
+        if !seen.iter().any(|(own, id, _)| (*own, *id) == (fold, person)) {
+            let of_fold = seen.iter().filter(|(own, ..)| *own == fold).count();
+            seen.push((fold, person, of_fold));
+        }
+    }
+    seen.sort_by_key(|(_, _, of_fold)| *of_fold);
+    let charts = seen.iter().take(SHOWN).filter_map(|(fold, person, _)| {
+        let own = |method| {
+            let of =
+                |figure: &&&'f Figure| figure.fold == *fold && figure.metric.key("person") == Some(person);
+            view.named(case, method, "coordinate").iter().filter(of).copied().collect::<Vec<&Figure>>()
+        };
+        Some((format!("Person {person}"), chart(person, &own(FACTUAL), &own(EXACT.key))?))
+    });
+    let caption = "Each line is a feature, from its lowest bin or first category at the left to its highest or last at \
+                   the right. Outlines are how the person is, filled marks the recourse that the exact search proves; \
+                   what changes is written out.";
+    let plot = Plot::new(Experiment::Answers, case, "people", "A few people, before and after", caption);
+    plot.charts(charts, Layout::Panels).if_any().into_iter().collect()
+}
+
+fn chart(person: &str, before: &[&Figure], after: &[&Figure]) -> Option<Chart> {
+    let names: Vec<&str> = before.iter().filter_map(|figure| figure.metric.key("feature")).collect();
+    if names.is_empty() {
+        return None;
+    }
+    let place = |figure: &&&Figure| figure.value.map(|value| value.clamp(0.0, 1.0));
+    let find = |figures: &[&Figure], name: &str| {
+        let figure = figures.iter().find(|figure| figure.metric.key("feature") == Some(name))?;
+        Some((place(&figure)?, figure.metric.key("cell").unwrap_or_default().to_string()))
+    };
+    let axes = (Axis::bare("", -0.03, 1.03), Axis::names("", names.iter().copied()).reversed());
+    let description = format!("Where person {person} stands on every feature, before and after");
+    let mut chart = Chart::new(&description, (SIZE.0, 14.0 + 27.0 * names.len() as f64), axes.0, axes.1);
+    let line = |figures: &[&Figure]| -> Vec<(f64, f64)> {
+        let at = |(row, name): (usize, &&str)| Some((find(figures, name)?.0, row as f64));
+        names.iter().enumerate().filter_map(at).collect()
+    };
+    chart.line("dashed faint", "before", &line(before)).line("exact", "after", &line(after));
+    for (row, name) in names.iter().enumerate() {
+        let row = row as f64;
+        let (Some((from, cell)), Some((to, new))) = (find(before, name), find(after, name)) else { continue };
+        if cell == new {
+            chart.mark("exact", Shape::Square, (to, row), &format!("{name}: {cell}"));
+            continue;
+        }
+        let title = format!("{name}: {cell} → {new}");
+        chart.mark("hollow", Shape::Circle, (from, row), &title).mark(
+            "exact",
+            Shape::Square,
+            (to, row),
+            &title,
+        );
+        let text = format!("{} → {}", cut(&cell), cut(&new));
+        chart.label("start exact light", (0.0, row), 7.0, &text);
+    }
+    chart.key("hollow", Sign::Mark(Shape::Circle), "before").key("exact", Sign::Mark(Shape::Square), "after");
+    Some(chart)
+}
+
+fn cut(cell: &str) -> String {
+    match cell.chars().count() > LONGEST {
+        true => cell.chars().take(LONGEST - 1).chain(['…']).collect(),
+        false => cell.to_string(),
+    }
+}

@@ -1,0 +1,61 @@
+//! The tables, a file a topic.
+
+mod ablations;
+mod answers;
+mod encoder;
+mod fairness;
+mod growth;
+mod quality;
+mod robustness;
+
+use super::table::{Cell, Table, Unit};
+use super::view::View;
+use crate::experiment::Experiment;
+use par_plot::text::grouped;
+
+pub(super) use ablations::{Ablation, ablations};
+pub(super) use encoder::ENCODERS;
+pub(super) use fairness::{Gaps, Group, groups};
+pub(super) use growth::{AXES, fit_seconds, time};
+pub(super) use robustness::methods as robust_methods;
+
+/// The tables of a topic, case by case; those that there are no figures for are left out.
+pub(super) fn tables(view: &View<'_>, topic: Experiment) -> Vec<Table> {
+    let of = match topic {
+        Experiment::Answers => answers::tables,
+        Experiment::Ablations => ablations::tables,
+        Experiment::Encoder => encoder::tables,
+        Experiment::Robustness => robustness::tables,
+        Experiment::Quality => quality::tables,
+        Experiment::Fairness => fairness::tables,
+        Experiment::Growth => growth::tables,
+    };
+    view.cases().iter().flat_map(|case| of(view, case)).collect()
+}
+
+/// The cells of a method for some measures.
+fn measures(view: &View<'_>, case: &str, method: &str, measures: &[(&str, Unit)]) -> Vec<Cell> {
+    let cell =
+        |(name, unit): &(&str, Unit)| Cell::spread(view.spread(case, method, *name), *unit, view.folds(case));
+    measures.iter().map(cell).collect()
+}
+
+/// The cells after one that says how many of the denied have an answer, right or wrong, so that not every cell has to.
+fn after_answered(view: &View<'_>, case: &str, method: &str, mut cells: Vec<Cell>) -> Vec<Cell> {
+    let spread = view.spread(case, method, "score").or_else(|| view.spread(case, method, "nll"));
+    let answered = spread
+        .map_or_else(String::new, |spread| format!("{} of {}", grouped(spread.over), grouped(spread.of)));
+    for cell in cells.iter_mut().filter(|cell| cell.note == answered) {
+        cell.note.clear();
+    }
+    cells.insert(0, Cell::text(answered));
+    cells
+}
+
+/// How many folds there are, in words.
+fn over_folds(folds: usize) -> String {
+    match folds {
+        0 | 1 => "Figures of one run.".to_string(),
+        folds => format!("Mean ± sample standard deviation over {folds} folds."),
+    }
+}

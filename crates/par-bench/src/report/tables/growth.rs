@@ -1,0 +1,113 @@
+//! What answers cost, and how that grows.
+//!
+//! # Paper
+//! The runtime of table 1.
+
+use crate::experiment::Experiment;
+use crate::report::methods::OURS;
+use crate::report::table::{Cell, Row, Table, Unit};
+use crate::report::view::View;
+
+/// Along what costs grow.
+pub(crate) const AXES: [(&str, &str); 5] = [
+    ("rows", "training rows"),
+    ("features", "features"),
+    ("bins", "bins of a number"),
+    ("states", "states of a hidden variable"),
+    ("edges", "edges of the circuit"),
+];
+
+/// The stage that stands for all of them.
+const ALL: &str = "all";
+
+/// Seconds of a fit, over all stages.
+pub(crate) fn fit_seconds<'f>(view: &View<'f>, case: &'f str) -> f64 {
+    let all = view.spread_at(case, "fit", "seconds", "stage", ALL).map(|spread| spread.mean);
+    all.unwrap_or_else(|| stages(view, case).iter().map(|(_, seconds)| seconds).sum())
+}
+
+/// Seconds of a fit, by stage.
+fn stages<'f>(view: &View<'f>, case: &'f str) -> Vec<(&'f str, f64)> {
+    let stages = view.keys(case, "fit", "seconds", "stage");
+    let seconds =
+        |stage: &&'f str| Some((*stage, view.spread_at(case, "fit", "seconds", "stage", stage)?.mean));
+    stages.iter().filter(|stage| **stage != ALL).filter_map(seconds).collect()
+}
+
+/// Microseconds of an answer with the machine to itself; else among other folds.
+pub(crate) fn time(view: &View<'_>, case: &str, method: &str) -> Option<f64> {
+    let alone = view.spread_at(case, method, "time_us", "alone", "1");
+    alone.or_else(|| view.spread(case, method, "time_us")).map(|spread| spread.mean)
+}
+
+pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
+    let mut tables: Vec<Table> = [fit(view, case), answers(view, case)].into_iter().flatten().collect();
+    tables.extend(AXES.iter().filter_map(|(key, words)| along(view, case, key, words)));
+    tables
+}
+
+fn fit<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
+    let (stages, total) = (stages(view, case), fit_seconds(view, case));
+    let cells = |seconds: f64| {
+        let share = (total > 0.0).then(|| seconds / total);
+        vec![Cell::number(Some(seconds), Unit::Plain(2)), Cell::number(share, Unit::Percent(0))]
+    };
+    let mut rows: Vec<Row> =
+        stages.iter().map(|(stage, seconds)| Row::new(*stage, cells(*seconds))).collect();
+    if rows.len() > 1 {
+        rows.push(Row::new(ALL, cells(total)));
+    }
+    let table =
+        Table::new(Experiment::Growth, case, "learning, once", &["stage", "seconds", "share %"], rows)?;
+    Some(table.noted(["On all threads, with the machine to itself."]))
+}
+
+fn answers<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
+    let mut threads: Vec<&str> = Vec::new();
+    for method in OURS {
+        for count in view.keys(case, method.key, "rows_per_second", "threads") {
+            if !threads.contains(&count) {
+                threads.push(count);
+            }
+        }
+    }
+    let row = |method: &str| {
+        let alone = view.spread_at(case, method, "time_us", "alone", "1");
+        let mut cells = vec![Cell::spread(alone, Unit::Time, 0)];
+        cells.extend(threads.iter().map(|count| {
+            let speed = view.spread_at(case, method, "rows_per_second", "threads", count);
+            Cell::spread(speed, Unit::Plain(0), 0)
+        }));
+        cells
+    };
+    let mut columns = vec!["method".to_string(), "an answer".to_string()];
+    columns.extend(threads.iter().map(|count| match *count {
+        "1" => "answers a second, 1 thread".to_string(),
+        count => format!("{count} threads"),
+    }));
+    let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+    let rows = OURS.iter().map(|method| Row::new(method.label, row(method.key))).collect();
+    let table = Table::new(Experiment::Growth, case, "answering", &columns, rows)?;
+    Some(table.noted(["The median of single answers on one thread, with the machine to itself."]))
+}
+
+fn along<'f>(view: &View<'f>, case: &'f str, key: &'static str, words: &str) -> Option<Table> {
+    let series = [("fit", "seconds")].into_iter().chain(OURS.map(|method| (method.key, "time_us")));
+    let series: Vec<(&str, Vec<(f64, _)>)> =
+        series.map(|(method, metric)| (method, view.along(case, method, metric, key))).collect();
+    let mut places: Vec<f64> = series.iter().flat_map(|(_, points)| points).map(|point| point.0).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let row = |place: &f64| {
+        let cell = |(method, points): &(&str, Vec<(f64, crate::figures::Spread)>)| {
+            let spread = points.iter().find(|point| point.0 == *place).map(|point| point.1);
+            let unit = if *method == "fit" { Unit::Plain(2) } else { Unit::Time };
+            Cell::spread(spread, unit, 0)
+        };
+        Row::new(Unit::Plain(0).number(*place), series.iter().map(cell).collect())
+    };
+    let columns = [words, "fit, seconds", "generate", "refine", "exact"];
+    let rows = places.iter().map(row).collect();
+    let table = Table::new(Experiment::Growth, case, &format!("growth with {words}"), &columns, rows)?;
+    Some(table.noted(["Medians of single answers on one thread."]))
+}
