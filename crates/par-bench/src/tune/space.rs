@@ -38,8 +38,8 @@ enum Range {
     Odds { field: fn(&mut Config) -> &mut f64, factor: f64 },
 }
 
-/// Larger weights leave the range of single precision in training.
-const LARGEST: f64 = 1e30;
+/// The largest weight that a configuration may have.
+const LARGEST: f64 = 1e6;
 
 const fn count(name: &'static str, most: usize, field: fn(&mut Config) -> &mut [usize]) -> Setting {
     Setting { name, range: Range::Count { field, most } }

@@ -119,7 +119,7 @@ impl GeneratorConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {
-    /// λ_val. At least 0, as are all weights; 5 unless told.
+    /// λ_val. In `0.0..=1000000.0`, as are all weights; 5 unless told.
     pub validity: f64,
     /// Whether L_val measures how far a row is from the threshold, rather than from even odds. The same for
     /// a threshold of 0.5; `true` unless told. The paper does not.
@@ -177,7 +177,7 @@ impl LossConfig {
             ("generator.loss.teaching", self.teaching),
         ];
         for (key, weight) in weights {
-            check_setting(key, weight, "a finite number, at least 0", weight >= 0.0 && weight.is_finite())?;
+            check_setting(key, weight, "a number from 0 to 1000000", (0.0..=1e6).contains(&weight))?;
         }
         check_setting(
             "generator.loss.alpha",
@@ -224,7 +224,7 @@ mod tests {
         assert_eq!(message(config.clone()), "`generator.loss.alpha` is 1.5, expected a number from 0 to 1");
         config.loss.alpha = 1.0;
         config.loss.entropy = f64::NAN;
-        assert_eq!(message(config), "`generator.loss.entropy` is NaN, expected a finite number, at least 0");
+        assert_eq!(message(config), "`generator.loss.entropy` is NaN, expected a number from 0 to 1000000");
     }
 
     #[test]
