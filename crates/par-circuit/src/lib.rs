@@ -25,6 +25,7 @@ pub mod learn;
 mod log_space;
 mod mpe;
 mod sample;
+mod soft;
 
 pub use allowed::Allowed;
 pub use ball::Ball;
@@ -36,6 +37,7 @@ pub use evaluator::Evaluator;
 pub use evidence::{Evidence, Observation};
 pub use mpe::Mpe;
 pub use sample::Sampler;
+pub use soft::SoftEvaluator;
 
 /// A category of a variable, counted from 0.
 pub type Code = u16;

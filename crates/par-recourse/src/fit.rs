@@ -2,7 +2,7 @@
 
 use par_circuit::learn::{LearnConfig, Learned, Trial, learn_with_progress};
 use par_circuit::{Circuit, Code, Dataset};
-use par_data::{Batch, Columns, Discretizer, Mask, Schema, Table};
+use par_data::{Batch, Columns, Discretizer, Schema, Table};
 
 use crate::bundle::{self, Bundle, Card};
 use crate::classifier::{
@@ -10,7 +10,7 @@ use crate::classifier::{
 };
 use crate::config::Config;
 use crate::error::Error;
-use crate::generator::{self, Generator, Training};
+use crate::generator::{self, Generator, Teacher, Training};
 use crate::pool::AcceptedPool;
 use crate::problem::{Frontier, Problem};
 use crate::refine::swap;
@@ -289,14 +289,16 @@ impl Parts {
         let pool =
             AcceptedPool::sample(&accepted, &classifier, threshold, &config.pool, seed(&config, Part::Pool));
         progress(Stage::Pool(pool.len()));
-        let teacher = |mask: &Mask<'_>| {
-            let budget = config.answers.budget.min(mask.free_features());
-            let problem = Problem { mask, classifier: &classifier, threshold, budget, taken: &[] };
-            let memory = &mut swap::Memory::default();
-            let price = config.answers.price;
-            let evaluator = &mut accepted.evaluator();
-            let found = swap::search(&problem, evaluator, memory, Frontier::default(), price);
-            found.choice(price).map(|best| best.row.clone())
+        let teacher = || -> Teacher<'_> {
+            let (mut evaluator, mut memory) = (accepted.evaluator(), swap::Memory::default());
+            let (classifier, price) = (&classifier, config.answers.price);
+            let budget = config.answers.budget;
+            Box::new(move |mask| {
+                let budget = budget.min(mask.free_features());
+                let problem = Problem { mask, classifier, threshold, budget, taken: &[] };
+                let found = swap::search(&problem, &mut evaluator, &mut memory, Frontier::default(), price);
+                found.choice(price).map(|best| best.row.clone())
+            })
         };
         let features = discretizer.schema().features();
         let missing: Vec<bool> = features.iter().map(|feature| feature.missing).collect();

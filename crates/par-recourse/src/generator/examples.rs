@@ -9,7 +9,7 @@ use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
 use super::loss::{FreeFeature, free_features};
-use super::{GeneratorConfig, GeneratorShape, Teacher, Training};
+use super::{GeneratorConfig, GeneratorShape, Training};
 use crate::classifier::probability;
 use crate::pool::{Neighbour, NeighbourSearch};
 
@@ -116,9 +116,9 @@ impl<'a> Example<'a> {
 }
 
 /// Asks the teacher about every example.
-pub(super) fn teach(teacher: Option<&Teacher>, examples: &mut [Example]) {
-    let Some(teacher) = teacher else { return };
-    examples.par_iter_mut().for_each(|example| {
+pub(super) fn teach(training: &Training, examples: &mut [Example]) {
+    let Some(teacher) = training.teacher else { return };
+    examples.par_iter_mut().for_each_init(teacher, |teacher, example| {
         if let Some(target) = teacher(&example.mask) {
             example.free = free_features(&example.mask, Some(&target));
         }

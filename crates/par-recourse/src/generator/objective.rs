@@ -1,6 +1,6 @@
 //! The whole objective and its gradient by the parameters of a generator.
 
-use par_circuit::Circuit;
+use par_circuit::SoftEvaluator;
 
 use super::encoder::{DESCRIPTOR, EncoderTrace};
 use super::examples::Example;
@@ -8,6 +8,9 @@ use super::loss::{self, LossTerms, unless_off};
 use super::{Generator, LossConfig, Training};
 use crate::classifier::Classifier;
 use crate::network::Trace;
+
+/// A term by the log-likelihood of a soft row: see [`loss::accepted`].
+type Likelihood = fn(f64, &[f32], f64, &mut [f64]) -> f64;
 
 /// Takes examples through the networks and back, with memory of its own.
 pub(super) struct Worker<'a> {
@@ -23,8 +26,8 @@ pub(super) struct Worker<'a> {
     by_soft: Vec<f32>,
     /// The log-odds from which on a row is accepted.
     threshold: f64,
-    accepted: &'a Circuit,
-    denied: &'a Circuit,
+    accepted: SoftEvaluator<'a>,
+    denied: SoftEvaluator<'a>,
     /// Sums over the examples of the last call.
     pub(super) gradient: Vec<f32>,
     pub(super) terms: LossTerms,
@@ -43,8 +46,8 @@ impl<'a> Worker<'a> {
             soft: Vec::new(),
             by_soft: Vec::new(),
             threshold: log_odds(training.threshold),
-            accepted: training.accepted,
-            denied: training.denied,
+            accepted: training.accepted.soft_evaluator(),
+            denied: training.denied.soft_evaluator(),
             gradient: vec![0.0; parameters],
             terms: LossTerms::default(),
         }
@@ -97,12 +100,21 @@ impl<'a> Worker<'a> {
         for (example, soft) in examples.iter().zip(self.soft.chunks_exact_mut(codes)) {
             example.unknown.iter().for_each(|codes| soft[codes.clone()].fill(1.0));
         }
-        self.terms.accepted = unless_off(config.accepted_weight(), |weight| {
-            self.likelihood(self.accepted, loss::accepted, codes, share * weight)
-        });
-        self.terms.denied = unless_off(config.denied_weight(), |weight| {
-            self.likelihood(self.denied, loss::denied, codes, share * weight)
-        });
+        let Self { soft, by_soft, by_marginals, accepted, denied, .. } = self;
+        let mut likelihood = |circuit: &mut SoftEvaluator<'_>, term: Likelihood, weight: f64| {
+            // Circuits are quicker with all rows at once.
+            let log_likelihoods = circuit.gradients(soft, by_soft);
+            let rows = by_soft.chunks_exact(codes).zip(by_marginals.chunks_exact_mut(codes));
+            let terms = log_likelihoods.iter().zip(rows);
+            let terms = terms.map(|(&log_likelihood, (by_soft, gradient))| {
+                term(log_likelihood, by_soft, share * weight, gradient)
+            });
+            terms.sum::<f64>()
+        };
+        self.terms.accepted =
+            unless_off(config.accepted_weight(), |weight| likelihood(accepted, loss::accepted, weight));
+        self.terms.denied =
+            unless_off(config.denied_weight(), |weight| likelihood(denied, loss::denied, weight));
         let rows = self.marginals.chunks_exact(codes).zip(self.by_marginals.chunks_exact_mut(codes));
         for (example, (q, gradient)) in examples.iter().zip(rows) {
             let free = &example.free;
@@ -129,22 +141,6 @@ impl<'a> Worker<'a> {
             loss::validity(log_odds, by_soft, weight, gradient)
         });
         terms.sum()
-    }
-
-    /// The sum of a term by log-likelihood over the rows. Circuits are quicker with all rows at once.
-    fn likelihood(
-        &mut self,
-        circuit: &Circuit,
-        term: fn(f64, &[f32], f64, &mut [f64]) -> f64,
-        codes: usize,
-        weight: f64,
-    ) -> f64 {
-        let log_likelihoods = circuit.soft_gradients(&self.soft, &mut self.by_soft);
-        let rows = self.by_soft.chunks_exact(codes).zip(self.by_marginals.chunks_exact_mut(codes));
-        let terms = log_likelihoods.iter().zip(rows);
-        terms
-            .map(|(&log_likelihood, (by_soft, gradient))| term(log_likelihood, by_soft, weight, gradient))
-            .sum()
     }
 
     /// Takes the gradient by the marginals to the parameters.
@@ -181,7 +177,7 @@ fn neighbours(examples: &[&Example]) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use par_circuit::{Code, OPEN};
+    use par_circuit::{Circuit, Code, OPEN};
     use par_data::Constraints;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

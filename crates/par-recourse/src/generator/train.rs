@@ -15,7 +15,7 @@ use crate::network::Adam;
 use crate::pool::AcceptedPool;
 
 /// Knows a recourse for the factual of a mask, or that there is none.
-pub type Teacher<'a> = dyn Fn(&Mask) -> Option<Vec<Code>> + Sync + 'a;
+pub type Teacher<'a> = Box<dyn FnMut(&Mask) -> Option<Vec<Code>> + 'a>;
 
 /// What a generator learns from.
 #[derive(Clone, Copy)]
@@ -34,8 +34,8 @@ pub struct Training<'a> {
     pub denied: &'a Circuit,
     /// Accepted rows.
     pub pool: &'a AcceptedPool,
-    /// Asked for each example, from several threads, unless teaching is switched off.
-    pub teacher: Option<&'a Teacher<'a>>,
+    /// Gives a thread its teacher, who is asked about every example unless teaching is switched off.
+    pub teacher: Option<&'a (dyn Fn() -> Teacher<'a> + Sync)>,
 }
 
 /// How training went.
@@ -123,7 +123,7 @@ impl Generator {
         let mut examples = examples(training, config, &generator.shape, wanted, draws);
         let held_out = examples.split_off(examples.len() - spare(examples.len().min(config.examples)));
         if config.loss.teaching > 0.0 {
-            teach(training.teacher, &mut examples);
+            teach(training, &mut examples);
         }
         let taught = |example: &&Example| example.free.iter().any(|feature| feature.target.is_some());
         let mut history = History {
@@ -292,7 +292,7 @@ mod tests {
                 accepted: &accepted,
                 denied: &denied,
                 pool: &pool,
-                teacher: Some(&teacher),
+                teacher: Some(&|| Box::new(teacher)),
             };
             let mut told = Vec::new();
             let (generator, history) =
