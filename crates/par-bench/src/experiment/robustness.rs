@@ -2,7 +2,9 @@
 //! same rows, and in other shapes.
 //!
 //! The bins, the threshold and the answers stay as they are. Each new classifier says how it scores the answers, and
-//! how many of them it accepts; a second measure says how much it differs from the deployed one at all.
+//! how many of them it accepts; how often it agrees with the deployed one on the fold's rows says how much it differs
+//! at all. A new classifier learns from at most 20,000 rows: on a larger table each has a sample of its own, those with
+//! other random numbers too, which is a change by itself, and nine of them take seconds and not minutes.
 //!
 //! # Paper
 //! Appendix, "Robustness to Classifier Change": the mean score of answers under another classifier. Departure: the
