@@ -185,7 +185,7 @@ pub struct Fold<'c> {
     pub people: Vec<Person>,
     /// Made by the case's configuration.
     pub bundle: Bundle,
-    paper: OnceLock<Bundle>,
+    pub(crate) paper: OnceLock<Bundle>,
     asked: OnceLock<Vec<Option<Asked>>>,
 }
 
