@@ -221,7 +221,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::paper::benchmarks;
+    use crate::paper::{PublishedAblation, benchmarks};
     use crate::test_case;
 
     #[test]
@@ -237,7 +237,7 @@ mod tests {
             .collect();
         for benchmark in benchmarks().iter().filter(|benchmark| !benchmark.ablations.is_empty()) {
             let published: BTreeSet<String> =
-                benchmark.ablations.iter().map(|ablation| ablation.method()).collect();
+                benchmark.ablations.iter().map(PublishedAblation::method).collect();
             assert_eq!(published, papers, "{}", benchmark.name);
         }
     }
