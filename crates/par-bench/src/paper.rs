@@ -72,7 +72,9 @@ pub struct Published {
 /// A row of the paper's tables of ablations. A pair is a mean and its standard deviation over folds.
 ///
 /// A check mark is read as enabled in all of them: the appendix's caption says the opposite, but its row of check
-/// marks alone has the figures of the full objective. Rows that repeat stand as they are printed.
+/// marks alone has the figures of the full objective. Rows stand as they are printed, though some seem to be misnamed:
+/// the appendix's rows 14 to 16 of adult and credit repeat the figures of rows 2, 4 and 5, its row 4 is table 2's
+/// row 3, and its rows 8 to 13 look like figures after local search.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedAblation {

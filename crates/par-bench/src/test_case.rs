@@ -5,7 +5,7 @@ use std::io::Cursor;
 use par_data::{Schema, Table, TableOptions};
 use par_recourse::Config;
 
-use crate::case::Case;
+use crate::case::{Case, Fold};
 
 /// A feature that nobody can change, one that only rises, and two that are free.
 pub(crate) const SCHEMA: &str = r#"
@@ -41,7 +41,7 @@ pub(crate) fn case(schema: &str) -> Case {
     for row in 0..300_u64 {
         let draw = |salt: u64, below: u64| ((row * 31 + salt) * 2_654_435_761 % 1_000_003) % below;
         let (age, income, job) = (20 + draw(1, 40), 10 + draw(2, 80), draw(3, 4));
-        let paid = if age + income + 10 * job + draw(4, 30) > 110 { "yes" } else { "no" };
+        let paid = if age + income + 10 * job + draw(4, 30) > 90 { "yes" } else { "no" };
         let income = if draw(5, 20) == 0 { String::new() } else { income.to_string() };
         rows += &format!("t{},{age},{income},j{job},{paid},{}\n", draw(6, 3), row % 2);
     }
@@ -53,4 +53,11 @@ pub(crate) fn case(schema: &str) -> Case {
     config.pool.size = 100;
     let table = Table::from_reader("t.csv", Cursor::new(rows), &TableOptions::default()).expect("a table");
     Case::new("t", schema, config, table, "fold", None).expect("a case")
+}
+
+/// Its first fold, with few people.
+pub(crate) fn fold(case: &Case) -> Fold<'_> {
+    let mut fold = Fold::new(case, &case.folds()[0]).expect("a fold");
+    fold.people.truncate(24);
+    fold
 }

@@ -213,7 +213,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::paper::benchmarks;
+    use crate::paper::{PublishedAblation, benchmarks};
     use crate::test_case;
 
     #[test]
@@ -229,7 +229,7 @@ mod tests {
             .collect();
         for benchmark in benchmarks().iter().filter(|benchmark| !benchmark.ablations.is_empty()) {
             let published: BTreeSet<String> =
-                benchmark.ablations.iter().map(|ablation| ablation.method()).collect();
+                benchmark.ablations.iter().map(PublishedAblation::method).collect();
             assert_eq!(published, papers, "{}", benchmark.name);
         }
     }
@@ -278,14 +278,14 @@ mod tests {
     #[test]
     fn proposals_are_measured_whether_or_not_they_are_accepted_and_refined_ones_are_valid() {
         let case = test_case::case(test_case::SCHEMA);
-        let fold = Fold::new(&case, "0").expect("a fold");
-        let measured = || {
+        let fold = test_case::fold(&case);
+        let measured = |variants: &[Variant]| {
             let mut sheet = Sheet::new("t", "0");
-            measure(&fold, &mut sheet).expect("figures");
+            measure_variants(&fold, variants, &mut sheet).expect("figures");
             sheet.into_figures()
         };
-        let figures = measured();
-        assert_eq!(figures, measured());
+        let figures = measured(&variants().collect::<Vec<_>>());
+        assert_eq!(figures[..32], measured(&variants().take(2).collect::<Vec<_>>()));
         assert_eq!(figures.len(), 24 * 2 * 8);
         let people = denied(&fold).expect("readable rows").len();
         assert!(people > 0);
@@ -312,7 +312,7 @@ mod tests {
     #[test]
     fn where_nobody_is_denied_means_are_over_nobody() {
         let case = test_case::case(test_case::SCHEMA);
-        let mut fold = Fold::new(&case, "0").expect("a fold");
+        let mut fold = test_case::fold(&case);
         fold.people.clear();
         let mut sheet = Sheet::new("t", "0");
         let variant = Variant { preset: Preset::Ours, without: &[] };

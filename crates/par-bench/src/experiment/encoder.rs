@@ -158,7 +158,7 @@ mod tests {
 
     fn figures(schema: &str, people: usize) -> Vec<Figure> {
         let case = test_case::case(schema);
-        let mut fold = Fold::new(&case, "0").expect("a fold");
+        let mut fold = test_case::fold(&case);
         fold.people.truncate(people);
         let mut sheet = Sheet::new("t", "0");
         measure(&fold, &mut sheet).expect("figures");
