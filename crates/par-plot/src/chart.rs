@@ -143,6 +143,8 @@ impl Chart {
         let [left, right] = [self.x(x - 0.5), self.x(x + 0.5)];
         let [one, other] = [self.y(y - 0.5), self.y(y + 0.5)];
         let inner = [left + 1.0, one.min(other) + 1.0, right - 1.0, one.max(other) - 1.0];
+        self.rectangle("<rect class=\"paper", "", inner);
+        self.marks.raw("\"/>");
         self.rectangle("<rect class=\"cell ", class, inner);
         let (x, y) = self.place((x, y));
         self.marks.raw("\"/><text class=\"value middle\" x=\"").text(number(x)).raw("\" y=\"");
@@ -201,12 +203,24 @@ impl Chart {
     /// Text at a point: `class` may hold `start`, `middle` or `end`, and its colour.
     pub fn label(&mut self, class: &'static str, at: (f64, f64), above: f64, text: &str) -> &mut Self {
         let (x, y) = self.place(at);
-        self.text(class, (x, y - above), text)
+        self.text(class, "", (x, y - above), text)
     }
 
-    /// Text at a place of the picture.
-    pub(crate) fn text(&mut self, class: &'static str, (x, y): (f64, f64), text: &str) -> &mut Self {
-        self.marks.raw("<text class=\"label ").raw(class).raw("\" x=\"").text(number(x)).raw("\" y=\"");
+    /// Text at a place of the picture, which is its start, middle or end.
+    pub(crate) fn text(
+        &mut self,
+        class: &'static str,
+        side: &'static str,
+        (x, y): (f64, f64),
+        text: &str,
+    ) -> &mut Self {
+        self.marks
+            .raw("<text class=\"label ")
+            .raw(class)
+            .raw(side)
+            .raw("\" x=\"")
+            .text(number(x))
+            .raw("\" y=\"");
         self.marks.text(number(y)).element("\">", text, "</text>");
         self
     }
@@ -277,15 +291,21 @@ impl Chart {
             words(&mut svg, "<text class=\"tick end\" x=\"", (self.left - 7.0, y + 4.0), text, LONGEST);
         }
         let room = match self.x.kind {
-            Kind::Names => ((self.x(1.0) - self.x(0.0)) / CHARACTER) as usize,
+            Kind::Names => ((self.x(1.0) - self.x(0.0)).abs() / 6.3) as usize,
             Kind::Linear | Kind::Logarithmic => LONGEST,
         };
+        let mut end = f64::NEG_INFINITY;
         for (value, text) in &self.x.ticks {
             let at = (self.x(*value), self.bottom + 17.0);
-            if self.x.kind == Kind::Logarithmic {
+            if self.x.kind == Kind::Logarithmic && !text.is_empty() {
                 rule(&mut svg, "<path class=\"grid\" d=\"", (at.0, self.top), (at.0, self.bottom));
             }
-            words(&mut svg, "<text class=\"tick middle\" x=\"", at, text, room.max(3));
+            // What would run into the text before it is left out.
+            let half = 3.3 * text.chars().count().min(room.max(3)) as f64;
+            if at.0 - half > end {
+                words(&mut svg, "<text class=\"tick middle\" x=\"", at, text, room.max(3));
+                end = at.0 + half + 4.0;
+            }
         }
         let axis = ((self.left, self.bottom), (self.width - MARGIN, self.bottom));
         rule(&mut svg, "<path class=\"axis\" d=\"", axis.0, axis.1);

@@ -36,7 +36,8 @@ pub fn histograms(label: &str, width: f64, series: &[Series]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (place, own) in series.iter().enumerate() {
         let is_last = place + 1 == series.len();
-        let axes = (axis(if is_last { label } else { "" }), Axis::around("", [0.0, highest], 4).ends());
+        let axes = (axis(if is_last { label } else { "" }), Axis::around("", [0.0, 1.3 * highest], 4).ends());
+        let top = axes.1.range().1;
         let description = format!("How {} is distributed: {label}", own.name);
         let mut chart =
             Chart::new(&description, (width, if is_last { 122.0 } else { 102.0 }), axes.0, axes.1);
@@ -47,7 +48,7 @@ pub fn histograms(label: &str, width: f64, series: &[Series]) -> Vec<Chart> {
         if let Some(middle) = median(&own.values) {
             chart.upright("dashed faint", middle);
             let text = format!("{}, median {}", own.name, decimal(middle, 1));
-            chart.label("end", (high, highest), 0.0, &text);
+            chart.label("end", (high, top), -8.0, &text);
         }
         charts.push(chart);
     }

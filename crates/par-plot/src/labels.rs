@@ -16,30 +16,47 @@ pub struct Label {
 /// Left, top, right, bottom.
 type Box = [f64; 4];
 
-/// Writes names beside their points, each where it covers least: to the right if it can be.
-pub fn write(chart: &mut Chart, labels: &[Label]) {
-    let mut taken: Vec<Box> = labels.iter().map(|label| around(chart.place(label.at))).collect();
+/// Writes names beside their points, each where it covers least of the others and of some lines: to the right if it can
+/// be.
+pub fn write(chart: &mut Chart, labels: &[Label], lines: &[&[(f64, f64)]]) {
+    let mut taken: Vec<Box> = labels.iter().map(|label| around(chart.place(label.at), 6.0)).collect();
+    for pair in lines.iter().flat_map(|line| line.windows(2)) {
+        let (from, to) = (chart.place(pair[0]), chart.place(pair[1]));
+        let along = |step: u32| f64::from(step) / 16.0;
+        let at = |step| (from.0 + along(step) * (to.0 - from.0), from.1 + along(step) * (to.1 - from.1));
+        taken.extend((0..=16).map(|step| around(at(step), 2.0)));
+    }
     for label in labels {
         let (x, y) = chart.place(label.at);
-        let width = 6.5 * label.text.chars().count() as f64;
-        let places: Vec<(f64, f64)> =
-            PLACES.iter().map(|(side, dx, dy)| (x + side * width + dx, y + dy)).collect();
-        let covered = |place: &(f64, f64)| {
-            let own = [place.0, place.1 - 11.0, place.0 + width, place.1 + 3.0];
-            let outside = beyond(own, chart.inside());
-            1e3 * outside + taken.iter().map(|other| overlap(own, *other)).sum::<f64>()
+        let width = 6.9 * label.text.chars().count() as f64;
+        // Left, top, right and bottom of the text at a place.
+        let bounds = |(side, dx, dy): &(f64, f64, f64)| {
+            let left = x + side * width + dx;
+            [left, y + dy - 11.0, left + width, y + dy + 3.0]
         };
-        let best =
-            places.into_iter().map(|place| (covered(&place), place)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let covered = |place: &(f64, f64, f64)| {
+            let own = bounds(place);
+            let far = place.1.abs() + place.2.abs();
+            let shared: f64 = taken.iter().map(|other| overlap(own, *other)).sum();
+            1e3 * beyond(own, chart.inside()) + shared + 0.1 * far
+        };
+        let best = PLACES.iter().map(|place| (covered(place), place)).min_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((_, place)) = best {
-            taken.push([place.0, place.1 - 11.0, place.0 + width, place.1 + 3.0]);
-            chart.text(label.class, place, &label.text);
+            taken.push(bounds(place));
+            let (side, dx, dy) = *place;
+            let anchor = match side {
+                0.0 => " start",
+                -1.0 => " end",
+                _ => " middle",
+            };
+            chart.text(label.class, anchor, (x + dx, y + dy), &label.text);
         }
     }
 }
 
-/// Where a text can begin: a share of its width from the point, and pixels. The first of the best is taken.
-const PLACES: [(f64, f64, f64); 12] = [
+/// Where a text can stand: how much of its width is left of the point, as a negative share, and pixels from it. The
+/// first of the best is taken.
+const PLACES: [(f64, f64, f64); 18] = [
     (0.0, 8.0, 4.0),
     (-1.0, -8.0, 4.0),
     (-0.5, 0.0, -9.0),
@@ -52,10 +69,16 @@ const PLACES: [(f64, f64, f64); 12] = [
     (0.0, 8.0, 27.0),
     (-1.0, -8.0, -18.0),
     (-1.0, -8.0, 27.0),
+    (0.0, 14.0, -30.0),
+    (0.0, 14.0, 40.0),
+    (-1.0, -14.0, -30.0),
+    (-1.0, -14.0, 40.0),
+    (0.0, 20.0, -42.0),
+    (0.0, 20.0, 52.0),
 ];
 
-fn around((x, y): (f64, f64)) -> Box {
-    [x - 6.0, y - 6.0, x + 6.0, y + 6.0]
+fn around((x, y): (f64, f64), reach: f64) -> Box {
+    [x - reach, y - reach, x + reach, y + reach]
 }
 
 /// The area that two boxes share.
@@ -76,35 +99,40 @@ mod tests {
     use super::*;
     use crate::axis::Axis;
 
-    /// Where the texts of a chart begin.
-    fn places(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    /// The boxes of the texts of a chart.
+    fn boxes(points: &[(f64, f64)]) -> Vec<Box> {
         let axis = || Axis::around("", [0.0, 10.0], 5);
         let mut chart = Chart::new("", (440.0, 280.0), axis(), axis());
-        let label = |at: &(f64, f64)| Label { class: "start", at: *at, text: "name".to_string() };
-        write(&mut chart, &points.iter().map(label).collect::<Vec<_>>());
+        let label = |at: &(f64, f64)| Label { class: "exact", at: *at, text: "name".to_string() };
+        write(&mut chart, &points.iter().map(label).collect::<Vec<_>>(), &[]);
         let svg = chart.svg().into_string();
         let attribute = |text: &str, name: &str| -> f64 {
             let rest = text.split(&format!("{name}=\"")).nth(1).expect("the attribute");
             rest.split('"').next().and_then(|number| number.parse().ok()).expect("a number")
         };
-        svg.split("<text class=\"label")
-            .skip(1)
-            .map(|text| (attribute(text, " x"), attribute(text, " y")))
-            .collect()
+        let bounds = |text: &str| {
+            let (x, y, width) = (attribute(text, " x"), attribute(text, " y"), 27.6);
+            let left = match text.split('"').next().unwrap_or_default() {
+                class if class.ends_with("end") => x - width,
+                class if class.ends_with("middle") => x - width / 2.0,
+                _ => x,
+            };
+            [left, y - 11.0, left + width, y + 3.0]
+        };
+        svg.split("<text class=\"label ").skip(1).map(bounds).collect()
     }
 
     #[test]
     fn names_of_neighbours_do_not_cover_each_other() {
-        let places = places(&[(5.0, 5.0), (5.0, 5.1), (5.1, 5.0), (5.05, 5.05)]);
-        let boxes: Vec<Box> = places.iter().map(|(x, y)| [*x, y - 11.0, x + 26.0, y + 3.0]).collect();
+        let boxes = boxes(&[(5.0, 5.0), (5.0, 5.1), (5.1, 5.0), (5.05, 5.05)]);
         for (place, one) in boxes.iter().enumerate() {
-            assert!(boxes[place + 1..].iter().all(|other| overlap(*one, *other) == 0.0), "{places:?}");
+            assert!(boxes[place + 1..].iter().all(|other| overlap(*one, *other) < 1.0), "{boxes:?}");
         }
     }
 
     #[test]
     fn a_name_at_the_edge_stays_inside() {
-        let places = places(&[(10.0, 5.0)]);
-        assert!(places[0].0 + 26.0 <= 426.0, "{places:?}");
+        let boxes = boxes(&[(10.0, 5.0)]);
+        assert!(boxes[0][2] <= 426.0, "{boxes:?}");
     }
 }

@@ -136,10 +136,11 @@ fn section(topic: Experiment, cases: &[&str], tables: &[Table], plots: &[Plot]) 
     for Part { case, tables, plots } in &parts {
         section.raw("<div class=\"case\" id=\"").raw(topic.name()).raw("-").text(slug(case));
         section.element("\">\n<h3 class=\"case-name\">", case, "</h3>\n");
+        section.raw("<div class=\"tables\">\n");
         for own in tables {
             section.add(&table(own));
         }
-        section.add(&charts(plots)).raw("</div>\n");
+        section.raw("</div>\n").add(&charts(plots)).raw("</div>\n");
     }
     section.raw("</section>\n");
     section
@@ -164,7 +165,7 @@ fn table(table: &Table) -> Markup {
         title = first.to_uppercase() + &title[1..];
     }
     markup
-        .raw("<h4>")
+        .raw("<div class=\"table\">\n<h4>")
         .text(&title)
         .raw("</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
     markup.text(format!("{}: {}", table.case, table.title)).raw("\"><table class=\"figures\">\n<thead><tr>");
@@ -192,6 +193,7 @@ fn table(table: &Table) -> Markup {
         }
         markup.raw("</div>\n");
     }
+    markup.raw("</div>\n");
     markup
 }
 

@@ -4,8 +4,10 @@ use par_plot::{Chart, Markup, page};
 
 use crate::experiment::Experiment;
 
-/// A chart on half a page.
+/// A chart on half a page: about as wide as on a phone, so that its letters are as large there.
 pub(super) const SIZE: (f64, f64) = (440.0, 280.0);
+/// A chart on a third of a page.
+pub(super) const SMALL: (f64, f64) = (360.0, 230.0);
 
 /// Charts that belong together.
 #[derive(Clone, Debug)]
@@ -30,8 +32,10 @@ pub struct Plot {
 pub(super) enum Layout {
     /// One, or several above each other, on half a page.
     Stack,
-    /// Side by side, over the whole width.
+    /// Two beside each other, over the whole width.
     Panels,
+    /// Three beside each other.
+    Thirds,
 }
 
 impl Plot {
@@ -69,9 +73,11 @@ impl Plot {
     /// A figure of a page.
     pub(super) fn figure(&self) -> Markup {
         let mut body = Markup::default();
-        if self.layout == Layout::Panels {
-            body.raw("<div class=\"plots\">\n");
-        }
+        body.raw(match self.layout {
+            Layout::Stack => "<div>\n",
+            Layout::Panels => "<div class=\"plots\">\n",
+            Layout::Thirds => "<div class=\"plots thirds\">\n",
+        });
         for (title, chart) in &self.charts {
             body.raw("<div class=\"plot\">");
             if !title.is_empty() {
@@ -79,12 +85,10 @@ impl Plot {
             }
             body.add(&chart.svg()).raw("</div>\n");
         }
+        body.raw("</div>");
         let open = match self.layout {
             Layout::Stack => "<figure>",
-            Layout::Panels => {
-                body.raw("</div>");
-                "<figure class=\"wide\">"
-            }
+            Layout::Panels | Layout::Thirds => "<figure class=\"wide\">",
         };
         page::figure(open, &self.title, &self.caption, &body)
     }

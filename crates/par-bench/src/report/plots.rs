@@ -24,9 +24,9 @@ type Draw = for<'v, 'f> fn(&'v View<'f>, &'f str) -> Vec<Plot>;
 pub(super) fn plots(view: &View<'_>) -> Vec<Plot> {
     let draws: [Draw; 12] = [
         pareto::plots,
+        timings::plots,
         distributions::plots,
         people::plots,
-        timings::plots,
         ablations::plots,
         encoder::plots,
         robustness::plots,

@@ -11,6 +11,7 @@ mod robustness;
 use super::table::{Cell, Table, Unit};
 use super::view::View;
 use crate::experiment::Experiment;
+use par_plot::text::grouped;
 
 pub(super) use ablations::{Ablation, ablations};
 pub(super) use encoder::ENCODERS;
@@ -37,6 +38,18 @@ fn measures(view: &View<'_>, case: &str, method: &str, measures: &[(&str, Unit)]
     let cell =
         |(name, unit): &(&str, Unit)| Cell::spread(view.spread(case, method, *name), *unit, view.folds(case));
     measures.iter().map(cell).collect()
+}
+
+/// The cells after one that says how many of the denied have an answer, right or wrong, so that not every cell has to.
+fn after_answered(view: &View<'_>, case: &str, method: &str, mut cells: Vec<Cell>) -> Vec<Cell> {
+    let spread = view.spread(case, method, "score").or_else(|| view.spread(case, method, "nll"));
+    let answered = spread
+        .map_or_else(String::new, |spread| format!("{} of {}", grouped(spread.over), grouped(spread.of)));
+    for cell in cells.iter_mut().filter(|cell| cell.note == answered) {
+        cell.note.clear();
+    }
+    cells.insert(0, Cell::text(answered));
+    cells
 }
 
 /// How many folds there are, in words.

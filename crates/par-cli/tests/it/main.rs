@@ -11,6 +11,7 @@ mod model;
 #[cfg(unix)]
 mod output;
 mod recourse;
+mod report;
 mod schema;
 mod tables;
 mod tidy;

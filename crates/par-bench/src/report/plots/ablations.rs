@@ -17,7 +17,7 @@ const MEASURES: [(&str, &str, usize, f64, bool); 5] = [
     ("sparsity", "sparsity", 1, 1.0, false),
 ];
 /// Wide enough for the names of measures.
-const WIDTH: f64 = 500.0;
+const WIDTH: f64 = 540.0;
 
 pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     let mut charts = Vec::new();

@@ -6,11 +6,8 @@ use par_plot::{Axis, Chart, Sign};
 
 use crate::experiment::Experiment;
 use crate::figures::Figure;
-use crate::report::plot::{Layout, Plot, SIZE};
+use crate::report::plot::{Layout, Plot, SIZE, SMALL};
 use crate::report::view::View;
-
-/// A small chart of a term.
-const PANEL: (f64, f64) = (260.0, 150.0);
 
 pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     [classifier(view, case), validity(view, case), losses(view, case)].into_iter().flatten().collect()
@@ -102,12 +99,16 @@ fn losses<'f>(view: &View<'f>, case: &'f str) -> Option<Plot> {
         }
         let x = Axis::around("", points().map(|point| point.0).chain([0.0]), 2).ends();
         let y = Axis::around("", points().map(|point| point.1), 3);
-        let mut chart =
-            Chart::new(&format!("The term {term} of the generator's loss on {case}, by step"), PANEL, x, y);
+        let mut chart = Chart::new(
+            &format!("The term {term} of the generator's loss on {case}, by step"),
+            (SMALL.0, 170.0),
+            x,
+            y,
+        );
         draw(&mut chart, "refine thin", "refine", &curves);
         Some((term.to_string(), chart))
     });
     let caption = "The terms by step, unweighted, each on its own scale; the total is their weighted sum.";
     let plot = Plot::new(Experiment::Quality, case, "generator-loss", "Generator: loss", caption);
-    plot.charts(charts, Layout::Panels).if_any()
+    plot.charts(charts, Layout::Thirds).if_any()
 }

@@ -8,7 +8,7 @@ use par_plot::{Axis, Chart, Sign};
 use crate::experiment::Experiment;
 use crate::paper;
 use crate::report::methods::{GENERATE, PRESET, PUBLISHED, REFINE};
-use crate::report::plot::{Layout, Plot, SIZE};
+use crate::report::plot::{Layout, Plot, SMALL};
 use crate::report::view::View;
 
 /// A mean and its deviation, before and after.
@@ -29,7 +29,7 @@ pub(super) fn plots(view: &View<'_>) -> Vec<Plot> {
                    better in all three. Ours searches by the circuit's likelihood and may pay for fewer changes; \
                    NLL is comparable within a pair only, since the three are of different circuits.";
     let plot = Plot::new(Experiment::Answers, "", "local-search", "What local search does", caption);
-    plot.charts(charts, Layout::Panels).if_any().into_iter().collect()
+    plot.charts(charts, Layout::Thirds).if_any().into_iter().collect()
 }
 
 fn chart(view: &View<'_>, metric: &str, label: &str) -> Option<Chart> {
@@ -46,7 +46,7 @@ fn chart(view: &View<'_>, metric: &str, label: &str) -> Option<Chart> {
     let y = Axis::around(label, all.map(|[mean, deviation]| mean + deviation).chain([0.0]), 5);
     let x = Axis::names("", cases.iter().map(|(case, _)| *case));
     let description = format!("{label} before and after local search, case by case");
-    let mut chart = Chart::new(&description, (SIZE.0, 260.0), x, y);
+    let mut chart = Chart::new(&description, SMALL, x, y);
     for (place, (_, pairs)) in cases.iter().enumerate() {
         for (number, (pair, (before, after, name))) in pairs.iter().zip(PAIRS).enumerate() {
             let left = place as f64 - 0.41 + 0.28 * number as f64;

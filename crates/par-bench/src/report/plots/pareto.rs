@@ -39,7 +39,8 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         .collect();
 
     let all = || points.iter().map(|point| point.at).chain(frontier.iter().copied());
-    let x = Axis::around("features that change, mean", all().map(|at| at.0).chain([0.0]), 8);
+    let most = all().map(|at| at.0).fold(0.0, f64::max);
+    let x = Axis::around("features that change, mean", [0.0, most + 0.5], 8);
     let y = Axis::around("mean NLL, nats", all().map(|at| at.1), 6);
     let description = format!("Mean NLL against the mean number of changes on {case}, by method");
     let mut chart = Chart::new(&description, (SIZE.0, 380.0), x, y);
@@ -57,7 +58,7 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         at: point.at,
         text: point.name.replace("paper's preset, ", "preset "),
     };
-    labels::write(&mut chart, &points.iter().map(label).collect::<Vec<_>>());
+    labels::write(&mut chart, &points.iter().map(label).collect::<Vec<_>>(), &[&frontier]);
     let has = |class: &str| points.iter().any(|point| point.class == class);
     for (class, shape, text) in [
         ("refine", Shape::Circle, "ours"),
@@ -70,7 +71,8 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         }
     }
     let caption = "Further down is more plausible, further left is less to do; the line is the best there is, person by \
-                   person, averaged over those who can be accepted with so many changes. Outlines are likelihoods \
+                   person, averaged over those who can be accepted with so many changes. A method that \
+                   lets some change more than others can lie below it. Outlines are likelihoods \
                    of another circuit, so that only their place from left to right is comparable.";
     vec![
         Plot::new(Experiment::Answers, case, "pareto", "Changes against likelihood", caption)

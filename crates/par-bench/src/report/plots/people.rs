@@ -12,7 +12,7 @@ use crate::report::view::View;
 const SHOWN: usize = 4;
 const FACTUAL: &str = "factual";
 /// The longest text of a cell.
-const LONGEST: usize = 17;
+const LONGEST: usize = 16;
 
 pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     let all = view.named(case, FACTUAL, "coordinate");
@@ -53,7 +53,7 @@ fn chart(person: &str, before: &[&Figure], after: &[&Figure]) -> Option<Chart> {
     };
     let axes = (Axis::bare("", -0.03, 1.03), Axis::names("", names.iter().copied()).reversed());
     let description = format!("Where person {person} stands on every feature, before and after");
-    let mut chart = Chart::new(&description, (SIZE.0, 14.0 + 25.0 * names.len() as f64), axes.0, axes.1);
+    let mut chart = Chart::new(&description, (SIZE.0, 14.0 + 27.0 * names.len() as f64), axes.0, axes.1);
     let line = |figures: &[&Figure]| -> Vec<(f64, f64)> {
         let at = |(row, name): (usize, &&str)| Some((find(figures, name)?.0, row as f64));
         names.iter().enumerate().filter_map(at).collect()
@@ -74,12 +74,7 @@ fn chart(person: &str, before: &[&Figure], after: &[&Figure]) -> Option<Chart> {
             &title,
         );
         let text = format!("{} → {}", cut(&cell), cut(&new));
-        // Right of both, or left of both where there is more room.
-        let (left, right) = (from.min(to), from.max(to));
-        match right < 1.0 - left {
-            true => chart.label("start", (right + 0.05, row), -4.0, &text),
-            false => chart.label("end", (left - 0.05, row), -4.0, &text),
-        };
+        chart.label("start exact light", (0.0, row), 7.0, &text);
     }
     chart.key("hollow", Sign::Mark(Shape::Circle), "before").key("exact", Sign::Mark(Shape::Square), "after");
     Some(chart)

@@ -3,18 +3,19 @@
 //! # Paper
 //! Table 1.
 
-use super::{measures, over_folds};
+use super::{after_answered, measures, over_folds};
 use crate::experiment::Experiment;
 use crate::figures::Spread;
 use crate::paper::{self, Aims, Published};
 use crate::report::interval::Share;
 use crate::report::methods::{EXACT, FRONTIER, Method, OURS, PRESET, REFINE, peers};
-use crate::report::table::{Cell, Row, Source, Table, Unit};
+use crate::report::table::{Cell, Number, Row, Source, Table, Unit};
 use crate::report::view::View;
 use par_plot::text::grouped;
 
-const COLUMNS: [&str; 11] = [
+const COLUMNS: [&str; 12] = [
     "method",
+    "answered",
     "validity %",
     "actionability %",
     "causality %",
@@ -48,13 +49,14 @@ pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
 }
 
 fn cells(view: &View<'_>, case: &str, method: &str) -> Vec<Cell> {
-    let shares = ["validity", "actionability", "causality"].map(|name| (name, Unit::Percent(2)));
+    let shares = [("validity", 2), ("actionability", 1), ("causality", 1)];
+    let shares = shares.map(|(name, decimals)| (name, Unit::Percent(decimals)));
     let means = ["nll", "similarity", "sparsity", "score"].map(|name| (name, Unit::Plain(2)));
     let mut cells = measures(view, case, method, &[&shares[..], &means[..]].concat());
     cells.push(gap(view.spread(case, method, "median_gap"), view.spread(case, method, "gap")));
     let last = [("optimal", Unit::Percent(1)), ("time_us", Unit::Time)];
     cells.extend(measures(view, case, method, &last));
-    cells
+    after_answered(view, case, method, cells)
 }
 
 fn gap(median: Option<Spread>, mean: Option<Spread>) -> Cell {
@@ -71,16 +73,25 @@ fn frontier(view: &View<'_>, case: &str, changes: usize) -> Row {
         Cell::spread(spread, unit, view.folds(case))
     };
     let mut cells = vec![Cell::default(); COLUMNS.len() - 1];
-    cells[0] = at("validity", Unit::Percent(2));
-    cells[3] = at("nll", Unit::Plain(2));
+    cells[1] = at("validity", Unit::Percent(2));
+    cells[4] = at("nll", Unit::Plain(2));
+    if let Some(nll) = view.spread_at(case, FRONTIER, "nll", "changes", &changes.to_string()) {
+        cells[0] = Cell::text(format!("{} of {}", grouped(nll.over), grouped(nll.of)));
+        cells[4].note.clear();
+    }
     let changes = if changes == 1 { "1 change".to_string() } else { format!("{changes} changes") };
     Row::new(format!("{}, at most {changes}", EXACT.label), cells)
 }
 
 fn published(row: &Published) -> Row {
-    let share = |share: Option<f64>| Cell::number(share, Unit::Percent(2));
+    let share = |share: Option<f64>, decimals| Cell::number(share, Unit::Percent(decimals));
     let pair = |pair| Cell::published(pair, Unit::Plain(2));
-    let mut cells = vec![share(Some(row.validity)), share(Some(row.actionability)), share(row.causality)];
+    let mut cells = vec![
+        Cell::default(),
+        share(Some(row.validity), 2),
+        share(Some(row.actionability), 1),
+        share(row.causality, 1),
+    ];
     cells.extend([pair(row.nll), pair(row.similarity), pair(row.sparsity)]);
     cells.extend([Cell::none(), Cell::none(), Cell::none()]);
     cells.push(Cell::number(Some(1e6 * row.seconds), Unit::Time));
@@ -91,17 +102,19 @@ fn published(row: &Published) -> Row {
 fn aims(view: &View<'_>, case: &str, aims: &Aims) -> Row {
     let aim = |name: &str, most: f64| {
         let met = view.spread(case, REFINE.key, name).map(|spread| spread.mean <= most);
-        Cell { met, ..Cell::text(format!("≤ {}", Unit::Plain(1).number(most))) }
+        let text = format!("≤ {}", Unit::Plain(1).number(most));
+        Cell { met, numbers: vec![Number::plain(most)], ..Cell::text(text) }
     };
     let mut cells = vec![Cell::default(); COLUMNS.len() - 1];
-    (cells[3], cells[4], cells[5]) =
+    (cells[4], cells[5], cells[6]) =
         (aim("nll", aims.nll), aim("similarity", aims.similarity), aim("sparsity", aims.sparsity));
     Row { source: Source::Aim, ..Row::new("aims for refine", cells) }
 }
 
 fn notes<'f>(view: &View<'f>, case: &'f str, has_peers: bool, is_published: bool) -> Vec<String> {
     let mut notes = vec![format!(
-        "{} Where a mean is not over all denied people, over how many it is stands with it. Gap: nats to the best row \
+        "{} Validity is over all denied people, everything else over those who are answered, where it does not say \
+         otherwise. Gap: nats to the best row \
          with as many changes that the exact search knows. Proved: the share of which it is proved that no row with \
          as many changes is likelier. Time: the median of single answers, mean over folds.",
         over_folds(view.folds(case))
@@ -181,6 +194,7 @@ mod tests {
         assert_eq!(
             texts("refine"),
             [
+                "38 of 40",
                 "100.00 ± 0.00",
                 "–",
                 "–",
@@ -189,16 +203,15 @@ mod tests {
                 "3.50 ± 0.00",
                 "–",
                 "0.00 / 0.04",
-                "–",
                 "108 µs"
             ]
         );
-        assert_eq!(row("refine").cells[3].note, "38 of 40");
-        assert_eq!(texts("LiCE_median")[6], "0.40 ± 0.00");
-        assert_eq!(texts("PAR (+LS), published")[3], "18.91 ± 0.75");
+        assert!(row("refine").cells.iter().all(|cell| cell.note.is_empty()));
+        assert_eq!(texts("LiCE_median")[7], "0.40 ± 0.00");
+        assert_eq!(texts("PAR (+LS), published")[4], "18.91 ± 0.75");
         let aims = row("aims for refine");
-        assert_eq!((aims.cells[3].text.as_str(), aims.cells[3].met), ("≤ 17.8", Some(true)));
-        assert_eq!((aims.cells[5].met, aims.cells[4].met), (Some(false), None));
+        assert_eq!((aims.cells[4].text.as_str(), aims.cells[4].met), ("≤ 17.8", Some(true)));
+        assert_eq!((aims.cells[6].met, aims.cells[5].met), (Some(false), None));
         assert!(
             table.notes.iter().any(|note| note.contains("denies 40; for 38 of these")),
             "{:?}",

@@ -3,7 +3,7 @@
 //! # Paper
 //! Q3, and "Logit Change Analysis" in the appendix.
 
-use super::{measures, over_folds};
+use super::{after_answered, measures, over_folds};
 use crate::experiment::Experiment;
 use crate::paper;
 use crate::report::table::{Cell, Number, Row, Source, Table, Unit};
@@ -31,10 +31,11 @@ fn logits(view: &View<'_>, case: &str) -> Option<Table> {
     let table =
         Table::new(Experiment::Encoder, case, "how far logits move without neighbours", &columns, rows)?;
     Some(table.noted([
-        over_folds(view.folds(case)),
-        "The same generator, told of its neighbours and told of none, for denied people who share all immutable \
-         features with another of them; over how many of the denied stands with each mean."
-            .to_string(),
+        format!(
+            "{} The same generator, told of its neighbours and told of none, for denied people who share all immutable \
+             features with another of them; over how many of the denied stands with each mean.",
+            over_folds(view.folds(case))
+        ),
     ]))
 }
 
@@ -78,7 +79,7 @@ fn features<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
 }
 
 fn answers(view: &View<'_>, case: &str) -> Option<Table> {
-    let columns = ["training", "validity %", "NLL", "score", "similarity", "sparsity"];
+    let columns = ["training", "answered", "validity %", "NLL", "score", "similarity", "sparsity"];
     let all = [
         ("validity", Unit::Percent(1)),
         ("nll", Unit::Plain(2)),
@@ -90,16 +91,19 @@ fn answers(view: &View<'_>, case: &str) -> Option<Table> {
     for preset in ["paper", "ours"] {
         for stage in ["generate", "refine"] {
             for (variant, words) in [("full", "with neighbours"), ("-neighbours", "trained without")] {
-                let cells = measures(view, case, &format!("{preset} {variant}/{stage}"), &all);
+                let method = &format!("{preset} {variant}/{stage}");
+                let cells = measures(view, case, method, &all);
+                let cells = after_answered(view, case, method, cells);
                 rows.push(Row::new(format!("{preset}, {stage}, {words}"), cells));
             }
         }
     }
     let table = Table::new(Experiment::Encoder, case, "answers with and without neighbours", &columns, rows)?;
     Some(table.noted([
-        over_folds(view.folds(case)),
-        "Trained anew without neighbours, which the paper does not measure; with them as in the ablations. `generate` \
-         is the most probable row, accepted or not."
-            .to_string(),
+        format!(
+            "{} Trained anew without neighbours, which the paper does not measure; with them as in the ablations. \
+             “generate” is the most probable row, accepted or not.",
+            over_folds(view.folds(case))
+        ),
     ]))
 }

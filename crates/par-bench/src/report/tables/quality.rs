@@ -45,12 +45,11 @@ pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
     let rows = MEASURES.iter().map(row).collect();
     let columns = ["measure", "here", "published"];
     let table = Table::new(Experiment::Quality, case, "bins, classifier and circuits", &columns, rows);
-    let notes = [
-        over_folds(view.folds(case)),
-        "All on the rows of the fold, which nothing has learned from. Coverage: the share of cells inside the bins' \
+    let notes = [format!(
+        "{} All on the rows of the fold, which nothing has learned from. Coverage: the share of cells inside the bins' \
          domains; fidelity: the share of rows all of whose cells are. Log-likelihoods are means over the rows of the \
-         class, in nats a row."
-            .to_string(),
-    ];
+         class, in nats a row.",
+        over_folds(view.folds(case))
+    )];
     table.map(|table| table.noted(notes)).into_iter().collect()
 }

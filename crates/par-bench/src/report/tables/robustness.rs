@@ -51,11 +51,12 @@ fn table<'f>(view: &View<'f>, case: &'f str, metric: &'f str, title: &str, unit:
         ["method", "mean", "worst"].into_iter().chain(classifiers.iter().copied()).collect();
     let table = Table::new(Experiment::Robustness, case, title, &columns, rows)?;
     Some(table.noted([
-        over_folds(view.folds(case)),
-        "Answers, bins and threshold stay as they are; the classifier is trained again with other random numbers \
-         (seed), on other samples of the same rows (bootstrap), and in other shapes. Mean and worst are over these \
-         classifiers. Over those who have an answer."
-            .to_string(),
+        format!(
+            "{} Answers, bins and threshold stay as they are; the classifier is trained again with other random \
+             numbers (seed), on other samples of the same rows (bootstrap), and in other shapes. Mean and worst are \
+             over these classifiers. All are over those who have an answer.",
+            over_folds(view.folds(case))
+        ),
     ]))
 }
 
