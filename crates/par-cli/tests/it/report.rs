@@ -84,3 +84,19 @@ fn figures_of_nothing_known_make_a_page_that_leaves_them_out() {
     let page = sandbox.read("report.html");
     assert!(page.contains("&lt;b&gt;") && !page.contains("<section") && !page.contains("NaN"));
 }
+
+#[test]
+fn a_run_leaves_figures_a_page_and_charts_and_prints_table_1() {
+    let sandbox = Sandbox::with_people();
+    let quick = "pool.size = 50\ngenerator.steps = 3\ngenerator.examples = 50\n";
+    sandbox.write("quick.toml", quick);
+    let arguments = ["bench", "--table", "people.csv", "--schema", "people.toml", "--config", "quick.toml"];
+    let told = sandbox.run(&[&arguments[..], &["--only", "answers", "--out", "run"]].concat());
+    assert!(told.starts_with("people: how good the answers are\n") && told.contains("\n  refine "), "{told}");
+    let again = sandbox.run(&["report", "run/figures.csv", "--show", "answers"]);
+    assert_eq!(told, again);
+    let page = sandbox.read("run/report.html");
+    sandbox.run(&["report", "run/figures.csv"]);
+    assert_eq!(sandbox.read("run/report.html"), page);
+    assert!(sandbox.path("run/plots/people-pareto.svg").is_file());
+}

@@ -150,7 +150,7 @@ fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
     };
     Some(table.noted([
         "Groups of every feature that nobody can change, over all test rows of all folds; recourse is that of refine. \
-         Below each figure: its difference to everybody else of the same feature and a 95 % interval for it, \
+         With each figure stand its difference to everybody else of the same feature and a 95 % interval for it, \
          Newcombe's for shares, Welch's with the normal distribution for means, and a star where zero is outside. Of \
          twenty intervals, one leaves it out by chance alone."
             .to_string(),
