@@ -225,6 +225,11 @@ impl Chart {
         self
     }
 
+    /// A thin line between places of the picture, from a point to its name.
+    pub(crate) fn leader(&mut self, from: (f64, f64), to: (f64, f64)) {
+        rule(&mut self.marks, "<path class=\"leader\" d=\"", from, to);
+    }
+
     /// Adds to the key what a class and a sign stand for; once is enough.
     pub fn key(&mut self, class: &'static str, sign: Sign, text: &str) -> &mut Self {
         let entry = (class, sign, text.to_string());
@@ -273,7 +278,7 @@ impl Chart {
         let (mut left, mut line) = (0.0, 0.0);
         let mut places = Vec::new();
         for (_, _, text) in &self.key {
-            let width = 38.0 + 6.3 * text.chars().count() as f64;
+            let width = 38.0 + 6.8 * text.chars().count() as f64;
             if left > 0.0 && left + width - 16.0 > self.width {
                 (left, line) = (0.0, line + 1.0);
             }
@@ -297,7 +302,7 @@ impl Chart {
         let mut end = f64::NEG_INFINITY;
         for (value, text) in &self.x.ticks {
             let at = (self.x(*value), self.bottom + 17.0);
-            if self.x.kind == Kind::Logarithmic {
+            if self.x.kind == Kind::Logarithmic && !text.is_empty() {
                 rule(&mut svg, "<path class=\"grid\" d=\"", (at.0, self.top), (at.0, self.bottom));
             }
             // What would run into the text before it is left out.

@@ -36,11 +36,13 @@ pub fn write(chart: &mut Chart, labels: &[Label], lines: &[&[(f64, f64)]]) {
         };
         let covered = |place: &(f64, f64, f64)| {
             let own = bounds(place);
-            let far = place.1.abs() + place.2.abs();
             let shared: f64 = taken.iter().map(|other| overlap(own, *other)).sum();
-            1e3 * beyond(own, chart.inside()) + shared + 0.1 * far
+            1e3 * beyond(own, chart.inside()) + shared
         };
-        let best = PLACES.iter().map(|place| (covered(place), place)).min_by(|a, b| a.0.total_cmp(&b.0));
+        // A place further down the list has to be clearly better.
+        let costs =
+            PLACES.iter().enumerate().map(|(rank, place)| (covered(place) + 0.5 * rank as f64, place));
+        let best = costs.min_by(|a, b| a.0.total_cmp(&b.0));
         if let Some((_, place)) = best {
             taken.push(bounds(place));
             let (side, dx, dy) = *place;
@@ -49,6 +51,9 @@ pub fn write(chart: &mut Chart, labels: &[Label], lines: &[&[(f64, f64)]]) {
                 -1.0 => " end",
                 _ => " middle",
             };
+            if dy.abs() > 20.0 {
+                chart.leader((x, y), (x + dx, y + dy - if dy > 0.0 { 9.0 } else { 0.0 }));
+            }
             chart.text(label.class, anchor, (x + dx, y + dy), &label.text);
         }
     }

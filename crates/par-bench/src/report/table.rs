@@ -172,6 +172,10 @@ impl Cell {
         Self { text: unit.number(value), numbers: vec![Number::plain(value)], ..Self::default() }
     }
 
+    fn says_something(&self) -> bool {
+        !matches!(self.text.as_str(), "" | "–")
+    }
+
     /// The same with a note.
     pub(crate) fn noted(mut self, note: impl Into<String>) -> Self {
         self.note = note.into();
@@ -184,15 +188,10 @@ impl Row {
     pub(crate) fn new(name: impl Into<String>, cells: Vec<Cell>) -> Self {
         Self { name: name.into(), source: Source::Measured, cells }
     }
-
-    /// Whether it says anything.
-    pub(crate) fn says_something(&self) -> bool {
-        self.cells.iter().any(|cell| !matches!(cell.text.as_str(), "" | "–"))
-    }
 }
 
 impl Table {
-    /// A table, unless no row of it says anything.
+    /// A table without the rows and columns that say nothing; there is none where nothing was measured.
     pub(crate) fn new(
         topic: Experiment,
         case: &str,
@@ -200,13 +199,22 @@ impl Table {
         columns: &[&str],
         rows: Vec<Row>,
     ) -> Option<Self> {
-        let rows: Vec<Row> = rows.into_iter().filter(Row::says_something).collect();
-        rows.iter().any(|row| row.source == Source::Measured).then(|| Self {
+        let mut rows: Vec<Row> =
+            rows.into_iter().filter(|row| row.cells.iter().any(Cell::says_something)).collect();
+        rows.iter().find(|row| row.source == Source::Measured)?;
+        let says_something =
+            |column: &usize| rows.iter().any(|row| row.cells.get(*column).is_some_and(Cell::says_something));
+        let kept: Vec<usize> = (0..columns.len() - 1).filter(says_something).collect();
+        for row in &mut rows {
+            row.cells = kept.iter().map(|column| row.cells[*column].clone()).collect();
+        }
+        let names = columns[..1].iter().chain(kept.iter().map(|column| &columns[column + 1]));
+        Some(Self {
             topic,
             case: case.to_string(),
             title: title.to_string(),
             notes: Vec::new(),
-            columns: columns.iter().map(ToString::to_string).collect(),
+            columns: names.map(ToString::to_string).collect(),
             rows,
         })
     }
@@ -234,6 +242,18 @@ mod tests {
         assert_eq!(Cell::published(Some([11.76, 1.85]), Unit::Plain(2)).text, "11.76 ± 1.85");
         assert_eq!(Cell::number(Some(36_555.7), Unit::Plain(0)).text, "36,556");
         assert_eq!(Cell::number(Some(f64::NAN), Unit::Plain(2)).text, "–");
+    }
+
+    #[test]
+    fn columns_that_say_nothing_are_left_out() {
+        let rows = vec![
+            Row::new("refine", vec![Cell::none(), Cell::text("1")]),
+            Row::new("exact", vec![Cell::none(); 2]),
+        ];
+        let table =
+            Table::new(Experiment::Answers, "credit", "", &["method", "gap", "nll"], rows).expect("a table");
+        assert_eq!((table.columns, table.rows.len()), (vec!["method".to_string(), "nll".to_string()], 1));
+        assert_eq!(table.rows[0].cells, [Cell::text("1")]);
     }
 
     #[test]

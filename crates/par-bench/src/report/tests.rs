@@ -403,22 +403,3 @@ fn figures_of_nothing_known_make_a_page() {
     let empty = Figures::read(header.as_bytes(), "figures.csv").expect("no figures");
     assert!(Report::new(&empty).html().contains("There are no figures."));
 }
-
-#[test]
-fn zz_dump() {
-    let Ok(out) = std::env::var("DUMP_OUT") else { return };
-    let figures = match std::env::var("DUMP_IN") {
-        Ok(path) => Figures::load(path).expect("figures"),
-        Err(_) => fixture(),
-    };
-    let report = Report::new(&figures);
-    std::fs::create_dir_all(format!("{out}/plots")).expect("folder");
-    std::fs::write(format!("{out}/report.html"), report.html()).expect("page");
-    for (name, svg) in report.svgs() {
-        std::fs::write(format!("{out}/plots/{name}"), svg).expect("svg");
-    }
-    figures.write(std::fs::File::create(format!("{out}/figures.csv")).expect("file")).expect("csv");
-    for topic in Experiment::ALL {
-        std::fs::write(format!("{out}/{}.txt", topic.name()), report.text(topic)).expect("text");
-    }
-}

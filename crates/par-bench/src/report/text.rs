@@ -43,14 +43,14 @@ mod tests {
     fn a_table_lines_up_and_its_notes_follow() {
         let met = Cell { met: Some(true), ..Cell::text("≤ 10") };
         let rows = vec![
-            Row::new("refine", vec![Cell::text("9.40 ± 0.37").noted("3 of 4"), Cell::none()]),
+            Row::new("refine", vec![Cell::text("9.40 ± 0.37").noted("3 of 4"), Cell::text("0.1")]),
             Row::new("aim", vec![met, Cell::default()]),
         ];
         let built = Table::new(Experiment::Answers, "cre\ndit", "answers", &["method", "NLL", "gap"], rows);
         let built = built.expect("a table").noted(["What differs.", ""]);
         assert_eq!(
             table(&built),
-            "cre dit: answers\n  method                   NLL  gap\n  refine  9.40 ± 0.37 (3 of 4)    –\n  \
+            "cre dit: answers\n  method                   NLL  gap\n  refine  9.40 ± 0.37 (3 of 4)  0.1\n  \
              aim                ≤ 10, met\n  What differs.\n"
         );
     }

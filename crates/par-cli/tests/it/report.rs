@@ -64,14 +64,14 @@ fn wrong_figures_are_named() {
         ),
     ] {
         sandbox.write("figures.csv", text);
-        assert_eq!(sandbox.fail(&["report", "figures.csv"]), message);
+        assert_eq!(sandbox.refused(&["report", "figures.csv"]), message);
     }
     sandbox.write("figures.csv", format!("{HEADER}t,0,refine,nll,1"));
-    assert!(sandbox.fail(&["report", "figures.csv"]).starts_with("error: figures.csv, line 2: "));
-    assert!(sandbox.fail(&["report", "missing.csv"]).starts_with("error: missing.csv: No such file"));
+    assert!(sandbox.refused(&["report", "figures.csv"]).starts_with("error: figures.csv, line 2: "));
+    assert!(sandbox.refused(&["report", "missing.csv"]).starts_with("error: missing.csv: No such file"));
     sandbox.write("figures.csv", figures());
     assert_eq!(
-        sandbox.fail(&["report", "figures.csv", "--show", "fairness"]),
+        sandbox.refused(&["report", "figures.csv", "--show", "fairness"]),
         "error: figures.csv: holds no figures of `fairness`\nhint: `par bench --only fairness` measures them\n"
     );
 }
@@ -83,4 +83,20 @@ fn figures_of_nothing_known_make_a_page_that_leaves_them_out() {
     sandbox.run(&["report", "figures.csv"]);
     let page = sandbox.read("report.html");
     assert!(page.contains("&lt;b&gt;") && !page.contains("<section") && !page.contains("NaN"));
+}
+
+#[test]
+fn a_run_leaves_figures_a_page_and_charts_and_prints_table_1() {
+    let sandbox = Sandbox::with_people();
+    let quick = "pool.size = 50\ngenerator.steps = 3\ngenerator.examples = 50\n";
+    sandbox.write("quick.toml", quick);
+    let arguments = ["bench", "--table", "people.csv", "--schema", "people.toml", "--config", "quick.toml"];
+    let told = sandbox.run(&[&arguments[..], &["--only", "answers", "--out", "run"]].concat());
+    assert!(told.starts_with("people: how good the answers are\n") && told.contains("\n  refine "), "{told}");
+    let again = sandbox.run(&["report", "run/figures.csv", "--show", "answers"]);
+    assert_eq!(told, again);
+    let page = sandbox.read("run/report.html");
+    sandbox.run(&["report", "run/figures.csv"]);
+    assert_eq!(sandbox.read("run/report.html"), page);
+    assert!(sandbox.path("run/plots/people-pareto.svg").is_file());
 }

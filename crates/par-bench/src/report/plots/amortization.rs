@@ -11,8 +11,8 @@ use crate::report::plot::{Plot, SIZE};
 use crate::report::tables::{fit_seconds, time};
 use crate::report::view::View;
 
-/// People that answers are asked for, as powers of ten.
-const PEOPLE: std::ops::RangeInclusive<i32> = 0..=6;
+/// People that answers are asked for, at most.
+const MOST: f64 = 1e6;
 
 /// A line: its class, its name, whether that is written beside it, seconds before the first answer and for each.
 struct Line {
@@ -38,16 +38,18 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     lines.extend(published(case));
     let curve = |line: &Line| -> Vec<(f64, f64)> {
         // Between powers too, where a sum bends.
-        let steps = 4 * PEOPLE.start()..=4 * PEOPLE.end();
-        let people = steps.map(|step| 10_f64.powf(f64::from(step) / 4.0));
+        let steps = 4.0 * MOST.log10();
+        let people = (0..=steps as u32).map(|step| MOST.powf(f64::from(step) / steps));
         people.map(|people| (people, line.once + people * line.each)).collect()
     };
     let ends = lines.iter().flat_map(|line| curve(line).into_iter().map(|point| point.1).collect::<Vec<_>>());
     let people = |count: f64| match count {
-        count if count >= 1e6 => format!("{:.0} million", count / 1e6),
+        count if count > MOST => String::new(),
+        count if count == MOST => "1 million".to_string(),
         count => grouped(count as u64),
     };
-    let x = Axis::logarithmic("people", [1.0, 1e6], people);
+    // Beyond the last there is room for names.
+    let x = Axis::logarithmic("people", [1.0, 100.0 * MOST], people);
     let y = Axis::logarithmic("total time", ends, span);
     let description = format!("Total time on {case} against the number of people, with learning, by method");
     let mut chart = Chart::new(&description, (SIZE.0, 400.0), x, y);
@@ -119,6 +121,7 @@ fn span(seconds: f64) -> String {
         seconds if seconds < 0.9 => format!("{:.0} ms", 1e3 * seconds),
         seconds if seconds < 0.9e4 => format!("{} s", grouped(seconds.round() as u64)),
         seconds if seconds < 0.9e6 => format!("{:.0} h", seconds / 3600.0),
-        seconds => format!("{} days", grouped((seconds / 86_400.0).round() as u64)),
+        seconds if seconds < 0.9e8 => format!("{:.0} days", seconds / 86_400.0),
+        seconds => format!("{} years", grouped((seconds / 31_557_600.0).round() as u64)),
     }
 }

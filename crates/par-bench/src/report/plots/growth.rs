@@ -15,8 +15,8 @@ type Line = (&'static str, Shape, &'static str, Vec<(f64, f64)>);
 pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     let charts =
         AXES.iter().filter_map(|(key, words)| Some((format!("By {words}"), chart(view, case, key, words)?)));
-    let caption = "Both axes are logarithmic: a straight line is a power, and one that rises as steeply as the diagonal of the \
-                   grid grows in proportion. Learning is on all threads, answers are medians on one.";
+    let caption = "Both axes are logarithmic: a straight line is a power, and where ten times the size takes ten times as \
+                   long, cost grows in proportion. Learning is on all threads, answers are medians on one.";
     let plot = Plot::new(Experiment::Growth, case, "growth", "How costs grow", caption);
     plot.charts(charts, Layout::Panels).if_any().into_iter().collect()
 }

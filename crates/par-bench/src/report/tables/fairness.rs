@@ -1,9 +1,9 @@
 //! Whether recourse costs some groups more than others.
 
 use crate::experiment::Experiment;
-use crate::figures::Figure;
+use crate::figures::{Figure, Metric};
 use crate::report::interval::{Difference, Sample, Share};
-use crate::report::methods::REFINE;
+use crate::report::methods::{EXACT, REFINE};
 use crate::report::table::{Cell, Number, Row, Table, Unit};
 use crate::report::view::View;
 use par_plot::text::grouped;
@@ -32,6 +32,14 @@ pub(crate) struct Gaps {
     pub(crate) sparsity: Option<Difference>,
     pub(crate) nll: Option<Difference>,
     pub(crate) distance: Option<Difference>,
+}
+
+/// Numbers of changes that are told apart.
+const CHANGES: usize = 4;
+
+/// Whose search says within how few changes people can be accepted: the one that proves it, where it was asked.
+fn who_is_within<'f>(view: &View<'f>, case: &'f str) -> &'static str {
+    if view.named(case, EXACT.key, "within").is_empty() { REFINE.key } else { EXACT.key }
 }
 
 /// All groups of a case, feature by feature.
@@ -69,19 +77,18 @@ impl<'f> Group<'f> {
             }
             pooled
         };
-        let most = figures("within").filter_map(|figure| figure.metric.number("changes"));
-        let most = most.filter(|changes| *changes <= 20.0).fold(0.0, f64::max) as usize;
         let within = |changes: usize| {
-            Share::pooled(
-                figures("within").filter(|figure| figure.metric.number("changes") == Some(changes as f64)),
-            )
+            let metric =
+                Metric::at("within", &[("feature", &feature), ("group", &name), ("changes", &changes)]);
+            let own = view.named(case, who_is_within(view, case), "within").iter().copied();
+            Share::pooled(own.filter(|figure| figure.metric == metric))
         };
         Self {
             feature,
             name,
             denied: Share::pooled(figures("denied")),
             available: Share::pooled(figures("validity")),
-            within: (1..=most).map(within).collect(),
+            within: (1..=CHANGES).map(within).collect(),
             sparsity: sample("sparsity", "sd_sparsity"),
             nll: sample("nll", "sd_nll"),
             distance: sample("distance", "sd_distance"),
@@ -117,12 +124,11 @@ pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
 
 fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
     let groups = groups(view, case);
-    let most = groups.iter().map(|group| group.within.len()).max().unwrap_or(0);
     let mut columns: Vec<String> =
         ["group", "people", "denied %", "available %", "changes", "NLL", "distance"]
             .map(String::from)
             .to_vec();
-    columns.extend((1..=most).map(|changes| format!("within {changes}, %")));
+    columns.extend((1..=CHANGES).map(|changes| format!("within {changes}, %")));
     let row = |group: &Group<'_>| {
         let mut cells = vec![
             Cell::text(grouped(group.denied.of as u64)),
@@ -132,21 +138,27 @@ fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
             mean(group.nll, group.gaps.nll),
             mean(group.distance, group.gaps.distance),
         ];
-        let within =
-            |place: usize| group.within.get(place).map_or_else(Cell::none, |within| share(*within, None));
-        cells.extend((0..most).map(within));
+        cells.extend(group.within.iter().map(|within| share(*within, None)));
         Row::new(format!("{}: {}", group.feature, group.name), cells)
     };
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
     let rows = groups.iter().map(row).collect();
     let table = Table::new(Experiment::Fairness, case, "what recourse costs whom", &columns, rows)?;
+    let within = match who_is_within(view, case) == EXACT.key {
+        true => "by the exact search, which proves it",
+        false => "that refine came upon",
+    };
     Some(table.noted([
         "Groups of every feature that nobody can change, over all test rows of all folds; recourse is that of refine. \
-         Below each figure: its difference to everybody else of the same feature and a 95 % interval for it, \
-         Newcombe's for shares, Welch's with the normal distribution for means. With many groups, one interval in \
-         twenty misses zero by chance alone.",
-        "Denied: the share of the group's rows that the classifier denies. Available: the share of its denied for whom \
-         a recourse was found; within K: one with at most K changes. Changes, NLL and distance: of those who have one.",
+         With each figure stand its difference to everybody else of the same feature and a 95 % interval for it, \
+         Newcombe's for shares, Welch's with the normal distribution for means, and a star where zero is outside. Of \
+         twenty intervals, one leaves it out by chance alone."
+            .to_string(),
+        format!(
+            "Denied: the share of the group's rows that the classifier denies. Available: the share of its denied for \
+             whom a recourse was found; within K: one with at most K changes, {within}. Changes, NLL and distance: of \
+             those who have one."
+        ),
     ]))
 }
 
@@ -210,7 +222,7 @@ fn without<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::figures::{Figures, Metric, Sheet};
+    use crate::figures::{Figures, Sheet};
 
     #[test]
     fn gaps_are_to_everybody_else_over_all_folds() {
@@ -233,11 +245,11 @@ mod tests {
         let figures = Figures(all);
         let table = tables(&View::new(&figures), "t").remove(0);
         let cells = &table.rows[0].cells;
+        assert_eq!(table.columns, ["group", "people", "denied %", "NLL"], "what nobody measured is left out");
         assert_eq!((table.rows[0].name.as_str(), cells[0].text.as_str()), ("sex: a", "70"));
         assert_eq!((cells[1].text.as_str(), cells[1].note.as_str()), ("80.0", "+20.0 [5.2, 33.4] *"));
-        assert_eq!((cells[4].text.as_str(), cells[4].note.as_str()), ("5.00", "+2.00 [0.75, 3.25] *"));
-        assert_eq!(table.rows[1].cells[4].note, "−2.00 [−3.25, −0.75] *");
-        assert_eq!(cells[2].text, "–", "nobody was asked about");
+        assert_eq!((cells[2].text.as_str(), cells[2].note.as_str()), ("5.00", "+2.00 [0.75, 3.25] *"));
+        assert_eq!(table.rows[1].cells[2].note, "−2.00 [−3.25, −0.75] *");
     }
 
     #[test]

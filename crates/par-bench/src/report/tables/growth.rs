@@ -91,23 +91,36 @@ fn answers<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
     Some(table.noted(["The median of single answers on one thread, with the machine to itself."]))
 }
 
+/// A column of a table of growth: its title, whose figures, of which measure, how they are written.
+const COLUMNS: [(&str, &str, &str, Unit); 6] = [
+    ("edges of the circuit", "fit", "edges", Unit::Plain(0)),
+    ("fit, seconds", "fit", "seconds", Unit::Plain(2)),
+    ("generate", "generate", "time_us", Unit::Time),
+    ("refine", "refine", "time_us", Unit::Time),
+    ("exact", "exact", "time_us", Unit::Time),
+    ("exact, proved %", "exact", "optimal", Unit::Percent(0)),
+];
+
 fn along<'f>(view: &View<'f>, case: &'f str, key: &'static str, words: &str) -> Option<Table> {
-    let series = [("fit", "seconds")].into_iter().chain(OURS.map(|method| (method.key, "time_us")));
-    let series: Vec<(&str, Vec<(f64, _)>)> =
-        series.map(|(method, metric)| (method, view.along(case, method, metric, key))).collect();
-    let mut places: Vec<f64> = series.iter().flat_map(|(_, points)| points).map(|point| point.0).collect();
+    let series = COLUMNS.map(|(_, method, metric, _)| view.along(case, method, metric, key));
+    let mut places: Vec<f64> = series.iter().flatten().map(|point| point.0).collect();
     places.sort_by(f64::total_cmp);
     places.dedup();
     let row = |place: &f64| {
-        let cell = |(method, points): &(&str, Vec<(f64, crate::figures::Spread)>)| {
+        let cells = series.iter().zip(COLUMNS).map(|(points, (.., unit))| {
             let spread = points.iter().find(|point| point.0 == *place).map(|point| point.1);
-            let unit = if *method == "fit" { Unit::Plain(2) } else { Unit::Time };
             Cell::spread(spread, unit, 0)
-        };
-        Row::new(Unit::Plain(0).number(*place), series.iter().map(cell).collect())
+        });
+        Row::new(Unit::Plain(0).number(*place), cells.collect())
     };
-    let columns = [words, "fit, seconds", "generate", "refine", "exact"];
+    let columns: Vec<&str> = [words].into_iter().chain(COLUMNS.map(|column| column.0)).collect();
     let rows = places.iter().map(row).collect();
     let table = Table::new(Experiment::Growth, case, &format!("growth with {words}"), &columns, rows)?;
-    Some(table.noted(["Medians of single answers on one thread."]))
+    let stopped = match table.columns.iter().any(|column| column.starts_with("exact, proved")) {
+        true => {
+            " An exact search that does not end in time is stopped, and its time is less than it would be."
+        }
+        false => "",
+    };
+    Some(table.noted([format!("Medians of single answers on one thread.{stopped}")]))
 }
