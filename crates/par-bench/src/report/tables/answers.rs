@@ -147,10 +147,9 @@ fn notes<'f>(view: &View<'f>, case: &'f str, has_peers: bool, is_published: bool
     if is_published {
         notes.push(
             "Published rows are the paper's, with its own classifier, which is not published, other denied people \
-             and its own LearnSPN circuits; ours are the sampled rows of the same folds that our classifier denies, with as many bins as the published \
-             figures fit. \
-             The published NLL of the baselines is that of raw values under the models of LiCE and never comparable \
-             to that of bins; that of PAR is of bins."
+             and its own LearnSPN circuits; ours are the sampled rows of the same folds that our classifier denies, \
+             with as many bins as the published figures fit. The published NLL of the baselines is that of raw values \
+             under the models of LiCE and never comparable to that of bins; that of PAR is of bins."
                 .to_string(),
         );
         notes.push(
