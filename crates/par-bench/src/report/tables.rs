@@ -11,6 +11,7 @@ mod robustness;
 use super::table::{Cell, Table, Unit};
 use super::view::View;
 use crate::experiment::Experiment;
+use crate::figures::Spread;
 use par_plot::text::grouped;
 
 pub(super) use ablations::{Ablation, ablations};
@@ -40,10 +41,14 @@ fn measures(view: &View<'_>, case: &str, method: &str, measures: &[(&str, Unit)]
     measures.iter().map(cell).collect()
 }
 
+/// Over whom the measures of a method are that need an answer.
+fn answered(view: &View<'_>, case: &str, method: &str) -> Option<Spread> {
+    view.spread(case, method, "score").or_else(|| view.spread(case, method, "nll"))
+}
+
 /// The cells after one that says how many of the denied have an answer, right or wrong, so that not every cell has to.
-fn after_answered(view: &View<'_>, case: &str, method: &str, mut cells: Vec<Cell>) -> Vec<Cell> {
-    let spread = view.spread(case, method, "score").or_else(|| view.spread(case, method, "nll"));
-    let answered = spread
+fn after_answered(answered: Option<&Spread>, mut cells: Vec<Cell>) -> Vec<Cell> {
+    let answered = answered
         .map_or_else(String::new, |spread| format!("{} of {}", grouped(spread.over), grouped(spread.of)));
     for cell in cells.iter_mut().filter(|cell| cell.note == answered) {
         cell.note.clear();

@@ -3,7 +3,7 @@
 //! # Paper
 //! Q3, and "Logit Change Analysis" in the appendix.
 
-use super::{after_answered, measures, over_folds};
+use super::{after_answered, answered, measures, over_folds};
 use crate::experiment::Experiment;
 use crate::paper;
 use crate::report::table::{Cell, Number, Row, Source, Table, Unit};
@@ -93,7 +93,7 @@ fn answers(view: &View<'_>, case: &str) -> Option<Table> {
             for (variant, words) in [("full", "with neighbours"), ("-neighbours", "trained without")] {
                 let method = &format!("{preset} {variant}/{stage}");
                 let cells = measures(view, case, method, &all);
-                let cells = after_answered(view, case, method, cells);
+                let cells = after_answered(answered(view, case, method).as_ref(), cells);
                 rows.push(Row::new(format!("{preset}, {stage}, {words}"), cells));
             }
         }
