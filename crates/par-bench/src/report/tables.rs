@@ -50,8 +50,10 @@ fn answered(view: &View<'_>, case: &str, method: &str) -> Option<Spread> {
 fn after_answered(answered: Option<&Spread>, mut cells: Vec<Cell>) -> Vec<Cell> {
     let answered = answered
         .map_or_else(String::new, |spread| format!("{} of {}", grouped(spread.over), grouped(spread.of)));
-    for cell in cells.iter_mut().filter(|cell| cell.note == answered) {
-        cell.note.clear();
+    for cell in &mut cells {
+        if let Some(rest) = cell.note.strip_prefix(&answered) {
+            cell.note = rest.trim_start_matches(", ").to_string();
+        }
     }
     cells.insert(0, Cell::text(answered));
     cells
@@ -62,5 +64,20 @@ fn over_folds(folds: usize) -> String {
     match folds {
         0 | 1 => "Figures of one run.".to_string(),
         folds => format!("Mean ± sample standard deviation over {folds} folds."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_many_are_answered_is_said_once() {
+        let spread = Spread { mean: 1.0, deviation: 0.0, folds: 4, over: 16, of: 106 };
+        let cell = Cell::spread(Some(spread), Unit::Plain(0), 5);
+        let other = Cell::text("2").noted("3 of 106");
+        let cells = after_answered(Some(&spread), vec![cell, other]);
+        let notes: Vec<&str> = cells.iter().map(|cell| cell.note.as_str()).collect();
+        assert_eq!((cells[0].text.as_str(), notes), ("16 of 106", vec!["", "4 of 5 folds", "3 of 106"]));
     }
 }

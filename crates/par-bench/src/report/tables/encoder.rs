@@ -64,10 +64,14 @@ fn features<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
                 cell(method, "moved", feature, Unit::Percent(0)),
             ]
         });
-        Row::new(*feature, cells.collect())
+        let asked = ENCODERS
+            .iter()
+            .find_map(|(method, _)| view.spread_at(case, method, "logit_change", "feature", feature));
+        Row::new(*feature, after_answered(asked.as_ref(), cells.collect()))
     };
     let columns = [
         "feature",
+        "people",
         "paper's preset: mean change of a logit",
         "moved %",
         "ours: mean change of a logit",
