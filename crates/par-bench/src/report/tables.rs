@@ -11,6 +11,7 @@ mod robustness;
 use super::table::{Cell, Table, Unit};
 use super::view::View;
 use crate::experiment::Experiment;
+use crate::figures::Spread;
 use par_plot::text::grouped;
 
 pub(super) use ablations::{Ablation, ablations};
@@ -40,13 +41,19 @@ fn measures(view: &View<'_>, case: &str, method: &str, measures: &[(&str, Unit)]
     measures.iter().map(cell).collect()
 }
 
+/// Over whom the measures of a method are that need an answer.
+fn answered(view: &View<'_>, case: &str, method: &str) -> Option<Spread> {
+    view.spread(case, method, "score").or_else(|| view.spread(case, method, "nll"))
+}
+
 /// The cells after one that says how many of the denied have an answer, right or wrong, so that not every cell has to.
-fn after_answered(view: &View<'_>, case: &str, method: &str, mut cells: Vec<Cell>) -> Vec<Cell> {
-    let spread = view.spread(case, method, "score").or_else(|| view.spread(case, method, "nll"));
-    let answered = spread
+fn after_answered(answered: Option<&Spread>, mut cells: Vec<Cell>) -> Vec<Cell> {
+    let answered = answered
         .map_or_else(String::new, |spread| format!("{} of {}", grouped(spread.over), grouped(spread.of)));
-    for cell in cells.iter_mut().filter(|cell| cell.note == answered) {
-        cell.note.clear();
+    for cell in &mut cells {
+        if let Some(rest) = cell.note.strip_prefix(&answered) {
+            cell.note = rest.trim_start_matches(", ").to_string();
+        }
     }
     cells.insert(0, Cell::text(answered));
     cells
@@ -57,5 +64,20 @@ fn over_folds(folds: usize) -> String {
     match folds {
         0 | 1 => "Figures of one run.".to_string(),
         folds => format!("Mean ± sample standard deviation over {folds} folds."),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn how_many_are_answered_is_said_once() {
+        let spread = Spread { mean: 1.0, deviation: 0.0, folds: 4, over: 16, of: 106 };
+        let cell = Cell::spread(Some(spread), Unit::Plain(0), 5);
+        let other = Cell::text("2").noted("3 of 106");
+        let cells = after_answered(Some(&spread), vec![cell, other]);
+        let notes: Vec<&str> = cells.iter().map(|cell| cell.note.as_str()).collect();
+        assert_eq!((cells[0].text.as_str(), notes), ("16 of 106", vec!["", "4 of 5 folds", "3 of 106"]));
     }
 }

@@ -88,10 +88,18 @@ fn figures_of_nothing_known_make_a_page_that_leaves_them_out() {
 #[test]
 fn a_run_leaves_figures_a_page_and_charts_and_prints_table_1() {
     let sandbox = Sandbox::with_people();
+    // Two folds are enough.
+    let people = sandbox.read("people.csv");
+    let folds = people.lines().enumerate().map(|(line, row)| match line {
+        0 => format!("{row},half\n"),
+        line => format!("{row},{}\n", line % 2),
+    });
+    sandbox.write("people.csv", folds.collect::<String>());
     let quick = "pool.size = 50\ngenerator.steps = 3\ngenerator.examples = 50\n";
     sandbox.write("quick.toml", quick);
     let arguments = ["bench", "--table", "people.csv", "--schema", "people.toml", "--config", "quick.toml"];
-    let told = sandbox.run(&[&arguments[..], &["--only", "answers", "--out", "run"]].concat());
+    let told =
+        sandbox.run(&[&arguments[..], &["--folds", "half", "--only", "answers", "--out", "run"]].concat());
     assert!(told.starts_with("people: how good the answers are\n") && told.contains("\n  refine "), "{told}");
     let again = sandbox.run(&["report", "run/figures.csv", "--show", "answers"]);
     assert_eq!(told, again);

@@ -42,8 +42,10 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     let most = all().map(|at| at.0).fold(0.0, f64::max);
     let x = Axis::around("features that change, mean", [0.0, most + 0.5], 8);
     let y = Axis::around("mean NLL, nats", all().map(|at| at.1), 6);
+    let width = |axis: &Axis| axis.range().1 - axis.range().0;
+    let reach = (0.03 * width(&x), 0.03 * width(&y));
     let description = format!("Mean NLL against the mean number of changes on {case}, by method");
-    let mut chart = Chart::new(&description, (SIZE.0, 380.0), x, y);
+    let mut chart = Chart::new(&description, (SIZE.0, if peers.is_empty() { 380.0 } else { 470.0 }), x, y);
     if !frontier.is_empty() {
         chart.line("exact", "the best with at most so many changes", &frontier);
         chart.key("exact", Sign::Line, "the best with at most so many changes");
@@ -53,12 +55,7 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
             format!("{}: {} changes, NLL {}", point.name, decimal(point.at.0, 2), decimal(point.at.1, 2));
         chart.mark(point.class, point.shape, point.at, &title);
     }
-    let label = |point: &Point| Label {
-        class: colour(point.class),
-        at: point.at,
-        text: point.name.replace("paper's preset, ", "preset "),
-    };
-    labels::write(&mut chart, &points.iter().map(label).collect::<Vec<_>>(), &[&frontier]);
+    labels::write(&mut chart, &names(&points, reach), &[&frontier]);
     let has = |class: &str| points.iter().any(|point| point.class == class);
     for (class, shape, text) in [
         ("refine", Shape::Circle, "ours"),
@@ -80,6 +77,30 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     ]
 }
 
+/// The names of points. Others' that are all but in the same place have one name together.
+fn names(points: &[Point], reach: (f64, f64)) -> Vec<Label> {
+    let is_near = |one: &Point, other: &Point| {
+        (one.at.0 - other.at.0).abs() < reach.0 && (one.at.1 - other.at.1).abs() < reach.1
+    };
+    let mut heaps: Vec<Vec<&Point>> = Vec::new();
+    for point in points {
+        let is_peer = point.class == "peer";
+        let heap =
+            heaps.iter_mut().find(|heap| is_peer && heap[0].class == "peer" && is_near(heap[0], point));
+        match heap {
+            Some(heap) => heap.push(point),
+            None => heaps.push(vec![point]),
+        }
+    }
+    let text = |heap: &[&Point]| match heap {
+        [one] => one.name.replace("paper's preset, ", "preset "),
+        [one, other] => format!("{}, {}", one.name, other.name),
+        heap => format!("{} and {} like it", heap[0].name, heap.len() - 1),
+    };
+    let label = |heap: &Vec<&Point>| Label { class: colour(heap[0].class), at: heap[0].at, text: text(heap) };
+    heaps.iter().map(label).collect()
+}
+
 /// What is published of the paper's method.
 fn published(case: &str) -> Vec<Point> {
     let rows = paper::benchmark(case).map_or(&[][..], |benchmark| &benchmark.published);
@@ -94,4 +115,22 @@ fn published(case: &str) -> Vec<Point> {
 /// The colour of a mark's name.
 fn colour(class: &'static str) -> &'static str {
     class.split(' ').next().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn others_in_the_same_place_have_one_name_together() {
+        let point = |class, at, name: &str| Point { class, shape: Shape::Cross, at, name: name.to_string() };
+        let mut points = vec![point("refine", (1.0, 20.0), "refine"), point("peer", (1.0, 20.0), "a")];
+        points.extend([point("peer", (1.1, 20.1), "b"), point("peer", (5.0, 20.0), "d")]);
+        let texts = |points: &[Point]| -> Vec<String> {
+            names(points, (0.3, 0.3)).into_iter().map(|label| label.text).collect()
+        };
+        assert_eq!(texts(&points), ["refine", "a, b", "d"]);
+        points.push(point("peer", (0.9, 20.0), "c"));
+        assert_eq!(texts(&points), ["refine", "a and 2 like it", "d"]);
+    }
 }

@@ -3,7 +3,7 @@
 //! # Paper
 //! Q2: table 2, and the appendix's tables of ablations.
 
-use super::{after_answered, measures, over_folds};
+use super::{after_answered, answered, measures, over_folds};
 use crate::experiment::Experiment;
 use crate::paper::{self, PublishedAblation};
 use crate::report::table::{Cell, Row, Source, Table, Unit};
@@ -62,7 +62,7 @@ fn table<'f>(view: &View<'f>, case: &'f str, stage: &str, title: &str) -> Option
     for ablation in ablations(view, case, stage) {
         let name = format!("{} {}", ablation.preset, ablation.name);
         let cells = measures(view, case, ablation.method, &MEASURES);
-        rows.push(Row::new(name, after_answered(view, case, ablation.method, cells)));
+        rows.push(Row::new(name, after_answered(answered(view, case, ablation.method).as_ref(), cells)));
         for row in book.iter().filter(|row| row.method() == ablation.method) {
             rows.push(published(row));
             has_published = true;

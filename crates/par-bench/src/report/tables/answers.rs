@@ -3,7 +3,7 @@
 //! # Paper
 //! Table 1.
 
-use super::{after_answered, measures, over_folds};
+use super::{after_answered, answered, measures, over_folds};
 use crate::experiment::Experiment;
 use crate::figures::Spread;
 use crate::paper::{self, Aims, Published};
@@ -56,7 +56,7 @@ fn cells(view: &View<'_>, case: &str, method: &str) -> Vec<Cell> {
     cells.push(gap(view.spread(case, method, "median_gap"), view.spread(case, method, "gap")));
     let last = [("optimal", Unit::Percent(1)), ("time_us", Unit::Time)];
     cells.extend(measures(view, case, method, &last));
-    after_answered(view, case, method, cells)
+    after_answered(answered(view, case, method).as_ref(), cells)
 }
 
 fn gap(median: Option<Spread>, mean: Option<Spread>) -> Cell {
@@ -140,17 +140,17 @@ fn notes<'f>(view: &View<'f>, case: &'f str, has_peers: bool, is_published: bool
         notes.push(
             "Peers' answers were made by their own programs against other classifiers, in raw values and in both \
              directions, and are scored here by our bins, classifier and circuit: their validity says how well an \
-             answer transfers, not how well a method met its own goal. Their times are from other machines."
+             answer transfers, not how well a method met its own goal, and their other measures are also over answers \
+             that our classifier denies. Their times are from other machines."
                 .to_string(),
         );
     }
     if is_published {
         notes.push(
             "Published rows are the paper's, with its own classifier, which is not published, other denied people \
-             and its own LearnSPN circuits; ours are the sampled rows of the same folds that our classifier denies, with as many bins as the published \
-             figures fit. \
-             The published NLL of the baselines is that of raw values under the models of LiCE and never comparable \
-             to that of bins; that of PAR is of bins."
+             and its own LearnSPN circuits; ours are the sampled rows of the same folds that our classifier denies, \
+             with as many bins as the published figures fit. The published NLL of the baselines is that of raw values \
+             under the models of LiCE and never comparable to that of bins; that of PAR is of bins."
                 .to_string(),
         );
         notes.push(

@@ -3,7 +3,7 @@
 //! # Paper
 //! Q3, and "Logit Change Analysis" in the appendix.
 
-use super::{after_answered, measures, over_folds};
+use super::{after_answered, answered, measures, over_folds};
 use crate::experiment::Experiment;
 use crate::paper;
 use crate::report::table::{Cell, Number, Row, Source, Table, Unit};
@@ -64,10 +64,14 @@ fn features<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
                 cell(method, "moved", feature, Unit::Percent(0)),
             ]
         });
-        Row::new(*feature, cells.collect())
+        let asked = ENCODERS
+            .iter()
+            .find_map(|(method, _)| view.spread_at(case, method, "logit_change", "feature", feature));
+        Row::new(*feature, after_answered(asked.as_ref(), cells.collect()))
     };
     let columns = [
         "feature",
+        "people",
         "paper's preset: mean change of a logit",
         "moved %",
         "ours: mean change of a logit",
@@ -93,7 +97,7 @@ fn answers(view: &View<'_>, case: &str) -> Option<Table> {
             for (variant, words) in [("full", "with neighbours"), ("-neighbours", "trained without")] {
                 let method = &format!("{preset} {variant}/{stage}");
                 let cells = measures(view, case, method, &all);
-                let cells = after_answered(view, case, method, cells);
+                let cells = after_answered(answered(view, case, method).as_ref(), cells);
                 rows.push(Row::new(format!("{preset}, {stage}, {words}"), cells));
             }
         }

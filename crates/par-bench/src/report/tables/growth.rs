@@ -3,7 +3,9 @@
 //! # Paper
 //! The runtime of table 1.
 
+use super::after_answered;
 use crate::experiment::Experiment;
+use crate::figures::Spread;
 use crate::report::methods::OURS;
 use crate::report::table::{Cell, Row, Table, Unit};
 use crate::report::view::View;
@@ -107,13 +109,14 @@ fn along<'f>(view: &View<'f>, case: &'f str, key: &'static str, words: &str) -> 
     places.sort_by(f64::total_cmp);
     places.dedup();
     let row = |place: &f64| {
-        let cells = series.iter().zip(COLUMNS).map(|(points, (.., unit))| {
-            let spread = points.iter().find(|point| point.0 == *place).map(|point| point.1);
-            Cell::spread(spread, unit, 0)
-        });
-        Row::new(Unit::Plain(0).number(*place), cells.collect())
+        let at =
+            |points: &Vec<(f64, Spread)>| points.iter().find(|point| point.0 == *place).map(|point| point.1);
+        let cells = series.iter().zip(COLUMNS).map(|(points, (.., unit))| Cell::spread(at(points), unit, 0));
+        // The times of all methods are over the same people.
+        let asked = series[2..].iter().find_map(at);
+        Row::new(Unit::Plain(0).number(*place), after_answered(asked.as_ref(), cells.collect()))
     };
-    let columns: Vec<&str> = [words].into_iter().chain(COLUMNS.map(|column| column.0)).collect();
+    let columns: Vec<&str> = [words, "asked"].into_iter().chain(COLUMNS.map(|column| column.0)).collect();
     let rows = places.iter().map(row).collect();
     let table = Table::new(Experiment::Growth, case, &format!("growth with {words}"), &columns, rows)?;
     let stopped = match table.columns.iter().any(|column| column.starts_with("exact, proved")) {

@@ -3,7 +3,7 @@
 //! # Paper
 //! Appendix, "Robustness to Classifier Change".
 
-use super::over_folds;
+use super::{after_answered, over_folds};
 use crate::experiment::Experiment;
 use crate::report::methods::{Method, OURS, PRESET, peers};
 use crate::report::table::{Cell, Row, Table, Unit};
@@ -43,12 +43,12 @@ fn table<'f>(view: &View<'f>, case: &'f str, metric: &'f str, title: &str, unit:
         let worst = means.iter().copied().min_by(f64::total_cmp);
         let mut cells = vec![Cell::number(mean, unit), Cell::number(worst, unit)];
         cells.extend(spreads.iter().map(|spread| Cell::spread(*spread, unit, view.folds(case))));
-        Row::new(method.label, cells)
+        Row::new(method.label, after_answered(spreads.iter().flatten().next(), cells))
     };
     let mut rows: Vec<Row> = methods.iter().map(row).collect();
     rows.extend(agreement(view, case, metric, &classifiers));
     let columns: Vec<&str> =
-        ["method", "mean", "worst"].into_iter().chain(classifiers.iter().copied()).collect();
+        ["method", "answered", "mean", "worst"].into_iter().chain(classifiers.iter().copied()).collect();
     let table = Table::new(Experiment::Robustness, case, title, &columns, rows)?;
     Some(table.noted([
         format!(
@@ -67,6 +67,7 @@ fn agreement(view: &View<'_>, case: &str, metric: &str, classifiers: &[&str]) ->
     }
     let spread = |name: &&str| view.spread_at(case, "classifier", "agreement", "classifier", name);
     let cells = classifiers.iter().map(|name| Cell::spread(spread(name), Unit::Percent(1), view.folds(case)));
-    let cells = [Cell::default(), Cell::default()].into_iter().chain(cells).collect();
+    let blank = || Cell::default();
+    let cells = [blank(), blank(), blank()].into_iter().chain(cells).collect();
     Some(Row::new("test rows decided alike", cells))
 }
