@@ -74,7 +74,7 @@ impl Experiment {
             Self::Encoder => 3,
             Self::Robustness => 6,
             Self::Quality | Self::Fairness => 2,
-            Self::Growth => 20,
+            Self::Growth => 60,
         }
     }
 

@@ -166,11 +166,16 @@ impl Bench {
         if let Some(file) = self.peers_of(table)? {
             case.peers = peers::load(file, &case)?;
         }
-        Ok(match (known.is_empty(), &self.config) {
-            (false, None) => {
+        Ok(match (&self.config, known.is_empty()) {
+            (None, false) => {
                 known.iter().map(|known| case.asked_as(&known.name, known.config.clone())).collect()
             }
-            _ => vec![case],
+            // What is published was not measured so, and must not stand beside it.
+            (Some(file), false) => {
+                let name = format!("{}, {}", case.name, folded::stem(file));
+                vec![case.asked_as(&name, case.config.clone())]
+            }
+            (_, true) => vec![case],
         })
     }
 
