@@ -31,7 +31,7 @@ const CHANGES: usize = 4;
 
 /// Measures what recourse costs the groups of a fold, and who has none.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
-    let rows = Rows::new(fold);
+    let rows = Rows::new(fold)?;
     let asked = evenly_spaced(&rows.denied(), PEOPLE);
     let answers = ask(&fold.bundle, &rows, &asked, &Request::default());
     let proved = ask(&fold.bundle, &rows, &asked, &Request { method: Method::Exact, ..Request::default() });
@@ -50,27 +50,22 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
 /// The test rows of a fold and what the classifier says to them.
 struct Rows {
     cells: Vec<Vec<String>>,
-    /// Whether each is denied; absent where a cell cannot be read.
-    denied: Vec<Option<bool>>,
+    /// Whether each is denied.
+    denied: Vec<bool>,
 }
 
 impl Rows {
-    fn new(fold: &Fold<'_>) -> Self {
+    fn new(fold: &Fold<'_>) -> Result<Self, Error> {
         let bundle = &fold.bundle;
-        let people = (0..fold.test.rows()).map(|row| fold.case.person(&fold.test, row));
-        let (cells, denied) = people
-            .map(|person| {
-                let encoded = bundle.discretizer().encode_row(&person.cells()).ok();
-                let denied = encoded.map(|encoded| bundle.probability(encoded.codes()) < bundle.threshold());
-                (person.cells, denied)
-            })
-            .unzip();
-        Self { cells, denied }
+        let encoded = bundle.discretizer().encode(&fold.case.columns, &fold.test)?;
+        let denied = encoded.rows().map(|codes| bundle.probability(codes) < bundle.threshold()).collect();
+        let cells = (0..fold.test.rows()).map(|row| fold.case.person(&fold.test, row).cells).collect();
+        Ok(Self { cells, denied })
     }
 
     /// The rows that are denied.
     fn denied(&self) -> Vec<usize> {
-        (0..self.denied.len()).filter(|&row| self.denied[row] == Some(true)).collect()
+        (0..self.denied.len()).filter(|&row| self.denied[row]).collect()
     }
 }
 
@@ -151,7 +146,7 @@ impl Group<'_> {
         let method = Method::Refine.name();
         let [refined, proved] = &self.answers;
         let at = |name| Metric::at(name, &[("feature", &self.feature), ("group", &self.label)]);
-        let decisions = members.iter().filter_map(|&row| rows.denied[row]);
+        let decisions = members.iter().map(|&row| rows.denied[row]);
         let denied = decisions.clone().filter(|denied| *denied).count();
         sheet.mean(method, at("denied"), Mean::share(decisions, members.len()));
         let found = refined.iter().map(|answer| !answer.ways().is_empty());
