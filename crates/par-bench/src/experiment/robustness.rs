@@ -1,8 +1,9 @@
 //! Whether answers hold when the classifier is trained again: with other random numbers, on other samples of the
 //! same rows, and in other shapes.
 //!
-//! The bins, the threshold and the answers stay as they are. Each new classifier says how it scores the answers, and
-//! how many of them it accepts; how often it agrees with the deployed one on the fold's rows says how much it differs
+//! The bins, the threshold and the answers stay as they are. Each new classifier says how it scores the answers, how
+//! many of them it accepts (`validity`), and how many of those that the deployed one accepts (`kept`): others' answers
+//! were not made for ours, and only what it accepts can be lost. How often it agrees with the deployed one on the fold's rows says how much it differs
 //! at all. A new classifier learns from at most 20,000 rows: on a larger table each has a sample of its own, those with
 //! other random numbers too, which is a change by itself, and nine of them take seconds and not minutes.
 //!
@@ -68,6 +69,9 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
             sheet.mean(method, at("score"), Mean::new(scores(), answers.len()));
             let valid = scores().map(|score| score >= threshold);
             sheet.mean(method, at("validity"), Mean::share(valid, answers.len()));
+            let once = answers.iter().flatten().filter(|row| is_accepted(row));
+            let kept = once.map(|row| score(classifier, row) >= threshold);
+            sheet.mean(method, at("kept"), Mean::share(kept, answers.len()));
         }
     }
     Ok(())

@@ -110,7 +110,7 @@ fn robustness(sheet: &mut Sheet) {
         for (number, classifier) in ["seed 1", "bootstrap 1", "width 40-20", HOSTILE].iter().enumerate() {
             let at = |name| Metric::at(name, &[("classifier", classifier)]);
             sheet.number(method, at("score"), 0.4 + 0.5 * noise(place + 11 * number), 20);
-            sheet.number(method, at("validity"), 0.5 + 0.5 * noise(place + 13 * number), 20);
+            sheet.number(method, at("kept"), 0.5 + 0.5 * noise(place + 13 * number), 20);
         }
     }
     let at = Metric::at("agreement", &[("classifier", &"seed 1")]);

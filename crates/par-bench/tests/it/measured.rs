@@ -107,6 +107,9 @@ fn robustness_says_how_every_answer_fares_under_every_new_classifier() {
                     "{method} {name} {spread:?}"
                 );
             }
+            // The deployed classifier accepts all of our answers, so that what is valid is what was kept.
+            let spread = |measure| figures.spread("applicants", method, &at(measure));
+            assert_eq!(spread("kept"), spread("validity"), "{method} {name}");
         }
         let agreement = figures.spread("applicants", "classifier", &at("agreement")).expect("a figure");
         assert!(agreement.mean > 0.8 && agreement.of == 216, "{name} {agreement:?}");

@@ -14,7 +14,7 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     if methods.is_empty() {
         return Vec::new();
     }
-    let charts = [("score", "mean score"), ("validity", "share still accepted")]
+    let charts = [("score", "mean score"), ("kept", "share still accepted")]
         .map(|(metric, label)| (String::new(), chart(view, case, &methods, metric, label)));
     let caption = "A faint dot a classifier, the large one their mean. The nearer to the right and the closer together, the \
                    less an answer depends on which classifier happens to be deployed.";

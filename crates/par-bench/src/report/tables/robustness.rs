@@ -19,8 +19,8 @@ pub(crate) fn methods<'f>(view: &View<'f>, case: &'f str) -> Vec<Method<'f>> {
 pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
     let score =
         table(view, case, "score", "mean score under classifiers that were trained again", Unit::Plain(2));
-    let validity = table(view, case, "validity", "share still accepted, %", Unit::Percent(1));
-    [score, validity].into_iter().flatten().collect()
+    let kept = table(view, case, "kept", "share still accepted, %", Unit::Percent(1));
+    [score, kept].into_iter().flatten().collect()
 }
 
 fn table<'f>(view: &View<'f>, case: &'f str, metric: &'f str, title: &str, unit: Unit) -> Option<Table> {
@@ -54,15 +54,19 @@ fn table<'f>(view: &View<'f>, case: &'f str, metric: &'f str, title: &str, unit:
         format!(
             "{} Answers, bins and threshold stay as they are; the classifier is trained again with other random \
              numbers (seed), on other samples of the same rows (bootstrap), and in other shapes. Mean and worst are \
-             over these classifiers. All are over those who have an answer.",
-            over_folds(view.folds(case))
+             over these classifiers. {}",
+            over_folds(view.folds(case)),
+            match metric {
+                "kept" => "Over the answers that our classifier accepts.",
+                _ => "Over all answers.",
+            }
         ),
     ]))
 }
 
 /// How often a classifier that was trained again decides as the deployed one, which bounds what answers can keep.
 fn agreement(view: &View<'_>, case: &str, metric: &str, classifiers: &[&str]) -> Option<Row> {
-    if metric != "validity" {
+    if metric != "kept" {
         return None;
     }
     let spread = |name: &&str| view.spread_at(case, "classifier", "agreement", "classifier", name);
