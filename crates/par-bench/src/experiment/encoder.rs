@@ -152,7 +152,7 @@ mod tests {
         assert_eq!(sharing(&rows, &[0, 1]), [0, 3]);
         assert_eq!(sharing(&rows, &[0]), [0, 1, 3]);
         assert_eq!(sharing(&rows, &[0, 1, 2]), [0; 0]);
-        assert_eq!(sharing(&rows, &[]), [0; 0]);
+        assert_eq!(sharing(&rows, &[]), [0, 1, 2, 3]);
         assert_eq!(sharing(&[], &[0]), [0; 0]);
     }
 
@@ -186,11 +186,12 @@ mod tests {
     }
 
     #[test]
-    fn with_nothing_to_hold_fixed_or_nobody_to_compare_with_means_are_over_nobody() {
+    fn without_immutable_features_everybody_shares_them_and_one_person_shares_with_nobody() {
         let mutable = test_case::SCHEMA.replace("immutable = true", "immutable = false");
-        for figures in [figures(&mutable, usize::MAX), figures(test_case::SCHEMA, 1)] {
-            assert!(!shifts(&figures).is_empty());
-            assert!(shifts(&figures).iter().all(|figure| figure.over == 0 && figure.value.is_none()));
-        }
+        let everybody = figures(&mutable, usize::MAX);
+        assert!(shifts(&everybody).iter().all(|figure| figure.over == figure.of && figure.over > 1));
+        let alone = figures(test_case::SCHEMA, 1);
+        assert!(!shifts(&alone).is_empty());
+        assert!(shifts(&alone).iter().all(|figure| figure.over == 0 && figure.value.is_none()));
     }
 }

@@ -206,7 +206,7 @@ mod tests {
         large.generator.hidden = [4096, 1];
         large.generator.batch = 100_000;
         large.generator.learning_rate = 1.0;
-        large.generator.loss.validity = f64::MAX;
+        large.generator.loss.validity = LARGEST;
         large.generator.loss.sparsity = f64::MIN_POSITIVE;
         large.generator.loss.alpha = 0.999_999_999_999;
         let mut small = Config::default();
