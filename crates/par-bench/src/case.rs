@@ -162,6 +162,11 @@ impl Case {
         self.rows.cell(row, self.fold).trim()
     }
 
+    /// All rows, some at a time.
+    pub(crate) fn in_parts(&self) -> impl Iterator<Item = Result<Batch, par_data::Error>> {
+        in_parts(&self.rows)
+    }
+
     /// The rows outside a fold, to learn from.
     pub fn training(&self, fold: &str) -> Batch {
         self.rows.select((0..self.rows()).filter(|&row| self.fold_of(row) != fold))

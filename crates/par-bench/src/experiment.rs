@@ -66,6 +66,19 @@ impl Experiment {
         }
     }
 
+    /// What it asks, in a few words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Self::Answers => "how good answers are: table 1",
+            Self::Ablations => "what every term of the loss is for",
+            Self::Encoder => "what the neighbourhood is for",
+            Self::Robustness => "whether answers hold when the classifier is trained again",
+            Self::Quality => "how good bins, classifier and circuits are",
+            Self::Fairness => "whether recourse costs some groups more than others",
+            Self::Growth => "what answers cost, and how that grows, also on synthetic tables",
+        }
+    }
+
     /// About how long it takes, beside the others, so that what is left can be told.
     pub(crate) fn weight(self) -> u64 {
         match self {

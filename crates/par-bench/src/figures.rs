@@ -12,6 +12,8 @@ use crate::error::Error;
 
 /// The columns of the file.
 pub const COLUMNS: [&str; 7] = ["table", "fold", "method", "metric", "value", "over", "of"];
+/// A larger count is none of people or cells, and sums of such overflow.
+const MAX_COUNT: usize = 1_000_000_000_000;
 /// A file with more lines is refused before it fills the memory.
 const MAX_LINES: usize = 4_000_000;
 
@@ -45,11 +47,9 @@ pub struct Metric {
 }
 
 impl Metric {
-    /// A measure at a place. In names and values a semicolon becomes a comma, since it parts the keys.
+    /// A measure at a place.
     pub fn at(name: &str, keys: &[(&str, &dyn fmt::Display)]) -> Self {
-        let key = |(key, value): &(&str, &dyn fmt::Display)| {
-            (key.to_string(), value.to_string().replace(';', ",").trim().to_string())
-        };
+        let key = |(key, value): &(&str, &dyn fmt::Display)| (key.to_string(), value.to_string());
         Self { name: name.to_string(), keys: keys.iter().map(key).collect() }
     }
 
@@ -74,6 +74,8 @@ impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         for (place, (key, value)) in self.keys.iter().enumerate() {
+            // A semicolon parts the keys.
+            let value = value.replace('%', "%25").replace(';', "%3B");
             write!(f, "{}{key}={value}", if place == 0 { "@" } else { "; " })?;
         }
         Ok(())
@@ -85,7 +87,10 @@ impl FromStr for Metric {
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         let Some((name, keys)) = text.split_once('@') else { return Ok(text.into()) };
-        let key = |key: &str| key.split_once('=').map(|(key, value)| (key.to_string(), value.to_string()));
+        let key = |key: &str| {
+            let (key, value) = key.split_once('=')?;
+            Some((key.to_string(), value.replace("%3B", ";").replace("%25", "%")))
+        };
         let keys: Option<Vec<(String, String)>> = keys.split("; ").map(key).collect();
         Ok(Self { name: name.to_string(), keys: keys.ok_or("expected NAME or NAME@KEY=VALUE; KEY=VALUE")? })
     }
@@ -107,13 +112,15 @@ impl Sheet {
 
     /// Adds a mean.
     pub fn mean(&mut self, method: &str, metric: impl Into<Metric>, mean: Mean) {
+        let value = mean.mean.filter(|value| value.is_finite());
         self.figures.push(Figure {
             table: self.table.clone(),
             fold: self.fold.clone(),
             method: method.to_string(),
             metric: metric.into(),
-            value: mean.mean.filter(|value| value.is_finite()),
-            over: mean.over,
+            value,
+            // What has no value is over nobody.
+            over: value.map_or(0, |_| mean.over),
             of: mean.of,
         });
     }
@@ -179,13 +186,6 @@ impl Figures {
         tables.filter(|table| seen.insert(*table)).collect()
     }
 
-    /// The methods of a table that have a measure of this name, in the order in which they appear.
-    pub fn methods(&self, table: &str, name: &str) -> Vec<&str> {
-        let mut seen = BTreeSet::new();
-        let own = self.0.iter().filter(|figure| figure.table == table && figure.metric.name == name);
-        own.map(|figure| figure.method.as_str()).filter(|method| seen.insert(*method)).collect()
-    }
-
     /// The figures of a measure by its name, wherever it was measured.
     pub fn named<'a>(
         &'a self,
@@ -247,7 +247,8 @@ impl Figures {
                 },
             };
             let count = |column: usize| {
-                record[column].parse::<usize>().map_err(|_| {
+                let count = record[column].parse::<usize>().ok().filter(|count| *count <= MAX_COUNT);
+                count.ok_or_else(|| {
                     let found = &record[column];
                     problem(line(&record), format!("`{}` is `{found}`, expected a count", COLUMNS[column]))
                 })
@@ -255,14 +256,21 @@ impl Figures {
             let metric = record[3].parse().map_err(|expected| {
                 problem(line(&record), format!("`metric` is `{}`, {expected}", &record[3]))
             })?;
+            let (over, of) = (count(5)?, count(6)?);
+            if over > of {
+                return Err(problem(
+                    line(&record),
+                    format!("`over` is `{over}`, expected at most `of`, `{of}`"),
+                ));
+            }
             figures.push(Figure {
                 table: record[0].to_string(),
                 fold: record[1].to_string(),
                 method: record[2].to_string(),
                 metric,
                 value: number(4)?,
-                over: count(5)?,
-                of: count(6)?,
+                over,
+                of,
             });
         }
         Ok(Self(figures))
@@ -292,7 +300,7 @@ mod tests {
         let mut sheet = Sheet::new("credit, new", "0");
         sheet.mean("refine", "nll", Mean { mean: Some(17.25), over: 3, of: 4 });
         sheet.mean("refine", "gap", Mean { mean: None, over: 0, of: 4 });
-        sheet.number("exact", Metric::at("nll", &[("changes", &2), ("who", &"a; b = c")]), 1e-9, 4);
+        sheet.number("exact", Metric::at("nll", &[("changes", &2), ("who", &"a; b = 5 %3B")]), 1e-9, 4);
         Figures(sheet.into_figures())
     }
 
@@ -304,7 +312,7 @@ mod tests {
         assert_eq!(text.lines().nth(2), Some("\"credit, new\",0,refine,gap,,0,4"));
         assert_eq!(
             text.lines().nth(3),
-            Some("\"credit, new\",0,exact,\"nll@changes=2; who=a, b = c\",0.000000001,4,4")
+            Some("\"credit, new\",0,exact,nll@changes=2; who=a%3B b = 5 %253B,0.000000001,4,4")
         );
         let read = Figures::read(text.as_bytes(), "figures.csv").expect("figures");
         assert_eq!(read, figures());

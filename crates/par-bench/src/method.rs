@@ -11,16 +11,16 @@ pub trait Method {
     /// Its name in figures.
     fn name(&self) -> &str;
 
-    /// What each of the people of a fold could become; absent where it found nothing.
-    fn answer(&self, fold: &str, people: &[Person]) -> Vec<Option<Reply>>;
+    /// What it tells each of the people of a fold.
+    fn answer(&self, fold: &str, people: &[Person]) -> Vec<Reply>;
 }
 
-/// What somebody could become.
-#[derive(Clone, Debug, PartialEq)]
+/// What somebody is told.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// Cells, in schema order.
-    pub cells: Vec<String>,
-    /// How long it took to find, where that is known.
+    /// What they could become: cells, in schema order. Absent where nothing was found.
+    pub cells: Option<Vec<String>>,
+    /// How long it took, where that is known.
     pub microseconds: Option<f64>,
 }
 
@@ -37,15 +37,14 @@ impl Method for Ours<'_> {
         self.method.name()
     }
 
-    fn answer(&self, _fold: &str, people: &[Person]) -> Vec<Option<Reply>> {
+    fn answer(&self, _fold: &str, people: &[Person]) -> Vec<Reply> {
         assert_eq!(people.len(), self.asked.len(), "the people who were asked");
         let place = self.method as usize;
-        let reply = |asked: &Option<Asked>| {
-            let asked = asked.as_ref()?;
-            let cells = asked.way(place)?.cells.clone();
-            Some(Reply { cells, microseconds: Some(asked.microseconds[place]) })
+        let reply = |asked: &Asked| Reply {
+            cells: asked.way(place).map(|way| way.cells.clone()),
+            microseconds: Some(asked.microseconds[place]),
         };
-        self.asked.iter().map(reply).collect()
+        self.asked.iter().map(|asked| asked.as_ref().map(reply).unwrap_or_default()).collect()
     }
 }
 
@@ -57,11 +56,11 @@ pub struct Recorded {
     answers: BTreeMap<(String, String), Given>,
 }
 
-/// What somebody could become, as it was written down.
+/// What somebody was told, as it was written down.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Given {
-    /// In schema order; absent where the person's own stays.
-    pub(crate) cells: Vec<Option<String>>,
+    /// In schema order; absent where the person's own stays. Nothing at all where nothing was found.
+    pub(crate) cells: Option<Vec<Option<String>>>,
     pub(crate) microseconds: Option<f64>,
 }
 
@@ -83,15 +82,15 @@ impl Method for Recorded {
         &self.name
     }
 
-    fn answer(&self, fold: &str, people: &[Person]) -> Vec<Option<Reply>> {
+    fn answer(&self, fold: &str, people: &[Person]) -> Vec<Reply> {
         let reply = |person: &Person| {
             let given = self.answers.get(&(fold.to_string(), person.id.clone()))?;
-            let cells = given.cells.iter().zip(&person.cells);
-            Some(Reply {
-                cells: cells.map(|(cell, own)| cell.as_ref().unwrap_or(own).clone()).collect(),
-                microseconds: given.microseconds,
-            })
+            let cells = given.cells.as_ref().map(|cells| {
+                let cells = cells.iter().zip(&person.cells);
+                cells.map(|(cell, own)| cell.as_ref().unwrap_or(own).clone()).collect()
+            });
+            Some(Reply { cells, microseconds: given.microseconds })
         };
-        people.iter().map(reply).collect()
+        people.iter().map(|person| reply(person).unwrap_or_default()).collect()
     }
 }

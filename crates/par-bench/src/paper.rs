@@ -55,7 +55,7 @@ pub struct Published {
     pub method: String,
     /// The share of denied people with a valid answer.
     pub validity: f64,
-    /// The share of answers that can be acted on.
+    /// The share that can be acted on: of denied people, so that who has no answer counts as one that cannot.
     pub actionability: f64,
     /// The share that keeps the rules, where there are any.
     pub causality: Option<f64>,
@@ -73,7 +73,7 @@ pub struct Published {
 ///
 /// A check mark is read as enabled in all of them: the appendix's caption says the opposite, but its row of check
 /// marks alone has the figures of the full objective. Rows stand as they are printed, though some seem to be misnamed:
-/// the appendix's rows 14 to 16 of adult and credit repeat the figures of rows 2, 4 and 5, its row 4 is table 2's
+/// the appendix's rows 14 to 16 of adult and credit repeat nearly the figures of rows 2, 4 and 5, its row 4 is nearly table 2's
 /// row 3, and its rows 8 to 13 look like figures after local search.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -155,12 +155,11 @@ mod tests {
 
     #[test]
     fn every_case_has_settings_within_their_ranges_and_a_name_of_its_own() {
-        let mut names: Vec<&str> = benchmarks().iter().map(|benchmark| benchmark.name.as_str()).collect();
+        let names: Vec<&str> = benchmarks().iter().map(|benchmark| benchmark.name.as_str()).collect();
         for benchmark in benchmarks() {
             assert!(benchmark.config.check().is_ok(), "{}", benchmark.name);
             assert_eq!(benchmark.published.is_empty(), benchmark.name == "gmsc", "{}", benchmark.name);
         }
-        names.dedup();
         assert_eq!(names, ["adult", "credit", "gmsc-paper", "gmsc"]);
     }
 

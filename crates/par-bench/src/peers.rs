@@ -77,9 +77,9 @@ pub fn read(table: Table, case: &Case) -> Result<Vec<Recorded>, Error> {
     let record = |name: String| {
         let mut answers = BTreeMap::new();
         for ((fold, id), seen) in methods.remove(&name).unwrap_or_default() {
-            match (seen.first, seen.others.first_key_value()) {
-                (Some(first), _) => {
-                    answers.insert((fold, id), first);
+            match (seen.first.or(seen.nothing), seen.others.first_key_value()) {
+                (Some(given), _) => {
+                    answers.insert((fold, id), given);
                 }
                 (None, Some((k, line))) => {
                     let problem =
@@ -137,7 +137,7 @@ impl Layout {
         }
         if RESERVED.contains(&method) || method.contains('/') {
             return Err(format!(
-                "`method` is `{method}`, a name of our own\nhint: give it another, without a slash"
+                "`method` is `{method}`, which is a name of ours, or has a slash as ours have\nhint: give it another"
             ));
         }
         let k = match k.parse::<i64>() {
@@ -145,7 +145,7 @@ impl Layout {
             _ => return Err(format!("`k` is `{k}`, expected a whole number from -1")),
         };
         let microseconds = match time.parse::<f64>() {
-            Ok(seconds) if seconds.is_finite() && seconds >= 0.0 => Some(seconds * 1e6),
+            Ok(seconds) if (0.0..1e9).contains(&seconds) => Some(seconds * 1e6),
             _ if time.is_empty() => None,
             _ => return Err(format!("`time_s` is `{time}`, expected seconds")),
         };
@@ -217,7 +217,8 @@ impl<'c> Known<'c> {
 #[derive(Default)]
 struct Seen {
     first: Option<Given>,
-    is_nothing: bool,
+    /// A line that says that nothing was found.
+    nothing: Option<Given>,
     /// Of further answers only that they are there: k and line.
     others: BTreeMap<i64, u64>,
 }
@@ -225,24 +226,25 @@ struct Seen {
 impl Seen {
     fn add(&mut self, line: &Line<'_>, position: u64) -> Result<(), &'static str> {
         let is_again = match line.k {
-            -1 => self.is_nothing,
+            -1 => self.nothing.is_some(),
             0 => self.first.is_some(),
             k => self.others.contains_key(&k),
         };
         if is_again {
             return Err("stands here twice");
         }
+        let microseconds = line.microseconds;
         match line.k {
-            -1 => self.is_nothing = true,
+            -1 => self.nothing = Some(Given { cells: None, microseconds }),
             0 => {
                 let cells = line.cells.iter().map(|cell| cell.map(str::to_string)).collect();
-                self.first = Some(Given { cells, microseconds: line.microseconds });
+                self.first = Some(Given { cells: Some(cells), microseconds });
             }
             k => {
                 self.others.insert(k, position);
             }
         }
-        match self.is_nothing && (self.first.is_some() || !self.others.is_empty()) {
+        match self.nothing.is_some() && (self.first.is_some() || !self.others.is_empty()) {
             true => Err("there is an answer, and a line that says there is none"),
             false => Ok(()),
         }

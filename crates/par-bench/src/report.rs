@@ -63,9 +63,9 @@ impl<'f> Report<'f> {
         texts.join("\n")
     }
 
-    /// The same to be read by programs.
-    pub fn json(&self, topic: Experiment) -> impl Serialize + use<> {
-        Numbers { tables: self.tables(topic) }
+    /// The tables of some topics, to be read by programs.
+    pub fn json(&self, topics: &[Experiment]) -> impl Serialize + use<> {
+        Numbers { tables: topics.iter().flat_map(|&topic| self.tables(topic)).collect() }
     }
 
     /// The charts, topic by topic.

@@ -20,8 +20,8 @@ pub struct Bench {
     pub cases: Vec<Case>,
     /// What.
     pub experiments: Vec<Experiment>,
-    /// The folder for the folds that are done, so that a run that is interrupted goes on from there. When the run is
-    /// complete it is gone, unless it holds something else, such as folds of a run with other settings.
+    /// The folder for the folds that are done, so that a run that is interrupted goes on from there, until
+    /// [`Bench::forget`].
     pub parts: Option<PathBuf>,
 }
 
@@ -69,7 +69,7 @@ impl Bench {
     /// are done are kept.
     pub fn run(&self, tell: &(dyn Fn(Progress<'_>) + Sync)) -> Result<Figures, Error> {
         self.check()?;
-        let folder = self.parts.as_ref().map(|parts| parts.join(format!("{:08x}", self.fingerprint())));
+        let folder = self.folder();
         if let Some(folder) = &folder {
             std::fs::create_dir_all(folder).map_err(|source| write_error(folder, source))?;
         }
@@ -93,19 +93,28 @@ impl Bench {
         for part in &alone {
             figures.push(measure(part)?);
         }
-        if let (Some(parts), Some(folder)) = (&self.parts, &folder) {
+        Ok(Figures(figures.concat()))
+    }
+
+    /// Removes the folds that are kept, once their figures are safe elsewhere; what else is in the folder stays.
+    pub fn forget(&self) {
+        if let (Some(parts), Some(folder)) = (&self.parts, self.folder()) {
             // What is left does no harm, and what is not of this run is not ours to remove.
             let _ = std::fs::remove_dir_all(folder).and_then(|()| std::fs::remove_dir(parts));
         }
-        Ok(Figures(figures.concat()))
+    }
+
+    /// Where the folds of this run are kept.
+    fn folder(&self) -> Option<PathBuf> {
+        self.parts.as_ref().map(|parts| parts.join(format!("{:08x}", self.fingerprint())))
     }
 
     /// Whether every case can be measured, so that nobody waits for a run that cannot end well.
     fn check(&self) -> Result<(), Error> {
-        let mut names = BTreeSet::new();
+        let mut names = BTreeSet::from([growth::SYNTHETIC]);
         for case in &self.cases {
             case.check()?;
-            if !names.insert(&case.name) {
+            if !names.insert(case.name.as_str()) {
                 let origin = case.columns.origin.to_string();
                 let problem = format!(
                     "another table is called `{}` too, and their figures could not be told apart\n\
@@ -183,7 +192,10 @@ impl Bench {
     /// The same for the same run: its program, tables, schemas, configurations, experiments and peers.
     fn fingerprint(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
+        // Another program may measure otherwise. One that cannot be read is told apart by its version alone.
+        let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
         hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
+        hasher.update(&program);
         for experiment in &self.experiments {
             hasher.update(experiment.name().as_bytes());
         }

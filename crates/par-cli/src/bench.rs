@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
-use clap::{ArgGroup, Args, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args};
 use indicatif::{ProgressBar, ProgressStyle};
 use par_bench::{Case, Experiment, Report, paper, peers};
 use par_recourse::Config;
@@ -18,6 +19,7 @@ Examples:
   par bench --table people.csv --schema people.toml --only answers,fairness --json
   par bench --suite tables --peers answers-of-others --out results
 
+Writes figures.csv, report.html and plots/*.svg into the folder of `--out`, in place of those that are there.
 Each fold's bundle learns from the rows outside the fold and is asked about those in it: the ones with a 1 in the
 column of `--factuals`, or all. Tables that the paper measures on are known by their schema and asked as in the
 paper, unless `--config` says otherwise. A run that is interrupted goes on where it was when it is begun again.
@@ -32,7 +34,7 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "FILE", requires = "schema")]
     table: Option<PathBuf>,
     /// What its columns mean
-    #[arg(long, value_name = "FILE", requires = "table")]
+    #[arg(long, value_name = "FILE", conflicts_with = "suite")]
     schema: Option<PathBuf>,
     /// Folder with tables to measure on, each beside its schema: NAME.csv, NAME.csv.gz or NAME.parquet, and NAME.toml
     #[arg(long, value_name = "FOLDER")]
@@ -50,8 +52,8 @@ pub(crate) struct Bench {
     #[arg(long, value_name = "PATH")]
     peers: Option<PathBuf>,
     /// Experiments to run [default: all]
-    #[arg(long, value_name = "EXPERIMENT", value_enum, value_delimiter = ',')]
-    only: Vec<What>,
+    #[arg(long, value_name = "EXPERIMENT", value_parser = experiment(), value_delimiter = ',')]
+    only: Vec<Experiment>,
     /// Folder for what is written
     #[arg(long, value_name = "FOLDER", default_value = "par-bench")]
     out: PathBuf,
@@ -60,46 +62,23 @@ pub(crate) struct Bench {
     json: bool,
 }
 
-/// An experiment, as it is asked for.
-#[derive(Clone, Copy, ValueEnum)]
-pub(crate) enum What {
-    /// How good answers are: table 1
-    Answers,
-    /// What every term of the loss is for
-    Ablations,
-    /// What the neighbourhood is for
-    Encoder,
-    /// Whether answers hold when the classifier is trained again
-    Robustness,
-    /// How good bins, classifier and circuits are
-    Quality,
-    /// Whether recourse costs some groups more than others
-    Fairness,
-    /// What answers cost, and how that grows
-    Growth,
-}
-
-impl What {
-    pub(crate) fn experiment(self) -> Experiment {
-        match self {
-            Self::Answers => Experiment::Answers,
-            Self::Ablations => Experiment::Ablations,
-            Self::Encoder => Experiment::Encoder,
-            Self::Robustness => Experiment::Robustness,
-            Self::Quality => Experiment::Quality,
-            Self::Fairness => Experiment::Fairness,
-            Self::Growth => Experiment::Growth,
-        }
-    }
+/// Reads the name of an experiment.
+pub(crate) fn experiment() -> impl TypedValueParser<Value = Experiment> {
+    let value = |experiment: Experiment| PossibleValue::new(experiment.name()).help(experiment.about());
+    PossibleValuesParser::new(Experiment::ALL.map(value)).map(|name| {
+        let named = Experiment::ALL.into_iter().find(|experiment| experiment.name() == name);
+        named.expect("one of the possible values")
+    })
 }
 
 const FIGURES: &str = "figures.csv";
 
 impl Bench {
     pub(crate) fn run(self) -> Result<()> {
+        let tables = self.tables()?;
         let mut cases = Vec::new();
-        for (table, schema) in self.tables()? {
-            cases.extend(self.cases(&table, &schema)?);
+        for (table, schema) in &tables {
+            cases.extend(self.cases(table, schema)?);
         }
         cases.iter().try_for_each(Case::check)?;
         if let Some(folder) = self.peers.as_ref().filter(|_| cases.iter().all(|case| case.peers.is_empty())) {
@@ -108,7 +87,7 @@ impl Bench {
                 folder.display()
             );
         }
-        let mut experiments: Vec<Experiment> = self.only.iter().map(|what| what.experiment()).collect();
+        let mut experiments = self.only.clone();
         if experiments.is_empty() {
             experiments = Experiment::ALL.to_vec();
         }
@@ -116,8 +95,11 @@ impl Bench {
         experiments.dedup();
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("{}: cannot be made", self.out.display()))?;
-        let figures = Destination::new(&self.out.join(FIGURES), &[])?;
-        let files = report::Files::new(&self.out)?;
+        let read =
+            tables.iter().flat_map(|(table, schema)| [table, schema]).chain(&self.config).chain(&self.peers);
+        let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
+        let figures = Destination::new(&self.out.join(FIGURES), &read)?;
+        let files = report::Files::new(&self.out, &read)?;
 
         let bench = par_bench::Bench { cases, experiments, parts: Some(self.out.join("parts")) };
         let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
@@ -126,10 +108,10 @@ impl Bench {
         bar.enable_steady_tick(Duration::from_millis(200));
         let measured = bench.run(&|progress| {
             bar.set_length(progress.of);
-            match progress.is_new {
-                true => bar.set_position(progress.done),
+            bar.set_position(progress.done);
+            if !progress.is_new {
                 // What was done before takes no time, which must not look like speed.
-                false => bar.set_length(progress.of),
+                bar.reset_eta();
             }
             bar.set_message(format!("{} {} {}", progress.case, progress.fold, progress.what));
         });
@@ -140,10 +122,17 @@ impl Bench {
         output::write_file(figures, &csv)?;
         let report = Report::new(&measured);
         files.write(&report)?;
-        match self.json {
-            true => output::print_json(&report.json(Experiment::Answers)),
-            false => output::print(&report.text(Experiment::Answers)),
+        bench.forget();
+        // Table 1 where it was measured, and else what was.
+        let shown = match bench.experiments.contains(&Experiment::Answers) {
+            true => vec![Experiment::Answers],
+            false => bench.experiments,
+        };
+        if self.json {
+            return output::print_json(&report.json(&shown));
         }
+        let text: String = shown.iter().map(|experiment| report.text(*experiment)).collect();
+        output::print(&format!("{text}\nwritten to {}: {FIGURES}, {}\n", self.out.display(), report::WRITTEN))
     }
 
     /// The tables with their schemas.
@@ -173,6 +162,11 @@ impl Bench {
             // What is published was not measured so, and must not stand beside it.
             (Some(file), false) => {
                 let name = format!("{}, {}", case.name, folded::stem(file));
+                vec![case.asked_as(&name, case.config.clone())]
+            }
+            // Nor of another table that is only called so.
+            (_, true) if paper::benchmark(&case.name).is_some() => {
+                let name = format!("{}, not the paper's", case.name);
                 vec![case.asked_as(&name, case.config.clone())]
             }
             (_, true) => vec![case],

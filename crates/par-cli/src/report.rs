@@ -4,9 +4,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use par_bench::{Figures, Report};
+use par_bench::{Experiment, Figures, Report};
 
-use crate::bench::What;
+use crate::bench::experiment;
 use crate::output::{self, Destination};
 
 const EXAMPLES: &str = "\
@@ -19,6 +19,8 @@ Nothing is measured: the same figures give the same page, the same charts and th
 
 const PAGE: &str = "report.html";
 const PLOTS: &str = "plots";
+/// What is written, for whoever asked for it.
+pub(crate) const WRITTEN: &str = "report.html, plots/*.svg";
 
 #[derive(Args)]
 #[command(name = "report", after_help = EXAMPLES)]
@@ -29,8 +31,8 @@ pub(crate) struct Command {
     #[arg(long, value_name = "FOLDER", conflicts_with = "show")]
     out: Option<PathBuf>,
     /// Print the tables of an experiment, and write nothing
-    #[arg(long, value_name = "EXPERIMENT", value_enum)]
-    show: Option<What>,
+    #[arg(long, value_name = "EXPERIMENT", value_parser = experiment())]
+    show: Option<Experiment>,
     /// Print them as JSON
     #[arg(long, requires = "show")]
     json: bool,
@@ -40,12 +42,12 @@ impl Command {
     pub(crate) fn run(self) -> Result<()> {
         let figures = Figures::load(&self.figures)?;
         let report = Report::new(&figures);
-        let Some(what) = self.show else {
+        let Some(topic) = self.show else {
             let beside = self.figures.parent().filter(|folder| !folder.as_os_str().is_empty());
             let out = self.out.unwrap_or_else(|| beside.unwrap_or(Path::new(".")).to_path_buf());
-            return Files::new(&out)?.write(&report);
+            Files::new(&out, &[&self.figures])?.write(&report)?;
+            return output::print(&format!("written to {}: {WRITTEN}\n", out.display()));
         };
-        let topic = what.experiment();
         if report.tables(topic).is_empty() {
             bail!(
                 "{}: holds no figures of `{}`\nhint: `par bench --only {}` measures them",
@@ -54,7 +56,11 @@ impl Command {
                 topic.name()
             );
         }
-        if self.json { output::print_json(&report.json(topic)) } else { output::print(&report.text(topic)) }
+        if self.json {
+            output::print_json(&report.json(&[topic]))
+        } else {
+            output::print(&report.text(topic))
+        }
     }
 }
 
@@ -66,14 +72,21 @@ pub(crate) struct Files {
 
 impl Files {
     /// Finds out before the work what would fail after it.
-    pub(crate) fn new(folder: &Path) -> Result<Self> {
+    pub(crate) fn new(folder: &Path, inputs: &[&Path]) -> Result<Self> {
         let plots = folder.join(PLOTS);
         std::fs::create_dir_all(&plots).with_context(|| format!("{}: cannot be made", plots.display()))?;
-        Ok(Self { page: Destination::new(&folder.join(PAGE), &[])?, plots })
+        Ok(Self { page: Destination::new(&folder.join(PAGE), inputs)?, plots })
     }
 
-    /// Writes the page and a file a chart.
+    /// Writes the page and a file a chart, in place of all charts that were there.
     pub(crate) fn write(self, report: &Report<'_>) -> Result<()> {
+        for entry in std::fs::read_dir(&self.plots)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|ending| ending == "svg") {
+                std::fs::remove_file(&path)
+                    .with_context(|| format!("{}: cannot be replaced", path.display()))?;
+            }
+        }
         for (name, svg) in report.svgs() {
             output::write_file(Destination::new(&self.plots.join(name), &[])?, svg.as_bytes())?;
         }

@@ -2,8 +2,9 @@
 //!
 //! # Paper
 //! Table 1 (Q1), and Q4: `generate` is before local search, `refine` after it. `paper/generate` and `paper/refine`
-//! are the paper's PAR and PAR (+LS) made to the letter; their NLL is that of the paper's own kind of circuit.
+//! are PAR and PAR (+LS) by the paper's preset; their NLL is that of the paper's own kind of circuit.
 
+use par_data::UNKNOWN;
 use par_recourse::metrics::{Asked, Mean};
 use par_recourse::{Answer, Bundle, Method as Own};
 
@@ -15,6 +16,8 @@ use crate::method::{Method, Ours};
 
 /// People who are drawn one by one, at most.
 const SHOWN: usize = 4;
+/// Those of a fold whose NLL and changes are told one by one, at most: distributions need no more.
+const LISTED: usize = 2000;
 
 /// Measures all methods on the denied people of a fold.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
@@ -32,7 +35,7 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
         let times: Vec<f64> = judged.iter().filter_map(|(_, time)| *time).collect();
         sheet.median(peer.name(), "time_us", times, denied);
     }
-    frontier(asked, sheet);
+    frontier(fold, asked, sheet);
     people(fold, asked, sheet);
     Ok(())
 }
@@ -74,16 +77,18 @@ pub(super) fn judge(
     let replies = method.answer(fold.name, &fold.people);
     let people = fold.people.iter().zip(replies).zip(asked).filter(|(_, asked)| asked.is_some());
     let judged = people.map(|((person, reply), _)| {
-        let Some(reply) = reply else { return (None, None) };
-        let cells: Vec<&str> = reply.cells.iter().map(String::as_str).collect();
         // An answer that cannot be read, for a category that nobody had, is no answer.
-        (judge.judge(&person.cells(), &cells).ok(), reply.microseconds)
+        let judged = reply.cells.and_then(|cells| {
+            let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+            judge.judge(&person.cells(), &cells).ok()
+        });
+        (judged, reply.microseconds)
     });
     judged.collect()
 }
 
-/// The best with at most so many changes, as far as the exact search has proved it.
-fn frontier(asked: &[Option<Asked>], sheet: &mut Sheet) {
+/// The best with at most so many changes that the exact search found, up to the budget, within which it looks.
+fn frontier(fold: &Fold<'_>, asked: &[Option<Asked>], sheet: &mut Sheet) {
     let denied: Vec<&Asked> = asked.iter().flatten().collect();
     let frontiers = || {
         denied.iter().filter_map(|asked| match &asked.answers[Own::Exact as usize] {
@@ -91,8 +96,9 @@ fn frontier(asked: &[Option<Asked>], sheet: &mut Sheet) {
             Answer::Accepted { .. } | Answer::NotFound(_) => None,
         })
     };
-    let most = frontiers().flatten().map(|point| point.changes).max().unwrap_or(0);
-    for changes in 1..=most {
+    let constraints = fold.bundle.constraints();
+    let mutable = (0..constraints.features()).filter(|&feature| !constraints.is_immutable(feature)).count();
+    for changes in 1..=fold.bundle.config().answers.budget.min(mutable) {
         let best = frontiers().filter_map(|frontier| {
             let within = frontier.iter().filter(|point| point.changes <= changes);
             within.map(|point| point.log_likelihood).max_by(f64::total_cmp)
@@ -113,8 +119,8 @@ fn frontier(asked: &[Option<Asked>], sheet: &mut Sheet) {
 fn people(fold: &Fold<'_>, asked: &[Option<Asked>], sheet: &mut Sheet) {
     let bundle = &fold.bundle;
     let mut shown = 0;
-    for (person, asked) in fold.people.iter().zip(asked) {
-        let Some(asked) = asked else { continue };
+    let denied = fold.people.iter().zip(asked).filter_map(|(person, asked)| Some((person, asked.as_ref()?)));
+    for (person, asked) in denied.take(LISTED) {
         for own in Own::ALL {
             let Some(way) = asked.way(own as usize) else { continue };
             let at = |name| Metric::at(name, &[("person", &person.id)]);
@@ -130,7 +136,7 @@ fn people(fold: &Fold<'_>, asked: &[Option<Asked>], sheet: &mut Sheet) {
         for (place, feature) in bundle.schema().features().iter().enumerate() {
             let rows =
                 [("factual", &asked.factual, &person.cells), (Own::Exact.name(), &way.row, &way.cells)];
-            for (method, codes, cells) in rows {
+            for (method, codes, cells) in rows.into_iter().filter(|(_, codes, _)| codes[place] != UNKNOWN) {
                 let height = f64::from(codes[place]) / (cardinalities[place].max(2) - 1) as f64;
                 let text = feature.labels.get(&cells[place]).unwrap_or(&cells[place]);
                 let keys: [(&str, &dyn std::fmt::Display); 3] =

@@ -181,12 +181,9 @@ impl<'c> Trial<'c> {
 
     /// Asks about those who are denied, by all methods, one after the other on this thread.
     fn ask(&self, bundle: &Bundle, most: usize, at: impl Fn(&str) -> Metric, sheet: &mut Sheet) {
-        let is_denied = |person: &usize| {
-            let encoded = bundle.discretizer().encode_row(&self.people[*person].cells());
-            // What only others had cannot be read by a bundle that has not seen them.
-            encoded.is_ok_and(|encoded| bundle.probability(encoded.codes()) < bundle.threshold())
-        };
-        let denied: Vec<usize> = (0..self.people.len()).filter(is_denied).collect();
+        let denied: Vec<usize> = (0..self.people.len())
+            .filter(|&person| is_denied(bundle, &self.people[person].cells()))
+            .collect();
         let asked = evenly_spaced(&denied, most);
         let rows: Vec<Vec<&str>> = asked.iter().map(|&person| self.people[person].cells()).collect();
         for method in Method::ALL {
@@ -198,9 +195,13 @@ impl<'c> Trial<'c> {
         }
     }
 
-    /// How many rows a second are answered in batches, on one thread and on all.
+    /// How many denied rows a second are answered in batches, on one thread and on all.
     fn batches(&self, bundle: &Bundle, sheet: &mut Sheet) {
-        let rows = every(&self.test, self.test.rows().div_ceil(BATCH_ROWS).max(1));
+        let denied = self.test.select((0..self.test.rows()).filter(|&row| {
+            let cells = self.case.person(&self.test, row).cells;
+            is_denied(bundle, &cells.iter().map(String::as_str).collect::<Vec<_>>())
+        }));
+        let rows = every(&denied, denied.rows().div_ceil(BATCH_ROWS).max(1));
         let all = rayon::current_num_threads();
         let mut threads = vec![1, all];
         threads.dedup();
@@ -223,12 +224,12 @@ impl<'c> Trial<'c> {
 }
 
 /// What rows take in microseconds, each the least of its passes, since whatever else a machine does only adds to it;
-/// and whether each was answered with a proof. Those that there was no time for are absent.
+/// and whether each way that was found is proved best. Those that there was no time for are absent.
 fn times(bundle: &Bundle, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<bool>) {
     let request = Request { method, ..Request::default() };
     let mut solver = bundle.solver();
     let mut times = vec![f64::INFINITY; rows.len()];
-    let mut proved = vec![false; rows.len()];
+    let mut proved = vec![None; rows.len()];
     let begun = Instant::now();
     for (place, cells) in (0..PASSES).flat_map(|_| rows.iter().enumerate()) {
         // Somebody is always asked about.
@@ -238,12 +239,16 @@ fn times(bundle: &Bundle, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<
         let started = Instant::now();
         let answer = black_box(solver.answer(cells, &request));
         times[place] = times[place].min(started.elapsed().as_secs_f64() * 1e6);
-        proved[place] =
-            answer.is_ok_and(|answer| answer.ways().first().is_some_and(par_recourse::Way::is_optimal));
+        proved[place] = answer.ok().and_then(|answer| Some(answer.ways().first()?.is_optimal()));
     }
     times.retain(|time| time.is_finite());
-    proved.truncate(times.len());
-    (times, proved)
+    (times, proved.into_iter().flatten().collect())
+}
+
+/// Whether a row is denied. What only others had cannot be read by a bundle that has not seen them.
+fn is_denied(bundle: &Bundle, cells: &[&str]) -> bool {
+    let encoded = bundle.discretizer().encode_row(cells);
+    encoded.is_ok_and(|encoded| bundle.probability(encoded.codes()) < bundle.threshold())
 }
 
 /// Stages of a fit.
@@ -296,9 +301,7 @@ fn stages(bundle: &Bundle, spent: &Spent, rows: usize, sheet: &mut Sheet) {
 
 /// One row in so many.
 fn every(rows: &Batch, step: usize) -> Batch {
-    let mut part = rows.clone();
-    part.retain(|_, row| row % step == 0);
-    part
+    rows.select((0..rows.rows()).step_by(step))
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 
 use par_circuit::{Circuit, Code};
 use par_data::Batch;
-use par_recourse::classifier::{accuracy, auc, brier, calibration, calibration_error};
+use par_recourse::classifier::{ClassifierError, accuracy, auc, brier, calibration, calibration_error};
 use par_recourse::generator::LossTerms;
 use par_recourse::metrics::Mean;
 use par_recourse::{Card, Recourse};
@@ -72,7 +72,7 @@ fn classifier(fold: &Fold<'_>, test: &Labelled, sheet: &mut Sheet) -> Result<(),
     match youden {
         Ok(youden) => sheet.number("classifier", "youden", youden, training),
         // Four rows in five can be of one class where all are of both, and then there is nothing to choose by.
-        Err(par_recourse::Error::Classifier(_)) => {
+        Err(par_recourse::Error::Classifier(ClassifierError::OneClass { .. })) => {
             sheet.mean("classifier", "youden", Mean { mean: None, over: 0, of: training });
         }
         Err(source) => return Err(case.fit_error(fold.name, source)),

@@ -117,7 +117,8 @@ impl Again {
     }
 }
 
-/// The rows to learn from: all of them, or as many drawn with replacement; not more than a limit of either.
+/// The rows to learn from: all of them, or as many drawn with replacement; not more than a limit of either. Of a row
+/// that is drawn twice, one copy may be held back to end the training by, which then ends a little later.
 fn sample(rows: usize, is_bootstrap: bool, rng: &mut impl Rng) -> Vec<usize> {
     let count = rows.min(MAX_ROWS);
     match is_bootstrap {
@@ -148,8 +149,8 @@ fn methods(fold: &Fold<'_>) -> Result<Vec<(String, Answers)>, Error> {
         let replies = peer.answer(fold.name, &fold.people);
         let denied = replies.into_iter().zip(asked).filter(|(_, asked)| asked.is_some());
         let codes = denied.map(|(reply, _)| {
-            let reply = reply?;
-            let cells: Vec<&str> = reply.cells.iter().map(String::as_str).collect();
+            let cells = reply.cells?;
+            let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             // An answer that cannot be read, for a category that nobody had, is no answer.
             Some(fold.bundle.discretizer().encode_row(&cells).ok()?.into_codes())
         });

@@ -255,7 +255,7 @@ fn everything(figures: &Figures) -> Vec<String> {
     let mut texts = vec![report.html()];
     texts.extend(report.svgs().into_iter().map(|(_, svg)| svg));
     texts.extend(Experiment::ALL.map(|topic| report.text(topic)));
-    texts.extend(Experiment::ALL.map(|topic| serde_json::to_string(&report.json(topic)).expect("tables")));
+    texts.extend(Experiment::ALL.map(|topic| serde_json::to_string(&report.json(&[topic])).expect("tables")));
     texts
 }
 

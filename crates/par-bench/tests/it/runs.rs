@@ -50,6 +50,7 @@ fn finish(bench: &Bench) -> (Figures, Vec<(String, bool)>) {
             told.push((progress.fold.to_string(), progress.is_new));
         })
     });
+    bench.forget();
     let mut told = told.into_inner().expect("one thread");
     told.dedup();
     (without_times(figures.expect("figures")), told)
