@@ -10,8 +10,9 @@ use indicatif::{ProgressBar, ProgressStyle};
 use par_bench::{Case, Experiment, Report, paper, peers};
 use par_recourse::Config;
 
+use crate::folded::{self, Folds};
 use crate::output::{self, Destination};
-use crate::{config_file, folded, report};
+use crate::{config_file, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -39,12 +40,8 @@ pub(crate) struct Bench {
     /// Folder with tables to measure on, each beside its schema: NAME.csv, NAME.csv.gz or NAME.parquet, and NAME.toml
     #[arg(long, value_name = "FOLDER")]
     suite: Option<PathBuf>,
-    /// Column that says in which fold a row is tested [default: the schema's]
-    #[arg(long, value_name = "COLUMN")]
-    folds: Option<String>,
-    /// Column with a 1 for those who are asked about [default: the schema's `subtest`; all rows without one]
-    #[arg(long, value_name = "COLUMN")]
-    factuals: Option<String>,
+    #[command(flatten)]
+    folds: Folds,
     /// Settings, as TOML, instead of the usual ones and those for tables of the paper
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -150,7 +147,7 @@ impl Bench {
             Some(file) => config_file::laid_over(&Config::default(), file)?,
             None => Config::default(),
         };
-        let mut case = folded::case(table, schema, self.folds.as_deref(), self.factuals.as_deref(), config)?;
+        let mut case = folded::case(table, schema, &self.folds, config)?;
         let known = paper::benchmarks_of(&case.schema);
         if let Some(file) = self.peers_of(table)? {
             case.peers = peers::load(file, &case)?;

@@ -12,9 +12,10 @@ use par_recourse::{Config, Mean, Method};
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped, percent};
+use crate::config_file;
 use crate::fit::Preset;
+use crate::folded::{self, Folds};
 use crate::output::{self, Destination};
-use crate::{config_file, folded};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -30,8 +31,8 @@ so that what is found is never worse on these folds.
 What is made small is the regret: how many nats worse than the exact answer a person's answer is, each change at
 its price; 10 for no answer where there is one, and at most. A trial that after some folds does worse than the
 median of the complete ones is given up. The people who are asked about choose the settings, so figures on the
-same folds are better afterwards than those on others. Same table, same settings, same seed: the same file, on any
-number of threads.";
+same folds are better afterwards than those on others. Same table, same settings, same seed: the same settings are
+found, on any number of threads. A search that is interrupted leaves nothing.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -47,12 +48,8 @@ pub(crate) struct Tune {
     /// Where all trials go, as CSV
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
-    /// Column that says in which fold a row is tested [default: the schema's]
-    #[arg(long, value_name = "COLUMN")]
-    folds: Option<String>,
-    /// Column with a 1 for those who are asked about [default: the schema's `subtest`; all rows without one]
-    #[arg(long, value_name = "COLUMN")]
-    factuals: Option<String>,
+    #[command(flatten)]
+    folds: Folds,
     /// Settings to start from, as TOML
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -104,8 +101,8 @@ impl Tune {
         if let Some(file) = &self.config {
             config = config_file::laid_over(&config, file)?;
         }
-        let (folds, factuals) = (self.folds.as_deref(), self.factuals.as_deref());
-        let case = folded::case(&self.table, &self.schema, folds, factuals, config)?;
+        let case = folded::case(&self.table, &self.schema, &self.folds, config)?;
+        case.check()?;
         let search = par_bench::Tune {
             case: &case,
             trials: usize::try_from(self.trials)?,

@@ -52,7 +52,9 @@ fn lines_that_cannot_be_meant_are_named() {
     assert_eq!(refused(",0,p0,0,1,,,,,0,\n"), said("`method` is empty, expected a name"));
     assert_eq!(
         refused("refine,0,p0,0,1,,,,,0,\n"),
-        said("`method` is `refine`, a name of our own\nhint: give it another, without a slash")
+        said(
+            "`method` is `refine`, which is a name of ours, or has a slash as ours have\nhint: give it another"
+        )
     );
     assert_eq!(
         refused("FACE,0,p0,-1,1,,,,,0,\n"),
