@@ -9,7 +9,7 @@ use crate::text::{without_sign_of_zero, wrapped};
 /// Room for one character of a tick's text.
 pub(crate) const CHARACTER: f64 = 6.9;
 /// Room for one character of a name, which has wider letters than numbers.
-const LETTER: f64 = 7.4;
+const LETTER: f64 = 7.6;
 /// A name on an axis that is longer is cut.
 const LONGEST: usize = 26;
 /// Room at the right of the axes.

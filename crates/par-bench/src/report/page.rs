@@ -181,7 +181,8 @@ fn table(table: &Table) -> Markup {
             Source::Published => "<tr class=\"published\">",
             Source::Aim => "<tr class=\"aim\">",
         });
-        markup.element("<th scope=\"row\">", &row.name, "</th>");
+        // What is left out keeps its minus.
+        markup.element("<th scope=\"row\">", row.name.replace(" -", " \u{2011}"), "</th>");
         for own in &row.cells {
             markup.add(&cell(own));
         }

@@ -16,8 +16,8 @@ const MEASURES: [(&str, &str, usize, f64, bool); 5] = [
     ("similarity", "similarity", 1, 1.0, false),
     ("sparsity", "sparsity", 1, 1.0, false),
 ];
-/// Wide enough for the names of measures.
-const WIDTH: f64 = 540.0;
+/// Wide enough for the names of measures, and no wider, so that letters are large enough on a phone.
+const WIDTH: f64 = 475.0;
 
 pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     let mut charts = Vec::new();
@@ -66,8 +66,8 @@ fn chart(view: &View<'_>, case: &str, rows: &[Ablation<'_>]) -> Option<Chart> {
             chart.cell(class, (column as f64, row as f64), &text);
         }
     }
-    chart.key("worse l3", Sign::Bar, "▾ much worse").key("worse l1", Sign::Bar, "▾ a little worse");
-    chart.key("better l1", Sign::Bar, "▴ a little better").key("better l3", Sign::Bar, "▴ much better");
+    chart.key("worse l3", Sign::Bar, "▾ much worse").key("worse l1", Sign::Bar, "▾ worse");
+    chart.key("better l1", Sign::Bar, "▴ better").key("better l3", Sign::Bar, "▴ much better");
     Some(chart)
 }
 

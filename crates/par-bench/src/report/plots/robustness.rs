@@ -16,7 +16,7 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     }
     let charts = [("score", "mean score"), ("validity", "share still accepted")]
         .map(|(metric, label)| (String::new(), chart(view, case, &methods, metric, label)));
-    let caption = "A faint dot a classifier, the large one their mean. The nearer to the right and the closer together, the \
+    let caption = "A faint dot a classifier, the diamond their mean. The nearer to the right and the closer together, the \
                    less an answer depends on which classifier happens to be deployed.";
     let plot =
         Plot::new(Experiment::Robustness, case, "robustness", "Answers under other classifiers", caption);
