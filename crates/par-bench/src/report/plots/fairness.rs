@@ -57,7 +57,7 @@ fn chart(case: &str, groups: &[&Group<'_>], (title, label, scale, gap): &Measure
     for (place, (gap, group)) in gaps.iter().zip(groups).enumerate() {
         let place = place as f64;
         let Some(gap) = gap else {
-            chart.label("start plain", (0.0, place), -4.0, " too few");
+            chart.label("start plain", (0.0, place), -4.0, "\u{a0}\u{a0}too few");
             continue;
         };
         let class = if gap.is_clear() { "exact" } else { "exact hollow" };
