@@ -500,7 +500,7 @@ mod tests {
         let svg = chart.svg().into_string();
         assert!(svg.starts_with("<svg viewBox=\"0 0 200 182\""), "{svg}");
         assert!(svg.contains("x=\"0\" y=\"138\">one</text>"), "{svg}");
-        assert!(svg.contains("x=\"14\" y=\"172\">→ skilled</text>"), "{svg}");
+        assert!(svg.contains("x=\"14\" y=\"172\">resident → skilled</text>"), "{svg}");
     }
 
     #[test]
