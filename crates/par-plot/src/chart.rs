@@ -4,16 +4,20 @@
 use crate::axis::{Axis, Kind};
 use crate::markup::Markup;
 use crate::page;
-use crate::text::without_sign_of_zero;
+use crate::text::{without_sign_of_zero, wrapped};
 
 /// Room for one character of a tick's text.
 pub(crate) const CHARACTER: f64 = 6.9;
+/// Room for one character of a name, which has wider letters than numbers.
+const LETTER: f64 = 7.6;
 /// A name on an axis that is longer is cut.
-const LONGEST: usize = 27;
+const LONGEST: usize = 26;
 /// Room at the right of the axes.
 const MARGIN: f64 = 14.0;
 /// The height of a line of the key.
 const KEY_LINE: f64 = 19.0;
+/// The height of a line of a note.
+const NOTE_LINE: f64 = 17.0;
 
 /// A chart that is being drawn. What is added later covers what was added before.
 #[derive(Clone, Debug)]
@@ -29,6 +33,7 @@ pub struct Chart {
     description: String,
     marks: Markup,
     key: Vec<(&'static str, Sign, String)>,
+    notes: Vec<String>,
 }
 
 /// The shape of a mark.
@@ -64,6 +69,7 @@ impl Chart {
     pub fn new(description: &str, (width, height): (f64, f64), x: Axis, y: Axis) -> Self {
         let length = |(_, text): &(f64, String)| text.chars().count().min(LONGEST);
         let longest = y.ticks.iter().map(length).max().unwrap_or(0);
+        let character = if y.kind == Kind::Names { LETTER } else { CHARACTER };
         let top = if y.label.is_empty() { 10.0 } else { 30.0 };
         let bottom = match (x.ticks.is_empty(), x.label.is_empty()) {
             (true, true) => height - 4.0,
@@ -73,7 +79,7 @@ impl Chart {
         Self {
             width,
             height,
-            left: 8.0 + CHARACTER * longest as f64,
+            left: 8.0 + character * longest as f64,
             bottom,
             top,
             x,
@@ -81,6 +87,7 @@ impl Chart {
             description: description.to_string(),
             marks: Markup::default(),
             key: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -239,6 +246,12 @@ impl Chart {
         self
     }
 
+    /// Adds a sentence below the key, in as many lines as it needs.
+    pub fn note(&mut self, text: impl Into<String>) -> &mut Self {
+        self.notes.push(text.into());
+        self
+    }
+
     /// The whole of it, to stand in a page.
     pub fn svg(&self) -> Markup {
         let mut svg = Markup::default();
@@ -269,8 +282,23 @@ impl Chart {
     }
 
     fn full_height(&self) -> f64 {
+        let lines = self.note_lines().len() as f64;
+        self.key_end() + NOTE_LINE * lines + if lines > 0.0 { 6.0 } else { 0.0 }
+    }
+
+    /// Where the key ends, and notes begin.
+    fn key_end(&self) -> f64 {
         let lines = self.key_places().last().map_or(0.0, |(_, line)| line + 1.0);
         self.height + KEY_LINE * lines + if lines > 0.0 { 6.0 } else { 0.0 }
+    }
+
+    /// The lines of the notes, each with whether it goes on with the one before.
+    fn note_lines(&self) -> Vec<(bool, String)> {
+        let lines = |note: &String| -> Vec<(bool, String)> {
+            let text = wrapped(note, "", (self.width / LETTER) as usize);
+            text.lines().enumerate().map(|(place, line)| (place > 0, line.to_string())).collect()
+        };
+        self.notes.iter().flat_map(lines).collect()
     }
 
     /// Where the entries of the key stand: from the left, in lines.
@@ -335,6 +363,10 @@ impl Chart {
                 }
             }
             words(&mut svg, "<text class=\"entry start\" x=\"", (left + 22.0, y + 4.0), text, usize::MAX);
+        }
+        for (place, (goes_on, line)) in self.note_lines().iter().enumerate() {
+            let at = (if *goes_on { 14.0 } else { 0.0 }, self.key_end() + 13.0 + NOTE_LINE * place as f64);
+            words(&mut svg, "<text class=\"entry start\" x=\"", at, line, usize::MAX);
         }
         svg
     }
@@ -462,6 +494,16 @@ mod tests {
     }
 
     #[test]
+    fn notes_stand_below_the_key_and_are_wrapped_not_cut() {
+        let mut chart = chart();
+        chart.key("exact", Sign::Line, "short").note("one").note("Job: unskilled and resident → skilled");
+        let svg = chart.svg().into_string();
+        assert!(svg.starts_with("<svg viewBox=\"0 0 200 182\""), "{svg}");
+        assert!(svg.contains("x=\"0\" y=\"138\">one</text>"), "{svg}");
+        assert!(svg.contains("x=\"14\" y=\"172\">resident → skilled</text>"), "{svg}");
+    }
+
+    #[test]
     fn every_shape_is_another_path() {
         let shapes =
             [Shape::Circle, Shape::Square, Shape::Diamond, Shape::Triangle, Shape::Pointer, Shape::Cross];
@@ -475,7 +517,7 @@ mod tests {
         let name = "x".repeat(40);
         let axes = (Axis::shares("share"), Axis::names("", [name.as_str()]));
         let svg = Chart::new("", (300.0, 60.0), axes.0, axes.1).svg().into_string();
-        assert!(svg.contains(&format!(">{}…<title>{name}</title></text>", "x".repeat(26))), "{svg}");
+        assert!(svg.contains(&format!(">{}…<title>{name}</title></text>", "x".repeat(25))), "{svg}");
     }
 
     #[test]

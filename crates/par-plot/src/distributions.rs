@@ -36,7 +36,8 @@ pub fn histograms(label: &str, width: f64, series: &[Series]) -> Vec<Chart> {
     let mut charts = Vec::new();
     for (place, own) in series.iter().enumerate() {
         let is_last = place + 1 == series.len();
-        let axes = (axis(if is_last { label } else { "" }), Axis::around("", [0.0, 1.3 * highest], 4).ends());
+        let axes =
+            (axis(if is_last { label } else { "" }), Axis::around("", [0.0, 1.3 * highest], 12).ends());
         let top = axes.1.range().1;
         let description = format!("How {} is distributed: {label}", own.name);
         let mut chart =

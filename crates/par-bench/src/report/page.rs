@@ -170,6 +170,8 @@ fn table(table: &Table) -> Markup {
         .raw("</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
     markup.text(format!("{}: {}", table.case, table.title)).raw("\"><table class=\"figures\">\n<thead><tr>");
     for column in &table.columns {
+        // A head breaks between words, not before a unit or within `40-20`.
+        let column = column.replace(", %", ",\u{a0}%").replace('-', "\u{2011}");
         markup.element("<th scope=\"col\">", column, "</th>");
     }
     markup.raw("</tr></thead>\n<tbody>\n");
@@ -179,7 +181,8 @@ fn table(table: &Table) -> Markup {
             Source::Published => "<tr class=\"published\">",
             Source::Aim => "<tr class=\"aim\">",
         });
-        markup.element("<th scope=\"row\">", &row.name, "</th>");
+        // What is left out keeps its minus.
+        markup.element("<th scope=\"row\">", row.name.replace(" -", " \u{2011}"), "</th>");
         for own in &row.cells {
             markup.add(&cell(own));
         }
@@ -206,7 +209,9 @@ fn cell(cell: &Cell) -> Markup {
         None => &mut markup,
     };
     if !cell.note.is_empty() {
-        markup.element("<small>", &cell.note, "</small>");
+        // A note breaks before its interval or not at all.
+        let note = cell.note.replace(' ', "\u{a0}").replace("\u{a0}[", " [");
+        markup.element("<small>", note, "</small>");
     }
     markup.raw("</td>");
     markup

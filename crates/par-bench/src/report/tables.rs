@@ -46,7 +46,8 @@ fn answered(view: &View<'_>, case: &str, method: &str) -> Option<Spread> {
     view.spread(case, method, "score").or_else(|| view.spread(case, method, "nll"))
 }
 
-/// The cells after one that says how many of the denied have an answer, right or wrong, so that not every cell has to.
+/// The cells after one that says how many of the denied have an answer, right or wrong, and of how many folds, so that
+/// not every cell has to.
 fn after_answered(answered: Option<&Spread>, mut cells: Vec<Cell>) -> Vec<Cell> {
     let answered = answered
         .map_or_else(String::new, |spread| format!("{} of {}", grouped(spread.over), grouped(spread.of)));
@@ -55,7 +56,15 @@ fn after_answered(answered: Option<&Spread>, mut cells: Vec<Cell>) -> Vec<Cell> 
             cell.note = rest.trim_start_matches(", ").to_string();
         }
     }
-    cells.insert(0, Cell::text(answered));
+    let folds = cells
+        .iter()
+        .find(|cell| cell.note.ends_with(" folds") && !cell.note.contains(", "))
+        .map(|cell| cell.note.clone());
+    let folds = folds.unwrap_or_default();
+    for cell in cells.iter_mut().filter(|cell| cell.note == folds) {
+        cell.note.clear();
+    }
+    cells.insert(0, Cell::text(answered).noted(folds));
     cells
 }
 
@@ -78,6 +87,6 @@ mod tests {
         let other = Cell::text("2").noted("3 of 106");
         let cells = after_answered(Some(&spread), vec![cell, other]);
         let notes: Vec<&str> = cells.iter().map(|cell| cell.note.as_str()).collect();
-        assert_eq!((cells[0].text.as_str(), notes), ("16 of 106", vec!["", "4 of 5 folds", "3 of 106"]));
+        assert_eq!((cells[0].text.as_str(), notes), ("16 of 106", vec!["4 of 5 folds", "", "3 of 106"]));
     }
 }

@@ -72,9 +72,14 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         chart.key("published dashed", Sign::Line, "published: seconds an answer, learning not counted");
     }
     let crossing = crossing(&lines);
+    let others = match lines.iter().any(|line| line.class.starts_with("published")) {
+        true => {
+            "learning included for ours and left out for the published methods, whose times are from other machines"
+        }
+        false => "learning included",
+    };
     let caption = format!(
-        "What it takes altogether to answer so many people, learning included for ours and left out for the published \
-         methods, whose times are from other machines; both axes are logarithmic.{crossing}"
+        "What it takes altogether to answer so many people, {others}; both axes are logarithmic.{crossing}"
     );
     vec![Plot::new(Experiment::Growth, case, "amortization", "When learning pays", caption).chart("", chart)]
 }

@@ -20,7 +20,7 @@ const MEASURES: [Measure; 5] = [
     ("Recourse is available", "percentage points more often", 100.0, |gaps| gaps.available),
     ("Changes", "features more", 1.0, |gaps| gaps.sparsity),
     ("NLL", "nats more, less plausible", 1.0, |gaps| gaps.nll),
-    ("Distance", "more", 1.0, |gaps| gaps.distance),
+    ("Distance", "distance more, further to go", 1.0, |gaps| gaps.distance),
 ];
 
 pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
@@ -34,7 +34,8 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         MEASURES.iter().filter_map(|measure| Some((measure.0.to_string(), chart(case, &shown, measure)?)));
     let left_out = all.len() - shown.len();
     let mut caption = "Each group against everybody else of the same feature, with 95 % intervals: to the right of the line is \
-                       more than the others, filled marks are those whose interval leaves zero out."
+                       more than the others, filled marks are those whose interval leaves zero out; \
+                       where there are too few people for an interval, it says so."
         .to_string();
     if left_out > 0 {
         caption.push_str(&format!(" The {SHOWN} largest groups; {left_out} smaller ones are in the table."));
@@ -54,8 +55,11 @@ fn chart(case: &str, groups: &[&Group<'_>], (title, label, scale, gap): &Measure
     let mut chart = Chart::new(&description, (SIZE.0, tall(groups.len())), x, y);
     chart.upright("faint", 0.0);
     for (place, (gap, group)) in gaps.iter().zip(groups).enumerate() {
-        let Some(gap) = gap else { continue };
         let place = place as f64;
+        let Some(gap) = gap else {
+            chart.label("start plain", (0.0, place), -4.0, "\u{a0}\u{a0}too few");
+            continue;
+        };
         let class = if gap.is_clear() { "exact" } else { "exact hollow" };
         chart.interval_across("exact", (scale * gap.low, scale * gap.high), place);
         let title = format!("{}: {}", group.feature, group.name);

@@ -6,13 +6,14 @@ use crate::experiment::Experiment;
 use crate::figures::Figure;
 use crate::report::methods::EXACT;
 use crate::report::plot::{Layout, Plot, SIZE};
-use crate::report::view::View;
+use crate::report::view::{View, number};
+use par_plot::text::decimal;
 
 /// People who are drawn, at most.
 const SHOWN: usize = 4;
 const FACTUAL: &str = "factual";
 /// The longest text of a cell.
-const LONGEST: usize = 16;
+const LONGEST: usize = 90;
 
 pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     let all = view.named(case, FACTUAL, "coordinate");
@@ -34,9 +35,9 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         };
         Some((format!("Person {person}"), chart(person, &own(FACTUAL), &own(EXACT.key))?))
     });
-    let caption = "Each line is a feature, from its lowest bin or first category at the left to its highest or last at \
+    let caption = "Each row is a feature, from its lowest bin or first category at the left to its highest or last at \
                    the right. Outlines are how the person is, filled marks the recourse that the exact search proves; \
-                   what changes is written out.";
+                   what changes is drawn strongly and written out below.";
     let plot = Plot::new(Experiment::Answers, case, "people", "A few people, before and after", caption);
     plot.charts(charts, Layout::Panels).if_any().into_iter().collect()
 }
@@ -58,31 +59,51 @@ fn chart(person: &str, before: &[&Figure], after: &[&Figure]) -> Option<Chart> {
         let at = |(row, name): (usize, &&str)| Some((find(figures, name)?.0, row as f64));
         names.iter().enumerate().filter_map(at).collect()
     };
-    chart.line("dashed faint", "before", &line(before)).line("exact", "after", &line(after));
+    let (old, new) = (line(before), line(after));
+    chart.line("exact faint", "after", &new);
+    // Where both lines run together, one is enough.
+    for pair in old.windows(2).filter(|pair| !new.windows(2).any(|own| own == *pair)) {
+        chart.line("dashed faint", "before", pair);
+    }
     for (row, name) in names.iter().enumerate() {
         let row = row as f64;
         let (Some((from, cell)), Some((to, new))) = (find(before, name), find(after, name)) else { continue };
         if cell == new {
-            chart.mark("exact", Shape::Square, (to, row), &format!("{name}: {cell}"));
+            chart.mark("exact small", Shape::Square, (to, row), &format!("{name}: {cell}"));
             continue;
         }
         let title = format!("{name}: {cell} → {new}");
-        chart.mark("hollow", Shape::Circle, (from, row), &title).mark(
-            "exact",
-            Shape::Square,
-            (to, row),
-            &title,
-        );
-        let text = format!("{} → {}", cut(&cell), cut(&new));
-        chart.label("start exact light", (0.0, row), 7.0, &text);
+        chart.line("exact strong", &title, &[(from, row), (to, row)]);
+        chart.mark("hollow", Shape::Circle, (from, row), &title);
+        chart.mark("exact", Shape::Square, (to, row), &title);
+        chart.note(format!("{name}: {} → {}", short(&cell), short(&new)));
     }
     chart.key("hollow", Sign::Mark(Shape::Circle), "before").key("exact", Sign::Mark(Shape::Square), "after");
+    chart.key("exact small", Sign::Mark(Shape::Square), "as it was");
     Some(chart)
 }
 
-fn cut(cell: &str) -> String {
+/// A cell as short as it can be read: without digits that nobody needs, or cut.
+fn short(cell: &str) -> String {
+    let decimals = cell.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+    if let Some(number) = number(cell).filter(|number| decimals > 3 && number.abs() >= 0.01) {
+        return decimal(number, 3);
+    }
     match cell.chars().count() > LONGEST {
         true => cell.chars().take(LONGEST - 1).chain(['…']).collect(),
         false => cell.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_short_but_say_what_they_said() {
+        let cells = ["0.971792188", "0.00012345", "-1.25", "9th", "1.2.3456", &"x".repeat(91)];
+        let short: Vec<String> = cells.iter().map(|cell| short(cell)).collect();
+        assert_eq!(short[..5], ["0.972", "0.00012345", "-1.25", "9th", "1.2.3456"]);
+        assert_eq!(short[5], "x".repeat(89) + "…");
     }
 }

@@ -16,7 +16,7 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     }
     let charts = [("score", "mean score"), ("kept", "share still accepted")]
         .map(|(metric, label)| (String::new(), chart(view, case, &methods, metric, label)));
-    let caption = "A faint dot a classifier, the large one their mean. The nearer to the right and the closer together, the \
+    let caption = "A faint dot a classifier, the diamond their mean. The nearer to the right and the closer together, the \
                    less an answer depends on which classifier happens to be deployed.";
     let plot =
         Plot::new(Experiment::Robustness, case, "robustness", "Answers under other classifiers", caption);
@@ -25,9 +25,13 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
 
 fn chart<'f>(view: &View<'f>, case: &'f str, methods: &[Method<'f>], metric: &'f str, label: &str) -> Chart {
     let y = Axis::names("", methods.iter().map(|method| method.label)).reversed();
+    let x = match metric {
+        "score" => Axis::around(label, [0.0, 1.0], 5),
+        _ => Axis::shares(label),
+    };
     let description =
         format!("{label} of answers on {case} under classifiers that were trained again, by method");
-    let mut chart = Chart::new(&description, (SIZE.0, tall(methods.len())), Axis::shares(label), y);
+    let mut chart = Chart::new(&description, (SIZE.0, tall(methods.len())), x, y);
     for (place, method) in methods.iter().enumerate() {
         let place = place as f64;
         let mut means = Vec::new();

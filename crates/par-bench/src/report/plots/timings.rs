@@ -40,7 +40,8 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
         chart.key("refine", Sign::Mark(Shape::Circle), "measured here");
         chart.key(hollow("published"), Sign::Mark(Shape::Circle), "published, other machines");
     }
-    let caption = "Every step to the right is ten times as long. Ours are of one thread while the other cores are busy \
-                   with other folds; peers' and published times are from other machines.";
+    let caption = "The axis is logarithmic: every line is as many times as long as the one before it. Ours are of one \
+                   thread while the other cores are busy with other folds; peers' and published times are from other \
+                   machines.";
     vec![Plot::new(Experiment::Answers, case, "timings", "Time of an answer", caption).chart("", chart)]
 }
