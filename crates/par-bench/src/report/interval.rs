@@ -4,6 +4,8 @@ use crate::figures::Figure;
 
 /// 0.975 of the standard normal distribution lies below.
 const Z: f64 = 1.959_963_984_540_054;
+/// A mean of fewer people is not nearly normal.
+const LEAST: f64 = 10.0;
 
 /// A difference, and between what it lies.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -111,9 +113,9 @@ impl Sample {
     }
 
     /// The difference to another mean, with the interval that Welch's standard error and the normal distribution give;
-    /// absent where one of them is of fewer than two.
+    /// absent where one of them is of too few people for that.
     pub(crate) fn minus(self, other: Self) -> Option<Difference> {
-        if self.count < 2.0 || other.count < 2.0 {
+        if self.count < LEAST || other.count < LEAST {
             return None;
         }
         let error = |sample: Self| sample.squares / (sample.count - 1.0) / sample.count;

@@ -32,12 +32,15 @@ pub(crate) const PRESET: [Method<'static>; 2] = [
 pub(crate) const PUBLISHED: [&str; 2] = ["PAR", "PAR (+LS)"];
 pub(crate) const FRONTIER: &str = "frontier";
 
-/// Methods of others whose answers were scored here: all that have a score and are none of ours.
+/// Methods of others whose answers were scored here, also where there was none: all that have a validity and are none
+/// of ours.
 pub(crate) fn peers<'f>(view: &View<'f>, case: &'f str) -> Vec<Method<'f>> {
     let is_peer = |method: &&'f str| {
         let own = OURS.iter().any(|own| own.key == *method) || *method == FRONTIER;
         let variant = ["/generate", "/refine", "/exact", "/encoder"].iter().any(|end| method.ends_with(end));
-        !own && !variant && view.named(case, method, "score").iter().any(|figure| figure.value.is_some())
+        let scored =
+            |figure: &&crate::figures::Figure| figure.metric.keys.is_empty() && figure.value.is_some();
+        !own && !variant && view.named(case, method, "validity").iter().copied().any(|figure| scored(&figure))
     };
     let peer = |key: &'f str| Method { key, label: key, class: "peer", shape: Shape::Cross };
     view.methods(case).iter().copied().filter(is_peer).map(peer).collect()

@@ -120,10 +120,17 @@ fn notes<'f>(view: &View<'f>, case: &'f str, has_peers: bool, is_published: bool
         over_folds(view.folds(case))
     )];
     let count = |name: &str| Share::pooled(view.named(case, "people", name).iter().copied());
-    let (denied, possible) = (count("denied"), count("possible"));
+    let (denied, possible, readable) = (count("denied"), count("possible"), count("readable"));
     if denied.of > 0.0 {
+        let unread = match readable.of - readable.yes {
+            0.0 => String::new(),
+            unread => format!(
+                " {} more cannot be read, for a value that no training row has, and are left out.",
+                grouped(unread as u64)
+            ),
+        };
         notes.push(format!(
-            "Of {} people who are asked about, our classifier denies {}; for {} of these there is a recourse.",
+            "Of {} people who are asked about, our classifier denies {}; for {} of these there is a recourse.{unread}",
             grouped(denied.of as u64),
             grouped(denied.yes as u64),
             grouped(possible.yes as u64)
@@ -150,7 +157,8 @@ fn notes<'f>(view: &View<'f>, case: &'f str, has_peers: bool, is_published: bool
             "Published rows are the paper's, with its own classifier, which is not published, other denied people \
              and its own LearnSPN circuits; ours are the sampled rows of the same folds that our classifier denies, \
              with as many bins as the published figures fit. The published NLL of the baselines is that of raw values \
-             under the models of LiCE and never comparable to that of bins; that of PAR is of bins."
+             under the models of LiCE and never comparable to that of bins; that of PAR is of bins. Published \
+             actionability counts people without an answer as ones that cannot act."
                 .to_string(),
         );
         notes.push(
@@ -180,6 +188,7 @@ mod tests {
             sheet.mean("refine", "gap", Mean { mean: Some(0.04), over, of: 20 });
             sheet.mean("refine", "median_gap", Mean { mean: Some(0.0), over, of: 20 });
             sheet.mean("refine", "time_us", Mean { mean: Some(108.0), over, of: 20 });
+            sheet.mean("LiCE_median", "validity", Mean { mean: Some(0.3), over: 20, of: 20 });
             sheet.mean("LiCE_median", "score", Mean { mean: Some(0.4), over: 9, of: 20 });
             all.extend(sheet.into_figures());
         }

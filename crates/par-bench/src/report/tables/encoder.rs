@@ -24,7 +24,8 @@ fn logits(view: &View<'_>, case: &str) -> Option<Table> {
         .map(|(method, label)| Row::new(*label, measures(view, case, method, &shares)))
         .collect();
     if let Some(published) = paper::benchmark(case).and_then(|benchmark| benchmark.encoder) {
-        let cells = vec![range(published.relative_l1), range(published.moved)];
+        let [least, most] = published.relative_l1;
+        let cells = vec![range(least, Some(most)), range(published.moved, published.moved_most)];
         rows.push(Row { source: Source::Published, ..Row::new("published, least to most", cells) });
     }
     let columns = ["generator", "relative ℓ1 change %", "logits moved by more than 0.5, %"];
@@ -39,10 +40,14 @@ fn logits(view: &View<'_>, case: &str) -> Option<Table> {
     ]))
 }
 
-fn range([least, most]: [f64; 2]) -> Cell {
+fn range(least: f64, most: Option<f64>) -> Cell {
     let write = |share: f64| Unit::Percent(0).number(share);
-    let numbers = vec![Number::plain(least), Number::plain(most)];
-    Cell { numbers, ..Cell::text(format!("{} to {}", write(least), write(most))) }
+    let text = match most {
+        Some(most) => format!("{} to {}", write(least), write(most)),
+        None => format!("over {}", write(least)),
+    };
+    let numbers = [least].into_iter().chain(most).map(Number::plain).collect();
+    Cell { numbers, ..Cell::text(text) }
 }
 
 fn features<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {

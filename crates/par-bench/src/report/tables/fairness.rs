@@ -125,7 +125,7 @@ pub(super) fn tables<'f>(view: &View<'f>, case: &'f str) -> Vec<Table> {
 fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
     let groups = groups(view, case);
     let mut columns: Vec<String> =
-        ["group", "people", "denied %", "available %", "changes", "NLL", "distance"]
+        ["group", "people", "denied %", "asked", "available %", "changes", "NLL", "distance"]
             .map(String::from)
             .to_vec();
     columns.extend((1..=CHANGES).map(|changes| format!("within {changes}, %")));
@@ -133,6 +133,7 @@ fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
         let mut cells = vec![
             Cell::text(grouped(group.denied.of as u64)),
             share(group.denied, group.gaps.denied),
+            count(group.available),
             share(group.available, group.gaps.available),
             mean(group.sparsity, group.gaps.sparsity),
             mean(group.nll, group.gaps.nll),
@@ -145,14 +146,14 @@ fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
     let rows = groups.iter().map(row).collect();
     let table = Table::new(Experiment::Fairness, case, "what recourse costs whom", &columns, rows)?;
     let within = match who_is_within(view, case) == EXACT.key {
-        true => "by the exact search, which proves it",
+        true => "by the exact search",
         false => "that refine came upon",
     };
     Some(table.noted([
-        "Groups of every feature that nobody can change, over all test rows of all folds; recourse is that of refine. \
-         With each figure stand its difference to everybody else of the same feature and a 95 % interval for it, \
-         Newcombe's for shares, Welch's with the normal distribution for means, and a star where zero is outside. Of \
-         twenty intervals, one leaves it out by chance alone."
+        "Groups of every feature that nobody can change, over all test rows of all folds; of the denied, at most 2,000 \
+         a fold were asked about. Recourse is that of refine. With each figure stand its difference to everybody else of the same feature and a 95 % interval for it, \
+         Newcombe's for shares, Welch's with the normal distribution for means of at least ten people, and a star where \
+         zero is outside. Of twenty intervals, one leaves it out by chance alone."
             .to_string(),
         format!(
             "Denied: the share of the group's rows that the classifier denies. Available: the share of its denied for \
@@ -160,6 +161,10 @@ fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
              those who have one."
         ),
     ]))
+}
+
+fn count(share: Share) -> Cell {
+    if share.of > 0.0 { Cell::text(grouped(share.of as u64)) } else { Cell::default() }
 }
 
 fn share(share: Share, gap: Option<Difference>) -> Cell {

@@ -84,7 +84,7 @@ fn answers<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
     };
     let mut columns = vec!["method".to_string(), "an answer".to_string()];
     columns.extend(threads.iter().map(|count| match *count {
-        "1" => "answers a second, 1 thread".to_string(),
+        "1" => "denied rows a second, 1 thread".to_string(),
         count => format!("{count} threads"),
     }));
     let columns: Vec<&str> = columns.iter().map(String::as_str).collect();

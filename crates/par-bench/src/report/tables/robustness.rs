@@ -64,7 +64,7 @@ fn table<'f>(view: &View<'f>, case: &'f str, metric: &'f str, title: &str, unit:
     ]))
 }
 
-/// How often a classifier that was trained again decides as the deployed one, which bounds what answers can keep.
+/// How often a classifier that was trained again decides as the deployed one.
 fn agreement(view: &View<'_>, case: &str, metric: &str, classifiers: &[&str]) -> Option<Row> {
     if metric != "kept" {
         return None;
