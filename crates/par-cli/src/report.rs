@@ -73,9 +73,13 @@ pub(crate) struct Files {
 impl Files {
     /// Finds out before the work what would fail after it.
     pub(crate) fn new(folder: &Path, inputs: &[&Path]) -> Result<Self> {
-        let plots = folder.join(PLOTS);
-        std::fs::create_dir_all(&plots).with_context(|| format!("{}: cannot be made", plots.display()))?;
-        Ok(Self { page: Destination::new(&folder.join(PAGE), inputs)?, plots })
+        let make = |folder: &Path| {
+            std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))
+        };
+        make(folder)?;
+        let (page, plots) = (Destination::new(&folder.join(PAGE), inputs)?, folder.join(PLOTS));
+        make(&plots)?;
+        Ok(Self { page, plots })
     }
 
     /// Writes the page and a file a chart, in place of all charts that were there.

@@ -55,6 +55,27 @@ fn a_table_that_cannot_be_parted_into_folds() {
 }
 
 #[test]
+fn what_is_read_is_not_written_over() {
+    let sandbox = Sandbox::with_applicants();
+    sandbox.write("figures.csv", applicants());
+    let arguments =
+        ["bench", "--table", "figures.csv", "--schema", "applicants.toml", "--config", "quick.toml"];
+    insta::assert_snapshot!(sandbox.refused(&[&arguments[..], &["--out", "."]].concat()), @"
+    error: ./figures.csv: is read from, and writing would replace it
+    hint: write to another file
+    ");
+}
+
+#[test]
+fn a_table_that_is_only_called_like_one_of_the_papers_has_nothing_published_beside_it() {
+    let sandbox = Sandbox::with_applicants();
+    sandbox.write("applicants.toml", format!("name = \"adult\"\n{}", sandbox.read("applicants.toml")));
+    let told = sandbox.run(&[&BENCH[..], &["--only", "quality"]].concat());
+    assert!(told.starts_with("adult, not the paper's: bins, classifier and circuits\n"), "{told}");
+    assert!(!told.contains("published"), "{told}");
+}
+
+#[test]
 fn an_unknown_experiment() {
     let error = refused(&["--only", "answers,speed"]);
     assert!(error.starts_with("error: invalid value 'speed' for '--only <EXPERIMENT>'\n"), "{error}");

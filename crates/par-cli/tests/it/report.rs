@@ -19,7 +19,8 @@ fn a_report_is_made_again_from_figures_alone_and_is_the_same() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("run")).expect("a folder");
     sandbox.write("run/figures.csv", figures());
-    assert_eq!(sandbox.run(&["report", "run/figures.csv"]), "");
+    let told = sandbox.run(&["report", "run/figures.csv"]);
+    assert_eq!(told, "written to run: report.html, plots/*.svg\n");
     let page = sandbox.read("run/report.html");
     assert!(page.starts_with("<!doctype html>") && page.contains("17.50 ± 0.71"), "{page}");
     let plot = sandbox.read("run/plots/credit-pareto.svg");
@@ -28,6 +29,22 @@ fn a_report_is_made_again_from_figures_alone_and_is_the_same() {
     sandbox.run(&["report", "run/figures.csv", "--out", "elsewhere/deep"]);
     assert_eq!(sandbox.read("elsewhere/deep/report.html"), page);
     assert_eq!(sandbox.read("elsewhere/deep/plots/credit-pareto.svg"), plot);
+
+    // What was drawn of other figures goes.
+    sandbox.write("elsewhere/deep/plots/old.svg", "<svg/>");
+    sandbox.run(&["report", "run/figures.csv", "--out", "elsewhere/deep"]);
+    assert!(!sandbox.path("elsewhere/deep/plots/old.svg").exists());
+}
+
+#[test]
+fn figures_are_not_written_over() {
+    let sandbox = Sandbox::new();
+    sandbox.write("report.html", figures());
+    assert_eq!(
+        sandbox.refused(&["report", "report.html"]),
+        "error: ./report.html: is read from, and writing would replace it\nhint: write to another file\n"
+    );
+    assert_eq!(sandbox.read("report.html"), figures());
 }
 
 #[test]
@@ -102,7 +119,8 @@ fn a_run_leaves_figures_a_page_and_charts_and_prints_table_1() {
         sandbox.run(&[&arguments[..], &["--folds", "half", "--only", "answers", "--out", "run"]].concat());
     assert!(told.starts_with("people: how good the answers are\n") && told.contains("\n  refine "), "{told}");
     let again = sandbox.run(&["report", "run/figures.csv", "--show", "answers"]);
-    assert_eq!(told, again);
+    assert_eq!(told, format!("{again}\nwritten to run: figures.csv, report.html, plots/*.svg\n"));
+    assert!(!sandbox.path("run/parts").exists(), "what was kept to go on from");
     let page = sandbox.read("run/report.html");
     sandbox.run(&["report", "run/figures.csv"]);
     assert_eq!(sandbox.read("run/report.html"), page);
