@@ -347,7 +347,8 @@ impl Bundle {
     }
 
     /// The same bins, classifier and circuits with another pool and generator, or other answers; made without
-    /// any data. The sections `bins`, `classifier` and `circuits` stay as they are, whatever `config` says.
+    /// any data. `favourable` and the sections `bins`, `classifier` and `circuits` stay as they are, whatever `config`
+    /// says.
     ///
     /// # Errors
     /// When a setting is out of its range, or the schema has no such feature.
