@@ -11,7 +11,7 @@
 //! | 7    | [`evaluate`] | `par evaluate`, how good the answers are     |
 //! | 8    | [`inspect`]  | `par inspect`, what is in a model            |
 //! | 9    | [`demo`]     | `par demo`, all of it on an embedded table   |
-//! | 10   | [`bench`]    | `par bench`, the paper's experiments         |
+//! | 10   | [`mod@bench`] | `par bench`, the paper's experiments         |
 //! | 11   | [`report`]   | `par report`, their tables and charts        |
 //! | 12   | [`tune`]     | `par tune`, settings that answer better      |
 
