@@ -336,6 +336,14 @@ mod tests {
             "f.csv, line 3: `over` is `-1`, expected a count"
         );
         assert_eq!(
+            message(&format!("{header}\nt,0,refine,nll,1,1,9999999999999\n")),
+            "f.csv, line 2: `of` is `9999999999999`, expected a count"
+        );
+        assert_eq!(
+            message(&format!("{header}\nt,0,refine,nll,1,2,1\n")),
+            "f.csv, line 2: `over` is `2`, expected at most `of`, `1`"
+        );
+        assert_eq!(
             message(&format!("{header}\nt,0,refine,nll@2,1,1,1\n")),
             "f.csv, line 2: `metric` is `nll@2`, expected NAME or NAME@KEY=VALUE; KEY=VALUE"
         );

@@ -47,6 +47,7 @@ fn lines_that_cannot_be_meant_are_named() {
     assert_eq!(refused("FACE,0,p0,one,1,,,,,0,\n"), said("`k` is `one`, expected a whole number from -1"));
     assert_eq!(refused("FACE,0,p0,-2,1,,,,,0,\n"), said("`k` is `-2`, expected a whole number from -1"));
     assert_eq!(refused("FACE,0,p0,0,soon,,,,,0,\n"), said("`time_s` is `soon`, expected seconds"));
+    assert_eq!(refused("FACE,0,p0,0,1e305,,,,,0,\n"), said("`time_s` is `1e305`, expected seconds"));
     assert_eq!(refused("FACE,0,p0,0,-1,,,,,0,\n"), said("`time_s` is `-1`, expected seconds"));
     assert_eq!(refused("FACE,0,p0,0,1,,,,,none,\n"), said("`debt` is `none`, expected a number"));
     assert_eq!(refused(",0,p0,0,1,,,,,0,\n"), said("`method` is empty, expected a name"));

@@ -128,4 +128,8 @@ fn two_tables_of_one_name_are_refused() {
         "applicants.csv: another table is called `applicants` too, and their figures could not be told apart\n\
          hint: give their schemas different names"
     );
+    let synthetic = case().asked_as("synthetic", case().config);
+    let bench = Bench { cases: vec![synthetic], experiments: vec![Experiment::Answers], parts: None };
+    let refused = bench.run(&|_| {}).expect_err("growth has tables of that name").to_string();
+    assert!(refused.starts_with("applicants.csv: another table is called `synthetic` too"), "{refused}");
 }

@@ -76,6 +76,12 @@ fn a_table_that_is_only_called_like_one_of_the_papers_has_nothing_published_besi
 }
 
 #[test]
+fn a_schema_beside_a_suite_is_refused() {
+    let error = Sandbox::with_applicants().refused(&["bench", "--suite", ".", "--schema", "applicants.toml"]);
+    assert!(error.contains("'--suite <FOLDER>' cannot be used with '--schema <FILE>'"), "{error}");
+}
+
+#[test]
 fn an_unknown_experiment() {
     let error = refused(&["--only", "answers,speed"]);
     assert!(error.starts_with("error: invalid value 'speed' for '--only <EXPERIMENT>'\n"), "{error}");

@@ -224,7 +224,15 @@ mod tests {
         assert_eq!(message(config.clone()), "`generator.loss.alpha` is 1.5, expected a number from 0 to 1");
         config.loss.alpha = 1.0;
         config.loss.entropy = f64::NAN;
-        assert_eq!(message(config), "`generator.loss.entropy` is NaN, expected a number from 0 to 1000000");
+        assert_eq!(
+            message(config.clone()),
+            "`generator.loss.entropy` is NaN, expected a number from 0 to 1000000"
+        );
+        config.loss.entropy = 1e7;
+        assert_eq!(
+            message(config),
+            "`generator.loss.entropy` is 10000000, expected a number from 0 to 1000000"
+        );
     }
 
     #[test]
