@@ -1,0 +1,369 @@
+//! What a graph is brought into: functions of single inputs, and layers or trees over them.
+
+/// What stands at one place of the inputs.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// A number; NaN where it is missing.
+    Number(f32),
+    /// A text.
+    Text(&'a str),
+}
+
+/// A classifier with one score a row: the log-odds of a class.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Model {
+    pub(crate) width: usize,
+    pub(crate) sources: Vec<Source>,
+    pub(crate) body: Body,
+}
+
+/// A number made of one input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    /// The place of the input, all inputs of the graph standing in one line.
+    pub input: usize,
+    /// What is done to it, one after the other, in single precision as the operators do.
+    pub steps: Vec<Step>,
+}
+
+/// One step from an input to a number.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// x + a.
+    Add(f32),
+    /// x − a.
+    Subtract(f32),
+    /// a − x.
+    SubtractFrom(f32),
+    /// x a.
+    Multiply(f32),
+    /// x / a.
+    Divide(f32),
+    /// One if x is the number, zero if not.
+    Equals(f32),
+    /// One if x is the text, zero if not.
+    EqualsText(String),
+    /// The second of the pair whose first is x, or else the last number.
+    Lookup(Vec<(f32, f32)>, f32),
+    /// The same for a text.
+    LookupText(Vec<(String, f32)>, f32),
+    /// The second where x is the first, which may be NaN; else x.
+    Replace(f32, f32),
+    /// A whole number, towards zero.
+    Truncate,
+    /// One if x is above the number, zero if not.
+    Above(f32),
+    /// An activation.
+    Apply(Activation),
+}
+
+/// A function of one number that never falls, and whose slope over an interval is least at one of its ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Activation {
+    /// max(x, 0).
+    Relu,
+    /// x above zero, a x below; `0 ≤ a ≤ 1`.
+    LeakyRelu(f32),
+    /// x above zero, a (eˣ − 1) below; `a ≥ 0`.
+    Elu(f32),
+    /// (eˣ − e⁻ˣ) / (eˣ + e⁻ˣ).
+    Tanh,
+    /// 1 / (1 + e⁻ˣ).
+    Sigmoid,
+    /// ln(1 + eˣ).
+    Softplus,
+    /// x, but no less than the first and no more than the second.
+    Clip(f32, f32),
+}
+
+/// How the numbers of the sources become log-odds.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Body {
+    /// A network, which has gradients.
+    Layers(Layers),
+    /// An ensemble of trees, which has none.
+    Trees(Trees),
+}
+
+/// Dense layers; the last gives the log-odds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Layers {
+    /// At least one. The inputs of the first are the sources; the last has one output.
+    pub dense: Vec<Dense>,
+    /// What stands between each layer and the next, so one less than layers.
+    pub activations: Vec<Activation>,
+}
+
+/// One layer.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dense {
+    /// `[input][output]`.
+    pub weights: Vec<f32>,
+    /// One an output.
+    pub biases: Vec<f32>,
+}
+
+/// Trees whose leaves add up.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trees {
+    /// All nodes of all trees, children after their parents.
+    pub nodes: Vec<TreeNode>,
+    /// Where each tree begins.
+    pub roots: Vec<u32>,
+    /// What is added to the leaves.
+    pub base: f64,
+    /// What the sum means.
+    pub link: Link,
+}
+
+/// One node of a tree.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TreeNode {
+    /// Its share in the sum.
+    Leaf(f64),
+    /// Goes to `yes` if the comparison holds for the number of a source, to `no` if not.
+    Branch {
+        /// The source.
+        source: u32,
+        /// What is asked of its number.
+        comparison: Comparison,
+        /// A node after this one.
+        yes: u32,
+        /// A node after this one.
+        no: u32,
+        /// Where NaN goes: to `yes` or to `no`.
+        missing: bool,
+    },
+}
+
+/// What a branch asks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Comparison {
+    /// x ≤ a.
+    AtMost(f32),
+    /// x = a.
+    Equals(f32),
+}
+
+/// What the sum of an ensemble means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Link {
+    /// Log-odds.
+    LogOdds,
+    /// Minus the log-odds.
+    MinusLogOdds,
+    /// A probability.
+    Probability,
+    /// The probability of the other class.
+    OtherProbability,
+}
+
+impl Model {
+    /// How many inputs there are, those of all tensors together.
+    pub fn width(&self) -> usize {
+        self.width
+    }
+
+    /// The functions of single inputs.
+    pub fn sources(&self) -> &[Source] {
+        &self.sources
+    }
+
+    /// What is done with their numbers.
+    pub fn body(&self) -> &Body {
+        &self.body
+    }
+
+    /// The log-odds of one row; not a number where the file's own operators give none.
+    ///
+    /// # Panics
+    /// When there are not as many values as inputs.
+    pub fn log_odds(&self, inputs: &[Value<'_>]) -> f64 {
+        assert_eq!(inputs.len(), self.width, "one value an input");
+        let numbers: Vec<f32> =
+            self.sources.iter().map(|source| source.number(inputs[source.input])).collect();
+        match &self.body {
+            Body::Layers(layers) => layers.log_odds(&numbers),
+            Body::Trees(trees) => trees.log_odds(&numbers),
+        }
+    }
+}
+
+impl Source {
+    /// The number made of an input. A text that no step expects gives NaN.
+    pub fn number(&self, input: Value<'_>) -> f32 {
+        let mut steps = self.steps.iter();
+        let first = match input {
+            Value::Number(number) => number,
+            Value::Text(text) => match steps.next() {
+                Some(Step::EqualsText(own)) => f32::from(u8::from(own == text)),
+                Some(Step::LookupText(pairs, other)) => {
+                    pairs.iter().find(|(own, _)| own == text).map_or(*other, |(_, number)| *number)
+                }
+                _ => f32::NAN,
+            },
+        };
+        steps.fold(first, |x, step| step.number(x))
+    }
+
+    /// Whether it is a x + b of a number.
+    pub fn is_affine(&self) -> bool {
+        let affine = |step: &Step| {
+            matches!(
+                step,
+                Step::Add(_)
+                    | Step::Subtract(_)
+                    | Step::SubtractFrom(_)
+                    | Step::Multiply(_)
+                    | Step::Divide(_)
+                    | Step::Replace(..)
+            )
+        };
+        self.steps.iter().all(affine)
+    }
+}
+
+impl Step {
+    fn number(&self, x: f32) -> f32 {
+        match self {
+            Self::Add(a) => x + a,
+            Self::Subtract(a) => x - a,
+            Self::SubtractFrom(a) => a - x,
+            Self::Multiply(a) => x * a,
+            Self::Divide(a) => x / a,
+            Self::Equals(a) => f32::from(u8::from(x == *a)),
+            Self::Lookup(pairs, other) => {
+                pairs.iter().find(|(own, _)| *own == x).map_or(*other, |(_, number)| *number)
+            }
+            Self::EqualsText(_) | Self::LookupText(..) => f32::NAN,
+            Self::Replace(from, to) => {
+                let is_meant = x == *from || (x.is_nan() && from.is_nan());
+                if is_meant { *to } else { x }
+            }
+            Self::Truncate => x.trunc(),
+            Self::Above(a) => f32::from(u8::from(x > *a)),
+            Self::Apply(activation) => activation.value(f64::from(x)) as f32,
+        }
+    }
+}
+
+impl Activation {
+    /// Its value.
+    pub fn value(self, x: f64) -> f64 {
+        match self {
+            Self::Relu => x.max(0.0),
+            Self::LeakyRelu(a) => x.max(0.0) + f64::from(a) * x.min(0.0),
+            Self::Elu(a) => x.max(0.0) + f64::from(a) * x.min(0.0).exp_m1(),
+            Self::Tanh => x.tanh(),
+            Self::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+            Self::Softplus => x.max(0.0) + (-x.abs()).exp().ln_1p(),
+            Self::Clip(low, high) => x.clamp(f64::from(low), f64::from(high)),
+        }
+    }
+
+    /// Its slope.
+    pub fn slope(self, x: f64) -> f64 {
+        let step = |inside: bool| f64::from(u8::from(inside));
+        match self {
+            Self::Relu => step(x > 0.0),
+            Self::LeakyRelu(a) => {
+                if x > 0.0 {
+                    1.0
+                } else {
+                    f64::from(a)
+                }
+            }
+            Self::Elu(a) => {
+                if x > 0.0 {
+                    1.0
+                } else {
+                    f64::from(a) * x.exp()
+                }
+            }
+            Self::Tanh => 1.0 - x.tanh().powi(2),
+            Self::Sigmoid => {
+                let value = self.value(x);
+                value * (1.0 - value)
+            }
+            Self::Softplus => Self::Sigmoid.value(x),
+            Self::Clip(low, high) => step(f64::from(low) < x && x < f64::from(high)),
+        }
+    }
+}
+
+impl Layers {
+    /// The log-odds of the numbers of the sources.
+    pub fn log_odds(&self, numbers: &[f32]) -> f64 {
+        let mut values: Vec<f64> = numbers.iter().map(|&number| f64::from(number)).collect();
+        for (layer, dense) in self.dense.iter().enumerate() {
+            if layer > 0 {
+                values.iter_mut().for_each(|value| *value = self.activations[layer - 1].value(*value));
+            }
+            let mut outputs: Vec<f64> = dense.biases.iter().map(|&bias| f64::from(bias)).collect();
+            for (value, weights) in values.iter().zip(dense.weights.chunks_exact(outputs.len())) {
+                if *value != 0.0 {
+                    outputs
+                        .iter_mut()
+                        .zip(weights)
+                        .for_each(|(output, &weight)| *output += value * f64::from(weight));
+                }
+            }
+            values = outputs;
+        }
+        values[0]
+    }
+}
+
+impl Trees {
+    /// The log-odds of the numbers of the sources.
+    pub fn log_odds(&self, numbers: &[f32]) -> f64 {
+        let leaf = |&root: &u32| {
+            let mut node = root;
+            loop {
+                match self.nodes[node as usize] {
+                    TreeNode::Leaf(value) => return value,
+                    TreeNode::Branch { source, comparison, yes, no, missing } => {
+                        let holds = comparison.holds(numbers[source as usize], missing);
+                        node = if holds { yes } else { no };
+                    }
+                }
+            }
+        };
+        self.link.log_odds(self.base + self.roots.iter().map(leaf).sum::<f64>())
+    }
+}
+
+impl Comparison {
+    /// Whether it holds for a number, where `missing` says it of NaN.
+    pub fn holds(self, number: f32, missing: bool) -> bool {
+        match self {
+            _ if number.is_nan() => missing,
+            Self::AtMost(a) => number <= a,
+            Self::Equals(a) => number == a,
+        }
+    }
+}
+
+impl Link {
+    /// Probabilities nearer than this to zero or one have the log-odds of this.
+    const LEAST: f64 = 1e-15;
+
+    /// The log-odds that a sum stands for.
+    pub fn log_odds(self, sum: f64) -> f64 {
+        let logit = |p: f64| {
+            let p = p.clamp(Self::LEAST, 1.0 - Self::LEAST);
+            (p / (1.0 - p)).ln()
+        };
+        match self {
+            Self::LogOdds => sum,
+            Self::MinusLogOdds => -sum,
+            Self::Probability => logit(sum),
+            Self::OtherProbability => -logit(sum),
+        }
+    }
+
+    /// Whether higher sums mean higher log-odds, or else lower ones.
+    pub fn rises(self) -> bool {
+        matches!(self, Self::LogOdds | Self::Probability)
+    }
+}

@@ -1,0 +1,1 @@
+//! The messages of an ONNX file, as far as they are needed.
