@@ -2,6 +2,7 @@
 
 mod bounds;
 mod config;
+pub mod inputs;
 mod measures;
 mod neural;
 mod training;
@@ -9,6 +10,7 @@ mod training;
 use par_circuit::{Ball, Code};
 
 pub use self::config::{Balance, ClassifierConfig, ClassifierError, Threshold};
+pub use self::inputs::{Encoding, Inputs, InputsError};
 pub use self::measures::{
     CalibrationBin, accuracy, auc, brier, calibration, calibration_error, youden_threshold,
 };
