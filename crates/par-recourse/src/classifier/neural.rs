@@ -4,7 +4,7 @@ use par_circuit::{Ball, Code, OPEN};
 use par_onnx::Activation;
 
 use super::{Classifier, bounds};
-use crate::network::Network;
+use crate::network::{Layer, Network};
 
 /// A network from one-hot rows over hidden layers to the log-odds of acceptance.
 ///
@@ -46,6 +46,27 @@ impl NeuralClassifier {
         let offsets = offsets(&cardinalities);
         let slack = bounds::slack(&cardinalities, &network, &activations);
         Self { cardinalities, offsets, network, activations, slack }
+    }
+
+    /// The same network over other codes: what each adds to the first layer, `[code][unit]`, and its biases.
+    pub(super) fn over(
+        &self,
+        cardinalities: Vec<usize>,
+        codes: Vec<f32>,
+        biases: impl IntoIterator<Item = f32>,
+    ) -> Self {
+        let mut widths = self.network.widths().to_vec();
+        let of_first = (widths[0] + 1) * widths[1];
+        widths[0] = cardinalities.iter().sum();
+        let mut parameters = codes;
+        parameters.extend(biases);
+        parameters.extend_from_slice(&self.network.parameters()[of_first..]);
+        let network = Network::from_parameters(&widths, parameters).expect("a row of units a code");
+        Self::new(cardinalities, network, self.activations.clone())
+    }
+
+    pub(super) fn first_layer(&self) -> Layer<'_> {
+        self.network.layer(0)
     }
 
     /// Whether the log-odds of every row are finite.

@@ -150,6 +150,16 @@ impl Encoding {
         column.value(&self.schema, offset, cell)
     }
 
+    /// What stands at a place when the cell of its feature is missing; `None` when it must not be.
+    ///
+    /// # Panics
+    /// When there is no such place.
+    pub fn missing(&self, place: usize) -> Option<Value<'_>> {
+        let Place { column, offset } = self.places[place];
+        let column = &self.columns[column];
+        column.missing_value(&self.schema.features()[column.feature], offset).ok()
+    }
+
     /// Checks that everything which the training rows hold can be turned into values.
     ///
     /// # Errors
