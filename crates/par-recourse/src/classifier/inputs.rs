@@ -47,6 +47,8 @@ mod draft;
 mod encoding;
 mod error;
 mod moments;
+#[cfg(test)]
+mod tests;
 
 use par_data::{Batch, Columns, Schema};
 use par_onnx::{Choice, Input, Scale};

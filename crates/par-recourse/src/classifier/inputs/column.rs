@@ -3,15 +3,16 @@
 use std::fmt;
 
 use par_data::suggest;
-use serde::de::{self, Deserializer, Visitor};
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{self, Deserializer, MapAccess, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
 
 /// More values than this in one column are refused.
 const MAX_VALUES: usize = 10_000;
 
 /// A feature, and what becomes of its cells.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Written", into = "Written")]
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(into = "Written")]
 pub(super) struct Column {
     pub(super) feature: String,
     pub(super) form: Form,
@@ -44,6 +45,28 @@ impl Column {
             Form::OneHot { values, .. } => values.len(),
             _ => 1,
         }
+    }
+}
+
+/// From within the visitor, so that what is refused has the line of the column and not that of the whole list.
+impl<'de> Deserialize<'de> for Column {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct ColumnVisitor;
+
+        impl<'de> Visitor<'de> for ColumnVisitor {
+            type Value = Column;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a table such as `{ feature = \"age\", as = \"number\" }`")
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Column, A::Error> {
+                let written = Written::deserialize(MapAccessDeserializer::new(map))?;
+                Column::try_from(written).map_err(de::Error::custom)
+            }
+        }
+
+        deserializer.deserialize_map(ColumnVisitor)
     }
 }
 

@@ -1,6 +1,9 @@
 //! A first file for a network, for a person to correct.
 
 mod plan;
+mod reading;
+#[cfg(test)]
+mod tests;
 
 use par_data::Schema;
 use par_data::schema::{Label, parse_number, quoted};

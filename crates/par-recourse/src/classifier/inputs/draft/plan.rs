@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use par_data::schema::{parse_number, quoted};
+use par_data::schema::quoted;
 use par_data::{Feature, Schema};
 use par_onnx::{Input, InputKind};
 
-use crate::classifier::inputs::column::{Column, Form, Plain};
+use super::reading::{Reading, is_unlisted};
+use crate::classifier::inputs::column::{Column, Form};
 
 /// The columns of one input, and what a person should know of them.
 pub(super) struct Plan<'a> {
@@ -14,38 +15,6 @@ pub(super) struct Plan<'a> {
     pub(super) columns: Vec<Column>,
     pub(super) notes: Vec<String>,
 }
-
-/// How categories become numbers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Categories {
-    Label,
-    OneHot,
-    /// Two values take one place.
-    ZeroOne,
-    /// The first value takes none.
-    Dropped,
-}
-
-/// One way to explain a width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Reading {
-    categories: Categories,
-    /// Whether categories that are numbers are passed as they are.
-    numbers_pass: bool,
-}
-
-/// From the plainest on; the first that gives the width is taken. No two give the same but where they mean the same,
-/// or by chance.
-const READINGS: [Reading; 7] = [
-    Reading { categories: Categories::Label, numbers_pass: true },
-    Reading { categories: Categories::OneHot, numbers_pass: false },
-    Reading { categories: Categories::ZeroOne, numbers_pass: false },
-    Reading { categories: Categories::Dropped, numbers_pass: false },
-    Reading { categories: Categories::OneHot, numbers_pass: true },
-    Reading { categories: Categories::ZeroOne, numbers_pass: true },
-    Reading { categories: Categories::Dropped, numbers_pass: true },
-];
-const ONE_HOT: Reading = READINGS[1];
 
 /// A plan for each input.
 pub(super) fn plans<'a>(schema: &Schema, inputs: &'a [Input]) -> Vec<Plan<'a>> {
@@ -137,88 +106,46 @@ fn by_kind(features: &[&Feature], inputs: &[Input], unnamed: &[usize]) -> Option
     })
 }
 
-/// The first reading that gives the width.
+/// The plainest reading that gives the width.
 fn reading(features: &[&Feature], input: &Input, width: usize) -> Option<Reading> {
-    READINGS.into_iter().find(|&reading| {
-        let columns = columns(features, input.kind, reading);
-        !columns.is_empty() && columns.iter().map(Column::places).sum::<usize>() == width
-    })
+    Reading::of_width(features, input.kind, width).next()
 }
 
 fn plan<'a>(input: &'a Input, share: Share<'_>) -> Plan<'a> {
     let Share { features, note } = share;
+    let kind = input.kind;
     let mut notes: Vec<String> = note.map(String::from).into_iter().collect();
     let width = input.width.or((features.len() == 1).then_some(1));
     let found = width.and_then(|width| reading(&features, input, width));
-    let columns = columns(&features, input.kind, found.unwrap_or(ONE_HOT));
-    let categories = |reading: Reading| match reading.categories {
-        Categories::Label => "categories as 0, 1, 2 and so on",
-        Categories::OneHot => "a place for each category",
-        Categories::ZeroOne => "a place for each category, but one place where there are two",
-        Categories::Dropped => "a place for each category but the first",
-    };
-    let is_coded = |column: &Column| !matches!(column.form, Form::Number | Form::Text);
-    match (found, input.width) {
-        (_, None) if features.len() > 1 => {
-            notes.push(
-                "Guess: all features in the order of the schema. The width is left open by the network."
-                    .to_string(),
-            );
+    let columns = found.unwrap_or(Reading::ONE_HOT).columns(&features, kind);
+    if let (Some(found), Some(width)) = (found, width) {
+        if columns.iter().any(|column| !matches!(column.form, Form::Number | Form::Text)) {
+            notes.push(format!("Guess: {}. Check the order of the values.", found.told(&features)));
         }
-        (None, Some(wanted)) if !features.is_empty() => {
-            let given: usize = columns.iter().map(Column::places).sum();
-            notes.push(format!("These columns give {given} places, but {wanted} are wanted: correct them, and check their order."));
+        let other =
+            Reading::of_width(&features, kind, width).find(|other| other.differs(found, &features, kind));
+        if let Some(other) = other {
+            notes.push(format!("It could also be: {}.", other.told(&features)));
         }
-        (Some(reading), _) if columns.iter().any(is_coded) => {
-            notes.push(format!("Guess: {}. Check the order of the values.", categories(reading)));
+        if features.len() > 1 && note.is_none() {
+            notes.push("Guess: the columns stand in the order of the schema.".to_string());
         }
-        _ => {}
-    }
-    if features.len() > 1 && note.is_none() && found.is_some() {
-        notes.push("Guess: the columns stand in the order of the schema.".to_string());
-    }
-    for feature in features.iter().filter(|feature| is_unlisted(feature) && input.kind != InputKind::Text) {
+    } else if let Some(wanted) = width.filter(|_| !features.is_empty()) {
+        let given: usize = columns.iter().map(Column::places).sum();
         notes.push(format!(
-            "The schema does not list the values of {}: if they are no numbers, list them here.",
-            quoted(&feature.name)
+            "Places that these columns give: {given}, wanted: {wanted}. Correct them, and check their order."
+        ));
+    } else if !features.is_empty() {
+        notes.push(
+            "Guess: all features, in the order of the schema. The network does not tell the width."
+                .to_string(),
+        );
+    }
+    for feature in features.iter().filter(|feature| is_unlisted(feature) && kind != InputKind::Text) {
+        let name = quoted(&feature.name);
+        notes.push(format!(
+            "The schema does not list the values of {name}: if they are no numbers, list them here."
         ));
     }
     Plan { input, columns, notes }
-}
-
-/// Whether the categories are to be learned from the training rows.
-fn is_unlisted(feature: &Feature) -> bool {
-    !feature.kind.is_numeric() && feature.values.is_empty()
-}
-
-fn columns(features: &[&Feature], kind: InputKind, reading: Reading) -> Vec<Column> {
-    features.iter().filter_map(|feature| column(feature, kind, reading)).collect()
-}
-
-/// A feature as a reading has it; none where it takes no place.
-fn column(feature: &Feature, kind: InputKind, reading: Reading) -> Option<Column> {
-    let values = || feature.values.clone();
-    let is_number = |value: &String| parse_number(value).is_some();
-    let form = match (kind, reading.categories) {
-        (InputKind::Text, _) => Form::Text,
-        _ if feature.kind.is_numeric() || is_unlisted(feature) => Form::Number,
-        _ if reading.numbers_pass && feature.values.iter().all(is_number) => Form::Number,
-        (_, Categories::Label) => Form::Label { values: values() },
-        (_, Categories::ZeroOne) if feature.values.len() == 2 => {
-            Form::ZeroOne { one: feature.values[1].clone() }
-        }
-        (_, Categories::OneHot | Categories::ZeroOne) => Form::OneHot { values: values(), zeros: Vec::new() },
-        (_, Categories::Dropped) => match feature.values.split_first() {
-            Some((first, others)) if !others.is_empty() => {
-                Form::OneHot { values: others.to_vec(), zeros: vec![first.clone()] }
-            }
-            _ => return None,
-        },
-    };
-    let filler = match form {
-        Form::OneHot { .. } | Form::ZeroOne { .. } => Plain::Number(0.0),
-        _ if kind == InputKind::Integer => Plain::Number(-1.0),
-        _ => Plain::Text(Plain::NAN.to_string()),
-    };
-    Some(Column { feature: feature.name.clone(), form, missing: feature.missing.then_some(filler) })
 }
