@@ -126,7 +126,10 @@ mod tests {
             Ok(_) => String::new(),
             Err(error) => error.to_string(),
         };
-        assert_eq!(message(&bytes, 2), "version 3 of this file is not known, this program reads versions up to 2");
+        assert_eq!(
+            message(&bytes, 2),
+            "version 3 of this file is not known, this program reads versions up to 2"
+        );
         let mut absurd = bytes.clone();
         absurd[12..20].fill(0xff);
         assert_eq!(

@@ -249,3 +249,224 @@ fn representatives(discretizer: &Discretizer, feature: usize, code: Code) -> [St
         Unchanged { .. } => unreachable!("no code is the unknown one"),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::Ball;
+    use par_data::{Batch, Decoded, DiscretizerConfig, german_credit};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::probability;
+    use super::*;
+
+    /// Classifiers of German Credit that scikit-learn trained on its raw columns.
+    const FILES: [(&str, &[u8], &str); 3] = [
+        (
+            "network",
+            include_bytes!("../../tests/fixtures/given/network.onnx"),
+            include_str!("../../tests/fixtures/given/network.toml"),
+        ),
+        (
+            "flat",
+            include_bytes!("../../tests/fixtures/given/flat.onnx"),
+            include_str!("../../tests/fixtures/given/flat.toml"),
+        ),
+        (
+            "boosting",
+            include_bytes!("../../tests/fixtures/given/boosting.onnx"),
+            include_str!("../../tests/fixtures/given/boosting.toml"),
+        ),
+    ];
+
+    struct German {
+        discretizer: Discretizer,
+        batch: Batch,
+        columns: par_data::Columns,
+    }
+
+    impl German {
+        fn new() -> Self {
+            let (schema, table) = (german_credit::schema(), german_credit::table());
+            let columns = schema.columns(table.origin(), table.columns()).expect("its own schema");
+            let batch = table.batches(1000).next().expect("rows").expect("cells");
+            let rows = [Ok(batch.clone())];
+            let discretizer =
+                Discretizer::fit(&schema, &columns, rows, &DiscretizerConfig::default()).expect("bins");
+            Self { discretizer, batch, columns }
+        }
+
+        fn given(&self, file: &[u8], inputs: &str) -> GivenClassifier {
+            let inputs = Inputs::parse(inputs).expect("inputs");
+            let rows = [Ok(self.batch.clone())];
+            let inputs =
+                inputs.standardized(self.discretizer.schema(), &self.columns, rows).expect("numbers");
+            GivenClassifier::new(file.to_vec(), inputs, &self.discretizer).expect("a classifier")
+        }
+
+        fn cells(&self, row: usize) -> Vec<&str> {
+            self.columns.features.iter().map(|&column| self.batch.cell(row, column)).collect()
+        }
+
+        /// A row of codes as one person would be told it.
+        fn written(
+            &self,
+            cells: &[&str],
+            own: &[Code],
+            row: &[Code],
+            representative: Representative,
+        ) -> Vec<String> {
+            let write = |feature: usize| {
+                let decoded = self.discretizer.decode(feature, row[feature], own[feature], cells[feature]);
+                match (decoded, representative) {
+                    (Decoded::Interval { median, .. }, Representative::Median) => median.text,
+                    (Decoded::Interval { lowest, highest, .. }, Representative::Farthest) => {
+                        if row[feature] < own[feature] { lowest.text } else { highest.text }
+                    }
+                    (decoded, _) => decoded.text().to_string(),
+                }
+            };
+            (0..row.len()).map(write).collect()
+        }
+    }
+
+    #[test]
+    fn for_a_person_a_row_of_codes_scores_as_the_row_that_is_written_down() {
+        let german = German::new();
+        let cardinalities = german.discretizer.cardinalities();
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        for (name, file, inputs) in FILES {
+            let given = german.given(file, inputs);
+            for person in (0..1000).step_by(97) {
+                let cells = german.cells(person);
+                let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
+                for representative in
+                    [Representative::Nearest, Representative::Median, Representative::Farthest]
+                {
+                    let classifier = given.of_person(&cells, &own, representative).expect("inputs");
+                    for _ in 0..20 {
+                        let mut row = own.clone();
+                        for _ in 0..4 {
+                            let feature = rng.random_range(0..row.len());
+                            row[feature] = rng.random_range(0..cardinalities[feature] as Code);
+                        }
+                        let written = german.written(&cells, &own, &row, representative);
+                        let written: Vec<&str> = written.iter().map(String::as_str).collect();
+                        let (found, expected) =
+                            (classifier.log_odds(&row), given.log_odds(&written).expect("inputs"));
+                        assert!(
+                            (found - expected).abs() < 1e-4,
+                            "{name}, {representative:?}: {found}, not {expected}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_agree_with_finite_differences() {
+        let german = German::new();
+        for (name, file, inputs) in &FILES[..2] {
+            let given = german.given(file, inputs);
+            let typical = given.typical();
+            let codes: usize = typical.cardinalities().iter().sum();
+            let mut rng = ChaCha8Rng::seed_from_u64(2);
+            let soft: Vec<f32> = (0..codes).map(|_| rng.random_range(0.0..0.3)).collect();
+            let mut gradient = vec![0.0; codes];
+            typical.log_odds_gradient(&soft, &mut gradient);
+            for (place, &slope) in gradient.iter().enumerate() {
+                let moved = |by: f32| {
+                    let mut soft = soft.clone();
+                    soft[place] += by;
+                    typical.log_odds_gradient(&soft, &mut vec![0.0; codes])
+                };
+                let expected = (moved(1e-3) - moved(-1e-3)) / 2e-3;
+                assert!((f64::from(slope) - expected).abs() < 2e-2, "{name}: {slope} is not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_contain_the_rows_of_a_ball() {
+        let german = German::new();
+        let cardinalities = german.discretizer.cardinalities();
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        for (name, file, inputs) in FILES {
+            let given = german.given(file, inputs);
+            for person in (0..1000).step_by(111) {
+                let cells = german.cells(person);
+                let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
+                let classifier = given.of_person(&cells, &own, Representative::Nearest).expect("inputs");
+                for changes in 0..4 {
+                    let mut ball = Ball::new(&cardinalities, own.clone(), changes);
+                    let open: Vec<usize> = (0..own.len()).filter(|_| rng.random_bool(0.4)).collect();
+                    for &feature in &open {
+                        ball.offer(feature, &(0..cardinalities[feature] as Code).collect::<Vec<_>>());
+                    }
+                    let (lower, upper) = classifier.log_odds_bounds(&ball);
+                    for _ in 0..200 {
+                        let mut row = own.clone();
+                        for _ in 0..changes {
+                            let feature = open[rng.random_range(0..open.len())];
+                            row[feature] = rng.random_range(0..cardinalities[feature] as Code);
+                        }
+                        let found = classifier.log_odds(&row);
+                        assert!(
+                            lower <= found && found <= upper,
+                            "{name}: {found} is not in {lower}, {upper}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn within_ranges_the_log_odds_are_at_least_what_is_said() {
+        let german = German::new();
+        let names = ["Duration", "Credit amount", "Age"];
+        let features = german.discretizer.schema().positions(&names).expect("features");
+        let ranges = [["4", "24"], ["250", "5000"], ["25", "40"]];
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        for (name, file, inputs) in &FILES[..2] {
+            let given = german.given(file, inputs);
+            for person in (0..1000).step_by(101) {
+                let mut cells = german.cells(person);
+                features.iter().zip(&ranges).for_each(|(&feature, range)| cells[feature] = range[0]);
+                let ranged: Vec<(usize, [&str; 2])> = features.iter().copied().zip(ranges).collect();
+                let least = given.least_log_odds(&cells, &ranged).expect("lines");
+                for _ in 0..100 {
+                    let numbers = ranges.map(|[low, high]| {
+                        let [low, high] = [low, high].map(|text| text.parse::<f64>().expect("a number"));
+                        rng.random_range(low..=high).to_string()
+                    });
+                    let mut within = cells.clone();
+                    features.iter().zip(&numbers).for_each(|(&feature, number)| within[feature] = number);
+                    let found = given.log_odds(&within).expect("inputs");
+                    assert!(found >= least, "{name}: {found} is below {least}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_score_as_onnxruntime_scores_them() {
+        let german = German::new();
+        let scores = [
+            include_str!("../../tests/fixtures/given/network.csv"),
+            include_str!("../../tests/fixtures/given/flat.csv"),
+            include_str!("../../tests/fixtures/given/boosting.csv"),
+        ];
+        for ((name, file, inputs), scores) in FILES.into_iter().zip(scores) {
+            let given = german.given(file, inputs);
+            let scores: Vec<f64> =
+                scores.lines().skip(1).map(|line| line.parse().expect("a score")).collect();
+            assert_eq!(scores.len(), german.batch.rows());
+            for (row, expected) in scores.into_iter().enumerate() {
+                let found = probability(given.log_odds(&german.cells(row)).expect("inputs"));
+                assert!((found - expected).abs() < 1e-5, "{name}, row {row}: {found}, not {expected}");
+            }
+        }
+    }
+}
