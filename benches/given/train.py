@@ -7,7 +7,7 @@ TABLES holds adult, credit and gmsc as NAME.csv.gz and NAME.toml, with a column 
     train.csv, test.csv            the rows outside the fold, and those in it
     mlp.onnx, gb.onnx, rf.onnx     a network, boosted trees, a forest; one input a column, texts and numbers
     inputs.toml                    how the columns become those inputs
-    config.toml                    what `par fit` is asked
+    config.toml                    what `par fit` is asked; the schema is OUT/TABLE/schema.toml
 
 A line is printed for each: how well it tells the classes of the rows in the fold apart, and how far
 onnxruntime's probabilities are from scikit-learn's. Trees are trained for fold 0 unless told.
@@ -110,6 +110,7 @@ def main() -> None:
             training, test = table.split(fold)
             training.to_csv(folder / "train.csv", index=False)
             test.to_csv(folder / "test.csv", index=False)
+            (folder.parent / "schema.toml").write_bytes((told.tables / f"{name}.toml").read_bytes())
             (folder / "config.toml").write_text(table.config(), encoding="utf-8")
             for kind in told.kind or CLASSIFIERS:
                 if kind == "mlp" or fold == 0 or told.fold:
