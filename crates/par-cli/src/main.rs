@@ -22,6 +22,7 @@ mod bundle_file;
 mod categories;
 mod circuit;
 mod circuit_file;
+mod classifier_file;
 mod config_file;
 mod demo;
 mod domain_text;
