@@ -1,0 +1,132 @@
+"""Measures recourse for classifiers that were trained elsewhere: fits, answers, and asks onnxruntime.
+
+    python measure.py PAR FOLDER [--table NAME]... [--fold N]... [--kind KIND]... [--all]
+
+PAR is the binary, FOLDER what train.py made. For each classifier: `par fit --classifier`, `par evaluate`, `par recourse` by
+both searches, and check.py on what they write. Kind `own` is PAR's own classifier on the same rows, for comparison;
+nothing else can judge its ways. Asked are the sampled rows of the test table, or with --all every one of them.
+
+Figures go to FOLDER/measures.json (with --all, measures-all.json), an object for each classifier and fold; those that
+are there are not measured again. Then a table for each kind is printed, in Markdown: means over folds, ± their standard deviation.
+"""
+
+import argparse
+import json
+import statistics
+import subprocess
+import time
+from pathlib import Path
+
+from check import check
+from tables import ASKED
+
+KINDS = ["own", "mlp", "gb", "rf"]
+SEARCHES = ["refine", "exact"]
+
+
+def par(binary: Path, *arguments) -> dict:
+    """Runs a command that prints JSON."""
+    done = subprocess.run([binary, *map(str, arguments), "--json"], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise SystemExit(f"par {' '.join(map(str, arguments))}\n{done.stderr}")
+    return json.loads(done.stdout)
+
+
+def measure(binary: Path, folder: Path, kind: str, sampled: list[str]) -> dict:
+    """Everything about one classifier and fold."""
+    model = folder / f"{kind}.par"
+    given = [] if kind == "own" else ["--classifier", folder / f"{kind}.onnx", "--inputs", folder / "inputs.toml"]
+    start = time.perf_counter()
+    asked = ["--schema", folder.parent / "schema.toml", "--config", folder / "config.toml"]
+    fitted = par(binary, "fit", folder / "train.csv", *asked, *given, "--out", model)
+    figures = {"fit": time.perf_counter() - start}
+
+    evaluated = par(binary, "evaluate", model, folder / "test.csv", *sampled)
+    figures |= {key: evaluated[key] for key in ("rows", "denied", "possible")}
+    methods = {method["method"]: method for method in evaluated["methods"]}
+    for search in SEARCHES:
+        measures = methods[search]
+        figures[search] = {key: measures[key]["mean"] for key in ("validity", "nll", "sparsity", "similarity", "gap")}
+        figures[search]["time_us"] = measures["time_us"]
+        answers = folder / f"{kind}-{search}.csv"
+        par(binary, "recourse", model, folder / "test.csv", "--method", search, "--out", answers, *sampled)
+        if given:
+            onnx, inputs = folder / f"{kind}.onnx", folder / "inputs.toml"
+            figures[search]["check"] = check(folder / "test.csv", answers, onnx, inputs, fitted["threshold"])
+    return figures
+
+
+def spread(values: list[float | None], digits: int, factor: float = 1.0) -> str:
+    """A mean, and the deviation if there are several."""
+    known = [factor * value for value in values if value is not None]
+    if not known:
+        return "–"
+    mean = f"{statistics.mean(known):.{digits}f}"
+    return mean if len(known) == 1 else f"{mean} ± {statistics.stdev(known):.{digits}f}"
+
+
+def table(kind: str, measured: dict[str, dict]) -> str:
+    """The figures of a kind: a line for each table and search."""
+    head = ["table", "folds", "denied", "possible", "search", "validity %", "onnxruntime", "smallest margin", "NLL", "changes"]
+    head += ["similarity", "median time", "fit"]
+    lines = [f"### {kind}", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    for name in ASKED:
+        folds = [figures for key, figures in measured.items() if key.startswith(f"{name}/") and key.endswith(f"/{kind}")]
+        for search in SEARCHES if folds else []:
+            of = lambda key: [fold[search][key] for fold in folds]
+            checks = [fold[search]["check"] for fold in folds if "check" in fold[search]]
+            margins = [check["margin"] for check in checks if check["margin"] is not None]
+            cells = [
+                name,
+                str(len(folds)),
+                str(sum(fold["denied"] for fold in folds)),
+                str(sum(fold["possible"] for fold in folds)),
+                search,
+                spread(of("validity"), 1, 100),
+                f"{sum(check['accepted'] for check in checks)} of {sum(check['found'] for check in checks)}" if checks else "–",
+                f"{min(margins):.1e}" if margins else "–",
+                spread(of("nll"), 2),
+                spread(of("sparsity"), 2),
+                spread(of("similarity"), 2),
+                f"{spread(of('time_us'), 0)} µs",
+                f"{spread([fold['fit'] for fold in folds], 1)} s",
+            ]
+            lines.append("| " + " | ".join(cells) + " |")
+    decided = [fold["refine"]["check"] for key, fold in measured.items() if key.endswith(f"/{kind}") and "check" in fold["refine"]]
+    if decided:
+        same, asked = sum(check["decided"] for check in decided), sum(check["asked"] for check in decided)
+        difference = max(check["difference"] or 0 for check in decided)
+        lines += ["", f"Of {asked} rows that were asked, onnxruntime decides {same} alike; probabilities differ by at most {difference:.1e}."]
+    return "\n".join(lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("par", type=Path, metavar="PAR")
+    parser.add_argument("folder", type=Path, metavar="FOLDER")
+    parser.add_argument("--table", action="append", choices=list(ASKED), help="only this table")
+    parser.add_argument("--fold", action="append", type=int, choices=range(5), help="only this fold")
+    parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind")
+    parser.add_argument("--all", action="store_true", help="ask every row of a fold, not the sample")
+    told = parser.parse_args()
+
+    file = told.folder / ("measures-all.json" if told.all else "measures.json")
+    measured = json.loads(file.read_text()) if file.exists() else {}
+    for name in told.table or ASKED:
+        for fold in told.fold or range(5):
+            for kind in told.kind or KINDS:
+                folder = told.folder / name / str(fold)
+                key = f"{name}/{fold}/{kind}"
+                if key in measured or not (kind == "own" or (folder / f"{kind}.onnx").exists()):
+                    continue
+                sampled = [] if told.all else ["--where", "subtest=1"]
+                measured[key] = measure(told.par, folder, kind, sampled)
+                file.write_text(json.dumps(measured, indent=2))
+                print(key, json.dumps(measured[key]), flush=True)
+    for kind in KINDS:
+        if any(key.endswith(f"/{kind}") for key in measured):
+            print("\n" + table(kind, measured))
+
+
+if __name__ == "__main__":
+    main()
