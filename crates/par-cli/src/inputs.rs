@@ -7,7 +7,7 @@ use clap::{Args, Subcommand};
 use par_data::Schema;
 use par_recourse::classifier::inputs;
 
-use crate::network_file;
+use crate::classifier_file;
 use crate::output::{self, Destination};
 
 #[derive(Subcommand)]
@@ -48,7 +48,7 @@ impl Init {
             bail!("{}: exists already\nhint: `--force` overwrites it", out.display());
         }
         let schema = Schema::load(&self.schema)?;
-        let graph = network_file::read(&self.model)?;
+        let graph = classifier_file::read_graph(&self.model)?;
         let draft = inputs::draft(&schema, graph.inputs(), graph.outputs());
         match destination {
             Some(destination) => output::write_file(destination, draft.as_bytes()),

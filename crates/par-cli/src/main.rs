@@ -35,7 +35,6 @@ mod folded;
 mod inputs;
 mod inspect;
 mod learning;
-mod network_file;
 mod output;
 mod recourse;
 mod refit;
