@@ -38,11 +38,14 @@ pub(super) fn slack(cardinalities: &[usize], network: &Network, activations: &[A
     let first = network.layer(0);
     let mut magnitudes: Vec<f32> = first.biases.iter().map(|bias| bias.abs()).collect();
     let mut input = 0;
+    let mut largest = vec![0.0_f32; magnitudes.len()];
     for &codes in cardinalities {
-        for (unit, magnitude) in magnitudes.iter_mut().enumerate() {
-            let weights = (input..input + codes).map(|input| first.weights_of(input)[unit].abs());
-            *magnitude += weights.fold(0.0, f32::max);
+        largest.fill(0.0);
+        for input in input..input + codes {
+            let weights = largest.iter_mut().zip(first.weights_of(input));
+            weights.for_each(|(largest, weight)| *largest = largest.max(weight.abs()));
         }
+        magnitudes.iter_mut().zip(&largest).for_each(|(magnitude, largest)| *magnitude += largest);
         input += codes;
     }
     for layer in 1..=network.depth() {
