@@ -7,12 +7,12 @@ use clap::{Args, Subcommand};
 use par_data::Schema;
 use par_recourse::classifier::inputs;
 
-use crate::network_file;
+use crate::classifier_file;
 use crate::output::{self, Destination};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Draft how columns become the inputs of a network, for you to correct
+    /// Draft how columns become the inputs of a classifier, for you to correct
     Init(Init),
 }
 
@@ -48,7 +48,7 @@ impl Init {
             bail!("{}: exists already\nhint: `--force` overwrites it", out.display());
         }
         let schema = Schema::load(&self.schema)?;
-        let graph = network_file::read(&self.model)?;
+        let graph = classifier_file::read(&self.model)?;
         let draft = inputs::draft(&schema, graph.inputs(), graph.outputs());
         match destination {
             Some(destination) => output::write_file(destination, draft.as_bytes()),
