@@ -1,14 +1,24 @@
 //! What a file says of its graph, and the way from there to a model.
 
+use std::collections::BTreeSet;
+use std::fmt::{self, Display};
+
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
+use crate::lower;
 use crate::model::Model;
+use crate::outputs;
+use crate::proto::{self, GraphProto, ModelProto, ValueInfoProto};
+use crate::tensor::{Kind, size};
 
 /// A graph as its file describes it.
 #[derive(Clone, Debug)]
 pub struct Graph {
+    proto: ModelProto,
     inputs: Vec<Input>,
+    /// Of every input the sizes of its axes, absent where the file leaves them open, and the whole where it names none.
+    sizes: Vec<Option<Vec<Option<usize>>>>,
     outputs: Vec<Output>,
 }
 
@@ -55,6 +65,15 @@ pub enum Scale {
     LogOdds,
 }
 
+impl Display for Scale {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(match self {
+            Self::Probability => "probabilities",
+            Self::LogOdds => "log-odds",
+        })
+    }
+}
+
 /// Which number of a graph's outputs is the score.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
@@ -72,8 +91,27 @@ impl Graph {
     /// # Errors
     /// When they are no ONNX file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
-        let _ = bytes;
-        Err(Error::NotOnnx { reason: String::new() })
+        let proto = proto::decode(bytes)?;
+        let graph = proto.graph.as_ref().filter(|graph| !graph.output.is_empty());
+        let graph = graph.ok_or_else(|| Error::NotOnnx { reason: "it holds no graph".into() })?;
+        if !graph.sparse_initializer.is_empty() {
+            let tensor = "sparse_initializer".into();
+            return Err(Error::Tensor {
+                tensor,
+                found: "sparse tensors".into(),
+                expected: "dense ones".into(),
+            });
+        }
+        let constants: BTreeSet<&str> = graph.initializer.iter().map(|own| own.name.as_str()).collect();
+        let mut inputs = Vec::new();
+        let mut sizes = Vec::new();
+        for input in graph.input.iter().filter(|input| !constants.contains(input.name.as_str())) {
+            let own = axes(input);
+            inputs.push(Input { name: input.name.clone(), width: width(own.as_deref()), kind: kind(input)? });
+            sizes.push(own);
+        }
+        let outputs = outputs::of(graph);
+        Ok(Self { inputs, sizes, outputs, proto })
     }
 
     /// The tensors that the graph expects, in the order of the file.
@@ -88,10 +126,106 @@ impl Graph {
 
     /// The model that gives a score. `widths` are those of the inputs, in their order.
     ///
+    /// The graph is followed for one row. Graphs in double precision are followed in single precision, which a tree sees only
+    /// where a number that was computed lies within rounding of its threshold.
+    ///
     /// # Errors
     /// When there is no such output, an operator is not supported, or a width is another than the graph's.
     pub fn model(&self, widths: &[usize], choice: &Choice) -> Result<Model, Error> {
-        let _ = (widths, choice);
-        Err(Error::NotOnnx { reason: String::new() })
+        let names = self.outputs.iter().map(|output| format!("`{}`", output.name)).collect::<Vec<_>>();
+        let known = names.join(", ");
+        let output = match (&choice.output, &self.outputs[..]) {
+            (_, []) => return Err(Error::NoScores),
+            (Some(name), all) => all.iter().find(|output| output.name == *name),
+            (None, [only]) => Some(only),
+            (None, _) => return Err(Error::SeveralOutputs { known }),
+        };
+        let Some(output) = output else {
+            return Err(Error::NoOutput { found: choice.output.clone().unwrap_or_default(), known });
+        };
+        lower::model(self, widths, &output.name, choice)
+    }
+
+    pub(crate) fn proto(&self) -> &GraphProto {
+        self.proto.graph.as_ref().expect("read with a graph")
+    }
+
+    /// The version of the operators of the default domain; the newest ones are alike.
+    pub(crate) fn version(&self) -> i64 {
+        let mut sets = self.proto.opset_import.iter();
+        sets.find(|set| matches!(set.domain.as_str(), "" | "ai.onnx")).map_or(i64::MAX, |set| set.version)
+    }
+
+    /// Whether the file itself says what an operator does, which is not followed.
+    pub(crate) fn is_function(&self, domain: &str, name: &str) -> bool {
+        self.proto.functions.iter().any(|function| function.domain == domain && function.name == name)
+    }
+
+    /// The shapes of the inputs for one row.
+    pub(crate) fn shapes(&self, widths: &[usize]) -> Result<Vec<Vec<usize>>, Error> {
+        if widths.len() != self.inputs.len() {
+            return Err(Error::Widths { found: widths.len(), expected: self.inputs.len() });
+        }
+        let inputs = self.inputs.iter().zip(&self.sizes).zip(widths);
+        inputs.map(|((input, sizes), &width)| shape(input, sizes.as_deref(), width)).collect()
+    }
+}
+
+/// The sizes of the axes of an input.
+fn axes(input: &ValueInfoProto) -> Option<Vec<Option<usize>>> {
+    let shape = input.r#type.as_ref()?.tensor_type.as_ref()?.shape.as_ref()?;
+    let size =
+        |value: Option<i64>| value.and_then(|size| usize::try_from(size).ok()).filter(|&size| size > 0);
+    Some(shape.dim.iter().map(|dimension| size(dimension.dim_value)).collect())
+}
+
+/// How many values a row has: all axes but the first, which is the batch; of one axis it depends on whether it is open.
+fn width(axes: Option<&[Option<usize>]>) -> Option<usize> {
+    match axes? {
+        [] | [None] => Some(1),
+        [one] => *one,
+        [_, rest @ ..] => {
+            let sizes: Option<Vec<usize>> = rest.iter().copied().collect();
+            size(&sizes?).ok()
+        }
+    }
+}
+
+fn kind(input: &ValueInfoProto) -> Result<InputKind, Error> {
+    let error = |found: String| Error::InputKind { input: input.name.clone(), found };
+    let Some(own) = input.r#type.as_ref() else { return Ok(InputKind::Number) };
+    let Some(tensor) = &own.tensor_type else {
+        return Err(error("a sequence or a map".into()));
+    };
+    match Kind::of(tensor.elem_type) {
+        Some(Kind::Single | Kind::Double) => Ok(InputKind::Number),
+        Some(Kind::Integer | Kind::Boolean) => Ok(InputKind::Integer),
+        Some(Kind::Text) => Ok(InputKind::Text),
+        None => Err(error(format!("elements of type {}", tensor.elem_type))),
+    }
+}
+
+/// The shape of an input for one row of `width` values.
+fn shape(input: &Input, axes: Option<&[Option<usize>]>, width: usize) -> Result<Vec<usize>, Error> {
+    let error = |expected: String| Error::Width { input: input.name.clone(), found: width, expected };
+    if let Some(expected) = input.width.filter(|&own| own != width) {
+        return Err(error(expected.to_string()));
+    }
+    match axes {
+        None => Ok(vec![1, width]),
+        Some([]) => Ok(vec![]),
+        Some([_]) => Ok(vec![width]),
+        Some([_, rest @ ..]) => {
+            let known: usize = size(&rest.iter().flatten().copied().collect::<Vec<_>>())?;
+            let open = rest.iter().filter(|size| size.is_none()).count();
+            if open > 1 && width != known {
+                return Err(error(format!("a shape with one open axis, found {open}")));
+            }
+            if !width.is_multiple_of(known) {
+                return Err(error(format!("a multiple of {known}")));
+            }
+            let open_size = if open == 1 { width / known } else { 1 };
+            Ok([1].into_iter().chain(rest.iter().map(|size| size.unwrap_or(open_size))).collect())
+        }
     }
 }

@@ -15,8 +15,12 @@
 
 mod error;
 mod graph;
+mod lower;
 mod model;
+mod node;
+mod outputs;
 mod proto;
+mod tensor;
 
 pub use error::Error;
 pub use graph::{Choice, Graph, Input, InputKind, Output, Scale};

@@ -53,6 +53,16 @@ pub enum Step {
     Truncate,
     /// One if x is above the number, zero if not.
     Above(f32),
+    /// One if x is not a number, zero if it is.
+    IsMissing,
+    /// x without its sign.
+    Absolute,
+    /// eˣ.
+    Exponential,
+    /// ln x.
+    Logarithm,
+    /// √x.
+    SquareRoot,
     /// An activation.
     Apply(Activation),
 }
@@ -224,7 +234,7 @@ impl Source {
 }
 
 impl Step {
-    fn number(&self, x: f32) -> f32 {
+    pub(crate) fn number(&self, x: f32) -> f32 {
         match self {
             Self::Add(a) => x + a,
             Self::Subtract(a) => x - a,
@@ -242,6 +252,11 @@ impl Step {
             }
             Self::Truncate => x.trunc(),
             Self::Above(a) => f32::from(u8::from(x > *a)),
+            Self::IsMissing => f32::from(u8::from(x.is_nan())),
+            Self::Absolute => x.abs(),
+            Self::Exponential => x.exp(),
+            Self::Logarithm => x.ln(),
+            Self::SquareRoot => x.sqrt(),
             Self::Apply(activation) => activation.value(f64::from(x)) as f32,
         }
     }
@@ -251,9 +266,11 @@ impl Activation {
     /// Its value.
     pub fn value(self, x: f64) -> f64 {
         match self {
-            Self::Relu => x.max(0.0),
-            Self::LeakyRelu(a) => x.max(0.0) + f64::from(a) * x.min(0.0),
-            Self::Elu(a) => x.max(0.0) + f64::from(a) * x.min(0.0).exp_m1(),
+            Self::Relu if x < 0.0 => 0.0,
+            Self::LeakyRelu(a) if x < 0.0 => f64::from(a) * x,
+            Self::Elu(a) if x < 0.0 => f64::from(a) * x.exp_m1(),
+            // Not the larger of x and zero, which would make zero of what is not a number.
+            Self::Relu | Self::LeakyRelu(_) | Self::Elu(_) => x,
             Self::Tanh => x.tanh(),
             Self::Sigmoid => 1.0 / (1.0 + (-x).exp()),
             Self::Softplus => x.max(0.0) + (-x.abs()).exp().ln_1p(),

@@ -1,0 +1,289 @@
+//! From a graph to a model: the graph is followed once, for a batch of one row whose inputs are symbols.
+//!
+//! | file             | what an element becomes there                                                     |
+//! |------------------|-----------------------------------------------------------------------------------|
+//! | [`structure`]    | itself, at another place                                                          |
+//! | [`elementwise`]  | with a constant: a longer source, a scaled sum, or a unit of the next hidden layer |
+//! | [`encode`]       | a category: its code, or one of its zeros and ones                                |
+//! | [`affine`]       | one of many terms of a sum                                                        |
+//! | [`trees`]        | what trees compare                                                                |
+//! | [`end`]          | the log-odds                                                                      |
+
+pub(crate) mod affine;
+pub(crate) mod elementwise;
+mod encode;
+mod end;
+mod sources;
+mod structure;
+pub(crate) mod trees;
+
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use crate::error::Error;
+use crate::graph::{Choice, Graph, InputKind};
+use crate::model::Model;
+use crate::node::{self, Node};
+use crate::proto::{GraphProto, NodeProto};
+use crate::tensor::{Element, Kind, Tensor, Word};
+use affine::Layer;
+use sources::Sources;
+use trees::Ensemble;
+
+/// Every supported operator by its domain (`ml` for `ai.onnx.ml`) and name, with its attributes.
+const OPERATORS: &[(&str, &str, &[&str])] = &[
+    ("", "Abs", &[]),
+    ("", "Add", &[]),
+    ("", "BatchNormalization", &["epsilon", "momentum", "spatial", "training_mode"]),
+    ("", "Cast", &["saturate", "to"]),
+    ("", "Celu", &["alpha"]),
+    ("", "Clip", &["max", "min"]),
+    ("", "Concat", &["axis"]),
+    ("", "Constant", &["value", "value_float", "value_floats", "value_int", "value_ints", "value_string"]),
+    ("", "ConstantOfShape", &["value"]),
+    ("", "Div", &[]),
+    ("", "Dropout", &["ratio", "seed"]),
+    ("", "Elu", &["alpha"]),
+    ("", "Equal", &[]),
+    ("", "Exp", &[]),
+    ("", "Expand", &[]),
+    ("", "Flatten", &["axis"]),
+    ("", "Gather", &["axis"]),
+    ("", "Gemm", &["alpha", "beta", "transA", "transB"]),
+    ("", "Greater", &[]),
+    ("", "GreaterOrEqual", &[]),
+    ("", "HardSigmoid", &["alpha", "beta"]),
+    ("", "Identity", &[]),
+    ("", "IsNaN", &[]),
+    ("", "LeakyRelu", &["alpha"]),
+    ("", "Less", &[]),
+    ("", "LessOrEqual", &[]),
+    ("", "Log", &[]),
+    ("", "LogSoftmax", &["axis"]),
+    ("", "MatMul", &[]),
+    ("", "Max", &[]),
+    ("", "Min", &[]),
+    ("", "Mul", &[]),
+    ("", "Neg", &[]),
+    ("", "Not", &[]),
+    ("", "OneHot", &["axis"]),
+    ("", "PRelu", &[]),
+    ("", "ReduceMean", &["axes", "keepdims", "noop_with_empty_axes"]),
+    ("", "ReduceSum", &["axes", "keepdims", "noop_with_empty_axes"]),
+    ("", "Relu", &[]),
+    ("", "Reshape", &["allowzero"]),
+    ("", "Selu", &["alpha", "gamma"]),
+    ("", "Shape", &["end", "start"]),
+    ("", "Sigmoid", &[]),
+    ("", "Slice", &["axes", "ends", "starts"]),
+    ("", "Softmax", &["axis"]),
+    ("", "Softplus", &[]),
+    ("", "Split", &["axis", "num_outputs", "split"]),
+    ("", "Sqrt", &[]),
+    ("", "Squeeze", &["axes"]),
+    ("", "Sub", &[]),
+    ("", "Sum", &[]),
+    ("", "Tanh", &[]),
+    ("", "Transpose", &["perm"]),
+    ("", "Unsqueeze", &["axes"]),
+    ("", "Where", &[]),
+    ("ml", "ArrayFeatureExtractor", &[]),
+    ("ml", "Binarizer", &["threshold"]),
+    ("ml", "FeatureVectorizer", &["inputdimensions"]),
+    ("ml", "Imputer", encode::IMPUTER),
+    ("ml", "LabelEncoder", encode::LABEL_ENCODER),
+    ("ml", "LinearClassifier", affine::CLASSIFIER),
+    ("ml", "LinearRegressor", &["coefficients", "intercepts", "post_transform", "targets"]),
+    ("ml", "Normalizer", &["norm"]),
+    ("ml", "OneHotEncoder", &["cats_int64s", "cats_strings", "zeros"]),
+    ("ml", "Scaler", &["offset", "scale"]),
+    ("ml", "TreeEnsembleClassifier", trees::CLASSIFIER),
+    ("ml", "TreeEnsembleRegressor", trees::REGRESSOR),
+    ("ml", "ZipMap", &["classlabels_int64s", "classlabels_strings"]),
+];
+
+/// The most elements, terms and nodes of trees that a graph may become, each of about sixteen bytes.
+const PIECES: usize = 1 << 25;
+/// The most multiplications while weights are put together.
+const PRODUCTS: usize = 1 << 30;
+
+/// What has been found so far while a graph is followed.
+#[derive(Default)]
+pub(crate) struct Lowering {
+    pub(crate) sources: Sources,
+    /// The hidden layers.
+    pub(crate) layers: Vec<Layer>,
+    pub(crate) ensembles: Vec<Ensemble>,
+    pieces: usize,
+    products: usize,
+}
+
+/// The model that gives the score of an output, whose name is one of the graph's.
+pub(crate) fn model(graph: &Graph, widths: &[usize], output: &str, choice: &Choice) -> Result<Model, Error> {
+    let mut lowering = Lowering::default();
+    let proto = graph.proto();
+    let mut tensors: BTreeMap<&str, Rc<Tensor>> = BTreeMap::new();
+    let mut width = 0;
+    for (input, (shape, &own)) in graph.inputs().iter().zip(graph.shapes(widths)?.into_iter().zip(widths)) {
+        lowering.spend(own)?;
+        let places = width..width + own;
+        let (kind, elements) = match input.kind {
+            InputKind::Number => (Kind::Single, places.map(|place| lowering.sources.input(place)).collect()),
+            InputKind::Integer => {
+                (Kind::Integer, places.map(|place| lowering.sources.input(place)).collect())
+            }
+            InputKind::Text => (Kind::Text, places.map(word).collect()),
+        };
+        tensors.insert(&input.name, Rc::new(Tensor { shape, kind, elements }));
+        width += own;
+    }
+    let needed = needed(proto, output);
+    let constants: BTreeMap<&str, _> = proto.initializer.iter().map(|own| (own.name.as_str(), own)).collect();
+    for (index, own) in proto.node.iter().enumerate().filter(|(index, _)| needed[*index]) {
+        let mut inputs = Vec::with_capacity(own.input.len());
+        for name in &own.input {
+            if let (None, Some(constant)) = (tensors.get(name.as_str()), constants.get(name.as_str())) {
+                let tensor = Tensor::read(constant)?;
+                lowering.spend(tensor.elements.len())?;
+                tensors.insert(name, Rc::new(tensor));
+            }
+            let tensor = tensors.get(name.as_str()).cloned();
+            if tensor.is_none() && !name.is_empty() {
+                return Err(Error::Undefined { node: node::name(own, index), tensor: name.clone() });
+            }
+            inputs.push(tensor);
+        }
+        let node = Node { proto: own, index, inputs, version: graph.version() };
+        let outputs = lowering.outputs(graph, &node)?;
+        for (name, tensor) in own.output.iter().zip(outputs) {
+            lowering.spend(1 + tensor.elements.len())?;
+            tensors.insert(name, Rc::new(tensor));
+        }
+    }
+    let Some(scores) = tensors.get(output) else {
+        return Err(Error::Undefined { node: "the end of the graph".into(), tensor: output.into() });
+    };
+    lowering.end(width, output, scores, choice)
+}
+
+fn word(input: usize) -> Element {
+    Element::Word(Rc::new(Word { input, renamed: Vec::new(), other: None }))
+}
+
+/// Which nodes the output is made of.
+fn needed(graph: &GraphProto, output: &str) -> Vec<bool> {
+    let nodes = graph.node.iter().enumerate();
+    let makers = nodes.flat_map(|(index, node)| node.output.iter().map(move |name| (name.as_str(), index)));
+    let makers: BTreeMap<&str, usize> = makers.collect();
+    let mut needed = vec![false; graph.node.len()];
+    let mut open: Vec<usize> = makers.get(output).copied().into_iter().collect();
+    while let Some(index) = open.pop() {
+        if !needed[index] {
+            needed[index] = true;
+            open.extend(graph.node[index].input.iter().filter_map(|name| makers.get(name.as_str())));
+        }
+    }
+    needed
+}
+
+/// The name under which a domain stands in the list.
+fn domain(node: &NodeProto) -> &str {
+    match node.domain.as_str() {
+        "" | "ai.onnx" => "",
+        "ai.onnx.ml" => "ml",
+        other => other,
+    }
+}
+
+impl Lowering {
+    /// Counts what a graph becomes, before it is made.
+    pub(crate) fn spend(&mut self, pieces: usize) -> Result<(), Error> {
+        self.pieces = self.pieces.saturating_add(pieces);
+        let error = || Error::TooLarge { what: "elements, weights and nodes of trees".into(), limit: PIECES };
+        if self.pieces > PIECES { Err(error()) } else { Ok(()) }
+    }
+
+    /// Counts the multiplications.
+    pub(crate) fn multiply(&mut self, products: usize) -> Result<(), Error> {
+        self.products = self.products.saturating_add(products);
+        let error = || Error::TooLarge { what: "products of weights".into(), limit: PRODUCTS };
+        if self.products > PRODUCTS { Err(error()) } else { Ok(()) }
+    }
+
+    /// What a node gives.
+    fn outputs(&mut self, graph: &Graph, node: &Node<'_>) -> Result<Vec<Tensor>, Error> {
+        let domain = domain(node.proto);
+        let operator = node.proto.op_type.as_str();
+        let known = OPERATORS.iter().find(|(own, name, _)| *own == domain && *name == operator);
+        let Some((_, _, attributes)) = known.filter(|_| !graph.is_function(&node.proto.domain, operator))
+        else {
+            return Err(unsupported(node));
+        };
+        if let Some(other) = node.proto.attribute.iter().find(|own| !attributes.contains(&own.name.as_str()))
+        {
+            let found = if other.g.is_some() || !other.graphs.is_empty() { "a subgraph" } else { "there" };
+            return Err(Error::Attribute {
+                node: node.name(),
+                attribute: other.name.clone(),
+                found: found.into(),
+                expected: "an attribute that is supported".into(),
+            });
+        }
+        let one = match operator {
+            "Split" => return self.split(node),
+            // The labels come first; where they are needed, nothing that is supported makes them.
+            "LinearClassifier" => return Ok(vec![no_labels(), self.linear_classifier(node)?]),
+            "TreeEnsembleClassifier" => return Ok(vec![no_labels(), self.tree_classifier(node)?]),
+            "TreeEnsembleRegressor" => self.tree_regressor(node),
+            "LinearRegressor" => self.linear_regressor(node),
+            "MatMul" => self.matmul(node),
+            "Gemm" => self.gemm(node),
+            "ReduceSum" | "ReduceMean" => self.reduce(node),
+            "BatchNormalization" => self.batch_normalization(node),
+            "Softmax" => self.softmax(node, Element::Probability),
+            "LogSoftmax" => self.softmax(node, Element::LogProbability),
+            "Normalizer" => self.normalizer(node),
+            "Cast" => self.cast(node),
+            "Where" => self.choose(node),
+            "Sum" => self.sum(node),
+            "Add" | "Sub" | "Mul" | "Div" | "Min" | "Max" | "PRelu" | "Equal" | "Less" | "LessOrEqual"
+            | "Greater" | "GreaterOrEqual" => self.binary(node),
+            "OneHot" | "OneHotEncoder" => self.one_hot(node),
+            "LabelEncoder" => self.label_encoder(node),
+            "Imputer" | "Scaler" => self.column_by_column(node),
+            "Gather" => self.gather(node),
+            "Concat" | "FeatureVectorizer" => self.concat(node),
+            "ArrayFeatureExtractor"
+            | "Constant"
+            | "ConstantOfShape"
+            | "Dropout"
+            | "Expand"
+            | "Flatten"
+            | "Identity"
+            | "Reshape"
+            | "Shape"
+            | "Slice"
+            | "Squeeze"
+            | "Transpose"
+            | "Unsqueeze"
+            | "ZipMap" => self.rearrange(node),
+            _ => self.unary(node),
+        };
+        Ok(vec![one?])
+    }
+}
+
+/// What stands in the place of labels, which are no scores.
+fn no_labels() -> Tensor {
+    Tensor { shape: vec![0], kind: Kind::Integer, elements: Vec::new() }
+}
+
+fn unsupported(node: &Node<'_>) -> Error {
+    let names: Vec<&str> = OPERATORS.iter().map(|(_, name, _)| *name).collect();
+    Error::Operator {
+        node: node.name(),
+        operator: node.proto.op_type.clone(),
+        domain: if node.proto.domain.is_empty() { "ai.onnx".into() } else { node.proto.domain.clone() },
+        supported: names.join(", "),
+    }
+}

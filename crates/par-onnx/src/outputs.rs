@@ -1,0 +1,140 @@
+//! Which outputs of a graph may hold scores, and of which classes: told from its last operators alone, before any width is
+//! known.
+
+use std::collections::BTreeMap;
+
+use crate::graph::{Output, Scale};
+use crate::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
+use crate::tensor::{Element, Kind, Tensor};
+
+/// The outputs that may hold scores.
+pub(crate) fn of(graph: &GraphProto) -> Vec<Output> {
+    let ends = Ends::new(graph);
+    graph
+        .output
+        .iter()
+        .filter(|output| may_hold_scores(output))
+        .map(|output| ends.output(&output.name))
+        .collect()
+}
+
+/// Labels are whole numbers or texts; what a sequence holds are maps from class to score.
+fn may_hold_scores(output: &ValueInfoProto) -> bool {
+    let tensor = output.r#type.as_ref().and_then(|own| own.tensor_type.as_ref());
+    tensor.is_none_or(|tensor| {
+        !matches!(Kind::of(tensor.elem_type), Some(Kind::Integer | Kind::Boolean | Kind::Text))
+    })
+}
+
+/// The ends of a graph, followed backwards.
+struct Ends<'a> {
+    makers: BTreeMap<&'a str, &'a NodeProto>,
+    constants: BTreeMap<&'a str, &'a TensorProto>,
+    /// The tensors that give the best class, by those that they are the best of.
+    best: BTreeMap<&'a str, &'a str>,
+    /// The classes that are picked, by the tensors that pick them.
+    picked: BTreeMap<&'a str, &'a str>,
+}
+
+impl<'a> Ends<'a> {
+    fn new(graph: &'a GraphProto) -> Self {
+        let all = |operator: &'static str| graph.node.iter().filter(move |node| node.op_type == operator);
+        let names = |node: &'a NodeProto| node.output.iter().map(move |name| (name.as_str(), node));
+        let pair = |names: &'a [String]| Some((names.first()?.as_str(), names.get(1)?.as_str()));
+        Self {
+            makers: graph.node.iter().flat_map(names).collect(),
+            constants: graph.initializer.iter().map(|tensor| (tensor.name.as_str(), tensor)).collect(),
+            best: all("ArgMax")
+                .filter_map(|node| Some((node.input.first()?.as_str(), node.output.first()?.as_str())))
+                .collect(),
+            picked: all("ArrayFeatureExtractor")
+                .filter_map(|node| pair(&node.input))
+                .map(|(classes, by)| (by, classes))
+                .collect(),
+        }
+    }
+
+    fn output(&self, name: &str) -> Output {
+        let mut output = Output { name: name.into(), classes: Vec::new(), scale: Scale::LogOdds };
+        let mut is_whole = true;
+        let mut tensor = name;
+        // Each step goes to an operator before, so there are no more of them than operators unless they go in a circle.
+        for _ in 0..=self.makers.len() {
+            if is_whole && output.classes.is_empty() {
+                output.classes = self.picked_classes(tensor);
+            }
+            let Some(node) = self.makers.get(tensor) else { break };
+            let computed = || node.input.iter().find(|name| !self.constants.contains_key(name.as_str()));
+            let classes = || if is_whole { classes(node) } else { Vec::new() };
+            let next = match node.op_type.as_str() {
+                "Cast" | "Identity" | "Reshape" | "Flatten" | "Squeeze" | "Unsqueeze" | "Dropout" | "Abs"
+                | "Div" => node.input.first(),
+                "ZipMap" => {
+                    output.classes = classes();
+                    node.input.first()
+                }
+                "Slice" | "Gather" | "Split" | "ArrayFeatureExtractor" => {
+                    is_whole = false;
+                    node.input.first()
+                }
+                "Mul" | "Add" | "Sub" => computed(),
+                "Concat" => node.input.last(),
+                "Normalizer" => {
+                    output.scale = Scale::Probability;
+                    node.input.first()
+                }
+                "Sigmoid" | "Softmax" | "Exp" => {
+                    output.scale = Scale::Probability;
+                    None
+                }
+                "LinearClassifier" | "TreeEnsembleClassifier" => {
+                    if output.classes.is_empty() {
+                        output.classes = classes();
+                    }
+                    if are_probabilities(node) {
+                        output.scale = Scale::Probability;
+                    }
+                    None
+                }
+                _ => None,
+            };
+            match next {
+                Some(name) => tensor = name,
+                None => break,
+            }
+        }
+        output
+    }
+
+    /// The classes that the label of a tensor's best column is picked from.
+    fn picked_classes(&self, tensor: &str) -> Vec<String> {
+        let classes = self.best.get(tensor).and_then(|best| self.picked.get(best));
+        let classes = classes.and_then(|classes| Tensor::read(self.constants.get(classes)?).ok());
+        let name = |element: Element| match element {
+            Element::Text(text) => Some(text.to_string()),
+            element => element.number().map(|number| number.to_string()),
+        };
+        classes.map_or(Vec::new(), |classes| classes.elements.into_iter().filter_map(name).collect())
+    }
+}
+
+/// The classes that an operator names.
+fn classes(node: &NodeProto) -> Vec<String> {
+    let named = node.attribute.iter().filter(|attribute| attribute.name.starts_with("classlabels_"));
+    let texts = |strings: &[Vec<u8>]| {
+        strings.iter().map(|own| String::from_utf8_lossy(own).into_owned()).collect::<Vec<_>>()
+    };
+    named
+        .flat_map(|own| own.ints.iter().map(i64::to_string).chain(texts(&own.strings)).collect::<Vec<_>>())
+        .collect()
+}
+
+/// Whether a classifier gives probabilities.
+fn are_probabilities(node: &NodeProto) -> bool {
+    let attribute = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name);
+    let weights = attribute("class_weights").map_or(&[][..], |own| &own.floats);
+    match attribute("post_transform").map_or(&b"NONE"[..], |own| &own.s) {
+        b"NONE" => !weights.is_empty() && weights.iter().all(|&weight| weight >= 0.0),
+        _ => true,
+    }
+}

@@ -1,0 +1,3 @@
+//! Files of real exporters against what onnxruntime makes of them.
+
+mod fixtures;
