@@ -22,9 +22,9 @@ fn tensor(name: &str, kind: u8, width: u8) -> Vec<u8> {
 }
 
 /// An ONNX file whose score is the sigmoid of its first input.
-fn network(inputs: &[(&str, u8, u8)]) -> Vec<u8> {
+fn classifier(inputs: &[(&str, u8, u8)]) -> Vec<u8> {
     let node = [field(1, inputs[0].0.as_bytes()), field(2, b"p"), field(4, b"Sigmoid")].concat();
-    let mut graph = [field(1, &node), field(2, b"network")].concat();
+    let mut graph = [field(1, &node), field(2, b"classifier")].concat();
     for &(name, kind, width) in inputs {
         graph.extend(field(11, &tensor(name, kind, width)));
     }
@@ -36,7 +36,7 @@ fn network(inputs: &[(&str, u8, u8)]) -> Vec<u8> {
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("people.toml", PEOPLE_SCHEMA);
-    sandbox.write("model.onnx", network(&[("age", FLOAT, 1), ("job", TEXT, 1), ("hours", FLOAT, 1)]));
+    sandbox.write("model.onnx", classifier(&[("age", FLOAT, 1), ("job", TEXT, 1), ("hours", FLOAT, 1)]));
     sandbox
 }
 
@@ -44,7 +44,10 @@ fn sandbox() -> Sandbox {
 fn a_draft_says_how_columns_become_inputs() {
     let draft = sandbox().run(&["inputs", "init", "model.onnx", "--schema", "people.toml"]);
     let (advice, rest) = draft.split_once("\n\n").expect("advice, then the draft");
-    assert!(advice.starts_with("# How the columns of a table become the inputs of a network."), "{advice}");
+    assert!(
+        advice.starts_with("# How the columns of a table become the inputs of a classifier."),
+        "{advice}"
+    );
     assert_eq!(
         rest,
         r#"[output]
@@ -107,7 +110,7 @@ fn what_a_draft_is_made_of_is_not_written_to() {
 }
 
 #[test]
-fn a_draft_needs_a_network_and_a_schema() {
+fn a_draft_needs_a_classifier_and_a_schema() {
     let sandbox = sandbox();
     let refused = |model: &str, schema: &str| sandbox.refused(&["inputs", "init", model, "--schema", schema]);
     assert_eq!(

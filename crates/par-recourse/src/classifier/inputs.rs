@@ -1,15 +1,15 @@
-//! How the columns of a table become the inputs of a network that somebody else has trained.
+//! How the columns of a table become the inputs of a classifier that somebody else has trained.
 //!
 //! A TOML file says it, tensor by tensor, place by place:
 //!
 //! ```toml
 //! [output]                     # all optional
 //! name = "probabilities"       # the output that holds the score; the only one unless told
-//! accepted = 1                 # its column, or of a single column the class, that stands for acceptance; 1 unless told
-//! scale = "probability"        # or "log-odds"; as the network ends unless told
+//! accepted = 1                 # its column, or the class of its only column, that is accepted; 1 unless told
+//! scale = "probability"        # or "log-odds"; as the classifier ends unless told
 //!
 //! [[input]]
-//! name = "float_input"         # a tensor that the network expects
+//! name = "float_input"         # a tensor that the classifier expects
 //! columns = [                  # in the order of its places
 //!   { feature = "age", as = "number" },
 //!   { feature = "hours", as = "scale", shift = 1.0, divide = 98.0 },      # (x − shift) / divide
@@ -26,7 +26,7 @@
 //! ```
 //!
 //! One-hot takes a place for each of `values`; categories in `zeros` have no place of their own, such as one that
-//! was dropped, or those that the network ignores. A feature may stand several times, or not at all: then the
+//! was dropped, or those that the classifier ignores. A feature may stand several times, or not at all: then the
 //! classifier does not look at it.
 //!
 //! `missing` says what a missing cell counts as, and must be there if the schema lets the feature be missing:
@@ -39,11 +39,12 @@
 //! | `text`                           |                                 | the text itself                          |
 //!
 //! One-hot is zero everywhere for a missing cell unless told. Where the schema takes categories that were never seen
-//! as unknown, `one-hot` and `label` take those that are not listed as missing. A tensor of whole numbers cuts off
-//! fractions.
+//! as unknown, those that are not listed under `one-hot` or `label`, or are no numbers but passed as such, are taken
+//! as missing. A tensor of whole numbers cuts off fractions.
 
 mod column;
 mod draft;
+mod encoder;
 mod encoding;
 mod error;
 mod moments;
@@ -60,7 +61,7 @@ pub use self::error::{ColumnProblem, InputsError};
 
 use self::column::{Column, Form};
 
-/// How the columns of a table become the inputs of a network, and which of its outputs is the score. A column
+/// How the columns of a table become the inputs of a classifier, and which of its outputs is the score. A column
 /// that contradicts itself cannot be in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -121,7 +122,7 @@ impl Inputs {
         })
     }
 
-    /// Which number of the network's outputs is the score.
+    /// Which number of the classifier's outputs is the score.
     pub fn choice(&self) -> Choice {
         Choice {
             output: self.output.name.clone(),
@@ -162,10 +163,10 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// The way from cells to the places of a network with these inputs.
+    /// The way from cells to the places of a classifier with these inputs.
     ///
     /// # Errors
-    /// When this does not fit the schema or the network, and when means or deviations are not known yet.
+    /// When this does not fit the schema or the classifier, and when means or deviations are not known yet.
     pub fn encoding(&self, schema: &Schema, inputs: &[Input]) -> Result<Encoding, InputsError> {
         Encoding::new(&self.input, schema, inputs)
     }

@@ -180,7 +180,7 @@ struct Written {
     missing: Option<Plain>,
 }
 
-/// What is wrong with a column, whatever the schema and the network say.
+/// What is wrong with a column, whatever the schema and the classifier say.
 #[derive(Debug, thiserror::Error)]
 #[error("feature `{feature}`: {fault}")]
 struct Refused {

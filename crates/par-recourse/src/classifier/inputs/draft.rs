@@ -1,4 +1,4 @@
-//! A first file for a network, for a person to correct.
+//! A first file for a classifier, for a person to correct.
 
 mod plan;
 mod reading;
@@ -13,9 +13,10 @@ use self::plan::{Plan, plans};
 use super::column::{Column, Form, Plain};
 
 const ADVICE: &str = "\
-# How the columns of a table become the inputs of a network. Drafted from names and widths: correct what is wrong,
-# above all the order of columns and values, which only the code that trained the network knows. scikit-learn
-# sorts the values of a feature unless told, and puts columns in the order of its transformers.
+# How the columns of a table become the inputs of a classifier. Drafted from names and widths: correct what is wrong,
+# above all the order of columns and values, which only the code that trained the classifier knows. scikit-learn
+# sorts the values of a feature unless told, and puts columns in the order of its transformers. Numbers are drafted as
+# they are: where that code scaled them before the classifier saw them, say how.
 #
 # as = \"number\"                                       the number itself
 #      \"scale\", shift = 1.0, divide = 98.0            (x - shift) / divide
@@ -28,7 +29,7 @@ const ADVICE: &str = "\
 
 /// Drafts the TOML text that says how the schema's columns become these inputs, as far as names and widths tell. What
 /// is guessed is said in comments. The text is read by [`Inputs::parse`](super::Inputs::parse), and where the widths
-/// can be explained it fits schema and network.
+/// can be explained it fits schema and classifier.
 pub fn draft(schema: &Schema, inputs: &[Input], outputs: &[Output]) -> String {
     let mut lines = vec![ADVICE.to_string(), String::new()];
     lines.extend(output(schema, outputs));
@@ -52,12 +53,12 @@ pub fn draft(schema: &Schema, inputs: &[Input], outputs: &[Output]) -> String {
     lines.join("\n")
 }
 
-/// Probabilities are more often meant than what else a network gives.
+/// Probabilities are more often meant than what else a classifier gives.
 fn output(schema: &Schema, outputs: &[Output]) -> Vec<String> {
     let mut lines = vec!["[output]".to_string()];
     let is_probability = |output: &&Output| output.scale == Scale::Probability;
     let Some(chosen) = outputs.iter().find(is_probability).or(outputs.first()) else {
-        lines.push("# The network has no output that can be a score.".to_string());
+        lines.push("# The classifier has no output that can be a score.".to_string());
         return lines;
     };
     let others: Vec<String> = outputs

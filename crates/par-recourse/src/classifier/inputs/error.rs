@@ -1,11 +1,11 @@
-//! Why columns cannot become the inputs of a network.
+//! Why columns cannot become the inputs of a classifier.
 
 use par_data::{found_instead, suggest};
 
 /// At most this many columns are counted one by one.
 const LISTED: usize = 12;
 
-/// Why columns cannot become the inputs of a network.
+/// Why columns cannot become the inputs of a classifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputsError {
@@ -17,12 +17,12 @@ pub enum InputsError {
         /// What is wrong there.
         message: String,
     },
-    /// An entry for a tensor that the network does not expect.
-    #[error("the network has no input `{found}`{}", suggest(.found, .known))]
+    /// An entry for a tensor that the classifier does not expect.
+    #[error("the classifier has no input `{found}`{}", suggest(.found, .known))]
     UnknownInput {
         /// The name of the entry.
         found: String,
-        /// The inputs of the network.
+        /// The inputs of the classifier.
         known: Vec<String>,
     },
     /// Two entries for one tensor.
@@ -33,7 +33,7 @@ pub enum InputsError {
     },
     /// A tensor without an entry.
     #[error(
-        "the network's input `{name}` is not described\nhint: add an `[[input]]` of this name, with its `columns`"
+        "the classifier's input `{name}` is not described\nhint: add an `[[input]]` of this name, with its `columns`"
     )]
     AbsentInput {
         /// The name.

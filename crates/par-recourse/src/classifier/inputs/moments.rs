@@ -30,11 +30,15 @@ impl Moments {
     }
 }
 
-/// A number that single precision holds.
-pub(super) fn number(feature: &Feature, cell: &str) -> Result<f64, CellError> {
-    parse_number(cell)
-        .filter(|number| number.abs() <= f64::from(f32::MAX))
-        .ok_or_else(|| CellError::NotANumber { column: feature.name.clone(), found: cell.to_string() })
+/// The number in a cell that is not missing, if single precision holds it; none where the cell holds a category that is
+/// taken as unknown.
+pub(super) fn number(feature: &Feature, cell: &str) -> Result<Option<f64>, CellError> {
+    match parse_number(cell).filter(|number| number.abs() <= f64::from(f32::MAX)) {
+        None if feature.kind.is_numeric() || !feature.missing => {
+            Err(CellError::NotANumber { column: feature.name.clone(), found: cell.to_string() })
+        }
+        number => Ok(number),
+    }
 }
 
 /// Fills in what the columns leave open.
@@ -66,7 +70,7 @@ pub(super) fn fill_in<'a>(
                 let cell = batch.cell(row, columns.features[*position]);
                 let number = match schema.is_missing(feature, cell.trim()) {
                     Ok(true) => Ok(*filler),
-                    Ok(false) => number(feature, cell).map(Some),
+                    Ok(false) => number(feature, cell).map(|number| number.or(*filler)),
                     Err(error) => Err(error),
                 };
                 let number = number.map_err(|source| Error::Cell { place: batch.place(row), source })?;

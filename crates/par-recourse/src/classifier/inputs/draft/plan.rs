@@ -1,4 +1,4 @@
-//! Which columns a network's inputs could hold, by their names and widths.
+//! Which columns a classifier's inputs could hold, by their names and widths.
 
 use std::collections::BTreeMap;
 
@@ -137,7 +137,7 @@ fn plan<'a>(input: &'a Input, share: Share<'_>) -> Plan<'a> {
         ));
     } else if !features.is_empty() {
         notes.push(
-            "Guess: all features, in the order of the schema. The network does not tell the width."
+            "Guess: all features, in the order of the schema. The classifier does not tell the width."
                 .to_string(),
         );
     }

@@ -216,7 +216,7 @@ fn a_width_that_nothing_explains_is_said() {
     assert_eq!(notes(&[input("x", Some(50), InputKind::Number)]), [wanted]);
     assert_eq!(
         notes(&[input("x", None, InputKind::Number)]),
-        ["# Guess: all features, in the order of the schema. The network does not tell the width."]
+        ["# Guess: all features, in the order of the schema. The classifier does not tell the width."]
     );
     let two = [input("x", Some(50), InputKind::Number), input("y", Some(9), InputKind::Number)];
     assert_eq!(notes(&two), [wanted, "# Nothing tells what stands here: list its columns.", "columns = []"]);
@@ -261,9 +261,9 @@ fn the_favourable_class_is_looked_for_among_the_classes() {
 }
 
 #[test]
-fn a_network_without_scores_is_said() {
+fn a_classifier_without_scores_is_said() {
     let text = draft(&schema(), &[], &[]);
-    assert!(text.contains("[output]\n# The network has no output that can be a score.\n"), "{text}");
+    assert!(text.contains("[output]\n# The classifier has no output that can be a score.\n"), "{text}");
     Inputs::parse(&text).expect("a draft can be read");
 }
 
@@ -357,7 +357,7 @@ proptest! {
     }
 
     #[test]
-    fn any_network_gets_a_draft_that_lacks_places_at_most(
+    fn any_classifier_gets_a_draft_that_lacks_places_at_most(
         features in features(),
         inputs in prop::collection::btree_map(text(), (prop::option::of(0..9_usize), kind()), 0..5),
         outputs in prop::collection::vec((text(), prop::collection::vec(text(), 0..3)), 0..3),
