@@ -115,7 +115,7 @@ fn a_draft_needs_a_classifier_and_a_schema() {
     let refused = |model: &str, schema: &str| sandbox.refused(&["inputs", "init", model, "--schema", schema]);
     assert_eq!(
         refused("other.onnx", "people.toml"),
-        "error: other.onnx: cannot be read: No such file or directory (os error 2)\n"
+        "error: other.onnx: cannot be opened: No such file or directory (os error 2)\n"
     );
     assert_eq!(refused("model.onnx", "other.toml"), "error: other.toml: no such file\n");
     let message = refused("people.toml", "people.toml");

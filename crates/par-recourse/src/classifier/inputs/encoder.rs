@@ -120,7 +120,7 @@ impl EncodedColumn {
         }
     }
 
-    fn missing_value(&self, feature: &Feature, offset: usize) -> Result<Value<'_>, CellError> {
+    pub(super) fn missing_value(&self, feature: &Feature, offset: usize) -> Result<Value<'_>, CellError> {
         match &self.missing {
             Some(Missing::Number(number)) => Ok(Value::Number(*number)),
             Some(Missing::Text(text)) => Ok(Value::Text(text)),
