@@ -133,9 +133,11 @@ fn ways(bundle: &Bundle, person: &Person<'_>, found: &Found) -> Result<String> {
         for change in &way.changes {
             writeln!(text, "  {}", change.sentence())?;
         }
+        let verified =
+            if found.verified { "" } else { " by a network that imitates the classifier (unverified)" };
         writeln!(
             text,
-            "  accepted with probability {:.3}, {}",
+            "  accepted{verified} with probability {:.3}, {}",
             way.probability,
             words::percentile(way.percentile)
         )?;

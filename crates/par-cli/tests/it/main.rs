@@ -3,6 +3,7 @@
 mod bench;
 mod circuit;
 mod circuit_file;
+mod classifier;
 mod demo;
 mod evaluate;
 mod explain;

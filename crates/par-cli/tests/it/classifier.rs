@@ -1,0 +1,187 @@
+//! Models for a classifier that was there before.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::Sandbox;
+
+const QUICK: &str = "[generator]\nexamples = 500\nsteps = 60\n\n[pool]\nsize = 300\n";
+const FIT: [&str; 6] =
+    ["fit", "german_credit.csv", "--schema", "german_credit.toml", "--config", "quick.toml"];
+const NETWORK: [&str; 4] = ["--classifier", "network.onnx", "--inputs", "network.toml"];
+
+fn crates(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+/// With German Credit, and classifiers that scikit-learn trained on it.
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let german = ["german_credit.csv", "german_credit.toml"].map(|name| crates("par-data/data").join(name));
+    let given = ["network.onnx", "network.toml", "flat.onnx", "flat.toml", "boosting.onnx", "boosting.toml"]
+        .map(|name| crates("par-recourse/tests/fixtures/given").join(name));
+    for path in german.iter().chain(&given) {
+        fs::copy(path, sandbox.path(&path.file_name().expect("a name").to_string_lossy())).expect("a copy");
+    }
+    sandbox.write("quick.toml", QUICK);
+    sandbox
+}
+
+fn with_model() -> Sandbox {
+    let sandbox = sandbox();
+    sandbox.run(&[&FIT[..], &NETWORK, &["--out", "a.par"]].concat());
+    sandbox
+}
+
+#[test]
+fn a_classifier_is_kept_and_named() {
+    let sandbox = sandbox();
+    let fitted = sandbox.run(&[&FIT[..], &NETWORK, &["--out", "a.par"]].concat());
+    assert!(
+        fitted.contains("\n  classifier        ONNX, a network of 61 → 16 → 8 → 1, SHA-256 "),
+        "{fitted}"
+    );
+    let inspected = sandbox.json(&["inspect", "a.par"]);
+    assert_eq!(inspected["classifier"]["origin"], "onnx");
+    assert_eq!(inspected["classifier"]["verified"], true);
+    assert_eq!(inspected["classifier"]["sha256"].as_str().map(str::len), Some(64));
+    let evaluated = sandbox.json(&["evaluate", "a.par", "german_credit.csv", "--where", "Telephone=A192"]);
+    for method in [1, 2] {
+        assert_eq!(evaluated["methods"][method]["validity"]["mean"], 1.0);
+    }
+}
+
+#[test]
+fn trees_say_how_well_their_stand_in_agrees() {
+    let sandbox = sandbox();
+    let trees = ["--classifier", "boosting.onnx", "--inputs", "boosting.toml", "--out", "a.par"];
+    let fitted = sandbox.run(&[&FIT[..], &trees].concat());
+    assert!(fitted.contains("ONNX, 40 trees with "), "{fitted}");
+    assert!(fitted.contains("its stand-in decides the same for "), "{fitted}");
+}
+
+#[test]
+fn the_draft_of_inputs_serves_as_it_is_where_the_graph_takes_raw_columns() {
+    let sandbox = sandbox();
+    let init = ["inputs", "init", "boosting.onnx", "--schema", "german_credit.toml", "--out", "draft.toml"];
+    sandbox.run(&init);
+    let fit = ["--classifier", "boosting.onnx", "--inputs", "draft.toml", "--out", "a.par"];
+    sandbox.run(&[&FIT[..], &fit].concat());
+    let written = ["--classifier", "boosting.onnx", "--inputs", "boosting.toml", "--out", "b.par"];
+    sandbox.run(&[&FIT[..], &written].concat());
+    let answer = |model: &str| sandbox.run(&["explain", model, "german_credit.csv", "--id", "1"]);
+    assert_eq!(answer("a.par"), answer("b.par"));
+}
+
+#[test]
+fn another_classifier_is_refused_unless_told_otherwise() {
+    let sandbox = with_model();
+    let explain = ["explain", "a.par", "german_credit.csv", "--id", "1"];
+    let own = sandbox.run(&[&explain[..], &["--classifier", "network.onnx"]].concat());
+    assert_eq!(own, sandbox.run(&explain));
+    let other = [&explain[..], &["--classifier", "boosting.onnx"]].concat();
+    let refused = sandbox.refused(&other);
+    assert!(
+        refused.starts_with(
+            "error: boosting.onnx: is not the classifier that a.par was made for: its SHA-256 is "
+        ),
+        "{refused}"
+    );
+    assert!(refused.contains("hint: make the model anew with `par fit --classifier`"), "{refused}");
+    let told = sandbox.run(&[&other[..], &["--other-classifier"]].concat());
+    assert_ne!(told, own);
+    sandbox.run(&[
+        "recourse",
+        "a.par",
+        "german_credit.csv",
+        "--classifier",
+        "network.onnx",
+        "--out",
+        "w.csv",
+    ]);
+    let flat = ["--classifier", "flat.onnx", "--other-classifier"];
+    let refused = sandbox.refused(&[&explain[..], &flat].concat());
+    assert!(refused.starts_with("error: flat.onnx: "), "inputs of another network do not fit: {refused}");
+}
+
+#[test]
+fn what_is_no_classifier_is_refused_in_one_message() {
+    let sandbox = sandbox();
+    let refused = |classifier: &str, inputs: &str| {
+        sandbox.refused(
+            &[&FIT[..], &["--classifier", classifier, "--inputs", inputs, "--out", "a.par"]].concat(),
+        )
+    };
+    for name in ["text", "empty", "truncated"] {
+        let path = crates("par-onnx/tests/fixtures/broken").join(format!("{name}.onnx"));
+        let message = refused(&path.to_string_lossy(), "network.toml");
+        assert!(message.contains("this is no ONNX file: "), "{message}");
+        assert!(message.starts_with(&format!("error: {}: ", path.display())), "{message}");
+    }
+    let message = refused("nowhere.onnx", "network.toml");
+    assert_eq!(message, "error: nowhere.onnx: cannot be opened: No such file or directory (os error 2)\n");
+    let message = refused("network.onnx", "nowhere.toml");
+    assert_eq!(message, "error: nowhere.toml: cannot be opened: No such file or directory (os error 2)\n");
+
+    let without_age =
+        sandbox.read("network.toml").replace("[[input]]\nname = \"Age\"", "[[input]]\nname = \"Aeg\"");
+    sandbox.write("without.toml", without_age);
+    let message = refused("network.onnx", "without.toml");
+    assert!(message.starts_with("error: without.toml: "), "{message}");
+    assert!(message.contains("`Ae") || message.contains("`Age`"), "{message}");
+
+    let narrow =
+        sandbox.read("flat.toml").replace("  { feature = \"Duration\", as = \"standardize\" },\n", "");
+    sandbox.write("narrow.toml", narrow);
+    let message = refused("flat.onnx", "narrow.toml");
+    assert!(message.contains("58") && message.contains("59"), "both widths are named: {message}");
+}
+
+/// What is said of a file in which other tests of ours find fault, when it takes two numbers.
+fn fault(name: &str) -> String {
+    let sandbox = sandbox();
+    let inputs = "[[input]]\nname = \"x\"\ncolumns = [{ feature = \"Age\", as = \"number\" }, \
+                  { feature = \"Duration\", as = \"number\" }]\n";
+    sandbox.write("x.toml", inputs);
+    let path = crates("par-onnx/tests/fixtures/broken").join(name);
+    fs::copy(path, sandbox.path("x.onnx")).expect("a copy");
+    sandbox.refused(&[&FIT[..], &["--classifier", "x.onnx", "--inputs", "x.toml", "--out", "a.par"]].concat())
+}
+
+#[test]
+fn an_operator_that_is_not_supported_is_named_with_those_that_are() {
+    let message = fault("unsupported_operator.onnx");
+    assert!(message.starts_with("error: x.onnx: "), "{message}");
+    assert!(
+        message.contains("the operator `Sin` of `ai.onnx` is not supported\nhint: supported are "),
+        "{message}"
+    );
+    assert!(message.contains("Gemm") && message.contains("TreeEnsembleClassifier"), "{message}");
+}
+
+#[test]
+fn a_score_that_is_no_number_ends_the_fit() {
+    let message = fault("not_a_number.onnx");
+    assert!(message.contains("no number") || message.contains("expected a number"), "{message}");
+}
+
+#[test]
+fn scores_are_imitated_and_their_ways_are_unverified() {
+    let sandbox = sandbox();
+    let scores = fs::read_to_string(crates("par-recourse/tests/fixtures/given/network.csv")).expect("scores");
+    let table = sandbox.read("german_credit.csv");
+    let scored: String =
+        table.lines().zip(scores.lines()).map(|(line, score)| format!("{line},{score}\n")).collect();
+    sandbox.write("german_credit.csv", scored);
+    let fitted = sandbox.run(&[&FIT[..], &["--scores", "score", "--out", "a.par"]].concat());
+    assert!(fitted.contains("imitates the scores in column `score`, answers are unverified"), "{fitted}");
+    assert!(fitted.contains("its stand-in decides the same for "), "{fitted}");
+    sandbox.run(&["recourse", "a.par", "german_credit.csv", "--out", "w.csv"]);
+    let ways = sandbox.read("w.csv");
+    assert!(ways.contains(",unverified,") && !ways.contains(",found,"));
+    let explained = sandbox.run(&["explain", "a.par", "german_credit.csv", "--id", "1"]);
+    assert!(explained.contains("unverified"), "{explained}");
+
+    let message = sandbox.refused(&[&FIT[..], &["--scores", "scores", "--out", "b.par"]].concat());
+    assert_eq!(message, "error: german_credit.csv: no column `scores` with scores, did you mean `score`?\n");
+}
