@@ -5,7 +5,8 @@
 //! | [`structure`]    | itself, at another place                                                          |
 //! | [`elementwise`]  | with a constant: a longer source, a scaled sum, or a unit of the next hidden layer |
 //! | [`encode`]       | a category: its code, or one of its zeros and ones                                |
-//! | [`affine`]       | one of many terms of a sum                                                        |
+//! | [`linear`]       | one of the terms of a sum, which is an [`affine::Form`]                            |
+//! | [`scores`]       | the probability of one class or of the other                                      |
 //! | [`trees`]        | what trees compare                                                                |
 //! | [`end`]          | the log-odds                                                                      |
 
@@ -13,6 +14,8 @@ pub(crate) mod affine;
 pub(crate) mod elementwise;
 mod encode;
 mod end;
+mod linear;
+mod scores;
 mod sources;
 mod structure;
 pub(crate) mod trees;
@@ -92,7 +95,7 @@ const OPERATORS: &[(&str, &str, &[&str])] = &[
     ("ml", "FeatureVectorizer", &["inputdimensions"]),
     ("ml", "Imputer", encode::IMPUTER),
     ("ml", "LabelEncoder", encode::LABEL_ENCODER),
-    ("ml", "LinearClassifier", affine::CLASSIFIER),
+    ("ml", "LinearClassifier", scores::CLASSIFIER),
     ("ml", "LinearRegressor", &["coefficients", "intercepts", "post_transform", "targets"]),
     ("ml", "Normalizer", &["norm"]),
     ("ml", "OneHotEncoder", &["cats_int64s", "cats_strings", "zeros"]),
