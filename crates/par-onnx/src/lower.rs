@@ -15,9 +15,13 @@ pub(crate) mod elementwise;
 mod encode;
 mod end;
 mod linear;
+#[cfg(test)]
+mod refusals;
 mod scores;
 mod sources;
 mod structure;
+#[cfg(test)]
+mod tests;
 pub(crate) mod trees;
 
 use std::collections::BTreeMap;

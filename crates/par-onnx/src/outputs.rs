@@ -87,7 +87,10 @@ impl<'a> Ends<'a> {
                     output.scale = Scale::Probability;
                     None
                 }
-                "LinearClassifier" | "TreeEnsembleClassifier" => {
+                "LinearClassifier"
+                | "TreeEnsembleClassifier"
+                | "LinearRegressor"
+                | "TreeEnsembleRegressor" => {
                     if output.classes.is_empty() {
                         output.classes = classes();
                     }
@@ -129,12 +132,15 @@ fn classes(node: &NodeProto) -> Vec<String> {
         .collect()
 }
 
-/// Whether a classifier gives probabilities.
+/// Whether an operator of `ai.onnx.ml` gives probabilities. Trees with leaves of one class only are left as they are by
+/// `SOFTMAX`, in onnxruntime.
 fn are_probabilities(node: &NodeProto) -> bool {
     let attribute = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name);
     let weights = attribute("class_weights").map_or(&[][..], |own| &own.floats);
+    let is_one_class = attribute("class_ids").is_some_and(|own| own.ints.iter().all(|&class| class == 0));
     match attribute("post_transform").map_or(&b"NONE"[..], |own| &own.s) {
-        b"NONE" => !weights.is_empty() && weights.iter().all(|&weight| weight >= 0.0),
+        b"SOFTMAX" if !is_one_class => true,
+        b"NONE" | b"SOFTMAX" => !weights.is_empty() && weights.iter().all(|&weight| weight >= 0.0),
         _ => true,
     }
 }

@@ -101,7 +101,7 @@ impl Lowering {
         let base = node.numbers("base_values")?;
         let classes = node.integers("class_ids");
         let is_class = |class: i64| classes.iter().all(|&own| own == class);
-        let ensemble = self.ensemble(node, "class", are_probabilities && post_transform == "NONE")?;
+        let ensemble = self.ensemble(node, "class", are_probabilities)?;
         let [zero, one] = self.columns(ensemble);
         let rest =
             |form: &Form| if are_probabilities { form.scaled(-1.0, 1.0) } else { form.scaled(-1.0, 0.0) };

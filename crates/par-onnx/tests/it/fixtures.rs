@@ -28,7 +28,10 @@ fn every_fixture_scores_as_in_onnxruntime() {
         let text = fs::read_to_string(path).expect("a fixture");
         let scored: Scored = serde_json::from_str(&text).expect("rows and their scores");
         let bytes = fs::read(path.with_extension("onnx")).expect("the graph of a fixture");
-        if let Err(problem) = scored.check(&bytes) {
+        // A mean of leaves between zero and one is a probability because whoever trained it says so.
+        let is_told = path.ends_with("trees_average.json");
+        let end = if is_told { Ok(()) } else { scored.check_end(&bytes) };
+        if let Err(problem) = scored.check(&bytes).and(end) {
             problems.push(format!("{}: {problem}", path.display()));
         }
     }

@@ -37,6 +37,22 @@ impl Scored {
         Ok(())
     }
 
+    /// Says what is wrong if the graph ends in something else than the scores are.
+    pub(crate) fn check_end(&self, bytes: &[u8]) -> Result<(), String> {
+        let graph = Graph::from_bytes(bytes).map_err(|error| error.to_string())?;
+        let model = |scale| {
+            let choice = Choice { output: self.output.clone(), accepted: self.accepted, scale };
+            // Not a number is not even equal to itself, but its text is.
+            format!("{:?}", graph.model(&self.widths, &choice))
+        };
+        let mut outputs = graph.outputs().iter();
+        let listed = outputs.find(|output| self.output.as_ref().is_none_or(|name| output.name == *name));
+        if listed.map(|output| output.scale) != Some(self.scale) || model(None) != model(Some(self.scale)) {
+            return Err(format!("the graph does not end in {}", self.scale));
+        }
+        Ok(())
+    }
+
     /// Checks that both classes have the same log-odds but for the sign.
     pub(crate) fn check_other(&self, graph: &Graph) {
         let model = |accepted| {
