@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
+use par_onnx::Graph;
 use par_recourse::Bundle;
 use par_recourse::classifier::inputs::Inputs;
 use par_recourse::classifier::{DeployedClassifier, file_hash};
 
 /// A larger file is refused before it fills the memory.
-const MAX_BYTES: u64 = 1 << 30;
+const MAX_BYTES: u64 = 1 << 28;
 
 /// Reads the bytes of a classifier.
 pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
@@ -20,9 +21,17 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
         .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
         .map_err(|error| anyhow!("{}: cannot be opened: {error}", path.display()))?;
     if bytes.len() as u64 > MAX_BYTES {
-        bail!("{}: has more than {MAX_BYTES} bytes, which no classifier needs", path.display());
+        bail!(
+            "{}: has more than {MAX_BYTES} bytes, expected a classifier of the rows of a table",
+            path.display()
+        );
     }
     Ok(bytes)
+}
+
+/// Reads what a classifier expects and gives.
+pub(crate) fn read_graph(path: &Path) -> Result<Graph> {
+    Graph::from_bytes(&read(path)?).with_context(|| path.display().to_string())
 }
 
 /// Reads how a row becomes a classifier's inputs.

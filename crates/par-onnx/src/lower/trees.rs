@@ -6,9 +6,9 @@ use std::rc::Rc;
 use crate::error::Error;
 use crate::lower::Lowering;
 use crate::lower::affine::{Basis, Form};
-use crate::model::Comparison;
+use crate::model::{Comparison, Step};
 use crate::node::Node;
-use crate::tensor::{Element, Tensor};
+use crate::tensor::{Element, Kind, Tensor};
 
 /// The attributes of a classifier.
 pub(super) const CLASSIFIER: &[&str] = &[
@@ -68,6 +68,8 @@ pub(crate) struct Ensemble {
     /// Children after their parents.
     pub(crate) nodes: Vec<Split>,
     pub(crate) roots: Vec<usize>,
+    /// How many nodes of the file were joined to others.
+    joined: usize,
     /// Whether they are the probabilities of a classifier: no leaf is negative.
     pub(crate) are_probabilities: bool,
 }
@@ -102,10 +104,12 @@ impl Lowering {
         let [zero, one] = self.columns(ensemble);
         let rest =
             |form: &Form| if are_probabilities { form.scaled(-1.0, 1.0) } else { form.scaled(-1.0, 0.0) };
-        let scores = match &base[..] {
+        let nothing = Form { terms: Vec::new(), ..zero.clone() };
+        let base_zero = base.first().copied().unwrap_or(0.0);
+        let scores = match (&base[..], is_class(0), is_class(1)) {
             // One column stands for class 1, and class 0 has what remains.
-            [] | [_] if is_class(0) => {
-                let score = zero.scaled(1.0, base.first().copied().unwrap_or(0.0));
+            ([] | [_], true, _) => {
+                let score = zero.scaled(1.0, base_zero);
                 match post_transform {
                     "NONE" | "SOFTMAX" => {
                         return self.transformed(node, "NONE", elements([rest(&score), score]));
@@ -113,18 +117,19 @@ impl Lowering {
                     _ => [score.scaled(-1.0, 0.0), score],
                 }
             }
-            [] if is_class(1) => [zero, one],
-            [] | [_] if self.reaches_both(ensemble, node)? => {
-                [zero.scaled(1.0, base.first().copied().unwrap_or(0.0)), one]
+            ([_, _], true, _) => [zero.scaled(1.0, base_zero), nothing],
+            ([] | [_], _, true) => [nothing, one],
+            ([_, base], _, true) => [nothing.clone(), nothing.scaled(1.0, *base)],
+            ([] | [_], ..) => [zero.scaled(1.0, base_zero), one],
+            ([_, base], ..) => {
+                let score = zero.scaled(1.0, *base);
+                [score.scaled(-1.0, 0.0), score]
             }
-            base => {
-                return Err(node.refuse(
-                    "base_values",
-                    format!("{} numbers", base.len()),
-                    "at most one, for class 0",
-                ));
-            }
+            _ => return Err(node.refuse("base_values", format!("{} numbers", base.len()), "at most two")),
         };
+        if !is_class(0) && !is_class(1) {
+            check_leaves(node)?;
+        }
         self.transformed(node, post_transform, elements(scores))
     }
 
@@ -157,43 +162,16 @@ impl Lowering {
         })
     }
 
-    /// Whether every row has a score of both classes, which some tree must give it in each of its leaves; onnxruntime
-    /// takes rows without one for something else.
-    fn reaches_both(&self, ensemble: usize, node: &Node<'_>) -> Result<bool, Error> {
-        let leaves = Listed::read(node, "class")?;
-        let roots = self.ensembles[ensemble].roots.len();
-        let mut counts: BTreeMap<(i64, i64), BTreeSet<i64>> = BTreeMap::new();
-        for ((tree, own), class) in leaves.trees.iter().zip(leaves.nodes).zip(leaves.columns) {
-            counts.entry((*tree, *class)).or_default().insert(*own);
-        }
-        let modes = node.texts("nodes_modes")?;
-        let mut wanted: BTreeMap<i64, usize> = BTreeMap::new();
-        for (tree, _) in
-            node.integers("nodes_treeids").iter().zip(&modes).filter(|(_, mode)| ***mode == *"LEAF")
-        {
-            *wanted.entry(*tree).or_default() += 1;
-        }
-        let reaches = |class: i64| {
-            wanted
-                .iter()
-                .any(|(&tree, &wanted)| counts.get(&(tree, class)).is_some_and(|own| own.len() == wanted))
-        };
-        if roots == 0 || !reaches(0) || !reaches(1) {
-            return Err(node.operand("leaves without a weight for each of two classes", "a weight for each"));
-        }
-        Ok(true)
-    }
-
     /// Reads the trees; `of` says what its leaves are for.
     fn ensemble(&mut self, node: &Node<'_>, of: &str, are_probabilities: bool) -> Result<usize, Error> {
         let table = Table::read(node, of)?;
         self.spend(4 * table.modes.len())?;
         let tensor = node.input(0)?;
-        let mut ensemble = Ensemble { nodes: Vec::new(), roots: Vec::new(), are_probabilities };
+        let mut ensemble = Ensemble { nodes: Vec::new(), roots: Vec::new(), joined: 0, are_probabilities };
         for (tree, root) in table.roots(node)? {
             self.grow(node, &table, tree, root, tensor, &mut ensemble)?;
         }
-        if ensemble.nodes.len() < table.modes.len() {
+        if ensemble.nodes.len() + ensemble.joined < table.modes.len() {
             let reason = "some nodes cannot be reached from a root".into();
             return Err(Error::NotATree { node: node.name(), tree: table.trees[0], reason });
         }
@@ -213,6 +191,7 @@ impl Lowering {
     ) -> Result<(), Error> {
         let error = |reason: String| Error::NotATree { node: node.name(), tree, reason };
         ensemble.roots.push(ensemble.nodes.len());
+        let mut members: BTreeMap<(i64, Vec<u32>, bool), u32> = BTreeMap::new();
         let mut open = vec![(root, None, 0)];
         while let Some((index, parent, depth)) = open.pop() {
             let place = ensemble.nodes.len();
@@ -251,8 +230,23 @@ impl Lowering {
             if threshold.is_nan() {
                 return Err(Error::NotFinite { node: node.name() });
             }
-            let source = self.compared(node, tensor, table.features[index])?;
-            let [truth, falsehood] = table.children[index];
+            let mut source = self.compared(node, tensor, table.features[index])?;
+            let mut missing = missing;
+            let mut comparison = comparison;
+            let chain: Vec<usize> = std::iter::successors(Some(index), |&own| table.next[own]).collect();
+            if chain.len() > 1 {
+                ensemble.joined += chain.len() - 1;
+                let values: Vec<f32> = chain.iter().map(|&own| table.thresholds[own] as f32).collect();
+                let key =
+                    (table.features[index], values.iter().map(|value| value.to_bits()).collect(), tracks);
+                source = match members.get(&key) {
+                    Some(&known) => known,
+                    None => self.membership(node, source, &values, tracks)?,
+                };
+                members.insert(key, source);
+                (comparison, missing) = (Comparison::Equals(1.0), false);
+            }
+            let [truth, falsehood] = table.children[*chain.last().expect("it begins with the node itself")];
             let (yes, no) = if is_swapped { (falsehood, truth) } else { (truth, falsehood) };
             let missing = missing != is_swapped;
             ensemble.nodes.push(Split::Branch { source, comparison, yes: 0, no: 0, missing });
@@ -260,6 +254,23 @@ impl Lowering {
             open.push((yes, Some((place, true)), depth + 1));
         }
         Ok(())
+    }
+
+    /// One if a source has one of several values, zero if not.
+    fn membership(
+        &mut self,
+        node: &Node<'_>,
+        source: u32,
+        values: &[f32],
+        tracks: bool,
+    ) -> Result<u32, Error> {
+        let missing = tracks.then(|| Step::Replace(f32::NAN, values[0]));
+        let lookup = Step::Lookup(values.iter().map(|&value| (value, 1.0)).collect(), 0.0);
+        let steps: Vec<Step> = missing.into_iter().chain([lookup]).collect();
+        match self.apply_all(node, &steps, &Element::Source(source), Kind::Single)? {
+            Element::Source(source) => Ok(source),
+            _ => unreachable!("a source stays one"),
+        }
     }
 
     /// The source that a branch compares.
@@ -271,6 +282,31 @@ impl Lowering {
             Element::Source(source) => Ok(source),
             other => Err(node.operand(other.description(), "functions of one input each")),
         }
+    }
+}
+
+/// Checks that every row has a score of both classes, which some tree must give it in each of its leaves; onnxruntime takes
+/// rows without one for something else.
+fn check_leaves(node: &Node<'_>) -> Result<(), Error> {
+    let listed = Listed::read(node, "class")?;
+    let mut weighted: BTreeMap<(i64, i64), BTreeSet<i64>> = BTreeMap::new();
+    for ((&tree, &leaf), &class) in listed.trees.iter().zip(listed.nodes).zip(listed.columns) {
+        weighted.entry((tree, class)).or_default().insert(leaf);
+    }
+    let modes = node.texts("nodes_modes")?;
+    let mut leaves: BTreeMap<i64, usize> = BTreeMap::new();
+    for (tree, _) in node.integers("nodes_treeids").iter().zip(&modes).filter(|(_, mode)| ***mode == *"LEAF")
+    {
+        *leaves.entry(*tree).or_default() += 1;
+    }
+    let reaches = |class: i64| {
+        let mut trees = leaves.iter();
+        trees.any(|(&tree, &leaves)| weighted.get(&(tree, class)).is_some_and(|own| own.len() == leaves))
+    };
+    if reaches(0) && reaches(1) {
+        Ok(())
+    } else {
+        Err(node.operand("leaves without a weight for each of two classes", "a weight for each"))
     }
 }
 
@@ -299,6 +335,9 @@ struct Table<'a> {
     tracks: &'a [i64],
     /// Where the children stand, those of a true comparison first; of a leaf they mean nothing.
     children: Vec<[usize; 2]>,
+    /// Where a comparison goes on that asks for one of several values: LightGBM's exporter writes one node a value, all with
+    /// the same child if it is true.
+    next: Vec<Option<usize>>,
     leaves: Vec<[f64; 2]>,
 }
 
@@ -360,6 +399,16 @@ impl<'a> Table<'a> {
         for index in (0..count).filter(|&index| *modes[index] != *"LEAF") {
             children[index] = [place(trees[index], truths[index])?, place(trees[index], falsehoods[index])?];
         }
+        let goes_on = |index: usize| {
+            let [truth, falsehood] = children[index];
+            let track = |index: usize| tracks.get(index);
+            let is_next = [index, falsehood].iter().all(|&own| *modes[own] == *"BRANCH_EQ")
+                && children[falsehood][0] == truth
+                && features[falsehood] == features[index]
+                && track(falsehood) == track(index);
+            is_next.then_some(falsehood)
+        };
+        let next = (0..count).map(goes_on).collect();
         let mut leaves = vec![[0.0, 0.0]; count];
         let listed = Listed::read(node, of)?;
         for (index, weight) in listed.weights.iter().enumerate() {
@@ -370,7 +419,7 @@ impl<'a> Table<'a> {
                 other => return Err(node.refuse(&format!("{of}_ids"), other, "`0` or `1`")),
             }
         }
-        Ok(Self { trees, features, modes, thresholds, tracks, children, leaves })
+        Ok(Self { trees, features, modes, thresholds, tracks, children, next, leaves })
     }
 
     /// Of every tree the number and the node that no other is the parent of, in the order of the file.
@@ -378,7 +427,13 @@ impl<'a> Table<'a> {
         let error = |tree: i64, reason: String| Error::NotATree { node: node.name(), tree, reason };
         let mut has_parent = vec![false; self.modes.len()];
         for index in (0..self.modes.len()).filter(|&index| *self.modes[index] != *"LEAF") {
-            for child in self.children[index] {
+            // The true child of several comparisons that go on is that of the last.
+            let children = if self.next[index].is_some() {
+                &self.children[index][1..]
+            } else {
+                &self.children[index][..]
+            };
+            for &child in children {
                 if std::mem::replace(&mut has_parent[child], true) {
                     return Err(error(self.trees[index], "a node has two parents".into()));
                 }
