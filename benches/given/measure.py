@@ -52,9 +52,9 @@ def measure(binary: Path, folder: Path, kind: str, sampled: list[str]) -> dict:
     methods = {method["method"]: method for method in evaluated["methods"]}
     for search in SEARCHES:
         measures = methods[search]
-        figures[search] = {
-            key: measures[key]["mean"] for key in ("validity", "nll", "sparsity", "similarity", "optimal")
-        }
+        means = ("validity", "nll", "sparsity", "similarity")
+        figures[search] = {key: measures[key]["mean"] for key in means}
+        figures[search]["proved"] = round((measures["optimal"]["mean"] or 0) * measures["optimal"]["over"])
         figures[search]["time_us"] = measures["time_us"]
         answers = folder / f"{kind}-{search}.csv"
         par(binary, "recourse", model, folder / "test.csv", "--method", search, "--out", answers, *sampled)
@@ -137,7 +137,10 @@ def main() -> None:
             for kind in told.kind or KINDS:
                 folder = told.folder / name / str(fold)
                 key = f"{name}/{fold}/{kind}"
-                if key in measured or not (kind == "own" or (folder / f"{kind}.onnx").exists()):
+                if (
+                    key in measured
+                    or not (folder / ("train.csv" if kind == "own" else f"{kind}.onnx")).exists()
+                ):
                     continue
                 sampled = [] if told.all else ["--where", "subtest=1"]
                 measured[key] = measure(told.par, folder, kind, sampled)
