@@ -25,7 +25,7 @@ pub enum Error {
         /// Where it stands.
         place: Place,
         /// Why.
-        source: Box<par_data::CellError>,
+        source: Box<par_recourse::RowError>,
     },
     /// A table cannot be parted into folds.
     #[error("{origin}: {problem}")]

@@ -18,7 +18,7 @@ pub(crate) fn read(path: &Path) -> Result<Bundle> {
             anyhow!("{origin}: not a model file\nhint: `par fit` makes one from a table and its schema")
         }
         BundleError::Container(ContainerError::OtherVersion { found, expected }) => {
-            anyhow!("{origin}: model files of version {found} are not known, this program reads version {expected}")
+            anyhow!("{origin}: model files of version {found} are not known, this program reads versions up to {expected}")
         }
         BundleError::TooLarge { .. } => anyhow!("{origin}: {error}"),
         damaged => anyhow!("{origin}: {damaged}\nhint: copy it again, or make it again with `par fit`"),

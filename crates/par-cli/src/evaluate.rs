@@ -11,6 +11,7 @@ use par_recourse::{Bundle, Mean};
 use serde::Serialize;
 
 use crate::aligned::{Facts, Side, aligned, grouped};
+use crate::classifier_file::ClassifierOptions;
 use crate::rows::{Condition, Rows};
 use crate::{bundle_file, output};
 
@@ -32,6 +33,8 @@ pub(crate) struct Evaluate {
     model: PathBuf,
     /// CSV, plain or gzipped, or Parquet if the program is built for it; the columns in any order
     table: PathBuf,
+    #[command(flatten)]
+    classifier: ClassifierOptions,
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
@@ -43,7 +46,7 @@ pub(crate) struct Evaluate {
 impl Evaluate {
     pub(crate) fn run(self) -> Result<()> {
         let start = Instant::now();
-        let bundle = bundle_file::read(&self.model)?;
+        let bundle = self.classifier.answering(bundle_file::read(&self.model)?, &self.model)?;
         let mut rows = Rows::open(&self.table, true, &self.conditions)?;
         let columns = bundle_file::columns(&bundle, &rows)?;
         let batches: Vec<Batch> = rows.by_ref().collect::<Result<_, _>>()?;

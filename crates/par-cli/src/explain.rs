@@ -9,6 +9,7 @@ use par_data::Batch;
 use par_recourse::{Answer, Bundle, Found, NotFound, Way};
 
 use crate::aligned::{Side, aligned, grouped};
+use crate::classifier_file::ClassifierOptions;
 use crate::recourse::person::{DescribedPoint, Desk, Person};
 use crate::recourse::request::RequestOptions;
 use crate::rows::Rows;
@@ -32,6 +33,8 @@ pub(crate) struct Explain {
     id: String,
     #[command(flatten)]
     request: RequestOptions,
+    #[command(flatten)]
+    classifier: ClassifierOptions,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -39,7 +42,7 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(self) -> Result<()> {
-        let bundle = bundle_file::read(&self.model)?;
+        let bundle = self.classifier.answering(bundle_file::read(&self.model)?, &self.model)?;
         let request = self.request.request(bundle.schema())?;
         let mut rows = Rows::open(&self.table, true, &[])?;
         let columns = bundle_file::columns(&bundle, &rows)?;

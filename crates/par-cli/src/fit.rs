@@ -4,25 +4,27 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Instant;
 
-use anyhow::Result;
+use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use par_circuit::Circuit;
-use par_data::Schema;
-use par_recourse::classifier::Threshold;
-use par_recourse::{Bundle, Config, Error, Recourse};
+use par_data::{Schema, suggest};
+use par_recourse::classifier::{DeployedClassifier, GivenError, Threshold};
+use par_recourse::config::Density;
+use par_recourse::{Bundle, Config, Error, Mean, Recourse};
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped, percent};
-use crate::config_file;
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
 use crate::rows::{Condition, Rows};
+use crate::{classifier_file, config_file};
 
 const EXAMPLES: &str = "\
 Examples:
   par fit people.csv --schema people.toml --out people.par
   par fit people.csv --schema people.toml --where 'fold!=0' --out people.par
   par fit people.csv --schema people.toml --config slow.toml --seed 7 --out people.par
+  par fit people.csv --schema people.toml --classifier model.onnx --inputs inputs.toml --out people.par
 
 A configuration file is TOML and holds what is to be other than usual; `par inspect` prints all settings of a
 model that way. Options count more than the file, and the file more than the preset. Same rows, same settings,
@@ -58,6 +60,18 @@ pub(crate) struct Fit {
     /// Class that counts as accepted, if not the schema's
     #[arg(long, value_name = "CLASS")]
     favourable: Option<String>,
+    /// Use this classifier, an ONNX file, instead of training one
+    #[arg(long, value_name = "FILE", requires = "inputs")]
+    classifier: Option<PathBuf>,
+    /// How a row becomes the inputs of --classifier, as TOML; `par inputs init` drafts it
+    #[arg(long, value_name = "FILE", requires = "classifier")]
+    inputs: Option<PathBuf>,
+    /// Imitate the classifier whose scores (0 to 1) or decisions (classes) stand in this column; answers are then unverified
+    #[arg(long, value_name = "COLUMN", conflicts_with = "classifier")]
+    scores: Option<String>,
+    /// Learn what is plausible from the rows' labels or from the classifier's decisions [default: labels]
+    #[arg(long, value_enum)]
+    density: Option<DensityOption>,
     /// By how many nats each further change must make the recourse likelier [default: 1.25]
     #[arg(long, value_name = "NATS")]
     price: Option<f64>,
@@ -86,6 +100,14 @@ impl Preset {
     }
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum DensityOption {
+    /// The label says of which class a row is
+    Labels,
+    /// The classifier does
+    Decisions,
+}
+
 fn threshold(text: &str) -> Result<Threshold, String> {
     if text == "youden" {
         return Ok(Threshold::Youden);
@@ -98,27 +120,38 @@ fn threshold(text: &str) -> Result<Threshold, String> {
 
 impl Fit {
     pub(crate) fn run(self) -> Result<()> {
-        let inputs: Vec<&Path> = [Some(&self.table), Some(&self.schema), self.config.as_ref()]
-            .into_iter()
-            .flatten()
-            .map(PathBuf::as_path)
-            .collect();
-        let destination = Destination::new(&self.out, &inputs)?;
+        let given = [&self.config, &self.classifier, &self.inputs].into_iter().flatten();
+        let read: Vec<&Path> =
+            [&self.table, &self.schema].into_iter().chain(given).map(PathBuf::as_path).collect();
+        let destination = Destination::new(&self.out, &read)?;
         let config = self.config()?;
         let start = Instant::now();
         let schema = Schema::load(&self.schema)?;
         let rows = Rows::open_file(&self.table, &self.conditions)?;
         let columns = schema.columns(rows.origin(), rows.columns())?;
+        let recourse = self.with_classifier(Recourse::new(schema, config), &rows)?;
         let what = self.out.display().to_string();
         let watch = Watch::new(&what)?;
-        let fitted =
-            Recourse::new(schema, config).fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage));
+        let fitted = recourse.fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage));
         watch.end();
         let bundle = fitted.map_err(|error| self.explained(error, &rows))?;
         let bytes = bundle.to_bytes();
         output::write_file(destination, &bytes)?;
         let summary = Summary::new(&bundle, what, bytes.len(), start.elapsed().as_secs_f64());
         if self.json { output::print_json(&summary) } else { output::print(&summary.text()) }
+    }
+
+    /// Tells where the classifier comes from, if it is not to be trained.
+    fn with_classifier(&self, recourse: Recourse, rows: &Rows) -> Result<Recourse> {
+        if let (Some(classifier), Some(inputs)) = (&self.classifier, &self.inputs) {
+            let inputs = classifier_file::read_inputs(inputs)?;
+            return Ok(recourse.with_classifier(classifier_file::read(classifier)?, inputs));
+        }
+        let Some(column) = &self.scores else { return Ok(recourse) };
+        let position = rows.columns().iter().position(|name| name.trim() == column).ok_or_else(|| {
+            anyhow!("{}: no column `{column}` with scores{}", rows.origin(), suggest(column, rows.columns()))
+        })?;
+        Ok(recourse.with_scores(column, position))
     }
 
     /// The preset, what the file says, what the options say: the later counts more.
@@ -132,6 +165,11 @@ impl Fit {
         config.classifier.threshold = self.threshold.unwrap_or(config.classifier.threshold);
         config.answers.price = self.price.unwrap_or(config.answers.price);
         config.answers.budget = self.budget.unwrap_or(config.answers.budget);
+        config.density = match self.density {
+            Some(DensityOption::Labels) => Density::Labels,
+            Some(DensityOption::Decisions) => Density::Decisions,
+            None => config.density,
+        };
         if self.favourable.is_some() {
             config.favourable.clone_from(&self.favourable);
         }
@@ -154,10 +192,18 @@ impl Fit {
             Error::Data(par_data::Error::UnknownFeature { .. }) => {
                 anyhow::Error::from(error).context(format!("{}: `immutable`", schema()))
             }
+            Error::Given(GivenError::Inputs(_)) => {
+                anyhow::Error::from(error).context(path_text(self.inputs.as_deref()))
+            }
+            Error::Given(_) => anyhow::Error::from(error).context(path_text(self.classifier.as_deref())),
             Error::Classifier(_) => anyhow::Error::from(error).context(rows.origin().to_string()),
             other => other.into(),
         }
     }
+}
+
+fn path_text(path: Option<&Path>) -> String {
+    path.map_or(String::new(), |path| path.display().to_string())
 }
 
 /// What was made, for whoever asked for it.
@@ -168,6 +214,7 @@ pub(crate) struct Summary {
     denied_rows: usize,
     classes: [String; 2],
     features: usize,
+    classifier: ClassifierFacts,
     epochs: usize,
     auc: Option<f64>,
     accuracy: Option<f64>,
@@ -210,6 +257,78 @@ impl CircuitFacts {
     }
 }
 
+/// Where a classifier comes from.
+#[derive(Serialize)]
+pub(crate) struct ClassifierFacts {
+    pub(crate) origin: &'static str,
+    /// What was read.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    shape: Option<String>,
+    /// The column of scores.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    column: Option<String>,
+    sha256: String,
+    /// How often a network that stands in for it decides as it does.
+    agreement: Option<Mean>,
+    verified: bool,
+    /// Features that it does not look at.
+    unused: Vec<String>,
+}
+
+impl ClassifierFacts {
+    pub(crate) fn new(bundle: &Bundle) -> Self {
+        let classifier = bundle.classifier();
+        let mut facts = Self {
+            origin: "trained",
+            shape: None,
+            column: None,
+            sha256: classifier.hash(),
+            agreement: bundle.card().agreement,
+            verified: classifier.verifies(),
+            unused: Vec::new(),
+        };
+        match classifier {
+            DeployedClassifier::Trained(_) => {}
+            DeployedClassifier::StandIn { column, .. } => {
+                facts.origin = "scores";
+                facts.column = Some(column.clone());
+            }
+            DeployedClassifier::Given(given) => {
+                facts.origin = "onnx";
+                facts.shape = Some(given.shape());
+                let features = bundle.schema().features();
+                let unused = given.unused(bundle.schema()).into_iter();
+                facts.unused = unused.map(|feature| features[feature].name.clone()).collect();
+            }
+        }
+        facts
+    }
+
+    pub(crate) fn text(&self) -> String {
+        match (&self.shape, &self.column) {
+            (Some(shape), _) => {
+                let unused = match self.unused.len() {
+                    0 => String::new(),
+                    _ => format!(", does not look at {}", self.unused.join(", ")),
+                };
+                format!("ONNX, {shape}, SHA-256 {}…{unused}", &self.sha256[..12])
+            }
+            (_, Some(column)) => format!("imitates the scores in column `{column}`, answers are unverified"),
+            _ => "trained".to_string(),
+        }
+    }
+
+    /// How well a network stands in for it.
+    pub(crate) fn agreement_text(&self) -> Option<String> {
+        let Mean { mean, over, .. } = self.agreement?;
+        let what = match self.origin {
+            "scores" => "rows kept back",
+            _ => "rows drawn from the circuits",
+        };
+        Some(format!("its stand-in decides the same for {} of {} {what}", percent(mean?), grouped(over)))
+    }
+}
+
 #[derive(Serialize)]
 struct GeneratorFacts {
     examples: usize,
@@ -231,6 +350,7 @@ impl Summary {
             denied_rows: card.rows[1],
             classes: card.classes.clone(),
             features: features.len(),
+            classifier: ClassifierFacts::new(bundle),
             epochs: card.classifier.epochs.len(),
             auc: card.auc,
             accuracy: card.accuracy,
@@ -267,7 +387,13 @@ impl Summary {
         );
         facts.add("features", format!("{}{}", grouped(self.features), immutable_text(&self.immutable)));
         let auc = self.auc.map_or(String::new(), |auc| format!(", AUC {auc:.3} on the training rows"));
-        facts.add("classifier", format!("{} epochs{auc}", grouped(self.epochs)));
+        match self.classifier.origin {
+            "trained" => facts.add("classifier", format!("{} epochs{auc}", grouped(self.epochs))),
+            _ => facts.add("classifier", format!("{}{auc}", self.classifier.text())),
+        }
+        if let Some(agreement) = self.classifier.agreement_text() {
+            facts.add("", agreement);
+        }
         facts.add("threshold", format!("{:.3}", self.threshold));
         facts.add("accepted circuit", self.accepted_circuit.text());
         facts.add("denied circuit", self.denied_circuit.text());

@@ -9,7 +9,7 @@ use par_recourse::{Bundle, Card, Config};
 use serde::Serialize;
 
 use crate::aligned::{Facts, Side, aligned, grouped, percent};
-use crate::fit::CircuitFacts;
+use crate::fit::{CircuitFacts, ClassifierFacts};
 use crate::{bundle_file, domain_text, output};
 
 #[derive(Args)]
@@ -36,7 +36,9 @@ struct Contents {
     threshold: f64,
     features: Vec<FeatureFacts>,
     rules: Vec<RuleFacts>,
-    classifier: NetworkFacts,
+    classifier: ClassifierFacts,
+    /// The classifier's own network, or the one that stands in for it.
+    network: Option<NetworkFacts>,
     accepted_circuit: CircuitFacts,
     denied_circuit: CircuitFacts,
     pool: usize,
@@ -131,10 +133,11 @@ impl Contents {
                     must_increase: name(rule.must_increase),
                 })
                 .collect(),
-            classifier: NetworkFacts {
-                widths: bundle.classifier().widths().to_vec(),
-                parameters: bundle.classifier().parameters().len(),
-            },
+            classifier: ClassifierFacts::new(bundle),
+            network: bundle.classifier().network().map(|network| NetworkFacts {
+                widths: network.widths().to_vec(),
+                parameters: network.parameters().len(),
+            }),
             accepted_circuit: CircuitFacts::new(bundle.accepted(), card.held_out[0]),
             denied_circuit: CircuitFacts::new(bundle.denied(), card.held_out[1]),
             pool: bundle.pool().len(),
@@ -160,7 +163,13 @@ impl Contents {
         );
         facts.add("accepted", format!("{accepted}, {} rows", grouped(card.rows[0])));
         facts.add("denied", format!("{denied}, {} rows", grouped(card.rows[1])));
-        facts.add("classifier", self.classifier_text());
+        facts.add("classifier", self.classifier.text());
+        if let Some(network) = &self.network {
+            facts.add("", self.network_text(network));
+        }
+        if let Some(agreement) = self.classifier.agreement_text() {
+            facts.add("", agreement);
+        }
         let share = |share: Option<f64>| share.map_or("unknown".to_string(), |share| format!("{share:.3}"));
         facts.add(
             "",
@@ -204,14 +213,14 @@ impl Contents {
         Ok(text)
     }
 
-    fn classifier_text(&self) -> String {
-        let widths: Vec<String> = self.classifier.widths.iter().map(ToString::to_string).collect();
+    fn network_text(&self, network: &NetworkFacts) -> String {
+        let widths: Vec<String> = network.widths.iter().map(ToString::to_string).collect();
         let history = &self.card.classifier;
         let balanced = if history.balanced { ", classes balanced" } else { "" };
         format!(
             "layers of {}, {} parameters, {} epochs, the best is epoch {}{balanced}",
             widths.join(" → "),
-            grouped(self.classifier.parameters),
+            grouped(network.parameters),
             grouped(history.epochs.len()),
             grouped(history.best)
         )

@@ -4,16 +4,17 @@
 //! |------|--------------|----------------------------------------------|
 //! | 1    | [`schema`]   | `par schema init`, `par schema check`        |
 //! | 2    | [`circuit`]  | `par circuit fit`, `score`, `sample`, `show` |
-//! | 3    | [`fit`]      | `par fit`, from a table to a model           |
-//! | 4    | [`refit`]    | `par refit`, the model for other constraints |
-//! | 5    | [`recourse`] | `par recourse`, answers for a table          |
-//! | 6    | [`explain`]  | `par explain`, the answer for one person     |
-//! | 7    | [`evaluate`] | `par evaluate`, how good the answers are     |
-//! | 8    | [`inspect`]  | `par inspect`, what is in a model            |
-//! | 9    | [`demo`]     | `par demo`, all of it on an embedded table   |
-//! | 10   | [`mod@bench`] | `par bench`, the paper's experiments         |
-//! | 11   | [`report`]   | `par report`, their tables and charts        |
-//! | 12   | [`tune`]     | `par tune`, settings that answer better      |
+//! | 3    | [`inputs`]   | `par inputs init`, for your own classifier   |
+//! | 4    | [`fit`]      | `par fit`, from a table to a model           |
+//! | 5    | [`refit`]    | `par refit`, the model for other constraints |
+//! | 6    | [`recourse`] | `par recourse`, answers for a table          |
+//! | 7    | [`explain`]  | `par explain`, the answer for one person     |
+//! | 8    | [`evaluate`] | `par evaluate`, how good the answers are     |
+//! | 9    | [`inspect`]  | `par inspect`, what is in a model            |
+//! | 10   | [`demo`]     | `par demo`, all of it on an embedded table   |
+//! | 11   | [`mod@bench`] | `par bench`, the paper's experiments         |
+//! | 12   | [`report`]   | `par report`, their tables and charts        |
+//! | 13   | [`tune`]     | `par tune`, settings that answer better      |
 
 mod aligned;
 mod bench;
@@ -22,6 +23,7 @@ mod bundle_file;
 mod categories;
 mod circuit;
 mod circuit_file;
+mod classifier_file;
 mod config_file;
 mod demo;
 mod domain_text;
@@ -30,6 +32,7 @@ mod explain;
 mod fit;
 mod fitting;
 mod folded;
+mod inputs;
 mod inspect;
 mod learning;
 mod output;
@@ -76,6 +79,9 @@ enum Command {
     /// Learn the distribution of a table as a probabilistic circuit, and ask it
     #[command(subcommand)]
     Circuit(circuit::Command),
+    /// Say how columns become the inputs of a classifier of your own
+    #[command(subcommand)]
+    Inputs(inputs::Command),
     /// Learn a classifier and all that recourse needs from a table, and write it as one model
     Fit(fit::Fit),
     /// Make a model for other immutable features, without any data
@@ -104,6 +110,7 @@ impl Command {
         match self {
             Self::Schema(command) => command.run()?,
             Self::Circuit(command) => command.run()?,
+            Self::Inputs(command) => command.run()?,
             Self::Fit(fit) => fit.run()?,
             Self::Refit(refit) => refit.run()?,
             Self::Recourse(recourse) => return recourse.run(),

@@ -21,6 +21,7 @@ use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped};
+use crate::classifier_file::ClassifierOptions;
 use crate::output::{self, Destination};
 use crate::rows::{Condition, Rows};
 use crate::{bundle_file, words};
@@ -37,8 +38,9 @@ Examples:
 A line for every way: id, rank, status, reason, probability, log_likelihood, percentile, changes, similarity,
 method, optimal, gap, time_us, then the row that this person could become, a column for every feature; a feature
 `status` is `feature_status` there. A row without a way has one line without a rank, its probability and cells
-its own. `status` is `found`, `accepted` (nothing to do), `not_found`, or `error` when a cell does not fit;
-`reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
+its own. `status` is `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit, or
+`unverified` in place of `found` when the model was made from scores, so that the classifier itself was never
+asked; `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
 be at most, and stays empty unless it is known. With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.
@@ -60,6 +62,8 @@ pub(crate) struct Recourse {
     format: Option<Format>,
     #[command(flatten)]
     request: RequestOptions,
+    #[command(flatten)]
+    classifier: ClassifierOptions,
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
@@ -92,7 +96,7 @@ const PIECE: usize = 16;
 impl Recourse {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let start = Instant::now();
-        let bundle = bundle_file::read(&self.model)?;
+        let bundle = self.classifier.answering(bundle_file::read(&self.model)?, &self.model)?;
         let request = self.request.request(bundle.schema())?;
         let mut rows = Rows::open(&self.table, true, &self.conditions)?;
         let columns = bundle_file::columns(&bundle, &rows)?;

@@ -71,7 +71,11 @@ impl Discretizer {
     }
 
     fn new(schema: Schema, domains: Vec<Domain>) -> Self {
-        let categories = domains.iter().map(CategoryIndex::new).collect();
+        let index = |domain: &Domain| match domain {
+            Domain::Categories { values, .. } => CategoryIndex::new(values),
+            _ => CategoryIndex::default(),
+        };
+        let categories = domains.iter().map(index).collect();
         Self { schema, domains, categories }
     }
 
@@ -252,16 +256,18 @@ impl Encoded {
 
 /// The code of each category by its text, and by its number if it is one, so that `2.0` finds `2`.
 #[derive(Clone, Debug, Default, PartialEq)]
-struct CategoryIndex {
+pub struct CategoryIndex {
     by_text: HashMap<String, Code>,
     by_number: Vec<(f64, Code)>,
 }
 
 impl CategoryIndex {
-    fn new(domain: &Domain) -> Self {
-        let Domain::Categories { values, .. } = domain else {
-            return Self::default();
-        };
+    /// The code of a category is its position.
+    ///
+    /// # Panics
+    /// When there are more categories than codes.
+    pub fn new(values: &[String]) -> Self {
+        assert!(values.len() <= usize::from(Code::MAX), "more categories than codes");
         let coded = || values.iter().zip(0..);
         let mut by_number: Vec<(f64, Code)> =
             coded().filter_map(|(value, code)| Some((parse_number(value)?, code))).collect();
@@ -269,7 +275,8 @@ impl CategoryIndex {
         Self { by_text: coded().map(|(value, code)| (value.clone(), code)).collect(), by_number }
     }
 
-    fn code(&self, text: &str) -> Option<Code> {
+    /// The code of a category, given without spaces around it.
+    pub fn code(&self, text: &str) -> Option<Code> {
         self.by_text.get(text).copied().or_else(|| {
             let number = parse_number(text)?;
             let at = self.by_number.partition_point(|(other, _)| *other < number);

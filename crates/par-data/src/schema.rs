@@ -40,8 +40,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use draft::draft;
-pub(crate) use parse::parse_number;
+pub use draft::{draft, quoted};
+pub use parse::parse_number;
 pub use problem::{SchemaError, SchemaProblem};
 pub(crate) use rules::{RuleGroup, connected};
 
@@ -251,9 +251,11 @@ impl Schema {
         }
     }
 
-    /// Whether the text stands for a missing cell, which the feature may have. A listed value never
-    /// does.
-    pub(crate) fn is_missing(&self, feature: &Feature, text: &str) -> Result<bool, CellError> {
+    /// Whether the text, without spaces around it, stands for a missing cell. A listed value never does.
+    ///
+    /// # Errors
+    /// When it does, and the feature may not be missing.
+    pub fn is_missing(&self, feature: &Feature, text: &str) -> Result<bool, CellError> {
         let missing = self.missing_text.iter().any(|missing| missing == text)
             && !feature.values.iter().any(|value| value == text);
         if missing && !feature.missing {

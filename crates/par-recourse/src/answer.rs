@@ -4,6 +4,8 @@ use par_circuit::Code;
 use par_data::{Decoded, Restriction};
 use serde::{Deserialize, Serialize};
 
+use crate::classifier::Representative;
+
 /// How an answer is found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -81,6 +83,8 @@ impl Answer {
 pub struct Found {
     /// The probability of acceptance of the row as it is.
     pub probability: f64,
+    /// Whether the classifier itself accepts the ways; not where only a network that stands in for it is at hand.
+    pub verified: bool,
     /// The best first.
     pub ways: Vec<Way>,
     /// What more changes would buy: the likeliest rows found, by their number of changes.
@@ -150,8 +154,12 @@ pub struct Point {
     pub changes: usize,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
+    /// Its probability of acceptance.
+    pub probability: f64,
     /// Its codes.
     pub row: Vec<Code>,
+    /// Which value of its bin each changed code stands for.
+    pub representative: Representative,
     /// As [`Way::gap`].
     pub gap: Option<f64>,
 }

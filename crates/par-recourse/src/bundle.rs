@@ -12,15 +12,19 @@ use par_circuit::{Circuit, Code, Dataset};
 use par_data::{Constraints, Discretizer, Schema};
 use serde::{Deserialize, Serialize};
 
-use crate::classifier::{self, Classifier, NeuralClassifier, probability};
+use crate::classifier::inputs::Inputs;
+use crate::classifier::{
+    self, DeployedClassifier, GivenClassifier, GivenError, NeuralClassifier, probability,
+};
 use crate::config::Config;
-use crate::container;
-use crate::error::BundleError;
+use crate::container::{self, ContainerError};
+use crate::error::{BundleError, RowError};
 use crate::generator::{self, Generator, GeneratorShape};
+use crate::metrics::Mean;
 use crate::pool::AcceptedPool;
 
 const MAGIC: &[u8; 8] = b"PARMODL\n";
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 /// A larger file is refused before it fills the memory.
 const MAX_BYTES: u64 = 4 << 30;
 
@@ -31,7 +35,7 @@ pub struct Bundle {
     pub(crate) card: Card,
     pub(crate) discretizer: Discretizer,
     pub(crate) constraints: Constraints,
-    pub(crate) classifier: NeuralClassifier,
+    pub(crate) classifier: DeployedClassifier,
     pub(crate) threshold: f64,
     pub(crate) accepted: Circuit,
     pub(crate) denied: Circuit,
@@ -51,13 +55,17 @@ pub struct Card {
     pub rows: [usize; 2],
     /// How many training rows the classifier denies.
     pub denies: usize,
+    /// The share of rows for which a network that stands in for the classifier decides as it does, where there is
+    /// one: rows kept back from it, or drawn anew.
+    #[serde(default)]
+    pub agreement: Option<Mean>,
     /// Mean log-probability of rows held back when each circuit was chosen.
     pub held_out: [f64; 2],
     /// Area under the ROC curve of the classifier on the training rows.
     pub auc: Option<f64>,
     /// Its share of right decisions on the training rows.
     pub accuracy: Option<f64>,
-    /// The classifier's learning curve.
+    /// The learning curve of the classifier, or of the network that stands in for it; empty where neither was trained.
     pub classifier: classifier::History,
     /// The generator's learning curves.
     pub generator: generator::History,
@@ -72,6 +80,22 @@ struct Description {
     discretizer: Discretizer,
     threshold: f64,
     generator: GeneratorShape,
+    #[serde(default)]
+    classifier: Origin,
+}
+
+/// Where the classifier comes from.
+#[derive(Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Origin {
+    #[default]
+    Trained,
+    Scores {
+        column: String,
+    },
+    Given {
+        inputs: Inputs,
+    },
 }
 
 impl Bundle {
@@ -91,7 +115,7 @@ impl Bundle {
     }
 
     /// The classifier whose decisions are to be turned.
-    pub fn classifier(&self) -> &NeuralClassifier {
+    pub fn classifier(&self) -> &DeployedClassifier {
         &self.classifier
     }
 
@@ -130,9 +154,37 @@ impl Bundle {
         &self.card
     }
 
-    /// The probability that a row of codes is accepted.
+    /// The probability that a row of codes is accepted. Where the classifier looks at the values behind them, each code
+    /// stands for the median of its bin: see [`Bundle::score`].
     pub fn probability(&self, row: &[Code]) -> f64 {
-        probability(self.classifier.log_odds(row))
+        probability(self.classifier.typical().log_odds(row))
+    }
+
+    /// The probability that a row is accepted, its cells in schema order.
+    ///
+    /// # Errors
+    /// When a cell does not fit its column, or the classifier has no score for the row.
+    ///
+    /// # Panics
+    /// When there are not as many cells as features.
+    pub fn score(&self, cells: &[&str]) -> Result<f64, RowError> {
+        let codes = self.discretizer.encode_row(cells)?;
+        let log_odds = self.classifier.log_odds(cells, codes.codes())?;
+        if log_odds.is_finite() {
+            Ok(probability(log_odds))
+        } else {
+            Err(RowError::NoScore { found: log_odds })
+        }
+    }
+
+    /// The same bundle with another classifier, which was given. Generator, pool and circuits stay as they are, so the
+    /// classifier should not differ much from the one they were made for.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the inputs fit neither it nor the schema.
+    pub fn with_classifier(&self, file: Vec<u8>, inputs: Inputs) -> Result<Self, GivenError> {
+        let given = GivenClassifier::new(file, inputs, &self.discretizer)?;
+        Ok(Self { classifier: DeployedClassifier::Given(Box::new(given)), ..self.clone() })
     }
 
     /// Reads a bundle from a file.
@@ -174,7 +226,8 @@ impl Bundle {
     }
 
     /// The bytes of the file: see [`container`], whose parts are the description as JSON, both circuits, the
-    /// parameters of classifier and generator, the pool's codes and its log-likelihoods.
+    /// parameters of the classifier (or of what stands in for it) and of the generator, the pool's codes and its
+    /// log-likelihoods, and the file of a classifier that was given.
     pub fn to_bytes(&self) -> Vec<u8> {
         let description = Description {
             config: self.config.clone(),
@@ -182,6 +235,15 @@ impl Bundle {
             discretizer: self.discretizer.clone(),
             threshold: self.threshold,
             generator: self.generator.shape().clone(),
+            classifier: match &self.classifier {
+                DeployedClassifier::Trained(_) => Origin::Trained,
+                DeployedClassifier::StandIn { column, .. } => Origin::Scores { column: column.clone() },
+                DeployedClassifier::Given(given) => Origin::Given { inputs: given.inputs().clone() },
+            },
+        };
+        let file = match &self.classifier {
+            DeployedClassifier::Given(given) => given.file(),
+            DeployedClassifier::Trained(_) | DeployedClassifier::StandIn { .. } => &[],
         };
         let description = serde_json::to_vec(&description).expect("a description has only text keys");
         let floats =
@@ -193,10 +255,11 @@ impl Bundle {
             description,
             self.accepted.to_bytes(),
             self.denied.to_bytes(),
-            floats(self.classifier.parameters()),
+            floats(self.classifier.network().map_or(&[], NeuralClassifier::parameters)),
             floats(&self.generator.parameters()),
             codes,
             log_likelihoods,
+            file.to_vec(),
         ];
         container::frame(MAGIC, VERSION, &parts.each_ref().map(Vec::as_slice))
     }
@@ -206,9 +269,8 @@ impl Bundle {
     /// # Errors
     /// When the bytes are not a whole bundle of a known version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, BundleError> {
-        let [description, accepted, denied, classifier, generator, codes, log_likelihoods] =
-            container::parts(bytes, MAGIC, VERSION)?;
-        let Description { config, card, discretizer, threshold, generator: shape } =
+        let [description, accepted, denied, network, generator, codes, log_likelihoods, file] = parts(bytes)?;
+        let Description { config, card, discretizer, threshold, generator: shape, classifier: origin } =
             serde_json::from_slice(description)?;
         config.check().map_err(|_| BundleError::Mismatch("a setting is out of its range"))?;
         let cardinalities = discretizer.cardinalities();
@@ -220,15 +282,29 @@ impl Bundle {
         of_features(accepted.cardinalities(), "the accepted circuit has other features")?;
         of_features(denied.cardinalities(), "the denied circuit has other features")?;
         of_features(&shape.cardinalities, "the generator has other features")?;
-        let classifier = numbers(classifier, f32::from_le_bytes)
-            .and_then(|parameters| {
-                NeuralClassifier::from_parameters(
-                    cardinalities.clone(),
-                    &config.classifier.hidden,
-                    parameters,
-                )
-            })
-            .ok_or(BundleError::Mismatch("the classifier has another shape"))?;
+        let network = match network {
+            [] => None,
+            bytes => Some(
+                numbers(bytes, f32::from_le_bytes)
+                    .and_then(|parameters| {
+                        let hidden = &config.classifier.hidden;
+                        NeuralClassifier::from_parameters(cardinalities.clone(), hidden, parameters)
+                    })
+                    .ok_or(BundleError::Mismatch("the classifier has another shape"))?,
+            ),
+        };
+        let classifier = match (origin, network) {
+            (Origin::Trained, Some(network)) => DeployedClassifier::Trained(network),
+            (Origin::Scores { column }, Some(network)) => DeployedClassifier::StandIn { network, column },
+            (Origin::Given { inputs }, stand_in) => {
+                let mut given = GivenClassifier::new(file.to_vec(), inputs, &discretizer)?;
+                given.set_stand_in(stand_in);
+                DeployedClassifier::Given(Box::new(given))
+            }
+            (Origin::Trained | Origin::Scores { .. }, None) => {
+                return Err(BundleError::Mismatch("there is no classifier"));
+            }
+        };
         let generator = numbers(generator, f32::from_le_bytes)
             .and_then(|parameters| Generator::from_parts(shape, &parameters))
             .ok_or(BundleError::Mismatch("the generator has another shape"))?;
@@ -251,6 +327,18 @@ impl Bundle {
             pool,
             generator,
         })
+    }
+}
+
+/// The parts of a file, of which the first version had no classifier that was given.
+fn parts(bytes: &[u8]) -> Result<[&[u8]; 8], ContainerError> {
+    match container::parts(bytes, MAGIC, VERSION) {
+        Err(ContainerError::OtherVersion { found: 1, .. }) => {
+            let [description, accepted, denied, network, generator, codes, log_likelihoods] =
+                container::parts(bytes, MAGIC, 1)?;
+            Ok([description, accepted, denied, network, generator, codes, log_likelihoods, &[]])
+        }
+        parts => parts,
     }
 }
 

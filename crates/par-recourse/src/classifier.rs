@@ -1,7 +1,11 @@
 //! Who is accepted: the classifier whose decisions recourse has to turn.
 
+pub mod inputs;
+
 mod bounds;
 mod config;
+mod deployed;
+mod given;
 mod measures;
 mod neural;
 mod training;
@@ -9,6 +13,9 @@ mod training;
 use par_circuit::{Ball, Code};
 
 pub use self::config::{Balance, ClassifierConfig, ClassifierError, Threshold};
+pub use self::deployed::DeployedClassifier;
+pub use self::given::{GivenClassifier, GivenError, Representative, file_hash};
+pub use self::inputs::{Encoding, Inputs, InputsError};
 pub use self::measures::{
     CalibrationBin, accuracy, auc, brier, calibration, calibration_error, youden_threshold,
 };
@@ -33,6 +40,24 @@ pub trait Classifier: Send + Sync {
 
     /// No row of the ball has lower log-odds than the first of these, or higher than the second.
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64);
+}
+
+impl<C: Classifier + ?Sized> Classifier for &C {
+    fn cardinalities(&self) -> &[usize] {
+        (**self).cardinalities()
+    }
+
+    fn log_odds(&self, row: &[Code]) -> f64 {
+        (**self).log_odds(row)
+    }
+
+    fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
+        (**self).log_odds_gradient(soft, gradient)
+    }
+
+    fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
+        (**self).log_odds_bounds(ball)
+    }
 }
 
 /// The probability of acceptance that log-odds stand for.

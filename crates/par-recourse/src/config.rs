@@ -20,6 +20,8 @@ pub struct Config {
     pub favourable: Option<String>,
     /// Features that nobody can change, by name; those that the schema calls immutable unless told.
     pub immutable: Option<Vec<String>>,
+    /// From which rows the circuits of the accepted and the denied class are learned.
+    pub density: Density,
     /// How finely numbers are told apart.
     pub bins: DiscretizerConfig,
     /// The classifier.
@@ -41,6 +43,7 @@ impl Default for Config {
             seed: 0,
             favourable: None,
             immutable: None,
+            density: Density::default(),
             bins: DiscretizerConfig::default(),
             classifier: ClassifierConfig::default(),
             circuits: LearnConfig {
@@ -88,6 +91,20 @@ impl Config {
         self.generator.check()?;
         Ok(self.answers.check()?)
     }
+}
+
+/// Which training rows a circuit of a class is learned from.
+///
+/// # Paper
+/// The paper leaves open whether p⁺ and p⁻ are those of the labels or of the classifier's decisions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Density {
+    /// Those whose label is of the class.
+    #[default]
+    Labels,
+    /// Those that the classifier decides to be of the class. No label is needed then for a classifier that was given.
+    Decisions,
 }
 
 /// What is offered to a person.

@@ -18,11 +18,11 @@ pub enum ContainerError {
     #[error("the file is of another kind")]
     OtherKind,
     /// The layout is of another version.
-    #[error("version {found} of this file is not known, this program reads version {expected}")]
+    #[error("version {found} of this file is not known, this program reads versions up to {expected}")]
     OtherVersion {
         /// The file's.
         found: u32,
-        /// What this program reads.
+        /// The newest that this program reads.
         expected: u32,
     },
     /// The file ends too early, or a length in it is wrong.
@@ -126,7 +126,10 @@ mod tests {
             Ok(_) => String::new(),
             Err(error) => error.to_string(),
         };
-        assert_eq!(message(&bytes, 2), "version 3 of this file is not known, this program reads version 2");
+        assert_eq!(
+            message(&bytes, 2),
+            "version 3 of this file is not known, this program reads versions up to 2"
+        );
         let mut absurd = bytes.clone();
         absurd[12..20].fill(0xff);
         assert_eq!(

@@ -1,6 +1,6 @@
 //! What can go wrong between a table and a bundle.
 
-use crate::classifier::ClassifierError;
+use crate::classifier::{ClassifierError, GivenError};
 use crate::container::ContainerError;
 use crate::setting::SettingError;
 
@@ -14,6 +14,38 @@ pub enum Error {
     /// The classifier cannot be trained.
     #[error(transparent)]
     Classifier(#[from] ClassifierError),
+    /// The classifier that was given cannot be used.
+    #[error(transparent)]
+    Given(#[from] GivenError),
+    /// The classifier that was given has no score for a row.
+    #[error("{place}: {source}")]
+    Row {
+        /// The row.
+        place: par_data::table::Place,
+        /// Why.
+        source: Box<RowError>,
+    },
+    /// A cell holds no score.
+    #[error(
+        "{place}, column `{column}`: expected a score from 0 to 1, or a class of the label, found `{found}`\nhint: a score is the probability of acceptance"
+    )]
+    Score {
+        /// The row.
+        place: par_data::table::Place,
+        /// The column of scores.
+        column: String,
+        /// The cell.
+        found: String,
+    },
+    /// The classifier decides the same for all training rows, and the circuits were to be learned from its decisions.
+    #[error(
+        "the classifier {} every training row, so that nothing can be learned from its decisions\nhint: choose another threshold, or learn the circuits from the labels",
+        if *.accepted { "accepts" } else { "denies" }
+    )]
+    OneDecision {
+        /// Which.
+        accepted: bool,
+    },
     /// A circuit cannot be learned.
     #[error("the circuit of the {class} class: {source}")]
     Circuit {
@@ -46,6 +78,23 @@ pub enum Error {
     Codes(#[from] par_circuit::DatasetError),
 }
 
+/// Why a row has no answer.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum RowError {
+    /// A cell does not fit its column.
+    #[error(transparent)]
+    Cell(#[from] par_data::CellError),
+    /// The classifier gives the row no score.
+    #[error(
+        "the classifier's log-odds are {found}, expected a number\nhint: look for a number far beyond those of the training rows"
+    )]
+    NoScore {
+        /// What it gives.
+        found: f64,
+    },
+}
+
 /// Why a file is no bundle.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -67,6 +116,9 @@ pub enum BundleError {
     /// Its description cannot be read.
     #[error("the bundle's description cannot be read: {0}")]
     Description(#[from] serde_json::Error),
+    /// The classifier in it cannot be read.
+    #[error("the classifier in the bundle cannot be read: {0}")]
+    Given(#[from] GivenError),
     /// A circuit in it cannot be read.
     #[error("a circuit in the bundle cannot be read: {0}")]
     Circuit(#[from] par_circuit::FormatError),

@@ -1,14 +1,18 @@
 //! From a table to a bundle.
 
+mod judge;
+
 use par_circuit::learn::{LearnConfig, Learned, Trial, learn_with_progress};
 use par_circuit::{Circuit, Code, Dataset};
 use par_data::{Batch, Columns, Discretizer, Schema, Table};
 
+use self::judge::{Judged, Supplied};
 use crate::bundle::{self, Bundle, Card};
+use crate::classifier::inputs::Inputs;
 use crate::classifier::{
-    Classifier, Epoch, NeuralClassifier, Threshold, accuracy, auc, probability, youden_threshold,
+    Classifier, DeployedClassifier, Epoch, NeuralClassifier, accuracy, auc, probability, youden_threshold,
 };
-use crate::config::Config;
+use crate::config::{Config, Density};
 use crate::error::Error;
 use crate::generator::{self, Generator, Teacher, Training};
 use crate::pool::AcceptedPool;
@@ -31,6 +35,7 @@ use crate::refine::swap;
 pub struct Recourse {
     schema: Schema,
     config: Config,
+    supplied: Supplied,
 }
 
 /// How far a fit has come.
@@ -39,7 +44,7 @@ pub struct Recourse {
 pub enum Stage<'a> {
     /// The table has been read and made into codes: so many rows.
     Read(usize),
-    /// A pass over the rows for the classifier, counted from 1.
+    /// A pass over the rows for the classifier, or for the network that stands in for it, counted from 1.
     Classifier(usize, &'a Epoch),
     /// A trial for the circuit of the accepted or the denied class.
     Circuit(&'static str, &'a Trial),
@@ -61,20 +66,35 @@ enum Part {
     Threshold = 2,
     Pool = 3,
     Generator = 4,
+    StandIn = 5,
 }
 
 impl Recourse {
     /// Recourse for tables of a schema.
     pub fn new(schema: Schema, config: Config) -> Self {
-        Self { schema, config }
+        Self { schema, config, supplied: Supplied::Nothing }
+    }
+
+    /// Uses a classifier that is there already, an ONNX file, instead of training one. `inputs` says how a row becomes
+    /// its inputs.
+    #[must_use]
+    pub fn with_classifier(self, file: Vec<u8>, inputs: Inputs) -> Self {
+        Self { supplied: Supplied::File { file, inputs }, ..self }
+    }
+
+    /// Imitates a classifier of which only the scores of the training rows are known, in a column of the table: its name,
+    /// and its position. Answers cannot be verified then.
+    #[must_use]
+    pub fn with_scores(self, name: &str, position: usize) -> Self {
+        Self { supplied: Supplied::Scores { column: name.to_string(), position }, ..self }
     }
 
     /// Learns everything from all rows of a table, which is read twice, and three times more to choose a
     /// threshold by Youden's J.
     ///
     /// # Errors
-    /// When the table does not fit the schema, the schema has no label, a setting is out of its range, or
-    /// all rows are of one class.
+    /// When the table does not fit the schema, the schema has no label, a setting is out of its range, all rows are of
+    /// one class, or a classifier that was given cannot be used.
     pub fn fit(&self, open: impl Fn() -> Result<Table, par_data::Error>) -> Result<Bundle, Error> {
         let table = open()?;
         let columns = self.schema.columns(table.origin(), table.columns())?;
@@ -93,34 +113,44 @@ impl Recourse {
     ) -> Result<Bundle, Error> {
         let config = &self.config;
         config.check()?;
-        let favourable = self.favourable()?;
+        let favourable = self.labels(columns)?;
         let discretizer = Discretizer::fit(&self.schema, columns, open()?, &config.bins)?;
         let constraints = bundle::constraints(&discretizer, config)?;
         let rows = Rows::read(&discretizer, columns, favourable, open()?)?;
         progress(Stage::Read(rows.rows.len()));
 
-        let (classifier, history) = NeuralClassifier::fit(
-            &rows.rows,
-            &rows.accepted,
-            &config.classifier,
-            self.seed(Part::Classifier),
-            &mut |epoch, losses| progress(Stage::Classifier(epoch, losses)),
-        )?;
-        let threshold = match config.classifier.threshold {
-            Threshold::Fixed(threshold) => threshold,
-            Threshold::Youden => self.youden(columns, open)?,
+        let judged = self.judge(&discretizer, &rows, columns, &open, progress)?;
+        let Judged { mut classifier, scores, threshold, mut history, mut agreement } = judged;
+        let decisions: Vec<bool> = scores.iter().map(|score| *score >= threshold).collect();
+        let classes = match (config.density, &rows.accepted) {
+            (Density::Labels, Some(accepted)) => accepted,
+            _ => match decisions.first() {
+                Some(&accepted) if decisions.iter().all(|own| *own == accepted) => {
+                    return Err(Error::OneDecision { accepted });
+                }
+                _ => &decisions,
+            },
         };
-        let scores: Vec<f64> = rows.rows.rows().map(|row| probability(classifier.log_odds(row))).collect();
-        let accepted = self.circuit("accepted", &rows.of_class(true), progress)?;
-        let denied = self.circuit("denied", &rows.of_class(false), progress)?;
+        let accepted = self.circuit("accepted", &rows.of_class(classes, true), progress)?;
+        let denied = self.circuit("denied", &rows.of_class(classes, false), progress)?;
+        if let DeployedClassifier::Given(given) = &mut classifier
+            && !given.is_differentiable()
+        {
+            let stand_in = self.stand_in(given, [&accepted.circuit, &denied.circuit], threshold, progress)?;
+            given.set_stand_in(Some(stand_in.network));
+            (history, agreement) = (stand_in.history, Some(stand_in.agreement));
+        }
+        let labels = rows.accepted.as_deref();
         let card = Card {
             program: concat!("par ", env!("CARGO_PKG_VERSION")).to_string(),
             classes: self.classes(favourable),
-            rows: [true, false].map(|class| rows.accepted.iter().filter(|own| **own == class).count()),
-            denies: scores.iter().filter(|score| **score < threshold).count(),
+            rows: [true, false]
+                .map(|class| labels.unwrap_or(&decisions).iter().filter(|own| **own == class).count()),
+            denies: decisions.iter().filter(|accepted| !**accepted).count(),
+            agreement,
             held_out: [accepted.held_out, denied.held_out],
-            auc: auc(&scores, &rows.accepted),
-            accuracy: accuracy(&scores, &rows.accepted, threshold),
+            auc: labels.and_then(|labels| auc(&scores, labels)),
+            accuracy: labels.and_then(|labels| accuracy(&scores, labels, threshold)),
             classifier: history,
             generator: generator::History::default(),
         };
@@ -155,7 +185,16 @@ impl Recourse {
             .ok_or_else(|| Error::UnknownClass { found: name.clone(), known: label.classes.clone() })
     }
 
-    fn classes(&self, favourable: usize) -> [String; 2] {
+    /// The position of the favourable class where there are labels, which only a classifier that is known by its
+    /// decisions can do without.
+    fn labels(&self, columns: &Columns) -> Result<Option<usize>, Error> {
+        let is_needed = matches!(self.supplied, Supplied::Nothing) || self.config.density == Density::Labels;
+        if is_needed || columns.label.is_some() { self.favourable().map(Some) } else { Ok(None) }
+    }
+
+    /// The names of the favourable class and of all others.
+    fn classes(&self, favourable: Option<usize>) -> [String; 2] {
+        let Some(favourable) = favourable else { return ["accepted", "denied"].map(String::from) };
         let classes = self.schema.label().map_or(&[] as &[String], |label| &label.classes);
         let name = |class: usize| classes[class].clone();
         let others: Vec<String> = (0..classes.len()).filter(|&class| class != favourable).map(name).collect();
@@ -198,10 +237,10 @@ impl Recourse {
             }))
         };
         let discretizer = Discretizer::fit(&self.schema, columns, part(false)?, &self.config.bins)?;
-        let training = Rows::read(&discretizer, columns, favourable, part(false)?)?;
+        let training = Rows::read(&discretizer, columns, Some(favourable), part(false)?)?;
         let config = &self.config.classifier;
         let (classifier, _) =
-            NeuralClassifier::fit(&training.rows, &training.accepted, config, seed, &mut |_, _| {})?;
+            NeuralClassifier::fit(&training.rows, training.labels()?, config, seed, &mut |_, _| {})?;
         // A category that only rows kept back have cannot be scored.
         let known = part(true)?.map(|batch| {
             let mut batch = batch?;
@@ -212,10 +251,10 @@ impl Recourse {
             });
             Ok(batch)
         });
-        let validation = Rows::read(&discretizer, columns, favourable, known)?;
+        let validation = Rows::read(&discretizer, columns, Some(favourable), known)?;
         let score = |row| probability(classifier.log_odds(row));
         let scores: Vec<f64> = validation.rows.rows().map(score).collect();
-        Ok(youden_threshold(&scores, &validation.accepted))
+        Ok(youden_threshold(&scores, validation.labels()?))
     }
 }
 
@@ -238,30 +277,36 @@ fn seed(config: &Config, part: Part) -> u64 {
 /// Training rows as codes.
 struct Rows {
     rows: Dataset,
-    accepted: Vec<bool>,
+    /// Whether the label of each is the favourable one, where there are labels.
+    accepted: Option<Vec<bool>>,
 }
 
 impl Rows {
     fn read(
         discretizer: &Discretizer,
         columns: &Columns,
-        favourable: usize,
+        favourable: Option<usize>,
         batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
     ) -> Result<Self, Error> {
         let mut codes: Vec<Code> = Vec::new();
-        let mut accepted = Vec::new();
+        let mut accepted = favourable.map(|_| Vec::new());
         for batch in batches {
             let batch = batch?;
             codes.extend(discretizer.encode(columns, &batch)?.into_codes());
-            let classes = discretizer.schema().classes(columns, &batch)?;
-            accepted.extend(classes.into_iter().map(|class| class == favourable));
+            if let Some(accepted) = &mut accepted {
+                let classes = discretizer.schema().classes(columns, &batch)?;
+                accepted.extend(classes.into_iter().map(|class| Some(class) == favourable));
+            }
         }
         Ok(Self { rows: Dataset::new(discretizer.cardinalities(), codes)?, accepted })
     }
 
-    fn of_class(&self, accepted: bool) -> Dataset {
-        let rows: Vec<usize> =
-            (0..self.accepted.len()).filter(|&row| self.accepted[row] == accepted).collect();
+    fn labels(&self) -> Result<&[bool], Error> {
+        self.accepted.as_deref().ok_or(Error::NoLabel)
+    }
+
+    fn of_class(&self, classes: &[bool], class: bool) -> Dataset {
+        let rows: Vec<usize> = (0..classes.len()).filter(|&row| classes[row] == class).collect();
         self.rows.select(&rows)
     }
 }
@@ -272,7 +317,7 @@ struct Parts {
     card: Card,
     discretizer: Discretizer,
     constraints: par_data::Constraints,
-    classifier: NeuralClassifier,
+    classifier: DeployedClassifier,
     threshold: f64,
     accepted: Circuit,
     denied: Circuit,
@@ -286,12 +331,13 @@ impl Parts {
     fn bundle(self, progress: &mut dyn FnMut(Stage<'_>)) -> Bundle {
         let Self { config, mut card, discretizer, constraints, classifier, threshold, accepted, denied } =
             self;
+        let typical = classifier.typical();
         let pool =
-            AcceptedPool::sample(&accepted, &classifier, threshold, &config.pool, seed(&config, Part::Pool));
+            AcceptedPool::sample(&accepted, &*typical, threshold, &config.pool, seed(&config, Part::Pool));
         progress(Stage::Pool(pool.len()));
         let teacher = || -> Teacher<'_> {
             let (mut evaluator, mut memory) = (accepted.evaluator(), swap::Memory::default());
-            let (classifier, price) = (&classifier, config.answers.price);
+            let (classifier, price) = (&*typical, config.answers.price);
             let budget = config.answers.budget;
             Box::new(move |mask| {
                 let budget = budget.min(mask.free_features());
@@ -305,7 +351,7 @@ impl Parts {
         let training = Training {
             constraints: &constraints,
             missing: &missing,
-            classifier: &classifier,
+            classifier: &*typical,
             threshold,
             accepted: &accepted,
             denied: &denied,
@@ -317,6 +363,7 @@ impl Parts {
                 progress(Stage::Generator(step));
             });
         card.generator = history;
+        drop(typical);
         Bundle {
             config,
             card,
@@ -347,14 +394,15 @@ impl Bundle {
     }
 
     /// The same bins, classifier and circuits with another pool and generator, or other answers; made without
-    /// any data. `favourable` and the sections `bins`, `classifier` and `circuits` stay as they are, whatever `config`
-    /// says.
+    /// any data. `favourable`, `density` and the sections `bins`, `classifier` and `circuits` stay as they are, whatever
+    /// `config` says.
     ///
     /// # Errors
     /// When a setting is out of its range, or the schema has no such feature.
     pub fn with_config(&self, config: Config, progress: &mut dyn FnMut(Stage<'_>)) -> Result<Self, Error> {
         let config = Config {
             favourable: self.config.favourable.clone(),
+            density: self.config.density,
             bins: self.config.bins.clone(),
             classifier: self.config.classifier.clone(),
             circuits: self.config.circuits.clone(),

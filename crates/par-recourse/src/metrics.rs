@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use par_circuit::Code;
-use par_data::CellError;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Method, Request, Way};
 use crate::bundle::Bundle;
+use crate::error::RowError;
 use crate::solver::Solver;
 
 /// A mean over some of those it could have been over.
@@ -95,16 +95,16 @@ pub struct Asked {
 /// Answers all rows by all methods and measures the answers. Each row is its cells, in schema order.
 ///
 /// # Errors
-/// At the first row whose cells do not fit, with its position.
-pub fn evaluate(bundle: &Bundle, rows: &[Vec<&str>]) -> Result<Evaluation, (usize, CellError)> {
+/// At the first row whose cells do not fit or that has no score, with its position.
+pub fn evaluate(bundle: &Bundle, rows: &[Vec<&str>]) -> Result<Evaluation, (usize, RowError)> {
     Ok(Evaluation::new(bundle, &ask(bundle, rows)?))
 }
 
 /// Asks for all rows, by all methods, on all threads; absent are those who are accepted as they are.
 ///
 /// # Errors
-/// At the first row whose cells do not fit, with its position.
-pub fn ask(bundle: &Bundle, rows: &[Vec<&str>]) -> Result<Vec<Option<Asked>>, (usize, CellError)> {
+/// At the first row whose cells do not fit or that has no score, with its position.
+pub fn ask(bundle: &Bundle, rows: &[Vec<&str>]) -> Result<Vec<Option<Asked>>, (usize, RowError)> {
     let ask = |solver: &mut Solver<'_>, (position, cells): (usize, &Vec<&str>)| {
         Asked::new(bundle, solver, cells).map_err(|error| (position, error))
     };
@@ -113,7 +113,7 @@ pub fn ask(bundle: &Bundle, rows: &[Vec<&str>]) -> Result<Vec<Option<Asked>>, (u
 }
 
 impl Asked {
-    fn new(bundle: &Bundle, solver: &mut Solver<'_>, cells: &[&str]) -> Result<Option<Self>, CellError> {
+    fn new(bundle: &Bundle, solver: &mut Solver<'_>, cells: &[&str]) -> Result<Option<Self>, RowError> {
         let factual = bundle.discretizer().encode_row(cells)?.into_codes();
         let mut microseconds = [0.0; 3];
         let mut answers = Vec::with_capacity(3);

@@ -106,6 +106,11 @@ impl Frontier {
         true
     }
 
+    /// Takes out those that do not pass.
+    pub(crate) fn retain(&mut self, passes: impl FnMut(&Candidate) -> bool) {
+        self.candidates.retain(passes);
+    }
+
     /// Those with at most so many changes.
     pub(crate) fn up_to(mut self, changes: usize) -> Self {
         self.candidates.retain(|candidate| candidate.changes <= changes);

@@ -6,8 +6,10 @@ use rayon::prelude::*;
 
 use crate::answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
 use crate::bundle::Bundle;
+use crate::classifier::{self, Classifier, DeployedClassifier, Representative, probability};
 use crate::config::LocalSearch;
 use crate::decode::Decoder;
+use crate::error::RowError;
 use crate::exact::{self, Proof};
 use crate::generator::GeneratorScratch;
 use crate::problem::{Candidate, Frontier, Problem};
@@ -23,6 +25,17 @@ pub struct Solver<'b> {
     memory: swap::Memory,
     /// Pairs of a feature that does not rise alone and one that has to rise with it, sorted by the latter.
     rules: Vec<(usize, usize)>,
+}
+
+/// One person, and the classifier as they meet it.
+#[derive(Clone, Copy)]
+struct Person<'a> {
+    cells: &'a [&'a str],
+    /// What they may change.
+    mask: &'a Mask<'a>,
+    classifier: &'a dyn Classifier,
+    /// What the codes that it is asked about stand for.
+    representative: Representative,
 }
 
 /// What a search found: candidates, and how far from them better ones could be, if it looked.
@@ -77,11 +90,11 @@ impl Bundle {
     /// The answer for one row, its cells in schema order.
     ///
     /// # Errors
-    /// When a cell does not fit its column.
+    /// When a cell does not fit its column, or the classifier has no score for the row.
     ///
     /// # Panics
     /// When there are not as many cells as features.
-    pub fn recourse(&self, cells: &[&str]) -> Result<Answer, CellError> {
+    pub fn recourse(&self, cells: &[&str]) -> Result<Answer, RowError> {
         self.solver().answer(cells, &Request::default())
     }
 
@@ -116,7 +129,7 @@ impl Bundle {
         columns: &Columns,
         batch: &Batch,
         request: impl Fn(usize) -> Request + Sync,
-    ) -> Vec<Result<Answer, CellError>> {
+    ) -> Vec<Result<Answer, RowError>> {
         (0..batch.rows())
             .into_par_iter()
             .map_init(
@@ -135,15 +148,44 @@ impl Solver<'_> {
     /// The answer for one row, its cells in schema order.
     ///
     /// # Errors
-    /// When a cell does not fit its column.
+    /// When a cell does not fit its column, or the classifier has no score for the row.
     ///
     /// # Panics
     /// When there are not as many cells as features, or a lock is no position of a feature.
-    pub fn answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, CellError> {
+    pub fn answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, RowError> {
+        let bundle = self.bundle;
         let features = cells.len();
         assert!(request.locks.iter().all(|&lock| lock < features), "locks are positions of features");
-        let encoded = self.bundle.discretizer.encode_row(cells)?;
-        Ok(self.answer_codes(encoded.codes(), cells, request))
+        let encoded = bundle.discretizer.encode_row(cells)?;
+        let factual = encoded.codes();
+        let log_odds = bundle.classifier.log_odds(cells, factual)?;
+        if !log_odds.is_finite() {
+            return Err(RowError::NoScore { found: log_odds });
+        }
+        let probability = probability(log_odds);
+        if probability >= bundle.threshold {
+            return Ok(Answer::Accepted { probability });
+        }
+        let mask = bundle.constraints.mask(factual, &request.locks);
+        let proposals = self.proposals(&mask, bundle.config.answers.proposals);
+        let mut without = None;
+        for &representative in bundle.classifier.representatives() {
+            let classifier = bundle.classifier.of_person(cells, factual, representative)?;
+            let person = Person { cells, mask: &mask, classifier: &*classifier, representative };
+            let search = self.search_for(person, &proposals, request);
+            if let Some(found) = self.found(person, probability, &search, &proposals, request) {
+                return Ok(Answer::Found(found));
+            }
+            without.get_or_insert(search);
+            if mask.free_features() == 0 {
+                break;
+            }
+        }
+        let search = without.expect("a classifier has representatives");
+        let representative = bundle.classifier.representatives()[0];
+        let classifier = bundle.classifier.of_person(cells, factual, representative)?;
+        let person = Person { cells, mask: &mask, classifier: &*classifier, representative };
+        Ok(Answer::NotFound(self.not_found(person, probability, &search, request)))
     }
 
     /// The generator's most probable legal row as cells, whether or not it is accepted: what `generate` offers where it
@@ -170,54 +212,91 @@ impl Solver<'_> {
         Ok((0..row.len()).map(text).collect())
     }
 
-    fn answer_codes(&mut self, factual: &[Code], cells: &[&str], request: &Request) -> Answer {
-        let bundle = self.bundle;
-        let probability = bundle.probability(factual);
-        if probability >= bundle.threshold {
-            return Answer::Accepted { probability };
-        }
-        let mask = bundle.constraints.mask(factual, &request.locks);
-        let free = mask.free_features();
-        let proposals = self.proposals(&mask, bundle.config.answers.proposals);
-        let budget = request.budget.unwrap_or(bundle.config.answers.budget).min(free);
-        let mut search = self.search(&self.problem(&mask, budget, &[]), &proposals, request.method);
+    /// How many features may change at most, unless that leaves a person without an answer.
+    fn budget(&self, person: Person<'_>, request: &Request) -> usize {
+        request.budget.unwrap_or(self.bundle.config.answers.budget).min(person.mask.free_features())
+    }
+
+    /// The search that is asked for, and where it is left empty-handed, a deeper one.
+    fn search_for(&mut self, person: Person<'_>, proposals: &[Code], request: &Request) -> Search {
+        let answers = &self.bundle.config.answers;
+        let budget = self.budget(person, request);
+        let mut search = self.search(&self.problem(person, budget, &[]), proposals, request.method);
+        self.verify(person, &mut search.frontier);
         let searches_on = match request.method {
             Method::Generate => false,
-            Method::Refine => bundle.config.answers.search == LocalSearch::Swap,
+            Method::Refine => answers.search == LocalSearch::Swap,
             Method::Exact => true,
         };
-        let most = if request.budget.is_none() { free } else { budget };
+        let most = if request.budget.is_none() { person.mask.free_features() } else { budget };
         // What an exact search has looked through needs no second one, which would be shorter.
         let looked_through = most == budget && search.gaps.is_some();
         if search.frontier.candidates().is_empty() && searches_on && !looked_through {
             let least = budget + usize::from(search.is_proved());
-            search = self.search_deeper(&mask, least, most);
+            search = self.search_deeper(person, least, most);
+            self.verify(person, &mut search.frontier);
         }
-        let Some(best) = search.frontier.choice(bundle.config.answers.price) else {
-            return Answer::NotFound(self.not_found(&mask, probability, budget, &search, request));
-        };
-        let mut ways = vec![self.way(&mask, cells, best, request.method, search.gap(best))];
-        let budget = budget.max(best.changes);
+        search
+    }
+
+    /// Keeps the candidates whose rows, as they are written down, the classifier itself accepts.
+    fn verify(&self, person: Person<'_>, frontier: &mut Frontier) {
+        // Over codes the classifier is itself.
+        if person.representative != Representative::Any {
+            frontier.retain(|candidate| {
+                let mut cells: Vec<String> = person.cells.iter().map(ToString::to_string).collect();
+                for change in self.changes(person, candidate, person.representative) {
+                    cells[change.feature] = change.value.text().to_string();
+                }
+                self.score(&cells).is_ok_and(|probability| probability >= self.bundle.threshold)
+            });
+        }
+    }
+
+    /// The probability that a row as a table writes it is accepted.
+    fn score(&self, cells: &[String]) -> Result<f64, CellError> {
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let codes = self.bundle.discretizer.encode_row(&cells)?;
+        Ok(probability(self.bundle.classifier.log_odds(&cells, codes.codes())?))
+    }
+
+    /// The ways to tell, if the search found one.
+    fn found(
+        &mut self,
+        person: Person<'_>,
+        probability: f64,
+        search: &Search,
+        proposals: &[Code],
+        request: &Request,
+    ) -> Option<Found> {
+        let best = search.frontier.choice(self.bundle.config.answers.price)?;
+        let mut ways = vec![self.way(person, best, request.method, search.gap(best))];
+        let budget = self.budget(person, request).max(best.changes);
         while ways.len() < request.count
-            && let Some(way) = self.another_way(&mask, cells, budget, &proposals, &ways, request.method)
+            && let Some(way) = self.another_way(person, budget, proposals, &ways, request.method)
         {
             ways.push(way);
         }
-        let point = |candidate: &Candidate| Point {
+        let frontier = search.frontier.candidates().iter().map(|candidate| Point {
             changes: candidate.changes,
             log_likelihood: self.evaluator.log_prob(&candidate.row),
+            probability: classifier::probability(person.classifier.log_odds(&candidate.row)),
             row: candidate.row.clone(),
+            representative: person.representative,
             gap: search.gap(candidate),
-        };
-        let frontier = search.frontier.candidates().iter().map(point).collect();
-        Answer::Found(Found { probability, frontier, ways })
+        });
+        let verified = self.bundle.classifier.verifies();
+        Some(Found { probability, verified, frontier: frontier.collect(), ways })
     }
 
-    fn problem<'a>(&self, mask: &'a Mask<'a>, budget: usize, taken: &'a [Vec<usize>]) -> Problem<'a>
-    where
-        Self: 'a,
-    {
-        Problem { mask, classifier: &self.bundle.classifier, threshold: self.bundle.threshold, budget, taken }
+    fn problem<'a>(&self, person: Person<'a>, budget: usize, taken: &'a [Vec<usize>]) -> Problem<'a> {
+        Problem {
+            mask: person.mask,
+            classifier: person.classifier,
+            threshold: self.bundle.threshold + self.bundle.classifier.margin(),
+            budget,
+            taken,
+        }
     }
 
     /// The generator's most probable rows, at most so many, one after the other, the best first.
@@ -274,22 +353,22 @@ impl Solver<'_> {
 
     /// Where a usual search ends empty-handed: whether there is anything within `most` changes, and if so,
     /// within how few, from `least` on.
-    fn search_deeper(&mut self, mask: &Mask<'_>, least: usize, most: usize) -> Search {
+    fn search_deeper(&mut self, person: Person<'_>, least: usize, most: usize) -> Search {
         let mut nodes = self.affordable(DEEPER_NODES);
-        let widest = self.problem(mask, most, &[]);
+        let widest = self.problem(person, most, &[]);
         let known = swap::search(&widest, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
         let Some(fewest) = known.candidates().first().map(|candidate| candidate.changes) else {
             return self.prove(&widest, Frontier::default(), nodes);
         };
         for budget in least..fewest {
-            let search = self.prove(&self.problem(mask, budget, &[]), Frontier::default(), nodes);
+            let search = self.prove(&self.problem(person, budget, &[]), Frontier::default(), nodes);
             if !search.frontier.candidates().is_empty() {
                 return search;
             }
             nodes -= search.nodes;
         }
         let budget = fewest.max(least);
-        self.prove(&self.problem(mask, budget, &[]), known.up_to(budget), nodes)
+        self.prove(&self.problem(person, budget, &[]), known.up_to(budget), nodes)
     }
 
     /// So many nodes, or fewer where they take longer.
@@ -300,8 +379,7 @@ impl Solver<'_> {
     /// The best way that leaves out a change of every way before it.
     fn another_way(
         &mut self,
-        mask: &Mask<'_>,
-        cells: &[&str],
+        person: Person<'_>,
         budget: usize,
         proposals: &[Code],
         ways: &[Way],
@@ -309,69 +387,93 @@ impl Solver<'_> {
     ) -> Option<Way> {
         let features = |way: &Way| way.changes.iter().map(|change| change.feature).collect::<Vec<usize>>();
         let taken: Vec<Vec<usize>> = ways.iter().map(features).collect();
-        let search = self.search(&self.problem(mask, budget, &taken), proposals, method);
+        let mut search = self.search(&self.problem(person, budget, &taken), proposals, method);
+        self.verify(person, &mut search.frontier);
         let best = search.frontier.choice(self.bundle.config.answers.price)?;
-        Some(self.way(mask, cells, best, method, search.gap(best)))
+        Some(self.way(person, best, method, search.gap(best)))
     }
 
-    fn way(
-        &mut self,
-        mask: &Mask<'_>,
-        cells: &[&str],
-        candidate: &Candidate,
-        method: Method,
-        gap: Option<f64>,
-    ) -> Way {
+    fn way(&mut self, person: Person<'_>, candidate: &Candidate, method: Method, gap: Option<f64>) -> Way {
         let bundle = self.bundle;
         // Searches score rows by several paths, whose last digits differ; what is told, one of them scores.
         let log_likelihood = self.evaluator.log_prob(&candidate.row);
-        let mut way = Way {
-            row: candidate.row.clone(),
-            cells: Vec::with_capacity(cells.len()),
-            changes: Vec::with_capacity(candidate.changes),
-            probability: 0.0,
-            log_likelihood,
-            percentile: bundle.pool.percentile(log_likelihood),
-            similarity: 0.0,
-            distance: 0.0,
-            method,
-            gap,
-        };
-        for (feature, (&cell, (&code, &own))) in
-            cells.iter().zip(candidate.row.iter().zip(mask.factual())).enumerate()
-        {
-            if code == own {
-                way.cells.push(cell.to_string());
-                continue;
-            }
-            let change = bundle.change(feature, cell, own, code);
-            way.cells.push(change.value.text().to_string());
-            match bundle.moved_by(feature, cell, change.value.text()) {
-                Some(distance) => {
-                    way.similarity += distance;
-                    way.distance += distance;
+        let mut changes = self.changes(person, candidate, person.representative);
+        let mut cells: Vec<String> = person.cells.iter().map(ToString::to_string).collect();
+        let (mut similarity, mut distance) = (0.0, 0.0);
+        for change in &changes {
+            cells[change.feature] = change.value.text().to_string();
+            match bundle.moved_by(change.feature, person.cells[change.feature], change.value.text()) {
+                Some(moved) => {
+                    similarity += moved;
+                    distance += moved;
                 }
-                None => way.distance += 1.0,
+                None => distance += 1.0,
             }
-            way.changes.push(change);
         }
         // What counts is the row as it is written down, not the codes it was found as.
-        let texts: Vec<&str> = way.cells.iter().map(String::as_str).collect();
-        let written = bundle.discretizer.encode_row(&texts).expect("a decoded row can be encoded");
-        way.probability = bundle.probability(written.codes());
-        assert!(way.probability >= bundle.threshold, "a decoded recourse is accepted");
-        way
+        let probability = self.score(&cells).expect("a decoded row can be encoded");
+        assert!(probability >= bundle.threshold, "a decoded recourse is accepted");
+        if person.representative == Representative::Nearest {
+            let anywhere = self.changes(person, candidate, Representative::Any);
+            if self.accepts_throughout(&cells, &anywhere) {
+                changes = anywhere;
+            }
+        }
+        Way {
+            row: candidate.row.clone(),
+            cells,
+            changes,
+            probability,
+            log_likelihood,
+            percentile: bundle.pool.percentile(log_likelihood),
+            similarity,
+            distance,
+            method,
+            gap,
+        }
+    }
+
+    /// What is different in a candidate's row.
+    fn changes(
+        &self,
+        person: Person<'_>,
+        candidate: &Candidate,
+        representative: Representative,
+    ) -> Vec<Change> {
+        let codes = candidate.row.iter().zip(person.mask.factual()).enumerate();
+        let changed = codes.filter(|(_, (code, own))| code != own);
+        changed
+            .map(|(feature, (&code, &own))| {
+                self.bundle.change(feature, person.cells[feature], own, code, representative)
+            })
+            .collect()
+    }
+
+    /// Whether it is proved that a row is accepted wherever within their intervals its changes end.
+    fn accepts_throughout(&self, cells: &[String], changes: &[Change]) -> bool {
+        let DeployedClassifier::Given(given) = &self.bundle.classifier else { return true };
+        let ranges: Vec<(usize, [&str; 2])> = changes
+            .iter()
+            .filter_map(|change| match &change.value {
+                Decoded::Interval { lowest, highest, .. } => {
+                    Some((change.feature, [lowest.text.as_str(), highest.text.as_str()]))
+                }
+                _ => None,
+            })
+            .collect();
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let least = given.least_log_odds(&cells, &ranges);
+        least.is_some_and(|least| probability(least) >= self.bundle.threshold)
     }
 
     fn not_found(
         &mut self,
-        mask: &Mask<'_>,
+        person: Person<'_>,
         probability: f64,
-        budget: usize,
         search: &Search,
         request: &Request,
     ) -> NotFound {
-        let free = mask.free_features();
+        let (free, budget) = (person.mask.free_features(), self.budget(person, request));
         let reason = match request.method {
             _ if free == 0 => Reason::NothingToChange,
             Method::Generate => Reason::ProposalsDenied,
@@ -381,11 +483,11 @@ impl Solver<'_> {
         let mut not_found = NotFound { probability, reason, needs_changes: None, obstacles: Vec::new() };
         if reason != Reason::ProposalsDenied {
             if request.budget.is_some() && free > budget {
-                let deeper = self.search_deeper(mask, budget + 1, free);
+                let deeper = self.search_deeper(person, budget + 1, free);
                 not_found.needs_changes = deeper.frontier.candidates().first().map(|found| found.changes);
             }
             if not_found.needs_changes.is_none() {
-                not_found.obstacles = self.obstacles(mask.factual(), request);
+                not_found.obstacles = self.obstacles(person, request);
             }
         }
         not_found
@@ -393,7 +495,7 @@ impl Solver<'_> {
 
     /// The smallest set of locks and constraints without which there is a way, as far as a search of limited
     /// length can tell; of equals the one with the person's own locks.
-    fn obstacles(&mut self, factual: &[Code], request: &Request) -> Vec<Obstacle> {
+    fn obstacles(&mut self, person: Person<'_>, request: &Request) -> Vec<Obstacle> {
         let restrictions = self.bundle.constraints.restrictions();
         let obstacles: Vec<Obstacle> = (request.locks.iter().copied().map(Obstacle::Lock))
             .chain(restrictions.into_iter().map(Obstacle::Schema))
@@ -402,7 +504,7 @@ impl Solver<'_> {
         let mut nodes = self.affordable(OBSTACLE_NODES[1]);
         for set in sets.take(OBSTACLE_SETS) {
             let set: Vec<Obstacle> = set.into_iter().map(|position| obstacles[position]).collect();
-            if self.is_enough(factual, request, &set, &mut nodes) {
+            if self.is_enough(person, request, &set, &mut nodes) {
                 return set;
             }
             if nodes == 0 {
@@ -415,7 +517,7 @@ impl Solver<'_> {
     /// Whether there is a way without these obstacles, as far as the nodes reach.
     fn is_enough(
         &mut self,
-        factual: &[Code],
+        person: Person<'_>,
         request: &Request,
         without: &[Obstacle],
         nodes: &mut usize,
@@ -430,16 +532,16 @@ impl Solver<'_> {
         let kept = |lock: &usize| !without.contains(&Obstacle::Lock(*lock));
         let locks: Vec<usize> = request.locks.iter().copied().filter(kept).collect();
         let constraints = self.bundle.constraints.without(&lifted);
-        let mask = constraints.mask(factual, &locks);
+        let mask = constraints.mask(person.mask.factual(), &locks);
         let budget = request.budget.unwrap_or(usize::MAX).min(mask.free_features());
-        let problem = self.problem(&mask, budget, &[]);
+        let problem = self.problem(Person { mask: &mask, ..person }, budget, &[]);
         // Most sets are far from enough, which the bounds of a single node tell.
         let mut search = self.prove(&problem, Frontier::default(), 1);
         *nodes = nodes.saturating_sub(1);
         if search.frontier.candidates().is_empty() && !search.is_proved() {
             let known =
                 swap::search(&problem, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
-            *nodes = nodes.saturating_sub(self.memory.passes(factual.len()));
+            *nodes = nodes.saturating_sub(self.memory.passes(person.cells.len()));
             if !known.candidates().is_empty() {
                 return true;
             }
@@ -459,12 +561,28 @@ impl Bundle {
         Some((number(to)? - number(from)?).abs() / summary.mad)
     }
 
-    /// What it means for a person that a feature, whose cell they give and whose code is `own`, becomes `code`.
+    /// What it means for a person that a feature, whose cell they give and whose code is `own`, becomes `code`, which
+    /// stands for a value of its bin.
     ///
     /// # Panics
     /// When `code` is neither `own` nor one of the feature's codes.
-    pub fn change(&self, feature: usize, cell: &str, own: Code, code: Code) -> Change {
-        let value = self.discretizer.decode(feature, code, own, cell);
+    pub fn change(
+        &self,
+        feature: usize,
+        cell: &str,
+        own: Code,
+        code: Code,
+        representative: Representative,
+    ) -> Change {
+        let decoded = self.discretizer.decode(feature, code, own, cell);
+        let value = match (decoded, representative) {
+            (Decoded::Interval { nearest, .. }, Representative::Nearest) => Decoded::Number(nearest),
+            (Decoded::Interval { median, .. }, Representative::Median) => Decoded::Number(median),
+            (Decoded::Interval { lowest, highest, .. }, Representative::Farthest) => {
+                Decoded::Number(if code < own { lowest } else { highest })
+            }
+            (decoded, _) => decoded,
+        };
         let described = &self.schema().features()[feature];
         let label = |text: &str| described.labels.get(text).map_or(text, String::as_str).to_string();
         let mut to = match &value {

@@ -3,10 +3,10 @@
 use std::sync::OnceLock;
 
 use par_circuit::{Code, Dataset};
-use par_data::{Batch, CellError};
+use par_data::Batch;
 use par_recourse::generator::GeneratorConfig;
 use par_recourse::metrics::{Asked, Mean, ask};
-use par_recourse::{Bundle, Config};
+use par_recourse::{Bundle, Config, RowError};
 
 use super::{Case, Person};
 use crate::error::Error;
@@ -154,7 +154,7 @@ impl<'c> Fold<'c> {
         ask(bundle, &rows).map_err(|(person, source)| self.row_error(person, source))
     }
 
-    pub(crate) fn row_error(&self, person: usize, source: CellError) -> Error {
-        Error::Row { place: self.test.place(self.rows[person]), source: Box::new(source) }
+    pub(crate) fn row_error(&self, person: usize, source: impl Into<RowError>) -> Error {
+        Error::Row { place: self.test.place(self.rows[person]), source: Box::new(source.into()) }
     }
 }

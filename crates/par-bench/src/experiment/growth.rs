@@ -285,7 +285,7 @@ fn stages(bundle: &Bundle, spent: &Spent, rows: usize, sheet: &mut Sheet) {
     let started = Instant::now();
     let pool = AcceptedPool::sample(
         bundle.accepted(),
-        bundle.classifier(),
+        &*bundle.classifier().typical(),
         bundle.threshold(),
         &config.pool,
         config.seed,

@@ -88,6 +88,7 @@ impl Person<'_> {
     pub(crate) fn status(&self) -> &'static str {
         match &self.answer {
             Ok(Answer::Accepted { .. }) => "accepted",
+            Ok(Answer::Found(found)) if !found.verified => "unverified",
             Ok(Answer::Found(_)) => "found",
             Ok(Answer::NotFound(_)) => "not_found",
             Err(_) => "error",
@@ -188,11 +189,11 @@ impl Person<'_> {
                 (0..self.cells.len()).filter(|&feature| point.row[feature] != factual.codes()[feature]);
             let sentence = |feature: usize| {
                 let (code, own) = (point.row[feature], factual.codes()[feature]);
-                bundle.change(feature, self.cells[feature], own, code).sentence()
+                bundle.change(feature, self.cells[feature], own, code, point.representative).sentence()
             };
             DescribedPoint {
                 changes: point.changes,
-                probability: bundle.probability(&point.row),
+                probability: point.probability,
                 log_likelihood: point.log_likelihood,
                 percentile: bundle.pool().percentile(point.log_likelihood),
                 gap: point.gap,

@@ -7,6 +7,7 @@ mod demo;
 mod evaluate;
 mod explain;
 mod fit;
+mod inputs;
 mod inspect;
 mod model;
 #[cfg(unix)]

@@ -266,8 +266,8 @@ fn toml(
     lines.join("\n")
 }
 
-/// A basic TOML string.
-fn quoted(text: &str) -> String {
+/// A basic TOML string, on one line.
+pub fn quoted(text: &str) -> String {
     let mut quoted = String::from("\"");
     for character in text.chars() {
         match character {

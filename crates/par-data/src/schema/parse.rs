@@ -120,7 +120,7 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
 }
 
 /// A finite number, spaces around it forgiven.
-pub(crate) fn parse_number(text: &str) -> Option<f64> {
+pub fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 

@@ -1,13 +1,14 @@
 //! A classifier that is a small network over one-hot rows.
 
 use par_circuit::{Ball, Code, OPEN};
+use par_onnx::Activation;
 
 use super::{Classifier, bounds};
-use crate::network::Network;
+use crate::network::{Layer, Network};
 
-/// A network from one-hot rows over hidden layers with ReLU to the log-odds of acceptance.
+/// A network from one-hot rows over hidden layers to the log-odds of acceptance.
 ///
-/// Trained by [`NeuralClassifier::fit`].
+/// Trained by [`NeuralClassifier::fit`], with ReLU after every hidden layer; one that was given may have others.
 ///
 /// # Paper
 /// The model of the appendix on classifier training. The sigmoid is left to
@@ -18,6 +19,8 @@ pub struct NeuralClassifier {
     /// Where the codes of each feature begin among the inputs.
     pub(super) offsets: Vec<usize>,
     pub(super) network: Network,
+    /// One a hidden layer.
+    pub(super) activations: Vec<Activation>,
     /// How far single precision may be off, for every unit of every layer; see [`bounds`].
     pub(super) slack: Vec<f32>,
 }
@@ -33,11 +36,43 @@ impl NeuralClassifier {
         let codes = cardinalities.iter().try_fold(0_usize, |sum, &codes| sum.checked_add(codes))?;
         let widths: Vec<usize> = [codes].into_iter().chain(hidden.iter().copied()).chain([1]).collect();
         let network = Network::from_parameters(&widths, parameters)?;
+        let activations = vec![Activation::Relu; hidden.len()];
+        let classifier = Self::new(cardinalities, network, activations);
+        classifier.is_finite().then_some(classifier)
+    }
+
+    /// A network whose inputs are the codes of all features, and whose one output is the log-odds.
+    pub(super) fn new(cardinalities: Vec<usize>, network: Network, activations: Vec<Activation>) -> Self {
         let offsets = offsets(&cardinalities);
+        let slack = bounds::slack(&cardinalities, &network, &activations);
+        Self { cardinalities, offsets, network, activations, slack }
+    }
+
+    /// The same network over other codes: what each adds to the first layer, `[code][unit]`, and its biases.
+    pub(super) fn over(
+        &self,
+        cardinalities: Vec<usize>,
+        codes: Vec<f32>,
+        biases: impl IntoIterator<Item = f32>,
+    ) -> Self {
+        let mut widths = self.network.widths().to_vec();
+        let of_first = (widths[0] + 1) * widths[1];
+        widths[0] = cardinalities.iter().sum();
+        let mut parameters = codes;
+        parameters.extend(biases);
+        parameters.extend_from_slice(&self.network.parameters()[of_first..]);
+        let network = Network::from_parameters(&widths, parameters).expect("a row of units a code");
+        Self::new(cardinalities, network, self.activations.clone())
+    }
+
+    pub(super) fn first_layer(&self) -> Layer<'_> {
+        self.network.layer(0)
+    }
+
+    /// Whether the log-odds of every row are finite.
+    pub(super) fn is_finite(&self) -> bool {
         // No value of any row is larger than what the slack is a share of.
-        let slack = bounds::slack(&cardinalities, &network);
-        let finite = network.parameters().iter().chain(&slack).all(|number| number.is_finite());
-        finite.then_some(Self { cardinalities, offsets, network, slack })
+        self.network.parameters().iter().chain(&self.slack).all(|number| number.is_finite())
     }
 
     /// Number of codes of all features, widths of the hidden layers, and 1 for the log-odds.
@@ -58,9 +93,16 @@ impl NeuralClassifier {
         values
     }
 
-    /// Fills in the values of every layer from those of the first before ReLU, and returns the last.
+    /// Fills in the values of every layer from those of the first before its activation, and returns the last.
     #[inline]
     pub(super) fn finish(&self, values: &mut [f32]) -> f32 {
+        self.finish_and(values, |_, _| {})
+    }
+
+    /// As [`NeuralClassifier::finish`]; `look` is shown where the values of each hidden layer begin, and what they
+    /// are before its activation.
+    #[inline(always)]
+    fn finish_and(&self, values: &mut [f32], mut look: impl FnMut(usize, &[f32])) -> f32 {
         let mut start = 0;
         for layer in 1..self.network.depth() {
             let width = self.network.widths()[layer];
@@ -68,7 +110,8 @@ impl NeuralClassifier {
             let this = self.network.layer(layer);
             let outputs = &mut outputs[..this.biases.len()];
             outputs.copy_from_slice(this.biases);
-            inputs.iter_mut().for_each(|value| *value = value.max(0.0));
+            look(start, inputs);
+            activate(self.activations[layer - 1], inputs);
             add_rows(&inputs.iter().copied().enumerate(), this.weights, outputs);
             start += width;
         }
@@ -94,17 +137,21 @@ impl Classifier for NeuralClassifier {
         let width = self.network.widths()[1];
         let inputs = soft.iter().copied().enumerate().filter(|(_, weight)| *weight != 0.0);
         add_rows(&inputs, self.network.layer(0).weights, &mut values[..width]);
-        let log_odds = self.finish(&mut values);
+        let mut before = vec![0.0; values.len()];
+        let log_odds = self.finish_and(&mut values, |start, inputs| {
+            before[start..start + inputs.len()].copy_from_slice(inputs);
+        });
 
         let mut slopes = vec![1.0];
         let mut end = values.len() - 1;
         for layer in (1..self.network.depth()).rev() {
             let this = self.network.layer(layer);
             let start = end - self.network.widths()[layer];
-            let active = values[start..end].iter().map(|value| *value > 0.0).enumerate();
-            slopes = active
-                .map(|(input, active)| if active { dot(this.weights_of(input), &slopes) } else { 0.0 })
-                .collect();
+            let slope_of = |(input, value): (usize, &f32)| match slope(self.activations[layer - 1], *value) {
+                0.0 => 0.0,
+                slope => slope * dot(this.weights_of(input), &slopes),
+            };
+            slopes = before[start..end].iter().enumerate().map(slope_of).collect();
             end = start;
         }
         let first = self.network.layer(0);
@@ -131,6 +178,18 @@ pub(super) fn ones(offsets: &[usize], row: &[Code]) -> impl Iterator<Item = usiz
     debug_assert_eq!(row.len(), offsets.len(), "one code a feature");
     let known = offsets.iter().zip(row).filter(|(_, code)| **code != OPEN);
     known.map(|(&offset, &code)| offset + usize::from(code))
+}
+
+#[inline(always)]
+fn activate(activation: Activation, values: &mut [f32]) {
+    match activation {
+        Activation::Relu => values.iter_mut().for_each(|value| *value = value.max(0.0)),
+        other => values.iter_mut().for_each(|value| *value = other.value(f64::from(*value)) as f32),
+    }
+}
+
+fn slope(activation: Activation, value: f32) -> f32 {
+    activation.slope(f64::from(value)) as f32
 }
 
 fn dot(a: &[f32], b: &[f32]) -> f32 {
@@ -202,6 +261,27 @@ pub(super) mod tests {
             .expect("as many as asked for")
     }
 
+    /// A random classifier with the given activation after every hidden layer.
+    pub(crate) fn with_activation(
+        cardinalities: &[usize],
+        hidden: &[usize],
+        seed: u64,
+        activation: Activation,
+    ) -> NeuralClassifier {
+        let classifier = random(cardinalities, hidden, seed);
+        NeuralClassifier::new(cardinalities.to_vec(), classifier.network, vec![activation; hidden.len()])
+    }
+
+    pub(crate) const ACTIVATIONS: [Activation; 7] = [
+        Activation::Relu,
+        Activation::LeakyRelu(0.2),
+        Activation::Elu(1.5),
+        Activation::Tanh,
+        Activation::Sigmoid,
+        Activation::Softplus,
+        Activation::Clip(-0.5, 0.8),
+    ];
+
     fn one_hot(classifier: &NeuralClassifier, row: &[Code]) -> Vec<f32> {
         let mut soft = vec![0.0; classifier.widths()[0]];
         ones(&classifier.offsets, row).for_each(|input| soft[input] = 1.0);
@@ -230,8 +310,10 @@ pub(super) mod tests {
 
     #[test]
     fn gradients_agree_with_finite_differences() {
-        for hidden in [&[][..], &[6], &[8, 5], &[6, 5, 4]] {
-            let classifier = random(&[3, 2, 4], hidden, 2);
+        let shapes = [&[][..], &[6], &[8, 5], &[6, 5, 4]];
+        let cases = shapes.into_iter().flat_map(|hidden| ACTIVATIONS.map(|activation| (hidden, activation)));
+        for (hidden, activation) in cases {
+            let classifier = with_activation(&[3, 2, 4], hidden, 2, activation);
             let mut rng = ChaCha8Rng::seed_from_u64(3);
             let soft: Vec<f32> = (0..9).map(|_| rng.random_range(0.0..1.0)).collect();
             let mut gradient = vec![0.0; 9];

@@ -7,7 +7,7 @@ use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::neural::{add_rows, offsets, ones};
-use super::{ClassifierConfig, ClassifierError, NeuralClassifier};
+use super::{Balance, ClassifierConfig, ClassifierError, NeuralClassifier};
 use crate::network::{Adam, Network, Trace};
 
 /// One pass over the training rows.
@@ -20,7 +20,7 @@ pub struct Epoch {
 }
 
 /// How training went.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct History {
     /// Every pass over the training rows.
     pub epochs: Vec<Epoch>,
@@ -48,16 +48,50 @@ impl NeuralClassifier {
         seed: u64,
         progress: &mut dyn FnMut(usize, &Epoch),
     ) -> Result<(Self, History), ClassifierError> {
-        assert_eq!(rows.len(), accepted.len(), "one label a row");
         config.check()?;
         let first = *accepted.first().ok_or(ClassifierError::NoRows)?;
         if accepted.iter().all(|&accepted| accepted == first) {
             return Err(ClassifierError::OneClass { accepted: first });
         }
+        let targets: Vec<f32> = accepted.iter().map(|&accepted| f32::from(u8::from(accepted))).collect();
+        Self::train(rows, &targets, config, seed, progress)
+    }
 
+    /// Trains a classifier to give the scores that another one gave the rows, each a probability. All rows weigh the
+    /// same, whatever the settings say.
+    ///
+    /// # Errors
+    /// When a setting is out of its range, there are no rows, or the loss diverges.
+    ///
+    /// # Panics
+    /// Unless there are as many targets as rows.
+    pub fn imitate(
+        rows: &Dataset,
+        targets: &[f32],
+        config: &ClassifierConfig,
+        seed: u64,
+        progress: &mut dyn FnMut(usize, &Epoch),
+    ) -> Result<(Self, History), ClassifierError> {
+        let config = ClassifierConfig { balance: Balance::Never, ..config.clone() };
+        config.check()?;
+        if targets.is_empty() {
+            return Err(ClassifierError::NoRows);
+        }
+        Self::train(rows, targets, &config, seed, progress)
+    }
+
+    fn train(
+        rows: &Dataset,
+        targets: &[f32],
+        config: &ClassifierConfig,
+        seed: u64,
+        progress: &mut dyn FnMut(usize, &Epoch),
+    ) -> Result<(Self, History), ClassifierError> {
+        assert_eq!(rows.len(), targets.len(), "one target a row");
+        let accepted: Vec<bool> = targets.iter().map(|target| *target >= 0.5).collect();
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let (mut training, validation) = split(accepted, config.validation, &mut rng);
-        let mut trainer = Trainer::new(rows, accepted, config, &mut rng);
+        let (mut training, validation) = split(&accepted, config.validation, &mut rng);
+        let mut trainer = Trainer::new(rows, targets, &accepted, config, &mut rng);
         let mut history = History { epochs: Vec::new(), best: 0, balanced: trainer.balanced };
         let (mut best, mut lowest) = (Vec::new(), f64::INFINITY);
         for epoch in 1..=config.epochs {
@@ -99,9 +133,10 @@ fn split(accepted: &[bool], share: f64, rng: &mut ChaCha8Rng) -> (Vec<usize>, Ve
 
 struct Trainer<'a> {
     rows: &'a Dataset,
-    accepted: &'a [bool],
-    /// What a denied and an accepted row weigh in the loss, one on average.
-    weights: [f32; 2],
+    /// The probability that each row is accepted, zero or one where it is known.
+    targets: &'a [f32],
+    /// What each row weighs in the loss, one on average.
+    weights: Vec<f32>,
     balanced: bool,
     offsets: Vec<usize>,
     /// The first layer, whose inputs are sparse, and then the others.
@@ -114,7 +149,13 @@ struct Trainer<'a> {
 }
 
 impl<'a> Trainer<'a> {
-    fn new(rows: &'a Dataset, accepted: &'a [bool], config: &ClassifierConfig, rng: &mut ChaCha8Rng) -> Self {
+    fn new(
+        rows: &'a Dataset,
+        targets: &'a [f32],
+        accepted: &[bool],
+        config: &ClassifierConfig,
+        rng: &mut ChaCha8Rng,
+    ) -> Self {
         let positives = accepted.iter().filter(|accepted| **accepted).count();
         let negatives = accepted.len() - positives;
         let balanced = config.balances(positives, negatives);
@@ -131,8 +172,8 @@ impl<'a> Trainer<'a> {
         let parameters = networks.iter().map(|network| network.parameters().len()).sum();
         Self {
             rows,
-            accepted,
-            weights: [weight(negatives), weight(positives)],
+            targets,
+            weights: accepted.iter().map(|&own| weight(if own { positives } else { negatives })).collect(),
             balanced,
             offsets: offsets(rows.cardinalities()),
             networks,
@@ -170,8 +211,8 @@ impl<'a> Trainer<'a> {
         let mut losses = 0.0;
         for (value, &row) in values.iter_mut().zip(batch) {
             losses += self.row_loss(row, *value);
-            let weight = self.weights[usize::from(self.accepted[row])] / batch.len() as f32;
-            *value = weight * (1.0 / (1.0 + (-*value).exp()) - f32::from(u8::from(self.accepted[row])));
+            let weight = self.weights[row] / batch.len() as f32;
+            *value = weight * (1.0 / (1.0 + (-*value).exp()) - self.targets[row]);
         }
         self.gradient.fill(0.0);
         let (first, rest) = self.gradient.split_at_mut(self.networks[0].parameters().len());
@@ -205,9 +246,9 @@ impl<'a> Trainer<'a> {
 
     /// The cross-entropy of a row with these log-odds, as it weighs in the loss.
     fn row_loss(&self, row: usize, log_odds: f32) -> f64 {
-        let wrong = f64::from(if self.accepted[row] { -log_odds } else { log_odds });
-        f64::from(self.weights[usize::from(self.accepted[row])])
-            * (wrong.max(0.0) + (-wrong.abs()).exp().ln_1p())
+        let (target, log_odds) = (f64::from(self.targets[row]), f64::from(log_odds));
+        let loss = |wrong: f64| wrong.max(0.0) + (-wrong.abs()).exp().ln_1p();
+        f64::from(self.weights[row]) * (target * loss(-log_odds) + (1.0 - target) * loss(log_odds))
     }
 }
 
@@ -220,6 +261,21 @@ fn add(slopes: &[f32], sums: &mut [f32]) {
 mod tests {
     use super::super::{Classifier, auc, probability};
     use super::*;
+
+    #[test]
+    fn scores_are_imitated_and_not_only_decisions() {
+        let codes = (0..400).flat_map(|row| [row % 4, row % 3]).collect();
+        let rows = Dataset::new(vec![4, 3], codes).expect("two columns");
+        let score = |row: &[par_circuit::Code]| [0.2, 0.4, 0.7, 0.9][usize::from(row[0])];
+        let targets: Vec<f32> = rows.rows().map(score).collect();
+        let config = ClassifierConfig { learning_rate: 1e-2, ..ClassifierConfig::default() };
+        let (stand_in, _) =
+            NeuralClassifier::imitate(&rows, &targets, &config, 1, &mut |_, _| {}).expect("a fit");
+        for row in rows.rows() {
+            let found = probability(stand_in.log_odds(row));
+            assert!((found - f64::from(score(row))).abs() < 0.05, "{row:?} has {found}");
+        }
+    }
 
     /// Rows of two bits and a column that says nothing, accepted when the bits differ.
     fn exclusive_or(rows: u16) -> (Dataset, Vec<bool>) {
@@ -283,7 +339,7 @@ mod tests {
         let mut config = ClassifierConfig { hidden: vec![], batch: 200, ..quick() };
         let (balanced, history) = fit(&rows, &accepted, &config, 1);
         assert!(history.balanced && balanced.log_odds(&[0]).abs() < 0.2);
-        config.balance = super::super::Balance::Never;
+        config.balance = Balance::Never;
         config.epochs = 400;
         let (plain, history) = fit(&rows, &accepted, &config, 1);
         assert!(!history.balanced && (probability(plain.log_odds(&[0])) - 0.1).abs() < 0.02);

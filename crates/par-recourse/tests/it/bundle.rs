@@ -32,7 +32,7 @@ fn cut_flipped_and_foreign_bytes_are_refused() {
     assert_eq!(message(b"savings,plan\n1,a\n"), "the file is of another kind");
     let mut newer = bytes.clone();
     newer[8] = 9;
-    assert_eq!(message(&newer), "version 9 of this file is not known, this program reads version 1");
+    assert_eq!(message(&newer), "version 9 of this file is not known, this program reads versions up to 2");
     assert!(matches!(Bundle::load("/nowhere/model.par"), Err(BundleError::Io(_))));
 }
 
@@ -50,10 +50,10 @@ fn a_file_too_large_for_a_bundle_is_refused_unread() {
 #[test]
 fn parts_that_do_not_belong_together_are_refused() {
     let bytes = german().to_bytes();
-    let mut parts: [&[u8]; 7] = par_recourse::container::parts(&bytes, b"PARMODL\n", 1).expect("parts");
+    let mut parts: [&[u8]; 8] = par_recourse::container::parts(&bytes, b"PARMODL\n", 2).expect("parts");
     let small = &parts[4][..parts[4].len() - 4];
     parts[4] = small;
-    let framed = par_recourse::container::frame(b"PARMODL\n", 1, &parts);
+    let framed = par_recourse::container::frame(b"PARMODL\n", 2, &parts);
     let error = Bundle::from_bytes(&framed).expect_err("a parameter is missing").to_string();
     assert_eq!(error, "the bundle's parts do not belong together: the generator has another shape");
 }

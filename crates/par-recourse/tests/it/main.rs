@@ -3,6 +3,7 @@
 mod answers;
 mod bundle;
 mod fitting;
+mod given;
 mod measures;
 
 use std::io::Cursor;

@@ -1,0 +1,86 @@
+//! A classifier that is there already: its file, and the file of its inputs.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, anyhow, bail};
+use clap::Args;
+use par_onnx::Graph;
+use par_recourse::Bundle;
+use par_recourse::classifier::inputs::Inputs;
+use par_recourse::classifier::{DeployedClassifier, file_hash};
+
+/// A larger file is refused before it fills the memory.
+const MAX_BYTES: u64 = 1 << 28;
+
+/// Reads the bytes of a classifier.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)
+        .and_then(|file| file.take(MAX_BYTES + 1).read_to_end(&mut bytes))
+        .map_err(|error| anyhow!("{}: cannot be opened: {error}", path.display()))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        bail!(
+            "{}: has more than {MAX_BYTES} bytes, expected a classifier of the rows of a table",
+            path.display()
+        );
+    }
+    Ok(bytes)
+}
+
+/// Reads what a classifier expects and gives.
+pub(crate) fn read_graph(path: &Path) -> Result<Graph> {
+    Graph::from_bytes(&read(path)?).with_context(|| path.display().to_string())
+}
+
+/// Reads how a row becomes a classifier's inputs.
+pub(crate) fn read_inputs(path: &Path) -> Result<Inputs> {
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| anyhow!("{}: cannot be opened: {error}", path.display()))?;
+    Inputs::parse(&text).with_context(|| path.display().to_string())
+}
+
+/// By which classifier rows are answered.
+#[derive(Args)]
+pub(crate) struct ClassifierOptions {
+    /// The classifier as it is in use now, an ONNX file: refused unless it is the one that the model was made for
+    #[arg(long, value_name = "FILE")]
+    classifier: Option<PathBuf>,
+    /// Answer by --classifier even if it is another one
+    #[arg(long, requires = "classifier")]
+    other_classifier: bool,
+    /// How a row becomes the inputs of another classifier [default: as for the model's own]
+    #[arg(long, value_name = "FILE", requires = "other_classifier")]
+    inputs: Option<PathBuf>,
+}
+
+impl ClassifierOptions {
+    /// The bundle in the file `model`, with the classifier that is to answer.
+    pub(crate) fn answering(&self, bundle: Bundle, model: &Path) -> Result<Bundle> {
+        let Some(path) = &self.classifier else { return Ok(bundle) };
+        let (file, origin) = (read(path)?, path.display());
+        let (found, expected) = (file_hash(&file), bundle.classifier().hash());
+        if found == expected {
+            return Ok(bundle);
+        }
+        if !self.other_classifier {
+            bail!(
+                "{origin}: is not the classifier that {} was made for: its SHA-256 is {found}, expected {expected}\n\
+                 hint: make the model anew with `par fit --classifier`, or answer by this one all the same with \
+                 `--other-classifier`",
+                model.display()
+            );
+        }
+        let inputs = match (&self.inputs, bundle.classifier()) {
+            (Some(path), _) => read_inputs(path)?,
+            (None, DeployedClassifier::Given(given)) => given.inputs().clone(),
+            (None, _) => bail!(
+                "{}: was not made for an ONNX file, so that nothing says how a row becomes the inputs of {origin}\n\
+                 hint: `par inputs init` drafts a file for `--inputs`",
+                model.display()
+            ),
+        };
+        bundle.with_classifier(file, inputs).with_context(|| origin.to_string())
+    }
+}

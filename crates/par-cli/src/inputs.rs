@@ -1,0 +1,58 @@
+//! `par inputs`: how columns become the inputs of a classifier of your own.
+
+use std::path::PathBuf;
+
+use anyhow::{Result, bail};
+use clap::{Args, Subcommand};
+use par_data::Schema;
+use par_recourse::classifier::inputs;
+
+use crate::classifier_file;
+use crate::output::{self, Destination};
+
+#[derive(Subcommand)]
+pub(crate) enum Command {
+    /// Draft how columns become the inputs of a network, for you to correct
+    Init(Init),
+}
+
+#[derive(Args)]
+#[command(after_help = "Example:\n  par inputs init model.onnx --schema people.toml --out inputs.toml")]
+pub(crate) struct Init {
+    /// Classifier, as an ONNX file
+    model: PathBuf,
+    /// What the columns mean
+    #[arg(long, value_name = "FILE")]
+    schema: PathBuf,
+    /// Write the draft here and not to standard output
+    #[arg(long, value_name = "FILE")]
+    out: Option<PathBuf>,
+    /// Overwrite the file
+    #[arg(long, requires = "out")]
+    force: bool,
+}
+
+impl Command {
+    pub(crate) fn run(self) -> Result<()> {
+        match self {
+            Self::Init(init) => init.run(),
+        }
+    }
+}
+
+impl Init {
+    fn run(self) -> Result<()> {
+        let read_from = [self.model.as_path(), &self.schema];
+        let destination = self.out.as_ref().map(|out| Destination::new(out, &read_from)).transpose()?;
+        if let Some(out) = self.out.as_ref().filter(|out| out.exists() && !self.force) {
+            bail!("{}: exists already\nhint: `--force` overwrites it", out.display());
+        }
+        let schema = Schema::load(&self.schema)?;
+        let graph = classifier_file::read_graph(&self.model)?;
+        let draft = inputs::draft(&schema, graph.inputs(), graph.outputs());
+        match destination {
+            Some(destination) => output::write_file(destination, draft.as_bytes()),
+            None => output::print(&draft),
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! The classifier of a bundle, wherever it comes from.
+
+use par_circuit::Code;
+use par_data::CellError;
+
+use super::given::file_hash;
+use super::{Classifier, GivenClassifier, NeuralClassifier, Representative};
+
+/// The classifier whose decisions recourse has to turn.
+#[derive(Clone, Debug)]
+pub enum DeployedClassifier {
+    /// A network that was trained on the labels.
+    Trained(NeuralClassifier),
+    /// A network that imitates the scores in a column of the training table. The classifier that gave them is not at
+    /// hand, so that no answer can be verified.
+    StandIn {
+        /// The network.
+        network: NeuralClassifier,
+        /// The column.
+        column: String,
+    },
+    /// A file that was given.
+    Given(Box<GivenClassifier>),
+}
+
+/// How far the score of an answer is above the threshold at least, where the classifier was given: other programs that
+/// run it round otherwise.
+const MARGIN: f64 = 1e-5;
+
+impl DeployedClassifier {
+    /// Over codes, for nobody in particular.
+    pub fn typical(&self) -> Box<dyn Classifier + '_> {
+        match self {
+            Self::Trained(network) | Self::StandIn { network, .. } => Box::new(network),
+            Self::Given(given) => given.typical(),
+        }
+    }
+
+    /// Over codes, for one person, whose cells have the codes `factual`.
+    pub(crate) fn of_person(
+        &self,
+        cells: &[&str],
+        factual: &[Code],
+        representative: Representative,
+    ) -> Result<Box<dyn Classifier + '_>, CellError> {
+        match self {
+            Self::Trained(network) | Self::StandIn { network, .. } => Ok(Box::new(network)),
+            Self::Given(given) => given.of_person(cells, factual, representative),
+        }
+    }
+
+    /// What codes may stand for, in the order in which it is tried.
+    pub(crate) fn representatives(&self) -> &'static [Representative] {
+        match self {
+            Self::Trained(_) | Self::StandIn { .. } => &[Representative::Any],
+            Self::Given(_) => &[Representative::Nearest, Representative::Median, Representative::Farthest],
+        }
+    }
+
+    /// The log-odds that a row is accepted, given its cells and their codes; not a number where the classifier gives
+    /// none.
+    pub(crate) fn log_odds(&self, cells: &[&str], codes: &[Code]) -> Result<f64, CellError> {
+        match self {
+            Self::Trained(network) | Self::StandIn { network, .. } => Ok(network.log_odds(codes)),
+            Self::Given(given) => given.log_odds(cells),
+        }
+    }
+
+    /// How far above the threshold an answer has to be.
+    pub(crate) fn margin(&self) -> f64 {
+        match self {
+            Self::Trained(_) | Self::StandIn { .. } => 0.0,
+            Self::Given(_) => MARGIN,
+        }
+    }
+
+    /// Its own network, or the one that stands in for it.
+    pub fn network(&self) -> Option<&NeuralClassifier> {
+        match self {
+            Self::Trained(network) | Self::StandIn { network, .. } => Some(network),
+            Self::Given(given) => given.stand_in(),
+        }
+    }
+
+    /// Whether answers are checked by the classifier itself.
+    pub fn verifies(&self) -> bool {
+        !matches!(self, Self::StandIn { .. })
+    }
+
+    /// The SHA-256 of the file, or of the network's parameters, in hexadecimal digits.
+    pub fn hash(&self) -> String {
+        match self {
+            Self::Trained(network) | Self::StandIn { network, .. } => file_hash(
+                &network.parameters().iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>(),
+            ),
+            Self::Given(given) => given.hash(),
+        }
+    }
+}

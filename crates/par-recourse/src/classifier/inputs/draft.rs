@@ -1,0 +1,154 @@
+//! A first file for a network, for a person to correct.
+
+mod plan;
+mod reading;
+#[cfg(test)]
+mod tests;
+
+use par_data::Schema;
+use par_data::schema::{Label, parse_number, quoted};
+use par_onnx::{Input, InputKind, Output, Scale};
+
+use self::plan::{Plan, plans};
+use super::column::{Column, Form, Plain};
+
+const ADVICE: &str = "\
+# How the columns of a table become the inputs of a network. Drafted from names and widths: correct what is wrong,
+# above all the order of columns and values, which only the code that trained the network knows. scikit-learn
+# sorts the values of a feature unless told, and puts columns in the order of its transformers.
+#
+# as = \"number\"                                       the number itself
+#      \"scale\", shift = 1.0, divide = 98.0            (x - shift) / divide
+#      \"standardize\", mean = 10.0, deviation = 3.0    (x - mean) / deviation, those of the training rows unless told
+#      \"zero-one\", one = \"a\"                          1 for this value, 0 for all others
+#      \"one-hot\", values = [\"a\", \"b\"], zeros = [\"c\"]  a place for each value, none for those in zeros
+#      \"label\", values = [\"a\", \"b\"]                   0, 1, 2 and so on
+#      \"text\"                                         the text itself, for inputs of texts
+# missing = what a missing cell is: a number, \"nan\", for one-hot and label also one of the values, for text any text";
+
+/// Drafts the TOML text that says how the schema's columns become these inputs, as far as names and widths tell. What
+/// is guessed is said in comments. The text is read by [`Inputs::parse`](super::Inputs::parse), and where the widths
+/// can be explained it fits schema and network.
+pub fn draft(schema: &Schema, inputs: &[Input], outputs: &[Output]) -> String {
+    let mut lines = vec![ADVICE.to_string(), String::new()];
+    lines.extend(output(schema, outputs));
+    let plans = plans(schema, inputs);
+    for plan in &plans {
+        lines.push(String::new());
+        lines.extend(entry(plan));
+    }
+    let is_used =
+        |name: &str| plans.iter().flat_map(|plan| &plan.columns).any(|column| column.feature == name);
+    let unused: Vec<String> = schema
+        .features()
+        .iter()
+        .filter(|feature| !is_used(&feature.name))
+        .map(|feature| quoted(&feature.name))
+        .collect();
+    if !unused.is_empty() {
+        lines.push(format!("\n# Features that the classifier does not look at: {}", unused.join(", ")));
+    }
+    lines.push(String::new());
+    lines.join("\n")
+}
+
+/// Probabilities are more often meant than what else a network gives.
+fn output(schema: &Schema, outputs: &[Output]) -> Vec<String> {
+    let mut lines = vec!["[output]".to_string()];
+    let is_probability = |output: &&Output| output.scale == Scale::Probability;
+    let Some(chosen) = outputs.iter().find(is_probability).or(outputs.first()) else {
+        lines.push("# The network has no output that can be a score.".to_string());
+        return lines;
+    };
+    let others: Vec<String> = outputs
+        .iter()
+        .filter(|output| output.name != chosen.name)
+        .map(|output| quoted(&output.name))
+        .collect();
+    let (accepted, why) = accepted(schema.label(), &chosen.classes);
+    let scale = match chosen.scale {
+        Scale::Probability => "probability",
+        Scale::LogOdds => "log-odds",
+    };
+    lines.push(match others.is_empty() {
+        true => format!("name = {}", quoted(&chosen.name)),
+        false => format!("name = {}  # a guess; there are also {}", quoted(&chosen.name), others.join(", ")),
+    });
+    lines.push(format!("accepted = {accepted}  # {why}"));
+    lines.push(format!("scale = \"{scale}\""));
+    lines
+}
+
+/// Which of two columns is the favourable class, and how that is known.
+fn accepted(label: Option<&Label>, classes: &[String]) -> (usize, String) {
+    let Some(label) = label else {
+        return (1, "a guess: the schema names no favourable class".to_string());
+    };
+    let favourable = &label.classes[label.favourable];
+    let is_same = |class: &String| {
+        class == favourable
+            || parse_number(class).is_some_and(|class| parse_number(favourable) == Some(class))
+    };
+    match classes.iter().take(2).position(is_same) {
+        Some(column) => (column, format!("the class {}", quoted(favourable))),
+        None => {
+            let place = label.favourable.min(1);
+            (place, format!("a guess: the class {} by its place in the schema", quoted(favourable)))
+        }
+    }
+}
+
+fn entry(plan: &Plan<'_>) -> Vec<String> {
+    let holds = match plan.input.kind {
+        InputKind::Number => "numbers",
+        InputKind::Integer => "whole numbers",
+        InputKind::Text => "texts",
+    };
+    let width = match plan.input.width {
+        None => format!("{holds}, as many as the columns give"),
+        Some(1) => format!("1 place, {holds}"),
+        Some(width) => format!("{width} places, {holds}"),
+    };
+    let mut lines = vec!["[[input]]".to_string(), format!("name = {}  # {width}", quoted(&plan.input.name))];
+    lines.extend(plan.notes.iter().map(|note| format!("# {note}")));
+    if plan.columns.is_empty() {
+        lines.push("columns = []".to_string());
+        return lines;
+    }
+    lines.push("columns = [".to_string());
+    lines.extend(plan.columns.iter().map(|column| {
+        let comment = if column.missing.is_some() { "  # missing: a guess" } else { "" };
+        format!("  {},{comment}", inline(column))
+    }));
+    lines.push("]".to_string());
+    lines
+}
+
+/// A column as an inline table.
+fn inline(column: &Column) -> String {
+    let list = |values: &[String]| {
+        let quoted: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+        format!("[{}]", quoted.join(", "))
+    };
+    let mut keys = vec![
+        format!("feature = {}", quoted(&column.feature)),
+        format!("as = {}", quoted(column.form.name())),
+    ];
+    match &column.form {
+        Form::ZeroOne { one } => keys.push(format!("one = {}", quoted(one))),
+        Form::OneHot { values, zeros } => {
+            keys.push(format!("values = {}", list(values)));
+            if !zeros.is_empty() {
+                keys.push(format!("zeros = {}", list(zeros)));
+            }
+        }
+        Form::Label { values } => keys.push(format!("values = {}", list(values))),
+        Form::Number | Form::Scale { .. } | Form::Standardize { .. } | Form::Text => {}
+    }
+    match &column.missing {
+        Some(Plain::Number(number)) => keys.push(format!("missing = {number}")),
+        Some(Plain::Text(text)) => keys.push(format!("missing = {}", quoted(text))),
+        None => {}
+    }
+    format!("{{ {} }}", keys.join(", "))
+}

@@ -1,0 +1,201 @@
+//! Why columns cannot become the inputs of a network.
+
+use par_data::{found_instead, suggest};
+
+/// At most this many columns are counted one by one.
+const LISTED: usize = 12;
+
+/// Why columns cannot become the inputs of a network.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InputsError {
+    /// The file is not of the form.
+    #[error("{}{message}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
+    Form {
+        /// The line of the offending text, from 1, where it is known.
+        line: Option<usize>,
+        /// What is wrong there.
+        message: String,
+    },
+    /// An entry for a tensor that the network does not expect.
+    #[error("the network has no input `{found}`{}", suggest(.found, .known))]
+    UnknownInput {
+        /// The name of the entry.
+        found: String,
+        /// The inputs of the network.
+        known: Vec<String>,
+    },
+    /// Two entries for one tensor.
+    #[error("input `{name}` stands twice\nhint: list all of its columns under one `[[input]]`")]
+    RepeatedInput {
+        /// The name.
+        name: String,
+    },
+    /// A tensor without an entry.
+    #[error(
+        "the network's input `{name}` is not described\nhint: add an `[[input]]` of this name, with its `columns`"
+    )]
+    AbsentInput {
+        /// The name.
+        name: String,
+    },
+    /// More or fewer places than the tensor has.
+    #[error("input `{name}` has {}, but its columns give {found}: {}", places(*.expected), counted(.columns))]
+    Width {
+        /// The name.
+        name: String,
+        /// How many places the tensor has.
+        expected: usize,
+        /// How many its columns give.
+        found: usize,
+        /// The feature of each column, and how many places it gives.
+        columns: Vec<(String, usize)>,
+    },
+    /// A tensor of no places.
+    #[error("input `{name}` has no columns\nhint: list what stands at its places")]
+    NoColumns {
+        /// The name.
+        name: String,
+    },
+    /// A column that does not fit the schema or the tensor.
+    #[error("input `{input}`, column {position}: {problem}")]
+    Column {
+        /// The name of the input.
+        input: String,
+        /// Which of its columns, from 1.
+        position: usize,
+        /// What is wrong with it.
+        problem: Box<ColumnProblem>,
+    },
+}
+
+/// Why a column does not fit the schema or the tensor.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ColumnProblem {
+    /// The schema does not know the feature.
+    #[error("no feature `{found}`{}", suggest(.found, .known))]
+    UnknownFeature {
+        /// The name.
+        found: String,
+        /// The features that exist.
+        known: Vec<String>,
+    },
+    /// A category that is no number, passed as a number.
+    #[error(
+        "`{feature}` is passed as `{form}`, but its value `{found}` is not a number\nhint: use `one-hot`, `zero-one` or `label`, or `text` for an input of texts"
+    )]
+    NotNumeric {
+        /// The feature.
+        feature: String,
+        /// What it is passed as.
+        form: &'static str,
+        /// The first category that is no number.
+        found: String,
+    },
+    /// Numbers without end, passed as categories.
+    #[error(
+        "`{feature}` is {kind}, and `as = \"{form}\"` is for categories\nhint: use `number`, `scale` or `standardize`, or list its values in the schema as `nominal` or `ordinal`"
+    )]
+    NotCategories {
+        /// The feature.
+        feature: String,
+        /// What the schema, or the training rows, make of it.
+        kind: &'static str,
+        /// What it is passed as.
+        form: &'static str,
+    },
+    /// Texts for a tensor of numbers, numbers for a tensor of texts, or fractions for one of whole numbers.
+    #[error("`as = \"{form}\"` of `{feature}` gives {found}, but the input holds {expected}{hint}")]
+    Kind {
+        /// The feature.
+        feature: String,
+        /// What it is passed as.
+        form: &'static str,
+        /// What that gives.
+        found: &'static str,
+        /// What the tensor holds.
+        expected: &'static str,
+        /// How to mend it.
+        hint: &'static str,
+    },
+    /// A category without a place.
+    #[error(
+        "`{feature}` has the category `{found}`, which is not listed{}\nhint: add it to `values`{}",
+        found_instead(.found, .listed),
+        if *.form == "one-hot" { ", or to `zeros` if it has no place of its own" } else { "" }
+    )]
+    Uncovered {
+        /// The feature.
+        feature: String,
+        /// What it is passed as.
+        form: &'static str,
+        /// The category.
+        found: String,
+        /// The categories that are listed.
+        listed: Vec<String>,
+    },
+    /// `one` or `missing` names a category that does not exist.
+    #[error("`{key}` of `{feature}` is `{found}`{}", suggest(.found, .known))]
+    NotAValue {
+        /// The feature.
+        feature: String,
+        /// The key.
+        key: &'static str,
+        /// What it says.
+        found: String,
+        /// What it could say.
+        known: Vec<String>,
+    },
+    /// A feature that may be missing, and nothing said of that.
+    #[error("`{feature}` may be missing\nhint: say what a missing cell is, such as `missing = {example}`")]
+    MissingUnsaid {
+        /// The feature.
+        feature: String,
+        /// What could be said.
+        example: &'static str,
+    },
+    /// A missing cell that the tensor cannot hold.
+    #[error("`missing` of `{feature}` is `{found}`, expected {expected}")]
+    MissingKind {
+        /// The feature.
+        feature: String,
+        /// What it says.
+        found: String,
+        /// What it could say.
+        expected: &'static str,
+    },
+    /// A mean or a deviation that is still to be taken from the training rows.
+    #[error(
+        "`mean` and `deviation` of `{feature}` are not known yet\nhint: say both, or take them from training rows"
+    )]
+    NeedsRows {
+        /// The feature.
+        feature: String,
+    },
+    /// A number that is too large once it is scaled.
+    #[error("`{feature}` cannot be {found}: scaled, it is more than single precision holds")]
+    TooLarge {
+        /// The feature.
+        feature: String,
+        /// The number.
+        found: String,
+    },
+}
+
+fn places(count: usize) -> String {
+    if count == 1 { "1 place".to_string() } else { format!("{count} places") }
+}
+
+/// How many places each column gives, those of a long list added up.
+fn counted(columns: &[(String, usize)]) -> String {
+    let shown: Vec<String> =
+        columns.iter().take(LISTED).map(|(feature, places)| format!("`{feature}` {places}")).collect();
+    match columns.len().saturating_sub(LISTED) {
+        0 => shown.join(", "),
+        more => {
+            let rest: usize = columns[LISTED..].iter().map(|(_, places)| places).sum();
+            format!("{} and {more} more columns {rest}", shown.join(", "))
+        }
+    }
+}

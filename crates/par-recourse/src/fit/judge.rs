@@ -1,0 +1,216 @@
+//! Where the classifier of a fit comes from, and what it says of the training rows.
+
+use par_circuit::{Circuit, Code, Dataset};
+use par_data::{Batch, Columns, Discretizer};
+use rayon::prelude::*;
+
+use super::{Part, Recourse, Rows, Stage, is_kept_back};
+use crate::classifier::inputs::Inputs;
+use crate::classifier::{
+    Classifier, DeployedClassifier, GivenClassifier, History, NeuralClassifier, Threshold, probability,
+    youden_threshold,
+};
+use crate::error::{Error, RowError};
+use crate::metrics::Mean;
+
+/// What is known of the classifier before the fit.
+#[derive(Clone, Debug)]
+pub(super) enum Supplied {
+    /// Nothing: it is trained.
+    Nothing,
+    /// It is a file.
+    File { file: Vec<u8>, inputs: Inputs },
+    /// Its scores of the training rows, in a column of the table.
+    Scores { column: String, position: usize },
+}
+
+/// The classifier, and what it says of the training rows.
+pub(super) struct Judged {
+    pub(super) classifier: DeployedClassifier,
+    /// The score of each row.
+    pub(super) scores: Vec<f64>,
+    pub(super) threshold: f64,
+    pub(super) history: History,
+    pub(super) agreement: Option<Mean>,
+}
+
+/// A network that decides as a classifier without gradients does.
+pub(super) struct StandIn {
+    pub(super) network: NeuralClassifier,
+    pub(super) history: History,
+    pub(super) agreement: Mean,
+}
+
+/// Rows of each circuit that a stand-in learns from, and rows of each that it is tried on.
+const SAMPLES: [u64; 2] = [10_000, 2_000];
+
+impl Recourse {
+    /// The classifier, as it was supplied or else trained, and its scores of the training rows.
+    pub(super) fn judge<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
+        &self,
+        discretizer: &Discretizer,
+        rows: &Rows,
+        columns: &Columns,
+        open: &impl Fn() -> Result<B, par_data::Error>,
+        progress: &mut dyn FnMut(Stage<'_>),
+    ) -> Result<Judged, Error> {
+        let config = &self.config.classifier;
+        let threshold = |scores: &[f64]| match config.threshold {
+            Threshold::Fixed(threshold) => Ok(threshold),
+            Threshold::Youden => Ok::<_, Error>(youden_threshold(scores, rows.labels()?)),
+        };
+        match &self.supplied {
+            Supplied::Nothing => {
+                let (network, history) = NeuralClassifier::fit(
+                    &rows.rows,
+                    rows.labels()?,
+                    config,
+                    self.seed(Part::Classifier),
+                    &mut |epoch, losses| progress(Stage::Classifier(epoch, losses)),
+                )?;
+                let threshold = match config.threshold {
+                    Threshold::Fixed(threshold) => threshold,
+                    Threshold::Youden => self.youden(columns, open)?,
+                };
+                let scores = rows.rows.rows().map(|row| probability(network.log_odds(row))).collect();
+                let classifier = DeployedClassifier::Trained(network);
+                Ok(Judged { classifier, scores, threshold, history, agreement: None })
+            }
+            Supplied::File { file, inputs } => {
+                let inputs = match inputs.needs_rows() {
+                    true => inputs.standardized(&self.schema, columns, open()?)?,
+                    false => inputs.clone(),
+                };
+                let given = GivenClassifier::new(file.clone(), inputs, discretizer)?;
+                let scores = given_scores(&given, columns, open()?)?;
+                let (threshold, history) = (threshold(&scores)?, History::default());
+                let classifier = DeployedClassifier::Given(Box::new(given));
+                Ok(Judged { classifier, scores, threshold, history, agreement: None })
+            }
+            Supplied::Scores { column, position } => {
+                let scores = self.read_scores(column, *position, open()?)?;
+                let threshold = threshold(&scores)?;
+                let agreement = self.imitated(rows, &scores, threshold)?;
+                let targets: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
+                let (network, history) = NeuralClassifier::imitate(
+                    &rows.rows,
+                    &targets,
+                    config,
+                    self.seed(Part::StandIn),
+                    &mut |epoch, losses| progress(Stage::Classifier(epoch, losses)),
+                )?;
+                let classifier = DeployedClassifier::StandIn { network, column: column.clone() };
+                Ok(Judged { classifier, scores, threshold, history, agreement: Some(agreement) })
+            }
+        }
+    }
+
+    /// How often a network decides as scores do on a fifth of the rows, having learned from the others.
+    fn imitated(&self, rows: &Rows, scores: &[f64], threshold: f64) -> Result<Mean, Error> {
+        let seed = self.seed(Part::StandIn);
+        let (kept_back, others): (Vec<usize>, Vec<usize>) =
+            (0..scores.len()).partition(|&row| is_kept_back(row as u64, seed));
+        let targets: Vec<f32> = others.iter().map(|&row| scores[row] as f32).collect();
+        let config = &self.config.classifier;
+        let (network, _) =
+            NeuralClassifier::imitate(&rows.rows.select(&others), &targets, config, seed, &mut |_, _| {})?;
+        let agrees = |&row: &usize| {
+            let decides = probability(network.log_odds(rows.rows.row(row))) >= threshold;
+            decides == (scores[row] >= threshold)
+        };
+        Ok(Mean::share(kept_back.iter().map(agrees), scores.len()))
+    }
+
+    /// A network that learns from rows of both circuits what a classifier says of them, and how often it decides the
+    /// same on others.
+    pub(super) fn stand_in(
+        &self,
+        given: &GivenClassifier,
+        circuits: [&Circuit; 2],
+        threshold: f64,
+        progress: &mut dyn FnMut(Stage<'_>),
+    ) -> Result<StandIn, Error> {
+        let seed = self.seed(Part::StandIn);
+        let [to_learn, to_try] = SAMPLES;
+        let typical = given.typical();
+        let sample = |range: std::ops::Range<u64>| {
+            let [accepted, denied] = circuits.map(|circuit| circuit.sampler().rows(range.clone(), seed));
+            let codes: Vec<Code> = [accepted.codes(), denied.codes()].concat();
+            let rows = Dataset::new(circuits[0].cardinalities().to_vec(), codes)?;
+            let width = circuits[0].cardinalities().len();
+            let score = |row: &[Code]| probability(typical.log_odds(row)) as f32;
+            let scores: Vec<f32> = rows.codes().par_chunks_exact(width).map(score).collect();
+            Ok::<_, Error>((rows, scores))
+        };
+        let (rows, targets) = sample(0..to_learn)?;
+        let config = &self.config.classifier;
+        let (network, history) =
+            NeuralClassifier::imitate(&rows, &targets, config, seed, &mut |epoch, losses| {
+                progress(Stage::Classifier(epoch, losses));
+            })?;
+        let (rows, targets) = sample(to_learn..to_learn + to_try)?;
+        let agrees = |(row, &score): (&[Code], &f32)| {
+            (probability(network.log_odds(row)) >= threshold) == (f64::from(score) >= threshold)
+        };
+        let agreement = Mean::share(rows.rows().zip(&targets).map(agrees), targets.len());
+        Ok(StandIn { network, history, agreement })
+    }
+
+    /// The scores in a column: numbers from 0 to 1, or classes of the label.
+    fn read_scores(
+        &self,
+        column: &str,
+        position: usize,
+        batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
+    ) -> Result<Vec<f64>, Error> {
+        let label = self.schema.label();
+        let favourable = label.and_then(|_| self.favourable().ok());
+        let score = |cell: &str| {
+            let number = cell.trim().parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
+            number.or_else(|| {
+                let class = label?.classes.iter().position(|class| class == cell.trim())?;
+                Some(f64::from(u8::from(Some(class) == favourable)))
+            })
+        };
+        let mut scores = Vec::new();
+        for batch in batches {
+            let batch = batch?;
+            for row in 0..batch.rows() {
+                let found = batch.cell(row, position);
+                scores.push(score(found).ok_or_else(|| Error::Score {
+                    place: batch.place(row),
+                    column: column.to_string(),
+                    found: found.to_string(),
+                })?);
+            }
+        }
+        Ok(scores)
+    }
+}
+
+/// What a classifier that was given says of rows as they are written.
+fn given_scores(
+    given: &GivenClassifier,
+    columns: &Columns,
+    batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
+) -> Result<Vec<f64>, Error> {
+    let mut scores = Vec::new();
+    for batch in batches {
+        let batch = batch?;
+        let score = |row: usize| {
+            let cells: Vec<&str> = columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+            let log_odds = given.log_odds(&cells).map_err(RowError::from);
+            let source = match log_odds {
+                Ok(log_odds) if log_odds.is_finite() => return Ok(probability(log_odds)),
+                Ok(found) => RowError::NoScore { found },
+                Err(source) => source,
+            };
+            Err(Error::Row { place: batch.place(row), source: Box::new(source) })
+        };
+        let judged: Vec<Result<f64, Error>> = (0..batch.rows()).into_par_iter().map(score).collect();
+        for score in judged {
+            scores.push(score?);
+        }
+    }
+    Ok(scores)
+}

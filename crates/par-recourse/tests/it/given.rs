@@ -1,0 +1,230 @@
+//! Classifiers that were there before: kept as they are, verified on what is written down.
+
+use std::path::PathBuf;
+use std::sync::OnceLock;
+
+use par_data::{Decoded, german_credit};
+use par_recourse::classifier::inputs::Inputs;
+use par_recourse::classifier::{DeployedClassifier, GivenError, file_hash};
+use par_recourse::config::Density;
+use par_recourse::{Answer, Bundle, Config, Error, Method, Recourse, Request, RowError};
+
+use crate::{applicant, applicants, quick, table};
+
+/// A file made by `tests/fixtures/given/make.py`.
+fn fixture(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/given").join(name)
+}
+
+fn classifier(name: &str) -> (Vec<u8>, Inputs) {
+    let inputs = std::fs::read_to_string(fixture(&format!("{name}.toml"))).expect("inputs");
+    let file = std::fs::read(fixture(&format!("{name}.onnx"))).expect("a classifier");
+    (file, Inputs::parse(&inputs).expect("inputs"))
+}
+
+fn fitted(name: &str, config: Config) -> Result<Bundle, Error> {
+    let (file, inputs) = classifier(name);
+    let recourse = Recourse::new(german_credit::schema(), config).with_classifier(file, inputs);
+    recourse.fit(|| Ok(german_credit::table()))
+}
+
+/// German Credit with classifiers that scikit-learn trained: two networks, and boosted trees.
+fn bundles() -> &'static [Bundle; 3] {
+    static BUNDLES: OnceLock<[Bundle; 3]> = OnceLock::new();
+    BUNDLES.get_or_init(|| ["network", "flat", "boosting"].map(|name| fitted(name, quick()).expect("a fit")))
+}
+
+/// The first people whom a bundle denies.
+fn denied(bundle: &Bundle, count: usize) -> impl Iterator<Item = Vec<&'static str>> {
+    let is_denied = |cells: &Vec<&str>| bundle.score(cells).expect("its own row") < bundle.threshold();
+    (0..applicants().1.rows()).map(applicant).filter(is_denied).take(count)
+}
+
+#[test]
+fn what_is_found_is_accepted_by_the_classifier_itself_as_it_is_written() {
+    for bundle in bundles() {
+        let mut solver = bundle.solver();
+        for cells in denied(bundle, 40) {
+            let factual = bundle.discretizer().encode_row(&cells).expect("its own row");
+            let mask = bundle.constraints().mask(factual.codes(), &[]);
+            for method in Method::ALL {
+                let request = Request { method, count: 2, ..Request::default() };
+                let answer = solver.answer(&cells, &request).expect("its own row");
+                assert!(method == Method::Generate || !answer.ways().is_empty(), "{method:?} finds nothing");
+                for way in answer.ways() {
+                    let written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+                    let score = bundle.score(&written).expect("a row of the table");
+                    assert!(score >= bundle.threshold() && score == way.probability, "{method:?}: {score}");
+                    assert!(mask.is_legal(&way.row));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_interval_is_told_only_if_the_classifier_accepts_all_of_it() {
+    let (mut told, mut numbers) = (0, 0);
+    for bundle in &bundles()[..2] {
+        for cells in denied(bundle, 150) {
+            let answer = bundle.recourse(&cells).expect("its own row");
+            let Some(way) = answer.ways().first() else { continue };
+            for change in &way.changes {
+                numbers += usize::from(matches!(change.value, Decoded::Number(_)));
+                let Decoded::Interval { lowest, highest, .. } = &change.value else { continue };
+                told += 1;
+                for share in [0.0, 0.3, 0.7, 1.0] {
+                    let within = (lowest.value + share * (highest.value - lowest.value)).to_string();
+                    let mut written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+                    written[change.feature] = &within;
+                    let score = bundle.score(&written).expect("a row of the table");
+                    assert!(score >= bundle.threshold(), "{} is denied", change.sentence());
+                }
+            }
+        }
+    }
+    assert!(told > 10 && numbers > 10, "{told} intervals, {numbers} numbers");
+}
+
+#[test]
+fn a_bundle_carries_its_classifier_and_answers_the_same_when_it_is_read_again() {
+    for (bundle, name) in bundles().iter().zip(["network", "flat", "boosting"]) {
+        let bytes = bundle.to_bytes();
+        let again = Bundle::from_bytes(&bytes).expect("a bundle");
+        assert!(again.to_bytes() == bytes);
+        assert_eq!(again.classifier().hash(), file_hash(&classifier(name).0));
+        for cells in denied(bundle, 10) {
+            assert_eq!(again.recourse(&cells), bundle.recourse(&cells));
+        }
+        let refitted = again.refit(&["Age"], &mut |_| {}).expect("made without data");
+        assert_eq!(refitted.classifier().hash(), bundle.classifier().hash());
+    }
+}
+
+#[test]
+fn the_same_classifier_makes_the_same_bytes_on_any_number_of_threads() {
+    let fit = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| fitted("boosting", quick()).expect("a fit").to_bytes())
+    };
+    assert!(fit(1) == fit(3));
+}
+
+#[test]
+fn trees_have_a_stand_in_whose_agreement_is_known() {
+    let [network, _, boosting] = bundles();
+    assert!(network.card().agreement.is_none() && network.classifier().network().is_none());
+    let agreement = boosting.card().agreement.expect("a stand-in");
+    assert!(agreement.over > 1000 && agreement.mean.expect("rows") > 0.85, "{agreement:?}");
+}
+
+#[test]
+fn another_classifier_answers_if_it_is_put_in_place() {
+    let [network, ..] = bundles();
+    let (file, inputs) = classifier("boosting");
+    let other = network.with_classifier(file, inputs).expect("a classifier of the same table");
+    assert_ne!(other.classifier().hash(), network.classifier().hash());
+    let mut found = 0;
+    for cells in denied(&other, 20) {
+        for way in other.recourse(&cells).expect("its own row").ways() {
+            let written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+            assert!(other.score(&written).expect("a row of the table") >= other.threshold());
+            found += 1;
+        }
+    }
+    assert!(found > 15, "{found}");
+}
+
+/// German Credit with the scores of a classifier in a last column, and with nothing but its decisions there.
+fn scored(decisions: bool) -> String {
+    let scores = std::fs::read_to_string(fixture("network.csv")).expect("scores");
+    let cell = |score: &str| match score.parse::<f64>() {
+        Ok(score) if decisions => if score >= 0.5 { "Good" } else { "Bad" }.to_string(),
+        _ => score.to_string(),
+    };
+    let text = include_str!("../../../par-data/data/german_credit.csv");
+    text.lines().zip(scores.lines()).map(|(line, score)| format!("{line},{}\n", cell(score))).collect()
+}
+
+#[test]
+fn a_column_of_scores_or_of_decisions_is_imitated_and_answers_are_unverified() {
+    for decisions in [false, true] {
+        let text = scored(decisions);
+        let recourse = Recourse::new(german_credit::schema(), quick()).with_scores("score", 22);
+        let bundle = recourse.fit(|| Ok(table(&text))).expect("a fit");
+        assert!(!bundle.classifier().verifies());
+        let agreement = bundle.card().agreement.expect("a stand-in");
+        assert!((100..300).contains(&agreement.over), "{agreement:?}");
+        assert!(agreement.mean.expect("rows") > 0.65, "{agreement:?}");
+        let bundle = Bundle::from_bytes(&bundle.to_bytes()).expect("a bundle");
+        let cells = denied(&bundle, 1).next().expect("somebody is denied");
+        let Ok(Answer::Found(found)) = bundle.recourse(&cells) else { panic!("there is a way") };
+        assert!(!found.verified);
+        assert!(
+            matches!(bundle.classifier(), DeployedClassifier::StandIn { column, .. } if column == "score")
+        );
+    }
+}
+
+#[test]
+fn a_cell_that_is_no_score_is_named() {
+    let text = scored(false).replacen(",0.999340653\n", ",1.5\n", 1);
+    let recourse = Recourse::new(german_credit::schema(), quick()).with_scores("score", 22);
+    let error = recourse.fit(|| Ok(table(&text))).expect_err("no score").to_string();
+    assert!(error.starts_with("t.csv: line 2, column `score`: expected a score from 0 to 1"), "{error}");
+}
+
+#[test]
+fn decisions_need_no_label() {
+    let text = include_str!("../../../par-data/data/german_credit.csv");
+    let unlabelled: String =
+        text.lines().map(|line| line.rsplit_once(',').expect("a label").0.to_string() + "\n").collect();
+    let (file, inputs) = classifier("network");
+    let fit = |density: Density| {
+        let config = Config { density, ..quick() };
+        let recourse = Recourse::new(german_credit::schema(), config);
+        recourse.with_classifier(file.clone(), inputs.clone()).fit(|| Ok(table(&unlabelled)))
+    };
+    let bundle = fit(Density::Decisions).expect("a fit");
+    assert_eq!(bundle.card().classes, ["accepted", "denied"]);
+    assert_eq!(bundle.card().rows[1], bundle.card().denies);
+    assert_eq!(bundle.card().auc, None);
+    assert!(fit(Density::Labels).is_err());
+}
+
+#[test]
+fn decisions_that_are_all_the_same_teach_nothing() {
+    let mut config = Config { density: Density::Decisions, ..quick() };
+    config.classifier.threshold = par_recourse::classifier::Threshold::Fixed(1e-9);
+    let error = fitted("network", config).expect_err("everybody is accepted").to_string();
+    assert!(error.starts_with("the classifier accepts every training row"), "{error}");
+}
+
+#[test]
+fn a_number_beyond_the_classifier_is_refused_and_not_guessed() {
+    let [network, ..] = bundles();
+    let mut cells = applicant(1);
+    cells[4] = "1e200";
+    let error = network.recourse(&cells).expect_err("too large for single precision");
+    assert!(matches!(error, RowError::Cell(_) | RowError::NoScore { .. }), "{error}");
+}
+
+#[test]
+fn what_is_no_classifier_is_refused() {
+    let (file, inputs) = classifier("network");
+    let refused = |file: &[u8]| {
+        let recourse =
+            Recourse::new(german_credit::schema(), quick()).with_classifier(file.to_vec(), inputs.clone());
+        match recourse.fit(|| Ok(german_credit::table())) {
+            Err(Error::Given(error)) => error,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert!(matches!(refused(b"not a model"), GivenError::Onnx(_)));
+    assert!(matches!(refused(b""), GivenError::Onnx(_)));
+    for length in (0..file.len()).step_by(file.len() / 23) {
+        refused(&file[..length]);
+    }
+    let (flat, _) = classifier("flat");
+    assert!(matches!(refused(&flat), GivenError::Inputs(_)), "the inputs are another classifier's");
+}
