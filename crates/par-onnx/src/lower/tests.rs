@@ -1,7 +1,5 @@
 //! All small graphs at once: that every operator is in one of them, and that none of them panics when it is changed.
 
-use std::collections::BTreeSet;
-
 use proptest::prelude::*;
 use prost::Message;
 
