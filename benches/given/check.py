@@ -2,8 +2,8 @@
 
     python check.py TEST.csv ANSWERS.csv MODEL.onnx INPUTS.toml THRESHOLD
 
-ANSWERS is what `par recourse MODEL.par TEST.csv --out ANSWERS.csv` writes: for each way the row that a person could
-become, as a table writes it. Nothing of PAR is used here but that file. Printed are, as JSON,
+ANSWERS is what `par recourse MODEL.par TEST.csv --out ANSWERS.csv` writes: for each way the row that a person
+could become, as a table writes it. Nothing of PAR is used here but that file. Printed are, as JSON,
 
     found      how many ways there are
     accepted   how many of them the classifier accepts
@@ -30,7 +30,9 @@ def score(model: Path, inputs: Path, rows: pd.DataFrame) -> np.ndarray:
     for entry in told["input"]:
         (column,) = entry["columns"]
         cells = rows[column["feature"]].to_numpy().reshape(-1, 1)
-        tensors[entry["name"]] = cells.astype(np.float32) if column["as"] == "number" else cells.astype(object)
+        tensors[entry["name"]] = (
+            cells.astype(np.float32) if column["as"] == "number" else cells.astype(object)
+        )
     session = onnxruntime.InferenceSession(model)
     (probabilities,) = session.run([told["output"]["name"]], tensors)
     return probabilities[:, told["output"]["accepted"]].astype(np.float64)
@@ -53,7 +55,9 @@ def check(test: Path, answers: Path, model: Path, inputs: Path, threshold: float
         "margin": float(margins.min()) if len(found) else None,
         "decided": int((own == (asked.status == "accepted").to_numpy()).sum()),
         "asked": len(asked),
-        "difference": float(np.abs(probability - found.probability.astype(float)).max()) if len(found) else None,
+        "difference": float(np.abs(probability - found.probability.astype(float)).max())
+        if len(found)
+        else None,
     }
 
 

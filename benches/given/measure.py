@@ -2,12 +2,14 @@
 
     python measure.py PAR FOLDER [--table NAME]... [--fold N]... [--kind KIND]... [--all]
 
-PAR is the binary, FOLDER what train.py made. For each classifier: `par fit --classifier`, `par evaluate`, `par recourse` by
-both searches, and check.py on what they write. Kind `own` is PAR's own classifier on the same rows, for comparison;
-nothing else can judge its ways. Asked are the sampled rows of the test table, or with --all every one of them.
+PAR is the binary, FOLDER what train.py made. For each classifier: `par fit --classifier`, `par evaluate`,
+`par recourse` by both searches, and check.py on what they write. Kind `own` is PAR's own classifier on the
+same rows, for comparison; nothing else can judge its ways. Asked are the sampled rows of the test table, or
+with --all every one of them.
 
-Figures go to FOLDER/measures.json (with --all, measures-all.json), an object for each classifier and fold; those that
-are there are not measured again. Then a table for each kind is printed, in Markdown: means over folds, ± their standard deviation.
+Figures go to FOLDER/measures.json (with --all, measures-all.json), an object for each classifier and fold;
+those that are there are not measured again. Then a table for each kind is printed, in Markdown: means over
+folds, ± their standard deviation.
 """
 
 import argparse
@@ -26,7 +28,9 @@ SEARCHES = ["refine", "exact"]
 
 def par(binary: Path, *arguments) -> dict:
     """Runs a command that prints JSON."""
-    done = subprocess.run([binary, *map(str, arguments), "--json"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [binary, *map(str, arguments), "--json"], capture_output=True, text=True, check=False
+    )
     if done.returncode != 0:
         raise SystemExit(f"par {' '.join(map(str, arguments))}\n{done.stderr}")
     return json.loads(done.stdout)
@@ -35,7 +39,9 @@ def par(binary: Path, *arguments) -> dict:
 def measure(binary: Path, folder: Path, kind: str, sampled: list[str]) -> dict:
     """Everything about one classifier and fold."""
     model = folder / f"{kind}.par"
-    given = [] if kind == "own" else ["--classifier", folder / f"{kind}.onnx", "--inputs", folder / "inputs.toml"]
+    given = (
+        [] if kind == "own" else ["--classifier", folder / f"{kind}.onnx", "--inputs", folder / "inputs.toml"]
+    )
     start = time.perf_counter()
     asked = ["--schema", folder.parent / "schema.toml", "--config", folder / "config.toml"]
     fitted = par(binary, "fit", folder / "train.csv", *asked, *given, "--out", model)
@@ -46,7 +52,9 @@ def measure(binary: Path, folder: Path, kind: str, sampled: list[str]) -> dict:
     methods = {method["method"]: method for method in evaluated["methods"]}
     for search in SEARCHES:
         measures = methods[search]
-        figures[search] = {key: measures[key]["mean"] for key in ("validity", "nll", "sparsity", "similarity", "gap")}
+        means = ("validity", "nll", "sparsity", "similarity")
+        figures[search] = {key: measures[key]["mean"] for key in means}
+        figures[search]["proved"] = round((measures["optimal"]["mean"] or 0) * measures["optimal"]["over"])
         figures[search]["time_us"] = measures["time_us"]
         answers = folder / f"{kind}-{search}.csv"
         par(binary, "recourse", model, folder / "test.csv", "--method", search, "--out", answers, *sampled)
@@ -65,43 +73,55 @@ def spread(values: list[float | None], digits: int, factor: float = 1.0) -> str:
     return mean if len(known) == 1 else f"{mean} ± {statistics.stdev(known):.{digits}f}"
 
 
+HEAD = "table, folds, denied, possible, search, validity %, onnxruntime, smallest margin, NLL, changes, "
+HEAD += "similarity, proved, median time, fit"
+
+
+def line(name: str, search: str, folds: list[dict]) -> list[str]:
+    """The figures of a table and search over folds."""
+    found = [fold[search] for fold in folds]
+    checks = [figures["check"] for figures in found if "check" in figures]
+    accepted, ways = sum(check["accepted"] for check in checks), sum(check["found"] for check in checks)
+    margins = [check["margin"] for check in checks if check["margin"] is not None]
+    mean = lambda key, digits, factor=1: spread([figures[key] for figures in found], digits, factor)
+    return [
+        name,
+        str(len(folds)),
+        str(sum(fold["denied"] for fold in folds)),
+        str(sum(fold["possible"] for fold in folds)),
+        search,
+        mean("validity", 1, 100),
+        f"{accepted} of {ways}" if checks else "–",
+        f"{min(margins):.1e}" if margins else "–",
+        mean("nll", 2),
+        mean("sparsity", 2),
+        mean("similarity", 2),
+        str(sum(figures["proved"] for figures in found)),
+        f"{mean('time_us', 0)} µs",
+        f"{spread([fold['fit'] for fold in folds], 1)} s",
+    ]
+
+
 def table(kind: str, measured: dict[str, dict]) -> str:
-    """The figures of a kind: a line for each table and search."""
-    head = ["table", "folds", "denied", "possible", "search", "validity %", "onnxruntime", "smallest margin", "NLL", "changes"]
-    head += ["similarity", "median time", "fit"]
-    lines = [f"### {kind}", "", "| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    """The figures of a kind: a line for each table and search, and whether decisions are the same."""
+    rows = [HEAD.split(", "), ["---"] * len(HEAD.split(", "))]
+    checks = []
     for name in ASKED:
-        folds = [figures for key, figures in measured.items() if key.startswith(f"{name}/") and key.endswith(f"/{kind}")]
-        for search in SEARCHES if folds else []:
-            of = lambda key: [fold[search][key] for fold in folds]
-            checks = [fold[search]["check"] for fold in folds if "check" in fold[search]]
-            margins = [check["margin"] for check in checks if check["margin"] is not None]
-            cells = [
-                name,
-                str(len(folds)),
-                str(sum(fold["denied"] for fold in folds)),
-                str(sum(fold["possible"] for fold in folds)),
-                search,
-                spread(of("validity"), 1, 100),
-                f"{sum(check['accepted'] for check in checks)} of {sum(check['found'] for check in checks)}" if checks else "–",
-                f"{min(margins):.1e}" if margins else "–",
-                spread(of("nll"), 2),
-                spread(of("sparsity"), 2),
-                spread(of("similarity"), 2),
-                f"{spread(of('time_us'), 0)} µs",
-                f"{spread([fold['fit'] for fold in folds], 1)} s",
-            ]
-            lines.append("| " + " | ".join(cells) + " |")
-    decided = [fold["refine"]["check"] for key, fold in measured.items() if key.endswith(f"/{kind}") and "check" in fold["refine"]]
-    if decided:
-        same, asked = sum(check["decided"] for check in decided), sum(check["asked"] for check in decided)
-        difference = max(check["difference"] or 0 for check in decided)
-        lines += ["", f"Of {asked} rows that were asked, onnxruntime decides {same} alike; probabilities differ by at most {difference:.1e}."]
-    return "\n".join(lines)
+        folds = [measured[key] for fold in range(5) if (key := f"{name}/{fold}/{kind}") in measured]
+        rows += [line(name, search, folds) for search in SEARCHES if folds]
+        checks += [fold[search]["check"] for fold in folds for search in SEARCHES if "check" in fold[search]]
+    text = f"### {kind}\n\n" + "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    if checks:
+        decided, asked = sum(check["decided"] for check in checks), sum(check["asked"] for check in checks)
+        difference = max(check["difference"] or 0 for check in checks)
+        text += f"\n\nDecided alike: {decided} of {asked}. Probabilities differ by at most {difference:.1e}."
+    return text
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("par", type=Path, metavar="PAR")
     parser.add_argument("folder", type=Path, metavar="FOLDER")
     parser.add_argument("--table", action="append", choices=list(ASKED), help="only this table")
@@ -117,7 +137,10 @@ def main() -> None:
             for kind in told.kind or KINDS:
                 folder = told.folder / name / str(fold)
                 key = f"{name}/{fold}/{kind}"
-                if key in measured or not (kind == "own" or (folder / f"{kind}.onnx").exists()):
+                if (
+                    key in measured
+                    or not (folder / ("train.csv" if kind == "own" else f"{kind}.onnx")).exists()
+                ):
                     continue
                 sampled = [] if told.all else ["--where", "subtest=1"]
                 measured[key] = measure(told.par, folder, kind, sampled)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pandas as pd
 
-# As `par bench` asks them: bins, the probability from which a row is accepted, the price of a change. On gmsc nearly
-# everybody is above one half.
+# As `par bench` asks them: bins, the probability from which a row is accepted, the price of a change. On gmsc
+# nearly everybody is above one half.
 ASKED = {"adult": (12, 0.5, 1.25), "credit": (10, 0.5, 1.0), "gmsc": (10, 0.94, 1.4)}
 
 
@@ -28,12 +28,18 @@ class Table:
     @property
     def numbers(self) -> list[str]:
         """Features that a classifier sees as numbers."""
-        return [feature["name"] for feature in self.schema["feature"] if feature["kind"] in ("discrete", "continuous")]
+        return [
+            feature["name"]
+            for feature in self.schema["feature"]
+            if feature["kind"] in ("discrete", "continuous")
+        ]
 
     @property
     def texts(self) -> list[str]:
         """Features that a classifier sees as texts."""
-        return [feature["name"] for feature in self.schema["feature"] if feature["kind"] in ("nominal", "ordinal")]
+        return [
+            feature["name"] for feature in self.schema["feature"] if feature["kind"] in ("nominal", "ordinal")
+        ]
 
     @property
     def label(self) -> str:
@@ -62,4 +68,6 @@ class Table:
     def config(self) -> str:
         """The settings of `par fit`."""
         bins, threshold, price = ASKED[self.name]
-        return f"[bins]\nbins = {bins}\n\n[classifier]\nthreshold = {threshold}\n\n[answers]\nprice = {price}\n"
+        return (
+            f"[bins]\nbins = {bins}\n\n[classifier]\nthreshold = {threshold}\n\n[answers]\nprice = {price}\n"
+        )

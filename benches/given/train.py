@@ -49,7 +49,10 @@ def pipeline(table: Table, kind: str):
 def exported(model, table: Table):
     """The pipeline with one input a column, and probabilities as a tensor."""
     columns = table.numbers + table.texts
-    types = [(name, (FloatTensorType if name in table.numbers else StringTensorType)([None, 1])) for name in columns]
+    types = [
+        (name, (FloatTensorType if name in table.numbers else StringTensorType)([None, 1]))
+        for name in columns
+    ]
     return convert_sklearn(model, table.name, types, options={"zipmap": False})
 
 
@@ -59,7 +62,7 @@ def quoted(text: str) -> str:
 
 
 def inputs(session: onnxruntime.InferenceSession, table: Table, accepted: int) -> str:
-    """How the columns become the inputs of a graph: each has its own, of the same name and in the same order."""
+    """How the columns become the inputs of a graph: each has its own, in the same order."""
     lines = ["[output]", 'name = "probabilities"', f"accepted = {accepted}", 'scale = "probability"']
     for tensor, feature in zip(session.get_inputs(), table.numbers + table.texts, strict=True):
         form = "number" if feature in table.numbers else "text"
@@ -93,11 +96,15 @@ def train(table: Table, fold: int, kind: str, folder: Path) -> None:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("tables", type=Path, metavar="TABLES")
     parser.add_argument("out", type=Path, metavar="OUT")
     parser.add_argument("--table", action="append", choices=list(ASKED), help="only this table")
-    parser.add_argument("--fold", action="append", type=int, choices=range(5), help="only this fold, trees too")
+    parser.add_argument(
+        "--fold", action="append", type=int, choices=range(5), help="only this fold, trees too"
+    )
     parser.add_argument("--kind", action="append", choices=list(CLASSIFIERS), help="only this kind")
     told = parser.parse_args()
 

@@ -13,7 +13,7 @@ pub enum Error {
         reason: String,
     },
     /// There is more of something than a file may have.
-    #[error("there are more than {limit} {what}\nhint: the limit is fixed")]
+    #[error("there are more than {limit} {what}, which is the limit")]
     TooLarge {
         /// What there is too much of.
         what: String,

@@ -12,6 +12,9 @@ use crate::outputs;
 use crate::proto::{self, GraphProto, ModelProto, ValueInfoProto};
 use crate::tensor::{Kind, size};
 
+/// The most outputs of a graph.
+const OUTPUTS: usize = 1000;
+
 /// A graph as its file describes it.
 #[derive(Clone, Debug)]
 pub struct Graph {
@@ -110,6 +113,9 @@ impl Graph {
             inputs.push(Input { name: input.name.clone(), width: width(own.as_deref()), kind: kind(input)? });
             sizes.push(own);
         }
+        if graph.output.len() > OUTPUTS {
+            return Err(Error::TooLarge { what: "outputs".into(), limit: OUTPUTS });
+        }
         let outputs = outputs::of(graph);
         Ok(Self { inputs, sizes, outputs, proto })
     }
@@ -156,9 +162,10 @@ impl Graph {
         sets.find(|set| matches!(set.domain.as_str(), "" | "ai.onnx")).map_or(i64::MAX, |set| set.version)
     }
 
-    /// Whether the file itself says what an operator does, which is not followed.
-    pub(crate) fn is_function(&self, domain: &str, name: &str) -> bool {
-        self.proto.functions.iter().any(|function| function.domain == domain && function.name == name)
+    /// The operators, by domain and name, that the file itself defines; they are not followed.
+    pub(crate) fn functions(&self) -> BTreeSet<(&str, &str)> {
+        let functions = self.proto.functions.iter();
+        functions.map(|function| (function.domain.as_str(), function.name.as_str())).collect()
     }
 
     /// The shapes of the inputs for one row.

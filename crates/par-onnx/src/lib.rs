@@ -15,6 +15,8 @@
 
 mod error;
 mod graph;
+#[cfg(test)]
+mod handmade;
 mod lower;
 mod model;
 mod node;

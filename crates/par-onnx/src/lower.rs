@@ -5,7 +5,8 @@
 //! | [`structure`]    | itself, at another place                                                          |
 //! | [`elementwise`]  | with a constant: a longer source, a scaled sum, or a unit of the next hidden layer |
 //! | [`encode`]       | a category: its code, or one of its zeros and ones                                |
-//! | [`affine`]       | one of many terms of a sum                                                        |
+//! | [`linear`]       | one of the terms of a sum, which is an [`affine::Form`]                            |
+//! | [`scores`]       | the probability of one class or of the other                                      |
 //! | [`trees`]        | what trees compare                                                                |
 //! | [`end`]          | the log-odds                                                                      |
 
@@ -13,11 +14,17 @@ pub(crate) mod affine;
 pub(crate) mod elementwise;
 mod encode;
 mod end;
+mod linear;
+#[cfg(test)]
+mod refusals;
+mod scores;
 mod sources;
 mod structure;
+#[cfg(test)]
+mod tests;
 pub(crate) mod trees;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::error::Error;
@@ -92,7 +99,7 @@ const OPERATORS: &[(&str, &str, &[&str])] = &[
     ("ml", "FeatureVectorizer", &["inputdimensions"]),
     ("ml", "Imputer", encode::IMPUTER),
     ("ml", "LabelEncoder", encode::LABEL_ENCODER),
-    ("ml", "LinearClassifier", affine::CLASSIFIER),
+    ("ml", "LinearClassifier", scores::CLASSIFIER),
     ("ml", "LinearRegressor", &["coefficients", "intercepts", "post_transform", "targets"]),
     ("ml", "Normalizer", &["norm"]),
     ("ml", "OneHotEncoder", &["cats_int64s", "cats_strings", "zeros"]),
@@ -138,25 +145,26 @@ pub(crate) fn model(graph: &Graph, widths: &[usize], output: &str, choice: &Choi
         width += own;
     }
     let needed = needed(proto, output);
+    let functions = graph.functions();
     let constants: BTreeMap<&str, _> = proto.initializer.iter().map(|own| (own.name.as_str(), own)).collect();
     for (index, own) in proto.node.iter().enumerate().filter(|(index, _)| needed[*index]) {
         let mut inputs = Vec::with_capacity(own.input.len());
         for name in &own.input {
             if let (None, Some(constant)) = (tensors.get(name.as_str()), constants.get(name.as_str())) {
                 let tensor = Tensor::read(constant)?;
-                lowering.spend(tensor.elements.len())?;
                 tensors.insert(name, Rc::new(tensor));
             }
             let tensor = tensors.get(name.as_str()).cloned();
             if tensor.is_none() && !name.is_empty() {
                 return Err(Error::Undefined { node: node::name(own, index), tensor: name.clone() });
             }
+            lowering.spend(tensor.as_ref().map_or(1, |tensor| tensor.volume()))?;
             inputs.push(tensor);
         }
         let node = Node { proto: own, index, inputs, version: graph.version() };
-        let outputs = lowering.outputs(graph, &node)?;
+        let outputs = lowering.outputs(&functions, &node)?;
         for (name, tensor) in own.output.iter().zip(outputs) {
-            lowering.spend(1 + tensor.elements.len())?;
+            lowering.spend(tensor.volume())?;
             tensors.insert(name, Rc::new(tensor));
         }
     }
@@ -211,11 +219,11 @@ impl Lowering {
     }
 
     /// What a node gives.
-    fn outputs(&mut self, graph: &Graph, node: &Node<'_>) -> Result<Vec<Tensor>, Error> {
+    fn outputs(&mut self, functions: &BTreeSet<(&str, &str)>, node: &Node<'_>) -> Result<Vec<Tensor>, Error> {
         let domain = domain(node.proto);
         let operator = node.proto.op_type.as_str();
         let known = OPERATORS.iter().find(|(own, name, _)| *own == domain && *name == operator);
-        let Some((_, _, attributes)) = known.filter(|_| !graph.is_function(&node.proto.domain, operator))
+        let Some((_, _, attributes)) = known.filter(|_| !functions.contains(&(&node.proto.domain, operator)))
         else {
             return Err(unsupported(node));
         };

@@ -4,8 +4,13 @@
 use std::collections::BTreeMap;
 
 use crate::graph::{Output, Scale};
-use crate::proto::{GraphProto, NodeProto, TensorProto, ValueInfoProto};
+use crate::proto::{AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto};
 use crate::tensor::{Element, Kind, Tensor};
+
+/// How many operators from the end are looked at.
+const STEPS: usize = 32;
+/// The most classes that are listed.
+const CLASSES: usize = 100;
 
 /// The outputs that may hold scores.
 pub(crate) fn of(graph: &GraphProto) -> Vec<Output> {
@@ -58,8 +63,7 @@ impl<'a> Ends<'a> {
         let mut output = Output { name: name.into(), classes: Vec::new(), scale: Scale::LogOdds };
         let mut is_whole = true;
         let mut tensor = name;
-        // Each step goes to an operator before, so there are no more of them than operators unless they go in a circle.
-        for _ in 0..=self.makers.len() {
+        for _ in 0..STEPS {
             if is_whole && output.classes.is_empty() {
                 output.classes = self.picked_classes(tensor);
             }
@@ -87,7 +91,10 @@ impl<'a> Ends<'a> {
                     output.scale = Scale::Probability;
                     None
                 }
-                "LinearClassifier" | "TreeEnsembleClassifier" => {
+                "LinearClassifier"
+                | "TreeEnsembleClassifier"
+                | "LinearRegressor"
+                | "TreeEnsembleRegressor" => {
                     if output.classes.is_empty() {
                         output.classes = classes();
                     }
@@ -109,7 +116,10 @@ impl<'a> Ends<'a> {
     /// The classes that the label of a tensor's best column is picked from.
     fn picked_classes(&self, tensor: &str) -> Vec<String> {
         let classes = self.best.get(tensor).and_then(|best| self.picked.get(best));
-        let classes = classes.and_then(|classes| Tensor::read(self.constants.get(classes)?).ok());
+        let classes = classes.and_then(|classes| self.constants.get(classes));
+        let classes =
+            classes.filter(|classes| matches!(classes.dims[..], [count] if count <= CLASSES as i64));
+        let classes = classes.and_then(|classes| Tensor::read(classes).ok());
         let name = |element: Element| match element {
             Element::Text(text) => Some(text.to_string()),
             element => element.number().map(|number| number.to_string()),
@@ -121,20 +131,22 @@ impl<'a> Ends<'a> {
 /// The classes that an operator names.
 fn classes(node: &NodeProto) -> Vec<String> {
     let named = node.attribute.iter().filter(|attribute| attribute.name.starts_with("classlabels_"));
-    let texts = |strings: &[Vec<u8>]| {
-        strings.iter().map(|own| String::from_utf8_lossy(own).into_owned()).collect::<Vec<_>>()
+    let names = |own: &AttributeProto| {
+        let texts = own.strings.iter().take(CLASSES).map(|own| String::from_utf8_lossy(own).into_owned());
+        own.ints.iter().take(CLASSES).map(i64::to_string).chain(texts).collect::<Vec<_>>()
     };
-    named
-        .flat_map(|own| own.ints.iter().map(i64::to_string).chain(texts(&own.strings)).collect::<Vec<_>>())
-        .collect()
+    named.flat_map(names).collect()
 }
 
-/// Whether a classifier gives probabilities.
+/// Whether an operator of `ai.onnx.ml` gives probabilities. Trees with leaves of one class only are left as they are by
+/// `SOFTMAX`, in onnxruntime.
 fn are_probabilities(node: &NodeProto) -> bool {
     let attribute = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name);
     let weights = attribute("class_weights").map_or(&[][..], |own| &own.floats);
+    let is_one_class = attribute("class_ids").is_some_and(|own| own.ints.iter().all(|&class| class == 0));
     match attribute("post_transform").map_or(&b"NONE"[..], |own| &own.s) {
-        b"NONE" => !weights.is_empty() && weights.iter().all(|&weight| weight >= 0.0),
+        b"SOFTMAX" if !is_one_class => true,
+        b"NONE" | b"SOFTMAX" => !weights.is_empty() && weights.iter().all(|&weight| weight >= 0.0),
         _ => true,
     }
 }

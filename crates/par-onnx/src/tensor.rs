@@ -9,6 +9,8 @@ use crate::proto::TensorProto;
 
 /// The most elements of one tensor.
 const ELEMENTS: usize = 1 << 24;
+/// The most axes of one tensor.
+pub(crate) const AXES: usize = 16;
 
 /// A tensor of a batch of one row.
 #[derive(Clone, Debug)]
@@ -109,6 +111,11 @@ impl Tensor {
         Self { shape, kind, elements: numbers.into_iter().map(Element::Number).collect() }
     }
 
+    /// How much it costs to walk over its axes, even if there is nothing in it.
+    pub(crate) fn volume(&self) -> usize {
+        self.shape.iter().fold(1, |volume, &size| volume.saturating_mul(size.max(1)))
+    }
+
     /// The numbers, if the file fixes all of them.
     pub(crate) fn constants(&self) -> Option<Vec<f64>> {
         self.elements.iter().map(Element::number).collect()
@@ -176,6 +183,9 @@ fn words<const N: usize>(raw: &[u8]) -> impl Iterator<Item = [u8; N]> {
 
 /// How many elements a shape has. Without its zeros it must not be too large either, so that no part of it is.
 pub(crate) fn size(shape: &[usize]) -> Result<usize, Error> {
+    if shape.len() > AXES {
+        return Err(Error::TooLarge { what: "axes of a tensor".into(), limit: AXES });
+    }
     let most = shape.iter().try_fold(1_usize, |product, &size| product.checked_mul(size.max(1)));
     match most {
         Some(most) if most <= ELEMENTS => Ok(if shape.contains(&0) { 0 } else { most }),

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::error::Error;
 use crate::lower::Lowering;
 use crate::node::Node;
-use crate::tensor::{Element, Kind, Tensor, broadcast, size, stretched};
+use crate::tensor::{AXES, Element, Kind, Tensor, broadcast, size, stretched};
 
 impl Lowering {
     pub(super) fn rearrange(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
@@ -315,6 +315,9 @@ pub(super) fn axes(node: &Node<'_>, input: usize) -> Result<Option<Vec<i64>>, Er
 
 /// Axes as they are counted from the front.
 pub(super) fn counted(node: &Node<'_>, axes: &[i64], rank: usize) -> Result<Vec<usize>, Error> {
+    if axes.len().max(rank) > AXES {
+        return Err(Error::TooLarge { what: "axes of a tensor".into(), limit: AXES });
+    }
     axes.iter().map(|&axis| node.axis(axis, rank)).collect()
 }
 

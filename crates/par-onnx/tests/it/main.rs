@@ -1,3 +1,6 @@
-//! Files of real exporters against what onnxruntime makes of them.
+//! Graphs against what onnxruntime makes of them, and files that are refused.
 
 mod fixtures;
+mod operators;
+mod refused;
+mod scored;

@@ -1,0 +1,127 @@
+//! Operators that make scores of sums: probabilities of one class and of the other.
+
+use std::rc::Rc;
+
+use crate::error::Error;
+use crate::lower::Lowering;
+use crate::lower::affine::{Basis, Form};
+use crate::model::{Activation, Step};
+use crate::node::Node;
+use crate::tensor::{Element, Kind, Tensor};
+
+/// The attributes of a linear classifier.
+pub(super) const CLASSIFIER: &[&str] = &[
+    "classlabels_ints",
+    "classlabels_strings",
+    "coefficients",
+    "intercepts",
+    "multi_class",
+    "post_transform",
+];
+
+impl Lowering {
+    pub(super) fn linear_classifier(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
+        let sums = self.linear(node, node.floats("intercepts").len())?;
+        let labels = node.integers("classlabels_ints").len() + node.texts("classlabels_strings")?.len();
+        if labels != 2 || sums.len() > 2 {
+            return Err(node.operand(&format!("{labels} classes"), "two"));
+        }
+        let post_transform = node.text("post_transform", "NONE")?;
+        let [score] = &sums[..] else { return self.transformed(node, post_transform, sums) };
+        // onnxruntime gives the other class the rest to one, also of a score that is no probability.
+        let score = if post_transform == "LOGISTIC" { self.sigmoid(node, score)? } else { score.clone() };
+        let rest = self.apply(node, &Step::SubtractFrom(1.0), &score, Kind::Single)?;
+        self.transformed(
+            node,
+            if post_transform == "SOFTMAX" { "NONE" } else { post_transform },
+            vec![rest, score],
+        )
+    }
+
+    pub(super) fn linear_regressor(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
+        let targets = usize::try_from(node.integer("targets", 1)).unwrap_or(0);
+        let sums = self.linear(node, targets)?;
+        self.transformed(node, node.text("post_transform", "NONE")?, sums)
+    }
+
+    /// Scores as an operator of `ai.onnx.ml` hands them on. onnxruntime leaves a single one as it is; whoever wants a
+    /// transform then is told so.
+    pub(super) fn transformed(
+        &mut self,
+        node: &Node<'_>,
+        post_transform: &str,
+        scores: Vec<Element>,
+    ) -> Result<Tensor, Error> {
+        let elements = match (post_transform, scores.len()) {
+            ("NONE", _) => scores,
+            ("LOGISTIC", 2) => {
+                let settled = |own: &Element| matches!(own, Element::Probability(_));
+                let sigmoid =
+                    |own: &Element| if settled(own) { Ok(own.clone()) } else { self.sigmoid(node, own) };
+                scores.iter().map(sigmoid).collect::<Result<_, _>>()?
+            }
+            ("SOFTMAX", 2) => self.softmax_of(node, &scores, Element::Probability)?,
+            ("LOGISTIC" | "SOFTMAX", _) => {
+                return Err(node.refuse("post_transform", post_transform, "`NONE` for one output"));
+            }
+            _ => {
+                return Err(node.refuse("post_transform", post_transform, "`NONE`, `LOGISTIC` or `SOFTMAX`"));
+            }
+        };
+        Ok(Tensor { shape: vec![1, elements.len()], kind: Kind::Single, elements })
+    }
+
+    pub(super) fn sigmoid(&mut self, node: &Node<'_>, element: &Element) -> Result<Element, Error> {
+        Ok(match element {
+            Element::Number(number) => Element::Number(Activation::Sigmoid.value(*number)),
+            _ => Element::Probability(self.form(node, element)?),
+        })
+    }
+
+    pub(super) fn softmax(
+        &mut self,
+        node: &Node<'_>,
+        wrap: fn(Rc<Form>) -> Element,
+    ) -> Result<Tensor, Error> {
+        let tensor = node.input(0)?;
+        let axis =
+            node.axis(node.integer("axis", if node.version < 13 { 1 } else { -1 }), tensor.shape.len())?;
+        if tensor.elements.len() != 2 || tensor.shape[axis] != 2 {
+            return Err(node.shape(&tensor.shape, "two scores of a row along the axis"));
+        }
+        let elements = self.softmax_of(node, &tensor.elements, wrap)?;
+        Ok(Tensor { elements, ..tensor.clone() })
+    }
+
+    /// Of two scores only the difference counts.
+    fn softmax_of(
+        &mut self,
+        node: &Node<'_>,
+        scores: &[Element],
+        wrap: fn(Rc<Form>) -> Element,
+    ) -> Result<Vec<Element>, Error> {
+        let difference = self.weighted(node, scores, &[-1.0, 1.0])?;
+        let difference = self.form(node, &difference)?;
+        Ok(vec![wrap(Rc::new(difference.scaled(-1.0, 0.0))), wrap(difference)])
+    }
+
+    /// Two probabilities that add up to one are what they are; nothing else of several inputs can be normalized.
+    pub(super) fn normalizer(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
+        let tensor = node.input(0)?;
+        let add_up = match &tensor.elements[..] {
+            [Element::Probability(one), Element::Probability(other)] => one.adds_up_to(other, 0.0),
+            [Element::Form(one), Element::Form(other)] => {
+                one.basis == Basis::Trees && one.adds_up_to(other, 1.0)
+            }
+            _ => false,
+        };
+        match (add_up, node.text("norm", "MAX")?) {
+            (true, "L1") => Ok(tensor.clone()),
+            (true, other) => Err(node.refuse("norm", other, "`L1`")),
+            (false, _) => Err(node.operand(
+                "numbers that all depend on each other once they are normalized",
+                "two probabilities that add up to one",
+            )),
+        }
+    }
+}
