@@ -9,7 +9,6 @@ mod given;
 mod measures;
 mod neural;
 mod training;
-#[cfg_attr(not(test), expect(dead_code, reason = "called as soon as files of trees are"))]
 mod trees;
 
 use par_circuit::{Ball, Code};

@@ -6,6 +6,7 @@
 //! it is written down.
 
 mod network;
+mod trees;
 
 use par_circuit::Code;
 use par_data::{CellError, Discretizer, Schema, UNKNOWN};
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use self::network::NetworkTables;
+use self::trees::TreeTables;
 use super::inputs::{Encoding, Inputs, InputsError};
 use super::{Classifier, NeuralClassifier};
 
@@ -70,6 +72,7 @@ pub struct GivenClassifier {
 #[derive(Clone, Debug)]
 enum Tables {
     Network(NetworkTables),
+    Trees(TreeTables),
 }
 
 impl GivenClassifier {
@@ -93,7 +96,7 @@ impl GivenClassifier {
                 let tables = NetworkTables::new(layers, &view, discretizer)?;
                 Tables::Network(tables.ok_or(GivenError::NoScore)?)
             }
-            Body::Trees(_) => unimplemented!(),
+            Body::Trees(trees) => Tables::Trees(TreeTables::new(trees, &view, discretizer)?),
         };
         Ok(Self { file, inputs, encoding, model, sources, tables, stand_in: None })
     }
@@ -173,6 +176,7 @@ impl GivenClassifier {
     pub(crate) fn typical(&self) -> Box<dyn Classifier + '_> {
         match &self.tables {
             Tables::Network(tables) => Box::new(tables.typical()),
+            Tables::Trees(tables) => Box::new(tables.typical(self.stand_in.as_ref())),
         }
     }
 
@@ -187,11 +191,10 @@ impl GivenClassifier {
         representative: Representative,
     ) -> Result<Box<dyn Classifier + '_>, CellError> {
         let view = self.view();
-        match &self.tables {
-            Tables::Network(tables) => {
-                Ok(Box::new(tables.of_person(&view, cells, factual, representative)?))
-            }
-        }
+        Ok(match &self.tables {
+            Tables::Network(tables) => Box::new(tables.of_person(&view, cells, factual, representative)?),
+            Tables::Trees(tables) => Box::new(tables.of_person(&view, cells, factual, representative)?),
+        })
     }
 
     /// What the log-odds of a row are at least, wherever within their ranges the cells of some features lie; `None` when
@@ -199,6 +202,7 @@ impl GivenClassifier {
     pub(crate) fn least_log_odds(&self, cells: &[&str], ranges: &[(usize, [&str; 2])]) -> Option<f64> {
         match &self.tables {
             Tables::Network(tables) => tables.least_log_odds(&self.view(), cells, ranges),
+            Tables::Trees(_) => None,
         }
     }
 

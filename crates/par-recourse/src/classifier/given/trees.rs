@@ -1,0 +1,68 @@
+//! Trees that were given, over codes.
+
+use par_circuit::{Code, OPEN};
+use par_data::{CellError, Discretizer};
+use par_onnx::Trees;
+
+use super::super::NeuralClassifier;
+use super::super::trees::{Ensemble, Table, TreeClassifier};
+use super::{Representative, View, representatives};
+
+/// An ensemble, and what its sources are when bins stand for their lowest, highest and median values.
+#[derive(Clone, Debug)]
+pub(super) struct TreeTables {
+    ensemble: Ensemble,
+    lowest: Table,
+    highest: Table,
+    median: Table,
+}
+
+impl TreeTables {
+    pub(super) fn new(trees: &Trees, view: &View<'_>, discretizer: &Discretizer) -> Result<Self, CellError> {
+        let cardinalities = discretizer.cardinalities();
+        let mut features = vec![0; view.model.sources().len()];
+        for (feature, sources) in view.sources.iter().enumerate() {
+            sources.iter().for_each(|&source| features[source] = feature as u32);
+        }
+        let ensemble = Ensemble::new(trees, &features, cardinalities.clone());
+        let mut tables = [(); 3].map(|()| Table::new(&ensemble));
+        for (feature, &codes) in cardinalities.iter().enumerate() {
+            for code in 0..codes as Code {
+                let texts = representatives(discretizer, feature, code);
+                for (table, text) in tables.iter_mut().zip(&texts) {
+                    table.set(feature, code, &view.numbers(feature, text)?);
+                }
+            }
+            if let Some(numbers) = view.missing(feature) {
+                tables.iter_mut().for_each(|table| table.set(feature, OPEN, &numbers));
+            }
+        }
+        let [lowest, highest, median] = tables;
+        Ok(Self { ensemble, lowest, highest, median })
+    }
+
+    pub(super) fn typical<'a>(&'a self, stand_in: Option<&'a NeuralClassifier>) -> TreeClassifier<'a> {
+        TreeClassifier::new(&self.ensemble, self.median.clone(), stand_in)
+    }
+
+    pub(super) fn of_person(
+        &self,
+        view: &View<'_>,
+        cells: &[&str],
+        factual: &[Code],
+        representative: Representative,
+    ) -> Result<TreeClassifier<'_>, CellError> {
+        let mut table = self.median.clone();
+        for (feature, (&own, cell)) in factual.iter().zip(cells).enumerate() {
+            match representative {
+                Representative::Any | Representative::Nearest => {
+                    table.take_around(feature, own, &self.highest, &self.lowest);
+                }
+                Representative::Farthest => table.take_around(feature, own, &self.lowest, &self.highest),
+                Representative::Median => {}
+            }
+            table.set(feature, own, &view.numbers(feature, cell)?);
+        }
+        Ok(TreeClassifier::new(&self.ensemble, table, None))
+    }
+}
