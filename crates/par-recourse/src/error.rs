@@ -18,12 +18,14 @@ pub enum Error {
     #[error(transparent)]
     Given(#[from] GivenError),
     /// The classifier that was given has no score for a row.
-    #[error("{place}: {source}")]
-    Row {
+    #[error(
+        "{place}: the classifier's log-odds are {found}, expected a number\nhint: see that numbers are scaled as the classifier expects them, and say under `missing` in the inputs what a missing cell is"
+    )]
+    NoScore {
         /// The row.
         place: par_data::table::Place,
-        /// Why.
-        source: Box<RowError>,
+        /// What it gives.
+        found: f64,
     },
     /// A cell holds no score.
     #[error(

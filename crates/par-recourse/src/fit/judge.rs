@@ -10,7 +10,7 @@ use crate::classifier::{
     Classifier, DeployedClassifier, GivenClassifier, History, NeuralClassifier, Threshold, probability,
     youden_threshold,
 };
-use crate::error::{Error, RowError};
+use crate::error::Error;
 use crate::metrics::Mean;
 
 /// What is known of the classifier before the fit.
@@ -199,13 +199,12 @@ fn given_scores(
         let batch = batch?;
         let score = |row: usize| {
             let cells: Vec<&str> = columns.features.iter().map(|&column| batch.cell(row, column)).collect();
-            let log_odds = given.log_odds(&cells).map_err(RowError::from);
-            let source = match log_odds {
-                Ok(log_odds) if log_odds.is_finite() => return Ok(probability(log_odds)),
-                Ok(found) => RowError::NoScore { found },
-                Err(source) => source,
-            };
-            Err(Error::Row { place: batch.place(row), source: Box::new(source) })
+            let place = || batch.place(row);
+            match given.log_odds(&cells) {
+                Ok(log_odds) if log_odds.is_finite() => Ok(probability(log_odds)),
+                Ok(found) => Err(Error::NoScore { place: place(), found }),
+                Err(source) => Err(par_data::Error::Cell { place: place(), source }.into()),
+            }
         };
         let judged: Vec<Result<f64, Error>> = (0..batch.rows()).into_par_iter().map(score).collect();
         for score in judged {

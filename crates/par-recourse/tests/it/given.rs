@@ -171,7 +171,7 @@ fn a_cell_that_is_no_score_is_named() {
     let text = scored(false).replacen(",0.999340653\n", ",1.5\n", 1);
     let recourse = Recourse::new(german_credit::schema(), quick()).with_scores("score", 22);
     let error = recourse.fit(|| Ok(table(&text))).expect_err("no score").to_string();
-    assert!(error.starts_with("t.csv: line 2, column `score`: expected a score from 0 to 1"), "{error}");
+    assert!(error.starts_with("t.csv, line 2, column `score`: expected a score from 0 to 1"), "{error}");
 }
 
 #[test]
