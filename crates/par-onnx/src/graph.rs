@@ -149,7 +149,7 @@ impl Graph {
         let Some(output) = output else {
             return Err(Error::NoOutput { found: choice.output.clone().unwrap_or_default(), known });
         };
-        lower::model(self, widths, &output.name, choice)
+        lower::model(self, widths, output, choice)
     }
 
     pub(crate) fn proto(&self) -> &GraphProto {

@@ -28,7 +28,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use crate::error::Error;
-use crate::graph::{Choice, Graph, InputKind};
+use crate::graph::{Choice, Graph, InputKind, Output};
 use crate::model::Model;
 use crate::node::{self, Node};
 use crate::proto::{GraphProto, NodeProto};
@@ -126,7 +126,12 @@ pub(crate) struct Lowering {
 }
 
 /// The model that gives the score of an output, whose name is one of the graph's.
-pub(crate) fn model(graph: &Graph, widths: &[usize], output: &str, choice: &Choice) -> Result<Model, Error> {
+pub(crate) fn model(
+    graph: &Graph,
+    widths: &[usize],
+    output: &Output,
+    choice: &Choice,
+) -> Result<Model, Error> {
     let mut lowering = Lowering::default();
     let proto = graph.proto();
     let mut tensors: BTreeMap<&str, Rc<Tensor>> = BTreeMap::new();
@@ -144,7 +149,7 @@ pub(crate) fn model(graph: &Graph, widths: &[usize], output: &str, choice: &Choi
         tensors.insert(&input.name, Rc::new(Tensor { shape, kind, elements }));
         width += own;
     }
-    let needed = needed(proto, output);
+    let needed = needed(proto, &output.name);
     let functions = graph.functions();
     let constants: BTreeMap<&str, _> = proto.initializer.iter().map(|own| (own.name.as_str(), own)).collect();
     for (index, own) in proto.node.iter().enumerate().filter(|(index, _)| needed[*index]) {
@@ -168,8 +173,8 @@ pub(crate) fn model(graph: &Graph, widths: &[usize], output: &str, choice: &Choi
             tensors.insert(name, Rc::new(tensor));
         }
     }
-    let Some(scores) = tensors.get(output) else {
-        return Err(Error::Undefined { node: "the end of the graph".into(), tensor: output.into() });
+    let Some(scores) = tensors.get(output.name.as_str()) else {
+        return Err(Error::Undefined { node: "the end of the graph".into(), tensor: output.name.clone() });
     };
     lowering.end(width, output, scores, choice)
 }

@@ -160,8 +160,6 @@ pub enum Comparison {
 pub enum Link {
     /// Log-odds.
     LogOdds,
-    /// Minus the log-odds.
-    MinusLogOdds,
     /// A probability.
     Probability,
     /// The probability of the other class.
@@ -216,7 +214,7 @@ impl Source {
         steps.fold(first, |x, step| step.number(x))
     }
 
-    /// Whether it is a x + b of a number.
+    /// Whether it is a x + b of a number that is not missing.
     pub fn is_affine(&self) -> bool {
         let affine = |step: &Step| {
             matches!(
@@ -226,8 +224,7 @@ impl Source {
                     | Step::SubtractFrom(_)
                     | Step::Multiply(_)
                     | Step::Divide(_)
-                    | Step::Replace(..)
-            )
+            ) || matches!(step, Step::Replace(from, _) if from.is_nan())
         };
         self.steps.iter().all(affine)
     }
@@ -243,7 +240,8 @@ impl Step {
             Self::Divide(a) => x / a,
             Self::Equals(a) => f32::from(u8::from(x == *a)),
             Self::Lookup(pairs, other) => {
-                pairs.iter().find(|(own, _)| *own == x).map_or(*other, |(_, number)| *number)
+                let is_meant = |(own, _): &&(f32, f32)| *own == x || (own.is_nan() && x.is_nan());
+                pairs.iter().find(is_meant).map_or(*other, |(_, number)| *number)
             }
             Self::EqualsText(_) | Self::LookupText(..) => f32::NAN,
             Self::Replace(from, to) => {
@@ -373,7 +371,6 @@ impl Link {
         };
         match self {
             Self::LogOdds => sum,
-            Self::MinusLogOdds => -sum,
             Self::Probability => logit(sum),
             Self::OtherProbability => -logit(sum),
         }

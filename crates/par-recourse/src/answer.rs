@@ -112,6 +112,8 @@ pub struct Way {
     pub distance: f64,
     /// How it was found.
     pub method: Method,
+    /// Which value of its bin each changed code stands for. What is proved is proved for these values.
+    pub representative: Representative,
     /// How much likelier, in nats, a row with at most as many changes could be; zero when it is proved that
     /// there is none, absent when nobody looked. A further way is judged among those that leave out a change
     /// of every way before it.
@@ -182,7 +184,8 @@ pub struct NotFound {
 pub enum Reason {
     /// Locks and constraints leave nothing to change.
     NothingToChange,
-    /// Every row within the limits is denied: this is proved.
+    /// Every row within the limits is denied: this is proved, of bins for their nearest, median and farthest values where
+    /// the classifier looks at values.
     OutOfReach,
     /// The search ended before it found a way or proved that there is none.
     SearchEnded,

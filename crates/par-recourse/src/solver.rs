@@ -168,7 +168,8 @@ impl Solver<'_> {
         }
         let mask = bundle.constraints.mask(factual, &request.locks);
         let proposals = self.proposals(&mask, bundle.config.answers.proposals);
-        let mut without = None;
+        let mut first = None;
+        let mut is_proved = true;
         for &representative in bundle.classifier.representatives() {
             let classifier = bundle.classifier.of_person(cells, factual, representative)?;
             let person = Person { cells, mask: &mask, classifier: &*classifier, representative };
@@ -176,16 +177,15 @@ impl Solver<'_> {
             if let Some(found) = self.found(person, probability, &search, &proposals, request) {
                 return Ok(Answer::Found(found));
             }
-            without.get_or_insert(search);
+            is_proved &= search.is_proved();
+            first.get_or_insert((classifier, representative));
             if mask.free_features() == 0 {
                 break;
             }
         }
-        let search = without.expect("a classifier has representatives");
-        let representative = bundle.classifier.representatives()[0];
-        let classifier = bundle.classifier.of_person(cells, factual, representative)?;
+        let (classifier, representative) = first.expect("codes stand for something");
         let person = Person { cells, mask: &mask, classifier: &*classifier, representative };
-        Ok(Answer::NotFound(self.not_found(person, probability, &search, request)))
+        Ok(Answer::NotFound(self.not_found(person, probability, is_proved, request)))
     }
 
     /// The generator's most probable legal row as cells, whether or not it is accepted: what `generate` offers where it
@@ -222,7 +222,7 @@ impl Solver<'_> {
         let answers = &self.bundle.config.answers;
         let budget = self.budget(person, request);
         let mut search = self.search(&self.problem(person, budget, &[]), proposals, request.method);
-        self.verify(person, &mut search.frontier);
+        self.verify(person, &mut search);
         let searches_on = match request.method {
             Method::Generate => false,
             Method::Refine => answers.search == LocalSearch::Swap,
@@ -234,23 +234,34 @@ impl Solver<'_> {
         if search.frontier.candidates().is_empty() && searches_on && !looked_through {
             let least = budget + usize::from(search.is_proved());
             search = self.search_deeper(person, least, most);
-            self.verify(person, &mut search.frontier);
+            self.verify(person, &mut search);
         }
         search
     }
 
-    /// Keeps the candidates whose rows, as they are written down, the classifier itself accepts.
-    fn verify(&self, person: Person<'_>, frontier: &mut Frontier) {
+    /// Keeps the candidates whose rows, as they are written down, the classifier itself accepts. If one has to go, the
+    /// search has proved nothing: what it passed over for it was never looked at.
+    fn verify(&self, person: Person<'_>, search: &mut Search) {
         // Over codes the classifier is itself.
-        if person.representative != Representative::Any {
-            frontier.retain(|candidate| {
-                let mut cells: Vec<String> = person.cells.iter().map(ToString::to_string).collect();
-                for change in self.changes(person, candidate, person.representative) {
-                    cells[change.feature] = change.value.text().to_string();
-                }
-                self.score(&cells).is_ok_and(|probability| probability >= self.bundle.threshold)
-            });
+        if person.representative == Representative::Any {
+            return;
         }
+        let before = search.frontier.candidates().len();
+        search.frontier.retain(|candidate| {
+            let mut cells: Vec<String> = person.cells.iter().map(ToString::to_string).collect();
+            for change in self.changes(person, candidate, person.representative) {
+                cells[change.feature] = change.value.text().to_string();
+            }
+            self.score(&cells).is_ok_and(|probability| probability >= self.offered_from())
+        });
+        if search.frontier.candidates().len() < before {
+            search.gaps = None;
+        }
+    }
+
+    /// The probability from which on a row is offered.
+    fn offered_from(&self) -> f64 {
+        self.bundle.classifier.offered_from(self.bundle.threshold)
     }
 
     /// The probability that a row as a table writes it is accepted.
@@ -293,7 +304,7 @@ impl Solver<'_> {
         Problem {
             mask: person.mask,
             classifier: person.classifier,
-            threshold: self.bundle.threshold + self.bundle.classifier.margin(),
+            threshold: self.offered_from(),
             budget,
             taken,
         }
@@ -388,7 +399,7 @@ impl Solver<'_> {
         let features = |way: &Way| way.changes.iter().map(|change| change.feature).collect::<Vec<usize>>();
         let taken: Vec<Vec<usize>> = ways.iter().map(features).collect();
         let mut search = self.search(&self.problem(person, budget, &taken), proposals, method);
-        self.verify(person, &mut search.frontier);
+        self.verify(person, &mut search);
         let best = search.frontier.choice(self.bundle.config.answers.price)?;
         Some(self.way(person, best, method, search.gap(best)))
     }
@@ -412,7 +423,7 @@ impl Solver<'_> {
         }
         // What counts is the row as it is written down, not the codes it was found as.
         let probability = self.score(&cells).expect("a decoded row can be encoded");
-        assert!(probability >= bundle.threshold, "a decoded recourse is accepted");
+        assert!(probability >= self.offered_from(), "a decoded recourse is accepted");
         if person.representative == Representative::Nearest {
             let anywhere = self.changes(person, candidate, Representative::Any);
             if self.accepts_throughout(&cells, &anywhere) {
@@ -429,6 +440,7 @@ impl Solver<'_> {
             similarity,
             distance,
             method,
+            representative: person.representative,
             gap,
         }
     }
@@ -463,27 +475,28 @@ impl Solver<'_> {
             .collect();
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         let least = given.least_log_odds(&cells, &ranges);
-        least.is_some_and(|least| probability(least) >= self.bundle.threshold)
+        least.is_some_and(|least| probability(least) >= self.offered_from())
     }
 
     fn not_found(
         &mut self,
         person: Person<'_>,
         probability: f64,
-        search: &Search,
+        is_proved: bool,
         request: &Request,
     ) -> NotFound {
         let (free, budget) = (person.mask.free_features(), self.budget(person, request));
         let reason = match request.method {
             _ if free == 0 => Reason::NothingToChange,
             Method::Generate => Reason::ProposalsDenied,
-            _ if search.is_proved() => Reason::OutOfReach,
+            _ if is_proved => Reason::OutOfReach,
             _ => Reason::SearchEnded,
         };
         let mut not_found = NotFound { probability, reason, needs_changes: None, obstacles: Vec::new() };
         if reason != Reason::ProposalsDenied {
             if request.budget.is_some() && free > budget {
-                let deeper = self.search_deeper(person, budget + 1, free);
+                let mut deeper = self.search_deeper(person, budget + 1, free);
+                self.verify(person, &mut deeper);
                 not_found.needs_changes = deeper.frontier.candidates().first().map(|found| found.changes);
             }
             if not_found.needs_changes.is_none() {
@@ -542,12 +555,13 @@ impl Solver<'_> {
             let known =
                 swap::search(&problem, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
             *nodes = nodes.saturating_sub(self.memory.passes(person.cells.len()));
-            if !known.candidates().is_empty() {
-                return true;
-            }
-            search = self.prove(&problem, known, OBSTACLE_NODES[0].min(*nodes));
+            search = match known.candidates() {
+                [] => self.prove(&problem, known, OBSTACLE_NODES[0].min(*nodes)),
+                _ => Search { frontier: known, gaps: None, nodes: 0 },
+            };
             *nodes -= search.nodes;
         }
+        self.verify(Person { mask: &mask, ..person }, &mut search);
         !search.frontier.candidates().is_empty()
     }
 }
@@ -574,15 +588,7 @@ impl Bundle {
         code: Code,
         representative: Representative,
     ) -> Change {
-        let decoded = self.discretizer.decode(feature, code, own, cell);
-        let value = match (decoded, representative) {
-            (Decoded::Interval { nearest, .. }, Representative::Nearest) => Decoded::Number(nearest),
-            (Decoded::Interval { median, .. }, Representative::Median) => Decoded::Number(median),
-            (Decoded::Interval { lowest, highest, .. }, Representative::Farthest) => {
-                Decoded::Number(if code < own { lowest } else { highest })
-            }
-            (decoded, _) => decoded,
-        };
+        let value = representative.told(self.discretizer.decode(feature, code, own, cell), code < own);
         let described = &self.schema().features()[feature];
         let label = |text: &str| described.labels.get(text).map_or(text, String::as_str).to_string();
         let mut to = match &value {

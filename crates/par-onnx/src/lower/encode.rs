@@ -81,7 +81,8 @@ impl Lowering {
         } else {
             let (numbers, texts) = (node.integers("cats_int64s"), node.texts("cats_strings")?);
             let categories = if texts.is_empty() {
-                Ok(numbers.iter().map(|&own| Step::Equals(own as f32)).collect())
+                let steps = numbers.iter().map(|&own| Ok(Step::Equals(whole(node, own)?)));
+                Ok(steps.collect::<Result<Vec<_>, Error>>()?)
             } else {
                 Err(texts)
             };
@@ -157,8 +158,10 @@ impl Lowering {
             let found = format!("{} keys and {} values", keys.len(), values.len());
             return Err(node.operand(&found, "as many of each"));
         }
-        let is_whole =
-            node.attribute("values_int64s").is_some() || !node.texts("classes_strings")?.is_empty();
+        let values_kind = node.tensor("values_tensor").map(Tensor::read).transpose()?.map(|own| own.kind);
+        let is_whole = node.attribute("values_int64s").is_some()
+            || values_kind == Some(Kind::Integer)
+            || !node.texts("classes_strings")?.is_empty();
         let default = match node.tensor("default_tensor").map(Tensor::read).transpose()? {
             Some(default) => default.constants().and_then(|own| own.first().copied()).unwrap_or(0.0) as f32,
             None if is_whole => node.integer("default_int64", -1) as f32,
@@ -299,6 +302,15 @@ enum Labels {
     Texts(Vec<Rc<str>>),
 }
 
+/// A category that is a whole number, if it is one of those that single precision tells apart.
+fn whole(node: &Node<'_>, category: i64) -> Result<f32, Error> {
+    const MOST: u64 = 1 << 24;
+    if category.unsigned_abs() > MOST {
+        return Err(node.operand(&format!("the category {category}"), "whole numbers up to 16777216"));
+    }
+    Ok(category as f32)
+}
+
 impl Labels {
     fn read(node: &Node<'_>, name: &str) -> Result<Self, Error> {
         if let Some(tensor) = node.tensor(&format!("{name}_tensor")) {
@@ -316,8 +328,10 @@ impl Labels {
         if !texts.is_empty() {
             return Ok(Self::Texts(texts));
         }
-        let integers = node.integers(&format!("{name}_int64s")).iter().map(|&number| number as f32);
-        Ok(Self::Numbers(integers.chain(node.floats(&format!("{name}_floats")).iter().copied()).collect()))
+        let integers = node.integers(&format!("{name}_int64s"));
+        let mut numbers = integers.iter().map(|&own| whole(node, own)).collect::<Result<Vec<f32>, _>>()?;
+        numbers.extend_from_slice(node.floats(&format!("{name}_floats")));
+        Ok(Self::Numbers(numbers))
     }
 
     fn len(&self) -> usize {

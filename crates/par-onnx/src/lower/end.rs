@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use crate::error::Error;
-use crate::graph::{Choice, Scale};
+use crate::graph::{Choice, Output, Scale};
 use crate::lower::Lowering;
 use crate::lower::affine::{Basis, Form};
 use crate::lower::trees::Split;
@@ -15,10 +15,11 @@ impl Lowering {
     pub(super) fn end(
         &mut self,
         width: usize,
-        output: &str,
+        output: &Output,
         scores: &Tensor,
         choice: &Choice,
     ) -> Result<Model, Error> {
+        let (output, ends_in) = (output.name.as_str(), output.scale);
         let columns = |found: String| Error::Columns { output: output.into(), found };
         let scale = |found: &str, hint: &str, told| {
             Err(Error::Scale { output: output.into(), told, found: found.into(), hint: hint.into() })
@@ -57,7 +58,7 @@ impl Lowering {
                     .iter()
                     .any(|(column, _)| self.ensembles[*column as usize / 2].are_probabilities),
             };
-        if form.basis != Basis::Trees && choice.scale == Some(Scale::Probability) {
+        if form.basis != Basis::Trees && choice.scale.unwrap_or(ends_in) == Scale::Probability {
             let hint = "\nhint: export the sigmoid or softmax too, or say that they are log-odds";
             return scale("numbers that may be anything", hint, Scale::Probability);
         }

@@ -130,7 +130,7 @@ impl Lowering {
             let width = result.shape[axis];
             let bound =
                 |bound: f64| if bound < 0.0 { bound + width as f64 } else { bound }.clamp(0.0, width as f64);
-            if step < 1.0 {
+            if step.is_nan() || step < 1.0 {
                 return Err(node.operand(&format!("a step of {step}"), "at least 1"));
             }
             let indices: Vec<usize> =

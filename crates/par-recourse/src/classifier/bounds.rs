@@ -28,6 +28,15 @@ pub(super) fn log_odds_bounds(classifier: &NeuralClassifier, ball: &Ball) -> (f6
     (lower - slack, upper + slack)
 }
 
+/// Bounds that also hold wherever between the centre and the alternatives of its features a row lies: every bound is a sum of
+/// functions that are convex along each of these ways.
+pub(super) fn hull_bounds(classifier: &NeuralClassifier, ball: &Ball) -> (f64, f64) {
+    match ball.changes {
+        0 => log_odds_bounds(classifier, ball),
+        changes => relaxed(classifier, &Reach::new(classifier, ball, changes)),
+    }
+}
+
 /// How far single precision may be off for every unit of every layer, in a row as in its bounds.
 ///
 /// A sum of n terms is off by less than n roundings of the sum of their magnitudes. Bounds add up the

@@ -5,6 +5,7 @@ use par_data::CellError;
 
 use super::given::file_hash;
 use super::{Classifier, GivenClassifier, NeuralClassifier, Representative};
+use crate::error::RowError;
 
 /// The classifier whose decisions recourse has to turn.
 #[derive(Clone, Debug)]
@@ -42,7 +43,7 @@ impl DeployedClassifier {
         cells: &[&str],
         factual: &[Code],
         representative: Representative,
-    ) -> Result<Box<dyn Classifier + '_>, CellError> {
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
         match self {
             Self::Trained(network) | Self::StandIn { network, .. } => Ok(Box::new(network)),
             Self::Given(given) => given.of_person(cells, factual, representative),
@@ -66,11 +67,12 @@ impl DeployedClassifier {
         }
     }
 
-    /// How far above the threshold an answer has to be.
-    pub(crate) fn margin(&self) -> f64 {
+    /// The probability from which on a row is offered, given that from which on it is accepted.
+    pub(crate) fn offered_from(&self, threshold: f64) -> f64 {
         match self {
-            Self::Trained(_) | Self::StandIn { .. } => 0.0,
-            Self::Given(_) => MARGIN,
+            Self::Trained(_) | Self::StandIn { .. } => threshold,
+            // Near one there may be no room for the margin.
+            Self::Given(_) => (threshold + MARGIN).min(f64::midpoint(threshold, 1.0)),
         }
     }
 

@@ -9,7 +9,7 @@ mod network;
 mod trees;
 
 use par_circuit::Code;
-use par_data::{CellError, Discretizer, Schema, UNKNOWN};
+use par_data::{CellError, Decoded, Discretizer, Schema, UNKNOWN};
 use par_onnx::{Body, Graph, Model, TreeNode, Value};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -18,6 +18,7 @@ use self::network::NetworkTables;
 use self::trees::TreeTables;
 use super::inputs::{Encoding, Inputs, InputsError};
 use super::{Classifier, NeuralClassifier};
+use crate::error::RowError;
 
 /// Which value of its bin a code stands for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,6 +35,30 @@ pub enum Representative {
     Farthest,
 }
 
+impl Representative {
+    /// Of what stands for the lowest and for the highest values of bins, that of the bins below a person's own and of those
+    /// above it; neither for medians.
+    fn sides<T>(self, lowest: T, highest: T) -> Option<(T, T)> {
+        match self {
+            Self::Any | Self::Nearest => Some((highest, lowest)),
+            Self::Farthest => Some((lowest, highest)),
+            Self::Median => None,
+        }
+    }
+
+    /// What a person is told of another code, which is below their own or above it.
+    pub(crate) fn told(self, decoded: Decoded, is_below: bool) -> Decoded {
+        match (decoded, self) {
+            (Decoded::Interval { nearest, .. }, Self::Nearest) => Decoded::Number(nearest),
+            (Decoded::Interval { median, .. }, Self::Median) => Decoded::Number(median),
+            (Decoded::Interval { lowest, highest, .. }, Self::Farthest) => {
+                Decoded::Number(if is_below { lowest } else { highest })
+            }
+            (decoded, _) => decoded,
+        }
+    }
+}
+
 /// Why a file is no classifier for a table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -47,12 +72,25 @@ pub enum GivenError {
     /// A category of the schema cannot be turned into an input.
     #[error(transparent)]
     Cell(#[from] CellError),
+    /// What it says of all codes does not fit into the memory.
+    #[error(
+        "{codes} codes times {width} numbers of the classifier are too many, expected at most {MOST_NUMBERS}\nhint: use fewer bins"
+    )]
+    TooLarge {
+        /// Codes of all features.
+        codes: usize,
+        /// What it takes for each of them.
+        width: usize,
+    },
     /// Its score of some row would be no number.
     #[error(
         "the classifier's score of some rows is no number\nhint: say under `missing` in the inputs what a missing cell is, and see that numbers are scaled as the classifier expects them"
     )]
     NoScore,
 }
+
+/// What is kept for all codes together, at most: a quarter of a gigabyte for each of three tables.
+const MOST_NUMBERS: usize = 1 << 26;
 
 /// A classifier that was given as an ONNX file, and how a row becomes its inputs.
 #[derive(Clone, Debug)]
@@ -89,6 +127,14 @@ impl GivenClassifier {
         let mut sources = vec![Vec::new(); discretizer.domains().len()];
         for (source, this) in model.sources().iter().enumerate() {
             sources[encoding.feature(this.input)].push(source);
+        }
+        let codes: usize = discretizer.cardinalities().iter().sum();
+        let width = match model.body() {
+            Body::Layers(layers) => layers.dense[0].biases.len(),
+            Body::Trees(_) => model.sources().len(),
+        };
+        if codes.saturating_mul(width) > MOST_NUMBERS {
+            return Err(GivenError::TooLarge { codes, width });
         }
         let view = View { encoding: &encoding, model: &model, sources: &sources };
         let tables = match model.body() {
@@ -183,13 +229,13 @@ impl GivenClassifier {
     /// The classifier over codes for one person, whose cells have the codes `factual`.
     ///
     /// # Errors
-    /// When a cell cannot be turned into an input.
+    /// When a cell cannot be turned into an input, or is a number that no score can be computed with.
     pub(crate) fn of_person(
         &self,
         cells: &[&str],
         factual: &[Code],
         representative: Representative,
-    ) -> Result<Box<dyn Classifier + '_>, CellError> {
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
         let view = self.view();
         Ok(match &self.tables {
             Tables::Network(tables) => Box::new(tables.of_person(&view, cells, factual, representative)?),
@@ -245,19 +291,20 @@ impl View<'_> {
 
 /// The lowest, the highest and the median value that a code stands for, as a table writes them.
 fn representatives(discretizer: &Discretizer, feature: usize, code: Code) -> [String; 3] {
-    use par_data::Decoded::{Category, Interval, Number, Unchanged};
     match discretizer.decode(feature, code, UNKNOWN, "") {
-        Interval { lowest, highest, median, .. } => [lowest, highest, median].map(|number| number.text),
-        Number(number) => [(); 3].map(|()| number.text.clone()),
-        Category { value, .. } => [(); 3].map(|()| value.clone()),
-        Unchanged { .. } => unreachable!("no code is the unknown one"),
+        Decoded::Interval { lowest, highest, median, .. } => {
+            [lowest, highest, median].map(|number| number.text)
+        }
+        Decoded::Number(number) => [(); 3].map(|()| number.text.clone()),
+        Decoded::Category { value, .. } => [(); 3].map(|()| value.clone()),
+        Decoded::Unchanged { .. } => unreachable!("no code is the unknown one"),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use par_circuit::Ball;
-    use par_data::{Batch, Decoded, DiscretizerConfig, german_credit};
+    use par_data::{Batch, DiscretizerConfig, german_credit};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -322,13 +369,7 @@ mod tests {
         ) -> Vec<String> {
             let write = |feature: usize| {
                 let decoded = self.discretizer.decode(feature, row[feature], own[feature], cells[feature]);
-                match (decoded, representative) {
-                    (Decoded::Interval { median, .. }, Representative::Median) => median.text,
-                    (Decoded::Interval { lowest, highest, .. }, Representative::Farthest) => {
-                        if row[feature] < own[feature] { lowest.text } else { highest.text }
-                    }
-                    (decoded, _) => decoded.text().to_string(),
-                }
+                representative.told(decoded, row[feature] < own[feature]).text().to_string()
             };
             (0..row.len()).map(write).collect()
         }

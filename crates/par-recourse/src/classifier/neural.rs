@@ -71,8 +71,9 @@ impl NeuralClassifier {
 
     /// Whether the log-odds of every row are finite.
     pub(super) fn is_finite(&self) -> bool {
-        // No value of any row is larger than what the slack is a share of.
-        self.network.parameters().iter().chain(&self.slack).all(|number| number.is_finite())
+        // No value of any row is larger than what the slack is a share of. All numbers are looked at, many at once.
+        let numbers = self.network.parameters().iter().chain(&self.slack);
+        numbers.fold(true, |finite, number| finite & number.is_finite())
     }
 
     /// Number of codes of all features, widths of the hidden layers, and 1 for the log-odds.

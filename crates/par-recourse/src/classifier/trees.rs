@@ -348,8 +348,8 @@ mod tests {
                     numbers.push((0..=codes).map(number).collect());
                 }
             }
-            let links = [Link::LogOdds, Link::MinusLogOdds, Link::Probability, Link::OtherProbability];
-            let link = links[rng.random_range(0..4)];
+            let links = [Link::LogOdds, Link::Probability, Link::OtherProbability];
+            let link = links[rng.random_range(0..links.len())];
             let mut trees = Trees { nodes: Vec::new(), roots: Vec::new(), base: 0.25, link };
             for _ in 0..count {
                 trees.roots.push(trees.nodes.len() as u32);

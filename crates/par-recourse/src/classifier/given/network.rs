@@ -8,15 +8,14 @@ use par_circuit::{Ball, Code, OPEN};
 use par_data::{CellError, Discretizer};
 use par_onnx::{Dense, Layers};
 
-use super::super::neural::offsets;
-use super::super::{Classifier, NeuralClassifier};
+use super::super::{Classifier, NeuralClassifier, bounds};
 use super::{Representative, View, representatives};
+use crate::error::RowError;
 use crate::network::Network;
 
 /// A network for nobody in particular, and what it takes to make it one person's.
 #[derive(Clone, Debug)]
 pub(super) struct NetworkTables {
-    offsets: Vec<usize>,
     /// The sums that a bin adds when it stands for its lowest value, `[code][unit]`.
     lowest: Vec<f32>,
     /// When it stands for its highest.
@@ -66,11 +65,10 @@ impl NetworkTables {
             parameters.extend_from_slice(&dense.biases);
         }
         let network = Network::from_parameters(&widths, parameters).expect("layers fit each other");
-        let offsets = offsets(&cardinalities);
         let typical = NeuralClassifier::new(cardinalities, network, layers.activations.clone());
         let finite = typical.is_finite()
             && [&lowest, &highest].iter().all(|table| table.iter().all(|sum| sum.is_finite()));
-        Ok(finite.then_some(Self { offsets, lowest, highest, typical, missing, weights }))
+        Ok(finite.then_some(Self { lowest, highest, typical, missing, weights }))
     }
 
     pub(super) fn typical(&self) -> &NeuralClassifier {
@@ -83,12 +81,8 @@ impl NetworkTables {
         cells: &[&str],
         factual: &[Code],
         representative: Representative,
-    ) -> Result<NeuralClassifier, CellError> {
-        let (below, above) = match representative {
-            Representative::Any | Representative::Nearest => (Some(&self.highest), Some(&self.lowest)),
-            Representative::Farthest => (Some(&self.lowest), Some(&self.highest)),
-            Representative::Median => (None, None),
-        };
+    ) -> Result<NeuralClassifier, RowError> {
+        let sides = representative.sides(&self.lowest, &self.highest);
         let width = self.weights.biases.len();
         let typical = self.typical.first_layer();
         let (mut codes, mut biases) = (typical.weights.to_vec(), typical.biases.to_vec());
@@ -99,22 +93,19 @@ impl NetworkTables {
                 biases.iter_mut().zip(own_sums).for_each(|(bias, sum)| *bias += sum);
                 continue;
             }
-            let start = self.offsets[feature] * width;
+            let start = self.typical.offsets[feature] * width;
             let place = start + usize::from(own) * width;
             let end = start + self.typical.cardinalities()[feature] * width;
-            if let Some(table) = below {
-                codes[start..place].copy_from_slice(&table[start..place]);
-            }
-            if let Some(table) = above {
-                codes[place + width..end].copy_from_slice(&table[place + width..end]);
+            if let Some((below, above)) = sides {
+                codes[start..place].copy_from_slice(&below[start..place]);
+                codes[place + width..end].copy_from_slice(&above[place + width..end]);
             }
             codes[place..place + width].iter_mut().zip(own_sums).for_each(|(to, sum)| *to = sum);
         }
-        Ok(self.typical.over(self.typical.cardinalities().to_vec(), codes, biases))
+        let classifier = self.typical.over(self.typical.cardinalities().to_vec(), codes, biases);
+        if classifier.is_finite() { Ok(classifier) } else { Err(RowError::NoScore { found: f64::INFINITY }) }
     }
-}
 
-impl NetworkTables {
     /// See [`GivenClassifier::least_log_odds`](super::GivenClassifier::least_log_odds).
     pub(super) fn least_log_odds(
         &self,
@@ -128,7 +119,7 @@ impl NetworkTables {
             biases.iter_mut().zip(own).for_each(|(bias, sum)| *bias += sum);
         }
         // The ends of every range are two codes of a small table, the cell itself is neither. What a number adds is a
-        // line, and bounds over both ends of a line hold for all between them.
+        // line.
         let mut ends = Vec::with_capacity(2 * ranges.len() * biases.len());
         for &(feature, texts) in ranges {
             let is_line = |&source: &usize| view.model.sources()[source].is_affine();
@@ -145,7 +136,7 @@ impl NetworkTables {
             self.typical.over(vec![2; ranges.len()], ends, biases.iter().map(|&bias| bias as f32));
         let mut ball = Ball::new(classifier.cardinalities(), vec![OPEN; ranges.len()], ranges.len());
         (0..ranges.len()).for_each(|range| ball.offer(range, &[0, 1]));
-        Some(classifier.log_odds_bounds(&ball).0)
+        classifier.is_finite().then(|| bounds::hull_bounds(&classifier, &ball).0)
     }
 }
 

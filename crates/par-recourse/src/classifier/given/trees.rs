@@ -7,6 +7,7 @@ use par_onnx::Trees;
 use super::super::NeuralClassifier;
 use super::super::trees::{Ensemble, Table, TreeClassifier};
 use super::{Representative, View, representatives};
+use crate::error::RowError;
 
 /// An ensemble, and what its sources are when bins stand for their lowest, highest and median values.
 #[derive(Clone, Debug)]
@@ -51,15 +52,11 @@ impl TreeTables {
         cells: &[&str],
         factual: &[Code],
         representative: Representative,
-    ) -> Result<TreeClassifier<'_>, CellError> {
+    ) -> Result<TreeClassifier<'_>, RowError> {
         let mut table = self.median.clone();
         for (feature, (&own, cell)) in factual.iter().zip(cells).enumerate() {
-            match representative {
-                Representative::Any | Representative::Nearest => {
-                    table.take_around(feature, own, &self.highest, &self.lowest);
-                }
-                Representative::Farthest => table.take_around(feature, own, &self.lowest, &self.highest),
-                Representative::Median => {}
+            if let Some((below, above)) = representative.sides(&self.lowest, &self.highest) {
+                table.take_around(feature, own, below, above);
             }
             table.set(feature, own, &view.numbers(feature, cell)?);
         }
