@@ -4,212 +4,23 @@
 //! is the same for everybody is prepared once, an [`Ensemble`]; a [`Table`] of what the codes stand for makes it
 //! one person's [`TreeClassifier`].
 
+mod ensemble;
 mod pairs;
 mod pruned;
+mod table;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use par_circuit::{Ball, Code};
-use par_onnx::{Comparison, Link, TreeNode, Trees};
 
+pub(super) use self::ensemble::Ensemble;
 use self::pruned::Pruned;
+pub(super) use self::table::Table;
 use super::{Classifier, NeuralClassifier};
 
-/// Trees that are walked abreast, so that the processor need not wait for one after the other.
-const LANES: usize = 8;
-
-/// Where some tree is deeper, nothing is said of balls. Learners hardly go beyond fifty; walks over trees are
-/// recursive.
+/// Where some tree is deeper, nothing is said of balls, since walks to all their leaves are recursive. Learners hardly
+/// go beyond fifty.
 const DEEPEST: usize = 1_000;
-
-/// Trees in the form in which they are walked.
-#[derive(Clone, Debug)]
-pub(super) struct Ensemble {
-    cardinalities: Vec<usize>,
-    /// The feature of every source, in the order of a [`Table`]: features ascending.
-    features: Vec<u32>,
-    /// Tree by tree, `yes` right after its branch.
-    nodes: Vec<Node>,
-    /// Whole [`LANES`]: the last are leaves that add nothing.
-    roots: Vec<u32>,
-    base: f64,
-    link: Link,
-    depth: usize,
-}
-
-/// A branch, or a leaf that goes to itself.
-#[derive(Clone, Copy, Debug)]
-struct Node {
-    /// The value of a leaf. Of a branch two numbers: `yes` if that of the source is neither below the first (the lower
-    /// half) nor above the second.
-    bits: u64,
-    /// Twice the source, plus one where what is not a number goes to `yes`. A leaf has one that is never a number.
-    source: u32,
-    /// Where `no` goes.
-    no: u32,
-}
-
-impl Node {
-    fn low(&self) -> f32 {
-        f32::from_bits(self.bits as u32)
-    }
-
-    fn high(&self) -> f32 {
-        f32::from_bits((self.bits >> 32) as u32)
-    }
-
-    fn source(&self) -> usize {
-        (self.source >> 1) as usize
-    }
-
-    fn holds_for_missing(&self) -> bool {
-        self.source & 1 == 1
-    }
-
-    #[inline(always)]
-    fn holds(&self, number: f32) -> bool {
-        (self.low() <= number) & (number <= self.high()) | number.is_nan() & self.holds_for_missing()
-    }
-}
-
-impl Ensemble {
-    /// `features` says of every source of the trees which feature it is made of.
-    ///
-    /// # Panics
-    /// When a source or a node is not there, or a node has two parents.
-    pub(super) fn new(trees: &Trees, features: &[u32], cardinalities: Vec<usize>) -> Self {
-        let mut order: Vec<usize> = (0..features.len()).collect();
-        order.sort_by_key(|&source| features[source]);
-        let mut places = vec![0; features.len()];
-        order.iter().enumerate().for_each(|(place, &source)| places[source] = place as u32);
-        let mut ensemble = Self {
-            cardinalities,
-            features: order.iter().map(|&source| features[source]).collect(),
-            nodes: Vec::with_capacity(trees.nodes.len() + 1),
-            roots: Vec::with_capacity(trees.roots.len().next_multiple_of(LANES)),
-            base: trees.base,
-            link: trees.link,
-            depth: 0,
-        };
-        for &root in &trees.roots {
-            ensemble.roots.push(ensemble.nodes.len() as u32);
-            ensemble.push_tree(trees, root, &places);
-        }
-        // To a sum of numbers minus zero adds nothing, not even a sign.
-        let nothing = ensemble.nodes.len() as u32;
-        ensemble.push_leaf(-0.0);
-        ensemble.roots.resize(trees.roots.len().next_multiple_of(LANES), nothing);
-        ensemble
-    }
-
-    fn push_tree(&mut self, trees: &Trees, root: u32, places: &[u32]) {
-        // Nodes to come, each with the branch whose `no` it is, and its depth.
-        let mut rest = vec![(root, None, 0)];
-        while let Some((node, parent, depth)) = rest.pop() {
-            let place = self.nodes.len();
-            assert!(place < trees.nodes.len(), "no node of a tree has two parents");
-            self.depth = self.depth.max(depth);
-            if let Some(parent) = parent {
-                let parent: &mut Node = &mut self.nodes[parent];
-                parent.no = place as u32;
-            }
-            match trees.nodes[node as usize] {
-                TreeNode::Leaf(value) => self.push_leaf(value),
-                TreeNode::Branch { source, comparison, yes, no, missing } => {
-                    let [low, high] = match comparison {
-                        Comparison::AtMost(a) => [f32::NEG_INFINITY, a],
-                        Comparison::Equals(a) => [a, a],
-                    };
-                    let bits = u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32;
-                    let source = places[source as usize] << 1 | u32::from(missing);
-                    self.nodes.push(Node { bits, source, no: 0 });
-                    rest.push((no, Some(place), depth + 1));
-                    rest.push((yes, None, depth + 1));
-                }
-            }
-        }
-    }
-
-    fn push_leaf(&mut self, value: f64) {
-        let never = (self.features.len() as u32) << 1;
-        self.nodes.push(Node { bits: value.to_bits(), source: never, no: self.nodes.len() as u32 });
-    }
-
-    fn is_leaf(&self, node: &Node) -> bool {
-        node.source() == self.features.len()
-    }
-
-    /// The leaves that the numbers of the sources, and one that is none, lead to.
-    #[inline]
-    fn leaves(&self, roots: &[u32], numbers: &[f32]) -> [f64; LANES] {
-        let mut places: [u32; LANES] = roots.try_into().expect("roots come in whole lanes");
-        loop {
-            let mut moved = 0;
-            for place in &mut places {
-                let node = &self.nodes[*place as usize];
-                let next = if node.holds(numbers[node.source()]) { *place + 1 } else { node.no };
-                moved |= next ^ *place;
-                *place = next;
-            }
-            if moved == 0 {
-                return places.map(|place| f64::from_bits(self.nodes[place as usize].bits));
-            }
-        }
-    }
-}
-
-/// What every source of an ensemble is, for every code of its feature.
-#[derive(Clone, Debug, PartialEq)]
-pub(super) struct Table {
-    /// Of every feature, where it begins, how many sources are made of it, and how many codes it has.
-    shapes: Vec<[usize; 3]>,
-    /// `[feature][code][source]`; the last code is the unknown one.
-    numbers: Vec<f32>,
-}
-
-impl Table {
-    /// A table of what is not a number.
-    pub(super) fn new(ensemble: &Ensemble) -> Self {
-        let mut shapes: Vec<[usize; 3]> = ensemble.cardinalities.iter().map(|&codes| [0, 0, codes]).collect();
-        ensemble.features.iter().for_each(|&feature| shapes[feature as usize][1] += 1);
-        let mut end = 0;
-        for [start, sources, codes] in &mut shapes {
-            *start = end;
-            end += *sources * (*codes + 1);
-        }
-        Self { shapes, numbers: vec![f32::NAN; end] }
-    }
-
-    /// Says what the sources of a feature are, in their order, when it has a code, or none: [`par_circuit::OPEN`].
-    pub(super) fn set(&mut self, feature: usize, code: Code, numbers: &[f32]) {
-        let place = self.place(feature, code);
-        self.numbers[place..place + self.shapes[feature][1]].copy_from_slice(numbers);
-    }
-
-    /// Takes what is said of the codes of a feature below `own` from one table, and above it from another.
-    pub(super) fn take_around(&mut self, feature: usize, own: Code, below: &Self, above: &Self) {
-        let [start, sources, codes] = self.shapes[feature];
-        let place = self.place(feature, own);
-        let end = start + sources * codes;
-        self.numbers[start..place].copy_from_slice(&below.numbers[start..place]);
-        if place < end {
-            let after = place + sources..end;
-            self.numbers[after.clone()].copy_from_slice(&above.numbers[after]);
-        }
-    }
-
-    #[inline]
-    fn place(&self, feature: usize, code: Code) -> usize {
-        let [start, sources, codes] = self.shapes[feature];
-        start + sources * usize::from(code).min(codes)
-    }
-
-    /// The numbers of a feature's sources.
-    #[inline]
-    fn numbers(&self, feature: usize, code: Code) -> &[f32] {
-        &self.numbers[self.place(feature, code)..][..self.shapes[feature][1]]
-    }
-}
 
 /// An ensemble for one person.
 #[derive(Debug)]
@@ -266,14 +77,12 @@ impl Classifier for TreeClassifier<'_> {
     }
 
     fn log_odds(&self, row: &[Code]) -> f64 {
-        let Ensemble { features, roots, base, link, .. } = self.ensemble;
-        let mut numbers = Vec::with_capacity(features.len() + 1);
+        let mut numbers = Vec::with_capacity(self.ensemble.features.len() + 1);
         for (feature, &code) in row.iter().enumerate() {
             numbers.extend_from_slice(self.table.numbers(feature, code));
         }
         numbers.push(f32::NAN);
-        let leaves = roots.chunks_exact(LANES).flat_map(|roots| self.ensemble.leaves(roots, &numbers));
-        link.log_odds(base + leaves.sum::<f64>())
+        self.ensemble.log_odds(&numbers)
     }
 
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
@@ -308,6 +117,7 @@ impl Classifier for TreeClassifier<'_> {
 #[cfg(test)]
 mod tests {
     use par_circuit::OPEN;
+    use par_onnx::{Comparison, Link, TreeNode, Trees};
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -555,28 +365,6 @@ mod tests {
     }
 
     #[test]
-    fn codes_around_the_own_one_are_taken_from_two_tables() {
-        let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let ensemble = Forest::new(&mut rng, vec![4, 2], 1).ensemble();
-        let sources = Table::new(&ensemble).numbers(0, 0).len();
-        let filled = |number: f32| {
-            let mut table = Table::new(&ensemble);
-            for code in [0, 1, 2, 3, OPEN] {
-                table.set(0, code, &vec![number; sources]);
-            }
-            table
-        };
-        let taken = |own| {
-            let mut table = filled(0.0);
-            table.take_around(0, own, &filled(-1.0), &filled(1.0));
-            [0, 1, 2, 3, OPEN].map(|code| table.numbers(0, code)[0])
-        };
-        assert_eq!(taken(0), [0.0, 1.0, 1.0, 1.0, 0.0]);
-        assert_eq!(taken(2), [-1.0, -1.0, 0.0, 1.0, 0.0]);
-        assert_eq!(taken(3), [-1.0, -1.0, -1.0, 0.0, 0.0]);
-    }
-
-    #[test]
     fn a_tree_of_any_depth_scores_and_says_nothing_of_balls() {
         let depth = 100_000;
         let nodes = (0..depth).flat_map(|place| {
@@ -594,25 +382,6 @@ mod tests {
         assert_eq!(classifier.log_odds_bounds(&ball), (2.0, 2.0));
         ball.offer(0, &[1]);
         assert_eq!(classifier.log_odds_bounds(&ball), (f64::NEG_INFINITY, f64::INFINITY));
-    }
-
-    #[test]
-    #[should_panic(expected = "no node of a tree has two parents")]
-    fn a_node_with_two_parents_is_refused() {
-        let branch = TreeNode::Branch {
-            source: 0,
-            comparison: Comparison::AtMost(0.0),
-            yes: 1,
-            no: 1,
-            missing: false,
-        };
-        let trees = Trees {
-            nodes: vec![branch, TreeNode::Leaf(1.0)],
-            roots: vec![0],
-            base: 0.0,
-            link: Link::LogOdds,
-        };
-        Ensemble::new(&trees, &[0], vec![2]);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use par_circuit::{Ball, Code};
 
-use super::{Ensemble, Table};
+use super::{Ensemble, Table, ensemble};
 
 /// A feature with more codes than a word has bits is not followed.
 const MOST_CODES: usize = u64::BITS as usize;
@@ -207,51 +207,37 @@ struct Growth<'a> {
 }
 
 impl Growth<'_> {
-    /// Adds what is below a node of the ensemble.
+    /// Adds what is below a place of the ensemble.
     fn grow(&mut self, mut place: usize) {
-        let Self { ensemble, answers, alive, nodes } = self;
         loop {
-            let node = &ensemble.nodes[place];
-            if ensemble.is_leaf(node) {
-                nodes.push(Node::Leaf(f64::from_bits(node.bits)));
+            let node = &self.ensemble.nodes[place];
+            if self.ensemble.is_leaf(node) {
+                self.nodes.push(Node::Leaf(node.value()));
                 return;
             }
-            let feature = ensemble.features[node.source()];
-            let this = nodes.len();
-            let Some(yes) = answers.yes(node) else {
-                nodes.push(Node::Either { no: 0 });
-                return self.grow_both(this, place, None);
-            };
-            let before = alive[feature as usize];
-            match before & yes {
-                0 => place = node.no as usize,
-                all if all == before => place += 1,
-                yes => {
-                    nodes.push(Node::Branch { feature, no: 0, yes });
-                    return self.grow_both(this, place, Some((feature as usize, yes)));
-                }
+            let feature = self.ensemble.features[node.source()];
+            let answer = self.answers.yes(node);
+            let before = self.alive[feature as usize];
+            let (yes, no) = answer.map_or((before, before), |yes| (before & yes, before & !yes));
+            if no == 0 {
+                place += 1;
+            } else if yes == 0 {
+                place = node.no();
+            } else {
+                let this = self.nodes.len();
+                self.nodes.push(Node::Leaf(0.0));
+                self.alive[feature as usize] = yes;
+                self.grow(place + 1);
+                let next = self.nodes.len() as u32;
+                self.nodes[this] = match answer {
+                    Some(_) => Node::Branch { feature, no: next, yes },
+                    None => Node::Either { no: next },
+                };
+                self.alive[feature as usize] = no;
+                self.grow(node.no());
+                self.alive[feature as usize] = before;
+                return;
             }
-        }
-    }
-
-    /// Adds both children of a node, which stands at `this` already.
-    fn grow_both(&mut self, this: usize, place: usize, split: Option<(usize, u64)>) {
-        let before = split.map(|(feature, yes)| {
-            let before = self.alive[feature];
-            self.alive[feature] = yes;
-            (feature, before, before & !yes)
-        });
-        self.grow(place + 1);
-        let next = self.nodes.len() as u32;
-        if let Node::Branch { no, .. } | Node::Either { no } = &mut self.nodes[this] {
-            *no = next;
-        }
-        if let Some((feature, _, rest)) = before {
-            self.alive[feature] = rest;
-        }
-        self.grow(self.ensemble.nodes[place].no as usize);
-        if let Some((feature, before, _)) = before {
-            self.alive[feature] = before;
         }
     }
 }
@@ -312,7 +298,7 @@ impl Answers {
     }
 
     /// The bits of the codes for which a branch goes to `yes`; `None` where its feature is not followed.
-    fn yes(&self, node: &super::Node) -> Option<u64> {
+    fn yes(&self, node: &ensemble::Node) -> Option<u64> {
         let source = self.sources[node.source()].as_ref()?;
         let blocks = &self.numbers[source.blocks.clone()];
         let (low, high) = (node.low(), node.high());

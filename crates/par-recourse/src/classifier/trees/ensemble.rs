@@ -1,0 +1,181 @@
+//! Trees as they are walked by one row.
+
+use par_onnx::{Comparison, Link, TreeNode, Trees};
+
+/// Trees that are walked abreast, so that the processor need not wait for one after the other.
+const LANES: usize = 8;
+
+/// Trees whose sources belong to features, prepared for everybody.
+#[derive(Clone, Debug)]
+pub(crate) struct Ensemble {
+    pub(super) cardinalities: Vec<usize>,
+    /// The feature of every source, ascending. Sources of one feature keep their order.
+    pub(super) features: Vec<u32>,
+    /// Tree by tree, `yes` right after its branch.
+    pub(super) nodes: Vec<Node>,
+    /// Whole [`LANES`]: the last are leaves that add nothing.
+    pub(super) roots: Vec<u32>,
+    pub(super) base: f64,
+    pub(super) link: Link,
+    /// Of the deepest leaf.
+    pub(super) depth: usize,
+}
+
+/// A branch, or a leaf that goes to itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Node {
+    /// The value of a leaf. Of a branch two numbers: `yes` if that of the source is neither below the first (the lower
+    /// half) nor above the second.
+    bits: u64,
+    /// Twice the source, plus one where what is not a number goes to `yes`. A leaf has one that is never a number.
+    source: u32,
+    /// Where `no` goes.
+    no: u32,
+}
+
+impl Node {
+    pub(super) fn value(&self) -> f64 {
+        f64::from_bits(self.bits)
+    }
+
+    pub(super) fn low(&self) -> f32 {
+        f32::from_bits(self.bits as u32)
+    }
+
+    pub(super) fn high(&self) -> f32 {
+        f32::from_bits((self.bits >> 32) as u32)
+    }
+
+    pub(super) fn source(&self) -> usize {
+        (self.source >> 1) as usize
+    }
+
+    pub(super) fn no(&self) -> usize {
+        self.no as usize
+    }
+
+    pub(super) fn holds_for_missing(&self) -> bool {
+        self.source & 1 == 1
+    }
+
+    /// In one piece, so that it becomes no jump.
+    #[inline(always)]
+    fn holds(&self, number: f32) -> bool {
+        (self.low() <= number) & (number <= self.high()) | number.is_nan() & self.holds_for_missing()
+    }
+}
+
+impl Ensemble {
+    /// `features` says of every source of the trees which feature it belongs to.
+    ///
+    /// # Panics
+    /// When a source or a node is not there, or a node has two parents.
+    pub(crate) fn new(trees: &Trees, features: &[u32], cardinalities: Vec<usize>) -> Self {
+        let mut order: Vec<usize> = (0..features.len()).collect();
+        order.sort_by_key(|&source| features[source]);
+        let mut places = vec![0; features.len()];
+        order.iter().enumerate().for_each(|(place, &source)| places[source] = place as u32);
+        let mut ensemble = Self {
+            cardinalities,
+            features: order.iter().map(|&source| features[source]).collect(),
+            nodes: Vec::with_capacity(trees.nodes.len() + 1),
+            roots: Vec::with_capacity(trees.roots.len().next_multiple_of(LANES)),
+            base: trees.base,
+            link: trees.link,
+            depth: 0,
+        };
+        for &root in &trees.roots {
+            ensemble.roots.push(ensemble.nodes.len() as u32);
+            ensemble.push_tree(trees, root, &places);
+        }
+        // To a sum of numbers minus zero adds nothing, not even a sign.
+        let nothing = ensemble.nodes.len() as u32;
+        ensemble.push_leaf(-0.0);
+        ensemble.roots.resize(trees.roots.len().next_multiple_of(LANES), nothing);
+        ensemble
+    }
+
+    fn push_tree(&mut self, trees: &Trees, root: u32, places: &[u32]) {
+        // Nodes to come, each with the branch whose `no` it is, and its depth.
+        let mut rest: Vec<(u32, Option<usize>, usize)> = vec![(root, None, 0)];
+        while let Some((node, parent, depth)) = rest.pop() {
+            let place = self.nodes.len();
+            assert!(place < trees.nodes.len(), "no node of a tree has two parents");
+            self.depth = self.depth.max(depth);
+            if let Some(parent) = parent {
+                self.nodes[parent].no = place as u32;
+            }
+            match trees.nodes[node as usize] {
+                TreeNode::Leaf(value) => self.push_leaf(value),
+                TreeNode::Branch { source, comparison, yes, no, missing } => {
+                    let [low, high] = match comparison {
+                        Comparison::AtMost(a) => [f32::NEG_INFINITY, a],
+                        Comparison::Equals(a) => [a, a],
+                    };
+                    let bits = u64::from(low.to_bits()) | u64::from(high.to_bits()) << 32;
+                    let source = places[source as usize] << 1 | u32::from(missing);
+                    self.nodes.push(Node { bits, source, no: 0 });
+                    rest.push((no, Some(place), depth + 1));
+                    rest.push((yes, None, depth + 1));
+                }
+            }
+        }
+    }
+
+    fn push_leaf(&mut self, value: f64) {
+        let never = (self.features.len() as u32) << 1;
+        self.nodes.push(Node { bits: value.to_bits(), source: never, no: self.nodes.len() as u32 });
+    }
+
+    pub(super) fn is_leaf(&self, node: &Node) -> bool {
+        node.source() == self.features.len()
+    }
+
+    /// The log-odds of the numbers of the sources, in their order here, and of one that is none. As the trees say
+    /// themselves, to the bit.
+    pub(super) fn log_odds(&self, numbers: &[f32]) -> f64 {
+        let leaves = self.roots.chunks_exact(LANES).flat_map(|roots| self.leaves(roots, numbers));
+        self.link.log_odds(self.base + leaves.sum::<f64>())
+    }
+
+    #[inline]
+    fn leaves(&self, roots: &[u32], numbers: &[f32]) -> [f64; LANES] {
+        let mut places: [u32; LANES] = roots.try_into().expect("roots come in whole lanes");
+        loop {
+            let mut moved = 0;
+            for place in &mut places {
+                let node = &self.nodes[*place as usize];
+                let next = if node.holds(numbers[node.source()]) { *place + 1 } else { node.no };
+                moved |= next ^ *place;
+                *place = next;
+            }
+            if moved == 0 {
+                return places.map(|place| self.nodes[place as usize].value());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "no node of a tree has two parents")]
+    fn a_node_with_two_parents_is_refused() {
+        let branch = TreeNode::Branch {
+            source: 0,
+            comparison: Comparison::AtMost(0.0),
+            yes: 1,
+            no: 1,
+            missing: false,
+        };
+        let trees = Trees {
+            nodes: vec![branch, TreeNode::Leaf(1.0)],
+            roots: vec![0],
+            base: 0.0,
+            link: Link::LogOdds,
+        };
+        Ensemble::new(&trees, &[0], vec![2]);
+    }
+}
