@@ -61,7 +61,7 @@ impl ClassifierOptions {
         let Some(path) = &self.classifier else { return Ok(bundle) };
         let (file, origin) = (read(path)?, path.display());
         let (found, expected) = (file_hash(&file), bundle.classifier().hash());
-        if found == expected {
+        if found == expected && self.inputs.is_none() {
             return Ok(bundle);
         }
         if !self.other_classifier {

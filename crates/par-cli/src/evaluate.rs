@@ -90,6 +90,8 @@ struct ModelFacts {
     seed: u64,
     immutable: Option<Vec<String>>,
     training_rows: [usize; 2],
+    /// Whether the classifier itself judges the answers.
+    verified: bool,
 }
 
 impl ModelFacts {
@@ -103,6 +105,7 @@ impl ModelFacts {
             seed: config.seed,
             immutable: config.immutable.clone(),
             training_rows: card.rows,
+            verified: bundle.classifier().verifies(),
         }
     }
 }
@@ -115,6 +118,12 @@ impl Report {
         facts.add("denied", grouped(*denied));
         facts.add("possible", format!("{}, those that exact finds a recourse for", grouped(*possible)));
         facts.add("refined", format!("{} of these have one by refine too", number(refined)));
+        if !self.model.verified {
+            facts.add(
+                "unverified",
+                "what is valid is so by a network that imitates the classifier".to_string(),
+            );
+        }
         facts.add("seconds", format!("{:.2}", self.seconds));
 
         let mut lines = vec![

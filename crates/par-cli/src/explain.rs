@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use par_data::Batch;
-use par_recourse::{Answer, Bundle, Found, NotFound, Way};
+use par_recourse::classifier::DeployedClassifier;
+use par_recourse::{Answer, Bundle, Found, NotFound, Reason, Way};
 
 use crate::aligned::{Side, aligned, grouped};
 use crate::classifier_file::ClassifierOptions;
@@ -161,7 +162,7 @@ fn proof(rank: usize, way: &Way) -> Option<String> {
         _ => format!("no other row with {}, but for the ways before,", words::changes(way.changes.len())),
     };
     Some(match way.is_optimal() {
-        true => format!("proved: {others} is likelier"),
+        true => format!("proved: {others} is likelier{}", words::proved_for(way.representative)),
         false => format!("{others} is more than {:.2} times as likely", gap.exp()),
     })
 }
@@ -182,6 +183,9 @@ fn alternatives(frontier: &[DescribedPoint]) -> Result<String> {
 
 fn no_way(bundle: &Bundle, not_found: &NotFound) -> Result<String> {
     let mut text = format!("\nno way was found: {}\n", words::reason(not_found.reason));
+    if not_found.reason == Reason::OutOfReach && matches!(bundle.classifier(), DeployedClassifier::Given(_)) {
+        text += "of bins, the nearest, the median and the farthest values were tried\n";
+    }
     if let Some(remedy) = words::remedy(bundle.schema(), not_found) {
         writeln!(text, "what would have to give: {remedy}")?;
     }

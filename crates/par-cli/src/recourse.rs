@@ -215,6 +215,8 @@ struct Tally {
     rows: u64,
     accepted: u64,
     found: u64,
+    /// Of those found, how many the classifier itself has not seen.
+    unverified: u64,
     not_found: u64,
     errors: u64,
     /// What the first error says, and where.
@@ -226,7 +228,10 @@ impl Tally {
         self.rows += 1;
         match &person.answer {
             Ok(Answer::Accepted { .. }) => self.accepted += 1,
-            Ok(Answer::Found(_)) => self.found += 1,
+            Ok(Answer::Found(found)) => {
+                self.found += 1;
+                self.unverified += u64::from(!found.verified);
+            }
             Ok(Answer::NotFound(_)) => self.not_found += 1,
             Err(error) => {
                 self.errors += 1;
@@ -239,6 +244,7 @@ impl Tally {
         self.rows += other.rows;
         self.accepted += other.accepted;
         self.found += other.found;
+        self.unverified += other.unverified;
         self.not_found += other.not_found;
         self.errors += other.errors;
         self.first_error = self.first_error.take().or(other.first_error);
@@ -254,11 +260,12 @@ struct Summary {
 
 impl Summary {
     fn text(&self) -> String {
-        let Tally { rows, accepted, found, not_found, errors, first_error } = &self.tally;
+        let Tally { rows, accepted, found, unverified, not_found, errors, first_error } = &self.tally;
         let mut facts = Facts::default();
         facts.add("rows", grouped(*rows));
         facts.add("accepted", grouped(*accepted));
-        facts.add("recourse found", grouped(*found));
+        let doubt = if *unverified > 0 { ", unverified: the classifier itself was not asked" } else { "" };
+        facts.add("recourse found", format!("{}{doubt}", grouped(*found)));
         facts.add("not found", grouped(*not_found));
         if let Some(error) = first_error {
             facts.add("errors", format!("{}, the first: {}", grouped(*errors), words::without_hint(error)));

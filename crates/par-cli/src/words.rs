@@ -2,6 +2,7 @@
 
 use par_data::schema::{Monotone, Rule};
 use par_data::{Feature, Restriction, Schema};
+use par_recourse::classifier::Representative;
 use par_recourse::{NotFound, Obstacle, Reason};
 
 /// A cell as a person reads it: the label of a category, a number with its unit.
@@ -28,6 +29,16 @@ pub(crate) fn percentile(share: f64) -> String {
     match (100.0 * share).floor() {
         0.0 => "likelier than less than 1 % of accepted people".to_string(),
         percent => format!("likelier than {percent} % of accepted people"),
+    }
+}
+
+/// What a proof is about, where the classifier looks at the values behind bins.
+pub(crate) fn proved_for(representative: Representative) -> &'static str {
+    match representative {
+        Representative::Any => "",
+        Representative::Nearest => " where bins are entered at their nearest values",
+        Representative::Median => " where bins stand for their medians",
+        Representative::Farthest => " where bins are entered at their farthest values",
     }
 }
 

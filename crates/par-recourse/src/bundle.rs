@@ -53,8 +53,8 @@ pub struct Card {
     pub classes: [String; 2],
     /// How many training rows each of the two had.
     pub rows: [usize; 2],
-    /// How many training rows the classifier denies.
-    pub denies: usize,
+    /// How many training rows the classifier denies, where they were asked.
+    pub denies: Option<usize>,
     /// The share of rows for which a network that stands in for the classifier decides as it does, where there is
     /// one: rows kept back from it, or drawn anew.
     #[serde(default)]
@@ -184,7 +184,8 @@ impl Bundle {
     /// When the file cannot be read, or the inputs fit neither it nor the schema.
     pub fn with_classifier(&self, file: Vec<u8>, inputs: Inputs) -> Result<Self, GivenError> {
         let given = GivenClassifier::new(file, inputs, &self.discretizer)?;
-        Ok(Self { classifier: DeployedClassifier::Given(Box::new(given)), ..self.clone() })
+        let card = Card { denies: None, agreement: None, auc: None, accuracy: None, ..self.card.clone() };
+        Ok(Self { card, classifier: DeployedClassifier::Given(Box::new(given)), ..self.clone() })
     }
 
     /// Reads a bundle from a file.

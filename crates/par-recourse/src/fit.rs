@@ -10,7 +10,8 @@ use self::judge::{Judged, Supplied};
 use crate::bundle::{self, Bundle, Card};
 use crate::classifier::inputs::Inputs;
 use crate::classifier::{
-    Classifier, DeployedClassifier, Epoch, NeuralClassifier, accuracy, auc, probability, youden_threshold,
+    Classifier, DeployedClassifier, Epoch, NeuralClassifier, Threshold, accuracy, auc, probability,
+    youden_threshold,
 };
 use crate::config::{Config, Density};
 use crate::error::Error;
@@ -83,7 +84,7 @@ impl Recourse {
     }
 
     /// Imitates a classifier of which only the scores of the training rows are known, in a column of the table: its name,
-    /// and its position. Answers cannot be verified then.
+    /// and its position. Answers cannot be verified then. Cells are classes of the label, or else probabilities of acceptance.
     #[must_use]
     pub fn with_scores(self, name: &str, position: usize) -> Self {
         Self { supplied: Supplied::Scores { column: name.to_string(), position }, ..self }
@@ -136,7 +137,8 @@ impl Recourse {
         if let DeployedClassifier::Given(given) = &mut classifier
             && !given.is_differentiable()
         {
-            let stand_in = self.stand_in(given, [&accepted.circuit, &denied.circuit], threshold, progress)?;
+            let circuits = [&accepted.circuit, &denied.circuit];
+            let stand_in = judge::stand_in(config, given, circuits, threshold, progress)?;
             given.set_stand_in(Some(stand_in.network));
             (history, agreement) = (stand_in.history, Some(stand_in.agreement));
         }
@@ -146,7 +148,7 @@ impl Recourse {
             classes: self.classes(favourable),
             rows: [true, false]
                 .map(|class| labels.unwrap_or(&decisions).iter().filter(|own| **own == class).count()),
-            denies: decisions.iter().filter(|accepted| !**accepted).count(),
+            denies: Some(decisions.iter().filter(|accepted| !**accepted).count()),
             agreement,
             held_out: [accepted.held_out, denied.held_out],
             auc: labels.and_then(|labels| auc(&scores, labels)),
@@ -188,7 +190,9 @@ impl Recourse {
     /// The position of the favourable class where there are labels, which only a classifier that is known by its
     /// decisions can do without.
     fn labels(&self, columns: &Columns) -> Result<Option<usize>, Error> {
-        let is_needed = matches!(self.supplied, Supplied::Nothing) || self.config.density == Density::Labels;
+        let is_needed = matches!(self.supplied, Supplied::Nothing)
+            || self.config.density == Density::Labels
+            || self.config.classifier.threshold == Threshold::Youden;
         if is_needed || columns.label.is_some() { self.favourable().map(Some) } else { Ok(None) }
     }
 
@@ -213,8 +217,8 @@ impl Recourse {
             .map_err(|source| Error::Circuit { class, source })
     }
 
-    /// The threshold by Youden's J on rows that neither bins nor classifier have seen: what a fit takes for the
-    /// threshold `"youden"`.
+    /// The threshold by Youden's J on rows that neither bins nor classifier have seen: what a fit that trains the classifier
+    /// takes for the threshold `"youden"`. For a classifier that was supplied it is chosen on all rows, by its own scores.
     ///
     /// # Errors
     /// As [`Recourse::fit`].
@@ -410,12 +414,22 @@ impl Bundle {
         };
         config.check()?;
         let constraints = bundle::constraints(&self.discretizer, &config)?;
+        let (mut card, mut classifier) = (self.card.clone(), self.classifier.clone());
+        if let DeployedClassifier::Given(given) = &mut classifier
+            && !given.is_differentiable()
+            && given.stand_in().is_none()
+        {
+            let circuits = [&self.accepted, &self.denied];
+            let stand_in = judge::stand_in(&config, given, circuits, self.threshold, progress)?;
+            given.set_stand_in(Some(stand_in.network));
+            (card.classifier, card.agreement) = (stand_in.history, Some(stand_in.agreement));
+        }
         let parts = Parts {
             config,
-            card: self.card.clone(),
+            card,
             discretizer: self.discretizer.clone(),
             constraints,
-            classifier: self.classifier.clone(),
+            classifier,
             threshold: self.threshold,
             accepted: self.accepted.clone(),
             denied: self.denied.clone(),

@@ -547,6 +547,19 @@ mod tests {
         }
     }
 
+    /// |x| − 0.5 is high at both ends and low between them.
+    #[test]
+    fn bounds_over_the_hull_hold_between_the_ends() {
+        let parameters = vec![-1.0, 1.0, 1.0, -1.0, 0.0, 0.0, 1.0, 1.0, -0.5];
+        let classifier =
+            NeuralClassifier::from_parameters(vec![2], &[2], parameters).expect("two codes, two units");
+        let mut ball = Ball::new(&[2], vec![OPEN], 1);
+        ball.offer(0, &[0, 1]);
+        assert_eq!([[0], [1]].map(|row| classifier.log_odds(&row)), [0.5, 0.5]);
+        let (lower, _) = hull_bounds(&classifier, &ball);
+        assert!(lower <= -0.5, "{lower}");
+    }
+
     #[test]
     fn linear_scores_are_bounded_exactly() {
         let classifier = NeuralClassifier::from_parameters(

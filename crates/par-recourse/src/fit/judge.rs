@@ -10,6 +10,7 @@ use crate::classifier::{
     Classifier, DeployedClassifier, GivenClassifier, History, NeuralClassifier, Threshold, probability,
     youden_threshold,
 };
+use crate::config::Config;
 use crate::error::Error;
 use crate::metrics::Mean;
 
@@ -88,7 +89,7 @@ impl Recourse {
                 Ok(Judged { classifier, scores, threshold, history, agreement: None })
             }
             Supplied::Scores { column, position } => {
-                let scores = self.read_scores(column, *position, open()?)?;
+                let scores = self.read_scores(column, *position, open)?;
                 let threshold = threshold(&scores)?;
                 let agreement = self.imitated(rows, &scores, threshold)?;
                 let targets: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
@@ -121,71 +122,46 @@ impl Recourse {
         Ok(Mean::share(kept_back.iter().map(agrees), scores.len()))
     }
 
-    /// A network that learns from rows of both circuits what a classifier says of them, and how often it decides the
-    /// same on others.
-    pub(super) fn stand_in(
-        &self,
-        given: &GivenClassifier,
-        circuits: [&Circuit; 2],
-        threshold: f64,
-        progress: &mut dyn FnMut(Stage<'_>),
-    ) -> Result<StandIn, Error> {
-        let seed = self.seed(Part::StandIn);
-        let [to_learn, to_try] = SAMPLES;
-        let typical = given.typical();
-        let sample = |range: std::ops::Range<u64>| {
-            let [accepted, denied] = circuits.map(|circuit| circuit.sampler().rows(range.clone(), seed));
-            let codes: Vec<Code> = [accepted.codes(), denied.codes()].concat();
-            let rows = Dataset::new(circuits[0].cardinalities().to_vec(), codes)?;
-            let width = circuits[0].cardinalities().len();
-            let score = |row: &[Code]| probability(typical.log_odds(row)) as f32;
-            let scores: Vec<f32> = rows.codes().par_chunks_exact(width).map(score).collect();
-            Ok::<_, Error>((rows, scores))
-        };
-        let (rows, targets) = sample(0..to_learn)?;
-        let config = &self.config.classifier;
-        let (network, history) =
-            NeuralClassifier::imitate(&rows, &targets, config, seed, &mut |epoch, losses| {
-                progress(Stage::Classifier(epoch, losses));
-            })?;
-        let (rows, targets) = sample(to_learn..to_learn + to_try)?;
-        let agrees = |(row, &score): (&[Code], &f32)| {
-            (probability(network.log_odds(row)) >= threshold) == (f64::from(score) >= threshold)
-        };
-        let agreement = Mean::share(rows.rows().zip(&targets).map(agrees), targets.len());
-        Ok(StandIn { network, history, agreement })
-    }
-
-    /// The scores in a column: numbers from 0 to 1, or classes of the label.
-    fn read_scores(
+    /// The scores in a column: classes of the label if every cell is one, and otherwise numbers from 0 to 1.
+    fn read_scores<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
         &self,
         column: &str,
         position: usize,
-        batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
+        open: &impl Fn() -> Result<B, par_data::Error>,
     ) -> Result<Vec<f64>, Error> {
-        let label = self.schema.label();
-        let favourable = label.and_then(|_| self.favourable().ok());
-        let score = |cell: &str| {
-            let number = cell.trim().parse::<f64>().ok().filter(|number| (0.0..=1.0).contains(number));
-            number.or_else(|| {
-                let class = label?.classes.iter().position(|class| class == cell.trim())?;
-                Some(f64::from(u8::from(Some(class) == favourable)))
-            })
+        let favourable = self.schema.label().map(|_| self.favourable()).transpose()?;
+        let class = |cell: &str| {
+            let class = self.schema.label()?.classes.iter().position(|class| class == cell.trim())?;
+            Some(f64::from(u8::from(Some(class) == favourable)))
         };
-        let mut scores = Vec::new();
-        for batch in batches {
-            let batch = batch?;
-            for row in 0..batch.rows() {
-                let found = batch.cell(row, position);
-                scores.push(score(found).ok_or_else(|| Error::Score {
-                    place: batch.place(row),
-                    column: column.to_string(),
-                    found: found.to_string(),
-                })?);
-            }
+        let score = |cell: &str| cell.trim().parse().ok().filter(|number: &f64| (0.0..=1.0).contains(number));
+        match scores_by(class, column, position, open()?) {
+            Err(Error::Score { .. }) => scores_by(score, column, position, open()?),
+            classes => classes,
         }
-        Ok(scores)
     }
+}
+
+/// What is made of every cell of a column.
+fn scores_by(
+    score: impl Fn(&str) -> Option<f64>,
+    column: &str,
+    position: usize,
+    batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
+) -> Result<Vec<f64>, Error> {
+    let mut scores = Vec::new();
+    for batch in batches {
+        let batch = batch?;
+        for row in 0..batch.rows() {
+            let found = batch.cell(row, position);
+            scores.push(score(found).ok_or_else(|| Error::Score {
+                place: batch.place(row),
+                column: column.to_string(),
+                found: found.to_string(),
+            })?);
+        }
+    }
+    Ok(scores)
 }
 
 /// What a classifier that was given says of rows as they are written.
@@ -212,4 +188,38 @@ fn given_scores(
         }
     }
     Ok(scores)
+}
+
+/// A network that learns from rows of both circuits what a classifier says of them, and how often it decides the
+/// same on others.
+pub(super) fn stand_in(
+    config: &Config,
+    given: &GivenClassifier,
+    circuits: [&Circuit; 2],
+    threshold: f64,
+    progress: &mut dyn FnMut(Stage<'_>),
+) -> Result<StandIn, Error> {
+    let seed = super::seed(config, Part::StandIn);
+    let [to_learn, to_try] = SAMPLES;
+    let typical = given.typical();
+    let sample = |range: std::ops::Range<u64>| {
+        let [accepted, denied] = circuits.map(|circuit| circuit.sampler().rows(range.clone(), seed));
+        let codes: Vec<Code> = [accepted.codes(), denied.codes()].concat();
+        let rows = Dataset::new(circuits[0].cardinalities().to_vec(), codes)?;
+        let width = circuits[0].cardinalities().len();
+        let score = |row: &[Code]| probability(typical.log_odds(row)) as f32;
+        let scores: Vec<f32> = rows.codes().par_chunks_exact(width).map(score).collect();
+        Ok::<_, Error>((rows, scores))
+    };
+    let (rows, targets) = sample(0..to_learn)?;
+    let (network, history) =
+        NeuralClassifier::imitate(&rows, &targets, &config.classifier, seed, &mut |epoch, losses| {
+            progress(Stage::Classifier(epoch, losses));
+        })?;
+    let (rows, targets) = sample(to_learn..to_learn + to_try)?;
+    let agrees = |(row, &score): (&[Code], &f32)| {
+        (probability(network.log_odds(row)) >= threshold) == (f64::from(score) >= threshold)
+    };
+    let agreement = Mean::share(rows.rows().zip(&targets).map(agrees), targets.len());
+    Ok(StandIn { network, history, agreement })
 }

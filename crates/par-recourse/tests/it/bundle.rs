@@ -2,7 +2,7 @@
 
 use par_recourse::{Answer, Bundle, BundleError};
 
-use crate::{applicants, denied, fit, fitting, german, quick};
+use crate::{applicants, denied, german};
 
 #[test]
 fn a_bundle_comes_back_as_it_was_saved() {
@@ -132,16 +132,3 @@ fn a_bundle_of_version_1_still_answers() {
 }
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/version_1.par");
-
-/// How the fixture was made. Never again: a new version gets a file of its own.
-#[test]
-#[ignore = "writes tests/fixtures/version_1.par"]
-fn write_the_bundle_of_version_1() {
-    let mut config = quick();
-    config.generator.hidden = [8, 8];
-    config.generator.encoder = 4;
-    config.generator.embedding = 4;
-    config.generator.record_every = 20;
-    config.pool.size = 50;
-    fit(fitting::SCHEMA, &fitting::rows(), config).expect("a fit").save(FIXTURE).expect("written");
-}
