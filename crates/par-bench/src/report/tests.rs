@@ -161,6 +161,22 @@ fn quality(sheet: &mut Sheet, fold: usize) {
     }
 }
 
+fn density(sheet: &mut Sheet, fold: usize) {
+    for (place, density) in ["labels", "decisions"].into_iter().enumerate() {
+        let refine = &format!("{density}/refine");
+        judged(sheet, refine, 17.0 + place as f64 + noise(fold), 20 - place, 20);
+        sheet.number(refine, "kept", 0.7 + 0.2 * noise(place + fold), 20 - place);
+        for circuit in ["labels", "decisions", HOSTILE] {
+            sheet.number(refine, Metric::at("nll", &[("circuit", &circuit)]), 17.0 + noise(fold), 20);
+        }
+        for rows in ["favourable", "accepted", "both", HOSTILE] {
+            let at = |name| Metric::at(name, &[("rows", &rows)]);
+            sheet.number(refine, at("nearest"), 3.0 + noise(place), 20);
+            sheet.number(&format!("{density}/circuit"), at("log_likelihood"), -20.0 - noise(fold), 140);
+        }
+    }
+}
+
 fn fairness(sheet: &mut Sheet, fold: usize) {
     let groups = [
         ("sex", "female"),
@@ -237,6 +253,7 @@ fn fixture() -> Figures {
                 training(&mut sheet, fold);
                 robustness(&mut sheet);
                 quality(&mut sheet, fold);
+                density(&mut sheet, fold);
                 fairness(&mut sheet, fold);
             }
             all.extend(sheet.into_figures());

@@ -124,6 +124,35 @@ fn robustness_says_how_every_answer_fares_under_every_new_classifier() {
 }
 
 #[test]
+fn density_measures_as_the_other_experiments_do_and_each_circuit_prefers_its_own_answers() {
+    use Experiment::{Answers, Density, Quality, Robustness};
+    let case = case();
+    let figures = figures(&case, &[Answers, Robustness, Quality, Density]);
+    for fold in case.folds() {
+        let value = |method: &str, metric: &str| {
+            let metric = metric.parse().expect("a measure");
+            value(&figures, fold, method, &metric).expect("a figure")
+        };
+        for metric in ["validity", "score", "sparsity", "similarity", "distance"] {
+            assert_eq!(value("labels/refine", metric), value("refine", metric), "{metric}");
+        }
+        assert_eq!(value("labels/refine", "nll@circuit=labels"), value("refine", "nll"));
+        let likelihood = value("labels/circuit", "log_likelihood@rows=favourable");
+        assert_eq!(likelihood, value("circuit of the accepted", "log_likelihood"));
+        let own = |figure: &&Figure| figure.fold == *fold && figure.metric.key("classifier").is_some();
+        let kept: Vec<f64> =
+            figures.named("applicants", "refine", "kept").filter(own).filter_map(|own| own.value).collect();
+        let mean = kept.iter().sum::<f64>() / kept.len() as f64;
+        assert_eq!(kept.len(), 9);
+        assert!((value("labels/refine", "kept") - mean).abs() < 1e-12);
+        for (circuit, other) in [("labels", "decisions"), ("decisions", "labels")] {
+            let nll = |density: &str| value(&format!("{density}/refine"), &format!("nll@circuit={circuit}"));
+            assert!(nll(circuit) < nll(other), "{circuit}: {} and {}", nll(circuit), nll(other));
+        }
+    }
+}
+
+#[test]
 fn somebody_who_cannot_be_read_is_counted_and_stops_nothing() {
     // Somebody of the first fold has a job that nobody else has.
     let text = applicants().replacen("p0,clerk,", "p0,pilot,", 1);
