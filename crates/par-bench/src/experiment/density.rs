@@ -6,7 +6,9 @@
 //! trained again say (`score`, `kept`), what is changed, and how many codes an answer differs from the nearest real
 //! row of the fold that is good (`nearest@rows=…`). Good means that its label is favourable, that the classifier
 //! accepts it, or both. Somebody's own row is not among those that are near to what they could become.
-//! `…/circuit` is how likely p⁺ finds the same rows.
+//! `…/circuit` is how likely p⁺ finds the same rows. Recourse looks at accepted rows alone, where the p⁺ of the labels has
+//! spent less of what it has than that of the decisions, so rows that are accepted are also measured by what p⁺ makes of
+//! them given that they are (`given=accepted`): log p⁺ less that of all accepted rows together (`accepted`).
 //!
 //! # Paper
 //! It leaves open which of the two p⁺ and p⁻ are.
@@ -23,6 +25,9 @@ use crate::error::Error;
 use crate::figures::{Metric, Sheet};
 use crate::judge::{Judged, Measure};
 use crate::method::Ours;
+
+/// Rows that are drawn to see how many of them the classifier accepts. Where half of them are, that is 0.005 nats off.
+const DRAWS: u64 = 50_000;
 
 /// A bundle, by what its circuits were learned from, and what it tells the people of the fold.
 struct Side<'f> {
@@ -41,6 +46,8 @@ struct Yardsticks {
 /// Rows of the fold that are good in one sense.
 struct Kind {
     name: &'static str,
+    /// Whether the classifier accepts all of them.
+    is_accepted: bool,
     /// Their places among the rows that can be read.
     rows: Vec<usize>,
 }
@@ -66,11 +73,7 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
         add_answers(fold, side, &sides, &yardsticks, sheet);
     }
     for side in &sides {
-        let method = &format!("{}/circuit", side.name);
-        for kind in &yardsticks.kinds {
-            let at = Metric::at("log_likelihood", &[("rows", &kind.name)]);
-            sheet.mean(method, at, kind.log_likelihood(side.bundle.accepted(), &yardsticks.test));
-        }
+        add_circuit(side, &yardsticks, sheet);
     }
     Ok(())
 }
@@ -145,6 +148,24 @@ fn add_answers(
     }
 }
 
+/// How likely one bundle's p⁺ finds good rows.
+fn add_circuit(side: &Side<'_>, Yardsticks { test, kinds, .. }: &Yardsticks, sheet: &mut Sheet) {
+    let (method, bundle) = (&format!("{}/circuit", side.name), side.bundle);
+    let drawn = bundle.accepted().sampler().rows(0..DRAWS, bundle.config().seed);
+    let is_accepted = |row: &[Code]| bundle.probability(row) >= bundle.threshold();
+    let accepted = Mean::share(drawn.rows().map(is_accepted), drawn.len());
+    sheet.mean(method, "accepted", accepted);
+    for kind in kinds {
+        let mean = kind.log_likelihood(bundle.accepted(), test);
+        sheet.mean(method, Metric::at("log_likelihood", &[("rows", &kind.name)]), mean);
+        if kind.is_accepted {
+            let at = Metric::at("log_likelihood", &[("rows", &kind.name), ("given", &"accepted")]);
+            let given = mean.mean.zip(accepted.mean).map(|(mean, share)| mean - share.ln());
+            sheet.mean(method, at, Mean { mean: given, ..mean });
+        }
+    }
+}
+
 /// The share of the classifiers that accept a row; absent of none.
 fn share_of(classifiers: &[(String, NeuralClassifier)], threshold: f64, row: &[Code]) -> Option<f64> {
     let accepts = classifiers.iter().map(|(_, own)| probability(own.log_odds(row)) >= threshold);
@@ -157,14 +178,15 @@ impl Kind {
         let threshold = fold.bundle.threshold();
         let is_accepted = |row: usize| fold.bundle.probability(test.rows.row(row)) >= threshold;
         let accepted: Vec<bool> = (0..test.rows.len()).map(is_accepted).collect();
-        let of = |name, is_good: &dyn Fn(usize) -> bool| Self {
+        let of = |name, is_accepted, is_good: &dyn Fn(usize) -> bool| Self {
             name,
+            is_accepted,
             rows: (0..accepted.len()).filter(|&row| is_good(row)).collect(),
         };
         [
-            of("favourable", &|row| test.accepted[row]),
-            of("accepted", &|row| accepted[row]),
-            of("both", &|row| test.accepted[row] && accepted[row]),
+            of("favourable", false, &|row| test.accepted[row]),
+            of("accepted", true, &|row| accepted[row]),
+            of("both", true, &|row| test.accepted[row] && accepted[row]),
         ]
     }
 
@@ -196,7 +218,7 @@ mod tests {
         let codes = vec![0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 0, 1];
         let rows = Dataset::new(vec![2, 2, 2], codes).expect("codes");
         let test = Labelled { rows, accepted: vec![true; 4] };
-        let kind = |rows: &[usize]| Kind { name: "accepted", rows: rows.to_vec() };
+        let kind = |rows: &[usize]| Kind { name: "accepted", is_accepted: true, rows: rows.to_vec() };
         assert_eq!(kind(&[0, 1, 2]).nearest(&test, 3, &[0, 0, 1]), Some(1));
         assert_eq!(kind(&[0, 1, 2]).nearest(&test, 0, &[1, 1, 1]), Some(0));
         assert_eq!(kind(&[0, 1, 2]).nearest(&test, 1, &[1, 1, 1]), Some(1));
@@ -222,7 +244,7 @@ mod tests {
     fn both_densities_are_measured_whichever_the_case_has() {
         let labels = figures(|_| {});
         assert_eq!(labels, figures(|config| config.density = Density::Decisions));
-        assert_eq!(labels.len(), 2 * (1 + 2 + 4 + 1 + 3) + 2 * 3);
+        assert_eq!(labels.len(), 2 * (1 + 2 + 4 + 1 + 3) + 2 * (1 + 3 + 2));
         let is_there = |figure: &Figure| figure.over > 0 && figure.value.is_some_and(f64::is_finite);
         assert!(labels.iter().all(is_there), "{labels:?}");
         let likelihood =
@@ -250,6 +272,6 @@ mod tests {
         assert!(figures.iter().all(|figure| figure.metric.key("circuit") != Some("decisions")));
         assert_eq!(value(&figures, "labels/refine", "validity"), 0.0);
         let none = figures.iter().filter(|figure| figure.metric.key("rows") == Some("accepted"));
-        assert!(none.clone().count() == 2 && none.clone().all(|figure| figure.value.is_none()));
+        assert!(none.clone().count() == 3 && none.clone().all(|figure| figure.value.is_none()));
     }
 }

@@ -159,6 +159,34 @@ fn density_measures_as_the_other_experiments_do_and_each_circuit_prefers_its_own
 }
 
 #[test]
+fn a_likelihood_given_acceptance_is_by_what_listing_gives_all_accepted_rows() {
+    let mut case = case();
+    case.config.classifier.threshold = Threshold::Fixed(0.9);
+    let figures = figures(&case, &[Experiment::Density]);
+    for name in case.folds() {
+        let Fold { bundle, .. } = Fold::new(&case, name).expect("a fold");
+        let mut rows = vec![Vec::new()];
+        for codes in bundle.discretizer().cardinalities() {
+            let longer = |row: Vec<Code>| (0..codes as Code).map(move |code| [&row[..], &[code]].concat());
+            rows = rows.into_iter().flat_map(longer).collect();
+        }
+        rows.retain(|row| bundle.probability(row) >= bundle.threshold());
+        let listed: f64 =
+            rows.iter().map(|row| bundle.accepted().log_prob(&Evidence::from_row(row)).exp()).sum();
+        let value = |method: &str, metric: &str| {
+            value(&figures, name, method, &metric.parse().expect("a measure")).expect("a figure")
+        };
+        let drawn = value("labels/circuit", "accepted");
+        assert!((drawn - listed).abs() < 0.01, "drawn {drawn}, listed {listed}");
+        for kind in ["accepted", "both"] {
+            let log_likelihood = value("labels/circuit", &format!("log_likelihood@rows={kind}"));
+            let given = value("labels/circuit", &format!("log_likelihood@rows={kind}; given=accepted"));
+            assert!((given - (log_likelihood - drawn.ln())).abs() < 1e-12);
+        }
+    }
+}
+
+#[test]
 fn somebody_who_cannot_be_read_is_counted_and_stops_nothing() {
     // Somebody of the first fold has a job that nobody else has.
     let text = applicants().replacen("p0,clerk,", "p0,pilot,", 1);

@@ -1,5 +1,7 @@
 //! Whether circuits are better learned from labels or from decisions.
 
+use std::fmt::Display;
+
 use super::{after_answered, answered, over_folds};
 use crate::experiment::Experiment;
 use crate::figures::{Figure, Metric, Spread};
@@ -10,26 +12,34 @@ use crate::report::view::View;
 const DENSITIES: [&str; 2] = ["labels", "decisions"];
 
 /// A column: its head, the measure with its place, how it is written.
-type Measure = (&'static str, &'static str, Option<(&'static str, &'static str)>, Unit);
+type Measure = (&'static str, &'static str, &'static [(&'static str, &'static str)], Unit);
 
 const ANSWERS: [Measure; 11] = [
-    ("validity %", "validity", None, Unit::Percent(1)),
-    ("NLL, p⁺ of labels", "nll", Some(("circuit", "labels")), Unit::Plain(2)),
-    ("NLL, p⁺ of decisions", "nll", Some(("circuit", "decisions")), Unit::Plain(2)),
-    ("score", "score", None, Unit::Plain(3)),
-    ("kept %", "kept", None, Unit::Percent(1)),
-    ("sparsity", "sparsity", None, Unit::Plain(2)),
-    ("similarity", "similarity", None, Unit::Plain(2)),
-    ("distance", "distance", None, Unit::Plain(2)),
-    ("nearest favourable", "nearest", Some(("rows", "favourable")), Unit::Plain(2)),
-    ("nearest accepted", "nearest", Some(("rows", "accepted")), Unit::Plain(2)),
-    ("nearest of both", "nearest", Some(("rows", "both")), Unit::Plain(2)),
+    ("validity %", "validity", &[], Unit::Percent(1)),
+    ("NLL, p⁺ of labels", "nll", &[("circuit", "labels")], Unit::Plain(2)),
+    ("NLL, p⁺ of decisions", "nll", &[("circuit", "decisions")], Unit::Plain(2)),
+    ("score", "score", &[], Unit::Plain(3)),
+    ("kept %", "kept", &[], Unit::Percent(1)),
+    ("sparsity", "sparsity", &[], Unit::Plain(2)),
+    ("similarity", "similarity", &[], Unit::Plain(2)),
+    ("distance", "distance", &[], Unit::Plain(2)),
+    ("nearest favourable", "nearest", &[("rows", "favourable")], Unit::Plain(2)),
+    ("nearest accepted", "nearest", &[("rows", "accepted")], Unit::Plain(2)),
+    ("nearest of both", "nearest", &[("rows", "both")], Unit::Plain(2)),
 ];
 
-const CIRCUITS: [Measure; 3] = [
-    ("favourable", "log_likelihood", Some(("rows", "favourable")), Unit::Plain(2)),
-    ("accepted", "log_likelihood", Some(("rows", "accepted")), Unit::Plain(2)),
-    ("both", "log_likelihood", Some(("rows", "both")), Unit::Plain(2)),
+const CIRCUITS: [Measure; 6] = [
+    ("favourable", "log_likelihood", &[("rows", "favourable")], Unit::Plain(2)),
+    ("accepted", "log_likelihood", &[("rows", "accepted")], Unit::Plain(2)),
+    ("both", "log_likelihood", &[("rows", "both")], Unit::Plain(2)),
+    ("p⁺ of all accepted rows, %", "accepted", &[], Unit::Percent(1)),
+    (
+        "accepted, given that",
+        "log_likelihood",
+        &[("rows", "accepted"), ("given", "accepted")],
+        Unit::Plain(2),
+    ),
+    ("both, given that", "log_likelihood", &[("rows", "both"), ("given", "accepted")], Unit::Plain(2)),
 ];
 
 /// The name of the row of differences.
@@ -70,7 +80,8 @@ fn circuits<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
     let table = Table::new(Experiment::Density, case, "log-likelihood of held-out rows", &columns, rows)?;
     Some(table.noted([format!(
         "{} Of p⁺, in nats a row, over the rows of the fold whose label is favourable, that the classifier accepts, and \
-         of which both hold.",
+         of which both hold. An answer is always accepted, so that only likelihoods given that a row is matter to it: \
+         log p⁺ less the logarithm of what p⁺ gives all accepted rows together.",
         over_folds(view.folds(case))
     )]))
 }
@@ -98,11 +109,9 @@ fn differences<'f>(view: &View<'f>, case: &'f str, methods: &[String; 2], measur
     measures.iter().map(cell).collect()
 }
 
-fn metric((_, name, place, _): &Measure) -> Metric {
-    match place {
-        Some((key, value)) => Metric::at(name, &[(*key, value)]),
-        None => (*name).into(),
-    }
+fn metric((_, name, keys, _): &Measure) -> Metric {
+    let keys: Vec<(&str, &dyn Display)> = keys.iter().map(|(key, value)| (*key, value as _)).collect();
+    Metric::at(name, &keys)
 }
 
 /// By how much the second method's measure is more than the first's, over the folds that have both.
