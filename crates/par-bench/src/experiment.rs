@@ -7,11 +7,13 @@
 //! | [`encoder`]    | what the neighbourhood is for                                       | Q3, "Logit Change Analysis" |
 //! | [`robustness`] | whether answers hold when the classifier is trained again           | appendix                    |
 //! | [`quality`]    | how good bins, classifier and circuits are                          | appendix                    |
+//! | [`density`]    | whether circuits are better learned from labels or from decisions   | left open                   |
 //! | [`fairness`]   | whether recourse costs some groups more than others                 | –                           |
 //! | [`growth`]     | what answers cost, and how that grows                               | runtime of table 1          |
 
 pub mod ablations;
 pub mod answers;
+pub mod density;
 pub mod encoder;
 pub mod fairness;
 pub mod growth;
@@ -35,6 +37,8 @@ pub enum Experiment {
     Robustness,
     /// How good bins, classifier and circuits are.
     Quality,
+    /// Whether circuits are better learned from labels or from decisions.
+    Density,
     /// Whether recourse costs some groups more than others.
     Fairness,
     /// What answers cost, and how that grows.
@@ -43,12 +47,13 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them.
-    pub const ALL: [Self; 7] = [
+    pub const ALL: [Self; 8] = [
         Self::Answers,
         Self::Ablations,
         Self::Encoder,
         Self::Robustness,
         Self::Quality,
+        Self::Density,
         Self::Fairness,
         Self::Growth,
     ];
@@ -61,6 +66,7 @@ impl Experiment {
             Self::Encoder => "encoder",
             Self::Robustness => "robustness",
             Self::Quality => "quality",
+            Self::Density => "density",
             Self::Fairness => "fairness",
             Self::Growth => "growth",
         }
@@ -74,6 +80,7 @@ impl Experiment {
             Self::Encoder => "what the neighbourhood is for",
             Self::Robustness => "whether answers hold when the classifier is trained again",
             Self::Quality => "how good bins, classifier and circuits are",
+            Self::Density => "whether circuits are better learned from labels or from decisions",
             Self::Fairness => "whether recourse costs some groups more than others",
             Self::Growth => "what answers cost, and how that grows, also on synthetic tables",
         }
@@ -87,6 +94,7 @@ impl Experiment {
             Self::Encoder => 3,
             Self::Robustness => 6,
             Self::Quality | Self::Fairness => 2,
+            Self::Density => 10,
             Self::Growth => 60,
         }
     }
@@ -104,6 +112,7 @@ impl Experiment {
             Self::Encoder => encoder::measure(fold, sheet),
             Self::Robustness => robustness::measure(fold, sheet),
             Self::Quality => quality::measure(fold, sheet),
+            Self::Density => density::measure(fold, sheet),
             Self::Fairness => fairness::measure(fold, sheet),
             Self::Growth => Ok(()),
         }

@@ -128,7 +128,7 @@ impl Move {
 }
 
 /// A measure's name and its value.
-type Measure = (&'static str, fn(&Judged) -> f64);
+pub(crate) type Measure = (&'static str, fn(&Judged) -> f64);
 
 /// Adds the measures of answers to a sheet: one a denied person, absent where there was none.
 ///

@@ -154,7 +154,12 @@ impl<'c> Fold<'c> {
         ask(bundle, &rows).map_err(|(person, source)| self.row_error(person, source))
     }
 
+    /// Where one of the people stands among the rows that can be read.
+    pub(crate) fn row_of(&self, person: usize) -> usize {
+        self.rows[person]
+    }
+
     pub(crate) fn row_error(&self, person: usize, source: impl Into<RowError>) -> Error {
-        Error::Row { place: self.test.place(self.rows[person]), source: Box::new(source.into()) }
+        Error::Row { place: self.test.place(self.row_of(person)), source: Box::new(source.into()) }
     }
 }

@@ -51,13 +51,7 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let score = |classifier: &NeuralClassifier, row: &[Code]| probability(classifier.log_odds(row));
     let is_accepted = |row: &[Code]| fold.bundle.probability(row) >= threshold;
     let deployed: Vec<bool> = test.rows.rows().map(is_accepted).collect();
-    let all = classifiers(fold);
-    let trained: Vec<Option<NeuralClassifier>> = all
-        .par_iter()
-        .map(|again| again.train(&training).map_err(|source| fold.case.fit_error(fold.name, source)))
-        .collect::<Result<_, _>>()?;
-    for (Again { name, .. }, classifier) in all.iter().zip(&trained) {
-        let Some(classifier) = classifier else { continue };
+    for (name, classifier) in &retrained(fold, &training)? {
         let at = |metric| Metric::at(metric, &[("classifier", name)]);
         let scores: Vec<f64> = test.rows.rows().map(|row| score(classifier, row)).collect();
         let agree = scores.iter().zip(&deployed).map(|(score, own)| (*score >= threshold) == *own);
@@ -77,7 +71,20 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     Ok(())
 }
 
-/// The classifiers that are trained again.
+/// The classifiers that were trained again, by name; without those whose rows were all of one class.
+pub(super) fn retrained(
+    fold: &Fold<'_>,
+    training: &Labelled,
+) -> Result<Vec<(String, NeuralClassifier)>, Error> {
+    let train = |again: &Again| {
+        let trained = again.train(training).map_err(|source| fold.case.fit_error(fold.name, source))?;
+        Ok(trained.map(|classifier| (again.name.clone(), classifier)))
+    };
+    let trained: Vec<Option<_>> = classifiers(fold).par_iter().map(train).collect::<Result<_, Error>>()?;
+    Ok(trained.into_iter().flatten().collect())
+}
+
+/// The classifiers that are to be trained again.
 fn classifiers(fold: &Fold<'_>) -> Vec<Again> {
     let own = &fold.case.config;
     // Streams of random numbers that no part of a fit has.

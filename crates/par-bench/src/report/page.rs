@@ -36,6 +36,12 @@ fn words(topic: Experiment) -> (&'static str, &'static str) {
             "Recourse can be no better than what it rests on: bins that hold the table, a classifier that tells the \
              classes apart and means its probabilities, circuits that find held-out people likely.",
         ),
+        Experiment::Density => (
+            "What the circuits are learned from",
+            "Accepted people can be those whose label is favourable or those whom the classifier accepts, and the circuits \
+             can be learned from either. Each finds its own answers the likelier, so that what speaks for one of them \
+             is what neither was made for.",
+        ),
         Experiment::Fairness => (
             "What recourse costs whom",
             "Who is denied more often is one question; who has to change more to be accepted, or can be accepted only \

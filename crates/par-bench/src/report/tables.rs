@@ -2,6 +2,7 @@
 
 mod ablations;
 mod answers;
+mod density;
 mod encoder;
 mod fairness;
 mod growth;
@@ -28,6 +29,7 @@ pub(super) fn tables(view: &View<'_>, topic: Experiment) -> Vec<Table> {
         Experiment::Encoder => encoder::tables,
         Experiment::Robustness => robustness::tables,
         Experiment::Quality => quality::tables,
+        Experiment::Density => density::tables,
         Experiment::Fairness => fairness::tables,
         Experiment::Growth => growth::tables,
     };

@@ -161,6 +161,25 @@ fn quality(sheet: &mut Sheet, fold: usize) {
     }
 }
 
+fn density(sheet: &mut Sheet, fold: usize) {
+    for (place, density) in ["labels", "decisions"].into_iter().enumerate() {
+        let (refine, circuit) = (&format!("{density}/refine"), &format!("{density}/circuit"));
+        judged(sheet, refine, 17.0 + place as f64 + noise(fold), 20 - place, 20);
+        sheet.number(refine, "kept", 0.7 + 0.2 * noise(place + fold), 20 - place);
+        for judge in ["labels", "decisions", HOSTILE] {
+            sheet.number(refine, Metric::at("nll", &[("circuit", &judge)]), 17.0 + noise(fold), 20);
+        }
+        for rows in ["favourable", "accepted", "both", HOSTILE] {
+            let at = |name| Metric::at(name, &[("rows", &rows)]);
+            sheet.number(refine, at("nearest"), 3.0 + noise(place), 20);
+            sheet.number(circuit, at("log_likelihood"), -20.0 - noise(fold), 140);
+        }
+        sheet.number(circuit, "accepted", 0.6 + 0.2 * noise(place), 1000);
+        let at = Metric::at("log_likelihood", &[("rows", &"both"), ("given", &"accepted")]);
+        sheet.number(circuit, at, -19.0 - noise(fold), 140);
+    }
+}
+
 fn fairness(sheet: &mut Sheet, fold: usize) {
     let groups = [
         ("sex", "female"),
@@ -237,6 +256,7 @@ fn fixture() -> Figures {
                 training(&mut sheet, fold);
                 robustness(&mut sheet);
                 quality(&mut sheet, fold);
+                density(&mut sheet, fold);
                 fairness(&mut sheet, fold);
             }
             all.extend(sheet.into_figures());

@@ -58,11 +58,15 @@ impl<'f> View<'f> {
         self.by.get(&(case, method, name)).map_or(&[], Vec::as_slice)
     }
 
+    /// A measure, fold by fold.
+    pub(crate) fn each(&self, case: &str, method: &str, metric: &Metric) -> Vec<&'f Figure> {
+        let own = self.by.get(&(case, method, metric.name.as_str())).map_or(&[][..], Vec::as_slice);
+        own.iter().copied().filter(|figure| figure.metric == *metric).collect()
+    }
+
     /// A measure over folds; absent where no fold has it.
     pub(crate) fn spread(&self, case: &str, method: &str, metric: impl Into<Metric>) -> Option<Spread> {
-        let metric = metric.into();
-        let own = self.by.get(&(case, method, metric.name.as_str()))?;
-        Spread::new(own.iter().copied().filter(|figure| figure.metric == metric))
+        Spread::new(self.each(case, method, &metric.into()).into_iter())
     }
 
     /// A measure over folds at one place.

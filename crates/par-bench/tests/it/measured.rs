@@ -3,6 +3,7 @@
 use par_bench::{Experiment, Figure, Figures, Fold, Metric};
 use par_circuit::{Code, Evidence};
 use par_recourse::Bundle;
+use par_recourse::classifier::Threshold;
 
 use crate::{applicants, case, case_of, figures};
 
@@ -121,6 +122,68 @@ fn robustness_says_how_every_answer_fares_under_every_new_classifier() {
         figures.spread("applicants", "exact", &metric).expect("a figure").mean
     };
     assert_ne!(score("seed 1"), score("seed 2"));
+}
+
+#[test]
+fn density_measures_as_the_other_experiments_do_and_each_circuit_prefers_its_own_answers() {
+    use Experiment::{Answers, Density, Quality, Robustness};
+    let mut case = case();
+    // At even odds decisions and labels are the same.
+    case.config.classifier.threshold = Threshold::Fixed(0.9);
+    let figures = figures(&case, &[Answers, Robustness, Quality, Density]);
+    let mut preferred = 0;
+    for fold in case.folds() {
+        let value = |method: &str, metric: &str| {
+            let metric = metric.parse().expect("a measure");
+            value(&figures, fold, method, &metric).expect("a figure")
+        };
+        for metric in ["validity", "score", "sparsity", "similarity", "distance"] {
+            assert_eq!(value("labels/refine", metric), value("refine", metric), "{metric}");
+        }
+        assert_eq!(value("labels/refine", "nll@circuit=labels"), value("refine", "nll"));
+        let likelihood = value("labels/circuit", "log_likelihood@rows=favourable");
+        assert_eq!(likelihood, value("circuit of the accepted", "log_likelihood"));
+        let own = |figure: &&Figure| figure.fold == *fold && figure.metric.key("classifier").is_some();
+        let kept: Vec<f64> =
+            figures.named("applicants", "refine", "kept").filter(own).filter_map(|own| own.value).collect();
+        let mean = kept.iter().sum::<f64>() / kept.len() as f64;
+        assert_eq!(kept.len(), 9);
+        assert!((value("labels/refine", "kept") - mean).abs() < 1e-12);
+        for (circuit, other) in [("labels", "decisions"), ("decisions", "labels")] {
+            let nll = |density: &str| value(&format!("{density}/refine"), &format!("nll@circuit={circuit}"));
+            assert!(nll(circuit) <= nll(other), "{circuit}: {} and {}", nll(circuit), nll(other));
+            preferred += usize::from(nll(circuit) < nll(other));
+        }
+    }
+    assert!(preferred >= 2, "{preferred}");
+}
+
+#[test]
+fn a_likelihood_given_acceptance_is_by_what_listing_gives_all_accepted_rows() {
+    let mut case = case();
+    case.config.classifier.threshold = Threshold::Fixed(0.9);
+    let figures = figures(&case, &[Experiment::Density]);
+    for name in case.folds() {
+        let Fold { bundle, .. } = Fold::new(&case, name).expect("a fold");
+        let mut rows = vec![Vec::new()];
+        for codes in bundle.discretizer().cardinalities() {
+            let longer = |row: Vec<Code>| (0..codes as Code).map(move |code| [&row[..], &[code]].concat());
+            rows = rows.into_iter().flat_map(longer).collect();
+        }
+        rows.retain(|row| bundle.probability(row) >= bundle.threshold());
+        let listed: f64 =
+            rows.iter().map(|row| bundle.accepted().log_prob(&Evidence::from_row(row)).exp()).sum();
+        let value = |method: &str, metric: &str| {
+            value(&figures, name, method, &metric.parse().expect("a measure")).expect("a figure")
+        };
+        let drawn = value("labels/circuit", "accepted");
+        assert!((drawn - listed).abs() < 0.01, "drawn {drawn}, listed {listed}");
+        for kind in ["accepted", "both"] {
+            let log_likelihood = value("labels/circuit", &format!("log_likelihood@rows={kind}"));
+            let given = value("labels/circuit", &format!("log_likelihood@rows={kind}; given=accepted"));
+            assert!((given - (log_likelihood - drawn.ln())).abs() < 1e-12);
+        }
+    }
 }
 
 #[test]
