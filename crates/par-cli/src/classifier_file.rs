@@ -56,6 +56,11 @@ pub(crate) struct ClassifierOptions {
 }
 
 impl ClassifierOptions {
+    /// The files that are read.
+    pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
+        [&self.classifier, &self.inputs].into_iter().flatten().map(PathBuf::as_path)
+    }
+
     /// The bundle in the file `model`, with the classifier that is to answer.
     pub(crate) fn answering(&self, bundle: Bundle, model: &Path) -> Result<Bundle> {
         let Some(path) = &self.classifier else { return Ok(bundle) };
@@ -63,6 +68,14 @@ impl ClassifierOptions {
         let (found, expected) = (file_hash(&file), bundle.classifier().hash());
         if found == expected && self.inputs.is_none() {
             return Ok(bundle);
+        }
+        if !self.other_classifier && !matches!(bundle.classifier(), DeployedClassifier::Given(_)) {
+            bail!(
+                "{}: was not made for an ONNX file, so that {origin} is another classifier\n\
+                 hint: make a model for it with `par fit --classifier`, or answer by it all the same with \
+                 `--other-classifier`",
+                model.display()
+            );
         }
         if !self.other_classifier {
             bail!(

@@ -192,6 +192,13 @@ impl Fit {
             Error::Data(par_data::Error::UnknownFeature { .. }) => {
                 anyhow::Error::from(error).context(format!("{}: `immutable`", schema()))
             }
+            Error::Data(par_data::Error::NoLabelColumn { .. })
+                if self.classifier.is_some() || self.scores.is_some() =>
+            {
+                anyhow!(
+                    "{error}\nhint: without labels, `--density decisions` learns from what the classifier decides"
+                )
+            }
             Error::Given(GivenError::Inputs(_)) => {
                 anyhow::Error::from(error).context(path_text(self.inputs.as_deref()))
             }
@@ -219,6 +226,7 @@ pub(crate) struct Summary {
     auc: Option<f64>,
     accuracy: Option<f64>,
     threshold: f64,
+    density: Density,
     accepted_circuit: CircuitFacts,
     denied_circuit: CircuitFacts,
     pool: usize,
@@ -355,6 +363,7 @@ impl Summary {
             auc: card.auc,
             accuracy: card.accuracy,
             threshold: bundle.threshold(),
+            density: bundle.config().density,
             accepted_circuit: CircuitFacts::new(bundle.accepted(), card.held_out[0]),
             denied_circuit: CircuitFacts::new(bundle.denied(), card.held_out[1]),
             pool: bundle.pool().len(),
@@ -395,6 +404,12 @@ impl Summary {
             facts.add("", agreement);
         }
         facts.add("threshold", format!("{:.3}", self.threshold));
+        if self.density == Density::Decisions {
+            facts.add(
+                "circuits of",
+                "rows that the classifier accepts and denies, not of the labels".to_string(),
+            );
+        }
         facts.add("accepted circuit", self.accepted_circuit.text());
         facts.add("denied circuit", self.denied_circuit.text());
         facts.add("accepted pool", format!("{} rows", grouped(self.pool)));
@@ -425,6 +440,27 @@ fn immutable_text(names: &[String]) -> String {
 /// What makes a bundle of little use.
 fn warnings(bundle: &Bundle) -> Vec<String> {
     let mut warnings = Vec::new();
+    let is_given = !matches!(bundle.classifier(), DeployedClassifier::Trained(_));
+    match bundle.card().scores {
+        Some([lowest, highest]) if is_given && (highest < 1e-9 || lowest > 1.0 - 1e-9) => warnings.push(
+            "the classifier is certain of every training row, as if its scores were no log-odds\n\
+             hint: a regressor's numbers are none; see `scale` in the inputs"
+                .to_string(),
+        ),
+        // What the log-odds 0 and 1 stand for.
+        Some([lowest, highest]) if is_given && lowest >= 0.5 && highest <= 0.7311 => warnings.push(
+            "taken as log-odds, the scores of all training rows lie between 0 and 1, as probabilities would\n\
+             hint: see `scale` in the inputs"
+                .to_string(),
+        ),
+        _ => {}
+    }
+    if let Some(auc) = bundle.card().auc.filter(|auc| is_given && *auc < 0.5) {
+        warnings.push(format!(
+            "the classifier tells the classes apart the wrong way round, AUC {auc:.3}\n\
+             hint: see which column is `accepted` in the inputs, and which class is `favourable` in the schema"
+        ));
+    }
     if bundle.pool().is_empty() {
         warnings.push(
             "the classifier denies everybody that the accepted circuit imagines, so that there may be no way for anybody\n\

@@ -1,11 +1,13 @@
 //! `par inputs`: how columns become the inputs of a classifier of your own.
 
+use std::io::{self, Write};
 use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use par_data::Schema;
-use par_recourse::classifier::inputs;
+use par_onnx::Graph;
+use par_recourse::classifier::inputs::{self, Inputs};
 
 use crate::classifier_file;
 use crate::output::{self, Destination};
@@ -51,8 +53,18 @@ impl Init {
         let graph = classifier_file::read_graph(&self.model)?;
         let draft = inputs::draft(&schema, graph.inputs(), graph.outputs());
         match destination {
-            Some(destination) => output::write_file(destination, draft.as_bytes()),
-            None => output::print(&draft),
+            Some(destination) => output::write_file(destination, draft.as_bytes())?,
+            None => output::print(&draft)?,
         }
+        if let Some(problem) = unusable(&graph, &draft) {
+            writeln!(io::stderr(), "warning: {}: `par fit` will refuse it: {problem}", self.model.display())?;
+        }
+        Ok(())
     }
+}
+
+/// Why no file of inputs will make a classifier of the graph, as far as its widths are known.
+fn unusable(graph: &Graph, draft: &str) -> Option<par_onnx::Error> {
+    let widths = graph.inputs().iter().map(|input| input.width).collect::<Option<Vec<usize>>>()?;
+    graph.model(&widths, &Inputs::parse(draft).ok()?.choice()).err()
 }

@@ -40,7 +40,7 @@ method, optimal, gap, time_us, then the row that this person could become, a col
 `status` is `feature_status` there. A row without a way has one line without a rank, its probability and cells
 its own. `status` is `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit, or
 `unverified` in place of `found` when the model was made from scores, so that the classifier itself was never
-asked; `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
+asked (nor was it then for those `accepted`); `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
 be at most, and stays empty unless it is known. With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.
@@ -101,8 +101,9 @@ impl Recourse {
         let mut rows = Rows::open(&self.table, true, &self.conditions)?;
         let columns = bundle_file::columns(&bundle, &rows)?;
         let desk = Desk::new(&bundle, rows.columns(), columns, request, self.time);
-        let destination =
-            self.out.as_deref().map(|out| Destination::new(out, &[&self.model, &self.table])).transpose()?;
+        let read: Vec<&Path> =
+            [self.model.as_path(), &self.table].into_iter().chain(self.classifier.files()).collect();
+        let destination = self.out.as_deref().map(|out| Destination::new(out, &read)).transpose()?;
         let format = self.format();
         let mut sink = Sink::new(format, destination, bundle.schema())?;
         let spinner = self.spinner()?;

@@ -81,7 +81,7 @@ impl<'a> Ends<'a> {
                     is_whole = false;
                     node.input.first()
                 }
-                "Mul" | "Add" | "Sub" => computed(),
+                "Mul" | "Add" | "Sub" | "Sum" | "ReduceMean" => computed(),
                 "Concat" => node.input.last(),
                 "Normalizer" => {
                     output.scale = Scale::Probability;

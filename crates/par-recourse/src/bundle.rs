@@ -55,6 +55,9 @@ pub struct Card {
     pub rows: [usize; 2],
     /// How many training rows the classifier denies, where they were asked.
     pub denies: Option<usize>,
+    /// The lowest and the highest score of a training row.
+    #[serde(default)]
+    pub scores: Option<[f64; 2]>,
     /// The share of rows for which a network that stands in for the classifier decides as it does, where there is
     /// one: rows kept back from it, or drawn anew.
     #[serde(default)]
@@ -184,7 +187,14 @@ impl Bundle {
     /// When the file cannot be read, or the inputs fit neither it nor the schema.
     pub fn with_classifier(&self, file: Vec<u8>, inputs: Inputs) -> Result<Self, GivenError> {
         let given = GivenClassifier::new(file, inputs, &self.discretizer)?;
-        let card = Card { denies: None, agreement: None, auc: None, accuracy: None, ..self.card.clone() };
+        let card = Card {
+            denies: None,
+            scores: None,
+            agreement: None,
+            auc: None,
+            accuracy: None,
+            ..self.card.clone()
+        };
         Ok(Self { card, classifier: DeployedClassifier::Given(Box::new(given)), ..self.clone() })
     }
 

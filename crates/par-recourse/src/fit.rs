@@ -149,6 +149,11 @@ impl Recourse {
             rows: [true, false]
                 .map(|class| labels.unwrap_or(&decisions).iter().filter(|own| **own == class).count()),
             denies: Some(decisions.iter().filter(|accepted| !**accepted).count()),
+            scores: scores
+                .iter()
+                .copied()
+                .map(|score| [score; 2])
+                .reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]),
             agreement,
             held_out: [accepted.held_out, denied.held_out],
             auc: labels.and_then(|labels| auc(&scores, labels)),

@@ -69,6 +69,8 @@ const OBSTACLES: usize = 3;
 const OBSTACLE_NODES: [usize; 2] = [500, 30_000];
 /// Where the accepted circuit has more edges than this, nodes take longer, and there are as many fewer.
 const EDGES: usize = 4_000;
+/// Bounds over two nodes of trees take as long as those over one edge of a circuit.
+const TREE_NODES_AN_EDGE: usize = 2;
 
 impl Bundle {
     /// A solver for one thread.
@@ -384,7 +386,8 @@ impl Solver<'_> {
 
     /// So many nodes, or fewer where they take longer.
     fn affordable(&self, nodes: usize) -> usize {
-        nodes * EDGES / self.bundle.accepted.edges().max(EDGES)
+        let work = self.bundle.accepted.edges() + self.bundle.classifier.tree_nodes() / TREE_NODES_AN_EDGE;
+        nodes * EDGES / work.max(EDGES)
     }
 
     /// The best way that leaves out a change of every way before it.

@@ -185,3 +185,36 @@ fn scores_are_imitated_and_their_ways_are_unverified() {
     let message = sandbox.refused(&[&FIT[..], &["--scores", "scores", "--out", "b.par"]].concat());
     assert_eq!(message, "error: german_credit.csv: no column `scores` with scores, did you mean `score`?\n");
 }
+
+#[test]
+fn a_classifier_that_says_the_opposite_is_pointed_out() {
+    let sandbox = sandbox();
+    let reversed = sandbox.read("network.toml").replace("accepted = 1", "accepted = 0");
+    sandbox.write("reversed.toml", reversed);
+    let fit = ["--classifier", "network.onnx", "--inputs", "reversed.toml", "--out", "a.par"];
+    let fitted = sandbox.run(&[&FIT[..], &fit].concat());
+    let expected = "warning: the classifier tells the classes apart the wrong way round, AUC 0.0";
+    assert!(fitted.contains(expected), "{fitted}");
+}
+
+#[test]
+fn ways_are_never_written_over_the_classifier() {
+    let sandbox = with_model();
+    let recourse =
+        ["recourse", "a.par", "german_credit.csv", "--classifier", "network.onnx", "--out", "network.onnx"];
+    let before = sandbox.bytes("network.onnx");
+    sandbox.refused(&recourse);
+    assert!(sandbox.bytes("network.onnx") == before);
+}
+
+#[test]
+fn the_draft_says_when_a_file_cannot_be_used() {
+    let sandbox = sandbox();
+    let path = crates("par-onnx/tests/fixtures/broken/unsupported_operator.onnx");
+    fs::copy(path, sandbox.path("x.onnx")).expect("a copy");
+    let output =
+        sandbox.par(&["inputs", "init", "x.onnx", "--schema", "german_credit.toml"]).output().expect("par");
+    let warning = String::from_utf8(output.stderr).expect("UTF-8");
+    assert!(warning.starts_with("warning: x.onnx: `par fit` will refuse it: "), "{warning}");
+    assert!(warning.contains("`Sin`"), "{warning}");
+}

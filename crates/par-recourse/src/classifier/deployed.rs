@@ -76,6 +76,14 @@ impl DeployedClassifier {
         }
     }
 
+    /// How many nodes its trees have; none, if it is a network.
+    pub(crate) fn tree_nodes(&self) -> usize {
+        match self {
+            Self::Trained(_) | Self::StandIn { .. } => 0,
+            Self::Given(given) => given.tree_nodes(),
+        }
+    }
+
     /// Its own network, or the one that stands in for it.
     pub fn network(&self) -> Option<&NeuralClassifier> {
         match self {

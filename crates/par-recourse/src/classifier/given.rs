@@ -186,6 +186,13 @@ impl GivenClassifier {
         }
     }
 
+    pub(crate) fn tree_nodes(&self) -> usize {
+        match self.model.body() {
+            Body::Layers(_) => 0,
+            Body::Trees(trees) => trees.nodes.len(),
+        }
+    }
+
     /// The features of the schema, by position, that it does not look at.
     pub fn unused(&self, schema: &Schema) -> Vec<usize> {
         self.encoding.unused(schema)

@@ -90,7 +90,9 @@ impl Recourse {
             }
             Supplied::Scores { column, position } => {
                 let scores = self.read_scores(column, *position, open)?;
-                let threshold = threshold(&scores)?;
+                // Decisions have been made already: between yes and no there is no threshold to choose.
+                let decided = scores.iter().all(|score| *score == 0.0 || *score == 1.0);
+                let threshold = if decided { 0.5 } else { threshold(&scores)? };
                 let agreement = self.imitated(rows, &scores, threshold)?;
                 let targets: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
                 let (network, history) = NeuralClassifier::imitate(

@@ -114,7 +114,8 @@ impl Encoding {
     pub fn missing(&self, place: usize) -> Option<Value<'_>> {
         let Place { column, offset } = self.places[place];
         let column = &self.columns[column];
-        column.missing_value(&self.schema.features()[column.feature], offset).ok()
+        let feature = &self.schema.features()[column.feature];
+        if feature.missing { column.missing_value(feature, offset).ok() } else { None }
     }
 
     /// Checks that everything which the training rows hold can be turned into values.
