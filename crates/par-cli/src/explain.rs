@@ -121,7 +121,7 @@ pub(crate) fn text(bundle: &Bundle, person: &Person<'_>) -> Result<String> {
     match &person.answer {
         Ok(Answer::Found(found)) => text += &ways(bundle, person, found)?,
         Ok(Answer::NotFound(not_found)) => text += &no_way(bundle, not_found)?,
-        Ok(Answer::Accepted { .. }) if !bundle.classifier().verifies() => {
+        Ok(Answer::Accepted { verified: false, .. }) => {
             text += "\nnothing has to change, if the network that imitates the classifier is right (unverified)\n";
         }
         Ok(Answer::Accepted { .. }) | Err(_) => text += "\nnothing has to change\n",

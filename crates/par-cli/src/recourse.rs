@@ -39,8 +39,8 @@ A line for every way: id, rank, status, reason, probability, log_likelihood, per
 method, optimal, gap, time_us, then the row that this person could become, a column for every feature; a feature
 `status` is `feature_status` there. A row without a way has one line without a rank, its probability and cells
 its own. `status` is `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit, or
-`unverified` in place of `found` when the model was made from scores, so that the classifier itself was never
-asked (nor was it then for those `accepted`); `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
+`unverified` and `unverified_accepted` in place of `found` and `accepted` when the model was made from scores, so
+that the classifier itself was never asked; `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
 be at most, and stays empty unless it is known. With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.

@@ -61,6 +61,8 @@ pub enum Answer {
     Accepted {
         /// The probability of acceptance.
         probability: f64,
+        /// As [`Found::verified`].
+        verified: bool,
     },
     /// There are ways forward.
     Found(Found),

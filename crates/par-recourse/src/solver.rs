@@ -166,7 +166,7 @@ impl Solver<'_> {
         }
         let probability = probability(log_odds);
         if probability >= bundle.threshold {
-            return Ok(Answer::Accepted { probability });
+            return Ok(Answer::Accepted { probability, verified: bundle.classifier.verifies() });
         }
         let mask = bundle.constraints.mask(factual, &request.locks);
         let proposals = self.proposals(&mask, bundle.config.answers.proposals);

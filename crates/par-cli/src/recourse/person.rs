@@ -87,6 +87,7 @@ const LOCKS: &str = "locks";
 impl Person<'_> {
     pub(crate) fn status(&self) -> &'static str {
         match &self.answer {
+            Ok(Answer::Accepted { verified: false, .. }) => "unverified_accepted",
             Ok(Answer::Accepted { .. }) => "accepted",
             Ok(Answer::Found(found)) if !found.verified => "unverified",
             Ok(Answer::Found(_)) => "found",
@@ -111,7 +112,7 @@ impl Person<'_> {
     /// The probability that the row is accepted as it is.
     pub(crate) fn probability(&self) -> Option<f64> {
         match &self.answer {
-            Ok(Answer::Accepted { probability }) => Some(*probability),
+            Ok(Answer::Accepted { probability, .. }) => Some(*probability),
             Ok(Answer::Found(found)) => Some(found.probability),
             Ok(Answer::NotFound(not_found)) => Some(not_found.probability),
             Err(_) => None,

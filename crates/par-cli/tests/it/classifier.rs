@@ -178,7 +178,8 @@ fn scores_are_imitated_and_their_ways_are_unverified() {
     assert!(fitted.contains("its stand-in decides the same for "), "{fitted}");
     sandbox.run(&["recourse", "a.par", "german_credit.csv", "--out", "w.csv"]);
     let ways = sandbox.read("w.csv");
-    assert!(ways.contains(",unverified,") && !ways.contains(",found,"));
+    assert!(ways.contains(",unverified,") && ways.contains(",unverified_accepted,"));
+    assert!(!ways.contains(",found,") && !ways.contains(",accepted,"));
     let explained = sandbox.run(&["explain", "a.par", "german_credit.csv", "--id", "1"]);
     assert!(explained.contains("unverified"), "{explained}");
 

@@ -170,7 +170,7 @@ fn who_is_accepted_is_told_so() {
     let bundle = german();
     let accepted = (0..applicants().1.rows()).map(applicant).find_map(|cells| {
         match bundle.recourse(&cells).expect("its own row") {
-            Answer::Accepted { probability } => Some(probability),
+            Answer::Accepted { probability, .. } => Some(probability),
             Answer::Found(_) | Answer::NotFound(_) => None,
         }
     });
