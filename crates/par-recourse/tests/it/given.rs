@@ -9,7 +9,7 @@ use par_recourse::classifier::{DeployedClassifier, GivenError, file_hash};
 use par_recourse::config::Density;
 use par_recourse::{Answer, Bundle, Config, Error, Method, Recourse, Request, RowError};
 
-use crate::{applicant, applicants, quick, table};
+use crate::{applicant, applicants, fitting, quick, table};
 
 /// A file made by `tests/fixtures/given/make.py`.
 fn fixture(name: &str) -> PathBuf {
@@ -144,6 +144,10 @@ fn another_classifier_answers_if_it_is_put_in_place() {
         }
     }
     assert!(found > 15, "{found}");
+
+    // A generator needs gradients, so that a network has to stand in for the trees first.
+    let refitted = other.refit(&["Age"], &mut |_| {}).expect("made without data");
+    assert!(refitted.card().agreement.is_some() && refitted.classifier().network().is_some());
 }
 
 /// German Credit with the scores of a classifier in a last column, and with nothing but its decisions there.
@@ -176,6 +180,25 @@ fn a_column_of_scores_or_of_decisions_is_imitated_and_answers_are_unverified() {
             matches!(bundle.classifier(), DeployedClassifier::StandIn { column, .. } if column == "score")
         );
     }
+}
+
+/// Where the class that a person wants is called 0, a column of nothing but 0 and 1 holds classes.
+#[test]
+fn decisions_that_are_numbers_are_taken_as_classes() {
+    let classes =
+        |text: &str| text.replace("\"no\", \"yes\", \"later\"", "\"1\", \"0\"").replace("\"yes\"", "\"0\"");
+    let schema = par_data::Schema::parse(&classes(fitting::SCHEMA), "s.toml").expect("a schema");
+    let line = |line: &str| match line.rsplit_once(',').expect("a label") {
+        (cells, "decision") => format!("{cells},decision,said\n"),
+        (cells, "yes") => format!("{cells},0,0\n"),
+        (cells, _) => format!("{cells},1,1\n"),
+    };
+    let rows: String = fitting::rows().lines().map(line).collect();
+    let recourse = Recourse::new(schema, quick()).with_scores("said", 4);
+    let bundle = recourse.fit(|| Ok(table(&rows))).expect("a fit");
+    assert!(bundle.card().auc.expect("labels") > 0.9, "{:?}", bundle.card().auc);
+    assert!(bundle.score(&["90", "c", "here"]).expect("a row") > 0.5);
+    assert!(bundle.score(&["10", "a", "here"]).expect("a row") < 0.5);
 }
 
 #[test]
