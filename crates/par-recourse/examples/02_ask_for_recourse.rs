@@ -20,9 +20,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "A152", "1", "A173", "1", "A191", "A201",
     ];
     match bundle.recourse(&applicant)? {
-        Answer::Accepted { probability, .. } => {
-            println!("accepted as they are, {:.0} %", 100.0 * probability)
-        }
+        Answer::Accepted { probability, .. } => println!("accepted already, {:.0} %", 100.0 * probability),
         Answer::NotFound(none) => println!("no way found: {:?}", none.reason),
         Answer::Found(found) => {
             let way = &found.ways[0];
