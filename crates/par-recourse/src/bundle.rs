@@ -172,12 +172,7 @@ impl Bundle {
     /// When there are not as many cells as features.
     pub fn score(&self, cells: &[&str]) -> Result<f64, RowError> {
         let codes = self.discretizer.encode_row(cells)?;
-        let log_odds = self.classifier.log_odds(cells, codes.codes())?;
-        if log_odds.is_finite() {
-            Ok(probability(log_odds))
-        } else {
-            Err(RowError::NoScore { found: log_odds })
-        }
+        self.classifier.probability(cells, codes.codes())
     }
 
     /// The same bundle with another classifier, which was given. Generator, pool and circuits stay as they are, so the

@@ -160,11 +160,7 @@ impl Solver<'_> {
         assert!(request.locks.iter().all(|&lock| lock < features), "locks are positions of features");
         let encoded = bundle.discretizer.encode_row(cells)?;
         let factual = encoded.codes();
-        let log_odds = bundle.classifier.log_odds(cells, factual)?;
-        if !log_odds.is_finite() {
-            return Err(RowError::NoScore { found: log_odds });
-        }
-        let probability = probability(log_odds);
+        let probability = bundle.classifier.probability(cells, factual)?;
         if probability >= bundle.threshold {
             return Ok(Answer::Accepted { probability, verified: bundle.classifier.verifies() });
         }
@@ -250,11 +246,9 @@ impl Solver<'_> {
         }
         let before = search.frontier.candidates().len();
         search.frontier.retain(|candidate| {
-            let mut cells: Vec<String> = person.cells.iter().map(ToString::to_string).collect();
-            for change in self.changes(person, candidate, person.representative) {
-                cells[change.feature] = change.value.text().to_string();
-            }
-            self.score(&cells).is_ok_and(|probability| probability >= self.offered_from())
+            let changes = self.changes(person, candidate, person.representative);
+            let score = self.bundle.score(&written(person, &changes));
+            score.is_ok_and(|probability| probability >= self.offered_from())
         });
         if search.frontier.candidates().len() < before {
             search.gaps = None;
@@ -264,13 +258,6 @@ impl Solver<'_> {
     /// The probability from which on a row is offered.
     fn offered_from(&self) -> f64 {
         self.bundle.classifier.offered_from(self.bundle.threshold)
-    }
-
-    /// The probability that a row as a table writes it is accepted.
-    fn score(&self, cells: &[String]) -> Result<f64, CellError> {
-        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        let codes = self.bundle.discretizer.encode_row(&cells)?;
-        Ok(probability(self.bundle.classifier.log_odds(&cells, codes.codes())?))
     }
 
     /// The ways to tell, if the search found one.
@@ -412,10 +399,8 @@ impl Solver<'_> {
         // Searches score rows by several paths, whose last digits differ; what is told, one of them scores.
         let log_likelihood = self.evaluator.log_prob(&candidate.row);
         let mut changes = self.changes(person, candidate, person.representative);
-        let mut cells: Vec<String> = person.cells.iter().map(ToString::to_string).collect();
         let (mut similarity, mut distance) = (0.0, 0.0);
         for change in &changes {
-            cells[change.feature] = change.value.text().to_string();
             match bundle.moved_by(change.feature, person.cells[change.feature], change.value.text()) {
                 Some(moved) => {
                     similarity += moved;
@@ -425,8 +410,10 @@ impl Solver<'_> {
             }
         }
         // What counts is the row as it is written down, not the codes it was found as.
-        let probability = self.score(&cells).expect("a decoded row can be encoded");
+        let cells = written(person, &changes);
+        let probability = bundle.score(&cells).expect("a decoded row can be encoded");
         assert!(probability >= self.offered_from(), "a decoded recourse is accepted");
+        let cells: Vec<String> = cells.into_iter().map(String::from).collect();
         if person.representative == Representative::Nearest {
             let anywhere = self.changes(person, candidate, Representative::Any);
             if self.accepts_throughout(&cells, &anywhere) {
@@ -605,6 +592,13 @@ impl Bundle {
         }
         Change { feature, name: described.name.clone(), from: label(cell.trim()), to, value }
     }
+}
+
+/// The row that changes make of a person's, as a table writes it. Features that stay keep their text.
+fn written<'a>(person: Person<'a>, changes: &'a [Change]) -> Vec<&'a str> {
+    let mut cells = person.cells.to_vec();
+    changes.iter().for_each(|change| cells[change.feature] = change.value.text());
+    cells
 }
 
 /// All sets of `size` positions below `count`, in order.

@@ -1,10 +1,9 @@
 //! The classifier of a bundle, wherever it comes from.
 
 use par_circuit::Code;
-use par_data::CellError;
 
 use super::given::file_hash;
-use super::{Classifier, GivenClassifier, NeuralClassifier, Representative};
+use super::{Classifier, GivenClassifier, NeuralClassifier, Representative, probability};
 use crate::error::RowError;
 
 /// The classifier whose decisions recourse has to turn.
@@ -58,12 +57,19 @@ impl DeployedClassifier {
         }
     }
 
-    /// The log-odds that a row is accepted, given its cells and their codes; not a number where the classifier gives
-    /// none.
-    pub(crate) fn log_odds(&self, cells: &[&str], codes: &[Code]) -> Result<f64, CellError> {
-        match self {
-            Self::Trained(network) | Self::StandIn { network, .. } => Ok(network.log_odds(codes)),
-            Self::Given(given) => given.log_odds(cells),
+    /// The probability that a row is accepted, given its cells and their codes.
+    ///
+    /// # Errors
+    /// When a cell cannot be turned into an input, or the row has no score.
+    pub(crate) fn probability(&self, cells: &[&str], codes: &[Code]) -> Result<f64, RowError> {
+        let log_odds = match self {
+            Self::Trained(network) | Self::StandIn { network, .. } => network.log_odds(codes),
+            Self::Given(given) => given.log_odds(cells)?,
+        };
+        if log_odds.is_finite() {
+            Ok(probability(log_odds))
+        } else {
+            Err(RowError::NoScore { found: log_odds })
         }
     }
 
