@@ -219,3 +219,26 @@ fn the_draft_says_when_a_file_cannot_be_used() {
     assert!(warning.starts_with("warning: x.onnx: `par fit` will refuse it: "), "{warning}");
     assert!(warning.contains("`Sin`"), "{warning}");
 }
+
+#[test]
+fn a_model_of_our_own_classifier_has_no_file_to_compare_with() {
+    let sandbox = sandbox();
+    sandbox.run(&[&FIT[..], &["--out", "a.par"]].concat());
+    let explain = ["explain", "a.par", "german_credit.csv", "--id", "1", "--classifier", "network.onnx"];
+    let refused = sandbox.refused(&explain);
+    assert!(refused.starts_with("error: a.par: was not made for an ONNX file"), "{refused}");
+    let refused = sandbox.refused(&[&explain[..], &["--other-classifier"]].concat());
+    assert!(refused.contains("hint: `par inputs init` drafts a file for `--inputs`"), "{refused}");
+    sandbox.run(&[&explain[..], &["--other-classifier", "--inputs", "network.toml"]].concat());
+}
+
+#[test]
+fn without_labels_the_remedy_is_named() {
+    let sandbox = sandbox();
+    let table = sandbox.read("german_credit.csv");
+    let unlabelled = table.lines().map(|line| line.rsplit_once(',').expect("a label").0.to_string() + "\n");
+    sandbox.write("german_credit.csv", unlabelled.collect::<String>());
+    let refused = sandbox.refused(&[&FIT[..], &NETWORK, &["--out", "a.par"]].concat());
+    assert!(refused.contains("hint: without labels, `--density decisions` learns"), "{refused}");
+    sandbox.run(&[&FIT[..], &NETWORK, &["--density", "decisions", "--out", "a.par"]].concat());
+}

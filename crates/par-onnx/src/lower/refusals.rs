@@ -273,3 +273,52 @@ fn trees_compare_single_inputs() {
         "node 1 (Relu): found the sum of trees, expected it at the end, or followed by a sigmoid"
     );
 }
+
+/// A mean of probabilities is one, and no sum of log-odds.
+#[test]
+fn a_mean_of_probabilities_is_not_taken_for_log_odds() {
+    let mean = graph(2)
+        .constant("one", &[2, 1], &[1.0, 2.0])
+        .constant("two", &[2, 1], &[3.0, -1.0])
+        .constant("half", &[1], &[0.5])
+        .node("MatMul", "x,one", "a", &[])
+        .node("Sigmoid", "a", "p", &[])
+        .node("MatMul", "x,two", "b", &[])
+        .node("Sigmoid", "b", "q", &[])
+        .node("Add", "p,q", "sum", &[])
+        .node("Mul", "sum,half", "out", &[]);
+    let refusal = mean.refusal();
+    assert!(
+        refusal.starts_with("the scores of `out` are said to be probabilities, but the graph ends in"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn categories_that_single_precision_cannot_tell_apart_are_refused() {
+    let encoded = |category: i64| {
+        let categories = integers("cats_int64s", &[1, category]);
+        let one_hot = graph(1).node("ml.OneHotEncoder", "x", "hot", &[categories]);
+        one_hot.constant("w", &[2, 1], &[1.0, 2.0]).node("MatMul", "hot,w", "out", &[])
+    };
+    assert!(encoded(1 << 24).model(&[1]).is_ok());
+    let refusal = encoded((1 << 24) + 1).refusal();
+    assert!(
+        refusal.ends_with("found the category 16777217, expected whole numbers up to 16777216"),
+        "{refusal}"
+    );
+}
+
+#[test]
+fn a_slice_needs_a_step() {
+    let sliced = |step: f32| {
+        let bounds = graph(2).constant("from", &[1], &[0.0]).constant("to", &[1], &[1.0]);
+        let steps = bounds.constant("axis", &[1], &[1.0]).constant("step", &[1], &[step]);
+        steps.node("Slice", "x,from,to,axis,step", "out", &[])
+    };
+    assert!(sliced(1.0).model(&[2]).is_ok());
+    for step in [0.0, -1.0, f32::NAN] {
+        let refusal = sliced(step).refusal();
+        assert!(refusal.ends_with(&format!("found a step of {step}, expected at least 1")), "{refusal}");
+    }
+}
