@@ -1,0 +1,752 @@
+"""DiCE's names, answered by PAR: change the import, keep the script.
+
+```python
+from par_recourse.compat import dice as dice_ml
+
+d = dice_ml.Data(dataframe=train, continuous_features=["age", "hours"], outcome_name="income")
+m = dice_ml.Model(model=pipeline, backend="sklearn")
+exp = dice_ml.Dice(d, m, method="random")
+found = exp.generate_counterfactuals(queries, total_CFs=4, desired_class="opposite", features_to_vary=["hours"])
+found.visualize_as_dataframe(show_only_changes=True)
+```
+
+Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on tables. What differs:
+
+- Every counterfactual is one that the model itself was asked about: it gives it the desired class, with at least the
+  probability of `stopping_threshold`. None changes a feature outside `features_to_vary`, or moves one outside
+  `permitted_range`.
+- They are the likeliest rows of the desired class that need few changes, not random ones. Each leaves out a
+  change of every one before it, so that fewer than `total_CFs` come where there are no more different ways.
+- The same question has the same answer, every time. `random_seed` is taken and does nothing, and so do the options of
+  DiCE's searches: `sample_size`, `limit_steps_ls`, `proximity_weight`, `sparsity_weight`, `diversity_weight`,
+  `categorical_penalty`, `algorithm`, `initialization`, `yloss_type`, `diversity_loss_type`, `feature_weights`,
+  `maxiterations`, `thresh`, `posthoc_sparsity_param` and `posthoc_sparsity_algorithm`. All methods take all of them.
+  Any other keyword is a TypeError, also of `Data`.
+- `method` may be ``"random"``, ``"genetic"`` or ``"kdtree"``, which all mean ``"refine"``, or one of PAR's own: ``"generate"``,
+  ``"refine"``, or ``"exact"``, which proves its answers.
+- A query that has the desired class already, with the probability that is asked for, has nothing to change, and so no
+  counterfactuals. DiCE changes it all the same.
+- `stopping_threshold` counts from one half, whatever the class: 0.8 and 0.2 both ask for 80 %. DiCE replaces the half of
+  them that does not suit the class by a number of its own. With more than two classes the desired one has at least
+  one half.
+- The first question for a class, and for a threshold, fits a model: seconds for thousands of rows. Later ones take
+  milliseconds. Keywords of `Dice` beyond DiCE's are settings of `par_recourse.Recourse`, such as
+  ``config={"generator": {"steps": 500}}``.
+- `Data` also takes a `schema`, as `Recourse` does: what nobody can change, what changes in one direction only, and what
+  changes only together. `continuous_features` may then be left out.
+- `Model` also takes an ONNX file, or a function that gives probabilities for a frame.
+- Numbers have the decimals of the table; `continuous_features_precision` is kept and does nothing.
+- Nothing is printed, unless `verbose`.
+- There are no regressors, no private data (`features=` in the place of a frame), and no gradients.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import pickle
+import time
+from dataclasses import dataclass
+from typing import Any, Callable, Iterable, Mapping, Sequence
+
+from .. import _native
+from ..errors import DataError, SettingError
+from ..estimator import Recourse, _text
+from .counterfactuals import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
+
+__all__ = [
+    "CounterfactualExamples",
+    "CounterfactualExplanations",
+    "Data",
+    "Dice",
+    "Model",
+    "UserConfigValidationException",
+]
+
+_METHODS = {name: "refine" for name in ("random", "genetic", "kdtree")}
+_METHODS |= {name: name for name in ("generate", "refine", "exact")}
+
+_WITHOUT_EFFECT = {
+    *("random_seed", "sample_size", "limit_steps_ls"),
+    *("initialization", "proximity_weight", "sparsity_weight", "diversity_weight", "categorical_penalty", "algorithm"),
+    *("yloss_type", "diversity_loss_type", "feature_weights", "maxiterations", "thresh"),
+}
+
+_FOR_IMPORTANCE = 10
+"""Counterfactuals of a query, and queries, from which on DiCE takes shares for importances."""
+
+
+class MissingColumn(DataError, KeyError):
+    """A query lacks a feature."""
+
+    __str__ = Exception.__str__
+
+
+class Data:
+    """The table that a model was trained on, and what its columns are.
+
+    Parameters
+    ----------
+    dataframe:
+        A pandas frame with the features and the outcome.
+    continuous_features:
+        The names of the features that are numbers; all others are categories.
+    outcome_name:
+        The column with the classes.
+    permitted_range:
+        What features may move to, whatever is asked: ``{"age": [20, 60], "job": ["clerk", "cook"]}``.
+    continuous_features_precision:
+        Kept; does nothing.
+    data_name:
+        Kept; does nothing.
+    schema:
+        What people can change, as `Recourse` takes it. Columns that it does not name are no features.
+
+    Attributes
+    ----------
+    feature_names, continuous_feature_names, categorical_feature_names:
+        The features, in the order of the frame.
+    permitted_range:
+        For each feature the lowest and the highest number, or the categories.
+    data_df:
+        The frame, as it was given.
+    """
+
+    def __init__(
+        self,
+        *,
+        dataframe: Any = None,
+        continuous_features: list[str] | None = None,
+        outcome_name: str | None = None,
+        permitted_range: Mapping[str, Sequence[Any]] | None = None,
+        continuous_features_precision: Mapping[str, int] | None = None,
+        data_name: str = "mydata",
+        schema: Any = None,
+    ) -> None:
+        import pandas
+
+        if outcome_name is None:
+            raise SettingError("should provide the name of outcome feature")
+        if not isinstance(dataframe, pandas.DataFrame):
+            raise SettingError("should provide a pandas dataframe")
+        columns = list(dataframe.columns)
+        if not all(isinstance(name, str) for name in columns):
+            raise DataError("dataframe: expected columns with names, found numbers\nhint: `frame.columns.astype(str)`")
+        if outcome_name not in columns:
+            raise UserConfigValidationException(f"outcome_name {outcome_name} not found in {','.join(columns)}")
+        facts = None if schema is None else _facts(schema, outcome_name)
+        if facts is not None:
+            names = [feature["name"] for feature in facts["features"]]
+            if continuous_features is None:
+                kinds = {feature["name"]: feature["kind"] for feature in facts["features"]}
+                continuous_features = [name for name in names if kinds[name] in ("discrete", "continuous")]
+            lacking = [name for name in names if name not in columns]
+            if lacking:
+                raise DataError(f"the schema names a feature `{lacking[0]}`, which is no column of dataframe")
+        else:
+            names = [name for name in columns if name != outcome_name]
+        if continuous_features is None:
+            raise SettingError("continuous_features should be provided")
+        if not isinstance(continuous_features, list):
+            raise SettingError("should provide the name(s) of continuous features in the data as a list")
+        for what, told in {"continuous_features": continuous_features, "permitted_range": permitted_range or {}}.items():
+            if not set(told) <= set(names):
+                raise UserConfigValidationException(
+                    f"{what} contains some feature names which are not part of columns in dataframe"
+                )
+        self.outcome_name = outcome_name
+        self.data_df = dataframe
+        self.data_name = data_name
+        self.feature_names = [name for name in columns if name in set(names)]
+        self.number_of_features = len(self.feature_names)
+        self.continuous_feature_names = [name for name in self.feature_names if name in continuous_features]
+        self.categorical_feature_names = [name for name in self.feature_names if name not in continuous_features]
+        self.categorical_feature_indexes = [self.feature_names.index(name) for name in self.categorical_feature_names]
+        self.continuous_features_precision = continuous_features_precision
+        for name in self.continuous_feature_names:
+            if not pandas.api.types.is_numeric_dtype(dataframe[name]):
+                raise SettingError(f"Unknown data type of feature {name}: must be int or float")
+        ranges: dict[str, list[Any]] = {
+            name: [dataframe[name].min(), dataframe[name].max()] for name in self.continuous_feature_names
+        }
+        ranges |= {name: self._values(name) for name in self.categorical_feature_names}
+        self._categories = {name: {_cell(value) for value in ranges[name]} for name in self.categorical_feature_names}
+        self._limits = self._checked_limits(permitted_range or {})
+        self.permitted_range = {**ranges, **{name: list(values) for name, values in (permitted_range or {}).items()}}
+        self.schema = self._drafted() if schema is None else schema
+
+    def _drafted(self) -> dict[str, Any]:
+        """Numbers and categories, as far as DiCE's keywords say."""
+        frame = self.data_df
+        features = []
+        for name in self.feature_names:
+            is_number = name in self.continuous_feature_names
+            is_whole = is_number and frame[name].dtype.kind in "iu"
+            kind = ("discrete" if is_whole else "continuous") if is_number else "nominal"
+            has_gaps = bool(frame[name].isna().any() or (frame[name].astype(str).str.strip() == "").any())
+            features.append({"name": name, "kind": kind, "missing": has_gaps})
+        classes = sorted({_cell(value) for value in frame[self.outcome_name].dropna()})
+        label = {"column": self.outcome_name, "classes": classes, "favourable": classes[-1] if classes else ""}
+        # `?` and its like are categories here, as they are in DiCE.
+        return {"missing_text": [], "label": label, "feature": features}
+
+    def _checked_limits(self, permitted: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
+        """What features may move to, as `Recourse.recourse` takes it."""
+        unknown = [name for name in permitted if name not in self.feature_names]
+        if unknown:
+            raise UserConfigValidationException(f"Got features {_set(unknown)} which are not present in training data")
+        limits: dict[str, Any] = {}
+        for name, values in permitted.items():
+            if isinstance(values, str) or not isinstance(values, Iterable):
+                raise SettingError(f"permitted_range of {name}: expected a list, found {values!r}")
+            values = list(values)
+            if name in self.categorical_feature_names:
+                for value in values:
+                    if _cell(value) not in self._categories[name]:
+                        raise UserConfigValidationException(
+                            f"The category {value} does not occur in the training data for feature {name}. "
+                            f"Allowed categories are {self._values(name)}"
+                        )
+                limits[name] = [_cell(value) for value in values]
+            elif len(values) != 2 or not all(_is_number(value) for value in values):
+                raise SettingError(f"permitted_range of {name}: expected the lowest and the highest number, found {values}")
+            elif values[0] > values[1]:
+                raise SettingError(f"permitted_range of {name}: low >= high, found {values}")
+            else:
+                limits[name] = (float(values[0]), float(values[1]))
+        return limits
+
+    def _values(self, name: str) -> list[Any]:
+        """The categories of a feature, as they come in the table."""
+        return self.data_df[name].dropna().unique().tolist()
+
+
+class Model:
+    """The model whose classes are to be changed.
+
+    Parameters
+    ----------
+    model:
+        A fitted scikit-learn estimator or Pipeline with `predict_proba`, an ONNX file (its bytes), or a function that
+        gives for a frame the probabilities of all classes, or those of the second one.
+    model_path:
+        An ONNX file, in the place of a model.
+    backend:
+        ``"sklearn"``.
+    model_type:
+        ``"classifier"``.
+    func:
+        What is done to a frame before the model sees it: a function, ``"ohe-min-max"`` for DiCE's numbers from 0 to 1 and
+        one column a category, or nothing.
+    kw_args:
+        Keywords for `func`.
+    """
+
+    def __init__(
+        self,
+        model: Any = None,
+        model_path: str = "",
+        backend: str = "sklearn",
+        model_type: str = "classifier",
+        func: str | Callable[..., Any] | None = None,
+        kw_args: Mapping[str, Any] | None = None,
+    ) -> None:
+        if model_type not in ("classifier", "regressor"):
+            raise UserConfigValidationException(
+                f"{model_type} model type not in supported model types classifier,regressor"
+            )
+        if model_type == "regressor":
+            raise UserConfigValidationException(
+                "regressors have no classes to change\nhint: give a classifier, such as one of `prediction >= goal`"
+            )
+        if model is None and not model_path:
+            raise SettingError("should provide either a trained model or the path to a model")
+        if backend != "sklearn":
+            raise UserConfigValidationException(
+                f"{backend} backend not in supported backends sklearn\n"
+                "hint: write the network to an ONNX file and give it as `model_path`, or give its function as `model`"
+            )
+        if isinstance(func, str) and func != "ohe-min-max":
+            raise UserConfigValidationException(f"there is no func `{func}`, expected `ohe-min-max` or a function")
+        self.model = model_path if model is None else model
+        self.model_path = model_path
+        self.backend = backend
+        self.model_type = model_type
+        self.func = func
+        self.kw_args = dict(kw_args or {})
+
+
+class Dice:
+    """Asks for counterfactuals. Nothing is fitted before the first question.
+
+    Parameters
+    ----------
+    data_interface, model_interface:
+        The table and the model.
+    method:
+        ``"random"``, ``"genetic"``, ``"kdtree"``; ``"generate"``, ``"refine"``, ``"exact"``.
+    settings:
+        Those of `Recourse`, such as `config`, `bins` or `progress`.
+    """
+
+    def __init__(self, data_interface: Data, model_interface: Model, method: str = "random", **settings: Any) -> None:
+        if method == "gradient":
+            raise UserConfigValidationException(
+                "gradient is only supported for differentiable neural network models. "
+                "Please choose one of random, genetic or kdtree"
+            )
+        if method not in _METHODS:
+            raise UserConfigValidationException(
+                f"Unsupported sample strategy {method} provided. Please choose one of random, genetic or kdtree"
+                "\nhint: or one of generate, refine, exact"
+            )
+        own = {"schema", "classifier", "favourable", "threshold"}
+        unknown = [name for name in settings if name in own or name not in Recourse._names()]
+        if unknown:
+            raise TypeError(f"Dice() got an unexpected keyword argument '{unknown[0]}'")
+        self.data_interface = data_interface
+        self.model = model_interface
+        self.method = method
+        self._settings = settings
+        self._fitted: dict[tuple[int, float], Recourse] = {}
+        self._scorer = _Scorer.of(data_interface, model_interface)
+        self._classes = _classes(data_interface, model_interface)
+
+    # -- asking
+
+    def generate_counterfactuals(
+        self,
+        query_instances: Any,
+        total_CFs: int,
+        desired_class: int | str = "opposite",
+        desired_range: Any = None,
+        permitted_range: Mapping[str, Sequence[Any]] | None = None,
+        features_to_vary: str | Sequence[str] = "all",
+        stopping_threshold: float = 0.5,
+        posthoc_sparsity_param: float | None = 0.1,
+        posthoc_sparsity_algorithm: str | None = "linear",
+        verbose: bool = False,
+        **options: Any,
+    ) -> CounterfactualExplanations:
+        """Counterfactuals of every row of a frame.
+
+        Parameters
+        ----------
+        query_instances:
+            A pandas frame with the features, in any order.
+        total_CFs:
+            How many to find for each row, at most.
+        desired_class:
+            ``"opposite"``, or the place of a class in the model's `classes_`, counted from 0.
+        desired_range:
+            For regressors; refused.
+        permitted_range:
+            What features may move to, in the place of what `Data` says of them. What a row has it may keep.
+        features_to_vary:
+            The features that may change; all others stay as they are.
+        stopping_threshold:
+            The least probability of the desired class.
+        posthoc_sparsity_param, posthoc_sparsity_algorithm:
+            Checked; do nothing.
+        verbose:
+            Whether to print how many rows have counterfactuals.
+        options:
+            Options of DiCE's methods, which do nothing.
+
+        Raises
+        ------
+        UserConfigValidationException
+            When what is asked for cannot be, or when no row has a counterfactual.
+        """
+        started = time.monotonic()
+        unknown = [name for name in options if name not in _WITHOUT_EFFECT]
+        if unknown:
+            raise TypeError(f"Dice.generate_counterfactuals() got an unexpected keyword argument '{unknown[0]}'")
+        self._check_asked(total_CFs, desired_range, stopping_threshold, posthoc_sparsity_param, posthoc_sparsity_algorithm)
+        queries = self._checked_queries(query_instances)
+        lock = self._locked(features_to_vary)
+        limits = self.data_interface._limits | self.data_interface._checked_limits(permitted_range or {})
+        self._check_locked_within(queries, lock, limits)
+        limits = {name: values for name, values in limits.items() if name not in lock}
+        threshold = max(stopping_threshold, 1 - stopping_threshold)
+
+        predicted = self._probabilities(queries, threshold).argmax(axis=1)
+        desired = [self._desired(desired_class, int(own)) for own in predicted]
+        found: dict[int, Any] = {}
+        for target in sorted(set(desired)):
+            rows = queries[[own == target for own in desired]]
+            found |= self._found(rows, target, threshold, total_CFs, lock, limits)
+        examples = [
+            self._example(queries.iloc[[row]], int(predicted[row]), target, found.get(row), posthoc_sparsity_param)
+            for row, target in enumerate(desired)
+        ]
+        if verbose:
+            print(f"Counterfactuals found for {len(found)} of {len(queries)} in {time.monotonic() - started:.1f} s")
+        if not found:
+            raise UserConfigValidationException(
+                "No counterfactuals found for any of the query points! Kindly check your configuration."
+            )
+        return CounterfactualExplanations(examples)
+
+    def local_feature_importance(
+        self, query_instances: Any, cf_examples_list: Any = None, total_CFs: int = 10, **asked: Any
+    ) -> CounterfactualExplanations:
+        """For each row, the share of its counterfactuals that change a feature."""
+        return self.feature_importance(query_instances, cf_examples_list, total_CFs, True, False, **asked)
+
+    def global_feature_importance(
+        self,
+        query_instances: Any,
+        cf_examples_list: Any = None,
+        total_CFs: int = 10,
+        local_importance: bool = True,
+        **asked: Any,
+    ) -> CounterfactualExplanations:
+        """The share of the counterfactuals of all rows that change a feature."""
+        rows = query_instances if cf_examples_list is None else cf_examples_list
+        if len(rows) < _FOR_IMPORTANCE:
+            raise UserConfigValidationException(
+                "The number of query instances should be greater than or equal to 10 "
+                "to compute global feature importance over all query points"
+            )
+        return self.feature_importance(query_instances, cf_examples_list, total_CFs, local_importance, True, **asked)
+
+    def feature_importance(
+        self,
+        query_instances: Any,
+        cf_examples_list: Any = None,
+        total_CFs: int = 10,
+        local_importance: bool = True,
+        global_importance: bool = True,
+        **asked: Any,
+    ) -> CounterfactualExplanations:
+        """How often counterfactuals change a feature; shares are over those that were found, which may be few."""
+        if cf_examples_list is None:
+            if total_CFs < _FOR_IMPORTANCE:
+                raise UserConfigValidationException(
+                    "The number of counterfactuals requested per query instance should be greater than or equal to 10 "
+                    "to compute feature importance for all query points"
+                )
+            found = self.generate_counterfactuals(query_instances, total_CFs, **asked)
+            cf_examples_list = found.cf_examples_list
+        changed = [self._changed(examples) for examples in cf_examples_list]
+        every = [row for rows in changed for row in rows]
+        names = self.data_interface.feature_names
+        return CounterfactualExplanations(
+            cf_examples_list,
+            [_shares(names, rows) for rows in changed] if local_importance else None,
+            _shares(names, every) if global_importance else None,
+        )
+
+    def serialize_explainer(self, path: str) -> None:
+        """Writes this with what it has fitted, as a pickle: read only those whose origin you trust."""
+        with open(path, "wb") as file:
+            pickle.dump(self, file)
+
+    @staticmethod
+    def deserialize_explainer(path: str) -> Dice:
+        """Reads what `serialize_explainer` wrote."""
+        with open(path, "rb") as file:
+            return pickle.load(file)
+
+    # -- checking
+
+    @staticmethod
+    def _check_asked(total: Any, desired_range: Any, threshold: float, sparsity: Any, algorithm: Any) -> None:
+        if not isinstance(total, int):
+            raise TypeError(f"total_CFs: expected a whole number, found {total!r}")
+        if total <= 0:
+            raise UserConfigValidationException(
+                "The number of counterfactuals generated per query instance (total_CFs) should be a positive integer."
+            )
+        if desired_range is not None:
+            raise UserConfigValidationException("The desired_range parameter should not be set for classification task")
+        if not 0 <= threshold <= 1:
+            raise UserConfigValidationException("The stopping_threshold should lie between 0.0 and 1.0")
+        if sparsity is not None and not 0 <= sparsity <= 1:
+            raise UserConfigValidationException("The posthoc_sparsity_param should lie between 0.0 and 1.0")
+        if algorithm not in ("linear", "binary", None):
+            raise UserConfigValidationException(
+                f"The posthoc_sparsity_algorithm should be linear or binary and not {algorithm}"
+            )
+
+    def _checked_queries(self, queries: Any) -> Any:
+        """The features of the queries in the order of the table, counted from 0."""
+        import pandas
+
+        data = self.data_interface
+        if not isinstance(queries, pandas.DataFrame):
+            raise DataError(
+                f"query_instances: expected a pandas DataFrame, found {type(queries).__name__}\n"
+                "hint: `frame.iloc[[0]]` is a frame of one row"
+            )
+        if data.outcome_name in queries.columns:
+            raise DataError(f"Target {data.outcome_name} present in query instance")
+        for name in queries.columns:
+            if name not in data.data_df.columns:
+                raise DataError(f"Feature {name} not present in training data!")
+        for name in data.feature_names:
+            if name not in queries.columns:
+                raise MissingColumn(f"query_instances: there is no column `{name}`")
+        queries = queries[data.feature_names].reset_index(drop=True)
+        if queries.isna().any(axis=None):
+            raise UserConfigValidationException(
+                "The query instance(s) should not have any missing values. "
+                "Please impute the missing values and try again."
+            )
+        for name in data.categorical_feature_names:
+            if not set(map(_cell, queries[name])) <= data._categories[name]:
+                raise DataError(f"Feature {name} has a value outside the dataset.")
+        if len(queries) == 0:
+            raise UserConfigValidationException(
+                "No counterfactuals found for any of the query points! Kindly check your configuration."
+            )
+        return queries
+
+    def _locked(self, to_vary: str | Sequence[str]) -> list[str]:
+        names = self.data_interface.feature_names
+        if isinstance(to_vary, str):
+            if to_vary == "all":
+                return []
+            to_vary = [to_vary]
+        if len(to_vary) == 0:
+            raise UserConfigValidationException("Some features need to be varied for generating counterfactuals.")
+        unknown = [name for name in to_vary if name not in names]
+        if unknown:
+            raise UserConfigValidationException(f"Got features {_set(unknown)} which are not present in training data")
+        return [name for name in names if name not in to_vary]
+
+    def _check_locked_within(self, queries: Any, lock: list[str], limits: dict[str, Any]) -> None:
+        for name in lock:
+            if name in limits and name in self.data_interface.categorical_feature_names:
+                if not set(map(_cell, queries[name])) <= set(limits[name]):
+                    raise DataError(f"Feature: {name} is outside the permitted range and isn't allowed to vary.")
+
+    def _desired(self, desired_class: Any, own: int) -> int:
+        if isinstance(desired_class, str) and desired_class == "opposite":
+            if len(self._classes) > 2:
+                raise UserConfigValidationException(
+                    "Desired class cannot be opposite if the number of classes is more than 2."
+                )
+            return 1 - own
+        try:
+            desired = operator.index(desired_class)
+        except TypeError:
+            raise UserConfigValidationException(
+                f"The target class for {desired_class} could not be identified\n"
+                f"hint: give the place of a class in {self._classes}, counted from 0, or `opposite`"
+            ) from None
+        if not 0 <= desired < len(self._classes):
+            raise UserConfigValidationException("Desired class not present in training data!")
+        return desired
+
+    # -- answering
+
+    def _recourse(self, desired: int, threshold: float) -> Recourse:
+        """What leads to a class; fitted when it is first asked for."""
+        key = (desired, threshold)
+        if key not in self._fitted:
+            data = self.data_interface
+            table = data.data_df[[*data.feature_names, data.outcome_name]]
+            self._fitted[key] = Recourse(
+                data.schema,
+                classifier=self._classifier(desired),
+                favourable=_cell(self._classes[desired]),
+                threshold=threshold,
+                **self._settings,
+            ).fit(table.dropna(subset=[data.outcome_name]))
+        return self._fitted[key]
+
+    def _classifier(self, desired: int) -> Any:
+        model = self.model.model
+        is_estimator = hasattr(model, "predict_proba") and self.model.func is None
+        if self._scorer is None or (is_estimator and len(self._classes) == 2):
+            return model
+        return _OneClass(self._scorer, desired)
+
+    def _probabilities(self, frame: Any, threshold: float) -> Any:
+        """Those of every class, a line for every row."""
+        if self._scorer is not None:
+            return self._scorer(frame)
+        return self._recourse(1, threshold).predict_proba(frame)
+
+    def _found(
+        self, rows: Any, target: int, threshold: float, count: int, lock: list[str], limits: dict[str, Any]
+    ) -> dict[int, Any]:
+        """The counterfactuals of some rows, by the number of the row."""
+        names = self.data_interface.feature_names
+        recourse = self._recourse(target, threshold)
+        asked: dict[str, Any] = {"limit": limits} if limits else {}
+        lines = recourse.recourse(rows, count=count, lock=lock, method=_METHODS[self.method], **asked)
+        wrong = lines[lines["status"] == "error"]
+        if len(wrong) > 0:
+            raise DataError(f"query_instances: row {wrong['id'].iloc[0]}: {wrong['reason'].iloc[0]}")
+        lines = lines[lines["rank"].notna()]
+        if len(lines) == 0:
+            return {}
+        # By place, since a feature that is called as one of the facts goes by another name in the tidy frame.
+        ways = lines.iloc[:, -recourse.n_features_in_ :].set_axis(recourse.feature_names_in_, axis=1)[names]
+        ways = ways.assign(**{name: _cast(ways[name], rows[name].dtype) for name in names})
+        scores = self._probabilities(ways, threshold)
+        reached = (scores.argmax(axis=1) == target) & (scores[:, target] >= threshold)
+        ways, ids = ways[reached], lines["id"][reached]
+        return {int(row): found.reset_index(drop=True) for row, found in ways.groupby(ids.to_numpy(), sort=True)}
+
+    def _example(
+        self, query: Any, own: int, target: int, found: Any, sparsity: float | None
+    ) -> CounterfactualExamples:
+        outcome = self.data_interface.outcome_name
+        query = query.reset_index(drop=True)
+        query[outcome] = [self._classes[own]]
+        if found is not None:
+            found = found.assign(**{outcome: [self._classes[target]] * len(found)})
+        return CounterfactualExamples(
+            data_interface=self.data_interface,
+            final_cfs_df=found,
+            test_instance_df=query,
+            final_cfs_df_sparse=None if found is None else found.copy(),
+            posthoc_sparsity_param=sparsity,
+            desired_class=self._classes[target],
+        )
+
+    def _changed(self, examples: CounterfactualExamples) -> list[set[str]]:
+        """The features that each counterfactual changes."""
+        if examples.final_cfs_df is None:
+            return []
+        names = self.data_interface.feature_names
+        own = examples.test_instance_df[names].iloc[0]
+        return [
+            {name for name in names if row[name] != own[name]} for _, row in examples.final_cfs_df[names].iterrows()
+        ]
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """The probabilities of all classes for a frame."""
+
+    model: Any
+    classes: int
+    prepare: Callable[..., Any] | None
+    keywords: dict[str, Any]
+
+    @staticmethod
+    def of(data: Data, model: Model) -> _Scorer | None:
+        """Nothing of an ONNX file, which only a fitted `Recourse` can run."""
+        if not hasattr(model.model, "predict_proba") and not callable(model.model):
+            if model.func is not None:
+                raise UserConfigValidationException("func: an ONNX file takes a row as it is, expected none")
+            return None
+        prepare = _OneHotMinMax.of(data) if isinstance(model.func, str) else model.func
+        return _Scorer(model.model, len(_classes(data, model)), prepare, model.kw_args)
+
+    def __call__(self, frame: Any) -> Any:
+        import numpy
+
+        if self.prepare is not None:
+            frame = self.prepare(frame, **self.keywords)
+        asked = getattr(self.model, "predict_proba", self.model)
+        scores = numpy.asarray(asked(frame), dtype=float)
+        if scores.ndim == 1 or scores.shape[1:] == (1,):
+            second = scores.reshape(-1)
+            scores = numpy.column_stack([1 - second, second])
+        if scores.shape != (len(frame), self.classes):
+            raise UserConfigValidationException(
+                f"the model gives an array of {scores.shape} for {len(frame)} rows and {self.classes} classes"
+            )
+        return scores
+
+
+@dataclass(frozen=True)
+class _OneClass:
+    """The probability of one class, as `Recourse` takes a classifier."""
+
+    scorer: _Scorer
+    desired: int
+
+    def __call__(self, frame: Any) -> Any:
+        return self.scorer(frame)[:, self.desired]
+
+
+@dataclass(frozen=True)
+class _OneHotMinMax:
+    """Numbers from 0 to 1 first, then a column for every category: what DiCE calls `ohe-min-max`."""
+
+    ranges: dict[str, tuple[float, float]]
+    categories: dict[str, list[Any]]
+
+    @staticmethod
+    def of(data: Data) -> _OneHotMinMax:
+        frame = data.data_df
+        ranges = {name: (float(frame[name].min()), float(frame[name].max())) for name in data.continuous_feature_names}
+        return _OneHotMinMax(
+            ranges, {name: sorted(frame[name].dropna().unique()) for name in data.categorical_feature_names}
+        )
+
+    def __call__(self, frame: Any, **keywords: Any) -> Any:
+        import pandas
+
+        columns = {
+            name: (frame[name].astype(float) - lowest) / ((highest - lowest) or 1.0)
+            for name, (lowest, highest) in self.ranges.items()
+        }
+        for name, values in self.categories.items():
+            columns |= {f"{name}_{value}": frame[name].astype(object) == value for value in values}
+        return pandas.DataFrame(columns, index=frame.index)
+
+
+def _facts(schema: Any, outcome: str) -> dict[str, Any]:
+    facts = json.loads(_native.schema_facts(_text(schema, "schema")))
+    if facts["label"] is None or facts["label"]["column"] != outcome:
+        found = "no label" if facts["label"] is None else f"the label `{facts['label']['column']}`"
+        raise SettingError(f"the schema has {found}, expected `{outcome}`, as outcome_name says")
+    return facts
+
+
+def _classes(data: Data, model: Model) -> list[Any]:
+    """The classes in the order of the model's probabilities."""
+    classes = getattr(model.model, "classes_", None)
+    if classes is None:
+        classes = sorted(data.data_df[data.outcome_name].dropna().unique().tolist())
+    return [value.item() if hasattr(value, "item") else value for value in classes]
+
+
+def _cell(value: Any) -> str:
+    """A value as a table of text would hold it."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _cast(cells: Any, dtype: Any) -> Any:
+    """Cells in the type of a query's column, unless that would change them."""
+    import pandas
+
+    if isinstance(dtype, pandas.CategoricalDtype):
+        spelled = {_cell(value): value for value in dtype.categories}
+        values = [spelled.get(_cell(value), value) for value in cells]
+        known = [*dtype.categories, *sorted({value for value in values if value not in set(dtype.categories)}, key=str)]
+        return pandas.Series(pandas.Categorical(values, known, dtype.ordered), index=cells.index, name=cells.name)
+    try:
+        cast = cells.astype(dtype)
+    except (TypeError, ValueError):
+        return cells
+    is_kept = [_cell(before) == _cell(after) for before, after in zip(cells, cast)]
+    return cast if all(is_kept) or dtype.kind == "f" else cells
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return not isinstance(value, str)
+
+
+def _shares(names: list[str], changed: list[set[str]]) -> dict[str, float]:
+    return {name: sum(name in row for row in changed) / max(len(changed), 1) for name in names}
+
+
+def _set(names: Iterable[str]) -> str:
+    """Names as Python writes a set of them, in a settled order."""
+    return "{" + ", ".join(repr(name) for name in sorted(set(map(str, names)))) + "}"
