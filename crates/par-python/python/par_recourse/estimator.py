@@ -423,7 +423,7 @@ def _answered(answers: _native.Answers, table: pa.Table) -> Iterator[pa.RecordBa
 def _text(told: str | os.PathLike[str] | Mapping[str, Any], what: str) -> str:
     """TOML as text: the text itself, what a file holds, or a dict written out."""
     if isinstance(told, Mapping):
-        return _native.toml(json.dumps(told))
+        return _native.as_toml(json.dumps(told))
     if isinstance(told, str) and "\n" in told:
         return told
     return _file(told)[1]
