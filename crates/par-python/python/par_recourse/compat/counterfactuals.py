@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import math
 from dataclasses import dataclass
@@ -124,7 +125,7 @@ class CounterfactualExplanations:
         version: str | None = None,
     ) -> None:
         if version not in (None, VERSION):
-            raise UserConfigValidationException(f"Unsupported serialization version {version}\nhint: there is {VERSION}")
+            raise UserConfigValidationException(f"Unsupported serialization version {version}, expected {VERSION}")
         self._cf_examples_list = list(cf_examples_list)
         self._local_importance = local_importance
         self._summary_importance = summary_importance
@@ -174,7 +175,7 @@ class CounterfactualExplanations:
         local, summary = self._local_importance, self._summary_importance
         values = [
             [_rows(examples.test_instance_df) for examples in self._cf_examples_list],
-            [_rows(_told(examples)) for examples in self._cf_examples_list],
+            [_told(examples) for examples in self._cf_examples_list],
             None if local is None else [by_feature(shares) for shares in local],
             None if summary is None else by_feature(summary),
             {"outcome_name": outcome, "data_df": "dummy_data"},
@@ -227,7 +228,7 @@ def _read(told: dict[str, Any]) -> CounterfactualExplanations:
         raise ValueError(f"`cfs_list` has {len(told['cfs_list'])} entries for {len(told['test_data'])} of `test_data`")
     examples = []
     for query, rows in zip(told["test_data"], told["cfs_list"]):
-        found = None if rows is None else pandas.DataFrame(rows, columns=columns)
+        found: Any = None if rows is None else pandas.DataFrame(rows, columns=columns)
         read = CounterfactualExamples(
             data_interface=outcome,
             final_cfs_df=found,
@@ -250,13 +251,13 @@ def _read(told: dict[str, Any]) -> CounterfactualExplanations:
     )
 
 
-def _told(examples: CounterfactualExamples) -> Any:
-    sparse = examples.final_cfs_df_sparse
-    return examples.final_cfs_df if sparse is None else sparse
+def _told(examples: CounterfactualExamples) -> list[list[Any]] | None:
+    found = examples.final_cfs_df if examples.final_cfs_df_sparse is None else examples.final_cfs_df_sparse
+    return None if found is None else _rows(found)
 
 
-def _rows(frame: Any) -> list[list[Any]] | None:
-    return None if frame is None else frame.astype(object).values.tolist()
+def _rows(frame: Any) -> list[list[Any]]:
+    return frame.astype(object).values.tolist()
 
 
 def _is_same(before: Any, after: Any) -> bool:
@@ -268,12 +269,12 @@ def _is_same(before: Any, after: Any) -> bool:
 
 def _display(frame: Any) -> None:
     try:
-        from IPython.display import display
+        show: Any = importlib.import_module("IPython.display").display
     except ImportError:
-        display = print
-    display(frame)
+        show = print
+    show(frame)
 
 
 def _print_rows(frame: Any) -> None:
-    for row in _rows(frame) or []:
+    for row in _rows(frame):
         print(row)

@@ -22,12 +22,12 @@ Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on t
   `categorical_penalty`, `algorithm`, `initialization`, `yloss_type`, `diversity_loss_type`, `feature_weights`,
   `maxiterations`, `thresh`, `posthoc_sparsity_param` and `posthoc_sparsity_algorithm`. All methods take all of them.
   Any other keyword is a TypeError, also of `Data`.
-- `method` may be ``"random"``, ``"genetic"`` or ``"kdtree"``, which all mean ``"refine"``, or one of PAR's own: ``"generate"``,
-  ``"refine"``, or ``"exact"``, which proves its answers.
+- `method` may be ``"random"``, ``"genetic"`` or ``"kdtree"``, which all mean ``"refine"``, or one of PAR's own:
+  ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
 - A query that has the desired class already, with the probability that is asked for, has nothing to change, and so no
   counterfactuals. DiCE changes it all the same.
-- `stopping_threshold` counts from one half, whatever the class: 0.8 and 0.2 both ask for 80 %. DiCE replaces the half of
-  them that does not suit the class by a number of its own. With more than two classes the desired one has at least
+- `stopping_threshold` counts from one half, whatever the class: 0.8 and 0.2 both ask for 80 %. DiCE replaces that of the
+  two which does not suit the class by a number of its own. With more than two classes the desired one has at least
   one half.
 - The first question for a class, and for a threshold, fits a model: seconds for thousands of rows. Later ones take
   milliseconds. Keywords of `Dice` beyond DiCE's are settings of `par_recourse.Recourse`, such as
@@ -42,17 +42,15 @@ Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on t
 
 from __future__ import annotations
 
-import json
 import operator
 import pickle
 import time
-from dataclasses import dataclass
-from typing import Any, Callable, Iterable, Mapping, Sequence
+from typing import Any, Mapping, Sequence
 
-from .. import _native
-from ..errors import DataError, SettingError
-from ..estimator import Recourse, _text
+from ..errors import DataError
+from ..estimator import Method, Recourse
 from .counterfactuals import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
+from .interfaces import Data, Model, OneClass, Scorer, cell, classes_of, not_in_training
 
 __all__ = [
     "CounterfactualExamples",
@@ -63,8 +61,8 @@ __all__ = [
     "UserConfigValidationException",
 ]
 
-_METHODS = {name: "refine" for name in ("random", "genetic", "kdtree")}
-_METHODS |= {name: name for name in ("generate", "refine", "exact")}
+_METHODS: dict[str, Method] = {name: "refine" for name in ("random", "genetic", "kdtree")}
+_METHODS |= {"generate": "generate", "refine": "refine", "exact": "exact"}
 
 _WITHOUT_EFFECT = {
     *("random_seed", "sample_size", "limit_steps_ls"),
@@ -80,200 +78,6 @@ class MissingColumn(DataError, KeyError):
     """A query lacks a feature."""
 
     __str__ = Exception.__str__
-
-
-class Data:
-    """The table that a model was trained on, and what its columns are.
-
-    Parameters
-    ----------
-    dataframe:
-        A pandas frame with the features and the outcome.
-    continuous_features:
-        The names of the features that are numbers; all others are categories.
-    outcome_name:
-        The column with the classes.
-    permitted_range:
-        What features may move to, whatever is asked: ``{"age": [20, 60], "job": ["clerk", "cook"]}``.
-    continuous_features_precision:
-        Kept; does nothing.
-    data_name:
-        Kept; does nothing.
-    schema:
-        What people can change, as `Recourse` takes it. Columns that it does not name are no features.
-
-    Attributes
-    ----------
-    feature_names, continuous_feature_names, categorical_feature_names:
-        The features, in the order of the frame.
-    permitted_range:
-        For each feature the lowest and the highest number, or the categories.
-    data_df:
-        The frame, as it was given.
-    """
-
-    def __init__(
-        self,
-        *,
-        dataframe: Any = None,
-        continuous_features: list[str] | None = None,
-        outcome_name: str | None = None,
-        permitted_range: Mapping[str, Sequence[Any]] | None = None,
-        continuous_features_precision: Mapping[str, int] | None = None,
-        data_name: str = "mydata",
-        schema: Any = None,
-    ) -> None:
-        import pandas
-
-        if outcome_name is None:
-            raise SettingError("should provide the name of outcome feature")
-        if not isinstance(dataframe, pandas.DataFrame):
-            raise SettingError("should provide a pandas dataframe")
-        columns = list(dataframe.columns)
-        if not all(isinstance(name, str) for name in columns):
-            raise DataError("dataframe: expected columns with names, found numbers\nhint: `frame.columns.astype(str)`")
-        if outcome_name not in columns:
-            raise UserConfigValidationException(f"outcome_name {outcome_name} not found in {','.join(columns)}")
-        facts = None if schema is None else _facts(schema, outcome_name)
-        if facts is not None:
-            names = [feature["name"] for feature in facts["features"]]
-            if continuous_features is None:
-                kinds = {feature["name"]: feature["kind"] for feature in facts["features"]}
-                continuous_features = [name for name in names if kinds[name] in ("discrete", "continuous")]
-            lacking = [name for name in names if name not in columns]
-            if lacking:
-                raise DataError(f"the schema names a feature `{lacking[0]}`, which is no column of dataframe")
-        else:
-            names = [name for name in columns if name != outcome_name]
-        if continuous_features is None:
-            raise SettingError("continuous_features should be provided")
-        if not isinstance(continuous_features, list):
-            raise SettingError("should provide the name(s) of continuous features in the data as a list")
-        for what, told in {"continuous_features": continuous_features, "permitted_range": permitted_range or {}}.items():
-            if not set(told) <= set(names):
-                raise UserConfigValidationException(
-                    f"{what} contains some feature names which are not part of columns in dataframe"
-                )
-        self.outcome_name = outcome_name
-        self.data_df = dataframe
-        self.data_name = data_name
-        self.feature_names = [name for name in columns if name in set(names)]
-        self.number_of_features = len(self.feature_names)
-        self.continuous_feature_names = [name for name in self.feature_names if name in continuous_features]
-        self.categorical_feature_names = [name for name in self.feature_names if name not in continuous_features]
-        self.categorical_feature_indexes = [self.feature_names.index(name) for name in self.categorical_feature_names]
-        self.continuous_features_precision = continuous_features_precision
-        for name in self.continuous_feature_names:
-            if not pandas.api.types.is_numeric_dtype(dataframe[name]):
-                raise SettingError(f"Unknown data type of feature {name}: must be int or float")
-        ranges: dict[str, list[Any]] = {
-            name: [dataframe[name].min(), dataframe[name].max()] for name in self.continuous_feature_names
-        }
-        ranges |= {name: self._values(name) for name in self.categorical_feature_names}
-        self._categories = {name: {_cell(value) for value in ranges[name]} for name in self.categorical_feature_names}
-        self._limits = self._checked_limits(permitted_range or {})
-        self.permitted_range = {**ranges, **{name: list(values) for name, values in (permitted_range or {}).items()}}
-        self.schema = self._drafted() if schema is None else schema
-
-    def _drafted(self) -> dict[str, Any]:
-        """Numbers and categories, as far as DiCE's keywords say."""
-        frame = self.data_df
-        features = []
-        for name in self.feature_names:
-            is_number = name in self.continuous_feature_names
-            is_whole = is_number and frame[name].dtype.kind in "iu"
-            kind = ("discrete" if is_whole else "continuous") if is_number else "nominal"
-            has_gaps = bool(frame[name].isna().any() or (frame[name].astype(str).str.strip() == "").any())
-            features.append({"name": name, "kind": kind, "missing": has_gaps})
-        classes = sorted({_cell(value) for value in frame[self.outcome_name].dropna()})
-        label = {"column": self.outcome_name, "classes": classes, "favourable": classes[-1] if classes else ""}
-        # `?` and its like are categories here, as they are in DiCE.
-        return {"missing_text": [], "label": label, "feature": features}
-
-    def _checked_limits(self, permitted: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-        """What features may move to, as `Recourse.recourse` takes it."""
-        unknown = [name for name in permitted if name not in self.feature_names]
-        if unknown:
-            raise UserConfigValidationException(f"Got features {_set(unknown)} which are not present in training data")
-        limits: dict[str, Any] = {}
-        for name, values in permitted.items():
-            if isinstance(values, str) or not isinstance(values, Iterable):
-                raise SettingError(f"permitted_range of {name}: expected a list, found {values!r}")
-            values = list(values)
-            if name in self.categorical_feature_names:
-                for value in values:
-                    if _cell(value) not in self._categories[name]:
-                        raise UserConfigValidationException(
-                            f"The category {value} does not occur in the training data for feature {name}. "
-                            f"Allowed categories are {self._values(name)}"
-                        )
-                limits[name] = [_cell(value) for value in values]
-            elif len(values) != 2 or not all(_is_number(value) for value in values):
-                raise SettingError(f"permitted_range of {name}: expected the lowest and the highest number, found {values}")
-            elif values[0] > values[1]:
-                raise SettingError(f"permitted_range of {name}: low >= high, found {values}")
-            else:
-                limits[name] = (float(values[0]), float(values[1]))
-        return limits
-
-    def _values(self, name: str) -> list[Any]:
-        """The categories of a feature, as they come in the table."""
-        return self.data_df[name].dropna().unique().tolist()
-
-
-class Model:
-    """The model whose classes are to be changed.
-
-    Parameters
-    ----------
-    model:
-        A fitted scikit-learn estimator or Pipeline with `predict_proba`, an ONNX file (its bytes), or a function that
-        gives for a frame the probabilities of all classes, or those of the second one.
-    model_path:
-        An ONNX file, in the place of a model.
-    backend:
-        ``"sklearn"``.
-    model_type:
-        ``"classifier"``.
-    func:
-        What is done to a frame before the model sees it: a function, ``"ohe-min-max"`` for DiCE's numbers from 0 to 1 and
-        one column a category, or nothing.
-    kw_args:
-        Keywords for `func`.
-    """
-
-    def __init__(
-        self,
-        model: Any = None,
-        model_path: str = "",
-        backend: str = "sklearn",
-        model_type: str = "classifier",
-        func: str | Callable[..., Any] | None = None,
-        kw_args: Mapping[str, Any] | None = None,
-    ) -> None:
-        if model_type not in ("classifier", "regressor"):
-            raise UserConfigValidationException(
-                f"{model_type} model type not in supported model types classifier,regressor"
-            )
-        if model_type == "regressor":
-            raise UserConfigValidationException(
-                "regressors have no classes to change\nhint: give a classifier, such as one of `prediction >= goal`"
-            )
-        if model is None and not model_path:
-            raise SettingError("should provide either a trained model or the path to a model")
-        if backend != "sklearn":
-            raise UserConfigValidationException(
-                f"{backend} backend not in supported backends sklearn\n"
-                "hint: write the network to an ONNX file and give it as `model_path`, or give its function as `model`"
-            )
-        if isinstance(func, str) and func != "ohe-min-max":
-            raise UserConfigValidationException(f"there is no func `{func}`, expected `ohe-min-max` or a function")
-        self.model = model_path if model is None else model
-        self.model_path = model_path
-        self.backend = backend
-        self.model_type = model_type
-        self.func = func
-        self.kw_args = dict(kw_args or {})
 
 
 class Dice:
@@ -309,8 +113,8 @@ class Dice:
         self.method = method
         self._settings = settings
         self._fitted: dict[tuple[int, float], Recourse] = {}
-        self._scorer = _Scorer.of(data_interface, model_interface)
-        self._classes = _classes(data_interface, model_interface)
+        self._scorer = Scorer.of(data_interface, model_interface)
+        self._classes = classes_of(data_interface, model_interface)
 
     # -- asking
 
@@ -362,10 +166,10 @@ class Dice:
         unknown = [name for name in options if name not in _WITHOUT_EFFECT]
         if unknown:
             raise TypeError(f"Dice.generate_counterfactuals() got an unexpected keyword argument '{unknown[0]}'")
-        self._check_asked(total_CFs, desired_range, stopping_threshold, posthoc_sparsity_param, posthoc_sparsity_algorithm)
+        _check(total_CFs, desired_range, stopping_threshold, posthoc_sparsity_param, posthoc_sparsity_algorithm)
         queries = self._checked_queries(query_instances)
         lock = self._locked(features_to_vary)
-        limits = self.data_interface._limits | self.data_interface._checked_limits(permitted_range or {})
+        limits = self.data_interface.limits | self.data_interface.checked_limits(permitted_range or {})
         self._check_locked_within(queries, lock, limits)
         limits = {name: values for name, values in limits.items() if name not in lock}
         threshold = max(stopping_threshold, 1 - stopping_threshold)
@@ -451,25 +255,6 @@ class Dice:
 
     # -- checking
 
-    @staticmethod
-    def _check_asked(total: Any, desired_range: Any, threshold: float, sparsity: Any, algorithm: Any) -> None:
-        if not isinstance(total, int):
-            raise TypeError(f"total_CFs: expected a whole number, found {total!r}")
-        if total <= 0:
-            raise UserConfigValidationException(
-                "The number of counterfactuals generated per query instance (total_CFs) should be a positive integer."
-            )
-        if desired_range is not None:
-            raise UserConfigValidationException("The desired_range parameter should not be set for classification task")
-        if not 0 <= threshold <= 1:
-            raise UserConfigValidationException("The stopping_threshold should lie between 0.0 and 1.0")
-        if sparsity is not None and not 0 <= sparsity <= 1:
-            raise UserConfigValidationException("The posthoc_sparsity_param should lie between 0.0 and 1.0")
-        if algorithm not in ("linear", "binary", None):
-            raise UserConfigValidationException(
-                f"The posthoc_sparsity_algorithm should be linear or binary and not {algorithm}"
-            )
-
     def _checked_queries(self, queries: Any) -> Any:
         """The features of the queries in the order of the table, counted from 0."""
         import pandas
@@ -495,7 +280,7 @@ class Dice:
                 "Please impute the missing values and try again."
             )
         for name in data.categorical_feature_names:
-            if not set(map(_cell, queries[name])) <= data._categories[name]:
+            if not set(map(cell, queries[name])) <= data.categories[name]:
                 raise DataError(f"Feature {name} has a value outside the dataset.")
         if len(queries) == 0:
             raise UserConfigValidationException(
@@ -513,13 +298,13 @@ class Dice:
             raise UserConfigValidationException("Some features need to be varied for generating counterfactuals.")
         unknown = [name for name in to_vary if name not in names]
         if unknown:
-            raise UserConfigValidationException(f"Got features {_set(unknown)} which are not present in training data")
+            raise not_in_training(unknown)
         return [name for name in names if name not in to_vary]
 
     def _check_locked_within(self, queries: Any, lock: list[str], limits: dict[str, Any]) -> None:
         for name in lock:
             if name in limits and name in self.data_interface.categorical_feature_names:
-                if not set(map(_cell, queries[name])) <= set(limits[name]):
+                if not set(map(cell, queries[name])) <= set(limits[name]):
                     raise DataError(f"Feature: {name} is outside the permitted range and isn't allowed to vary.")
 
     def _desired(self, desired_class: Any, own: int) -> int:
@@ -551,7 +336,7 @@ class Dice:
             self._fitted[key] = Recourse(
                 data.schema,
                 classifier=self._classifier(desired),
-                favourable=_cell(self._classes[desired]),
+                favourable=cell(self._classes[desired]),
                 threshold=threshold,
                 **self._settings,
             ).fit(table.dropna(subset=[data.outcome_name]))
@@ -562,7 +347,7 @@ class Dice:
         is_estimator = hasattr(model, "predict_proba") and self.model.func is None
         if self._scorer is None or (is_estimator and len(self._classes) == 2):
             return model
-        return _OneClass(self._scorer, desired)
+        return OneClass(self._scorer, desired)
 
     def _probabilities(self, frame: Any, threshold: float) -> Any:
         """Those of every class, a line for every row."""
@@ -620,102 +405,23 @@ class Dice:
         ]
 
 
-@dataclass(frozen=True)
-class _Scorer:
-    """The probabilities of all classes for a frame."""
-
-    model: Any
-    classes: int
-    prepare: Callable[..., Any] | None
-    keywords: dict[str, Any]
-
-    @staticmethod
-    def of(data: Data, model: Model) -> _Scorer | None:
-        """Nothing of an ONNX file, which only a fitted `Recourse` can run."""
-        if not hasattr(model.model, "predict_proba") and not callable(model.model):
-            if model.func is not None:
-                raise UserConfigValidationException("func: an ONNX file takes a row as it is, expected none")
-            return None
-        prepare = _OneHotMinMax.of(data) if isinstance(model.func, str) else model.func
-        return _Scorer(model.model, len(_classes(data, model)), prepare, model.kw_args)
-
-    def __call__(self, frame: Any) -> Any:
-        import numpy
-
-        if self.prepare is not None:
-            frame = self.prepare(frame, **self.keywords)
-        asked = getattr(self.model, "predict_proba", self.model)
-        scores = numpy.asarray(asked(frame), dtype=float)
-        if scores.ndim == 1 or scores.shape[1:] == (1,):
-            second = scores.reshape(-1)
-            scores = numpy.column_stack([1 - second, second])
-        if scores.shape != (len(frame), self.classes):
-            raise UserConfigValidationException(
-                f"the model gives an array of {scores.shape} for {len(frame)} rows and {self.classes} classes"
-            )
-        return scores
-
-
-@dataclass(frozen=True)
-class _OneClass:
-    """The probability of one class, as `Recourse` takes a classifier."""
-
-    scorer: _Scorer
-    desired: int
-
-    def __call__(self, frame: Any) -> Any:
-        return self.scorer(frame)[:, self.desired]
-
-
-@dataclass(frozen=True)
-class _OneHotMinMax:
-    """Numbers from 0 to 1 first, then a column for every category: what DiCE calls `ohe-min-max`."""
-
-    ranges: dict[str, tuple[float, float]]
-    categories: dict[str, list[Any]]
-
-    @staticmethod
-    def of(data: Data) -> _OneHotMinMax:
-        frame = data.data_df
-        ranges = {name: (float(frame[name].min()), float(frame[name].max())) for name in data.continuous_feature_names}
-        return _OneHotMinMax(
-            ranges, {name: sorted(frame[name].dropna().unique()) for name in data.categorical_feature_names}
+def _check(total: Any, desired_range: Any, threshold: float, sparsity: Any, algorithm: Any) -> None:
+    if not isinstance(total, int):
+        raise TypeError(f"total_CFs: expected a whole number, found {total!r}")
+    if total <= 0:
+        raise UserConfigValidationException(
+            "The number of counterfactuals generated per query instance (total_CFs) should be a positive integer."
         )
-
-    def __call__(self, frame: Any, **keywords: Any) -> Any:
-        import pandas
-
-        columns = {
-            name: (frame[name].astype(float) - lowest) / ((highest - lowest) or 1.0)
-            for name, (lowest, highest) in self.ranges.items()
-        }
-        for name, values in self.categories.items():
-            columns |= {f"{name}_{value}": frame[name].astype(object) == value for value in values}
-        return pandas.DataFrame(columns, index=frame.index)
-
-
-def _facts(schema: Any, outcome: str) -> dict[str, Any]:
-    facts = json.loads(_native.schema_facts(_text(schema, "schema")))
-    if facts["label"] is None or facts["label"]["column"] != outcome:
-        found = "no label" if facts["label"] is None else f"the label `{facts['label']['column']}`"
-        raise SettingError(f"the schema has {found}, expected `{outcome}`, as outcome_name says")
-    return facts
-
-
-def _classes(data: Data, model: Model) -> list[Any]:
-    """The classes in the order of the model's probabilities."""
-    classes = getattr(model.model, "classes_", None)
-    if classes is None:
-        classes = sorted(data.data_df[data.outcome_name].dropna().unique().tolist())
-    return [value.item() if hasattr(value, "item") else value for value in classes]
-
-
-def _cell(value: Any) -> str:
-    """A value as a table of text would hold it."""
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+    if desired_range is not None:
+        raise UserConfigValidationException("The desired_range parameter should not be set for classification task")
+    if not 0 <= threshold <= 1:
+        raise UserConfigValidationException("The stopping_threshold should lie between 0.0 and 1.0")
+    if sparsity is not None and not 0 <= sparsity <= 1:
+        raise UserConfigValidationException("The posthoc_sparsity_param should lie between 0.0 and 1.0")
+    if algorithm not in ("linear", "binary", None):
+        raise UserConfigValidationException(
+            f"The posthoc_sparsity_algorithm should be linear or binary and not {algorithm}"
+        )
 
 
 def _cast(cells: Any, dtype: Any) -> Any:
@@ -723,30 +429,17 @@ def _cast(cells: Any, dtype: Any) -> Any:
     import pandas
 
     if isinstance(dtype, pandas.CategoricalDtype):
-        spelled = {_cell(value): value for value in dtype.categories}
-        values = [spelled.get(_cell(value), value) for value in cells]
+        spelled = {cell(value): value for value in dtype.categories}
+        values = [spelled.get(cell(value), value) for value in cells]
         known = [*dtype.categories, *sorted({value for value in values if value not in set(dtype.categories)}, key=str)]
         return pandas.Series(pandas.Categorical(values, known, dtype.ordered), index=cells.index, name=cells.name)
     try:
         cast = cells.astype(dtype)
     except (TypeError, ValueError):
         return cells
-    is_kept = [_cell(before) == _cell(after) for before, after in zip(cells, cast)]
+    is_kept = [cell(before) == cell(after) for before, after in zip(cells, cast)]
     return cast if all(is_kept) or dtype.kind == "f" else cells
-
-
-def _is_number(value: Any) -> bool:
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return not isinstance(value, str)
 
 
 def _shares(names: list[str], changed: list[set[str]]) -> dict[str, float]:
     return {name: sum(name in row for row in changed) / max(len(changed), 1) for name in names}
-
-
-def _set(names: Iterable[str]) -> str:
-    """Names as Python writes a set of them, in a settled order."""
-    return "{" + ", ".join(repr(name) for name in sorted(set(map(str, names)))) + "}"
