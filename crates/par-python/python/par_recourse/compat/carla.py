@@ -18,8 +18,8 @@ What holds of every answer:
 
 - The model itself was asked: it gives class 1, with at least the `threshold`.
 - What `mlmodel.data.immutables` names, or `lock`, is as it was; of an encoded category all columns.
-- A category stays one. Columns `c_…` of a `c` in `mlmodel.data.categorical` are taken for the encoding of one feature if
-  no row of the table has two ones in them. An answer then has one 1 there; or none, if rows of the table have none,
+- A category stays one. Columns `c_…` of a `c` in `mlmodel.data.categorical` are taken for the encoding of one feature
+  if no row of the table has two ones in them. An answer then has one 1 there; or none, if rows of the table have none,
   because the encoder dropped a column. Where rows have two ones, or other numbers than 0 and 1, the columns are
   features of their own, of which nothing is promised together.
 - A column whose rows are 0 or 1 stays 0 or 1.
@@ -53,8 +53,8 @@ class RecourseMethod:
         What has `data` (with `df`, `target`, `continuous`, `categorical` and `immutables`), `feature_input_order`, and
         `predict_proba` or `predict`, as CARLA's `MLModel`.
     hyperparams:
-        `method`, `budget`, `lock` and `limit` as in `Recourse.recourse`; `threshold`, `bins`, `price`, `density`, `config`,
-        `random_state` and `progress` as in `Recourse`. Features go by their names in `mlmodel.data`, where an
+        `method`, `budget`, `lock` and `limit` as in `Recourse.recourse`; `threshold`, `bins`, `price`, `density`,
+        `config`, `random_state` and `progress` as in `Recourse`. Features go by their names in `mlmodel.data`, where an
         encoded category is one, whose values are its columns. What is not given is as in `DEFAULTS`. A key that
         is none of them is refused.
     """
@@ -97,18 +97,21 @@ class RecourseMethod:
 
     def fit(self) -> RecourseMethod:
         """Learns from the table of the model."""
+        self._recourse = self._learned()
+        return self
+
+    def _learned(self) -> Recourse:
         encoding, data = self._encoding, self._mlmodel.data
         names = ("threshold", "bins", "price", "density", "config", "random_state", "progress")
         table = encoding.decoded(data.df)
         table[data.target] = data.df[data.target].astype(int)
-        self._recourse = Recourse(
+        return Recourse(
             encoding.schema(data.target),
             classifier=_Scorer(self._mlmodel, encoding),
             favourable="1",
             immutable=encoding.features_of(data.immutables, "immutables"),
             **{name: self.hyperparams[name] for name in names},
         ).fit(table)
-        return self
 
     def get_counterfactuals(self, factuals: Any) -> Any:
         """A row for every row of `factuals`, NaN where there is no recourse."""
@@ -119,6 +122,7 @@ class RecourseMethod:
         if lacking:
             raise DataError(f"factuals: there is no column `{lacking[0]}`")
         rows = factuals[order].reset_index(drop=True)
+        self._encoding.check(rows)
         answers = rows.astype(float)
         answers.loc[:, :] = numpy.nan
         if len(rows) > 0:
@@ -134,21 +138,24 @@ class RecourseMethod:
 
     def _ways(self, rows: Any) -> Any:
         """The ways of denied rows, encoded, by the index of the row."""
-        if self._recourse is None:
-            self.fit()
-        recourse = self._recourse
-        assert recourse is not None
-        asked = {"method": self.hyperparams["method"], "budget": self.hyperparams["budget"]}
-        if self.hyperparams["limit"]:
-            asked["limit"] = self.hyperparams["limit"]
-        lock = self._encoding.features_of(self.hyperparams["lock"], "lock")
-        lines = recourse.recourse(self._encoding.decoded(rows), lock=lock, **asked)
+        recourse = self._recourse = self._recourse or self._learned()
+        encoding, told = self._encoding, self.hyperparams
+        limits = {
+            feature: values for name, values in told["limit"].items() for feature in encoding.features_of(name, "limit")
+        }
+        lines = recourse.recourse(
+            encoding.decoded(rows),
+            lock=encoding.features_of(told["lock"], "lock"),
+            limit=limits,
+            method=told["method"],
+            budget=told["budget"],
+        )
         wrong = lines[lines["status"] == "error"]
         if len(wrong) > 0:
             raise DataError(f"factuals: row {wrong['id'].iloc[0]}: {wrong['reason'].iloc[0]}")
         lines = lines[lines["rank"] == 1]
         found = lines.iloc[:, -recourse.n_features_in_ :].set_axis(recourse.feature_names_in_, axis=1)
-        return self._encoding.encoded(found.set_index(lines["id"].to_numpy()), rows)
+        return encoding.encoded(found.set_index(lines["id"].to_numpy()), rows)
 
 
 @dataclass(frozen=True)
@@ -209,6 +216,15 @@ class _Encoding:
                 known = [*self.numbers, *self.flags, *self.groups]
                 raise SettingError(f"{what}: there is no feature `{name}`, expected one of {', '.join(known)}")
         return list(dict.fromkeys(features))
+
+    def check(self, rows: Any) -> None:
+        """Refuses rows that no feature stands behind."""
+        for columns in [*([name] for name in self.flags), *self.groups.values()]:
+            is_known = rows[columns].isin([0, 1]).all(axis=1) & (rows[columns].sum(axis=1) <= 1)
+            if not is_known.all():
+                row = is_known.to_numpy().argmin()
+                found = rows[columns].iloc[row].tolist()
+                raise DataError(f"factuals: row {row}: expected at most one 1 and zeros in {columns}, found {found}")
 
     def schema(self, target: str) -> dict[str, Any]:
         """What the features are."""

@@ -26,9 +26,9 @@ Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on t
   ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
 - A query that has the desired class already, with the probability that is asked for, has nothing to change, and so no
   counterfactuals. DiCE changes it all the same.
-- `stopping_threshold` counts from one half, whatever the class: 0.8 and 0.2 both ask for 80 %. DiCE replaces that of the
-  two which does not suit the class by a number of its own. With more than two classes the desired one has at least
-  one half.
+- `stopping_threshold` counts from one half, whatever the class: 0.8 and 0.2 both ask for 80 %. Of such a pair DiCE
+  takes only the one that suits the class, and replaces the other by a number of its own. With more than two classes
+  the desired one has at least one half.
 - The first question for a class, and for a threshold, fits a model: seconds for thousands of rows. Later ones take
   milliseconds. Keywords of `Dice` beyond DiCE's are settings of `par_recourse.Recourse`, such as
   ``config={"generator": {"steps": 500}}``.
@@ -361,8 +361,7 @@ class Dice:
         """The counterfactuals of some rows, by the number of the row."""
         names = self.data_interface.feature_names
         recourse = self._recourse(target, threshold)
-        asked: dict[str, Any] = {"limit": limits} if limits else {}
-        lines = recourse.recourse(rows, count=count, lock=lock, method=_METHODS[self.method], **asked)
+        lines = recourse.recourse(rows, count=count, lock=lock, limit=limits, method=_METHODS[self.method])
         wrong = lines[lines["status"] == "error"]
         if len(wrong) > 0:
             raise DataError(f"query_instances: row {wrong['id'].iloc[0]}: {wrong['reason'].iloc[0]}")
@@ -377,9 +376,7 @@ class Dice:
         ways, ids = ways[reached], lines["id"][reached]
         return {int(row): found.reset_index(drop=True) for row, found in ways.groupby(ids.to_numpy(), sort=True)}
 
-    def _example(
-        self, query: Any, own: int, target: int, found: Any, sparsity: float | None
-    ) -> CounterfactualExamples:
+    def _example(self, query: Any, own: int, target: int, found: Any, sparsity: float | None) -> CounterfactualExamples:
         outcome = self.data_interface.outcome_name
         query = query.reset_index(drop=True)
         query[outcome] = [self._classes[own]]

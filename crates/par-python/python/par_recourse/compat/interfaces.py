@@ -227,7 +227,7 @@ class Scorer:
             if model.func is not None:
                 raise UserConfigValidationException("func: an ONNX file takes a row as it is, expected none")
             return None
-        prepare = _OneHotMinMax.of(data) if isinstance(model.func, str) else model.func
+        prepare = OneHotMinMax.of(data) if isinstance(model.func, str) else model.func
         return Scorer(model.model, len(classes_of(data, model)), prepare, model.kw_args)
 
     def __call__(self, frame: Any) -> Any:
@@ -259,17 +259,17 @@ class OneClass:
 
 
 @dataclass(frozen=True)
-class _OneHotMinMax:
+class OneHotMinMax:
     """Numbers from 0 to 1 first, then a column for every category: what DiCE calls `ohe-min-max`."""
 
     ranges: dict[str, tuple[float, float]]
     categories: dict[str, list[Any]]
 
     @staticmethod
-    def of(data: Data) -> _OneHotMinMax:
+    def of(data: Data) -> OneHotMinMax:
         frame = data.data_df
         ranges = {name: (float(frame[name].min()), float(frame[name].max())) for name in data.continuous_feature_names}
-        return _OneHotMinMax(
+        return OneHotMinMax(
             ranges, {name: sorted(frame[name].dropna().unique()) for name in data.categorical_feature_names}
         )
 
