@@ -68,6 +68,7 @@ fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
     let name = |feature: usize| &schema.features()[feature].name;
     match obstacle {
         Obstacle::Lock(feature) => format!("unlock `{}`", name(feature)),
+        Obstacle::Limit(feature) => format!("lift the limit on `{}`", name(feature)),
         Obstacle::Schema(Restriction::Monotone(feature)) => {
             let direction = match schema.features()[feature].monotone {
                 Monotone::Increasing => "fall",

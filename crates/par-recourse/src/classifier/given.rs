@@ -59,6 +59,9 @@ impl Representative {
     }
 }
 
+/// A feature, a code of it, and the cell that the code stands for within a person's limits.
+pub(crate) type LimitedCode = (usize, Code, String);
+
 /// Why a file is no classifier for a table.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
@@ -233,7 +236,8 @@ impl GivenClassifier {
         }
     }
 
-    /// The classifier over codes for one person, whose cells have the codes `factual`.
+    /// The classifier over codes for one person, whose cells have the codes `factual`. Where some codes stand for other
+    /// cells than those of their bins, `limited` says so.
     ///
     /// # Errors
     /// When a cell cannot be turned into an input, or is a number that no score can be computed with.
@@ -242,11 +246,16 @@ impl GivenClassifier {
         cells: &[&str],
         factual: &[Code],
         representative: Representative,
+        limited: &[LimitedCode],
     ) -> Result<Box<dyn Classifier + '_>, RowError> {
         let view = self.view();
         Ok(match &self.tables {
-            Tables::Network(tables) => Box::new(tables.of_person(&view, cells, factual, representative)?),
-            Tables::Trees(tables) => Box::new(tables.of_person(&view, cells, factual, representative)?),
+            Tables::Network(tables) => {
+                Box::new(tables.of_person(&view, cells, factual, representative, limited)?)
+            }
+            Tables::Trees(tables) => {
+                Box::new(tables.of_person(&view, cells, factual, representative, limited)?)
+            }
         })
     }
 
@@ -395,7 +404,7 @@ mod tests {
                 for representative in
                     [Representative::Nearest, Representative::Median, Representative::Farthest]
                 {
-                    let classifier = given.of_person(&cells, &own, representative).expect("inputs");
+                    let classifier = given.of_person(&cells, &own, representative, &[]).expect("inputs");
                     for _ in 0..20 {
                         let mut row = own.clone();
                         for _ in 0..4 {
@@ -449,7 +458,7 @@ mod tests {
             for person in (0..1000).step_by(111) {
                 let cells = german.cells(person);
                 let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
-                let classifier = given.of_person(&cells, &own, Representative::Nearest).expect("inputs");
+                let classifier = given.of_person(&cells, &own, Representative::Nearest, &[]).expect("inputs");
                 for changes in 0..4 {
                     let mut ball = Ball::new(&cardinalities, own.clone(), changes);
                     let open: Vec<usize> = (0..own.len()).filter(|_| rng.random_bool(0.4)).collect();
