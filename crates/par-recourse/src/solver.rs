@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use crate::answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
 use crate::bundle::Bundle;
-use crate::classifier::{self, Classifier, DeployedClassifier, Representative, probability};
+use crate::classifier::{self, Classifier, DeployedClassifier, Representative, limited_codes, probability};
 use crate::config::LocalSearch;
 use crate::decode::Decoder;
 use crate::error::RowError;
@@ -597,17 +597,10 @@ impl Bundle {
         representative: Representative,
         limits: &Limits,
     ) -> Result<Box<dyn Classifier + '_>, RowError> {
-        let mut limited = Vec::new();
-        if representative != Representative::Any {
-            for feature in limits.features() {
-                let own = factual[feature];
-                let codes = 0..self.discretizer.domains()[feature].cardinality() as Code;
-                limited.extend(codes.filter(|code| *code != own).map(|code| {
-                    let decoded = self.discretizer.decode_within(feature, code, own, cells[feature], limits);
-                    (feature, code, representative.told(decoded, code < own).text().to_string())
-                }));
-            }
-        }
+        let limited = match representative {
+            Representative::Any => Vec::new(),
+            _ => limited_codes(&self.discretizer, limits, cells, factual, representative),
+        };
         self.classifier.of_person(cells, factual, representative, &limited)
     }
 
