@@ -152,7 +152,7 @@ fn with_everything_locked_the_smallest_set_of_locks_is_named() {
             .iter()
             .map(|obstacle| match obstacle {
                 Obstacle::Lock(feature) => Some(*feature),
-                Obstacle::Schema(_) => None,
+                Obstacle::Limit(_) | Obstacle::Schema(_) => None,
             })
             .collect::<Option<Vec<usize>>>()
         else {

@@ -29,13 +29,13 @@ fn fitted(name: &str, config: Config) -> Result<Bundle, Error> {
 }
 
 /// German Credit with classifiers that scikit-learn trained: two networks, and boosted trees.
-fn bundles() -> &'static [Bundle; 3] {
+pub(crate) fn bundles() -> &'static [Bundle; 3] {
     static BUNDLES: OnceLock<[Bundle; 3]> = OnceLock::new();
     BUNDLES.get_or_init(|| ["network", "flat", "boosting"].map(|name| fitted(name, quick()).expect("a fit")))
 }
 
 /// The first people whom a bundle denies.
-fn denied(bundle: &Bundle, count: usize) -> impl Iterator<Item = Vec<&'static str>> {
+pub(crate) fn denied(bundle: &Bundle, count: usize) -> impl Iterator<Item = Vec<&'static str>> {
     let is_denied = |cells: &Vec<&str>| bundle.score(cells).expect("its own row") < bundle.threshold();
     (0..applicants().1.rows()).map(applicant).filter(is_denied).take(count)
 }

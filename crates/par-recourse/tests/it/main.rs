@@ -4,6 +4,7 @@ mod answers;
 mod bundle;
 mod fitting;
 mod given;
+mod limits;
 mod measures;
 
 use std::io::Cursor;
