@@ -290,7 +290,8 @@ fn stages(bundle: &Bundle, spent: &Spent, rows: usize, sheet: &mut Sheet) {
         &config.pool,
         config.seed,
         Stop::never(),
-    );
+    )
+    .expect("nobody stops it");
     let alone = started.elapsed().as_secs_f64().min(seconds[POOL]);
     seconds[CIRCUITS] += seconds[POOL] - alone;
     seconds[POOL] = alone;

@@ -16,7 +16,7 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/given").join(name)
 }
 
-fn classifier(name: &str) -> (Vec<u8>, Inputs) {
+pub(crate) fn classifier(name: &str) -> (Vec<u8>, Inputs) {
     let inputs = std::fs::read_to_string(fixture(&format!("{name}.toml"))).expect("inputs");
     let file = std::fs::read(fixture(&format!("{name}.onnx"))).expect("a classifier");
     (file, Inputs::parse(&inputs).expect("inputs"))

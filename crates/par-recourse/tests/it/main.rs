@@ -5,6 +5,7 @@ mod bundle;
 mod fitting;
 mod given;
 mod measures;
+mod stopping;
 
 use std::io::Cursor;
 use std::sync::OnceLock;
