@@ -1,6 +1,6 @@
 //! What every method promises, whoever asks.
 
-use par_recourse::{Answer, Config, LocalSearch, Method, Obstacle, Reason, Recourse, Request, Way};
+use par_recourse::{Answer, Config, LocalSearch, Method, Obstacle, Reason, Recourse, Request, Stop, Way};
 
 use crate::{applicant, applicants, denied, german, quick};
 
@@ -48,7 +48,7 @@ fn a_proposal_is_legal_the_same_twice_and_what_generate_offers_if_it_is_accepted
     config.answers.proposals = 1;
     config.answers.budget = 1000;
     config.generator.loss.validity = 1.0;
-    let bundle = german().with_config(config, &mut |_| {}).expect("a fit");
+    let bundle = german().with_config(config, &mut |_| {}, Stop::never()).expect("a fit");
     let mut solver = bundle.solver();
     let (mut accepted, mut denied_again) = (0, 0);
     for cells in denied(60) {

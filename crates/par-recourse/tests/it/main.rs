@@ -6,6 +6,7 @@ mod fitting;
 mod given;
 mod limits;
 mod measures;
+mod stopping;
 
 use std::io::Cursor;
 use std::sync::OnceLock;
