@@ -84,7 +84,7 @@ def test_an_answer_is_of_the_class_that_people_want_and_not_the_factual(answers,
 def test_a_row_is_answered_in_full_or_is_nan_throughout(method, factuals, model):
     others = [*CONTINUOUS, *(name for name in CATEGORICAL if name != "Telephone")]
     locked = RecourseMethod(model, {**QUICK, "lock": others})
-    locked._recourse = method._recourse
+    locked._fitted = method._fitted
     answers = locked.get_counterfactuals(factuals)
     is_nan = answers.isna()
     assert is_nan.all(axis=1).any()
@@ -92,6 +92,12 @@ def test_a_row_is_answered_in_full_or_is_nan_throughout(method, factuals, model)
     found = answers.dropna()
     same = [name for name in model.feature_input_order if name != "Telephone_A192"]
     assert found[same].equals(factuals.loc[found.index, same])
+
+
+def test_people_whom_only_an_imitation_of_the_model_accepts_are_asked_about_again(model, method):
+    denied = model.denied(1000)
+    answers = method.get_counterfactuals(denied)
+    assert len(answers.dropna()) == len(denied)
 
 
 def test_what_is_immutable_stays_in_all_of_its_columns(answers, factuals):
@@ -147,7 +153,7 @@ def test_a_factual_that_is_encoded_in_no_way_of_the_table_is_refused(method, fac
 
 def test_few_changes_are_counted_by_category_and_not_by_column(method, factuals, model):
     one = RecourseMethod(model, {**QUICK, "budget": 1, "method": "exact"})
-    one._recourse = method._recourse
+    one._fitted = method._fitted
     found = one.get_counterfactuals(factuals).dropna()
     assert len(found) > 0
     changed = found != factuals.loc[found.index, model.feature_input_order]
@@ -190,7 +196,7 @@ def test_a_model_that_only_predicts_probabilities_will_do(model, method, factual
             return model.predict_proba(rows)[:, [1]]
 
     other = RecourseMethod(Predicts(), QUICK)
-    other._recourse = method._recourse
+    other._fitted = method._fitted
     assert other.get_counterfactuals(factuals).equals(answers)
 
 
@@ -228,7 +234,7 @@ def test_a_hyperparameter_that_is_unknown_or_lacking_is_refused(told, default, m
 
 def test_a_feature_to_lock_that_is_none_is_refused(method, model, factuals):
     other = RecourseMethod(model, {**QUICK, "lock": ["Salary"]})
-    other._recourse = method._recourse
+    other._fitted = method._fitted
     with pytest.raises(errors.SettingError, match="lock: there is no feature `Salary`"):
         other.get_counterfactuals(factuals)
 
@@ -237,7 +243,7 @@ def test_a_limited_category_moves_only_to_the_columns_that_are_named(method, mod
     savings = "Savings account/bonds"
     others = [name for name in [*CONTINUOUS, *CATEGORICAL] if name not in (savings, CATEGORICAL[0])]
     other = RecourseMethod(model, {**QUICK, "lock": others, "limit": {savings: [f"{savings}_A64"]}})
-    other._recourse = method._recourse
+    other._fitted = method._fitted
     found = other.get_counterfactuals(factuals).dropna()
     moved = (found[group(model, savings)] != factuals.loc[found.index, group(model, savings)]).any(axis=1)
     assert moved.any()

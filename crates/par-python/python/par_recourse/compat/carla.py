@@ -34,6 +34,7 @@ from typing import Any, Mapping
 
 from ..errors import ClassifierError, DataError, SettingError
 from ..estimator import Recourse
+from .lines import stricter, unsettled, ways
 
 __all__ = ["RecourseMethod"]
 
@@ -76,7 +77,7 @@ class RecourseMethod:
     def __init__(self, mlmodel: Any, hyperparams: Mapping[str, Any] | None = None) -> None:
         self._mlmodel = mlmodel
         self.hyperparams = self.merge_default_parameters(hyperparams, self.DEFAULTS)
-        self._recourse: Recourse | None = None
+        self._fitted: dict[float, Recourse] = {}
         self._encoding = _Encoding.of(mlmodel)
 
     @staticmethod
@@ -97,18 +98,25 @@ class RecourseMethod:
 
     def fit(self) -> RecourseMethod:
         """Learns from the table of the model."""
-        self._recourse = self._learned()
+        self._recourse(self.hyperparams["threshold"])
         return self
 
-    def _learned(self) -> Recourse:
+    def _recourse(self, threshold: float) -> Recourse:
+        """What leads to class 1 with a probability; fitted when it is first asked for."""
+        if threshold not in self._fitted:
+            self._fitted[threshold] = self._learned(threshold)
+        return self._fitted[threshold]
+
+    def _learned(self, threshold: float) -> Recourse:
         encoding, data = self._encoding, self._mlmodel.data
-        names = ("threshold", "bins", "price", "density", "config", "random_state", "progress")
+        names = ("bins", "price", "density", "config", "random_state", "progress")
         table = encoding.decoded(data.df)
         table[data.target] = data.df[data.target].astype(int)
         return Recourse(
             encoding.schema(data.target),
             classifier=_Scorer(self._mlmodel, encoding),
             favourable="1",
+            threshold=threshold,
             immutable=encoding.features_of(data.immutables, "immutables"),
             **{name: self.hyperparams[name] for name in names},
         ).fit(table)
@@ -117,29 +125,26 @@ class RecourseMethod:
         """A row for every row of `factuals`, NaN where there is no recourse."""
         import numpy
 
-        order = list(self._mlmodel.feature_input_order)
+        order, threshold = list(self._mlmodel.feature_input_order), self.hyperparams["threshold"]
         lacking = [name for name in order if name not in factuals.columns]
         if lacking:
             raise DataError(f"factuals: there is no column `{lacking[0]}`")
-        rows = factuals[order].reset_index(drop=True)
+        rows = factuals[order].reset_index(drop=True).astype(float)
         self._encoding.check(rows)
-        answers = rows.astype(float)
-        answers.loc[:, :] = numpy.nan
+        answers = rows.copy()
         if len(rows) > 0:
-            threshold = self.hyperparams["threshold"]
-            scores = _scores(self._mlmodel, rows)
-            is_accepted = scores >= threshold
-            answers[is_accepted] = rows[is_accepted].astype(float)
-            ways = self._ways(rows[~is_accepted]) if not is_accepted.all() else rows[:0]
-            if len(ways) > 0:
-                is_reached = _scores(self._mlmodel, ways) >= threshold
-                answers.loc[ways.index[is_reached]] = ways[is_reached]
+            denied = rows[_scores(self._mlmodel, rows) < threshold]
+            answers.loc[denied.index] = numpy.nan
+            again = denied.index.tolist()
+            for wanted in (threshold, stricter(threshold)):
+                if again:
+                    found, again = self._answered(denied.loc[again], wanted)
+                    answers.loc[found.index] = found
         return answers.set_axis(factuals.index, axis=0)
 
-    def _ways(self, rows: Any) -> Any:
-        """The ways of denied rows, encoded, by the index of the row."""
-        recourse = self._recourse = self._recourse or self._learned()
-        encoding, told = self._encoding, self.hyperparams
+    def _answered(self, rows: Any, wanted: float) -> tuple[Any, list[int]]:
+        """The ways of denied rows, encoded, by the index of the row, and the rows that are to be asked again."""
+        encoding, told, recourse = self._encoding, self.hyperparams, self._recourse(wanted)
         limits = {
             feature: values for name, values in told["limit"].items() for feature in encoding.features_of(name, "limit")
         }
@@ -150,12 +155,10 @@ class RecourseMethod:
             method=told["method"],
             budget=told["budget"],
         )
-        wrong = lines[lines["status"] == "error"]
-        if len(wrong) > 0:
-            raise DataError(f"factuals: row {wrong['id'].iloc[0]}: {wrong['reason'].iloc[0]}")
-        lines = lines[lines["rank"] == 1]
-        found = lines.iloc[:, -recourse.n_features_in_ :].set_axis(recourse.feature_names_in_, axis=1)
-        return encoding.encoded(found.set_index(lines["id"].to_numpy()), rows)
+        found = encoding.encoded(ways(recourse, lines, "factuals"), rows)
+        if len(found) > 0:
+            found = found[_scores(self._mlmodel, found) >= told["threshold"]]
+        return found, unsettled(lines)
 
 
 @dataclass(frozen=True)

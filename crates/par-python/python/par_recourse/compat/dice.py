@@ -51,6 +51,7 @@ from ..errors import DataError
 from ..estimator import Method, Recourse
 from .counterfactuals import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
 from .interfaces import Data, Model, OneClass, Scorer, cell, classes_of, not_in_training
+from .lines import stricter, unsettled, ways
 
 __all__ = [
     "CounterfactualExamples",
@@ -179,7 +180,7 @@ class Dice:
         found: dict[int, Any] = {}
         for target in sorted(set(desired)):
             rows = queries[[own == target for own in desired]]
-            found |= self._found(rows, target, threshold, total_CFs, lock, limits)
+            found |= self._found(rows, target, threshold, count=total_CFs, lock=lock, limit=limits)
         examples = [
             self._example(queries.iloc[[row]], int(predicted[row]), target, found.get(row), posthoc_sparsity_param)
             for row, target in enumerate(desired)
@@ -355,26 +356,26 @@ class Dice:
             return self._scorer(frame)
         return self._recourse(1, threshold).predict_proba(frame)
 
-    def _found(
-        self, rows: Any, target: int, threshold: float, count: int, lock: list[str], limits: dict[str, Any]
-    ) -> dict[int, Any]:
+    def _found(self, rows: Any, target: int, threshold: float, **asked: Any) -> dict[int, Any]:
         """The counterfactuals of some rows, by the number of the row."""
-        names = self.data_interface.feature_names
-        recourse = self._recourse(target, threshold)
-        lines = recourse.recourse(rows, count=count, lock=lock, limit=limits, method=_METHODS[self.method])
-        wrong = lines[lines["status"] == "error"]
-        if len(wrong) > 0:
-            raise DataError(f"query_instances: row {wrong['id'].iloc[0]}: {wrong['reason'].iloc[0]}")
-        lines = lines[lines["rank"].notna()]
-        if len(lines) == 0:
-            return {}
-        # By place, since a feature that is called as one of the facts goes by another name in the tidy frame.
-        ways = lines.iloc[:, -recourse.n_features_in_ :].set_axis(recourse.feature_names_in_, axis=1)[names]
-        ways = ways.assign(**{name: _cast(ways[name], rows[name].dtype) for name in names})
-        scores = self._probabilities(ways, threshold)
-        reached = (scores.argmax(axis=1) == target) & (scores[:, target] >= threshold)
-        ways, ids = ways[reached], lines["id"][reached]
-        return {int(row): found.reset_index(drop=True) for row, found in ways.groupby(ids.to_numpy(), sort=True)}
+        found, again = self._answered(rows, target, threshold, threshold, asked)
+        if again:
+            found |= self._answered(rows.loc[again], target, threshold, stricter(threshold), asked)[0]
+        return found
+
+    def _answered(
+        self, rows: Any, target: int, threshold: float, wanted: float, asked: dict[str, Any]
+    ) -> tuple[dict[int, Any], list[int]]:
+        """The same by what leads to the class with the `wanted` probability, and the rows that are to be asked again."""
+        recourse = self._recourse(target, wanted)
+        lines = recourse.recourse(rows, method=_METHODS[self.method], **asked)
+        found = ways(recourse, lines, "query_instances")[self.data_interface.feature_names]
+        if len(found) > 0:
+            found = found.assign(**{name: _cast(found[name], rows[name].dtype) for name in found})
+            scores = self._probabilities(found, threshold)
+            found = found[(scores.argmax(axis=1) == target) & (scores[:, target] >= threshold)]
+        by_row = found.groupby(level=0, sort=True)
+        return {int(row): some.reset_index(drop=True) for row, some in by_row}, unsettled(lines)
 
     def _example(self, query: Any, own: int, target: int, found: Any, sparsity: float | None) -> CounterfactualExamples:
         outcome = self.data_interface.outcome_name
@@ -439,4 +440,6 @@ def _cast(cells: Any, dtype: Any) -> Any:
 
 
 def _shares(names: list[str], changed: list[set[str]]) -> dict[str, float]:
-    return {name: sum(name in row for row in changed) / max(len(changed), 1) for name in names}
+    """The share of rows that change a feature, the largest first."""
+    shares = {name: sum(name in row for row in changed) / max(len(changed), 1) for name in names}
+    return dict(sorted(shares.items(), key=lambda share: -share[1]))
