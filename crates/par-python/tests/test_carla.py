@@ -71,7 +71,7 @@ def group(model, name):
 def test_answers_have_the_index_of_the_factuals_and_the_order_of_the_model(answers, factuals, model):
     assert answers.index.equals(factuals.index)
     assert list(answers.columns) == model.feature_input_order
-    assert (answers.dtypes == float).all()
+    assert set(answers.dtypes) == {numpy.dtype("float64")}
 
 
 def test_an_answer_is_of_the_class_that_people_want_and_not_the_factual(answers, factuals, model):
@@ -241,10 +241,9 @@ def test_a_feature_to_lock_that_is_none_is_refused(method, model, factuals):
 
 def test_a_limited_category_moves_only_to_the_columns_that_are_named(method, model, factuals):
     savings = "Savings account/bonds"
-    others = [name for name in [*CONTINUOUS, *CATEGORICAL] if name not in (savings, CATEGORICAL[0])]
+    others = [name for name in [*CONTINUOUS, *CATEGORICAL] if name != savings]
     other = RecourseMethod(model, {**QUICK, "lock": others, "limit": {savings: [f"{savings}_A64"]}})
     other._fitted = method._fitted
     found = other.get_counterfactuals(factuals).dropna()
-    moved = (found[group(model, savings)] != factuals.loc[found.index, group(model, savings)]).any(axis=1)
-    assert moved.any()
-    assert (found.loc[moved, f"{savings}_A64"] == 1).all()
+    assert len(found) > 0
+    assert (found[f"{savings}_A64"] == 1).all()

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from pathlib import Path
 
 import pandas
 import pytest
@@ -487,6 +488,28 @@ def test_a_model_of_encoded_columns_is_asked_about_encoded_columns(data, X, y, d
     asked = dice_ml.Dice(data, dice_ml.Model(model=model, backend="sklearn", func="ohe-min-max"), config=QUICK)
     for _, rows in ways(asked.generate_counterfactuals(denied, 1)):
         assert set(model.predict(encode(rows))) == {"Good"}
+
+
+@pytest.mark.parametrize("has_output", [True, False])
+def test_an_onnx_file_is_a_model_in_both_directions(german, y, has_output):
+    files = Path(__file__).resolve().parents[2] / "par-recourse" / "tests" / "fixtures" / "given"
+    inputs = (files / "network.toml").read_text()
+    if not has_output:
+        inputs = inputs[inputs.index("[[input]]") :]
+    frame = german.X.to_pandas()
+    data = dice_ml.Data(dataframe=frame.assign(**{"class": y}), outcome_name="class", schema=german.schema)
+    network = dice_ml.Model(model_path=str(files / "network.onnx"))
+    asked = dice_ml.Dice(data, network, inputs=inputs, config=QUICK)
+    answered = asked.generate_counterfactuals(frame.iloc[:6], 1)
+    for example in answered.cf_examples_list:
+        assert {example.test_pred, example.new_outcome} == {"Bad", "Good"}
+        assert len(example.final_cfs_df) == 1
+    good = asked._recourse(1, 0.5)
+    assert [str(name) for name in good.predict(frame.iloc[:6])] == [
+        example.test_pred for example in answered.cf_examples_list
+    ]
+    for example in answered.cf_examples_list:
+        assert good.predict(example.final_cfs_df.iloc[:, :-1])[0] == example.new_outcome
 
 
 def test_of_more_than_two_classes_one_has_to_be_named(X, denied):

@@ -24,7 +24,8 @@ What holds of every answer:
   features of their own, of which nothing is promised together.
 - A column whose rows are 0 or 1 stays 0 or 1.
 
-Numbers move to where the table has numbers, within the lowest and the highest.
+Numbers move to where the table has numbers, within the lowest and the highest. The search goes by an imitation of the
+model, so that "no recourse" is not proved, also by the method ``"exact"``.
 """
 
 from __future__ import annotations
@@ -143,7 +144,7 @@ class RecourseMethod:
         return answers.set_axis(factuals.index, axis=0)
 
     def _answered(self, rows: Any, wanted: float) -> tuple[Any, list[int]]:
-        """The ways of denied rows, encoded, by the index of the row, and the rows that are to be asked again."""
+        """The ways of denied rows, encoded, by the index of the row, and the rows to ask about again."""
         encoding, told, recourse = self._encoding, self.hyperparams, self._recourse(wanted)
         limits = {
             feature: values for name, values in told["limit"].items() for feature in encoding.features_of(name, "limit")

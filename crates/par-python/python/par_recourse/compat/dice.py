@@ -34,7 +34,8 @@ Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on t
   ``config={"generator": {"steps": 500}}``.
 - `Data` also takes a `schema`, as `Recourse` does: what nobody can change, what changes in one direction only, and what
   changes only together. `continuous_features` may then be left out.
-- `Model` also takes an ONNX file, or a function that gives probabilities for a frame.
+- `Model` also takes an ONNX file, or a function that gives probabilities for a frame. A function, and a model that
+  cannot be read, is searched by an imitation of it; it is asked itself about all that is found.
 - Numbers have the decimals of the table; `continuous_features_precision` is kept and does nothing.
 - Nothing is printed, unless `verbose`.
 - There are no regressors, no private data (`features=` in the place of a frame), and no gradients.
@@ -44,11 +45,12 @@ from __future__ import annotations
 
 import operator
 import pickle
+import re
 import time
 from typing import Any, Mapping, Sequence
 
 from ..errors import DataError
-from ..estimator import Method, Recourse
+from ..estimator import Method, Recourse, _text
 from .counterfactuals import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
 from .interfaces import Data, Model, OneClass, Scorer, cell, classes_of, not_in_training
 from .lines import stricter, unsettled, ways
@@ -91,7 +93,8 @@ class Dice:
     method:
         ``"random"``, ``"genetic"``, ``"kdtree"``; ``"generate"``, ``"refine"``, ``"exact"``.
     settings:
-        Those of `Recourse`, such as `config`, `bins` or `progress`.
+        Those of `Recourse`, such as `config`, `bins` or `progress`. The `inputs` of an ONNX file are told for the second
+        class, in the order of their names.
     """
 
     def __init__(self, data_interface: Data, model_interface: Model, method: str = "random", **settings: Any) -> None:
@@ -116,6 +119,8 @@ class Dice:
         self._fitted: dict[tuple[int, float], Recourse] = {}
         self._scorer = Scorer.of(data_interface, model_interface)
         self._classes = classes_of(data_interface, model_interface)
+        if self._scorer is None and len(self._classes) != 2:
+            raise UserConfigValidationException(f"an ONNX file has two classes, found {self._classes} in the outcome")
 
     # -- asking
 
@@ -334,12 +339,15 @@ class Dice:
         if key not in self._fitted:
             data = self.data_interface
             table = data.data_df[[*data.feature_names, data.outcome_name]]
+            settings = dict(self._settings)
+            if settings.get("inputs") is not None and desired == 0:
+                settings["inputs"] = _for_first_class(_text(settings["inputs"]))
             self._fitted[key] = Recourse(
                 data.schema,
                 classifier=self._classifier(desired),
                 favourable=cell(self._classes[desired]),
                 threshold=threshold,
-                **self._settings,
+                **settings,
             ).fit(table.dropna(subset=[data.outcome_name]))
         return self._fitted[key]
 
@@ -366,7 +374,7 @@ class Dice:
     def _answered(
         self, rows: Any, target: int, threshold: float, wanted: float, asked: dict[str, Any]
     ) -> tuple[dict[int, Any], list[int]]:
-        """The same by what leads to the class with the `wanted` probability, and the rows that are to be asked again."""
+        """The same by what leads to the class with the `wanted` probability, and the rows to ask about again."""
         recourse = self._recourse(target, wanted)
         lines = recourse.recourse(rows, method=_METHODS[self.method], **asked)
         found = ways(recourse, lines, "query_instances")[self.data_interface.feature_names]
@@ -420,6 +428,15 @@ def _check(total: Any, desired_range: Any, threshold: float, sparsity: Any, algo
         raise UserConfigValidationException(
             f"The posthoc_sparsity_algorithm should be linear or binary and not {algorithm}"
         )
+
+
+def _for_first_class(inputs: str) -> str:
+    """The inputs of a network of two classes, with the other one accepted."""
+    flipped, count = re.subn(r"(?m)^(\s*accepted\s*=\s*)([01])\b", lambda told: f"{told[1]}{1 - int(told[2])}", inputs)
+    if count > 0:
+        return flipped
+    head, output, tail = inputs.partition("[output]\n")
+    return f"{head}{output}accepted = 0\n{tail}" if output else f"[output]\naccepted = 0\n{inputs}"
 
 
 def _cast(cells: Any, dtype: Any) -> Any:

@@ -26,5 +26,5 @@ def unsettled(lines: Any) -> list[Any]:
 
 
 def stricter(threshold: float) -> float:
-    """The threshold at which an imitation is asked again: it errs by a few hundredths, and mostly near the threshold."""
+    """The threshold at which an imitation is asked again. It errs by a few hundredths, less than this adds."""
     return threshold + 0.3 * (1 - threshold)
