@@ -93,8 +93,8 @@ class Dice:
     method:
         ``"random"``, ``"genetic"``, ``"kdtree"``; ``"generate"``, ``"refine"``, ``"exact"``.
     settings:
-        Those of `Recourse`, such as `config`, `bins` or `progress`. The `inputs` of an ONNX file are told for the second
-        class, in the order of their names.
+        Those of `Recourse`, such as `config`, `bins` or `progress`. The `inputs` of an ONNX file are told for the
+        second class, in the order of their names.
     """
 
     def __init__(self, data_interface: Data, model_interface: Model, method: str = "random", **settings: Any) -> None:
