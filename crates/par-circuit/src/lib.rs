@@ -39,7 +39,7 @@ pub use evidence::{Evidence, Observation};
 pub use mpe::Mpe;
 pub use sample::Sampler;
 pub use soft::SoftEvaluator;
-pub use stop::{Stop, Stopped, watched};
+pub use stop::{Stop, Stopped};
 
 /// A category of a variable, counted from 0.
 pub type Code = u16;

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use par_data::{Schema, german_credit};
 use par_recourse::classifier::Threshold;
-use par_recourse::{Bundle, Config, Error, Recourse, Stage, Stop, watched};
+use par_recourse::{Bundle, Config, Error, Recourse, Stage, Stop};
 
 use crate::{fitting, german, given, quick, table};
 
@@ -96,18 +96,4 @@ fn whoever_hears_of_a_stage_can_stop_the_fit_there() {
     let stopped = german().refit(&["Age"], &mut tell, Stop::when(&third_step));
     assert!(matches!(stopped, Err(Error::Stopped(_))));
     assert_eq!(stages.into_inner(), 3);
-}
-
-#[test]
-fn a_thread_that_does_not_work_itself_can_watch() {
-    let mut config = quick();
-    config.generator.steps = 1_000_000;
-    let mut asked = 0;
-    let third_time = || {
-        asked += 1;
-        asked == 3
-    };
-    let stopped = watched(third_time, |stop| german().with_config(config, &mut |_| {}, stop));
-    assert!(matches!(stopped, Err(Error::Stopped(_))));
-    assert_eq!(asked, 3);
 }
