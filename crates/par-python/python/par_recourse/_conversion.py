@@ -37,7 +37,9 @@ class Column(NamedTuple):
         return f"{{ {', '.join(keys)} }}"
 
 
-def converted(estimator: Any, place: int, table: pa.Table, layout: Layout, facts: dict[str, Any], schema: str) -> tuple[bytes, str]:
+def converted(
+    estimator: Any, place: int, table: pa.Table, layout: Layout, facts: dict[str, Any], schema: str
+) -> tuple[bytes, str]:
     """An estimator as an ONNX file that can be read, and the inputs of it.
 
     Raises
@@ -61,8 +63,18 @@ def converted(estimator: Any, place: int, table: pa.Table, layout: Layout, facts
             return file, inputs
         except Exception as error:  # A converter may raise anything.
             why = why or error
-    told = " ".join(str(why).split("\nhint")[0].split())
-    raise ClassifierError(f"it cannot be had as an ONNX file: {told[:300]}") from why
+    raise ClassifierError(f"it cannot be had as an ONNX file: {_told(why)}") from why
+
+
+def _told(why: Exception | None) -> str:
+    """What went wrong, in a line: a converter's own message may hold a whole forest."""
+    root = why
+    while root is not None and root.__cause__ is not None:
+        root = root.__cause__
+    told = " ".join(str(root).split("\nhint")[0].split())
+    if "got a boolean" in told:
+        told += " (skl2onnx 1.20 needs protobuf before 7 for these trees)"
+    return told if len(told) <= 200 else told[:197] + "..."
 
 
 def _columns(table: pa.Table, layout: Layout, facts: dict[str, Any]) -> list[Column]:

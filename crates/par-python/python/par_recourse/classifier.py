@@ -180,7 +180,7 @@ def _estimator(
             f"the classifier cannot be searched as it is: {told}\nA network imitates it instead. `recourse` asks the "
             "classifier itself about every answer, and tells none that it denies; some people may be told none "
             "at all. `explain` and `evaluate` are about the imitation.",
-            stacklevel=3 if is_late else 4,
+            stacklevel=3 if is_late else 5,
         )
         return _imitated(judge, table, facts, favourable)
 
@@ -197,7 +197,9 @@ def _estimator(
 # -- functions
 
 
-def _function(function: Callable[[Any], Any], X: Any, facts: dict[str, Any], favourable: str | None) -> tuple[Judge, pa.Table]:
+def _function(
+    function: Callable[[Any], Any], X: Any, facts: dict[str, Any], favourable: str | None
+) -> tuple[Judge, pa.Table]:
     """Who is asked, and the rows of the table."""
     table = _frames.read(X).table
     owner = getattr(function, "__self__", None)
