@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import sys
 import warnings
@@ -54,6 +55,7 @@ def converted(
         raise ClassifierError(f"skl2onnx, which converts scikit-learn's estimators, is not installed ({hint})") from error
     columns = _columns(table, layout, facts)
     _register()
+    estimator = _prepared(estimator)
     why: Exception | None = None
     for types in _types(estimator, columns):
         try:
@@ -100,6 +102,33 @@ def _column(data_type: pa.DataType, feature: dict[str, Any], gap: Any) -> Column
     if pa.types.is_floating(data_type) or pa.types.is_decimal(data_type) or pa.types.is_boolean(data_type):
         return Column(name, "number", False, missing)
     return Column(name, "text", False, str(gap) if missing else None)
+
+
+def _prepared(estimator: Any) -> Any:
+    """The estimator as it can be converted: thawed, and with texts for what imputers of texts take as missing."""
+    if type(estimator).__name__ == "FrozenEstimator":
+        estimator = estimator.estimator
+
+    def is_of_texts(part: Any) -> bool:
+        is_imputer = type(part).__name__ == "SimpleImputer" and hasattr(part, "statistics_")
+        return is_imputer and part.statistics_.dtype == object and not isinstance(part.missing_values, str)
+
+    if any(map(is_of_texts, _parts(estimator))):
+        estimator = copy.deepcopy(estimator)
+        for part in filter(is_of_texts, _parts(estimator)):
+            part.missing_values = str(part.missing_values)
+    return estimator
+
+
+def _parts(estimator: Any) -> Iterator[Any]:
+    """An estimator and those that it is made of."""
+    yield estimator
+    inner = [getattr(estimator, "best_estimator_", None)]
+    for name in ("steps", "transformers_", "transformer_list"):
+        inner += [part for _, part, *_ in getattr(estimator, name, [])]
+    for part in inner:
+        if hasattr(part, "fit"):
+            yield from _parts(part)
 
 
 Types = list[tuple[str, str, list[Column]]]
