@@ -10,7 +10,7 @@ import numpy
 import pyarrow as pa
 import pytest
 
-from par_recourse import Recourse, datasets
+from par_recourse import Recourse, _native, datasets
 from par_recourse._judge import Layout
 from par_recourse.errors import ClassifierError, FileError, SettingError
 
@@ -24,6 +24,7 @@ from sklearn.ensemble import (  # noqa: E402
     HistGradientBoostingClassifier,
     RandomForestClassifier,
 )
+from sklearn.impute import SimpleImputer  # noqa: E402
 from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.neural_network import MLPClassifier  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
@@ -32,11 +33,12 @@ from sklearn.svm import LinearSVC  # noqa: E402
 from sklearn.tree import DecisionTreeClassifier  # noqa: E402
 
 GERMAN = datasets.german_credit()
-X = GERMAN.X.drop_columns(["id"]).to_pandas()
-Y = GERMAN.y.to_pandas()
+TABLE, LABELS = GERMAN.X.slice(0, 500), GERMAN.y.slice(0, 500)
+X = TABLE.drop_columns(["id"]).to_pandas()
+Y = LABELS.to_pandas()
 NUMBERS = [name for name in X if X[name].dtype.kind in "if"]
 TEXTS = [name for name in X if name not in NUMBERS]
-QUICK = {"generator": {"steps": 50}}
+QUICK = {"generator": {"steps": 20}}
 
 
 def pipeline(model):
@@ -110,9 +112,9 @@ def test_a_converted_estimator_says_the_same(logistic):
 
 def test_an_arrow_table_reaches_a_classifier_that_was_trained_with_pandas(logistic):
     pytest.importorskip("skl2onnx")
-    recourse = fitted_without_warning(logistic, GERMAN.X, GERMAN.y)
+    recourse = fitted_without_warning(logistic, TABLE, LABELS)
     assert recourse.bundle_.verifies
-    assert {"found", "accepted"} <= set(recourse.recourse(GERMAN.X).column("status").to_pylist())
+    assert {"found", "accepted"} <= set(recourse.recourse(TABLE).column("status").to_pylist())
 
 
 @pytest.mark.parametrize("favourable", ["Bad", "Good"])
@@ -179,6 +181,34 @@ def test_missing_numbers_reach_boosted_trees():
         warnings.simplefilter("ignore", UserWarning)
         recourse = fitted(model, table, schema=numeric_schema("missing = true\n"))
     check_ways(recourse, lambda rows: good(model, rows), table)
+
+
+def test_a_pipeline_that_fills_gaps_is_converted():
+    pytest.importorskip("skl2onnx")
+    table = X.copy()
+    table["Duration"] = table["Duration"].astype(float)
+    table.loc[table.index % 7 == 0, "Duration"] = numpy.nan
+    table.loc[table.index % 5 == 0, "Housing"] = numpy.nan
+    schema = GERMAN.schema
+    for name in ("Duration", "Housing"):
+        schema = schema.replace(f'name = "{name}"\n', f'name = "{name}"\nmissing = true\n')
+    encoder = OneHotEncoder(handle_unknown="ignore", sparse_output=False)
+    texts = make_pipeline(SimpleImputer(strategy="most_frequent"), encoder)
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    columns = ColumnTransformer([("numbers", numbers, NUMBERS), ("texts", texts, TEXTS)])
+    model = make_pipeline(columns, LogisticRegression(max_iter=1000)).fit(table, Y)
+    recourse = fitted_without_warning(model, table, schema=schema)
+    assert recourse.bundle_.verifies
+    assert numpy.abs(recourse.predict_proba(table)[:, 1] - good(model, table)).max() < 1e-5
+    check_ways(recourse, lambda rows: good(model, rows), table)
+
+
+def test_categoricals_reach_an_estimator_that_is_asked():
+    table = X.astype({name: "category" for name in TEXTS})
+    model = HistGradientBoostingClassifier(max_iter=10, max_leaf_nodes=6, random_state=0).fit(table, Y)
+    with pytest.warns(UserWarning, match="cannot be searched as it is"):
+        recourse = fitted(model, table)
+    check_ways(recourse, lambda rows: good(model, rows), table, count=2)
 
 
 def test_a_forest_with_categories_that_are_numbers_is_converted():
@@ -301,8 +331,8 @@ def test_locks_hold_for_verified_ways(imitated):
 @pytest.mark.parametrize(
     "classify, said",
     [
-        (lambda rows: numpy.zeros((len(rows), 3)), "1000 by 3 numbers"),
-        (lambda rows: numpy.zeros(7), "7 numbers for 1000 rows"),
+        (lambda rows: numpy.zeros((len(rows), 3)), "500 by 3 numbers"),
+        (lambda rows: numpy.zeros(7), "7 numbers for 500 rows"),
         (lambda rows: 0.5, "one numbers"),
         (lambda rows: numpy.full(len(rows), numpy.nan), "`nan` for row 0"),
         (lambda rows: numpy.linspace(0, 1.5, len(rows)), "from 0 to 1"),
@@ -384,7 +414,7 @@ def test_a_refitted_recourse_still_asks(imitated, logistic):
 
 def test_a_function_gets_the_kind_of_frame_that_the_table_was(logistic):
     polars = pytest.importorskip("polars")
-    table = polars.from_arrow(GERMAN.X)
+    table = polars.from_arrow(TABLE)
     schema = table.select(list(X.columns)).schema
     seen = []
 
@@ -401,14 +431,14 @@ def test_a_function_gets_the_kind_of_frame_that_the_table_was(logistic):
     assert seen[-1] == schema
 
     arrow = []
-    recourse = fitted_without_warning(lambda rows: (arrow.append(rows), [0.5] * len(rows))[1], GERMAN.X, GERMAN.y)
+    recourse = fitted_without_warning(lambda rows: (arrow.append(rows), [0.5] * len(rows))[1], TABLE, LABELS)
     assert isinstance(arrow[0], pa.Table) and arrow[0].column_names == list(X.columns)
 
 
 def test_a_stream_is_read_once(logistic):
     pytest.importorskip("skl2onnx")
-    stream = pa.RecordBatchReader.from_batches(GERMAN.X.schema, GERMAN.X.to_batches())
-    assert fitted_without_warning(logistic, stream, GERMAN.y).bundle_.verifies
+    stream = pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches())
+    assert fitted_without_warning(logistic, stream, LABELS).bundle_.verifies
 
 
 def test_a_layout_gives_back_what_it_was_made_of():
@@ -443,19 +473,29 @@ def test_an_onnx_file_is_read_from_a_path_or_bytes(logistic, tmp_path):
     model = skl2onnx.convert_sklearn(logistic, "german", types, options={"zipmap": False}, target_opset=17)
     path = tmp_path / "german.onnx"
     path.write_bytes(model.SerializeToString())
-    for classifier in (path, str(path), model.SerializeToString(), model):
-        for favourable in ("Good", "Bad"):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UserWarning)
-                recourse = fitted(classifier, favourable=favourable)
-            place = list(logistic.classes_).index(favourable)
-            assert numpy.abs(recourse.predict_proba(X)[:, 1] - logistic.predict_proba(X)[:, place]).max() < 1e-5
-        if classifier is path:
-            from par_recourse import _native
+    (tmp_path / "inputs.toml").write_text(_native.draft_inputs(path.read_bytes(), GERMAN.schema))
+    for classifier, favourable, inputs in [
+        (path, "Good", None),
+        (str(path), "Good", tmp_path / "inputs.toml"),
+        (model.SerializeToString(), "Bad", None),
+        (model, "Good", (tmp_path / "inputs.toml").read_text()),
+    ]:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error" if inputs else "ignore", UserWarning)
+            recourse = fitted(classifier, favourable=favourable, inputs=inputs)
+        place = list(logistic.classes_).index(favourable)
+        assert numpy.abs(recourse.predict_proba(X)[:, 1] - logistic.predict_proba(X)[:, place]).max() < 1e-5
 
-            inputs = _native.draft_inputs(path.read_bytes(), GERMAN.schema)
-            told = fitted_without_warning(path, inputs=inputs)
-            assert numpy.abs(told.predict_proba(X)[:, 1] - good(logistic, X)).max() < 1e-5
+
+def test_guesses_about_the_inputs_of_a_file_are_told():
+    skl2onnx = pytest.importorskip("skl2onnx")
+    model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X[NUMBERS].to_numpy(), Y)
+    types = [("X", skl2onnx.common.data_types.FloatTensorType([None, len(NUMBERS)]))]
+    file = skl2onnx.convert_sklearn(model, "numbers", types, options={"zipmap": False}, target_opset=17)
+    with pytest.warns(UserWarning, match="drafted, with guesses(.|\n)*order of the schema") as told:
+        recourse = fitted(file, X[NUMBERS], schema=numeric_schema())
+    assert told[0].filename == __file__
+    assert numpy.abs(recourse.predict_proba(X[NUMBERS])[:, 1] - good(model, X[NUMBERS].to_numpy())).max() < 1e-5
 
 
 def test_an_onnx_file_that_is_none_is_refused(tmp_path):

@@ -229,7 +229,9 @@ def _asked(owner: Any, X: Any, table: pa.Table, facts: dict[str, Any]) -> tuple[
         return own, [kind]
     known = getattr(owner, "feature_names_in_", None)
     if known is not None:
-        names = [str(name) for name in known]
+        # LightGBM writes `_` for spaces.
+        spelled = {re.sub(r"\s", "_", name): name for name in table.column_names}
+        names = [name if name in table.column_names else spelled.get(name, name) for name in map(str, known)]
         for name in names:
             if name not in table.column_names:
                 raise ClassifierError(f"classifier: was trained on a column `{name}`, which X does not have")

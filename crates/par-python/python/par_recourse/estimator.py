@@ -38,7 +38,9 @@ class Recourse:
     classifier:
         The classifier whose decisions are to be turned: an ONNX file (a path or its bytes), a scikit-learn estimator or
         Pipeline on raw columns, or any function that gives probabilities of acceptance for a table. Trained here
-        unless told.
+        unless told. An estimator is converted by skl2onnx and searched as it is; of a function, or of an estimator
+        that cannot be converted, an imitation is searched, and `recourse` asks the classifier itself about every
+        answer. It is given tables of the kind, the columns and the types that `fit` was given.
     inputs:
         How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted unless told.
     favourable:
@@ -310,7 +312,8 @@ class Recourse:
     ) -> Explanation:
         """One person's answer, to look at: `row` is a dict, a pandas Series, or a table of one row.
 
-        The parameters are those of `recourse`.
+        The parameters are those of `recourse`. Where an imitation of the classifier is searched, this is what the
+        imitation says, with the status `unverified`.
         """
         bundle = self._fitted()
         frame = _frames.read_row(row)
