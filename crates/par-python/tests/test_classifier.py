@@ -311,6 +311,12 @@ def test_of_two_columns_the_second_counts(logistic):
     assert (recourse.predict_proba(X)[:, 1] == logistic.predict_proba(X)[:, 1]).all()
 
 
+def test_ways_that_are_denied_are_replaced_by_spare_ones(imitated, monkeypatch):
+    found = (imitated.recourse(X)["status"] == "found").sum()
+    monkeypatch.setattr("par_recourse.classifier.SPARE", 0)
+    assert found > (imitated.recourse(X)["status"] == "found").sum()
+
+
 def test_rows_that_cannot_be_read_do_not_reach_the_classifier(imitated):
     rows = X.head(20).copy()
     rows.loc[3, "Housing"] = "a tent"
