@@ -51,8 +51,8 @@ def converted(
     try:
         import skl2onnx  # noqa: F401
     except ImportError as error:
-        hint = "pip install 'par-recourse[sklearn]'"
-        raise ClassifierError(f"skl2onnx, which converts scikit-learn's estimators, is not installed ({hint})") from error
+        remedy = "pip install 'par-recourse[sklearn]'"
+        raise ClassifierError(f"skl2onnx, which converts estimators, is not installed ({remedy})") from error
     columns = _columns(table, layout, facts)
     _register()
     estimator = _prepared(estimator)

@@ -68,7 +68,9 @@ class Supplied:
         """What is of use after the fit."""
         return Supplied(judge=self.judge)
 
-    def verified(self, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float) -> pa.Table:
+    def verified(
+        self, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
+    ) -> pa.Table:
         """The lines, with ways that the classifier itself was asked about where it can be."""
         if self.judge is None:
             return lines
@@ -112,7 +114,8 @@ def supply(
     if classifier is None:
         return Supplied()
     if isinstance(classifier, type):
-        raise ClassifierError(f"classifier: `{classifier.__name__}` is a class, expected an object\nhint: fit one first")
+        name = classifier.__name__
+        raise ClassifierError(f"classifier: `{name}` is a class, expected an object\nhint: fit one first")
     if hasattr(classifier, "predict_proba"):
         return _estimator(classifier, X, schema, facts, favourable)
     if callable(classifier):
@@ -240,8 +243,8 @@ def _asked(owner: Any, X: Any, table: pa.Table, facts: dict[str, Any]) -> tuple[
     count = getattr(owner, "n_features_in_", len(own))
     if count != len(own):
         raise ClassifierError(
-            f"classifier: was trained on {count} columns without names, expected the {len(own)} features of the schema\n"
-            "hint: train it on a table with names"
+            f"classifier: was trained on {count} columns without names, expected the {len(own)} features of the "
+            "schema\nhint: train it on a table with names"
         )
     return own, ["numpy"]
 
