@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import os
+import re
+import warnings
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 import pyarrow as pa
+
+from . import _frames, _native
+from ._conversion import converted
+from ._judge import Judge, Layout
+from ._verification import verified
+from .errors import ClassifierError, FileError, SettingError
+
+COMPARED = 2000
+"""Training rows on which an ONNX file is compared with the estimator that it was made of."""
+DIFFERENT = 0.01
+"""The share of them that may be decided otherwise."""
+SPARE = 4
+"""Ways beyond those asked for, in the place of those that the classifier denies. Of 227 people whom a logistic
+regression denies on German Credit, 203 have a way without them, 221 with them, and no more with 8."""
 
 
 @dataclass(frozen=True)
@@ -17,18 +34,251 @@ class Supplied:
     scores: Any = None
     """The probabilities of acceptance of the training rows, where only they are known."""
     column: str = "__scores__"
-    predict: Callable[[pa.Table], Any] | None = None
-    """Gives the probabilities of acceptance for other rows."""
+    judge: Judge | None = None
+    """The classifier itself, where it is to be asked about people and their ways."""
     fallback: Callable[[str], "Supplied"] | None = None
     """What to do where the ONNX file cannot be used, given why."""
 
-    def verified(self, lines: pa.Table, threshold: float) -> pa.Table:
+    @property
+    def spare(self) -> int:
+        """How many more ways than wanted are to be asked for."""
+        return 0 if self.judge is None else SPARE
+
+    def compared(self, bundle: _native.Bundle, table: pa.Table) -> Supplied:
+        """The same, once it is known that the ONNX file decides as the classifier does, or nearly.
+
+        Where it always does, the classifier need not be asked again.
+
+        Raises
+        ------
+        ClassifierError
+            Where it does not.
+        """
+        if self.onnx is None or self.judge is None:
+            return self
+        step = -(-table.num_rows // COMPARED)
+        rows = table.take(pa.array(range(0, table.num_rows, step)))
+        own = bundle.probability(rows).column(0).to_numpy() >= bundle.threshold
+        different = int((own != (self.judge.probabilities(rows) >= bundle.threshold)).sum())
+        if different > DIFFERENT * rows.num_rows:
+            raise ClassifierError(f"its ONNX file decides otherwise about {different} of {rows.num_rows} training rows")
+        return self if different else replace(self, judge=None)
+
+    def kept(self) -> Supplied:
+        """What is of use after the fit."""
+        return Supplied(judge=self.judge)
+
+    def verified(
+        self, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
+    ) -> pa.Table:
         """The lines, with ways that the classifier itself was asked about where it can be."""
-        return lines
+        if self.judge is None:
+            return lines
+        return verified(self.judge, lines, people, features, count, threshold)
+
+    def probabilities(self, table: pa.Table) -> Any:
+        """What the classifier itself says of rows, where it can be asked; `None` where it cannot."""
+        return None if self.judge is None else self.judge.probabilities(table)
 
 
 def supply(
     classifier: Any, inputs: Any, X: Any, schema: str, facts: dict[str, Any], favourable: str | None
 ) -> Supplied:
-    """Where the classifier comes from."""
-    return Supplied()
+    """Where the classifier comes from.
+
+    Parameters
+    ----------
+    classifier:
+        ``None``, an ONNX file, an estimator of scikit-learn, or a function.
+    inputs:
+        How a row becomes the inputs of an ONNX file: a TOML file, its text, or ``None``.
+    X:
+        The training rows.
+    schema, facts:
+        The schema as TOML, and what it says.
+    favourable:
+        The class that counts as accepted, where it is known.
+
+    Raises
+    ------
+    ClassifierError
+        Where the classifier cannot be used, whatever is done.
+    """
+    if hasattr(classifier, "SerializeToString"):
+        classifier = classifier.SerializeToString()
+    if isinstance(classifier, (str, os.PathLike, bytes, bytearray, memoryview)):
+        file = _bytes(classifier)
+        return Supplied(onnx=(file, _inputs(file, inputs, schema, facts, favourable)))
+    if inputs is not None:
+        raise SettingError("`inputs` is of use only with a `classifier` that is an ONNX file")
+    if classifier is None:
+        return Supplied()
+    if isinstance(classifier, type):
+        name = classifier.__name__
+        raise ClassifierError(f"classifier: `{name}` is a class, expected an object\nhint: fit one first")
+    if hasattr(classifier, "predict_proba"):
+        return _estimator(classifier, X, schema, facts, favourable)
+    if callable(classifier):
+        judge, table = _function(classifier, X, facts, favourable)
+        return _imitated(judge, table, facts, favourable)
+    hint = "pass its `predict`" if hasattr(classifier, "predict") else "see the documentation of `classifier`"
+    raise ClassifierError(
+        f"classifier: a {type(classifier).__name__} has no `predict_proba`, expected an ONNX file, an estimator, or a "
+        f"function that gives probabilities of acceptance\nhint: {hint}"
+    )
+
+
+# -- ONNX files
+
+
+def _bytes(classifier: Any) -> bytes:
+    if not isinstance(classifier, (str, os.PathLike)):
+        return bytes(classifier)
+    path = os.fspath(classifier)
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except OSError as error:
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _inputs(file: bytes, inputs: Any, schema: str, facts: dict[str, Any], favourable: str | None) -> str:
+    if inputs is not None:
+        from .estimator import _text
+
+        return _text(inputs)
+    draft = _native.draft_inputs(file, schema)
+    label = facts["label"]
+    if label is not None and favourable is not None and favourable != label["favourable"]:
+        # Drafted for the favourable class of the schema.
+        if len(label["classes"]) != 2:
+            raise ClassifierError(
+                f"inputs: which output stands for `{favourable}` is not known\nhint: say `accepted` in `inputs`"
+            )
+        draft = re.sub(r"(?m)^accepted = ([01])", lambda found: f"accepted = {1 - int(found[1])}", draft)
+    _, _, drafted = draft.partition("\n\n")
+    guesses = [line.strip() for line in drafted.splitlines() if re.search(r"#.*\b[Gg]uess\b", line)]
+    if guesses:
+        shown = "\n".join(f"  {guess if len(guess) <= 110 else guess[:107] + '...'}" for guess in guesses[:8])
+        warnings.warn(
+            f"how a row becomes the inputs of the ONNX file was drafted, with guesses:\n{shown}\n"
+            "hint: say it in `inputs`; `par inputs init` writes a file to correct",
+            stacklevel=4,
+        )
+    return draft
+
+
+# -- estimators
+
+
+def _estimator(
+    estimator: Any, X: Any, schema: str, facts: dict[str, Any], favourable: str | None
+) -> Supplied:
+    if not hasattr(estimator, "classes_") and hasattr(estimator, "get_params"):
+        raise ClassifierError(f"classifier: this {type(estimator).__name__} is not fitted\nhint: fit it first")
+    judge, table = _function(estimator.predict_proba, X, facts, favourable)
+
+    def fallback(why: str) -> Supplied:
+        told = why.split("\nhint")[0]
+        warnings.warn(
+            f"the classifier cannot be searched as it is: {told}\nA network imitates it instead. `recourse` asks the "
+            "classifier itself about every answer, and tells none that it denies; some people may be told none "
+            "at all. `explain` and `evaluate` are about the imitation.",
+            stacklevel=3 if is_late else 5,
+        )
+        return _imitated(judge, table, facts, favourable)
+
+    is_late = False
+    try:
+        place = 1 if judge.place is None else judge.place
+        onnx = converted(estimator, place, table, judge.layout, facts, schema)
+    except ClassifierError as error:
+        return fallback(str(error))
+    is_late = True
+    return Supplied(onnx=onnx, judge=judge, fallback=fallback)
+
+
+# -- functions
+
+
+def _function(
+    function: Callable[[Any], Any], X: Any, facts: dict[str, Any], favourable: str | None
+) -> tuple[Judge, pa.Table]:
+    """Who is asked, and the rows of the table."""
+    table = _frames.read(X).table
+    owner = getattr(function, "__self__", None)
+    has_classes = hasattr(owner, "classes_")
+    place, accepted = None, None
+    if has_classes and function.__name__ in ("predict_proba", "predict"):
+        place = _place(list(owner.classes_), favourable)
+        if function.__name__ == "predict":
+            place, accepted = None, owner.classes_[place]
+    names, kinds = _asked(owner, X, table, facts)
+    judges = [Judge(function, Layout.of(X, kind, names), place, accepted) for kind in kinds]
+    for judge in judges[:-1]:
+        try:
+            judge.probabilities(table.slice(0, 1))
+            return judge, table
+        except ClassifierError:
+            continue
+    return judges[-1], table
+
+
+def _asked(owner: Any, X: Any, table: pa.Table, facts: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """The columns that a classifier is given, and the kinds of frame to try."""
+    features = {feature["name"] for feature in facts["features"]}
+    kind = _frames.kind_of(X)
+    own = [name for name in table.column_names if name in features]
+    if not hasattr(owner, "classes_"):
+        return own, [kind]
+    known = getattr(owner, "feature_names_in_", None)
+    if known is not None:
+        # LightGBM writes `_` for spaces.
+        spelled = {re.sub(r"\s", "_", name): name for name in table.column_names}
+        names = [name if name in table.column_names else spelled.get(name, name) for name in map(str, known)]
+        for name in names:
+            if name not in table.column_names:
+                raise ClassifierError(f"classifier: was trained on a column `{name}`, which X does not have")
+        return names, list(dict.fromkeys([kind if kind != "pyarrow" else "pandas", "pandas"]))
+    count = getattr(owner, "n_features_in_", len(own))
+    if count != len(own):
+        raise ClassifierError(
+            f"classifier: was trained on {count} columns without names, expected the {len(own)} features of the "
+            "schema\nhint: train it on a table with names"
+        )
+    return own, ["numpy"]
+
+
+def _place(classes: list[Any], favourable: str | None) -> int:
+    """The place of the favourable class."""
+    if favourable is None and len(classes) == 2:
+        return 1
+    for place, found in enumerate(classes):
+        if favourable is not None and _is_same(found, favourable):
+            return place
+    told = ", ".join(f"`{found}`" for found in classes[:5])
+    wanted = "which of them counts as accepted" if favourable is None else f"`{favourable}`, which counts as accepted,"
+    raise ClassifierError(
+        f"classifier: its classes are {told}, and {wanted} is not {'known' if favourable is None else 'among them'}\n"
+        "hint: train it on the labels of the table, or pass a function: `lambda X: model.predict_proba(X)[:, 1]`"
+    )
+
+
+def _is_same(found: Any, favourable: str) -> bool:
+    if str(found).lower() == favourable.lower():
+        return str(found) == favourable or str(found) in ("True", "False")
+    try:
+        return float(found) == float(favourable)
+    except (TypeError, ValueError):
+        return False
+
+
+def _imitated(judge: Judge, table: pa.Table, facts: dict[str, Any], favourable: str | None) -> Supplied:
+    """A classifier of which only the scores are known."""
+    scores = judge.probabilities(table)
+    label = facts["label"]
+    if label is not None and favourable in label["classes"] and ((scores == 0) | (scores == 1)).all():
+        # Where classes are called 0 and 1, a number would be taken for one.
+        denied = next(name for name in label["classes"] if name != favourable)
+        scores = [favourable if score else denied for score in scores]
+    return Supplied(scores=pa.array(scores), judge=judge)

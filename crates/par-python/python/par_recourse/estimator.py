@@ -41,7 +41,9 @@ class Recourse:
     classifier:
         The classifier whose decisions are to be turned: an ONNX file (a path or its bytes), a scikit-learn estimator or
         Pipeline on raw columns, or any function that gives probabilities of acceptance for a table. Trained here
-        unless told.
+        unless told. An estimator is converted by skl2onnx and searched as it is; of a function, or of an estimator
+        that cannot be converted, an imitation is searched, and `recourse` asks the classifier itself about every
+        answer. It is given tables of the kind, the columns and the types that `fit` was given.
     inputs:
         How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted unless told.
     favourable:
@@ -141,6 +143,10 @@ class Recourse:
             input_tags=InputTags(string=True, categorical=True, allow_nan=True),
         )
 
+    def __sklearn_clone__(self) -> Recourse:
+        # A classifier that was given stays as it is: a clone of it would know nothing.
+        return type(self)(**self.get_params())
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "bundle_")
 
@@ -156,9 +162,12 @@ class Recourse:
             table = table.drop_columns([_frames.INDEX])
         schema, facts, table = self._described(table, y)
         label = facts["label"]["column"] if facts["label"] else None
-        supplied = supply(self.classifier, self.inputs, X, schema, facts, self._favourable(facts))
+        # A stream can be read but once.
+        rows = X if _frames.kind_of(X) != "pyarrow" else table
+        supplied = supply(self.classifier, self.inputs, rows, schema, facts, self._favourable(facts))
         try:
             bundle = self._fit(table, schema, supplied)
+            supplied = supplied.compared(bundle, table)
         except ClassifierError as error:
             if supplied.fallback is None:
                 raise
@@ -245,7 +254,7 @@ class Recourse:
         self.card_ = json.loads(bundle.card)
         self.feature_names_in_ = [feature["name"] for feature in facts["features"]]
         self.n_features_in_ = len(self.feature_names_in_)
-        self._supplied = supplied
+        self._supplied = None if supplied is None else supplied.kept()
         self._labels = labels or {}
 
     # -- answering
@@ -288,14 +297,15 @@ class Recourse:
         """
         bundle = self._fitted()
         frame = _frames.read(X, self.feature_names_in_)
-        request = request_json(count=count, lock=lock, method=method, budget=budget, limit=limit)
+        spare = 0 if self._supplied is None else self._supplied.spare
+        request = request_json(count=count, spare=spare, lock=lock, method=method, budget=budget, limit=limit)
         names = set(frame.table.column_names)
         if id is None and frame.index is not None and self._id() not in names:
             id = frame.index
         answers = bundle.answers(frame.table.schema, request, id=id)
         lines = pa.Table.from_batches(_answered(answers, frame.table), answers.schema)
-        if self._supplied is not None and not bundle.verifies:
-            lines = self._supplied.verified(lines, self.threshold_)
+        if self._supplied is not None:
+            lines = self._supplied.verified(lines, frame.table, self.feature_names_in_, count, self.threshold_)
         return _frames.write(frame.kind, lines)
 
     def explain(
@@ -311,7 +321,8 @@ class Recourse:
     ) -> Explanation:
         """One person's answer, to look at: `row` is a dict, a pandas Series, or a table of one row.
 
-        The parameters are those of `recourse`.
+        The parameters are those of `recourse`. Where an imitation of the classifier is searched, this is what the
+        imitation says, with the status `unverified`.
         """
         bundle = self._fitted()
         frame = _frames.read_row(row)
@@ -339,17 +350,17 @@ class Recourse:
 
     def predict_proba(self, X: Any) -> Any:
         """The probabilities of denial and of acceptance, a line for every row."""
-        accepted = self._numbers(self._fitted().probability, X)
+        accepted = self._probability(X)
         return _numpy().column_stack([1 - accepted, accepted])
 
     def predict(self, X: Any) -> Any:
         """The class of every row."""
-        accepted = self._numbers(self._fitted().probability, X) >= self.threshold_
+        accepted = self._probability(X) >= self.threshold_
         return self.classes_[accepted.astype(int)]
 
     def score(self, X: Any, y: Any) -> float:
         """The share of rows that are classified rightly."""
-        accepted = self._numbers(self._fitted().probability, X) >= self.threshold_
+        accepted = self._probability(X) >= self.threshold_
         name, _ = self._fitted().classes
         labels = _frames.column(y, "y").to_pylist()
         if len(labels) != len(accepted):
@@ -359,6 +370,14 @@ class Recourse:
     def log_likelihood(self, X: Any) -> Any:
         """log p⁺ of every row, in nats: how likely it is among accepted people. What is unknown is summed out."""
         return self._numbers(self._fitted().log_likelihood, X)
+
+    def _probability(self, X: Any) -> Any:
+        """What the classifier itself says where it is at hand, and otherwise what the bundle says."""
+        bundle = self._fitted()
+        said = None
+        if self._supplied is not None:
+            said = self._supplied.probabilities(_frames.read(X, self.feature_names_in_).table)
+        return self._numbers(bundle.probability, X) if said is None else said
 
     def _numbers(self, numbers: Any, X: Any) -> Any:
         frame = _frames.read(X, self.feature_names_in_)
@@ -413,15 +432,21 @@ def draft_schema(X: Any, y: Any = None) -> str:
 
 
 def request_json(
-    *, count: int, lock: str | Iterable[str], method: str, budget: int | None, limit: Mapping[str, Limit] | None
+    *,
+    count: int,
+    spare: int = 0,
+    lock: str | Iterable[str],
+    method: str,
+    budget: int | None,
+    limit: Mapping[str, Limit] | None,
 ) -> str:
-    """A request as the native half reads it."""
+    """A request as the native half reads it, for `spare` ways more than are wanted."""
     locks = [lock] if isinstance(lock, str) else [str(name) for name in lock]
     for name, value in {"count": count, "budget": budget}.items():
         if value is not None and (not isinstance(value, int) or value < 1):
             raise SettingError(f"`{name}` is {value!r}, expected a whole number, at least 1")
     limits = {str(name): _limit(str(name), told) for name, told in (limit or {}).items()}
-    return json.dumps({"method": method, "count": count, "lock": locks, "budget": budget, "limit": limits})
+    return json.dumps({"method": method, "count": count + spare, "lock": locks, "budget": budget, "limit": limits})
 
 
 def _limit(name: str, told: Limit) -> dict[str, Any]:

@@ -1,0 +1,226 @@
+"""A classifier that is at hand as a function, asked for its probabilities of acceptance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Callable
+
+import pyarrow as pa
+
+from . import _frames
+from .errors import ClassifierError, DataError
+
+ROUNDING = 1e-6
+"""How far a probability may be outside of 0 to 1: single precision rounds."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The frame that a classifier takes: its kind, and its columns with their types."""
+
+    kind: str
+    """`pandas`, `polars`, `pyarrow`, or `numpy` for a classifier that knows no names."""
+    names: tuple[str, ...]
+    types: dict[str, Any] = field(default_factory=dict)
+    labels: tuple[Any, ...] = ()
+    """What a pandas frame calls the columns, which need not be text."""
+    gaps: dict[str, Any] = field(default_factory=dict)
+    """What stands for a missing cell in columns of objects: to a classifier, `None` and `nan` are two things."""
+
+    @classmethod
+    def of(cls, X: Any, kind: str, names: list[str]) -> Layout:
+        """The layout of a table, as a frame of a kind."""
+        if kind == "numpy":
+            return cls(kind, tuple(names))
+        if _frames.kind_of(X) == kind and type(X).__name__ != "LazyFrame":
+            frame = X
+        else:
+            frame = _frames.write_plain(kind, _selected(_frames.read(X).table, names))
+        if kind == "pyarrow":
+            return cls(kind, tuple(names), {name: frame.schema.field(name).type for name in names})
+        if kind == "polars":
+            return cls(kind, tuple(names), {name: frame.schema[name] for name in names})
+        labels = {str(label): label for label in frame.columns}
+        columns = {name: frame[labels[name]] for name in names}
+        gaps = {
+            name: column[column.isna()].iloc[0]
+            for name, column in columns.items()
+            if column.dtype == object and column.isna().any()
+        }
+        types = {name: column.dtype for name, column in columns.items()}
+        return cls(kind, tuple(names), types, tuple(labels[name] for name in names), gaps)
+
+    def frame(self, table: pa.Table) -> Any:
+        """The rows of a table in this layout."""
+        table = _selected(table, self.names)
+        if self.kind == "pandas":
+            return self._pandas(table)
+        if self.kind == "polars":
+            return self._polars(table)
+        if self.kind == "numpy":
+            return _matrix(table)
+        return pa.table({name: _arrow_column(table.column(name), self.types[name]) for name in self.names})
+
+    def _pandas(self, table: pa.Table) -> Any:
+        import pandas
+
+        frame = table.to_pandas()
+        columns = {name: _pandas_column(frame[name], self.types[name]) for name in self.names}
+        for name, gap in self.gaps.items():
+            column = columns[name]
+            filled = [gap if missing else value for value, missing in zip(column, column.isna())]
+            columns[name] = pandas.Series(filled, index=column.index, dtype=object)
+        frame = pandas.DataFrame(columns, columns=list(self.names))
+        frame.columns = list(self.labels)
+        return frame
+
+    def _polars(self, table: pa.Table) -> Any:
+        import polars
+
+        frame = polars.from_arrow(table)
+        return frame.with_columns(_polars_column(frame[name], self.types[name]) for name in self.names)
+
+
+def _selected(table: pa.Table, names: Any) -> pa.Table:
+    for name in names:
+        if name not in table.column_names:
+            raise DataError(f"X: has no column `{name}`, which the classifier looks at")
+    return table.select(list(names))
+
+
+def _pandas_column(column: Any, dtype: Any) -> Any:
+    """The column in the type that it had when the classifier was given, as far as its cells can have it."""
+    import pandas
+
+    if column.dtype == dtype:
+        return column
+    if isinstance(dtype, pandas.CategoricalDtype):
+        known = {_written(category): category for category in dtype.categories}
+        values = [known.get(_written(value)) for value in column.astype(object)]
+        return pandas.Series(pandas.Categorical(values, dtype=dtype), index=column.index)
+    types = pandas.api.types
+    if types.is_bool_dtype(dtype) and not types.is_numeric_dtype(column.dtype):
+        truths = {"true": True, "1": True, "false": False, "0": False}
+        column = pandas.Series([truths.get(_written(value).lower()) for value in column], index=column.index)
+    if types.is_integer_dtype(dtype) and types.is_float_dtype(column.dtype) and not (column.dropna() % 1 == 0).all():
+        return column
+    try:
+        return column.astype(dtype)
+    except (TypeError, ValueError):
+        return column
+
+
+def _written(value: Any) -> str:
+    """A value as a table writes it: 1.0 is 1."""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def _polars_column(column: Any, dtype: Any) -> Any:
+    import polars
+
+    if column.dtype == dtype:
+        return column
+    if dtype.is_integer() and column.dtype.is_float() and not (column.drop_nulls() % 1 == 0).all():
+        return column
+    try:
+        return column.cast(dtype)
+    except polars.exceptions.PolarsError:
+        return column
+
+
+def _arrow_column(column: pa.ChunkedArray, data_type: pa.DataType) -> pa.ChunkedArray:
+    try:
+        return column.cast(data_type)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return column
+
+
+def _matrix(table: pa.Table) -> Any:
+    """Rows by columns: numbers where all columns are, objects otherwise."""
+    import numpy
+
+    columns = [_numbers(column) for column in table.columns]
+    if all(column is not None for column in columns):
+        return numpy.column_stack(columns)
+    matrix = numpy.empty((table.num_rows, table.num_columns), dtype=object)
+    for position, column in enumerate(table.columns):
+        matrix[:, position] = column.to_pylist()
+    return matrix
+
+
+def _numbers(column: pa.ChunkedArray) -> Any:
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    try:
+        # From a truth to a number only by way of a whole one.
+        column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
+        is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
+        return None if is_text else column.cast(pa.float64()).to_numpy()
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        return None
+
+
+@dataclass(frozen=True)
+class Judge:
+    """The classifier itself, which decides about rows."""
+
+    function: Callable[[Any], Any]
+    """Gives probabilities, or classes, for a frame."""
+    layout: Layout
+    place: int | None = None
+    """The column of the accepted class, where the function has one for every class."""
+    accepted: Any = None
+    """The accepted class, where the function gives classes."""
+
+    def probabilities(self, table: pa.Table) -> Any:
+        """The probability of acceptance of every row."""
+        import numpy
+
+        if table.num_rows == 0:
+            return numpy.empty(0)
+        frame = self.layout.frame(table)
+        try:
+            said = self.function(frame)
+        except Exception as error:
+            raise ClassifierError(
+                f"classifier: raised {type(error).__name__} for {table.num_rows} rows: {error}\n"
+                f"hint: it is given a {self.layout.kind} table with the columns {_some(self.layout.names)}"
+            ) from error
+        if self.accepted is not None:
+            said = numpy.asarray(said) == self.accepted
+        return self._checked(said, table.num_rows)
+
+    def _checked(self, said: Any, rows: int) -> Any:
+        import numpy
+
+        try:
+            numbers = numpy.asarray(said, dtype=float)
+        except (TypeError, ValueError) as error:
+            raise ClassifierError(
+                f"classifier: gave {type(said).__name__}, expected a probability of acceptance for every row\n"
+                "hint: a function of classes can be wrapped: `lambda X: model.predict(X) == 'yes'`"
+            ) from error
+        if numbers.ndim == 2 and numbers.shape[1] == 1:
+            numbers = numbers[:, 0]
+        place = 1 if self.place is None else self.place
+        if numbers.ndim == 2 and (numbers.shape[1] == 2 or (self.place is not None and place < numbers.shape[1])):
+            numbers = numbers[:, place]
+        if numbers.shape != (rows,):
+            shape = " by ".join(map(str, numbers.shape)) or "one"
+            raise ClassifierError(
+                f"classifier: gave {shape} numbers for {rows} rows, expected one a row, the probability of "
+                "acceptance, or two, those of denial and of acceptance"
+            )
+        is_wrong = ~((numbers >= -ROUNDING) & (numbers <= 1 + ROUNDING))
+        if is_wrong.any():
+            row = int(is_wrong.argmax())
+            raise ClassifierError(
+                f"classifier: gave `{numbers[row]}` for row {row} of {rows}, expected a probability from 0 to 1\n"
+                "hint: log-odds become probabilities by `1 / (1 + exp(-x))`"
+            )
+        return numbers.clip(0, 1)
+
+
+def _some(names: tuple[str, ...]) -> str:
+    shown = ", ".join(f"`{name}`" for name in names[:5])
+    return shown if len(names) <= 5 else f"{shown} and {len(names) - 5} more"

@@ -1,0 +1,125 @@
+"""Answers that were found with an imitation of the classifier, checked by asking the classifier itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ._judge import Judge
+
+DENIED_WAYS = "unverified: the classifier denies the ways that its imitation accepts"
+DENIED_PERSON = "unverified: the classifier denies this row, which its imitation accepts"
+
+_OF_WAYS = ("rank", "log_likelihood", "percentile", "changes", "similarity", "method", "optimal", "gap")
+"""The columns that are empty where there is no way."""
+
+
+def verified(
+    judge: Judge, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
+) -> pa.Table:
+    """Lines of the tidy table as the classifier sees them.
+
+    Someone whom it accepts has one line that says so. Ways that it denies are left out, and the others are numbered
+    anew, at most `count` for each person. Someone who has none left is not found. What was proved, was proved of
+    the imitation, and is not told.
+
+    Parameters
+    ----------
+    lines:
+        The lines; `features` are the last columns, under whatever name.
+    people:
+        The rows that were asked about.
+    """
+    import numpy
+
+    lines = lines.combine_chunks()
+    rank = lines.column("rank").fill_null(0).to_numpy()
+    status = numpy.array(lines.column("status").to_pylist(), dtype=object)
+    firsts = numpy.flatnonzero(rank <= 1)
+    person = numpy.cumsum(rank <= 1) - 1
+
+    is_read = status[firsts] != "error"
+    own = numpy.full(len(firsts), numpy.nan)
+    own[is_read] = judge.probabilities(people.filter(pa.array(is_read)))
+    is_accepted = own >= threshold
+
+    asked = numpy.flatnonzero((rank > 0) & ~is_accepted[person])
+    probability = numpy.full(len(rank), numpy.nan)
+    probability[asked] = judge.probabilities(_rows(lines, people, features, asked, person[asked]))
+    ranks = _ranks(probability >= threshold, person)
+    is_kept = (ranks > 0) & (ranks <= count)
+    is_kept[firsts] |= ~numpy.isin(numpy.arange(len(firsts)), person[is_kept])
+
+    kept = numpy.flatnonzero(is_kept)
+    person, ranks, was_way = person[kept], ranks[kept], rank[kept] > 0
+    is_way = ranks > 0
+    out = lines.take(pa.array(kept))
+    new = {
+        "rank": pa.array(ranks, mask=~is_way),
+        "status": _statuses(status[kept], is_way, is_accepted[person]),
+        "reason": _reasons(out.column("reason"), status[kept], was_way, is_way, is_accepted[person]),
+        "probability": pa.array(numpy.where(is_way, probability[kept], own[person]), from_pandas=True),
+    }
+    for name in _OF_WAYS[1:]:
+        column = out.column(name)
+        is_told = is_way if name not in ("optimal", "gap") else numpy.zeros_like(is_way)
+        new[name] = pc.if_else(pa.array(is_told), column, pa.scalar(None, column.type))
+    for name, column in new.items():
+        out = _with(out, out.column_names.index(name), column)
+    return _as_they_are(out, people, features, person, was_way & ~is_way)
+
+
+def _ranks(is_good: Any, person: Any) -> Any:
+    """The places of the good lines among those of their person, from 1; 0 for all others."""
+    import numpy
+
+    before = numpy.cumsum(is_good)
+    firsts = numpy.flatnonzero(numpy.diff(person, prepend=-1))
+    earlier = before[firsts] - is_good[firsts]
+    return numpy.where(is_good, before - earlier[person], 0)
+
+
+def _rows(lines: pa.Table, people: pa.Table, features: list[str], asked: Any, person: Any) -> pa.Table:
+    """The rows that people could become, with what they have besides the features."""
+    rows = people.take(pa.array(person))
+    ways = lines.take(pa.array(asked))
+    for name, way in zip(features, ways.columns[-len(features) :]):
+        rows = _with(rows, rows.column_names.index(name), way)
+    return rows
+
+
+def _statuses(status: Any, is_way: Any, is_accepted: Any) -> pa.Array:
+    import numpy
+
+    told = numpy.where(is_way, "found", numpy.where(is_accepted, "accepted", "not_found")).astype(object)
+    return pa.array(numpy.where(status == "error", status, told), pa.string())
+
+
+def _reasons(reason: pa.ChunkedArray, status: Any, was_way: Any, is_way: Any, is_accepted: Any) -> pa.ChunkedArray:
+    import numpy
+
+    nothing = pa.scalar(None, pa.string())
+    was_accepted = numpy.isin(status, ["accepted", "unverified_accepted"])
+    reason = pc.if_else(pa.array(was_way), pa.scalar(DENIED_WAYS), reason)
+    reason = pc.if_else(pa.array(was_accepted), pa.scalar(DENIED_PERSON), reason)
+    return pc.if_else(pa.array(is_way | is_accepted), nothing, reason)
+
+
+def _as_they_are(lines: pa.Table, people: pa.Table, features: list[str], person: Any, which: Any) -> pa.Table:
+    """The lines with the cells of the people themselves in some of them."""
+    if not which.any():
+        return lines
+    first = lines.num_columns - len(features)
+    for position, name in enumerate(features, first):
+        column, own = lines.column(position), people.column(name)
+        if pa.types.is_dictionary(own.type):
+            own = own.cast(own.type.value_type)
+        own = own.cast(column.type).take(pa.array(person))
+        lines = _with(lines, position, pc.if_else(pa.array(which), own, column))
+    return lines
+
+
+def _with(table: pa.Table, position: int, column: Any) -> pa.Table:
+    return table.set_column(position, pa.field(table.column_names[position], column.type), column)
