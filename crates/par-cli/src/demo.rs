@@ -123,7 +123,13 @@ impl<'a> Answered<'a> {
             let Some(Asked { answers, .. }) = asked else { continue };
             let id = test.cell(row, id).to_string();
             let [_, _, exact] = answers.clone();
-            denied.push(Person { id: id.clone(), cells, answer: Ok(exact), time_us: None });
+            denied.push(Person {
+                id: id.clone(),
+                cells,
+                answer: Ok(exact),
+                threshold: bundle.threshold(),
+                time_us: None,
+            });
             people.push(page::Person { id, answers });
         }
         Ok(Self { denied, people, evaluation, right })

@@ -17,6 +17,7 @@ struct Asked {
     count: usize,
     lock: Vec<String>,
     budget: Option<usize>,
+    threshold: Option<f64>,
     limit: BTreeMap<String, Limit>,
 }
 
@@ -31,7 +32,7 @@ enum Limit {
 
 /// Reads what is asked for.
 pub(crate) fn read(discretizer: &Discretizer, asked: &str) -> PyResult<Request> {
-    let Asked { method, count, lock, budget, limit } =
+    let Asked { method, count, lock, budget, threshold, limit } =
         serde_json::from_str(asked).map_err(|error| errors::setting(&error.to_string()))?;
     let known = Method::ALL.map(Method::name);
     let named = Method::ALL.into_iter().find(|known| known.name() == method);
@@ -40,6 +41,9 @@ pub(crate) fn read(discretizer: &Discretizer, asked: &str) -> PyResult<Request> 
     })?;
     if count == 0 || budget == Some(0) {
         return Err(errors::setting("`count` and `budget` are at least 1"));
+    }
+    if threshold.is_some_and(|threshold| !(threshold > 0.0 && threshold < 1.0)) {
+        return Err(errors::setting("`threshold` is above 0 and below 1"));
     }
     let schema = discretizer.schema();
     let mut locks = schema.positions(&lock).map_err(|error| errors::data(&error))?;
@@ -57,5 +61,5 @@ pub(crate) fn read(discretizer: &Discretizer, asked: &str) -> PyResult<Request> 
         limits.push((feature, permitted));
     }
     let limits = Limits::new(discretizer, limits).map_err(|error| errors::setting(&error.to_string()))?;
-    Ok(Request { method, locks, limits, budget, count })
+    Ok(Request { method, locks, limits, budget, threshold, count })
 }

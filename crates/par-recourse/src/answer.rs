@@ -45,6 +45,8 @@ pub struct Request {
     /// How many features may change at most. Unless told, as few as the bundle's configuration says, and
     /// more only if there is no other way.
     pub budget: Option<usize>,
+    /// The probability of acceptance from which on a row counts as accepted, in `0..=1`; the bundle's unless told.
+    pub threshold: Option<f64>,
     /// How many ways to find, at least 1. Each leaves out a change of every way before it.
     pub count: usize,
 }
@@ -56,6 +58,7 @@ impl Default for Request {
             locks: Vec::new(),
             limits: Limits::default(),
             budget: None,
+            threshold: None,
             count: 1,
         }
     }

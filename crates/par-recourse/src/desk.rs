@@ -30,6 +30,8 @@ pub struct Person<'a> {
     pub cells: Vec<&'a str>,
     /// The answer, or what is wrong with the row.
     pub answer: Result<Answer, String>,
+    /// The probability from which on they count as accepted.
+    pub threshold: f64,
     /// How long it took, if anybody asked.
     pub time_us: Option<u64>,
 }
@@ -82,8 +84,9 @@ impl<'b> Desk<'b> {
             Ok(request) => solver.answer(&cells, &request).map_err(|error| error.to_string()),
             Err(error) => Err(error),
         };
+        let threshold = self.request.threshold.unwrap_or(self.bundle.threshold());
         let time_us = self.time.then(|| started.elapsed().as_micros() as u64);
-        Person { id: self.id(batch, row, number), cells, answer, time_us }
+        Person { id: self.id(batch, row, number), cells, answer, threshold, time_us }
     }
 
     /// What the person of a row asks for.

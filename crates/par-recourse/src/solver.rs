@@ -19,6 +19,8 @@ use crate::refine::swap;
 /// Answers one person after the other. Keep it: it holds the memory that answering needs.
 pub struct Solver<'b> {
     bundle: &'b Bundle,
+    /// From which probability on the row that is being answered counts as accepted.
+    threshold: f64,
     evaluator: Evaluator<'b>,
     generator: GeneratorScratch,
     decoder: Decoder,
@@ -83,6 +85,7 @@ impl Bundle {
         rules.sort_by_key(|&(effect, cause)| (cause, effect));
         Solver {
             bundle: self,
+            threshold: self.threshold,
             evaluator: self.accepted.evaluator(),
             generator: GeneratorScratch::default(),
             decoder: Decoder::default(),
@@ -164,7 +167,8 @@ impl Solver<'_> {
         let encoded = bundle.discretizer.encode_row(cells)?;
         let factual = encoded.codes();
         let probability = bundle.classifier.probability(cells, factual)?;
-        if probability >= bundle.threshold {
+        self.threshold = request.threshold.unwrap_or(bundle.threshold);
+        if probability >= self.threshold {
             return Ok(Answer::Accepted { probability, verified: bundle.classifier.verifies() });
         }
         let limits = &request.limits;
@@ -261,7 +265,7 @@ impl Solver<'_> {
 
     /// The probability from which on a row is offered.
     fn offered_from(&self) -> f64 {
-        self.bundle.classifier.offered_from(self.bundle.threshold)
+        self.bundle.classifier.offered_from(self.threshold)
     }
 
     /// The ways to tell, if the search found one.

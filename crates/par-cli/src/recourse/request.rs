@@ -16,6 +16,9 @@ pub(crate) struct RequestOptions {
     /// Most features that may change [default: as few as the model says, more only if there is no other way]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     budget: Option<usize>,
+    /// Accepted from this probability on, in the place of the model's threshold
+    #[arg(long, value_name = "P", value_parser = probability)]
+    threshold: Option<f64>,
     /// How many ways to find; each leaves out a change of every way before it
     #[arg(long, value_name = "K", default_value = "1", value_parser = at_least_one)]
     count: usize,
@@ -95,6 +98,11 @@ enum MethodName {
     Exact,
 }
 
+fn probability(text: &str) -> Result<f64, &'static str> {
+    let number = parse_number(text).filter(|number| *number > 0.0 && *number < 1.0);
+    number.ok_or("expected a number above 0 and below 1")
+}
+
 fn at_least_one(text: &str) -> Result<usize, &'static str> {
     text.parse().ok().filter(|number| *number >= 1).ok_or("expected a whole number, at least 1")
 }
@@ -111,7 +119,14 @@ impl RequestOptions {
             MethodName::Exact => Method::Exact,
         };
         let limits = self.limits(discretizer).context("`--limit`")?;
-        Ok(Request { method, locks, limits, budget: self.budget, count: self.count })
+        Ok(Request {
+            method,
+            locks,
+            limits,
+            budget: self.budget,
+            threshold: self.threshold,
+            count: self.count,
+        })
     }
 
     fn limits(&self, discretizer: &Discretizer) -> Result<Limits> {

@@ -68,7 +68,7 @@ def converted(
     raise ClassifierError(f"it cannot be had as an ONNX file: {_told(why)}") from why
 
 
-def _told(why: Exception | None) -> str:
+def _told(why: BaseException | None) -> str:
     """What went wrong, in a line: a converter's own message may hold a whole forest."""
     root = why
     while root is not None and root.__cause__ is not None:

@@ -65,7 +65,7 @@ class Layout:
         import pandas
 
         frame = table.to_pandas()
-        columns = {name: _pandas_column(frame[name], self.types[name]) for name in self.names}
+        columns: dict[str, Any] = {name: _pandas_column(frame[name], self.types[name]) for name in self.names}
         for name, gap in self.gaps.items():
             column = columns[name]
             filled = [gap if missing else value for value, missing in zip(column, column.isna())]
@@ -77,7 +77,7 @@ class Layout:
     def _polars(self, table: pa.Table) -> Any:
         import polars
 
-        frame = polars.from_arrow(table)
+        frame: Any = polars.from_arrow(table)
         return frame.with_columns(_polars_column(frame[name], self.types[name]) for name in self.names)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Callable
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -16,21 +16,66 @@ _OF_WAYS = ("rank", "log_likelihood", "percentile", "changes", "similarity", "me
 """The columns that are empty where there is no way."""
 
 
-def verified(
-    judge: Judge, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
+_STRICTER = (0.3, 0.6)
+"""An imitation errs by a few hundredths. Where that leaves somebody without a way, it is asked again about rows that it
+accepts by so much of what is between the threshold and certainty."""
+
+
+def settled(
+    judge: Judge,
+    ask: Callable[[pa.Table, float], pa.Table],
+    people: pa.Table,
+    features: list[str],
+    count: int,
+    threshold: float,
 ) -> pa.Table:
     """Lines of the tidy table as the classifier sees them.
+
+    Parameters
+    ----------
+    ask:
+        Gives the imitation's lines for some people at a threshold; `features` are the last columns, under whatever name.
+    people:
+        The rows that are asked about.
+    """
+    import numpy
+
+    lines, person = _verified(judge, ask(people, threshold), people, features, count, threshold)
+    ids = lines.column("id").take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
+    for share in _STRICTER:
+        open_ = person[_is_open(lines)]
+        if len(open_) == 0:
+            break
+        some = people.take(pa.array(open_))
+        wanted = threshold + share * (1 - threshold)
+        more, own = _verified(judge, ask(some, wanted), some, features, count, threshold)
+        own = open_[own]
+        is_found = numpy.array(more.column("status").to_pylist(), dtype=object) == "found"
+        more, own = more.filter(pa.array(is_found)), own[is_found]
+        is_kept = ~numpy.isin(person, own)
+        lines = pa.concat_tables([lines.filter(pa.array(is_kept)), more])
+        person = numpy.concatenate([person[is_kept], own])
+        order = numpy.argsort(person, kind="stable")
+        lines, person = lines.take(pa.array(order)), person[order]
+    # Rows without a name are counted anew each time that they are asked about.
+    return _with(lines, 0, ids.take(pa.array(person)))
+
+
+def _is_open(lines: pa.Table) -> Any:
+    """Who has no way since only the imitation accepts them, or their ways."""
+    import numpy
+
+    return numpy.isin(numpy.array(lines.column("reason").to_pylist(), dtype=object), [DENIED_WAYS, DENIED_PERSON])
+
+
+def _verified(
+    judge: Judge, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
+) -> tuple[pa.Table, Any]:
+    """Lines as the classifier sees them, and the number of the person that each is about.
 
     Someone whom it accepts has one line that says so. Ways that it denies are left out, and the others are numbered
     anew, at most `count` for each person. Someone who has none left is not found. What was proved, was proved of
     the imitation, and is not told.
-
-    Parameters
-    ----------
-    lines:
-        The lines; `features` are the last columns, under whatever name.
-    people:
-        The rows that were asked about.
     """
     import numpy
 
@@ -68,7 +113,7 @@ def verified(
         new[name] = pc.if_else(pa.array(is_told), column, pa.scalar(None, column.type))
     for name, column in new.items():
         out = _with(out, out.column_names.index(name), column)
-    return _as_they_are(out, people, features, person, was_way & ~is_way)
+    return _as_they_are(out, people, features, person, was_way & ~is_way), person
 
 
 def _ranks(is_good: Any, person: Any) -> Any:

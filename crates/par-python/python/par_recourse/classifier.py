@@ -13,7 +13,7 @@ import pyarrow as pa
 from . import _frames, _native
 from ._conversion import converted
 from ._judge import Judge, Layout
-from ._verification import verified
+from ._verification import settled
 from .errors import ClassifierError, FileError, SettingError
 
 COMPARED = 2000
@@ -21,8 +21,7 @@ COMPARED = 2000
 DIFFERENT = 0.01
 """The share of them that may be decided otherwise."""
 SPARE = 4
-"""Ways beyond those asked for, in the place of those that the classifier denies. Of 227 people whom a logistic
-regression denies on German Credit, 203 have a way without them, 221 with them, and no more with 8."""
+"""Ways beyond those asked for, in the place of those that the classifier denies."""
 
 
 @dataclass(frozen=True)
@@ -68,13 +67,18 @@ class Supplied:
         """What is of use after the fit."""
         return Supplied(judge=self.judge)
 
-    def verified(
-        self, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
+    def settled(
+        self,
+        ask: Callable[[pa.Table, float], pa.Table],
+        people: pa.Table,
+        features: list[str],
+        count: int,
+        threshold: float,
     ) -> pa.Table:
-        """The lines, with ways that the classifier itself was asked about where it can be."""
+        """The lines that `ask` gives, with ways that the classifier itself was asked about where it can be."""
         if self.judge is None:
-            return lines
-        return verified(self.judge, lines, people, features, count, threshold)
+            return ask(people, threshold)
+        return settled(self.judge, ask, people, features, count, threshold)
 
     def probabilities(self, table: pa.Table) -> Any:
         """What the classifier itself says of rows, where it can be asked; `None` where it cannot."""
@@ -206,7 +210,7 @@ def _function(
 ) -> tuple[Judge, pa.Table]:
     """Who is asked, and the rows of the table."""
     table = _frames.read(X).table
-    owner = getattr(function, "__self__", None)
+    owner: Any = getattr(function, "__self__", None)
     has_classes = hasattr(owner, "classes_")
     place, accepted = None, None
     if has_classes and function.__name__ in ("predict_proba", "predict"):

@@ -268,6 +268,7 @@ class Recourse:
         method: Method = "refine",
         budget: int | None = None,
         limit: Mapping[str, Limit] | None = None,
+        threshold: float | None = None,
         id: str | None = None,
     ) -> Any:
         """Ways forward for all rows of a table, as a tidy frame of the same kind: a line for every way.
@@ -291,21 +292,32 @@ class Recourse:
         limit:
             What features may move to, by name: ``(lowest, highest)``, either of which may be None, or a list of values.
             What people have they may keep.
+        threshold:
+            The probability from which on a row counts as accepted, in the place of that of the fit.
         id:
             The column that names the rows: unless told that of the schema, or the index of a pandas frame. Rows
             are counted from 0 without one.
         """
         bundle = self._fitted()
         frame = _frames.read(X, self.feature_names_in_)
-        spare = 0 if self._supplied is None else self._supplied.spare
-        request = request_json(count=count, spare=spare, lock=lock, method=method, budget=budget, limit=limit)
-        names = set(frame.table.column_names)
-        if id is None and frame.index is not None and self._id() not in names:
-            id = frame.index
-        answers = bundle.answers(frame.table.schema, request, id=id)
-        lines = pa.Table.from_batches(_answered(answers, frame.table), answers.schema)
-        if self._supplied is not None:
-            lines = self._supplied.verified(lines, frame.table, self.feature_names_in_, count, self.threshold_)
+        id = self._named(frame, id)
+        supplied = self._supplied or Supplied()
+
+        def ask(rows: pa.Table, threshold: float) -> pa.Table:
+            request = request_json(
+                count=count,
+                spare=supplied.spare,
+                lock=lock,
+                method=method,
+                budget=budget,
+                limit=limit,
+                threshold=threshold,
+            )
+            answers = bundle.answers(rows.schema, request, id=id)
+            return pa.Table.from_batches(_answered(answers, rows), answers.schema)
+
+        threshold = self.threshold_ if threshold is None else threshold
+        lines = supplied.settled(ask, frame.table, self.feature_names_in_, count, threshold)
         return _frames.write(frame.kind, lines)
 
     def explain(
@@ -317,6 +329,7 @@ class Recourse:
         method: Method = "exact",
         budget: int | None = None,
         limit: Mapping[str, Limit] | None = None,
+        threshold: float | None = None,
         id: str | None = None,
     ) -> Explanation:
         """One person's answer, to look at: `row` is a dict, a pandas Series, or a table of one row.
@@ -326,9 +339,10 @@ class Recourse:
         """
         bundle = self._fitted()
         frame = _frames.read_row(row)
-        if id is None and frame.index is not None and self._id() not in frame.table.column_names:
-            id = frame.index
-        request = request_json(count=count, lock=lock, method=method, budget=budget, limit=limit)
+        id = self._named(frame, id)
+        request = request_json(
+            count=count, lock=lock, method=method, budget=budget, limit=limit, threshold=threshold
+        )
         batch = frame.table.combine_chunks().to_batches()[0]
         return Explanation(*bundle.explain(batch, request, id=id))
 
@@ -416,8 +430,11 @@ class Recourse:
             raise NotFittedError("this Recourse is not fitted yet\nhint: call `fit` with a table, or `Recourse.load` a file")
         return self.bundle_
 
-    def _id(self) -> str | None:
-        return json.loads(_native.schema_facts(self.schema_))["id"]
+    def _named(self, frame: _frames.Frame, id: str | None) -> str | None:
+        """The column that names the rows, where the schema's does not."""
+        if id is not None or frame.index is None:
+            return id
+        return None if json.loads(_native.schema_facts(self.schema_))["id"] in frame.table.column_names else frame.index
 
 
 def draft_schema(X: Any, y: Any = None) -> str:
@@ -439,6 +456,7 @@ def request_json(
     method: str,
     budget: int | None,
     limit: Mapping[str, Limit] | None,
+    threshold: float | None,
 ) -> str:
     """A request as the native half reads it, for `spare` ways more than are wanted."""
     locks = [lock] if isinstance(lock, str) else [str(name) for name in lock]
@@ -446,7 +464,17 @@ def request_json(
         if value is not None and (not isinstance(value, int) or value < 1):
             raise SettingError(f"`{name}` is {value!r}, expected a whole number, at least 1")
     limits = {str(name): _limit(str(name), told) for name, told in (limit or {}).items()}
-    return json.dumps({"method": method, "count": count + spare, "lock": locks, "budget": budget, "limit": limits})
+    if threshold is not None and not (isinstance(threshold, (int, float)) and 0 < threshold < 1):
+        raise SettingError(f"`threshold` is {threshold!r}, expected a number above 0 and below 1")
+    asked = {
+        "method": method,
+        "count": count + spare,
+        "lock": locks,
+        "budget": budget,
+        "limit": limits,
+        "threshold": threshold,
+    }
+    return json.dumps(asked)
 
 
 def _limit(name: str, told: Limit) -> dict[str, Any]:

@@ -30,7 +30,7 @@ impl Person<'_> {
             remedy,
             needs_changes,
             probability: self.probability(),
-            threshold: bundle.threshold(),
+            threshold: self.threshold,
             row: Named::new(schema, self.cells.iter().copied()),
             ways: (1..).zip(self.ways()).map(|(rank, way)| self.way(bundle, rank, way)).collect(),
             frontier,

@@ -23,7 +23,7 @@ impl Person<'_> {
             Err(error) => return writeln!(text, "{}: no answer, {error}", self.id),
         };
         let probability = self.probability().unwrap_or(f64::NAN);
-        let threshold = bundle.threshold();
+        let threshold = self.threshold;
         writeln!(text, "{}: {decision}, probability {probability:.3}, threshold {threshold:.3}", self.id)?;
         let features = bundle.schema().features();
         let width = features.iter().map(|feature| feature.name.chars().count()).max().unwrap_or(0);

@@ -35,7 +35,7 @@ from typing import Any, Mapping
 
 from ..errors import ClassifierError, DataError, SettingError
 from ..estimator import Recourse
-from .lines import stricter, unsettled, ways
+from .lines import ways
 
 __all__ = ["RecourseMethod"]
 
@@ -78,7 +78,7 @@ class RecourseMethod:
     def __init__(self, mlmodel: Any, hyperparams: Mapping[str, Any] | None = None) -> None:
         self._mlmodel = mlmodel
         self.hyperparams = self.merge_default_parameters(hyperparams, self.DEFAULTS)
-        self._fitted: dict[float, Recourse] = {}
+        self._fitted: Recourse | None = None
         self._encoding = _Encoding.of(mlmodel)
 
     @staticmethod
@@ -99,16 +99,16 @@ class RecourseMethod:
 
     def fit(self) -> RecourseMethod:
         """Learns from the table of the model."""
-        self._recourse(self.hyperparams["threshold"])
+        self._recourse()
         return self
 
-    def _recourse(self, threshold: float) -> Recourse:
-        """What leads to class 1 with a probability; fitted when it is first asked for."""
-        if threshold not in self._fitted:
-            self._fitted[threshold] = self._learned(threshold)
-        return self._fitted[threshold]
+    def _recourse(self) -> Recourse:
+        """What leads to class 1; fitted when it is first asked for."""
+        if self._fitted is None:
+            self._fitted = self._learned()
+        return self._fitted
 
-    def _learned(self, threshold: float) -> Recourse:
+    def _learned(self) -> Recourse:
         encoding, data = self._encoding, self._mlmodel.data
         names = ("bins", "price", "density", "config", "random_state", "progress")
         table = encoding.decoded(data.df)
@@ -117,7 +117,7 @@ class RecourseMethod:
             encoding.schema(data.target),
             classifier=_Scorer(self._mlmodel, encoding),
             favourable="1",
-            threshold=threshold,
+            threshold=self.hyperparams["threshold"],
             immutable=encoding.features_of(data.immutables, "immutables"),
             **{name: self.hyperparams[name] for name in names},
         ).fit(table)
@@ -136,16 +136,13 @@ class RecourseMethod:
         if len(rows) > 0:
             denied = rows[_scores(self._mlmodel, rows) < threshold]
             answers.loc[denied.index] = numpy.nan
-            again = denied.index.tolist()
-            for wanted in (threshold, stricter(threshold)):
-                if again:
-                    found, again = self._answered(denied.loc[again], wanted)
-                    answers.loc[found.index] = found
+            found = self._answered(denied)
+            answers.loc[found.index] = found
         return answers.set_axis(factuals.index, axis=0)
 
-    def _answered(self, rows: Any, wanted: float) -> tuple[Any, list[int]]:
-        """The ways of denied rows, encoded, by the index of the row, and the rows to ask about again."""
-        encoding, told, recourse = self._encoding, self.hyperparams, self._recourse(wanted)
+    def _answered(self, rows: Any) -> Any:
+        """The ways of denied rows, encoded, by the index of the row."""
+        encoding, told, recourse = self._encoding, self.hyperparams, self._recourse()
         limits = {
             feature: values for name, values in told["limit"].items() for feature in encoding.features_of(name, "limit")
         }
@@ -159,7 +156,7 @@ class RecourseMethod:
         found = encoding.encoded(ways(recourse, lines, "factuals"), rows)
         if len(found) > 0:
             found = found[_scores(self._mlmodel, found) >= told["threshold"]]
-        return found, unsettled(lines)
+        return found
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on t
 - `stopping_threshold` counts from one half, whatever the class: 0.8 and 0.2 both ask for 80 %. Of such a pair DiCE
   takes only the one that suits the class, and replaces the other by a number of its own. With more than two classes
   the desired one has at least one half.
-- The first question for a class, and for a threshold, fits a model: seconds for thousands of rows. Later ones take
+- The first question for a class fits a model: seconds for thousands of rows. Later ones take
   milliseconds. Keywords of `Dice` beyond DiCE's are settings of `par_recourse.Recourse`, such as
   ``config={"generator": {"steps": 500}}``.
 - `Data` also takes a `schema`, as `Recourse` does: what nobody can change, what changes in one direction only, and what
@@ -53,7 +53,7 @@ from ..errors import DataError
 from ..estimator import Method, Recourse, _text
 from .counterfactuals import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
 from .interfaces import Data, Model, OneClass, Scorer, cell, classes_of, not_in_training
-from .lines import stricter, unsettled, ways
+from .lines import ways
 
 __all__ = [
     "CounterfactualExamples",
@@ -63,6 +63,9 @@ __all__ = [
     "Model",
     "UserConfigValidationException",
 ]
+
+_CERTAIN = 1 - 1e-9
+"""Nothing is accepted with a probability of 1."""
 
 _METHODS: dict[str, Method] = {name: "refine" for name in ("random", "genetic", "kdtree")}
 _METHODS |= {"generate": "generate", "refine": "refine", "exact": "exact"}
@@ -116,7 +119,7 @@ class Dice:
         self.model = model_interface
         self.method = method
         self._settings = settings
-        self._fitted: dict[tuple[int, float], Recourse] = {}
+        self._fitted: dict[int, Recourse] = {}
         self._scorer = Scorer.of(data_interface, model_interface)
         self._classes = classes_of(data_interface, model_interface)
         if self._scorer is None and len(self._classes) != 2:
@@ -178,9 +181,9 @@ class Dice:
         limits = self.data_interface.limits | self.data_interface.checked_limits(permitted_range or {})
         self._check_locked_within(queries, lock, limits)
         limits = {name: values for name, values in limits.items() if name not in lock}
-        threshold = max(stopping_threshold, 1 - stopping_threshold)
+        threshold = min(max(stopping_threshold, 1 - stopping_threshold), _CERTAIN)
 
-        predicted = self._probabilities(queries, threshold).argmax(axis=1)
+        predicted = self._probabilities(queries).argmax(axis=1)
         desired = [self._desired(desired_class, int(own)) for own in predicted]
         found: dict[int, Any] = {}
         for target in sorted(set(desired)):
@@ -333,23 +336,21 @@ class Dice:
 
     # -- answering
 
-    def _recourse(self, desired: int, threshold: float) -> Recourse:
+    def _recourse(self, desired: int) -> Recourse:
         """What leads to a class; fitted when it is first asked for."""
-        key = (desired, threshold)
-        if key not in self._fitted:
+        if desired not in self._fitted:
             data = self.data_interface
             table = data.data_df[[*data.feature_names, data.outcome_name]]
             settings = dict(self._settings)
             if settings.get("inputs") is not None and desired == 0:
                 settings["inputs"] = _for_first_class(_text(settings["inputs"]))
-            self._fitted[key] = Recourse(
+            self._fitted[desired] = Recourse(
                 data.schema,
                 classifier=self._classifier(desired),
                 favourable=cell(self._classes[desired]),
-                threshold=threshold,
                 **settings,
             ).fit(table.dropna(subset=[data.outcome_name]))
-        return self._fitted[key]
+        return self._fitted[desired]
 
     def _classifier(self, desired: int) -> Any:
         model = self.model.model
@@ -358,32 +359,23 @@ class Dice:
             return model
         return OneClass(self._scorer, desired)
 
-    def _probabilities(self, frame: Any, threshold: float) -> Any:
+    def _probabilities(self, frame: Any) -> Any:
         """Those of every class, a line for every row."""
         if self._scorer is not None:
             return self._scorer(frame)
-        return self._recourse(1, threshold).predict_proba(frame)
+        return self._recourse(1).predict_proba(frame)
 
     def _found(self, rows: Any, target: int, threshold: float, **asked: Any) -> dict[int, Any]:
         """The counterfactuals of some rows, by the number of the row."""
-        found, again = self._answered(rows, target, threshold, threshold, asked)
-        if again:
-            found |= self._answered(rows.loc[again], target, threshold, stricter(threshold), asked)[0]
-        return found
-
-    def _answered(
-        self, rows: Any, target: int, threshold: float, wanted: float, asked: dict[str, Any]
-    ) -> tuple[dict[int, Any], list[int]]:
-        """The same by what leads to the class with the `wanted` probability, and the rows to ask about again."""
-        recourse = self._recourse(target, wanted)
-        lines = recourse.recourse(rows, method=_METHODS[self.method], **asked)
+        recourse = self._recourse(target)
+        lines = recourse.recourse(rows, method=_METHODS[self.method], threshold=threshold, **asked)
         found = ways(recourse, lines, "query_instances")[self.data_interface.feature_names]
         if len(found) > 0:
             found = found.assign(**{name: _cast(found[name], rows[name].dtype) for name in found})
-            scores = self._probabilities(found, threshold)
+            scores = self._probabilities(found)
             found = found[(scores.argmax(axis=1) == target) & (scores[:, target] >= threshold)]
         by_row = found.groupby(level=0, sort=True)
-        return {int(row): some.reset_index(drop=True) for row, some in by_row}, unsettled(lines)
+        return {int(row): some.reset_index(drop=True) for row, some in by_row}
 
     def _example(self, query: Any, own: int, target: int, found: Any, sparsity: float | None) -> CounterfactualExamples:
         outcome = self.data_interface.outcome_name
