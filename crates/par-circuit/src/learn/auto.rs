@@ -53,8 +53,11 @@ struct Training {
 }
 
 impl Training {
-    fn new(rows: Dataset) -> Self {
-        Self { columns: Columns::new(&rows), rates: BaseRates::new(&rows), rows }
+    fn new(rows: Dataset, stop: Stop<'_>) -> Result<Self, Stopped> {
+        stop.check()?;
+        let columns = Columns::new(&rows);
+        stop.check()?;
+        Ok(Self { columns, rates: BaseRates::new(&rows), rows })
     }
 
     fn structure(&self, way: &Way, seed: u64, stop: Stop<'_>) -> Result<Structure, Stopped> {
@@ -140,8 +143,8 @@ struct Fold {
 }
 
 impl Fold {
-    fn new(rows: Dataset, valid: Dataset) -> Self {
-        Self { training: Training::new(rows), valid }
+    fn new(rows: Dataset, valid: Dataset, stop: Stop<'_>) -> Result<Self, Stopped> {
+        Ok(Self { training: Training::new(rows, stop)?, valid })
     }
 }
 
@@ -152,11 +155,12 @@ struct Folds {
 }
 
 impl Folds {
-    fn new(rows: &Dataset, valid: Option<&Dataset>, seed: u64) -> Self {
+    fn new(rows: &Dataset, valid: Option<&Dataset>, seed: u64, stop: Stop<'_>) -> Result<Self, Stopped> {
         // Of fewer rows than folds none can be spared.
         let all = (rows.len() < FOLDS).then_some(rows);
         if let Some(valid) = valid.or(all) {
-            return Self { folds: vec![Fold::new(rows.clone(), valid.clone())], internal: false };
+            let fold = Fold::new(rows.clone(), valid.clone(), stop)?;
+            return Ok(Self { folds: vec![fold], internal: false });
         }
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.shuffle(&mut ChaCha8Rng::seed_from_u64(seed));
@@ -168,10 +172,10 @@ impl Folds {
         let fold = |fold: usize| {
             let (start, end) = (fold * part, ((fold + 1) * part).min(rows.len()));
             let kept = [&order[..start], &order[end..]].concat();
-            Fold::new(rows.select(&kept), rows.select(&order[start..end]))
+            Fold::new(rows.select(&kept), rows.select(&order[start..end]), stop)
         };
         let held_out = (0..folds).filter(|fold| fold * part < rows.len());
-        Self { folds: held_out.map(fold).collect(), internal: true }
+        Ok(Self { folds: held_out.map(fold).collect::<Result<_, Stopped>>()?, internal: true })
     }
 
     fn structures(&self, way: &Way, seed: u64, stop: Stop<'_>) -> Result<Vec<Structure>, Stopped> {
@@ -204,7 +208,7 @@ pub(super) fn learn(
     progress: &mut dyn FnMut(&Trial),
     stop: Stop<'_>,
 ) -> Result<Learned, Stopped> {
-    let folds = Folds::new(rows, valid, config.seed);
+    let folds = Folds::new(rows, valid, config.seed, stop)?;
     let mut search = Search { folds: &folds, config, progress, stop, trained: Vec::new() };
     match config.learner {
         Learner::LearnSpn => {
@@ -252,7 +256,7 @@ fn final_circuits(
         [fitted] if folds.internal => {
             let Candidate { way, em, seed } = &trained.candidate;
             let em = EmConfig { max_passes: fitted.passes, ..em.clone() };
-            let training = Training::new(rows.clone());
+            let training = Training::new(rows.clone(), stop)?;
             let structure = training.structure(way, *seed, stop)?;
             vec![training.fit(&structure, None, &em, *seed, stop)?.circuit]
         }
