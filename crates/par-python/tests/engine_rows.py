@@ -14,7 +14,8 @@ import pytest
 from par_recourse import Recourse, datasets
 
 ROWS = 2000
-PARTITIONS = 7
+CUTS = [0, 300, 301, 301, 900, 1500, 1999, ROWS]
+"""Where the rows are cut into parts; one part is empty."""
 ASKED: dict[str, Any] = {"count": 2, "lock": ["Housing"]}
 
 
@@ -39,31 +40,41 @@ def engine(name: str, *programs: str) -> Any:
 @functools.cache
 def fitted() -> Recourse:
     german = datasets.german_credit()
-    return Recourse(german.schema, config={"generator": {"steps": 20}}).fit(german.X, german.y)
+    schema = german.schema
+    for name in ("Credit amount", "Purpose"):
+        schema = schema.replace(f'name = "{name}"', f'name = "{name}"\nmissing = true')
+    return Recourse(schema, config={"generator": {"steps": 20}}).fit(german.X, german.y)
 
 
 def rows(*, named: bool) -> pa.Table:
-    """2,000 applicants: some know not all of themselves, one has a cell that nobody can read, one locks too much."""
+    """Applicants of whom some leave out their purpose or amount, one has a job that there is not, and every third
+    locks something. Numbers are of several types, and one column is none that can be read."""
     X = datasets.german_credit().X
-    table = pa.concat_tables([X, X]).slice(0, ROWS)
+    table = pa.concat_tables([X, X]).slice(0, ROWS).drop_columns(["id"])
     purposes = table.column("Purpose").to_pylist()
-    purposes[5] = "a purpose that no schema knows"
+    purposes[::11] = [None] * len(purposes[::11])
+    jobs = table.column("Job").to_pylist()
+    jobs[5] = "astronaut"
     amounts = table.column("Credit amount").to_pylist()
-    for row in range(0, ROWS, 9):
-        amounts[row] = None
-    for row in range(1, ROWS, 11):
-        purposes[row] = None
-    table = _with(table, "Purpose", purposes)
-    table = _with(table, "Credit amount", amounts)
-    table = _with(table, "Present residence since", table.column("Present residence since").cast(pa.int8()))
-    table = _with(table, "Age", table.column("Age").cast(pa.float32()))
-    table = table.append_column("locks", pa.array(["Duration; Credit amount" if row % 3 == 0 else None for row in range(ROWS)]))
-    table = table.append_column("of no interest", pa.array([[row] for row in range(ROWS)]))
-    table = table.drop_columns(["id"])
+    amounts[::9] = [None] * len(amounts[::9])
+    locks = ["Duration; Credit amount" if row % 3 == 0 else None for row in range(ROWS)]
+    columns = {
+        **{name: table.column(name) for name in table.column_names},
+        "Purpose": purposes,
+        "Job": jobs,
+        "Credit amount": amounts,
+        "Present residence since": table.column("Present residence since").cast(pa.int8()),
+        "Age": table.column("Age").cast(pa.float32()),
+        "locks": locks,
+        "of no interest": [[row] for row in range(ROWS)],
+    }
     if named:
-        names = [f"applicant {(row * 7919) % ROWS}" for row in range(ROWS)]
-        table = table.append_column("application", pa.array(names))
-    return table
+        columns["application"] = [f"number {(row * 7919) % ROWS}" for row in range(ROWS)]
+    return pa.table(columns)
+
+
+def parts(table: pa.Table) -> list[pa.Table]:
+    return [table.slice(start, end - start) for start, end in zip(CUTS, CUTS[1:])]
 
 
 def expected(*, named: bool) -> pa.Table:
@@ -82,7 +93,3 @@ def _ipc(table: pa.Table) -> bytes:
     with pa.ipc.new_stream(sink, table.schema) as stream:
         stream.write_table(table.combine_chunks())
     return sink.getvalue().to_pybytes()
-
-
-def _with(table: pa.Table, name: str, values: Any) -> pa.Table:
-    return table.set_column(table.column_names.index(name), name, values if isinstance(values, pa.ChunkedArray) else pa.array(values))

@@ -20,9 +20,6 @@ from ._workers import ROW, Job, Source, plan
 from .errors import DataError, SettingError
 from .estimator import Method
 
-_IN_PARTITION = 33
-"""Bits of `monotonically_increasing_id` that number the rows of a partition; those above number the partitions."""
-
 _Batches = Iterator[pa.RecordBatch]
 
 
@@ -68,13 +65,13 @@ def recourse(
         dumps=cloudpickle.dumps,
     )
     rows = df.select(*(F.col(f"`{name.replace('`', '``')}`") for name in job.columns))
-    offsets = None
+    counted = None
     if job.numbered:
         if df.isStreaming:
             raise SettingError("the rows of a stream cannot be numbered\nhint: name them by a column, with `id`")
         rows = rows.withColumn(ROW, F.monotonically_increasing_id())
-        offsets = _offsets(rows)
-    answer = _Answer(job, _fetch(df, parcel), offsets)
+        counted = _counted(rows)
+    answer = _Answer(job, _fetch(df, parcel), counted)
     return rows.mapInArrow(answer.batches, from_arrow_schema(job.lines))
 
 
@@ -117,63 +114,60 @@ class _Broadcast:
 class _Answer:
     """Answers a partition."""
 
-    def __init__(self, job: Job, fetch: Callable[[], bytes], offsets: Mapping[int, tuple[int, int]] | None) -> None:
+    def __init__(self, job: Job, fetch: Callable[[], bytes], counted: Mapping[int, tuple[int, int]] | None) -> None:
         self.job = job
         self.fetch = fetch
-        self.offsets = offsets
+        self.counted = counted
 
     def batches(self, batches: _Batches) -> _Batches:
-        if self.offsets is None:
+        if self.counted is None:
             for batch in batches:
                 yield from self.job.answer(batch, 0, self.fetch)
             return
-        seen = expected = 0
-        for batch in batches:
-            if batch.num_rows == 0:
-                continue
-            partition, position = _place(batch)
-            before, expected = self.offsets.get(partition, (0, 0))
-            seen = position + batch.num_rows
+        before = seen = expected = 0
+        for batch in _with_rows(batches):
+            if seen == 0:
+                before, expected = self.counted.get(_mark(batch), (0, 0))
+            seen += batch.num_rows
             if seen > expected:
-                raise _moved(partition, expected)
-            yield from self.job.answer(batch.drop_columns([ROW]), before + position, self.fetch)
+                break
+            yield from self.job.answer(batch.drop_columns([ROW]), before + seen - batch.num_rows, self.fetch)
         if seen != expected:
-            raise _moved(partition, expected)
+            raise DataError(
+                "the rows have come in other partitions than when they were counted\n"
+                "hint: name the rows by a column, with `id`, or `cache` the DataFrame first"
+            )
 
 
-def _place(batch: pa.RecordBatch) -> tuple[int, int]:
-    """The partition of a batch, and the place of its first row in it."""
-    number = batch.column(ROW)[0].as_py()
-    return number >> _IN_PARTITION, number & ((1 << _IN_PARTITION) - 1)
-
-
-def _moved(partition: int, expected: int) -> DataError:
-    return DataError(
-        f"partition {partition} had {expected} rows when they were counted, and has other rows now\n"
-        "hint: name the rows by a column, with `id`, or `cache` the DataFrame first"
-    )
-
-
-def _offsets(rows: DataFrame) -> dict[int, tuple[int, int]]:
-    """For every partition that has rows, how many come before it, and how many it has."""
+def _counted(rows: DataFrame) -> dict[int, tuple[int, int]]:
+    """By the mark of each partition that has rows, how many rows come before it, and how many it has."""
     # All columns pass through Python, though none is looked at: the plan below has to be the one that answers run on.
     # With fewer columns Spark may join other parts of a shuffle into one partition.
-    counted = rows.mapInArrow(_count, "partition long, rows long").collect()
-    offsets, before = {}, 0
-    for partition, count in sorted((line["partition"], line["rows"]) for line in counted):
-        offsets[partition] = (before, count)
+    counts = rows.mapInArrow(_count, "mark long, rows long").collect()
+    counted, before = {}, 0
+    for mark, count in sorted((line["mark"], line["rows"]) for line in counts):
+        counted[mark] = (before, count)
         before += count
-    return offsets
+    return counted
 
 
 def _count(batches: _Batches) -> _Batches:
-    partition, count = None, 0
-    for batch in batches:
-        if batch.num_rows > 0:
-            partition, _ = _place(batch)
-            count += batch.num_rows
-    if partition is not None:
-        yield pa.RecordBatch.from_pydict(
-            {"partition": [partition], "rows": [count]},
-            schema=pa.schema([("partition", pa.int64()), ("rows", pa.int64())]),
-        )
+    mark, count = None, 0
+    for batch in _with_rows(batches):
+        mark = _mark(batch) if mark is None else mark
+        count += batch.num_rows
+    if mark is not None:
+        columns = {"mark": pa.array([mark], pa.int64()), "rows": pa.array([count], pa.int64())}
+        yield pa.RecordBatch.from_pydict(columns)
+
+
+def _with_rows(batches: _Batches) -> _Batches:
+    return (batch for batch in batches if batch.num_rows > 0)
+
+
+def _mark(batch: pa.RecordBatch) -> int:
+    """What tells a partition from others, and where it stands among them: the mark of its first row.
+
+    Not its number as the task knows it, which changes when the answers are joined with others, by `union` say.
+    """
+    return batch.column(ROW)[0].as_py()
