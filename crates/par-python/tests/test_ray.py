@@ -51,9 +51,11 @@ def test_lines_are_those_of_one_machine_byte_for_byte(in_order):
 
 
 def test_rows_without_a_name_are_numbered_in_order_even_if_nobody_asked_for_order():
+    first = engine_rows.CUTS[1]
+
     def late(table):
         # The first part comes out last, unless order is kept.
-        time.sleep(2 if table.num_rows == engine_rows.CUTS[1] else 0)
+        time.sleep(2 if table.num_rows == first else 0)
         return table
 
     ds = ray.data.from_arrow(engine_rows.parts(engine_rows.rows(named=False)))
