@@ -205,7 +205,9 @@ def measure(recourse, table, method, engines, place):
             stop_spark()
         lines = read(place / name)
         expected = lines if expected is None else expected
-        equal = lines.schema.equals(expected.schema) and lines.equals(expected) and as_bytes(lines) == as_bytes(expected)
+        equal = (
+            lines.schema.equals(expected.schema) and lines.equals(expected) and as_bytes(lines) == as_bytes(expected)
+        )
         figures.append((name, cores, seconds, used, equal))
 
     statuses = {entry["values"]: entry["counts"] for entry in pc.value_counts(expected.column("status")).to_pylist()}
@@ -215,8 +217,12 @@ def measure(recourse, table, method, engines, place):
     rows = table.num_rows
     for name, cores, seconds, used, equal in figures:
         same = "yes" if equal else "NO"
-        print(f"| {name} | {cores} | {seconds:.1f} | {rows / seconds:,.0f} | {used:.1f} | {rows / used:,.0f} | {same} |")
-    print(f"\n{MANY:,} such rows: core-hours = {MANY:,} ÷ (rows a processor second × 3,600); hours = core-hours ÷ cores\n")
+        print(
+            f"| {name} | {cores} | {seconds:.1f} | {rows / seconds:,.0f} | {used:.1f} | {rows / used:,.0f} | {same} |"
+        )
+    print(
+        f"\n{MANY:,} such rows: core-hours = {MANY:,} ÷ (rows a processor second × 3,600); hours = core-hours ÷ cores\n"
+    )
     print("| by | core-hours | on 32 cores | on 320 cores |")
     print("|---|---|---|---|")
     for name, _, _, used, _ in figures:

@@ -122,9 +122,7 @@ def _opened(source: Source) -> Opened:
         return Opened(bundle, None if bundle.verifies else source._supplied)
     if isinstance(source, (str, os.PathLike)):
         return Opened(_native.Bundle.load(os.fspath(source)), None)
-    raise SettingError(
-        f"bundle: expected a file, a fitted Recourse or its `bundle_`, found {type(source).__name__}"
-    )
+    raise SettingError(f"bundle: expected a file, a fitted Recourse or its `bundle_`, found {type(source).__name__}")
 
 
 def _parcel(opened: Opened, dumps: Callable[[Any], bytes]) -> bytes:

@@ -109,7 +109,8 @@ def _numbered(ds: Dataset, columns: list[str]) -> Dataset:
         blocks = ds.materialize().to_arrow_refs()
     finally:
         options.preserve_order = told
-    before, numbered = 0, []
+    before = 0
+    numbered: list[Any] = []
     for block, count in zip(blocks, ray.get([_count.remote(block) for block in blocks])):
         numbered.append(_number.remote(block, before, columns))
         before += count
@@ -120,7 +121,7 @@ def _numbered(ds: Dataset, columns: list[str]) -> Dataset:
 
 @ray.remote
 def _count(block: pa.Table) -> int:
-    return block.num_rows
+    return int(block.num_rows)
 
 
 @ray.remote

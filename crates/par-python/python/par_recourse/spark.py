@@ -108,7 +108,7 @@ class _Broadcast:
         self.broadcast = broadcast
 
     def __call__(self) -> bytes:
-        return self.broadcast.value
+        return bytes(self.broadcast.value)
 
 
 class _Answer:
@@ -170,4 +170,4 @@ def _mark(batch: pa.RecordBatch) -> int:
 
     Not its number as the task knows it, which changes when the answers are joined with others, by `union` say.
     """
-    return batch.column(ROW)[0].as_py()
+    return int(batch.column(ROW)[0].as_py())
