@@ -1,7 +1,7 @@
 """Recourse for a Dataset of Ray Data.
 
->>> from par_recourse import ray  # doctest: +SKIP
->>> ways = ray.recourse(applicants, "credit.par", id="application")  # doctest: +SKIP
+>>> import par_recourse.ray  # doctest: +SKIP
+>>> ways = par_recourse.ray.recourse(applicants, "credit.par", id="application")  # doctest: +SKIP
 >>> ways.write_parquet("ways")  # doctest: +SKIP
 """
 

@@ -1,7 +1,7 @@
 """Recourse for a DataFrame of Spark.
 
->>> from par_recourse import spark  # doctest: +SKIP
->>> ways = spark.recourse(applicants, "credit.par", id="application")  # doctest: +SKIP
+>>> import par_recourse.spark  # doctest: +SKIP
+>>> ways = par_recourse.spark.recourse(applicants, "credit.par", id="application")  # doctest: +SKIP
 >>> ways.filter("status = 'found'").write.parquet("ways")  # doctest: +SKIP
 """
 
