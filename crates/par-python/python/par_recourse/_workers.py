@@ -1,0 +1,184 @@
+"""What the engines share: a job as the driver plans it, and how a worker answers batches of rows.
+
+A bundle travels once, as a parcel, and a process opens it once: workers live through many tasks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import pickle
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Any, Callable, Iterable, Iterator, NamedTuple, Union
+
+import pyarrow as pa
+
+from . import _native
+from .classifier import Supplied
+from .errors import ClassifierError, DataError, SettingError
+from .estimator import Recourse, request_json
+
+Source = Union[str, "os.PathLike[str]", Recourse, _native.Bundle]
+"""What can be asked: a file, what was fitted, or its bundle."""
+
+ROW = "__row__"
+"""The column in which the numbers of rows travel that have no other name."""
+
+ROWS_AT_ONCE = 4096
+"""Rows whose lines are made before any is given on: what a task holds, however large a partition is."""
+
+HELD_AT_ONCE = 4
+"""Bundles that a process keeps open. Engines keep their processes, and these would pile up in them."""
+
+
+class Opened(NamedTuple):
+    """What a process that answers has to have."""
+
+    bundle: _native.Bundle
+    supplied: Supplied | None
+    """The classifier itself, where only it can say whether a way is accepted."""
+
+
+_held: OrderedDict[str, Opened] = OrderedDict()
+
+
+@dataclass(frozen=True)
+class Job:
+    """What is asked, and what comes out: little enough to travel with every task."""
+
+    parcel: str
+    """The SHA-256 of the parcel that holds the bundle."""
+    request: str
+    id: str | None
+    columns: list[str]
+    """The columns that are read."""
+    lines: pa.Schema
+    """The columns of the answers."""
+    numbered: bool
+    """Whether rows have no name, so that they have to be numbered."""
+
+    def answer(self, batch: pa.RecordBatch, before: int, fetch: Callable[[], bytes]) -> Iterator[pa.RecordBatch]:
+        """The lines of a batch, some rows at a time, on this thread. `before` rows of the table came before.
+
+        The parcel is fetched only by a process that has not opened it yet.
+        """
+        opened = _open(self.parcel, fetch)
+        # As the batch has them: of some engines each batch says anew of what types its columns are.
+        answers = opened.bundle.answers(batch.schema, self.request, id=self.id)
+        for start in range(0, batch.num_rows, ROWS_AT_ONCE):
+            lines = answers.answer(batch.slice(start, ROWS_AT_ONCE), before + start, parallel=False)
+            yield from _finished(lines, opened, self.lines)
+
+
+def plan(
+    source: Source,
+    header: list[str],
+    types: Callable[[list[str]], pa.Schema],
+    *,
+    count: int,
+    lock: str | Iterable[str],
+    method: str,
+    budget: int | None,
+    id: str | None,
+    dumps: Callable[[Any], bytes],
+) -> tuple[Job, bytes]:
+    """A job and its parcel, or the error that a worker would meet.
+
+    Parameters
+    ----------
+    header:
+        The columns of the table.
+    types:
+        Gives the types of those of them that are read.
+    dumps:
+        Pickles, functions included.
+    """
+    opened = _opened(source)
+    request = request_json(count=count, lock=lock, method=method, budget=budget)
+    facts = json.loads(_native.schema_facts(opened.bundle.schema))
+    wanted = {feature["name"] for feature in facts["features"]} | {facts["id"], id}
+    columns = [name for name in header if name in wanted or name.strip() == "locks"]
+    if len(set(columns)) == len(columns):
+        read = types(columns)
+        _refuse_unreadable(read)
+    else:
+        read = pa.schema([])
+    # All names, so that a column that is absent is told with what comes close to it.
+    known = {field.name: field for field in read}
+    opened.bundle.answers(pa.schema([known.get(name, pa.field(name, pa.null())) for name in header]), request, id=id)
+    lines = opened.bundle.answers(read, request, id=id).schema
+    parcel = _parcel(opened, dumps)
+    numbered = id is None and facts["id"] not in columns
+    return Job(hashlib.sha256(parcel).hexdigest(), request, id, columns, lines, numbered), parcel
+
+
+def _opened(source: Source) -> Opened:
+    if isinstance(source, _native.Bundle):
+        return Opened(source, None)
+    if isinstance(source, Recourse):
+        bundle = source._fitted()
+        return Opened(bundle, None if bundle.verifies else source._supplied)
+    if isinstance(source, (str, os.PathLike)):
+        return Opened(_native.Bundle.load(os.fspath(source)), None)
+    raise SettingError(f"bundle: expected a file, a fitted Recourse or its `bundle_`, found {type(source).__name__}")
+
+
+def _parcel(opened: Opened, dumps: Callable[[Any], bytes]) -> bytes:
+    bundle, supplied = opened
+    if supplied is None:
+        return pickle.dumps(opened)
+    # What a fit needs, above all what it knows of training rows, stays at home.
+    asked = replace(supplied, onnx=None, scores=None, fallback=None)
+    try:
+        return dumps(Opened(bundle, asked))
+    except Exception as error:
+        raise ClassifierError(
+            f"the classifier cannot be sent to workers: {error}\n"
+            "hint: pass `recourse.bundle_`, which answers without it, and calls its ways unverified"
+        ) from error
+
+
+def _open(parcel: str, fetch: Callable[[], bytes]) -> Opened:
+    opened = _held.get(parcel)
+    if opened is None:
+        opened = _held[parcel] = pickle.loads(fetch())
+        while len(_held) > HELD_AT_ONCE:
+            _held.popitem(last=False)
+    return opened
+
+
+def _finished(lines: pa.RecordBatch, opened: Opened, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """Lines as the driver promised them."""
+    table = pa.Table.from_batches([lines])
+    if opened.supplied is not None:
+        table = opened.supplied.verified(table, opened.bundle.threshold)
+    if table.schema != schema:
+        try:
+            table = table.cast(schema)
+        except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+            raise DataError(
+                f"X: the types of columns are not the same everywhere: {error}\nhint: give the table one schema first"
+            ) from error
+    yield from table.to_batches()
+
+
+def _refuse_unreadable(schema: pa.Schema) -> None:
+    kinds = (
+        pa.types.is_string,
+        pa.types.is_large_string,
+        pa.types.is_string_view,
+        pa.types.is_integer,
+        pa.types.is_floating,
+        pa.types.is_boolean,
+        pa.types.is_decimal128,
+        pa.types.is_null,
+    )
+    for field in schema:
+        cell = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
+        if not any(kind(cell) for kind in kinds):
+            raise DataError(
+                f"X: column `{field.name}` is of type {field.type}, expected text, numbers or booleans\n"
+                "hint: cast or drop it"
+            )

@@ -1,0 +1,130 @@
+"""Recourse for a Dataset of Ray Data.
+
+>>> import par_recourse.ray  # doctest: +SKIP
+>>> ways = par_recourse.ray.recourse(applicants, "credit.par", id="application")  # doctest: +SKIP
+>>> ways.write_parquet("ways")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable, Iterator
+
+import pyarrow as pa
+import ray
+from ray import cloudpickle
+from ray.data import Dataset
+
+from ._workers import ROW, Job, Source, plan
+from .errors import DataError
+from .estimator import Method
+
+
+def recourse(
+    ds: Dataset,
+    bundle: Source,
+    *,
+    count: int = 1,
+    lock: str | Iterable[str] = (),
+    method: Method = "refine",
+    budget: int | None = None,
+    id: str | None = None,
+) -> Dataset:
+    """Ways forward for all rows of a Dataset, as a Dataset: the lines that `Recourse.recourse` gives on one machine.
+
+    The bundle is put into the object store once and opened once by every worker process; blocks stream through it, a
+    task uses one thread, and a row that cannot be read has the status `error` and stops nothing. What is wrong with
+    the request or with the columns is told here.
+
+    Ray Data gives blocks on as they are done, unless the Dataset was made under
+    ``ray.data.DataContext.get_current().execution_options.preserve_order = True``. So lines come in any order by
+    default; `sort("id")` mends that as well.
+
+    Parameters
+    ----------
+    ds:
+        The rows.
+    bundle:
+        A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `bundle_`.
+    count, lock, method, budget:
+        As in `Recourse.recourse`.
+    id:
+        The column that names the rows, unless told that of the schema. Without one, rows are numbered from 0 in the
+        order of the Dataset, which nothing says that flows: so it is executed now, in order, its blocks are held in
+        the object store (Ray spills what does not fit), and the lines keep that order. Naming a column saves all
+        this.
+    """
+    schema = _schema(ds)
+    job, parcel = plan(
+        bundle,
+        schema.names,
+        lambda columns: pa.schema([schema.field(name) for name in columns]),
+        count=count,
+        lock=lock,
+        method=method,
+        budget=budget,
+        id=id,
+        dumps=cloudpickle.dumps,
+    )
+    rows = _numbered(ds, job.columns) if job.numbered else ds
+    return rows.map_batches(
+        _answering(job, ray.put(parcel)), batch_format="pyarrow", batch_size=None, zero_copy_batch=True
+    )
+
+
+def _schema(ds: Dataset) -> pa.Schema:
+    """The columns of a Dataset, as its first block has them."""
+    schema = ds.schema()
+    if schema is not None and not isinstance(schema.base_schema, pa.Schema):
+        # Blocks of pandas have no types that Arrow knows before they are made into its own.
+        schema = ds.map_batches(_same, batch_format="pyarrow", batch_size=None, zero_copy_batch=True).schema()
+    if schema is None:
+        raise DataError("X: has no rows, so that nothing says what its columns are")
+    return schema.base_schema.remove_metadata()
+
+
+def _same(table: pa.Table) -> pa.Table:
+    return table
+
+
+def _answering(job: Job, parcel: Any) -> Callable[[pa.Table], Iterator[pa.Table]]:
+    def answer(table: pa.Table) -> Iterator[pa.Table]:
+        # Even a block without rows has the columns of the answers.
+        yield job.lines.empty_table()
+        before = 0
+        if job.numbered and table.num_rows > 0:
+            before = table.column(ROW)[0].as_py()
+        for batch in table.select(job.columns).to_batches():
+            for lines in job.answer(batch, before, lambda: ray.get(parcel)):
+                yield pa.Table.from_batches([lines])
+            before += batch.num_rows
+
+    return answer
+
+
+def _numbered(ds: Dataset, columns: list[str]) -> Dataset:
+    """The columns that are read, with the numbers of the rows, in order."""
+    options = ds.context.execution_options
+    told, options.preserve_order = options.preserve_order, True
+    try:
+        blocks = ds.materialize().to_arrow_refs()
+    finally:
+        options.preserve_order = told
+    before = 0
+    numbered: list[Any] = []
+    for block, count in zip(blocks, ray.get([_count.remote(block) for block in blocks])):
+        numbered.append(_number.remote(block, before, columns))
+        before += count
+    ordered = ray.data.from_arrow_refs(numbered)
+    ordered.context.execution_options.preserve_order = True
+    return ordered
+
+
+@ray.remote
+def _count(block: pa.Table) -> int:
+    return int(block.num_rows)
+
+
+@ray.remote
+def _number(block: pa.Table, before: int, columns: list[str]) -> pa.Table:
+    numbers = pa.array(range(before, before + block.num_rows), pa.int64())
+    return block.select(columns).append_column(ROW, numbers)

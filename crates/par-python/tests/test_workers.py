@@ -1,0 +1,144 @@
+"""What the engines share, without any engine."""
+
+import pickle
+from dataclasses import dataclass
+
+import engine_rows
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+
+from par_recourse import Recourse, _workers, datasets, errors, estimator
+from par_recourse.classifier import Supplied
+
+
+def planned(source, table, **asked):
+    return _workers.plan(
+        source,
+        table.column_names,
+        lambda columns: table.select(columns).schema,
+        **{"count": 1, "lock": (), "method": "refine", "budget": None, "id": None, "dumps": pickle.dumps, **asked},
+    )
+
+
+def answered(job, parcel, table):
+    lines, before = [], 0
+    for batch in table.select(job.columns).to_batches(max_chunksize=300):
+        lines += job.answer(batch, before, lambda: parcel)
+        before += batch.num_rows
+    return pa.Table.from_batches(lines, job.lines)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_batches_have_the_lines_of_the_table(named):
+    table = engine_rows.rows(named=named)
+    job, parcel = planned(engine_rows.fitted(), table, **engine_rows.ASKED, id="application" if named else None)
+    assert job.numbered is not named
+    assert "of no interest" not in job.columns
+    lines = answered(job, parcel, table)
+    assert engine_rows.same_bytes(lines, engine_rows.expected(named=named))
+    assert set(lines.column("status").to_pylist()) == {"accepted", "found", "error"}
+    assert lines.column("status").to_pylist().count("error") == 1
+    assert 2 in lines.column("rank").to_pylist()
+
+
+def test_a_large_batch_is_given_on_in_parts(monkeypatch):
+    monkeypatch.setattr(_workers, "ROWS_AT_ONCE", 64)
+    table = engine_rows.rows(named=False).slice(0, 200)
+    job, parcel = planned(engine_rows.fitted(), table)
+    [batch] = table.select(job.columns).combine_chunks().to_batches()
+    lines = list(job.answer(batch, 1000, lambda: parcel))
+    assert len(lines) == 4
+    assert pc.unique(pa.Table.from_batches(lines).column("id")).to_pylist() == list(range(1000, 1200))
+
+
+def test_a_process_opens_a_parcel_once_and_keeps_only_a_few(monkeypatch):
+    monkeypatch.setattr(_workers, "_held", type(_workers._held)())
+    fetched = []
+
+    def opened(name):
+        return _workers._open(name, lambda: fetched.append(name) or pickle.dumps(name))
+
+    assert [opened(name) for name in ["a", "a", "b", "c", "d", "a", "e", "a"]] == list("aabcdaea")
+    assert fetched == ["a", "b", "c", "d", "e", "a"]
+    assert len(_workers._held) == _workers.HELD_AT_ONCE
+
+
+def test_a_bundle_is_a_file_or_what_was_fitted_or_its_bundle(tmp_path):
+    fitted = engine_rows.fitted()
+    fitted.save(tmp_path / "credit.par")
+    table = engine_rows.rows(named=False)
+    sources = [fitted, fitted.bundle_, tmp_path / "credit.par", str(tmp_path / "credit.par")]
+    assert len({planned(source, table)[0].parcel for source in sources}) == 1
+    with pytest.raises(errors.SettingError) as error:
+        planned(7, table)
+    assert str(error.value) == "bundle: expected a file, a fitted Recourse or its `bundle_`, found int"
+    with pytest.raises(errors.NotFittedError):
+        planned(Recourse(), table)
+
+
+def test_what_is_wrong_with_columns_is_told_before_anything_runs():
+    table = engine_rows.rows(named=True)
+    renamed = table.rename_columns(["Agee" if name == "Age" else name for name in table.column_names])
+    with pytest.raises(errors.DataError) as error:
+        planned(engine_rows.fitted(), renamed)
+    with pytest.raises(errors.DataError) as local:
+        engine_rows.fitted().recourse(renamed)
+    assert str(error.value) == str(local.value)
+    assert "did you mean `Agee`?" in str(error.value)
+
+    dated = table.drop_columns("Age").append_column("Age", pa.nulls(table.num_rows, pa.date32()))
+    with pytest.raises(errors.DataError) as error:
+        planned(engine_rows.fitted(), dated)
+    assert str(error.value) == (
+        "X: column `Age` is of type date32[day], expected text, numbers or booleans\nhint: cast or drop it"
+    )
+
+    twice = pa.Table.from_arrays([*table.columns, table.column("Age")], [*table.column_names, "Age"])
+    with pytest.raises(errors.DataError, match="`Age`"):
+        planned(engine_rows.fitted(), twice)
+    with pytest.raises(errors.SettingError, match="nobody"):
+        planned(engine_rows.fitted(), table, id="nobody")
+    with pytest.raises(errors.SettingError, match="`count`"):
+        planned(engine_rows.fitted(), table, count=0)
+
+
+def test_lines_are_of_the_types_that_were_promised_whatever_a_batch_holds():
+    table = engine_rows.rows(named=False).select([*engine_rows.fitted().feature_names_in_])
+    job, parcel = planned(engine_rows.fitted(), table)
+    duration = table.column_names.index("Duration")
+    other = table.set_column(duration, "Duration", table.column("Duration").cast(pa.float64()))
+    assert engine_rows.same_bytes(answered(job, parcel, other), answered(job, parcel, table))
+
+    text = pa.array(["long"] * table.num_rows)
+    with pytest.raises(errors.DataError, match="the types of columns are not the same everywhere"):
+        answered(job, parcel, table.set_column(duration, "Duration", text))
+
+
+@dataclass(frozen=True)
+class Asked(Supplied):
+    """A classifier that leaves its mark on the lines."""
+
+    def verified(self, lines, threshold):
+        status = pc.replace_substring(lines.column("status"), "unverified", f"asked at {threshold}")
+        return lines.set_column(lines.column_names.index("status"), "status", status)
+
+
+def test_a_classifier_that_has_to_be_asked_travels_too(monkeypatch):
+    german = datasets.german_credit()
+    supplied = Asked(scores=pa.array([0.9 if label == "Good" else 0.1 for label in german.y.to_pylist()]))
+    monkeypatch.setattr(estimator, "supply", lambda *told: supplied)
+    fitted = Recourse(german.schema, config={"generator": {"steps": 20}}).fit(german.X, german.y)
+    job, parcel = planned(fitted, german.X)
+    lines = answered(job, parcel, german.X)
+    assert engine_rows.same_bytes(lines, fitted.recourse(german.X))
+    assert "asked at 0.5" in lines.column("status").to_pylist()
+    assert pickle.loads(parcel).supplied.scores is None
+    # The bundle alone does not know whom to ask.
+    job, parcel = planned(fitted.bundle_, german.X)
+    assert "unverified" in answered(job, parcel, german.X).column("status").to_pylist()
+
+    supplied = Asked(scores=supplied.scores, predict=lambda table: None)
+    fitted._supplied = supplied
+    with pytest.raises(errors.ClassifierError, match="the classifier cannot be sent to workers"):
+        planned(fitted, german.X)
