@@ -18,11 +18,8 @@ pub(crate) fn laid_over(config: &Config, path: &Path) -> Result<Config> {
     };
     // Read as a whole configuration first: what is refused then has a line.
     toml::from_str::<Config>(&text).map_err(refuse)?;
-    let mut settings = toml::Table::try_from(config).context("settings cannot be written as TOML")?;
-    lay_over(&mut settings, text.parse::<toml::Table>().map_err(refuse)?);
-    let config: Config = settings.try_into().map_err(refuse)?;
-    config.check().with_context(|| origin.to_string())?;
-    Ok(config)
+    let settings = text.parse::<toml::Table>().map_err(refuse)?;
+    config.laid_over(settings).with_context(|| origin.to_string())
 }
 
 /// What is expected, in words instead of types.
@@ -34,16 +31,4 @@ fn plain(message: &str) -> String {
         Some(format!("{start}expected {words}"))
     });
     told.unwrap_or_else(|| message.to_string())
-}
-
-/// Puts settings in the place of others, section by section.
-fn lay_over(settings: &mut toml::Table, others: toml::Table) {
-    for (key, other) in others {
-        match (settings.get_mut(&key), other) {
-            (Some(toml::Value::Table(section)), toml::Value::Table(other)) => lay_over(section, other),
-            (_, other) => {
-                settings.insert(key, other);
-            }
-        }
-    }
 }

@@ -16,9 +16,9 @@ use par_recourse::{Answer, Bundle, Config, Recourse};
 use crate::aligned::{Side, aligned, grouped, percent};
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
-use crate::recourse::person::Person;
-use crate::{explain, recourse};
+use crate::recourse;
 use page::Report;
+use par_recourse::desk::Person;
 
 #[derive(Args)]
 pub(crate) struct Demo {
@@ -156,7 +156,7 @@ impl<'a> Answered<'a> {
 
         let told = self.denied.iter().find(|person| matches!(person.answer, Ok(Answer::Found(_))));
         if let Some(person) = told {
-            writeln!(text, "\none of them, by the exact search\n\n{}", explain::text(bundle, person)?)?;
+            writeln!(text, "\none of them, by the exact search\n\n{}", person.text(bundle))?;
         }
 
         let folder = out.display();

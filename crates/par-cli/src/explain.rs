@@ -1,20 +1,17 @@
 //! `par explain`: one person's answer, to read.
 
-use std::fmt::Write;
 use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use par_data::Batch;
-use par_recourse::classifier::DeployedClassifier;
-use par_recourse::{Answer, Bundle, Found, NotFound, Reason, Way};
+use par_recourse::desk::Desk;
 
-use crate::aligned::{Side, aligned, grouped};
+use crate::aligned::grouped;
 use crate::classifier_file::ClassifierOptions;
-use crate::recourse::person::{DescribedPoint, Desk, Person};
 use crate::recourse::request::RequestOptions;
 use crate::rows::Rows;
-use crate::{bundle_file, output, words};
+use crate::{bundle_file, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -57,7 +54,7 @@ impl Explain {
         if self.json {
             return output::print_json(&person.described(&bundle));
         }
-        output::print(&text(&bundle, &person)?)
+        output::print(&person.text(&bundle))
     }
 
     /// The one row that is called so: another person's answer would be worse than none.
@@ -99,98 +96,4 @@ impl Explain {
             ),
         }
     }
-}
-
-/// Everything about one person and their answer.
-pub(crate) fn text(bundle: &Bundle, person: &Person<'_>) -> Result<String> {
-    let mut text = String::new();
-    let decision = match &person.answer {
-        Ok(Answer::Accepted { .. }) => "accepted",
-        _ => "denied",
-    };
-    let probability = person.probability().unwrap_or(f64::NAN);
-    let threshold = bundle.threshold();
-    writeln!(text, "{}: {decision}, probability {probability:.3}, threshold {threshold:.3}", person.id)?;
-    let features = bundle.schema().features();
-    let cells: Vec<[String; 2]> = features
-        .iter()
-        .zip(&person.cells)
-        .map(|(feature, cell)| [feature.name.clone(), words::cell(feature, cell)])
-        .collect();
-    text += &aligned([Side::Left; 2], &cells);
-    match &person.answer {
-        Ok(Answer::Found(found)) => text += &ways(bundle, person, found)?,
-        Ok(Answer::NotFound(not_found)) => text += &no_way(bundle, not_found)?,
-        Ok(Answer::Accepted { verified: false, .. }) => {
-            text += "\nnothing has to change, if the network that imitates the classifier is right (unverified)\n";
-        }
-        Ok(Answer::Accepted { .. }) | Err(_) => text += "\nnothing has to change\n",
-    }
-    Ok(text)
-}
-
-fn ways(bundle: &Bundle, person: &Person<'_>, found: &Found) -> Result<String> {
-    let mut text = String::new();
-    for (rank, way) in (1..).zip(&found.ways) {
-        let title = if found.ways.len() > 1 { format!("way {rank}") } else { "a way".to_string() };
-        writeln!(text, "\n{title}, with {}", words::changes(way.changes.len()))?;
-        for change in &way.changes {
-            writeln!(text, "  {}", change.sentence())?;
-        }
-        let verified =
-            if found.verified { "" } else { " by a network that imitates the classifier (unverified)" };
-        writeln!(
-            text,
-            "  accepted{verified} with probability {:.3}, {}",
-            way.probability,
-            words::percentile(way.percentile)
-        )?;
-        if let Some(proof) = proof(rank, way) {
-            writeln!(text, "  {proof}")?;
-        }
-    }
-    let frontier = person.frontier(bundle, found);
-    if frontier.len() > 1 {
-        text += "\nby number of changes\n";
-        text += &alternatives(&frontier)?;
-    }
-    Ok(text)
-}
-
-/// How far the way is from the likeliest, if that is known.
-fn proof(rank: usize, way: &Way) -> Option<String> {
-    let gap = way.gap?;
-    let others = match rank {
-        1 => format!("no row with {}", words::changes(way.changes.len())),
-        _ => format!("no other row with {}, but for the ways before,", words::changes(way.changes.len())),
-    };
-    Some(match way.is_optimal() {
-        true => format!("proved: {others} is likelier{}", words::proved_for(way.representative)),
-        false => format!("{others} is more than {:.2} times as likely", gap.exp()),
-    })
-}
-
-/// The likeliest rows by their number of changes; a change a line.
-fn alternatives(frontier: &[DescribedPoint]) -> Result<String> {
-    let mut text = String::new();
-    for point in frontier {
-        let DescribedPoint { probability, percentile, .. } = point;
-        let changes = words::changes(point.changes);
-        writeln!(text, "  {changes}: probability {probability:.3}, {}", words::percentile(*percentile))?;
-        for sentence in &point.sentences {
-            writeln!(text, "    {sentence}")?;
-        }
-    }
-    Ok(text)
-}
-
-fn no_way(bundle: &Bundle, not_found: &NotFound) -> Result<String> {
-    let mut text = format!("\nno way was found: {}\n", words::reason(not_found.reason));
-    if not_found.reason == Reason::OutOfReach && matches!(bundle.classifier(), DeployedClassifier::Given(_)) {
-        text += "of bins, the nearest, the median and the farthest values were tried\n";
-    }
-    if let Some(remedy) = words::remedy(bundle.schema(), not_found) {
-        writeln!(text, "what would have to give: {remedy}")?;
-    }
-    Ok(text)
 }

@@ -43,7 +43,6 @@ mod rows;
 mod schema;
 mod tune;
 mod variables;
-mod words;
 
 use std::io::{self, Write};
 use std::process::ExitCode;

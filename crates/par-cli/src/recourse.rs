@@ -1,9 +1,7 @@
 //! `par recourse`: from a table of people to a table of ways forward.
 
-mod lines;
 #[cfg(feature = "parquet")]
 mod parquet;
-pub(crate) mod person;
 pub(crate) mod request;
 mod sink;
 
@@ -16,16 +14,16 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use par_data::Batch;
-use par_recourse::{Answer, Bundle, Solver};
+use par_recourse::desk::{Desk, Person};
+use par_recourse::{Answer, Bundle, Solver, words};
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped};
+use crate::bundle_file;
 use crate::classifier_file::ClassifierOptions;
 use crate::output::{self, Destination};
 use crate::rows::{Condition, Rows};
-use crate::{bundle_file, words};
-use person::{Desk, Person};
 use request::RequestOptions;
 use sink::Sink;
 
@@ -203,7 +201,7 @@ impl<'a> Piece<'a> {
                 person
             })
             .collect();
-        match format.text(desk.bundle, &people) {
+        match format.text(desk.bundle(), &people) {
             Some(bytes) => Self { bytes, people: Vec::new(), tally },
             None => Self { bytes: Vec::new(), people, tally },
         }

@@ -6,10 +6,12 @@
 use crate::schema::Schema;
 use crate::table::{Table, TableOptions};
 
+/// The table as a CSV file.
+pub const CSV: &str = include_str!("../data/german_credit.csv");
+
 /// The table: `id`, the features, `class`.
 pub fn table() -> Table {
-    let text: &[u8] = include_bytes!("../data/german_credit.csv");
-    Table::from_reader("german_credit.csv", text, &TableOptions::default())
+    Table::from_reader("german_credit.csv", CSV.as_bytes(), &TableOptions::default())
         .expect("the embedded table has a header")
 }
 

@@ -40,7 +40,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use draft::{draft, quoted};
+pub use draft::{draft, draft_rows, quoted};
 pub use parse::parse_number;
 pub use problem::{SchemaError, SchemaProblem};
 pub(crate) use rules::{RuleGroup, connected};

@@ -82,6 +82,19 @@ impl Config {
         }
     }
 
+    /// The same with other settings in the place of its own, section by section.
+    ///
+    /// # Errors
+    /// When there is no such setting, it is of another type, or out of its range.
+    pub fn laid_over(&self, settings: toml::Table) -> Result<Self, Error> {
+        let form = |message: &str| Error::Form { message: message.trim_end().replace('\n', ", ") };
+        let mut all = toml::Table::try_from(self).map_err(|error| form(&error.to_string()))?;
+        lay_over(&mut all, settings);
+        let config: Self = all.try_into().map_err(|error: toml::de::Error| form(&error.to_string()))?;
+        config.check()?;
+        Ok(config)
+    }
+
     /// # Errors
     /// When a setting is out of its range. Those of the bins are checked when they are fitted.
     pub fn check(&self) -> Result<(), Error> {
@@ -90,6 +103,17 @@ impl Config {
         self.pool.check()?;
         self.generator.check()?;
         Ok(self.answers.check()?)
+    }
+}
+
+fn lay_over(settings: &mut toml::Table, others: toml::Table) {
+    for (key, other) in others {
+        match (settings.get_mut(&key), other) {
+            (Some(toml::Value::Table(section)), toml::Value::Table(other)) => lay_over(section, other),
+            (_, other) => {
+                settings.insert(key, other);
+            }
+        }
     }
 }
 

@@ -62,6 +62,12 @@ pub enum Error {
     /// A setting is out of its range.
     #[error(transparent)]
     Setting(#[from] SettingError),
+    /// There is no such setting, or it is of another type.
+    #[error("{message}")]
+    Form {
+        /// Which, and what was expected.
+        message: String,
+    },
     /// The schema has no label.
     #[error(
         "the schema names no label\nhint: say in `[label]` which column holds the decision, and which class is `favourable`"

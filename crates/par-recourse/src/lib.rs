@@ -11,7 +11,8 @@
 //! | 7    | [`decode`]                 | logits and what may change           | proposals                      |
 //! | 8    | `refine`                   | proposals                            | likelier, sparser candidates   |
 //! | 9    | `exact`                    | candidates                           | the best, proved               |
-//! | 10   | [`metrics`]                | many answers                         | how good they are              |
+//! | 10   | [`desk`]                   | the rows of a table                  | lines, JSON and text, in [`words`] |
+//! | 11   | [`metrics`]                | many answers                         | how good they are              |
 //!
 //! ```
 //! use par_data::german_credit;
@@ -43,12 +44,14 @@ pub mod classifier;
 pub mod config;
 pub mod container;
 pub mod decode;
+pub mod desk;
 pub mod fit;
 pub mod generator;
 pub mod metrics;
 pub mod pool;
 pub mod setting;
 pub mod solver;
+pub mod words;
 
 mod error;
 mod exact;

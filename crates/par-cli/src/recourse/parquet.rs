@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use par_data::Schema;
+use par_recourse::desk::{self, COLUMNS, Line, Person};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -11,8 +12,6 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type;
 
-use super::lines::{self, COLUMNS, Line};
-use super::person::Person;
 use crate::output::{Destination, Replacement};
 
 /// Lines that are written at once, and kept in memory until then.
@@ -129,7 +128,7 @@ impl ParquetSink {
         let features = schema.features();
         let columns: Vec<Column> =
             COLUMNS.into_iter().map(Column::of_fact).chain(features.iter().map(Column::of_feature)).collect();
-        let names = lines::names(schema);
+        let names = desk::names(schema);
         let fields = columns.iter().zip(&names).map(|(column, name)| column.described(name).map(Arc::new));
         let fields = fields.collect::<Result<_>>()?;
         let described = Arc::new(Type::group_type_builder("recourse").with_fields(fields).build()?);

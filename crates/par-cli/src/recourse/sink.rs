@@ -5,10 +5,9 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use par_data::Schema;
 use par_recourse::Bundle;
+use par_recourse::desk::{self, Line, Person};
 
 use super::Format;
-use super::lines::{self, Line};
-use super::person::Person;
 use crate::output::{Destination, Output};
 
 pub(super) enum Sink {
@@ -25,7 +24,7 @@ impl Sink {
             (Format::Csv, destination) => {
                 let mut out = Output::new(destination)?;
                 let mut csv = csv::Writer::from_writer(Vec::new());
-                csv.write_record(lines::names(schema))?;
+                csv.write_record(desk::names(schema))?;
                 out.write_all(&csv.into_inner()?)?;
                 Ok(Self::Csv(out))
             }
@@ -76,7 +75,7 @@ impl Format {
             Self::Csv => {
                 let mut csv = csv::Writer::from_writer(Vec::new());
                 for line in people.iter().flat_map(|person| Line::of(bundle.schema(), person)) {
-                    line.write(&mut csv).expect("memory can be written to");
+                    write_line(&line, &mut csv).expect("memory can be written to");
                 }
                 Some(csv.into_inner().expect("memory can be written to"))
             }
@@ -92,4 +91,31 @@ impl Format {
             Self::Parquet => None,
         }
     }
+}
+
+/// A line as CSV has it: what is absent is empty.
+fn write_line(line: &Line<'_>, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
+    let way = line.way;
+    let facts = [
+        text(line.rank),
+        line.person.status().to_string(),
+        text(line.reason.as_ref()),
+        text(line.probability),
+        text(way.map(|way| way.log_likelihood)),
+        text(way.map(|way| way.percentile)),
+        text(way.map(|way| way.changes.len())),
+        text(way.map(|way| way.similarity)),
+        text(way.map(|way| way.method.name())),
+        text(line.optimal()),
+        text(way.and_then(|way| way.gap)),
+        text(line.person.time_us),
+    ];
+    csv.write_field(&line.person.id)?;
+    facts.iter().try_for_each(|fact| csv.write_field(fact))?;
+    (0..line.person.cells.len()).try_for_each(|feature| csv.write_field(line.cell(feature)))?;
+    csv.write_record(None::<&[u8]>)
+}
+
+fn text(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
 }

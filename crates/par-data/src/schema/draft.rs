@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::parse::{MISSING_TEXT, parse_number};
 use crate::error::Error;
-use crate::table::Table;
+use crate::table::{Batch, Table};
 
 /// A column of text with more distinct values than this is left out.
 const MAX_DISTINCT: usize = 200;
@@ -49,10 +49,25 @@ const ID_NAMES: [&str; 7] = ["", "id", "index", "row", "row_id", "uuid", "key"];
 /// # Errors
 /// When the table cannot be read, has no rows, or has no column that can be a feature.
 pub fn draft(table: Table) -> Result<String, Error> {
-    let origin = Arc::<str>::from(table.origin());
-    let mut profiles: Vec<Profile> = table.columns().iter().map(|name| Profile::new(name)).collect();
+    let (origin, columns) = (table.origin().to_string(), table.columns().to_vec());
+    draft_rows(&origin, &columns, None, table.batches(ROWS_PER_BATCH))
+}
+
+/// The same from rows that come from no file; `origin` is the table's name, and `label` the column with the label,
+/// where that is known.
+///
+/// # Errors
+/// As [`draft`].
+pub fn draft_rows(
+    origin: &str,
+    columns: &[String],
+    label: Option<usize>,
+    batches: impl IntoIterator<Item = Result<Batch, Error>>,
+) -> Result<String, Error> {
+    let origin = Arc::<str>::from(origin);
+    let mut profiles: Vec<Profile> = columns.iter().map(|name| Profile::new(name)).collect();
     let mut rows = 0u64;
-    for batch in table.batches(ROWS_PER_BATCH) {
+    for batch in batches {
         let batch = batch?;
         rows += batch.rows() as u64;
         for (column, profile) in profiles.iter_mut().enumerate() {
@@ -65,7 +80,7 @@ pub fn draft(table: Table) -> Result<String, Error> {
         return Err(Error::NoRows { origin });
     }
 
-    let label = label(&profiles);
+    let label = label.or_else(|| likely_label(&profiles));
     let role = |column: usize, profile: &Profile| match profile.special() {
         _ if Some(column) == label => Role::Label,
         Some(key) => Role::Special(key),
@@ -200,7 +215,7 @@ impl Profile {
 }
 
 /// The column with the most telling name, else the last one with few values.
-fn label(profiles: &[Profile]) -> Option<usize> {
+fn likely_label(profiles: &[Profile]) -> Option<usize> {
     let can_be = |profile: &Profile| {
         (2..=MAX_CLASSES).contains(&profile.distinct()) && !profile.missing && profile.special().is_none()
     };

@@ -5,7 +5,7 @@ use par_plot::chart::way_across;
 use par_recourse::{Answer, Bundle, Found, Method, NotFound};
 
 use super::Person;
-use crate::words;
+use par_recourse::words;
 
 /// What some people are told.
 pub(super) fn section(bundle: &Bundle, people: &[&Person]) -> Markup {

@@ -1,12 +1,12 @@
 //! The tidy table: a line for every way, and one for every row that has none.
 
 use par_data::Schema;
-use par_recourse::Way;
 
-use super::person::Person;
+use super::Person;
+use crate::answer::Way;
 
 /// The columns before those of the features.
-pub(super) const COLUMNS: [&str; 13] = [
+pub const COLUMNS: [&str; 13] = [
     "id",
     "rank",
     "status",
@@ -24,7 +24,7 @@ pub(super) const COLUMNS: [&str; 13] = [
 
 /// The names of all columns. A feature that is called like a column before it is set apart, so that no name
 /// stands for two.
-pub(super) fn names(schema: &Schema) -> Vec<String> {
+pub fn names(schema: &Schema) -> Vec<String> {
     let features = || schema.features().iter().map(|feature| feature.name.as_str());
     let is_taken = |name: &str| COLUMNS.contains(&name) || features().any(|feature| feature == name);
     let own = |feature: &str| {
@@ -40,17 +40,22 @@ pub(super) fn names(schema: &Schema) -> Vec<String> {
 }
 
 /// One line of the table.
-pub(super) struct Line<'a> {
-    pub(super) rank: Option<usize>,
-    pub(super) reason: Option<String>,
+pub struct Line<'a> {
+    /// The place of the way among those of the person, from 1.
+    pub rank: Option<usize>,
+    /// Why there is no way.
+    pub reason: Option<String>,
     /// That of the way, or of the row as it is.
-    pub(super) probability: Option<f64>,
-    pub(super) way: Option<&'a Way>,
-    pub(super) person: &'a Person<'a>,
+    pub probability: Option<f64>,
+    /// The way.
+    pub way: Option<&'a Way>,
+    /// Whose line it is.
+    pub person: &'a Person<'a>,
 }
 
 impl<'a> Line<'a> {
-    pub(super) fn of(schema: &Schema, person: &'a Person<'a>) -> Vec<Self> {
+    /// The lines of a person: at least one.
+    pub fn of(schema: &Schema, person: &'a Person<'a>) -> Vec<Self> {
         let line = |rank, way: &'a Way| Self {
             rank: Some(rank),
             reason: None,
@@ -66,38 +71,12 @@ impl<'a> Line<'a> {
     }
 
     /// The cell of a feature, that of the row itself where there is no way.
-    pub(super) fn cell(&self, feature: usize) -> &str {
+    pub fn cell(&self, feature: usize) -> &str {
         self.way.map_or(self.person.cells[feature], |way| &way.cells[feature])
     }
 
-    pub(super) fn optimal(&self) -> Option<bool> {
+    /// Whether the way is proved to be the best, if anybody looked.
+    pub fn optimal(&self) -> Option<bool> {
         self.way.and_then(|way| way.gap.map(|_| way.is_optimal()))
     }
-
-    /// As CSV has it: what is absent is empty.
-    pub(super) fn write(&self, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
-        let way = self.way;
-        let facts = [
-            text(self.rank),
-            self.person.status().to_string(),
-            text(self.reason.as_ref()),
-            text(self.probability),
-            text(way.map(|way| way.log_likelihood)),
-            text(way.map(|way| way.percentile)),
-            text(way.map(|way| way.changes.len())),
-            text(way.map(|way| way.similarity)),
-            text(way.map(|way| way.method.name())),
-            text(self.optimal()),
-            text(way.and_then(|way| way.gap)),
-            text(self.person.time_us),
-        ];
-        csv.write_field(&self.person.id)?;
-        facts.iter().try_for_each(|fact| csv.write_field(fact))?;
-        (0..self.person.cells.len()).try_for_each(|feature| csv.write_field(self.cell(feature)))?;
-        csv.write_record(None::<&[u8]>)
-    }
-}
-
-fn text(value: Option<impl ToString>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -1,12 +1,13 @@
-//! What a bundle says, in plain words.
+//! What answers say, in plain words.
 
 use par_data::schema::{Monotone, Rule};
 use par_data::{Feature, Restriction, Schema};
-use par_recourse::classifier::Representative;
-use par_recourse::{NotFound, Obstacle, Reason};
+
+use crate::answer::{NotFound, Obstacle, Reason};
+use crate::classifier::Representative;
 
 /// A cell as a person reads it: the label of a category, a number with its unit.
-pub(crate) fn cell(feature: &Feature, text: &str) -> String {
+pub fn cell(feature: &Feature, text: &str) -> String {
     let text = text.trim();
     match (feature.labels.get(text), &feature.unit) {
         (Some(label), _) => label.clone(),
@@ -16,12 +17,12 @@ pub(crate) fn cell(feature: &Feature, text: &str) -> String {
 }
 
 /// `1 change`, `2 changes`.
-pub(crate) fn changes(count: usize) -> String {
+pub fn changes(count: usize) -> String {
     if count == 1 { "1 change".to_string() } else { format!("{count} changes") }
 }
 
 /// How likely a row is among accepted ones.
-pub(crate) fn percentile(share: f64) -> String {
+pub fn percentile(share: f64) -> String {
     if share >= 1.0 {
         return "likelier than all accepted people".to_string();
     }
@@ -33,7 +34,7 @@ pub(crate) fn percentile(share: f64) -> String {
 }
 
 /// What a proof is about, where the classifier looks at the values behind bins.
-pub(crate) fn proved_for(representative: Representative) -> &'static str {
+pub fn proved_for(representative: Representative) -> &'static str {
     match representative {
         Representative::Any => "",
         Representative::Nearest => " where bins are entered at their nearest values",
@@ -43,7 +44,7 @@ pub(crate) fn proved_for(representative: Representative) -> &'static str {
 }
 
 /// Why there is no way.
-pub(crate) fn reason(reason: Reason) -> &'static str {
+pub fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::NothingToChange => "locks and constraints leave nothing to change",
         Reason::OutOfReach => "every row within the limits is denied, which is proved",
@@ -53,9 +54,9 @@ pub(crate) fn reason(reason: Reason) -> &'static str {
 }
 
 /// What would have to give for a way to be there, as far as it is known.
-pub(crate) fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
+pub fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     if not_found.reason == Reason::ProposalsDenied {
-        return Some("search with `--method refine`".to_string());
+        return Some("search by `refine`".to_string());
     }
     if let Some(needed) = not_found.needs_changes {
         return Some(format!("allow {}", changes(needed)));
@@ -86,7 +87,7 @@ fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
 }
 
 /// The part of a message before its hint.
-pub(crate) fn without_hint(message: &str) -> &str {
+pub fn without_hint(message: &str) -> &str {
     message.split_once('\n').map_or(message, |(message, _)| message)
 }
 

@@ -1,0 +1,33 @@
+"""What can go wrong. Every message says where, what was found, what was expected, and how to mend it."""
+
+
+class ParError(Exception):
+    """The base of all exceptions of this package."""
+
+
+class DataError(ParError, ValueError):
+    """A table does not fit its schema: a column is absent, a cell cannot be read, there are no rows."""
+
+
+class SchemaError(ParError, ValueError):
+    """A schema contradicts itself, or lacks what recourse needs."""
+
+
+class SettingError(ParError, ValueError):
+    """A setting, or something that is asked for, is unknown or out of its range."""
+
+
+class ClassifierError(ParError, ValueError):
+    """A classifier that was given cannot be used."""
+
+
+class BundleError(ParError, ValueError):
+    """A file is not a whole model of a known version."""
+
+
+class FileError(ParError, OSError):
+    """A file cannot be read or written."""
+
+
+class NotFittedError(ParError, ValueError, AttributeError):
+    """Something was asked of an estimator before it was fitted."""

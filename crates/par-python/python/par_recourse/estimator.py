@@ -1,0 +1,449 @@
+"""The estimator: from a table to recourse."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+import warnings
+from typing import Any, Iterable, Iterator, Literal, Mapping, Sequence
+
+import pyarrow as pa
+
+from . import _frames, _native
+from .classifier import Supplied, supply
+from .errors import ClassifierError, DataError, NotFittedError, SettingError
+from .evaluation import Evaluation
+from .explanation import Explanation
+from .progress import Listener, listener
+
+Method = Literal["generate", "refine", "exact"]
+
+ROWS_AT_ONCE = 8192
+"""Rows that are answered before the next are read."""
+
+
+class Recourse:
+    """What denied people could change to be accepted.
+
+    An estimator in the manner of scikit-learn: settings are given here and kept as they are, `fit` learns from a
+    table, and what was learned ends in an underscore. Tables may be of pandas, polars or pyarrow, or anything that
+    speaks the Arrow C interface; answers come in the same kind.
+
+    Parameters
+    ----------
+    schema:
+        What the columns mean and what people can change: a TOML file, its text, or the same as a dict. Without one it
+        is drafted from the table, with a warning, since nothing in a table says what nobody can change.
+    classifier:
+        The classifier whose decisions are to be turned: an ONNX file (a path or its bytes), a scikit-learn estimator or
+        Pipeline on raw columns, or any function that gives probabilities of acceptance for a table. Trained here
+        unless told.
+    inputs:
+        How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted unless told.
+    favourable:
+        The class that counts as accepted; the schema's unless told.
+    immutable:
+        Features that nobody can change; those that the schema calls so unless told.
+    threshold:
+        The probability from which on a row is accepted, or ``"youden"``; 0.5 unless told.
+    density:
+        Whether the circuits are learned from the ``"labels"`` or from the classifier's ``"decisions"``.
+    bins, budget, price:
+        How finely numbers are told apart, how many features change at most, and how many nats a further change has
+        to bring.
+    preset:
+        ``"paper"`` for the settings of the paper.
+    config:
+        All other settings, by section: a TOML file or a dict such as ``{"generator": {"steps": 500}}``.
+    random_state:
+        Same rows, same settings, same seed: the same bundle.
+    progress:
+        Whether to show how far a fit is, or a function that is called with (stage, done, of). Shown in a terminal and
+        in a notebook unless told.
+
+    Examples
+    --------
+    >>> from par_recourse import Recourse, datasets
+    >>> german = datasets.german_credit()
+    >>> recourse = Recourse(german.schema, config={"generator": {"steps": 20}}).fit(german.X, german.y)
+    >>> ways = recourse.recourse(german.X.slice(0, 10), lock=["Age"])
+    >>> set(ways.column("status").to_pylist()) <= {"accepted", "found", "not_found"}
+    True
+    """
+
+    def __init__(
+        self,
+        schema: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+        *,
+        classifier: Any = None,
+        inputs: str | os.PathLike[str] | None = None,
+        favourable: Any = None,
+        immutable: Sequence[str] | None = None,
+        threshold: float | Literal["youden"] | None = None,
+        density: Literal["labels", "decisions"] | None = None,
+        bins: int | None = None,
+        budget: int | None = None,
+        price: float | None = None,
+        preset: Literal["paper"] | None = None,
+        config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
+        random_state: int = 0,
+        progress: bool | Listener | None = None,
+    ) -> None:
+        self.schema = schema
+        self.classifier = classifier
+        self.inputs = inputs
+        self.favourable = favourable
+        self.immutable = immutable
+        self.threshold = threshold
+        self.density = density
+        self.bins = bins
+        self.budget = budget
+        self.price = price
+        self.preset = preset
+        self.config = config
+        self.random_state = random_state
+        self.progress = progress
+
+    # -- scikit-learn's conventions
+
+    @classmethod
+    def _names(cls) -> list[str]:
+        return [name for name in inspect.signature(cls.__init__).parameters if name != "self"]
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The settings, by name."""
+        return {name: getattr(self, name) for name in self._names()}
+
+    def set_params(self, **params: Any) -> Recourse:
+        """Changes settings, by name."""
+        for name, value in params.items():
+            if name not in self._names():
+                raise SettingError(f"there is no setting `{name}`, expected one of {', '.join(self._names())}")
+            setattr(self, name, value)
+        return self
+
+    def __repr__(self) -> str:
+        parameters = inspect.signature(type(self).__init__).parameters
+        told = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not parameters[name].default)
+        return f"Recourse({', '.join(part if len(part) < 80 else part[:77] + '...' for part in told)})"
+
+    def __sklearn_tags__(self) -> Any:
+        from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type="classifier",
+            target_tags=TargetTags(required=True),
+            classifier_tags=ClassifierTags(),
+            input_tags=InputTags(string=True, categorical=True, allow_nan=True),
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "bundle_")
+
+    # -- fitting
+
+    def fit(self, X: Any, y: Any = None) -> Recourse:
+        """Learns everything from a table. `y` holds the label, unless a column of `X` does.
+
+        Ctrl-C stops it.
+        """
+        table = _frames.read(X).table
+        if _frames.INDEX in table.column_names:
+            table = table.drop_columns([_frames.INDEX])
+        schema, facts, table = self._described(table, y)
+        label = facts["label"]["column"] if facts["label"] else None
+        supplied = supply(self.classifier, self.inputs, X, schema, facts, self._favourable(facts))
+        try:
+            bundle = self._fit(table, schema, supplied)
+        except ClassifierError as error:
+            if supplied.fallback is None:
+                raise
+            supplied = supplied.fallback(str(error))
+            bundle = self._fit(table, schema, supplied)
+        self._take(bundle, supplied)
+        if label is not None and label in table.column_names:
+            self._original = {str(value): value for value in table.column(label).unique().to_pylist()}
+        return self
+
+    def _fit(self, table: pa.Table, schema: str, supplied: Supplied) -> _native.Bundle:
+        if supplied.scores is not None:
+            table = _frames.with_column(table, supplied.column, supplied.scores)
+        told, end = listener(self.progress)
+        try:
+            return _native.fit(
+                table,
+                schema,
+                preset=self.preset,
+                file=_file(self.config),
+                settings=json.dumps(self._settings()),
+                classifier=supplied.onnx,
+                scores=None if supplied.scores is None else supplied.column,
+                progress=told,
+            )
+        finally:
+            end()
+
+    def _described(self, table: pa.Table, y: Any) -> tuple[str, dict[str, Any], pa.Table]:
+        """The schema, what it says, and the table with its label."""
+        if self.schema is not None:
+            schema = _text(self.schema, "schema")
+            facts = json.loads(_native.schema_facts(schema))
+            if y is not None:
+                if facts["label"] is None:
+                    raise SettingError("y: the schema names no label\nhint: say in `[label]` what y is called")
+                table = _frames.with_column(table, facts["label"]["column"], y)
+            return schema, facts, table
+        if y is not None:
+            name = str(getattr(y, "name", None) or "label")
+            table = _frames.with_column(table, name, y)
+            schema = _native.draft_schema(table, name)
+        else:
+            schema = _native.draft_schema(table)
+        facts = json.loads(_native.schema_facts(schema))
+        favourable = self._favourable(facts)
+        warnings.warn(
+            f"no schema was given, so that one was drafted: `{favourable}` counts as accepted, and everybody can change "
+            "everything that `immutable` does not name\nhint: see `draft_schema`",
+            stacklevel=3,
+        )
+        return schema, facts, table
+
+    def _favourable(self, facts: dict[str, Any]) -> str | None:
+        if self.favourable is not None:
+            return str(self.favourable)
+        return facts["label"]["favourable"] if facts["label"] else None
+
+    def _settings(self) -> dict[str, Any]:
+        """The settings that were told, by section."""
+        settings: dict[str, Any] = {"seed": self.random_state}
+        if isinstance(self.config, Mapping):
+            settings |= {key: dict(value) if isinstance(value, Mapping) else value for key, value in self.config.items()}
+        told = {
+            ("favourable",): None if self.favourable is None else str(self.favourable),
+            ("immutable",): None if self.immutable is None else [str(name) for name in self.immutable],
+            ("density",): self.density,
+            ("bins", "bins"): self.bins,
+            ("classifier", "threshold"): self.threshold,
+            ("answers", "budget"): self.budget,
+            ("answers", "price"): self.price,
+        }
+        for (*section, key), value in told.items():
+            if value is not None:
+                (settings.setdefault(section[0], {}) if section else settings)[key] = value
+        return settings
+
+    def _take(self, bundle: _native.Bundle, supplied: Supplied | None = None) -> None:
+        self.bundle_ = bundle
+        facts = json.loads(_native.schema_facts(bundle.schema))
+        self.schema_ = bundle.schema
+        self.threshold_ = bundle.threshold
+        self.card_ = json.loads(bundle.card)
+        self.feature_names_in_ = [feature["name"] for feature in facts["features"]]
+        self.n_features_in_ = len(self.feature_names_in_)
+        self._supplied = supplied
+        self._original: dict[str, Any] = {}
+
+    # -- answering
+
+    def recourse(
+        self,
+        X: Any,
+        *,
+        count: int = 1,
+        lock: str | Iterable[str] = (),
+        method: Method = "refine",
+        budget: int | None = None,
+        id: str | None = None,
+    ) -> Any:
+        """Ways forward for all rows of a table, as a tidy frame of the same kind: a line for every way.
+
+        Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` where the
+        classifier itself was not asked), `reason`, `probability`, `log_likelihood`, `percentile`, `changes`,
+        `similarity`, `method`, `optimal` and `gap`, then the row that this person could become. Someone who needs no
+        way, or has none, has one line without a rank. A row that cannot be read has the status `error`, and does not
+        keep the others from their answers.
+
+        Parameters
+        ----------
+        count:
+            How many ways to find; each leaves out a change of every way before it.
+        lock:
+            Features that stay as they are. A column `locks` names those of each row, with `;` between them.
+        method:
+            ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
+        budget:
+            How many features change at most.
+        id:
+            The column that names the rows: unless told that of the schema, or the index of a pandas frame. Rows
+            are counted from 0 without one.
+        """
+        bundle = self._fitted()
+        frame = _frames.read(X, self.feature_names_in_)
+        request = request_json(count=count, lock=lock, method=method, budget=budget)
+        names = set(frame.table.column_names)
+        if id is None and frame.index is not None and self._id() not in names:
+            id = frame.index
+        answers = bundle.answers(frame.table.schema, request, id=id)
+        lines = pa.Table.from_batches(_answered(answers, frame.table), answers.schema)
+        if self._supplied is not None and not bundle.verifies:
+            lines = self._supplied.verified(lines, self.threshold_)
+        return _frames.write(frame.kind, lines)
+
+    def explain(
+        self,
+        row: Any,
+        *,
+        count: int = 1,
+        lock: str | Iterable[str] = (),
+        method: Method = "exact",
+        budget: int | None = None,
+        id: str | None = None,
+    ) -> Explanation:
+        """One person's answer, to look at: `row` is a dict, a pandas Series, or a table of one row.
+
+        The parameters are those of `recourse`.
+        """
+        bundle = self._fitted()
+        frame = _frames.read_row(row)
+        if id is None and frame.index is not None and self._id() not in frame.table.column_names:
+            id = frame.index
+        request = request_json(count=count, lock=lock, method=method, budget=budget)
+        batch = frame.table.combine_chunks().to_batches()[0]
+        return Explanation(*bundle.explain(batch, request, id=id))
+
+    def evaluate(self, X: Any, y: Any = None) -> Evaluation:
+        """How good the answers to the denied people of a table are, by every method. With `y`, also the share of
+        rows that are classified rightly."""
+        bundle = self._fitted()
+        frame = _frames.read(X, self.feature_names_in_)
+        accuracy = None if y is None else self.score(X, y)
+        return Evaluation(bundle.evaluate(frame.table), frame.kind, accuracy)
+
+    # -- what the classifier says
+
+    @property
+    def classes_(self) -> Any:
+        """The denied and the accepted class; the columns of `predict_proba`."""
+        accepted, denied = self._fitted().classes
+        return _numpy().array([self._original.get(name, name) for name in (denied, accepted)])
+
+    def predict_proba(self, X: Any) -> Any:
+        """The probabilities of denial and of acceptance, a line for every row."""
+        accepted = self._numbers(self._fitted().probability, X)
+        return _numpy().column_stack([1 - accepted, accepted])
+
+    def predict(self, X: Any) -> Any:
+        """The class of every row."""
+        accepted = self._numbers(self._fitted().probability, X) >= self.threshold_
+        return self.classes_[accepted.astype(int)]
+
+    def score(self, X: Any, y: Any) -> float:
+        """The share of rows that are classified rightly."""
+        accepted = self._numbers(self._fitted().probability, X) >= self.threshold_
+        name, _ = self._fitted().classes
+        labels = _frames.column(y, "y").to_pylist()
+        if len(labels) != len(accepted):
+            raise DataError(f"y: expected {len(accepted)} values, one for each row of X, found {len(labels)}")
+        return sum(bool(own) == (str(label) == name) for own, label in zip(accepted, labels)) / max(len(labels), 1)
+
+    def log_likelihood(self, X: Any) -> Any:
+        """log p⁺ of every row, in nats: how likely it is among accepted people. What is unknown is summed out."""
+        return self._numbers(self._fitted().log_likelihood, X)
+
+    def _numbers(self, numbers: Any, X: Any) -> Any:
+        frame = _frames.read(X, self.feature_names_in_)
+        return numbers(frame.table).column(0).to_numpy(zero_copy_only=False)
+
+    # -- keeping
+
+    def refit(self, immutable: Sequence[str]) -> Recourse:
+        """The same with a generator for other immutable features; made without any data."""
+        told, end = listener(self.progress)
+        try:
+            bundle = self._fitted().refit([str(name) for name in immutable], progress=told)
+        finally:
+            end()
+        other = Recourse(**{**self.get_params(), "immutable": list(immutable)})
+        other._take(bundle, self._supplied)
+        other._original = self._original
+        return other
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes what was learned to a file, which `par` reads too. It holds no row of the table."""
+        self._fitted().save(os.fspath(path))
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Recourse:
+        """Reads what `save` or `par fit` wrote."""
+        return cls._of(_native.Bundle.load(os.fspath(path)))
+
+    @classmethod
+    def _of(cls, bundle: _native.Bundle) -> Recourse:
+        loaded = cls(bundle.schema)
+        loaded._take(bundle)
+        return loaded
+
+    def _fitted(self) -> _native.Bundle:
+        if not hasattr(self, "bundle_"):
+            raise NotFittedError("this Recourse is not fitted yet\nhint: call `fit` with a table, or `Recourse.load` a file")
+        return self.bundle_
+
+    def _id(self) -> str | None:
+        return json.loads(_native.schema_facts(self.schema_))["id"]
+
+
+def draft_schema(X: Any, y: Any = None) -> str:
+    """Drafts the schema of a table as TOML, for a person to correct: above all what nobody can change."""
+    table = _frames.read(X).table
+    if _frames.INDEX in table.column_names:
+        table = table.drop_columns([_frames.INDEX])
+    if y is None:
+        return _native.draft_schema(table)
+    name = str(getattr(y, "name", None) or "label")
+    return _native.draft_schema(_frames.with_column(table, name, y), name)
+
+
+def request_json(*, count: int, lock: str | Iterable[str], method: str, budget: int | None) -> str:
+    """A request as the native half reads it."""
+    locks = [lock] if isinstance(lock, str) else [str(name) for name in lock]
+    for name, value in {"count": count, "budget": budget}.items():
+        if value is not None and (not isinstance(value, int) or value < 1):
+            raise SettingError(f"`{name}` is {value!r}, expected a whole number, at least 1")
+    return json.dumps({"method": method, "count": count, "lock": locks, "budget": budget})
+
+
+def _answered(answers: _native.Answers, table: pa.Table) -> Iterator[pa.RecordBatch]:
+    before = 0
+    for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
+        yield answers.answer(batch, before)
+        before += batch.num_rows
+
+
+def _text(told: str | os.PathLike[str] | Mapping[str, Any], what: str) -> str:
+    """TOML as text: the text itself, what a file holds, or a dict written out."""
+    if isinstance(told, Mapping):
+        return _native.toml(json.dumps(told))
+    if isinstance(told, str) and "\n" in told:
+        return told
+    return _file(told)[1]
+
+
+def _file(told: Any) -> tuple[str, str] | None:
+    """A file's name and its text."""
+    if told is None or isinstance(told, Mapping):
+        return None
+    path = os.fspath(told)
+    try:
+        with open(path, encoding="utf-8") as file:
+            return path, file.read()
+    except OSError as error:
+        from .errors import FileError
+
+        raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+
+
+def _numpy() -> Any:
+    import numpy
+
+    return numpy

@@ -1,0 +1,81 @@
+"""How far a fit is, in a terminal or a notebook."""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any, Callable
+
+Listener = Callable[[str, int, "int | None"], None]
+"""Called with a stage, how much of it is done, and of how many where that is known."""
+
+_STAGES = ["rows", "classifier", "circuits", "pool", "generator"]
+
+
+def listener(progress: bool | Listener | None) -> tuple[Listener | None, Callable[[], None]]:
+    """Who listens, and what to call at the end. `None` shows it to whoever looks, a terminal or a notebook."""
+    if callable(progress):
+        return progress, lambda: None
+    notebook = _in_notebook()
+    if progress is False or (progress is None and not notebook and not sys.stderr.isatty()):
+        return None, lambda: None
+    bar = _NotebookBar() if notebook else _TerminalBar()
+    return bar.tell, bar.end
+
+
+def _in_notebook() -> bool:
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return shell is not None and "IPKernelApp" in getattr(shell, "config", {})
+
+
+class _Bar:
+    """Shows what changed, at most ten times a second."""
+
+    def __init__(self) -> None:
+        self.shown = 0.0
+        self.stage = ""
+
+    def tell(self, stage: str, done: int, of: int | None) -> None:
+        now = time.monotonic()
+        if stage == self.stage and now - self.shown < 0.1:
+            return
+        self.stage, self.shown = stage, now
+        step = _STAGES.index(stage) + 1 if stage in _STAGES else 0
+        self.show(f"{step}/{len(_STAGES)} {stage}", done, of)
+
+    def show(self, title: str, done: int, of: int | None) -> None:
+        raise NotImplementedError
+
+
+class _TerminalBar(_Bar):
+    def show(self, title: str, done: int, of: int | None) -> None:
+        count = f" {done:,}" if of is None else f" {done:,} of {of:,}"
+        sys.stderr.write(f"\r\x1b[K{title}{count}")
+        sys.stderr.flush()
+
+    def end(self) -> None:
+        sys.stderr.write("\r\x1b[K")
+        sys.stderr.flush()
+
+
+class _NotebookBar(_Bar):
+    def __init__(self) -> None:
+        super().__init__()
+        self.handle: Any = None
+
+    def show(self, title: str, done: int, of: int | None) -> None:
+        from IPython.display import HTML, display
+
+        bar = "<progress></progress>" if of is None else f'<progress value="{done}" max="{max(of, 1)}"></progress>'
+        html = HTML(f"<div>{title} {bar} {done:,}</div>")
+        if self.handle is None:
+            self.handle = display(html, display_id=True)
+        else:
+            self.handle.update(html)
+
+    def end(self) -> None:
+        if self.handle is not None:
+            from IPython.display import HTML
+
+            self.handle.update(HTML(""))

@@ -1,0 +1,79 @@
+//! What went wrong, as Python's exceptions: the classes of `par_recourse.errors`, with the messages of the library.
+
+use std::path::Path;
+
+use par_recourse::container::ContainerError;
+use par_recourse::{BundleError, Error};
+use pyo3::exceptions::PyException;
+use pyo3::prelude::*;
+use pyo3::types::PyType;
+
+/// An exception of a class in `par_recourse.errors`.
+fn exception(class: &str, message: &str) -> PyErr {
+    Python::attach(|py| {
+        let found = py.import("par_recourse.errors").and_then(|errors| errors.getattr(class));
+        match found.and_then(|class| Ok(class.cast_into::<PyType>()?)) {
+            Ok(class) => PyErr::from_type(class, message.to_string()),
+            Err(_) => PyException::new_err(message.to_string()),
+        }
+    })
+}
+
+pub(crate) fn par(message: &str) -> PyErr {
+    exception("ParError", message)
+}
+
+pub(crate) fn setting(message: &str) -> PyErr {
+    exception("SettingError", message)
+}
+
+pub(crate) fn classifier(error: impl std::fmt::Display) -> PyErr {
+    exception("ClassifierError", &error.to_string())
+}
+
+pub(crate) fn schema(error: &par_data::schema::SchemaError) -> PyErr {
+    exception("SchemaError", &error.to_string())
+}
+
+pub(crate) fn data(error: &par_data::Error) -> PyErr {
+    match error {
+        par_data::Error::Schema(error) => schema(error),
+        par_data::Error::UnknownFeature { .. } => setting(&error.to_string()),
+        par_data::Error::NoSuchFile { .. } => exception("FileError", &error.to_string()),
+        _ => exception("DataError", &error.to_string()),
+    }
+}
+
+pub(crate) fn fit(error: &Error) -> PyErr {
+    match error {
+        Error::Data(error) => data(error),
+        Error::NoLabel | Error::UnknownClass { .. } => exception("SchemaError", &error.to_string()),
+        Error::Setting(_) | Error::Circuits(_) => setting(&error.to_string()),
+        Error::Given(_) | Error::NoScore { .. } | Error::OneDecision { .. } => classifier(error),
+        _ => exception("DataError", &error.to_string()),
+    }
+}
+
+/// `path` is absent where the bundle came as bytes.
+pub(crate) fn bundle(error: &BundleError, path: Option<&Path>) -> PyErr {
+    let origin = path.map_or("bundle".to_string(), |path| path.display().to_string());
+    match error {
+        BundleError::Io(error) => exception("FileError", &format!("{origin}: {error}")),
+        BundleError::Container(ContainerError::OtherKind) => exception(
+            "BundleError",
+            &format!("{origin}: not a model file\nhint: `Recourse.save` and `par fit` make one"),
+        ),
+        damaged => {
+            exception("BundleError", &format!("{origin}: {damaged}\nhint: copy it again, or make it again"))
+        }
+    }
+}
+
+pub(crate) fn data_text(message: &str) -> PyErr {
+    exception("DataError", message)
+}
+
+/// An answer that the person at a row does not get.
+pub(crate) fn row(error: impl std::fmt::Display) -> PyErr {
+    exception("DataError", &error.to_string())
+}

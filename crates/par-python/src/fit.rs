@@ -1,0 +1,164 @@
+//! From a table to a bundle, and the drafts that a fit begins with.
+
+use std::sync::Arc;
+
+use arrow_array::RecordBatch;
+use arrow_schema::Schema as ArrowSchema;
+use par_data::schema::draft_rows;
+use par_data::{Columns, Schema, german_credit as embedded};
+use par_onnx::Graph;
+use par_recourse::classifier::inputs::{self, Inputs};
+use par_recourse::{Config, Recourse, Stage};
+use pyo3::prelude::*;
+use pyo3_arrow::PyTable;
+
+use crate::bundle::Bundle;
+use crate::errors;
+use crate::table::{self, Cells};
+use crate::threads::{self, Caller};
+
+/// Learns everything from a table.
+///
+/// `schema` and `inputs` are TOML; `file` is a TOML file of settings, its name and its text, and `settings` are
+/// others as JSON; `classifier` is an ONNX file; `scores` names the column with the scores of a
+/// classifier that is to be imitated. `progress` is called with `(stage, done, of)`.
+#[pyfunction]
+#[pyo3(signature = (table, schema, *, preset=None, file=None, settings=None, classifier=None, scores=None, progress=None))]
+#[expect(clippy::too_many_arguments, reason = "named in Python")]
+pub(crate) fn fit(
+    py: Python<'_>,
+    table: PyTable,
+    schema: &str,
+    preset: Option<&str>,
+    file: Option<(String, String)>,
+    settings: Option<&str>,
+    classifier: Option<(Vec<u8>, String)>,
+    scores: Option<&str>,
+    progress: Option<&Bound<'_, PyAny>>,
+) -> PyResult<Bundle> {
+    let schema = read_schema(schema)?;
+    let config = config(preset, file, settings)?;
+    let (rows, arrow) = table.into_inner();
+    let columns = table::columns(&schema, &arrow).map_err(|error| errors::data(&error))?;
+    let cells = Cells::of_schema(&schema, &columns, &[], arrow.fields().len());
+    let mut recourse = Recourse::new(schema, config);
+    if let Some((file, inputs)) = classifier {
+        recourse = recourse.with_classifier(file, Inputs::parse(&inputs).map_err(errors::classifier)?);
+    }
+    if let Some(name) = scores {
+        let position = arrow.index_of(name).map_err(|error| errors::setting(&error.to_string()))?;
+        recourse = recourse.with_scores(name, position);
+    }
+    let fitted = threads::work(py, progress, |caller| fit_rows(&recourse, &cells, &rows, &columns, caller))?;
+    Ok(Bundle::new(fitted.map_err(|error| errors::fit(&error))?))
+}
+
+fn fit_rows(
+    recourse: &Recourse,
+    cells: &Cells,
+    rows: &[RecordBatch],
+    columns: &Columns,
+    caller: &Caller<'_>,
+) -> Result<par_recourse::Bundle, par_recourse::Error> {
+    recourse.fit_rows(columns, || Ok(cells.batches(rows)), &mut |stage| tell(caller, stage))
+}
+
+/// How far a fit is.
+pub(crate) fn tell(caller: &Caller<'_>, stage: Stage<'_>) {
+    match stage {
+        Stage::Read(rows) => caller.tell("rows", rows, Some(rows)),
+        Stage::Classifier(epoch, _) => caller.tell("classifier", epoch, None),
+        Stage::Circuit(..) => caller.tell("circuits", 0, None),
+        Stage::Pool(rows) => caller.tell("pool", rows, Some(rows)),
+        Stage::Generator(progress) => caller.tell("generator", progress.step, Some(progress.steps)),
+        _ => {}
+    }
+}
+
+/// The preset, what the file says, what the settings say: the later counts more.
+fn config(preset: Option<&str>, file: Option<(String, String)>, settings: Option<&str>) -> PyResult<Config> {
+    let mut config = match preset {
+        None => Config::default(),
+        Some("paper") => Config::paper(),
+        Some(other) => {
+            return Err(errors::setting(&format!("there is no preset `{other}`, expected `paper` or None")));
+        }
+    };
+    if let Some((name, text)) = file {
+        let refuse = |error: &dyn std::fmt::Display| errors::setting(&format!("{name}: {error}"));
+        let settings = text.parse::<toml::Table>().map_err(|error| refuse(&error))?;
+        config = config.laid_over(settings).map_err(|error| refuse(&error))?;
+    }
+    if let Some(settings) = settings {
+        let refuse = |error: &dyn std::fmt::Display| errors::setting(&error.to_string());
+        let settings: toml::Table = serde_json::from_str(settings).map_err(|error| refuse(&error))?;
+        config = config.laid_over(settings).map_err(|error| refuse(&error))?;
+    }
+    Ok(config)
+}
+
+pub(crate) fn read_schema(text: &str) -> PyResult<Schema> {
+    Schema::parse(text, "schema").map_err(|error| errors::schema(&error))
+}
+
+/// Drafts the TOML text of a schema from a table; `label` names the column with the label.
+#[pyfunction]
+#[pyo3(signature = (table, label=None))]
+pub(crate) fn draft_schema(py: Python<'_>, table: PyTable, label: Option<&str>) -> PyResult<String> {
+    let (rows, arrow): (Vec<RecordBatch>, Arc<ArrowSchema>) = table.into_inner();
+    let label = label.map(|name| arrow.index_of(name)).transpose();
+    let label = label.map_err(|error| errors::setting(&error.to_string()))?;
+    let (header, cells) = (table::header(&arrow), Cells::plain(arrow.fields().len()));
+    let drafted = py.detach(|| draft_rows(table::ORIGIN, &header, label, cells.batches(&rows)));
+    drafted.map_err(|error| errors::data(&error))
+}
+
+/// Drafts the TOML text that says how the columns of a schema become the inputs of an ONNX file.
+#[pyfunction]
+pub(crate) fn draft_inputs(file: &[u8], schema: &str) -> PyResult<String> {
+    let graph = Graph::from_bytes(file).map_err(errors::classifier)?;
+    Ok(inputs::draft(&read_schema(schema)?, graph.inputs(), graph.outputs()))
+}
+
+/// What Python needs to know of a schema, as JSON: the label, the special columns, the features.
+#[pyfunction]
+pub(crate) fn schema_facts(schema: &str) -> PyResult<String> {
+    let schema = read_schema(schema)?;
+    let label = schema.label().map(|label| {
+        serde_json::json!({
+            "column": label.column,
+            "classes": label.classes,
+            "favourable": label.classes[label.favourable],
+        })
+    });
+    let features: Vec<serde_json::Value> = schema
+        .features()
+        .iter()
+        .map(|feature| {
+            serde_json::json!({
+                "name": feature.name,
+                "kind": feature.kind.name(),
+                "values": feature.values,
+                "immutable": feature.immutable,
+                "missing": feature.missing,
+            })
+        })
+        .collect();
+    let special = schema.special();
+    let facts = serde_json::json!({ "label": label, "id": special.id, "features": features });
+    Ok(facts.to_string())
+}
+
+/// A dict, as JSON, as TOML; what is null is left out.
+#[pyfunction]
+pub(crate) fn toml(json: &str) -> PyResult<String> {
+    let table: toml::Table =
+        serde_json::from_str(json).map_err(|error| errors::setting(&error.to_string()))?;
+    Ok(table.to_string())
+}
+
+/// The embedded table, German Credit, as CSV, and its schema.
+#[pyfunction]
+pub(crate) fn german_credit() -> (&'static str, String) {
+    (embedded::CSV, embedded::schema().source().to_string())
+}

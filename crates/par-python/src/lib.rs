@@ -1,0 +1,38 @@
+//! The native half of the Python package `par_recourse`: tables in and out through the Arrow C interface, and
+//! the library behind them. What a Python user sees is written in Python, in `python/par_recourse`.
+//!
+//! | file      | what it does                                            |
+//! |-----------|---------------------------------------------------------|
+//! | `table`   | record batches → cells                                  |
+//! | `frame`   | answers → record batches                                |
+//! | `fit`     | a table → a bundle                                      |
+//! | `bundle`  | a bundle, and what it says of rows                      |
+//! | `request` | what is asked for                                       |
+//! | `answers` | the rows of a table → lines of the tidy table           |
+//! | `figure`  | what more changes buy, drawn                            |
+//! | `threads` | work without the interpreter's lock, that can be stopped |
+//! | `errors`  | what went wrong → Python's exceptions                   |
+
+#![expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
+
+mod answers;
+mod bundle;
+mod errors;
+mod figure;
+mod fit;
+mod frame;
+mod request;
+mod table;
+mod threads;
+
+use pyo3::prelude::*;
+
+#[pymodule]
+mod _native {
+    #[pymodule_export]
+    use super::answers::Answers;
+    #[pymodule_export]
+    use super::bundle::Bundle;
+    #[pymodule_export]
+    use super::fit::{draft_inputs, draft_schema, fit, german_credit, schema_facts, toml};
+}

@@ -1,0 +1,174 @@
+//! Record batches as cells. A cell is text, here as everywhere; what is null, or not a number, is empty.
+
+use std::fmt::Write;
+use std::ops::Range;
+use std::sync::Arc;
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{
+    Decimal128Type, Float16Type, Float32Type, Float64Type, Int8Type, Int16Type, Int32Type, Int64Type,
+    UInt8Type, UInt16Type, UInt32Type, UInt64Type,
+};
+use arrow_array::{Array, ArrayRef, RecordBatch, downcast_dictionary_array};
+use arrow_schema::{DataType, Schema as ArrowSchema};
+use arrow_select::take::take;
+use par_data::{Batch, Columns, Domain, Error, Schema};
+
+/// What the rows are called in messages.
+pub(crate) const ORIGIN: &str = "X";
+/// Rows that are made into cells at once where all are read.
+const ROWS: usize = 4096;
+
+/// The names of a table's columns.
+pub(crate) fn header(schema: &ArrowSchema) -> Vec<String> {
+    schema.fields().iter().map(|field| field.name().clone()).collect()
+}
+
+/// Where the features of a schema stand in a table.
+///
+/// # Errors
+/// When a feature has no column, or two columns have one name.
+pub(crate) fn columns(schema: &Schema, arrow: &ArrowSchema) -> Result<Columns, Error> {
+    let header = header(arrow);
+    if let Some((_, name)) = header.iter().enumerate().find(|(at, name)| header[..*at].contains(name)) {
+        return Err(Error::RepeatedColumn { origin: ORIGIN.into(), name: name.clone() });
+    }
+    schema.columns(ORIGIN, &header)
+}
+
+/// How the columns of a table are written as cells.
+#[derive(Clone)]
+pub(crate) struct Cells {
+    /// How `true` and `false` are spelled in each column.
+    spellings: Vec<[Arc<str>; 2]>,
+}
+
+impl Cells {
+    /// As they stand.
+    pub(crate) fn plain(width: usize) -> Self {
+        Self { spellings: vec![["false".into(), "true".into()]; width] }
+    }
+
+    /// As the features of a schema spell `true` and `false`, which tables of text write in many ways. `domains` says it
+    /// where the schema lists no values.
+    pub(crate) fn of_schema(schema: &Schema, columns: &Columns, domains: &[Domain], width: usize) -> Self {
+        let mut cells = Self::plain(width);
+        for (position, (feature, &column)) in schema.features().iter().zip(&columns.features).enumerate() {
+            let learned: &[String] = match domains.get(position) {
+                Some(Domain::Categories { values, .. }) => values,
+                _ => &[],
+            };
+            let values = if feature.values.is_empty() { learned } else { &feature.values };
+            cells.spell(column, values, feature.kind.is_numeric());
+        }
+        if let (Some(label), Some(column)) = (schema.label(), columns.label) {
+            cells.spell(column, &label.classes, false);
+        }
+        cells
+    }
+
+    /// Spells `true` and `false` in a column as its values do.
+    fn spell(&mut self, column: usize, values: &[String], is_numeric: bool) {
+        for (spelling, names) in self.spellings[column].iter_mut().zip([["false", "0"], ["true", "1"]]) {
+            let is_named = |value: &&String| names.iter().any(|name| value.eq_ignore_ascii_case(name));
+            if let Some(value) = values.iter().find(is_named) {
+                *spelling = value.as_str().into();
+            } else if is_numeric {
+                *spelling = names[1].into();
+            }
+        }
+    }
+
+    /// Some rows of a record batch; the first row of the batch is the row `before` of its table, counted from 0.
+    ///
+    /// # Errors
+    /// When a column holds lists or records.
+    pub(crate) fn batch(&self, rows: &RecordBatch, range: Range<usize>, before: u64) -> Result<Batch, Error> {
+        let slice = rows.slice(range.start, range.len());
+        let columns: Vec<ArrayRef> = slice.columns().iter().map(unpacked).collect();
+        let mut batch = Batch::new(ORIGIN, columns.len());
+        let mut texts = vec![String::new(); columns.len()];
+        for row in 0..slice.num_rows() {
+            for (position, (text, column)) in texts.iter_mut().zip(&columns).enumerate() {
+                text.clear();
+                if !column.is_null(row) && !self.write(position, column, row, text) {
+                    let name = slice.schema_ref().field(position).name().clone();
+                    return Err(Error::NestedColumn { origin: ORIGIN.into(), name });
+                }
+            }
+            // Counted from 0, as everything in Python.
+            batch.push(before + (range.start + row) as u64, texts.iter().map(String::as_str))?;
+        }
+        Ok(batch)
+    }
+
+    /// All rows of a table, some at a time.
+    pub(crate) fn batches<'a>(
+        &'a self,
+        table: &'a [RecordBatch],
+    ) -> impl Iterator<Item = Result<Batch, Error>> + 'a {
+        let befores = table.iter().scan(0, |before, rows| {
+            let own = *before;
+            *before += rows.num_rows() as u64;
+            Some(own)
+        });
+        befores.zip(table).flat_map(move |(before, rows)| {
+            let starts = (0..rows.num_rows()).step_by(ROWS);
+            starts.map(move |start| self.batch(rows, start..rows.num_rows().min(start + ROWS), before))
+        })
+    }
+
+    /// Writes a value as a table of text would hold it; `false` when it is not a single value.
+    fn write(&self, position: usize, column: &ArrayRef, row: usize, text: &mut String) -> bool {
+        macro_rules! number {
+            ($type:ty) => {
+                write!(text, "{}", column.as_primitive::<$type>().value(row))
+            };
+        }
+        macro_rules! float {
+            ($type:ty) => {{
+                let number = f64::from(column.as_primitive::<$type>().value(row));
+                if number.is_nan() { Ok(()) } else { write!(text, "{number}") }
+            }};
+        }
+        let written = match column.data_type() {
+            DataType::Null => Ok(()),
+            DataType::Utf8 => text.write_str(column.as_string::<i32>().value(row)),
+            DataType::LargeUtf8 => text.write_str(column.as_string::<i64>().value(row)),
+            DataType::Utf8View => text.write_str(column.as_string_view().value(row)),
+            DataType::Boolean => {
+                let value = column.as_boolean().value(row);
+                text.write_str(&self.spellings[position][usize::from(value)])
+            }
+            DataType::Int8 => number!(Int8Type),
+            DataType::Int16 => number!(Int16Type),
+            DataType::Int32 => number!(Int32Type),
+            DataType::Int64 => number!(Int64Type),
+            DataType::UInt8 => number!(UInt8Type),
+            DataType::UInt16 => number!(UInt16Type),
+            DataType::UInt32 => number!(UInt32Type),
+            DataType::UInt64 => number!(UInt64Type),
+            DataType::Float16 => float!(Float16Type),
+            // As the single it is: widened, 0.1 would be 0.10000000149011612.
+            DataType::Float32 => {
+                let number = column.as_primitive::<Float32Type>().value(row);
+                if number.is_nan() { Ok(()) } else { write!(text, "{number}") }
+            }
+            DataType::Float64 => float!(Float64Type),
+            DataType::Decimal128(..) => {
+                text.write_str(&column.as_primitive::<Decimal128Type>().value_as_string(row))
+            }
+            _ => return false,
+        };
+        written.is_ok()
+    }
+}
+
+/// The values that a dictionary stands for, each in its row.
+fn unpacked(column: &ArrayRef) -> ArrayRef {
+    let column: &dyn Array = column;
+    downcast_dictionary_array!(
+        column => take(column.values(), column.keys(), None).expect("keys of a dictionary are in it"),
+        _ => column.slice(0, column.len())
+    )
+}

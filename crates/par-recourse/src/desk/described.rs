@@ -1,0 +1,171 @@
+//! What a person is told, for programs.
+
+use par_data::{Decoded, Schema};
+use serde::{Serialize, Serializer};
+
+use super::Person;
+use crate::answer::{Answer, Change, Found, Point, Way};
+use crate::bundle::Bundle;
+use crate::words;
+
+impl Person<'_> {
+    /// All of it, for programs.
+    pub fn described(&self, bundle: &Bundle) -> Described {
+        let schema = bundle.schema();
+        let frontier = match &self.answer {
+            Ok(Answer::Found(found)) => self.frontier(bundle, found),
+            _ => Vec::new(),
+        };
+        let (needs_changes, remedy) = match &self.answer {
+            Ok(Answer::NotFound(not_found)) => (not_found.needs_changes, words::remedy(schema, not_found)),
+            _ => (None, None),
+        };
+        Described {
+            id: self.id.clone(),
+            status: self.status(),
+            reason: match &self.answer {
+                Ok(Answer::NotFound(not_found)) => Some(not_found.reason.name().to_string()),
+                _ => self.reason(schema),
+            },
+            remedy,
+            needs_changes,
+            probability: self.probability(),
+            threshold: bundle.threshold(),
+            row: Named::new(schema, self.cells.iter().copied()),
+            ways: (1..).zip(self.ways()).map(|(rank, way)| self.way(bundle, rank, way)).collect(),
+            frontier,
+            time_us: self.time_us,
+        }
+    }
+
+    fn way(&self, bundle: &Bundle, rank: usize, way: &Way) -> DescribedWay {
+        let change = |change: &Change| {
+            let (lowest, highest) = match &change.value {
+                Decoded::Interval { lowest, highest, .. } => (Some(lowest.value), Some(highest.value)),
+                _ => (None, None),
+            };
+            DescribedChange {
+                feature: change.name.clone(),
+                from: self.cells[change.feature].to_string(),
+                to: change.value.text().to_string(),
+                lowest,
+                highest,
+                sentence: change.sentence(),
+            }
+        };
+        DescribedWay {
+            rank,
+            probability: way.probability,
+            log_likelihood: way.log_likelihood,
+            percentile: way.percentile,
+            similarity: way.similarity,
+            distance: way.distance,
+            method: way.method.name(),
+            optimal: way.gap.map(|_| way.is_optimal()),
+            gap: way.gap,
+            changes: way.changes.iter().map(change).collect(),
+            row: Named::new(bundle.schema(), way.cells.iter().map(String::as_str)),
+        }
+    }
+
+    /// What more changes would buy.
+    pub fn frontier(&self, bundle: &Bundle, found: &Found) -> Vec<DescribedPoint> {
+        let factual = bundle.discretizer().encode_row(&self.cells).expect("an answered row can be encoded");
+        let point = |point: &Point| {
+            let changed =
+                (0..self.cells.len()).filter(|&feature| point.row[feature] != factual.codes()[feature]);
+            let sentence = |feature: usize| {
+                let (code, own) = (point.row[feature], factual.codes()[feature]);
+                bundle.change(feature, self.cells[feature], own, code, point.representative).sentence()
+            };
+            DescribedPoint {
+                changes: point.changes,
+                probability: point.probability,
+                log_likelihood: point.log_likelihood,
+                percentile: bundle.pool().percentile(point.log_likelihood),
+                gap: point.gap,
+                sentences: changed.map(sentence).collect(),
+            }
+        };
+        found.frontier.iter().map(point).collect()
+    }
+}
+
+/// A person and the answer to them, as JSON has it.
+#[derive(Serialize)]
+pub struct Described {
+    id: String,
+    status: &'static str,
+    reason: Option<String>,
+    /// What would have to give.
+    remedy: Option<String>,
+    needs_changes: Option<usize>,
+    probability: Option<f64>,
+    threshold: f64,
+    row: Named,
+    ways: Vec<DescribedWay>,
+    frontier: Vec<DescribedPoint>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    time_us: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct DescribedWay {
+    rank: usize,
+    probability: f64,
+    log_likelihood: f64,
+    percentile: f64,
+    similarity: f64,
+    distance: f64,
+    method: &'static str,
+    optimal: Option<bool>,
+    gap: Option<f64>,
+    changes: Vec<DescribedChange>,
+    row: Named,
+}
+
+#[derive(Serialize)]
+struct DescribedChange {
+    feature: String,
+    from: String,
+    to: String,
+    /// Of an interval.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    lowest: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    highest: Option<f64>,
+    sentence: String,
+}
+
+/// The likeliest row found with a number of changes, as JSON has it.
+#[derive(Serialize)]
+pub struct DescribedPoint {
+    /// How many features change.
+    pub changes: usize,
+    /// Its probability of acceptance.
+    pub probability: f64,
+    /// log p⁺ of the row.
+    pub log_likelihood: f64,
+    /// The share of accepted rows that are no likelier.
+    pub percentile: f64,
+    /// How much likelier a row with as many changes could be, if anybody looked.
+    pub gap: Option<f64>,
+    /// The changes, in words.
+    pub sentences: Vec<String>,
+}
+
+/// The cells of a row under the names of their features, in schema order.
+struct Named(Vec<(String, String)>);
+
+impl Named {
+    fn new<'a>(schema: &Schema, cells: impl Iterator<Item = &'a str>) -> Self {
+        let names = schema.features().iter().map(|feature| feature.name.clone());
+        Self(names.zip(cells.map(String::from)).collect())
+    }
+}
+
+impl Serialize for Named {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, cell)| (name, cell)))
+    }
+}

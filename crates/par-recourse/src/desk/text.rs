@@ -1,0 +1,108 @@
+//! What a person is told, to be read.
+
+use std::fmt::{self, Write};
+
+use super::{DescribedPoint, Person};
+use crate::answer::{Answer, Found, NotFound, Reason, Way};
+use crate::bundle::Bundle;
+use crate::classifier::DeployedClassifier;
+use crate::words;
+
+impl Person<'_> {
+    /// Everything about one person and their answer.
+    pub fn text(&self, bundle: &Bundle) -> String {
+        let mut text = String::new();
+        self.write(bundle, &mut text).expect("memory can be written to");
+        text
+    }
+
+    fn write(&self, bundle: &Bundle, text: &mut String) -> fmt::Result {
+        let decision = match &self.answer {
+            Ok(Answer::Accepted { .. }) => "accepted",
+            Ok(Answer::Found(_) | Answer::NotFound(_)) => "denied",
+            Err(error) => return writeln!(text, "{}: no answer, {error}", self.id),
+        };
+        let probability = self.probability().unwrap_or(f64::NAN);
+        let threshold = bundle.threshold();
+        writeln!(text, "{}: {decision}, probability {probability:.3}, threshold {threshold:.3}", self.id)?;
+        let features = bundle.schema().features();
+        let width = features.iter().map(|feature| feature.name.chars().count()).max().unwrap_or(0);
+        for (feature, cell) in features.iter().zip(&self.cells) {
+            let line = format!("{:width$}  {}", feature.name, words::cell(feature, cell));
+            writeln!(text, "{}", line.trim_end())?;
+        }
+        match &self.answer {
+            Ok(Answer::Found(found)) => self.write_ways(bundle, found, text),
+            Ok(Answer::NotFound(not_found)) => write_no_way(bundle, not_found, text),
+            Ok(Answer::Accepted { verified: false, .. }) => writeln!(
+                text,
+                "\nnothing has to change, if the network that imitates the classifier is right (unverified)"
+            ),
+            Ok(Answer::Accepted { .. }) | Err(_) => writeln!(text, "\nnothing has to change"),
+        }
+    }
+
+    fn write_ways(&self, bundle: &Bundle, found: &Found, text: &mut String) -> fmt::Result {
+        for (rank, way) in (1..).zip(&found.ways) {
+            let title = if found.ways.len() > 1 { format!("way {rank}") } else { "a way".to_string() };
+            writeln!(text, "\n{title}, with {}", words::changes(way.changes.len()))?;
+            for change in &way.changes {
+                writeln!(text, "  {}", change.sentence())?;
+            }
+            let verified =
+                if found.verified { "" } else { " by a network that imitates the classifier (unverified)" };
+            writeln!(
+                text,
+                "  accepted{verified} with probability {:.3}, {}",
+                way.probability,
+                words::percentile(way.percentile)
+            )?;
+            if let Some(proof) = proof(rank, way) {
+                writeln!(text, "  {proof}")?;
+            }
+        }
+        let frontier = self.frontier(bundle, found);
+        if frontier.len() > 1 {
+            writeln!(text, "\nby number of changes")?;
+            write_alternatives(&frontier, text)?;
+        }
+        Ok(())
+    }
+}
+
+/// How far the way is from the likeliest, if that is known.
+fn proof(rank: usize, way: &Way) -> Option<String> {
+    let gap = way.gap?;
+    let others = match rank {
+        1 => format!("no row with {}", words::changes(way.changes.len())),
+        _ => format!("no other row with {}, but for the ways before,", words::changes(way.changes.len())),
+    };
+    Some(match way.is_optimal() {
+        true => format!("proved: {others} is likelier{}", words::proved_for(way.representative)),
+        false => format!("{others} is more than {:.2} times as likely", gap.exp()),
+    })
+}
+
+/// The likeliest rows by their number of changes; a change a line.
+fn write_alternatives(frontier: &[DescribedPoint], text: &mut String) -> fmt::Result {
+    for point in frontier {
+        let DescribedPoint { probability, percentile, .. } = point;
+        let changes = words::changes(point.changes);
+        writeln!(text, "  {changes}: probability {probability:.3}, {}", words::percentile(*percentile))?;
+        for sentence in &point.sentences {
+            writeln!(text, "    {sentence}")?;
+        }
+    }
+    Ok(())
+}
+
+fn write_no_way(bundle: &Bundle, not_found: &NotFound, text: &mut String) -> fmt::Result {
+    writeln!(text, "\nno way was found: {}", words::reason(not_found.reason))?;
+    if not_found.reason == Reason::OutOfReach && matches!(bundle.classifier(), DeployedClassifier::Given(_)) {
+        writeln!(text, "of bins, the nearest, the median and the farthest values were tried")?;
+    }
+    match words::remedy(bundle.schema(), not_found) {
+        Some(remedy) => writeln!(text, "what would have to give: {remedy}"),
+        None => Ok(()),
+    }
+}
