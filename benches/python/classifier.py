@@ -32,7 +32,7 @@ def pipeline(table: Table, kind: str) -> Pipeline:
 
 
 class Decision:
-    """A pipeline as a classifier that says 1 for accepted, from one half on, whatever its classes and threshold are.
+    """A pipeline as a classifier that says 1 for accepted from one half on, whatever its threshold is.
 
     Other methods know no threshold, or not for every class.
     """

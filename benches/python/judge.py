@@ -37,8 +37,8 @@ def moves(feature: dict, own: pd.Series, answer: pd.Series) -> np.ndarray:
 
 
 def fits(feature: dict, answer: pd.Series) -> np.ndarray:
-    """Whether a value is one that the schema knows: a listed category, a number within the bounds, a whole one
-    where numbers are counted."""
+    """Whether a value is one that the schema knows: a listed category, or a number within the bounds, a whole
+    one where things are counted."""
     if "values" in feature:
         return answer.isin(feature["values"]).to_numpy()
     number = answer.to_numpy(float)
@@ -48,7 +48,7 @@ def fits(feature: dict, answer: pd.Series) -> np.ndarray:
 
 
 def judge(table: Table, accepts, own: pd.DataFrame, answers: pd.DataFrame) -> Judged:
-    """Judges answers to the rows of the same place. `accepts` is the classifier itself, on a frame of rows."""
+    """Judges answers to the rows of the same place. `accepts` is the classifier, on a frame of rows."""
     moved = {
         feature["name"]: moves(feature, own[feature["name"]], answers[feature["name"]])
         for feature in table.features

@@ -17,8 +17,8 @@ Answer = Callable[[pd.DataFrame], pd.DataFrame | None]
 
 
 def dice(table: Table, decision: Decision, method: str) -> Answer:
-    """DiCE, told all that it can be told: what is immutable, what is a number, and, anew for every row, the values
-    a person may go to. It has no word for rules."""
+    """DiCE, told all that it can be told: what is immutable, what is a number, and, anew for every row, where
+    a person may go. It has no word for rules."""
     import dice_ml
     from raiutils.exceptions import UserConfigValidationException
 
@@ -54,8 +54,8 @@ def dice(table: Table, decision: Decision, method: str) -> Answer:
 
 
 def permitted_values(feature: dict, own, seen: dict) -> list:
-    """Where a person may go with a feature: what training rows hold, within the bounds, in the direction that is allowed.
-    The own value is always among them."""
+    """Where a person may go with a feature: to what rows of training hold, within the bounds, in a direction
+    that is allowed. The own value is always there."""
     values = seen[feature["name"]]
     monotone = feature.get("monotone")
     if feature["kind"] == "ordinal" and monotone in ("increasing", "decreasing"):
@@ -76,7 +76,7 @@ def permitted_values(feature: dict, own, seen: dict) -> list:
 
 
 def nice(table: Table, decision: Decision, reward: str) -> Answer:
-    """NICE, which walks to the nearest accepted row of training. It has no word for what a person cannot change."""
+    """NICE, which walks to the nearest accepted row of training. It has no word for what cannot change."""
     from nice import NICE
 
     def frame(rows: np.ndarray) -> pd.DataFrame:
@@ -96,8 +96,8 @@ def nice(table: Table, decision: Decision, reward: str) -> Answer:
 
 
 def autoencoder(table: Table, frame: Callable) -> Callable:
-    """How badly a small network gives rows back that it squeezes through a third of their width: the error that
-    NICE's reward for plausibility asks for. NICE brings none."""
+    """How badly a small network gives rows back that it has squeezed to a third of their width: the error
+    that NICE asks for to reward plausibility, and brings no network for."""
     encoded = encoder(table).fit(table.training[table.names])
     rows = encoded.transform(table.training[table.names])
     width = rows.shape[1]

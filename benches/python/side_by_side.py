@@ -1,14 +1,14 @@
 """PAR beside DiCE and NICE: the same scikit-learn classifier, the same denied rows, one judge.
 
-    python side_by_side.py [TABLES] [--table NAME]... [--kind KIND] [--rows N] [--limit SECONDS] [--method NAME]...
+    python side_by_side.py [TABLES] [--table NAME]... [--kind KIND] [--method NAME]... [--rows N] [--limit S]
 
-German Credit comes from this repository. If TABLES is given, adult, credit and gmsc are read from it, as NAME.csv.gz and
-NAME.toml, with a column `fold`. Every row is asked for alone, and every answer is judged by the classifier itself and by
-the schema. Printed for each table are, over the answers a method gave,
+German Credit comes from this repository. If TABLES is given, adult, credit and gmsc are read from it too, as
+NAME.csv.gz and NAME.toml, with a column `fold`. Every row is asked about alone, and every answer is judged by
+the classifier itself and by the schema. Printed for each table are, over the answers that a method gave,
 
     answered    the rows for which there is an answer, of the rows that were asked
     ms          the median time of one call
-    ready s     what had to be done before the first call: the fit, a scan of the training rows, an autoencoder
+    ready s     what had to be done before the first call, such as a fit or an autoencoder
     valid       the classifier accepts the answer
     action.     nothing immutable changes, and nothing moves in a direction that the schema forbids
     causal      the rules of the schema are kept
@@ -113,14 +113,15 @@ def ask(method: str, answer: methods.Answer, ready: float, rows: pd.DataFrame, l
 
 def line(asked: Asked, table: Table, decision: Decision, rows: pd.DataFrame, recourse) -> str:
     """A line of the table."""
-    head = f"{asked.method:18}{len(asked.answers):6}/{len(rows):<5}{1000 * np.median(asked.seconds):10.2f}{asked.ready:9.1f}"
+    milliseconds = 1000 * np.median(asked.seconds)
+    head = f"{asked.method:18}{len(asked.answers):6}/{len(rows):<5}{milliseconds:10.2f}{asked.ready:9.1f}"
     if not asked.answers:
         return head
     types = rows[table.names].dtypes.to_dict()
     own = rows.iloc[asked.places].reset_index(drop=True)
     answers = pd.concat(asked.answers, ignore_index=True)[table.names]
     judged = judge(table, decision.accepts, own, answers)
-    likelihood = "        –"
+    likelihood = f"{'–':>9}"
     if recourse is not None:
         likelihood = f"{np.mean(recourse.log_likelihood(answers.astype(types))):9.2f}"
     shares = "".join(
@@ -142,11 +143,12 @@ def compare(table: Table, told: argparse.Namespace) -> None:
         decision.accepts(table.test[table.names]) == (table.test[table.label] == table.favourable)
     ).mean()
     print(
-        f"\n{table.name}: {told.kind} trained on {len(table.training)} rows, right about {accuracy:.2f} of {len(table.test)} others, "
-        f"of whom {len(denied)} are denied and {len(rows)} asked about"
+        f"\n{table.name}: {told.kind} trained on {len(table.training)} rows, right about {accuracy:.2f} of "
+        f"{len(table.test)} others, of whom {len(denied)} are denied and {len(rows)} asked about"
     )
     print(
-        "method            answered        ms  ready s   valid action.  causal  bounds  usable  changes   log p+"
+        f"{'method':18}{'answered':>10}{'ms':>12}{'ready s':>9}{'valid':>8}{'action.':>8}"
+        f"{'causal':>8}{'bounds':>8}{'usable':>8}{'changes':>9}{'log p+':>9}"
     )
 
     wanted = told.method or [*PAR, *OTHERS]

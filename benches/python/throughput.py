@@ -2,9 +2,10 @@
 
     python throughput.py [TABLES] [--table NAME] [--who WHO] [--rows N] [--method METHOD] [--par PROGRAM]
 
-Rows are drawn with replacement from the people of a table whom PAR's own classifier denies, or from all. A whole call is
-`recourse(frame)` on pandas; its parts are timed apart from it. With --par the same rows are answered by
-`par recourse` from a CSV file into another, by the same bundle. Each figure is the best of three, taken in turns.
+Rows are drawn with replacement from the people of a table whom PAR's own classifier denies, or from all. A
+whole call is `recourse(frame)` on pandas; its parts are timed apart from it. With --par the same rows are
+answered by `par recourse`, by the same bundle, from a CSV file into another. Each figure is the best of three,
+taken in turns.
 """
 
 import argparse
@@ -30,7 +31,6 @@ class Parts:
     """A call of `recourse` taken apart: into Arrow, the native half, out of Arrow."""
 
     def __init__(self, recourse: Recourse, method: str, frame: pd.DataFrame):
-        self.answers = None
         self.recourse = recourse
         self.request = json.dumps({"method": method, "count": 1, "lock": [], "budget": None})
         self.frame = frame
