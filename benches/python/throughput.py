@@ -4,8 +4,8 @@
 
 Rows are drawn with replacement from the people of a table whom PAR's own classifier denies, or from all. A
 whole call is `recourse(frame)` on pandas; its parts are timed apart from it. With --par the same rows are
-answered by `par recourse`, by the same bundle, from a CSV file into another. Each figure is the best of three,
-taken in turns.
+answered by `par recourse`, by the same bundle, from a CSV file into another. Each figure is the best of
+three, taken in turns.
 """
 
 import argparse
