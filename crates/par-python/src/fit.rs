@@ -151,7 +151,7 @@ pub(crate) fn schema_facts(schema: &str) -> PyResult<String> {
 
 /// A dict, as JSON, as TOML; what is null is left out.
 #[pyfunction]
-pub(crate) fn toml(json: &str) -> PyResult<String> {
+pub(crate) fn as_toml(json: &str) -> PyResult<String> {
     let table: toml::Table =
         serde_json::from_str(json).map_err(|error| errors::setting(&error.to_string()))?;
     Ok(table.to_string())

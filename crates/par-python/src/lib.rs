@@ -34,5 +34,5 @@ mod _native {
     #[pymodule_export]
     use super::bundle::Bundle;
     #[pymodule_export]
-    use super::fit::{draft_inputs, draft_schema, fit, german_credit, schema_facts, toml};
+    use super::fit::{as_toml, draft_inputs, draft_schema, fit, german_credit, schema_facts};
 }

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import pyarrow as pa
 
@@ -13,7 +14,8 @@ INDEX = "__index__"
 """The column in which the index of a pandas frame travels."""
 
 
-class Frame(NamedTuple):
+@dataclass(frozen=True)
+class Frame:
     """A table, and the kind of frame that it came in."""
 
     kind: str

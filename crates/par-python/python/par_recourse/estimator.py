@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from . import _frames, _native
 from .classifier import Supplied, supply
-from .errors import ClassifierError, DataError, NotFittedError, SettingError
+from .errors import ClassifierError, DataError, FileError, NotFittedError, SettingError
 from .evaluation import Evaluation
 from .explanation import Explanation
 from .progress import Listener, listener
@@ -161,21 +161,22 @@ class Recourse:
                 raise
             supplied = supplied.fallback(str(error))
             bundle = self._fit(table, schema, supplied)
-        self._take(bundle, supplied)
-        if label is not None and label in table.column_names:
-            self._original = {str(value): value for value in table.column(label).unique().to_pylist()}
+        labels = table.column(label).unique().to_pylist() if label in table.column_names else []
+        self._take(bundle, supplied, {str(label): label for label in labels})
         return self
 
     def _fit(self, table: pa.Table, schema: str, supplied: Supplied) -> _native.Bundle:
         if supplied.scores is not None:
             table = _frames.with_column(table, supplied.column, supplied.scores)
         told, end = listener(self.progress)
+        config = self.config
+        file = None if config is None or isinstance(config, Mapping) else (os.fspath(config), _file(config))
         try:
             return _native.fit(
                 table,
                 schema,
                 preset=self.preset,
-                file=_file(self.config),
+                file=file,
                 settings=json.dumps(self._settings()),
                 classifier=supplied.onnx,
                 scores=None if supplied.scores is None else supplied.column,
@@ -187,7 +188,7 @@ class Recourse:
     def _described(self, table: pa.Table, y: Any) -> tuple[str, dict[str, Any], pa.Table]:
         """The schema, what it says, and the table with its label."""
         if self.schema is not None:
-            schema = _text(self.schema, "schema")
+            schema = _text(self.schema)
             facts = json.loads(_native.schema_facts(schema))
             if y is not None:
                 if facts["label"] is None:
@@ -233,7 +234,7 @@ class Recourse:
                 (settings.setdefault(section[0], {}) if section else settings)[key] = value
         return settings
 
-    def _take(self, bundle: _native.Bundle, supplied: Supplied | None = None) -> None:
+    def _take(self, bundle: _native.Bundle, supplied: Supplied | None = None, labels: dict[str, Any] | None = None) -> None:
         self.bundle_ = bundle
         facts = json.loads(_native.schema_facts(bundle.schema))
         self.schema_ = bundle.schema
@@ -242,7 +243,7 @@ class Recourse:
         self.feature_names_in_ = [feature["name"] for feature in facts["features"]]
         self.n_features_in_ = len(self.feature_names_in_)
         self._supplied = supplied
-        self._original: dict[str, Any] = {}
+        self._labels = labels or {}
 
     # -- answering
 
@@ -326,7 +327,7 @@ class Recourse:
     def classes_(self) -> Any:
         """The denied and the accepted class; the columns of `predict_proba`."""
         accepted, denied = self._fitted().classes
-        return _numpy().array([self._original.get(name, name) for name in (denied, accepted)])
+        return _numpy().array([self._labels.get(name, name) for name in (denied, accepted)])
 
     def predict_proba(self, X: Any) -> Any:
         """The probabilities of denial and of acceptance, a line for every row."""
@@ -365,8 +366,7 @@ class Recourse:
         finally:
             end()
         other = Recourse(**{**self.get_params(), "immutable": list(immutable)})
-        other._take(bundle, self._supplied)
-        other._original = self._original
+        other._take(bundle, self._supplied, self._labels)
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -420,27 +420,22 @@ def _answered(answers: _native.Answers, table: pa.Table) -> Iterator[pa.RecordBa
         before += batch.num_rows
 
 
-def _text(told: str | os.PathLike[str] | Mapping[str, Any], what: str) -> str:
+def _text(told: str | os.PathLike[str] | Mapping[str, Any]) -> str:
     """TOML as text: the text itself, what a file holds, or a dict written out."""
     if isinstance(told, Mapping):
-        return _native.toml(json.dumps(told))
+        return _native.as_toml(json.dumps(told))
     if isinstance(told, str) and "\n" in told:
         return told
-    return _file(told)[1]
+    return _file(told)
 
 
-def _file(told: Any) -> tuple[str, str] | None:
-    """A file's name and its text."""
-    if told is None or isinstance(told, Mapping):
-        return None
-    path = os.fspath(told)
+def _file(path: str | os.PathLike[str]) -> str:
+    """What a file holds."""
     try:
         with open(path, encoding="utf-8") as file:
-            return path, file.read()
+            return file.read()
     except OSError as error:
-        from .errors import FileError
-
-        raise FileError(f"{path}: cannot be read: {error.strerror}") from error
+        raise FileError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from error
 
 
 def _numpy() -> Any:

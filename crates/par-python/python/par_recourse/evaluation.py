@@ -80,6 +80,10 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         head, *lines = self._lines()
-        row = lambda tag, cells: "<tr>" + "".join(f"<{tag}>{escape(cell.strip())}</{tag}>" for cell in cells) + "</tr>"
-        body = "".join(row("td", line) for line in lines)
-        return f"<p>{escape(repr(self).strip('<>'))}</p><table><thead>{row('th', head)}</thead><tbody>{body}</tbody></table>"
+        body = "".join(_row("td", line) for line in lines)
+        title = escape(repr(self).strip("<>"))
+        return f"<p>{title}</p><table><thead>{_row('th', head)}</thead><tbody>{body}</tbody></table>"
+
+
+def _row(tag: str, cells: list[str]) -> str:
+    return "<tr>" + "".join(f"<{tag}>{escape(cell.strip())}</{tag}>" for cell in cells) + "</tr>"

@@ -1,0 +1,21 @@
+"""What the tests share: German Credit, and a quick model of it."""
+
+import warnings
+
+import pytest
+
+from par_recourse import Recourse, datasets
+
+QUICK = {"generator": {"steps": 50}}
+
+
+@pytest.fixture(scope="session")
+def german():
+    return datasets.german_credit()
+
+
+@pytest.fixture(scope="session")
+def fitted(german):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        return Recourse(german.schema, config=QUICK).fit(german.X, german.y)

@@ -1,0 +1,87 @@
+"""One person's answer, and how it shows."""
+
+import pytest
+
+from par_recourse import Recourse, errors
+
+
+@pytest.fixture(scope="module")
+def denied(fitted, german):
+    return next(row for row in german.X.to_pylist() if fitted.explain(row).status == "found")
+
+
+def test_a_person_is_told_what_to_change(fitted, denied):
+    explanation = fitted.explain(denied, count=2)
+    first, second = explanation.ways
+    assert first.optimal and first.probability >= explanation.threshold > explanation.probability
+    assert first.row != second.row and first.changes != second.changes
+    change = first.changes[0]
+    assert change.sentence.startswith(f"{change.feature}: ") and explanation.row[change.feature] == change.from_
+    assert explanation.frontier[0].changes < explanation.frontier[-1].changes
+
+
+def test_it_is_what_the_table_says(fitted, german, denied):
+    row = german.X.slice(german.X.column("id").to_pylist().index(denied["id"]), 1)
+    (line,) = fitted.recourse(row, method="exact").to_pylist()
+    (way,) = fitted.explain(row).ways
+    assert {name: str(line[name]) for name in fitted.feature_names_in_} == way.row
+    assert line["log_likelihood"] == way.log_likelihood
+
+
+def test_rows_come_in_many_shapes(fitted, german, denied):
+    frame = german.X.to_pandas()
+    series = frame[frame["id"] == denied["id"]].iloc[0]
+    expected = fitted.explain(denied).to_dict()
+    assert fitted.explain(series).to_dict() == expected
+    assert fitted.explain(series.to_frame().T).to_dict() == expected
+    with pytest.raises(errors.DataError, match="expected one row, found 1000"):
+        fitted.explain(frame)
+
+
+def test_it_can_be_read_and_looked_at(fitted, denied):
+    explanation = fitted.explain(denied)
+    assert "a way, with" in str(explanation) and "proved: no row" in str(explanation)
+    html = explanation._repr_html_()
+    assert "<table>" in html and "data:image/svg+xml;base64," in html and "<script" not in html
+    assert explanation.plot().svg.startswith("<?xml") and "found, 1 way>" in repr(explanation)
+
+
+def test_html_holds_no_markup_of_the_data():
+    table = {"<b>job</b>": ["<i>cook</i>", "clerk"] * 60, "n": list(range(120))}
+    schema = {
+        "label": {"column": "ok", "classes": ["0", "1"], "favourable": "1"},
+        "feature": [{"name": "<b>job</b>", "kind": "nominal"}, {"name": "n", "kind": "discrete"}],
+    }
+    labels = [int(row % 2 == 1) for row in range(120)]
+    recourse = Recourse(schema, config={"generator": {"steps": 20}}).fit(table, labels)
+    explanation = recourse.explain({"<b>job</b>": "<i>cook</i>", "n": 3})
+    assert explanation.status == "found"
+    html = explanation._repr_html_()
+    assert "<b>job" not in html and "<i>" not in html and "&lt;b&gt;job" in html
+
+
+def test_someone_without_a_way_is_told_why(fitted, denied):
+    explanation = fitted.explain(denied, lock=fitted.feature_names_in_)
+    assert (explanation.status, explanation.reason) == ("not_found", "nothing_to_change")
+    assert "unlock" in explanation.remedy and explanation.ways == [] and explanation.plot() is None
+    assert "no way was found" in explanation._repr_html_()
+
+
+def test_someone_accepted_has_nothing_to_change(fitted, german):
+    accepted = next(row for row in german.X.to_pylist() if fitted.explain(row).status == "accepted")
+    assert "nothing has to change" in fitted.explain(accepted)._repr_html_()
+
+
+def test_a_cell_that_does_not_fit_is_an_error(fitted, denied):
+    with pytest.raises(errors.DataError, match="castle"):
+        fitted.explain({**denied, "Housing": "castle"})
+
+
+def test_answers_are_measured(fitted, german):
+    evaluation = fitted.evaluate(german.X.to_pandas(), german.y)
+    frame = evaluation.to_frame()
+    assert list(frame["method"]) == ["generate", "refine", "exact"]
+    assert frame.loc[2, "validity"] == 1.0 and frame.loc[2, "optimal"] == 1.0
+    assert evaluation.rows == 1000 and 0 < evaluation.possible <= evaluation.denied < 500
+    assert 0.7 < evaluation.accuracy < 1
+    assert "validity" in str(evaluation) and "<table>" in evaluation._repr_html_()
