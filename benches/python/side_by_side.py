@@ -178,7 +178,7 @@ def versions() -> str:
         try:
             parts.append(f"{package} {importlib.metadata.version(package)}")
         except importlib.metadata.PackageNotFoundError:
-            parts.append(f"{package} not installed")
+            parts.append(f"{package} of no known version")
     return ", ".join(parts)
 
 
@@ -197,6 +197,8 @@ def main() -> None:
     told = parser.parse_args()
 
     print(versions())
+    if not importlib.util.find_spec("par_recourse"):
+        print("par_recourse is not installed: PAR and likelihoods are left out")
     for name in told.table or (["german_credit"] if told.tables is None else ASKED):
         compare(Table.read(DATA if name == "german_credit" else told.tables, name), told)
 

@@ -117,7 +117,7 @@ def main() -> None:
         if told.par is not None:
             program = Program(told.par, recourse, told.method, frame, Path(folder))
             calls["par recourse, CSV to CSV"] = program
-            answering = program.answering()
+            answering = min(program.answering() for _ in range(TURNS))
         times = best(calls)
     if answering is not None:
         times["  its answers alone"] = answering
