@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use par_data::{Batch, Columns, Schema, Table, suggest};
-use par_recourse::{Bundle, Config, Recourse};
+use par_recourse::{Bundle, Config, Recourse, Stop};
 
 pub use self::fold::{Fold, Labelled};
 use crate::error::Error;
@@ -224,7 +224,7 @@ impl Case {
     pub(crate) fn fit(&self, fold: &str, config: &Config, rows: &Batch) -> Result<Bundle, Error> {
         let method = Recourse::new(self.schema.clone(), config.clone());
         method
-            .fit_rows(&self.columns, || Ok(in_parts(rows)), &mut |_| {})
+            .fit_rows(&self.columns, || Ok(in_parts(rows)), &mut |_| {}, Stop::never())
             .map_err(|source| self.fit_error(fold, source))
     }
 

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use crate::engine::{HardBlock, LANES, Real};
-use crate::{Allowed, Circuit, Code, Dataset, Evaluator, Evidence};
+use crate::{Allowed, Circuit, Code, Dataset, Evaluator, Evidence, Stop, Stopped};
 
 /// Rows that a thread takes at a time.
 pub(crate) const CHUNK: usize = 64 * LANES;
@@ -14,15 +14,21 @@ impl Circuit {
     /// # Panics
     /// When the rows are of other variables.
     pub fn log_probs(&self, rows: &Dataset) -> Vec<f64> {
+        self.log_probs_until(rows, Stop::never()).expect("nobody stops it")
+    }
+
+    /// [`Circuit::log_probs`], unless it is stopped.
+    pub(crate) fn log_probs_until(&self, rows: &Dataset, stop: Stop<'_>) -> Result<Vec<f64>, Stopped> {
         assert_eq!(rows.cardinalities(), self.cardinalities(), "rows of the same variables");
         let width = rows.width();
         let mut log_probs = vec![0.0; rows.len()];
         let chunks = log_probs.par_chunks_mut(CHUNK).zip(rows.codes().par_chunks(CHUNK * width));
-        chunks.for_each_init(
+        chunks.try_for_each_init(
             || (HardBlock::<f32>::new(self.plan()), HardBlock::<f64>::new(self.plan())),
             |(single, double), (log_probs, rows)| {
                 let mut untrusted = Vec::new();
                 for (block, rows) in rows.chunks(LANES * width).enumerate() {
+                    stop.check()?;
                     let values = single.values(rows);
                     for (lane, (row, &value)) in rows.chunks_exact(width).zip(values).enumerate() {
                         let position = block * LANES + lane;
@@ -33,6 +39,7 @@ impl Circuit {
                     }
                 }
                 for positions in untrusted.chunks(LANES) {
+                    stop.check()?;
                     let row = |position: usize| &rows[position * width..][..width];
                     let codes: Vec<Code> =
                         positions.iter().flat_map(|&position| row(position)).copied().collect();
@@ -43,9 +50,10 @@ impl Circuit {
                             log_prob.unwrap_or_else(|| self.log_prob(&Evidence::from_row(row)));
                     }
                 }
+                Ok(())
             },
-        );
-        log_probs
+        )?;
+        Ok(log_probs)
     }
 
     /// The log-probability of a row from its value relative to its scale, where that can be trusted.
@@ -59,7 +67,12 @@ impl Circuit {
     /// # Panics
     /// When the rows are of other variables.
     pub fn mean_log_prob(&self, rows: &Dataset) -> f64 {
-        self.log_probs(rows).iter().sum::<f64>() / rows.len() as f64
+        self.mean_log_prob_until(rows, Stop::never()).expect("nobody stops it")
+    }
+
+    /// [`Circuit::mean_log_prob`], unless it is stopped.
+    pub(crate) fn mean_log_prob_until(&self, rows: &Dataset, stop: Stop<'_>) -> Result<f64, Stopped> {
+        Ok(self.log_probs_until(rows, stop)?.iter().sum::<f64>() / rows.len() as f64)
     }
 
     /// [`crate::Evaluator::upper_bound`] of every box.

@@ -1,6 +1,6 @@
 //! What can be wrong with a circuit, a table of codes, or a stored circuit.
 
-use crate::NodeId;
+use crate::{NodeId, Stopped};
 
 /// Why nodes do not make a circuit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -167,7 +167,7 @@ pub enum DatasetError {
     },
 }
 
-/// Why learning could not start.
+/// Why nothing was learned.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LearnError {
@@ -187,6 +187,9 @@ pub enum LearnError {
         /// Its range, in words.
         expected: &'static str,
     },
+    /// Learning was stopped from outside.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
 }
 
 /// Why bytes or text do not hold a circuit.

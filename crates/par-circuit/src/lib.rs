@@ -26,6 +26,7 @@ mod log_space;
 mod mpe;
 mod sample;
 mod soft;
+mod stop;
 
 pub use allowed::Allowed;
 pub use ball::Ball;
@@ -38,6 +39,7 @@ pub use evidence::{Evidence, Observation};
 pub use mpe::Mpe;
 pub use sample::Sampler;
 pub use soft::SoftEvaluator;
+pub use stop::{Stop, Stopped};
 
 /// A category of a variable, counted from 0.
 pub type Code = u16;

@@ -11,7 +11,7 @@ use clap::Args;
 use par_data::{Batch, Columns, Schema, german_credit};
 use par_plot::text::duration;
 use par_recourse::metrics::{Asked, Evaluation, ask};
-use par_recourse::{Answer, Bundle, Config, Recourse};
+use par_recourse::{Answer, Bundle, Config, Recourse, Stop};
 
 use crate::aligned::{Side, aligned, grouped, percent};
 use crate::fitting::Watch;
@@ -53,6 +53,7 @@ impl Demo {
             &split.columns,
             || Ok([Ok(split.train.clone())]),
             &mut |stage| watch.tell(stage),
+            Stop::never(),
         );
         watch.end();
         let bundle = fitted?;

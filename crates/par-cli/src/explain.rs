@@ -17,7 +17,8 @@ const EXAMPLES: &str = "\
 Examples:
   par explain people.par denied.csv --id 17
   par explain people.par denied.csv --id 17 --count 3 --lock Age
-  par explain people.par denied.csv --id 17 --method exact --json";
+  par explain people.par denied.csv --id 17 --method exact --json
+  par explain people.par denied.csv --id 17 --limit 'Duration=6..24' --limit 'Housing=A151|A152'";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -41,7 +42,7 @@ pub(crate) struct Explain {
 impl Explain {
     pub(crate) fn run(self) -> Result<()> {
         let bundle = self.classifier.answering(bundle_file::read(&self.model)?, &self.model)?;
-        let request = self.request.request(bundle.schema())?;
+        let request = self.request.request(bundle.discretizer())?;
         let mut rows = Rows::open(&self.table, true, &[])?;
         let columns = bundle_file::columns(&bundle, &rows)?;
         let id_column = columns.id.map(|column| rows.columns()[column].clone());

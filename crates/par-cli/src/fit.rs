@@ -10,7 +10,7 @@ use par_circuit::Circuit;
 use par_data::{Schema, suggest};
 use par_recourse::classifier::{DeployedClassifier, GivenError, Threshold};
 use par_recourse::config::Density;
-use par_recourse::{Bundle, Config, Error, Mean, Recourse};
+use par_recourse::{Bundle, Config, Error, Mean, Recourse, Stop};
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped, percent};
@@ -132,7 +132,8 @@ impl Fit {
         let recourse = self.with_classifier(Recourse::new(schema, config), &rows)?;
         let what = self.out.display().to_string();
         let watch = Watch::new(&what)?;
-        let fitted = recourse.fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage));
+        let fitted =
+            recourse.fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage), Stop::never());
         watch.end();
         let bundle = fitted.map_err(|error| self.explained(error, &rows))?;
         let bytes = bundle.to_bytes();

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use par_circuit::Dataset;
 use par_circuit::learn::{LearnConfig, Learned, Trial, learn_with_progress};
+use par_circuit::{Dataset, Stop};
 
 use crate::circuit_file::{CircuitFile, Member, Provenance};
 use crate::rows::Condition;
@@ -28,7 +28,7 @@ pub(crate) fn learn(
         let Trial { name, edges, held_out, .. } = trial;
         spinner.println(format!("  {held_out:10.4}  {edges:7} edges  {name}"));
     };
-    let learned = learn_with_progress(rows, valid, &config, &mut progress);
+    let learned = learn_with_progress(rows, valid, &config, &mut progress, Stop::never());
     spinner.finish_and_clear();
     let Learned { circuit, held_out, trials } = learned?;
 

@@ -31,6 +31,7 @@ const EXAMPLES: &str = "\
 Examples:
   par recourse people.par denied.csv --out ways.csv
   par recourse people.par denied.csv --count 3 --lock Age --lock Job --out ways.jsonl
+  par recourse people.par denied.csv --limit 'Duration=6..24' --limit 'Housing=A151|A152' --out ways.csv
   par recourse people.par people.csv --where fold=0 --method exact --strict
 
 A line for every way: id, rank, status, reason, probability, log_likelihood, percentile, changes, similarity,
@@ -95,7 +96,7 @@ impl Recourse {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let start = Instant::now();
         let bundle = self.classifier.answering(bundle_file::read(&self.model)?, &self.model)?;
-        let request = self.request.request(bundle.schema())?;
+        let request = self.request.request(bundle.discretizer())?;
         let mut rows = Rows::open(&self.table, true, &self.conditions)?;
         let columns = bundle_file::columns(&bundle, &rows)?;
         let desk = Desk::new(&bundle, rows.columns(), columns, request, self.time);

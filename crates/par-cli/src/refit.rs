@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
+use par_recourse::Stop;
 
 use crate::bundle_file;
 use crate::fit::Summary;
@@ -46,7 +47,7 @@ impl Refit {
         let immutable: Vec<&str> = self.immutable.iter().map(String::as_str).collect();
         let what = self.out.display().to_string();
         let watch = Watch::new(&what)?;
-        let refitted = bundle.refit(&immutable, &mut |stage| watch.tell(stage));
+        let refitted = bundle.refit(&immutable, &mut |stage| watch.tell(stage), Stop::never());
         watch.end();
         let refitted = refitted.with_context(|| self.model.display().to_string())?;
         let bytes = refitted.to_bytes();

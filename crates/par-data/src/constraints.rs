@@ -1,10 +1,13 @@
 //! What a person may change: one object for training, decoding, search and tests.
 
+mod limits;
 mod log_space;
 mod rules;
 
 use std::ops::Range;
 
+pub(crate) use limits::Numbers;
+pub use limits::{LimitError, Limits, Permitted};
 use log_space::{LogSpace, Max, Tangent};
 use rules::GroupDistribution;
 
@@ -148,8 +151,21 @@ impl Constraints {
     /// Appendix, Monotonicity Masking; Causal Masking, case 2: where a feature cannot rise, nothing
     /// that would need its rise can rise either.
     pub fn mask(&self, factual: &[Code], locks: &[usize]) -> Mask<'_> {
+        self.mask_within(factual, locks, &Limits::default())
+    }
+
+    /// The same where a person also limits what features may move to.
+    ///
+    /// # Panics
+    /// When `factual` is not a row of this discretizer's codes, or the limits are of another one.
+    pub fn mask_within(&self, factual: &[Code], locks: &[usize], limits: &Limits) -> Mask<'_> {
         assert_eq!(factual.len(), self.features.len(), "one code for each feature");
         let mut legal = self.permitted.clone();
+        for (feature, codes) in limits.codes() {
+            let legal = &mut legal[self.range(feature)];
+            assert_eq!(legal.len(), codes.len(), "limits are of the same codes");
+            legal.iter_mut().zip(codes).for_each(|(legal, within)| *legal &= within);
+        }
         for (position, (feature, &own)) in self.features.iter().zip(factual).enumerate() {
             let legal = &mut legal[feature.range.clone()];
             if own == UNKNOWN {

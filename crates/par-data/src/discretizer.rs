@@ -174,6 +174,11 @@ impl Discretizer {
         }
     }
 
+    /// The code of a category, given without spaces around it.
+    pub(crate) fn category(&self, position: usize, text: &str) -> Option<Code> {
+        self.categories[position].code(text)
+    }
+
     /// Whether every category is read back as its own code, as those that were fitted are.
     fn check_categories(&self) -> Result<(), Error> {
         for (position, domain) in self.domains.iter().enumerate() {

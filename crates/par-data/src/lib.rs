@@ -6,7 +6,7 @@
 //! | 2    | [`schema`]      | a TOML file                          | [`Schema`]: meaning, constraints |
 //! | 3    | [`discretizer`] | the schema and the training rows     | [`Discretizer`]: cells ↔ codes   |
 //! | 4    | [`coverage`]    | other rows, encoded                  | [`Coverage`] by the bins         |
-//! | 5    | [`constraints`] | one row's codes, and a person's locks | [`Mask`]: the legal rows         |
+//! | 5    | [`constraints`] | one row's codes, locks and [`Limits`] | [`Mask`]: the legal rows         |
 //!
 //! [`german_credit`] is a table to try it on:
 //!
@@ -51,7 +51,7 @@ pub mod table;
 mod error;
 mod suggest;
 
-pub use constraints::{Constraints, Mask, Restriction};
+pub use constraints::{Constraints, LimitError, Limits, Mask, Permitted, Restriction};
 pub use coverage::Coverage;
 pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded};
 pub use error::{CellError, Error};

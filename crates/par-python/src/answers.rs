@@ -36,7 +36,7 @@ pub(crate) struct Answers {
 impl Answers {
     pub(crate) fn new(bundle: &Bundle, rows: SchemaRef, request: &str, id: Option<&str>) -> PyResult<Self> {
         let bundle = Arc::clone(bundle.inner());
-        let request = request::read(bundle.schema(), request)?;
+        let request = request::read(bundle.discretizer(), request)?;
         let columns = table::columns(bundle.schema(), &rows).map_err(|error| errors::data(&error))?;
         let named = id.map(|name| rows.index_of(name)).transpose();
         let id = named.map_err(|error| errors::setting(&error.to_string()))?.or(columns.id);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use par_recourse::classifier::file_hash;
 use par_recourse::classifier::inputs::Inputs;
-use par_recourse::metrics;
+use par_recourse::{Stop, metrics};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::{PyRecordBatch, PySchema, PyTable};
@@ -216,7 +216,8 @@ impl Bundle {
         let names: Vec<&str> = immutable.iter().map(String::as_str).collect();
         let bundle = &self.0;
         let refitted = threads::work(py, progress, |caller| {
-            bundle.refit(&names, &mut |stage| crate::fit::tell(caller, stage))
+            let is_gone = || caller.is_gone();
+            bundle.refit(&names, &mut |stage| crate::fit::tell(caller, stage), Stop::when(&is_gone))
         })?;
         Ok(Self::new(refitted.map_err(|error| errors::fit(&error))?))
     }

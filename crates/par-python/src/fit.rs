@@ -8,7 +8,7 @@ use par_data::schema::draft_rows;
 use par_data::{Columns, Schema, german_credit as embedded};
 use par_onnx::Graph;
 use par_recourse::classifier::inputs::{self, Inputs};
-use par_recourse::{Config, Recourse, Stage};
+use par_recourse::{Config, Recourse, Stage, Stop};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
@@ -60,7 +60,13 @@ fn fit_rows(
     columns: &Columns,
     caller: &Caller<'_>,
 ) -> Result<par_recourse::Bundle, par_recourse::Error> {
-    recourse.fit_rows(columns, || Ok(cells.batches(rows)), &mut |stage| tell(caller, stage))
+    let is_gone = || caller.is_gone();
+    recourse.fit_rows(
+        columns,
+        || Ok(cells.batches(rows)),
+        &mut |stage| tell(caller, stage),
+        Stop::when(&is_gone),
+    )
 }
 
 /// How far a fit is.

@@ -1,6 +1,8 @@
 //! What is asked for, as Python says it.
 
-use par_data::Schema;
+use std::collections::BTreeMap;
+
+use par_data::{Discretizer, Limits, Permitted};
 use par_recourse::{Method, Request};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -15,11 +17,21 @@ struct Asked {
     count: usize,
     lock: Vec<String>,
     budget: Option<usize>,
+    limit: BTreeMap<String, Limit>,
+}
+
+/// What a feature may move to.
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Limit {
+    /// From the first number to the second, either of which may be left open.
+    Between([Option<f64>; 2]),
+    Among(Vec<String>),
 }
 
 /// Reads what is asked for.
-pub(crate) fn read(schema: &Schema, asked: &str) -> PyResult<Request> {
-    let Asked { method, count, lock, budget } =
+pub(crate) fn read(discretizer: &Discretizer, asked: &str) -> PyResult<Request> {
+    let Asked { method, count, lock, budget, limit } =
         serde_json::from_str(asked).map_err(|error| errors::setting(&error.to_string()))?;
     let known = Method::ALL.map(Method::name);
     let named = Method::ALL.into_iter().find(|known| known.name() == method);
@@ -29,8 +41,21 @@ pub(crate) fn read(schema: &Schema, asked: &str) -> PyResult<Request> {
     if count == 0 || budget == Some(0) {
         return Err(errors::setting("`count` and `budget` are at least 1"));
     }
+    let schema = discretizer.schema();
     let mut locks = schema.positions(&lock).map_err(|error| errors::data(&error))?;
     locks.sort_unstable();
     locks.dedup();
-    Ok(Request { method, locks, budget, count })
+    let mut limits = Vec::with_capacity(limit.len());
+    for (name, limit) in limit {
+        let feature = schema.position(&name).map_err(|error| errors::data(&error))?;
+        let permitted = match limit {
+            Limit::Between([lowest, highest]) => {
+                Permitted::Between([lowest.unwrap_or(f64::NEG_INFINITY), highest.unwrap_or(f64::INFINITY)])
+            }
+            Limit::Among(values) => Permitted::Among(values),
+        };
+        limits.push((feature, permitted));
+    }
+    let limits = Limits::new(discretizer, limits).map_err(|error| errors::setting(&error.to_string()))?;
+    Ok(Request { method, locks, limits, budget, count })
 }

@@ -24,7 +24,8 @@ pub(crate) struct Progress {
 /// What work has of the thread that asked for it.
 pub(crate) struct Caller<'a> {
     is_gone: &'a AtomicBool,
-    progress: Sender<Progress>,
+    /// Work tells from one thread, and asks from all.
+    progress: Mutex<Sender<Progress>>,
 }
 
 impl Caller<'_> {
@@ -34,8 +35,9 @@ impl Caller<'_> {
     }
 
     pub(crate) fn tell(&self, stage: &'static str, done: usize, of: Option<usize>) {
+        let sender = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
         // Whoever does not listen any more is not told.
-        let _ = self.progress.send(Progress { stage, done, of });
+        let _ = sender.send(Progress { stage, done, of });
     }
 }
 
@@ -54,7 +56,7 @@ pub(crate) fn work<T: Send>(
     let threads = threads()?;
     let (progress, mut receiver) = mpsc::channel();
     let is_gone = AtomicBool::new(false);
-    let caller = Caller { is_gone: &is_gone, progress };
+    let caller = Caller { is_gone: &is_gone, progress: Mutex::new(progress) };
     std::thread::scope(|scope| {
         // The caller, and with it the sender, ends with the work, well or not.
         let worker = scope.spawn(move || threads.install(move || work(&caller)));

@@ -112,6 +112,41 @@ def test_locks_of_each_row_come_in_a_column(fitted, german):
     assert fitted.recourse(frame.assign(locks="Duratoin"))["reason"][0].count("Duration") == 1
 
 
+def test_limits_bind_what_changes(fitted, german):
+    limit = {"Duration": (10, 20), "Credit amount": (None, 3000), "Housing": ["A152"], "Savings account/bonds": "A64"}
+    lines = fitted.recourse(german.X, limit=limit)
+    people = {row["id"]: row for row in german.X.to_pylist()}
+    changed = {name: 0 for name in limit}
+    for way in found(lines):
+        moved = {name for name in limit if way[name] != people[way["id"]][name]}
+        fits = {
+            "Duration": 10 <= way["Duration"] <= 20,
+            "Credit amount": way["Credit amount"] <= 3000,
+            "Housing": way["Housing"] == "A152",
+            "Savings account/bonds": way["Savings account/bonds"] == "A64",
+        }
+        assert all(fits[name] for name in moved)
+        for name in moved:
+            changed[name] += 1
+    assert sum(count > 0 for count in changed.values()) >= 3, changed
+
+
+@pytest.mark.parametrize(
+    ("limit", "message"),
+    [
+        ({"Duratoin": (1, 2)}, "`Duratoin`"),
+        ({"Duration": (20, 10)}, "no number from 20 to 10"),
+        ({"Duration": (1, 2, 3)}, "either of which may be None"),
+        ({"Housing": ["castle"]}, "no category `castle`"),
+        ({"Housing": (1, 2)}, "holds categories"),
+        ({"Duration": [6, float("nan")]}, "nan"),
+    ],
+)
+def test_limits_that_are_none(fitted, german, limit, message):
+    with pytest.raises(errors.SettingError, match=message):
+        fitted.recourse(german.X, limit=limit)
+
+
 def test_no_rows_have_no_answers(fitted, german):
     lines = fitted.recourse(german.X.slice(0, 0))
     assert lines.num_rows == 0 and lines.column_names[12:] == fitted.feature_names_in_

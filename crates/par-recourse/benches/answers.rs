@@ -13,7 +13,7 @@ use std::time::Instant;
 use par_data::{Batch, Columns, Schema, Table, TableOptions, german_credit};
 use par_recourse::classifier::Threshold;
 use par_recourse::classifier::inputs::Inputs;
-use par_recourse::{Bundle, Config, Method, Recourse, Request};
+use par_recourse::{Bundle, Config, Method, Recourse, Request, Stop};
 
 /// Denied people who are asked for, at most, and those answered again and again to measure throughput.
 const PEOPLE: usize = 200;
@@ -116,7 +116,7 @@ fn measure(
         recourse = recourse.with_classifier(file, inputs);
     }
     let started = Instant::now();
-    let bundle = recourse.fit_rows(&columns, || Ok([Ok(training.clone())]), &mut |_| {})?;
+    let bundle = recourse.fit_rows(&columns, || Ok([Ok(training.clone())]), &mut |_| {}, Stop::never())?;
     let fit = started.elapsed().as_secs_f64();
 
     let one = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;

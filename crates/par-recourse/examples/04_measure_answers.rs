@@ -5,7 +5,7 @@
 
 use par_data::german_credit;
 use par_recourse::metrics::evaluate;
-use par_recourse::{Config, Recourse};
+use par_recourse::{Config, Recourse, Stop};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = german_credit::schema();
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     test.retain(|batch, row| batch.position(row) % 5 == 0);
 
     let method = Recourse::new(schema, Config::default());
-    let bundle = method.fit_rows(&columns, || Ok([Ok(training.clone())]), &mut |_| {})?;
+    let bundle = method.fit_rows(&columns, || Ok([Ok(training.clone())]), &mut |_| {}, Stop::never())?;
     let person = |row| columns.features.iter().map(|&column| test.cell(row, column)).collect();
     let people: Vec<Vec<&str>> = (0..test.rows()).map(person).collect();
     let evaluation = evaluate(&bundle, &people).map_err(|(row, error)| format!("row {row}: {error}"))?;

@@ -1,7 +1,7 @@
 //! What a person is told: the ways forward, or why there is none.
 
 use par_circuit::Code;
-use par_data::{Decoded, Restriction};
+use par_data::{Decoded, Limits, Restriction};
 use serde::{Deserialize, Serialize};
 
 use crate::classifier::Representative;
@@ -40,6 +40,8 @@ pub struct Request {
     pub method: Method,
     /// Features (positions) that this person cannot change, besides those that nobody can.
     pub locks: Vec<usize>,
+    /// What this person lets features move to, besides what the schema says for everybody. What they have they may keep.
+    pub limits: Limits,
     /// How many features may change at most. Unless told, as few as the bundle's configuration says, and
     /// more only if there is no other way.
     pub budget: Option<usize>,
@@ -49,7 +51,13 @@ pub struct Request {
 
 impl Default for Request {
     fn default() -> Self {
-        Self { method: Method::default(), locks: Vec::new(), budget: None, count: 1 }
+        Self {
+            method: Method::default(),
+            locks: Vec::new(),
+            limits: Limits::default(),
+            budget: None,
+            count: 1,
+        }
     }
 }
 
@@ -91,6 +99,8 @@ pub struct Found {
     pub ways: Vec<Way>,
     /// What more changes would buy: the likeliest rows found, by their number of changes.
     pub frontier: Vec<Point>,
+    /// The limits of the request, which the values that codes stand for are within.
+    pub limits: Limits,
 }
 
 /// A row that this person could become and be accepted.
@@ -177,14 +187,14 @@ pub struct NotFound {
     pub reason: Reason,
     /// The smallest number of changes known to do, if the budget alone stands in the way.
     pub needs_changes: Option<usize>,
-    /// The smallest set of locks and constraints without which a way is known; empty when none was found.
+    /// The smallest set of locks, limits and constraints without which a way is known; empty when none was found.
     pub obstacles: Vec<Obstacle>,
 }
 
 /// Why there is no way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// Locks and constraints leave nothing to change.
+    /// Locks, limits and constraints leave nothing to change.
     NothingToChange,
     /// Every row within the limits is denied: this is proved, of bins for their nearest, median and farthest values where
     /// the classifier looks at values.
@@ -212,6 +222,8 @@ impl Reason {
 pub enum Obstacle {
     /// A lock of the request, on a feature.
     Lock(usize),
+    /// A limit of the request, on a feature.
+    Limit(usize),
     /// A constraint of the schema.
     Schema(Restriction),
 }

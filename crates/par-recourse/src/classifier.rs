@@ -15,6 +15,7 @@ use par_circuit::{Ball, Code};
 
 pub use self::config::{Balance, ClassifierConfig, ClassifierError, Threshold};
 pub use self::deployed::DeployedClassifier;
+pub(crate) use self::given::limited_codes;
 pub use self::given::{GivenClassifier, GivenError, Representative, file_hash};
 pub use self::inputs::{Encoding, Inputs, InputsError};
 pub use self::measures::{

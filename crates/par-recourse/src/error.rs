@@ -1,5 +1,7 @@
 //! What can go wrong between a table and a bundle.
 
+use par_circuit::{LearnError, Stopped};
+
 use crate::classifier::{ClassifierError, GivenError};
 use crate::container::ContainerError;
 use crate::setting::SettingError;
@@ -13,7 +15,7 @@ pub enum Error {
     Data(#[from] par_data::Error),
     /// The classifier cannot be trained.
     #[error(transparent)]
-    Classifier(#[from] ClassifierError),
+    Classifier(ClassifierError),
     /// The classifier that was given cannot be used.
     #[error(transparent)]
     Given(#[from] GivenError),
@@ -54,11 +56,11 @@ pub enum Error {
         /// Accepted or denied.
         class: &'static str,
         /// Why.
-        source: par_circuit::LearnError,
+        source: LearnError,
     },
     /// A setting of the circuits is out of its range.
     #[error("`circuits`: {0}")]
-    Circuits(par_circuit::LearnError),
+    Circuits(LearnError),
     /// A setting is out of its range.
     #[error(transparent)]
     Setting(#[from] SettingError),
@@ -84,6 +86,27 @@ pub enum Error {
     /// Rows cannot be made into codes.
     #[error(transparent)]
     Codes(#[from] par_circuit::DatasetError),
+    /// The fit was stopped from outside.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+impl From<ClassifierError> for Error {
+    fn from(error: ClassifierError) -> Self {
+        match error {
+            ClassifierError::Stopped(stopped) => Self::Stopped(stopped),
+            error => Self::Classifier(error),
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn of_circuit(class: &'static str, source: LearnError) -> Self {
+        match source {
+            LearnError::Stopped(stopped) => Self::Stopped(stopped),
+            source => Self::Circuit { class, source },
+        }
+    }
 }
 
 /// Why a row has no answer.

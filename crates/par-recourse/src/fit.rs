@@ -3,7 +3,7 @@
 mod judge;
 
 use par_circuit::learn::{LearnConfig, Learned, Trial, learn_with_progress};
-use par_circuit::{Circuit, Code, Dataset};
+use par_circuit::{Circuit, Code, Dataset, Stop, Stopped};
 use par_data::{Batch, Columns, Discretizer, Schema, Table};
 
 use self::judge::{Judged, Supplied};
@@ -99,28 +99,31 @@ impl Recourse {
     pub fn fit(&self, open: impl Fn() -> Result<Table, par_data::Error>) -> Result<Bundle, Error> {
         let table = open()?;
         let columns = self.schema.columns(table.origin(), table.columns())?;
-        self.fit_rows(&columns, || Ok(open()?.batches(ROWS_AT_ONCE)), &mut |_| {})
+        self.fit_rows(&columns, || Ok(open()?.batches(ROWS_AT_ONCE)), &mut |_| {}, Stop::never())
     }
 
-    /// Learns everything from the rows that `open` gives, each time it is called, and tells how far it is.
+    /// Learns everything from the rows that `open` gives, each time it is called, and tells how far it is. Within a batch
+    /// of rows nobody asks whether to stop.
     ///
     /// # Errors
-    /// As [`Recourse::fit`].
+    /// As [`Recourse::fit`], and [`Error::Stopped`].
     pub fn fit_rows<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
         &self,
         columns: &Columns,
         open: impl Fn() -> Result<B, par_data::Error>,
         progress: &mut dyn FnMut(Stage<'_>),
+        stop: Stop<'_>,
     ) -> Result<Bundle, Error> {
         let config = &self.config;
         config.check()?;
         let favourable = self.labels(columns)?;
-        let discretizer = Discretizer::fit(&self.schema, columns, open()?, &config.bins)?;
+        let discretizer =
+            reading(open()?, stop, |batches| Discretizer::fit(&self.schema, columns, batches, &config.bins))?;
         let constraints = bundle::constraints(&discretizer, config)?;
-        let rows = Rows::read(&discretizer, columns, favourable, open()?)?;
+        let rows = Rows::read(&discretizer, columns, favourable, open()?, stop)?;
         progress(Stage::Read(rows.rows.len()));
 
-        let judged = self.judge(&discretizer, &rows, columns, &open, progress)?;
+        let judged = self.judge(&discretizer, &rows, columns, &open, progress, stop)?;
         let Judged { mut classifier, scores, threshold, mut history, mut agreement } = judged;
         let decisions: Vec<bool> = scores.iter().map(|score| *score >= threshold).collect();
         let classes = match (config.density, &rows.accepted) {
@@ -132,13 +135,13 @@ impl Recourse {
                 _ => &decisions,
             },
         };
-        let accepted = self.circuit("accepted", &rows.of_class(classes, true), progress)?;
-        let denied = self.circuit("denied", &rows.of_class(classes, false), progress)?;
+        let accepted = self.circuit("accepted", &rows.of_class(classes, true), progress, stop)?;
+        let denied = self.circuit("denied", &rows.of_class(classes, false), progress, stop)?;
         if let DeployedClassifier::Given(given) = &mut classifier
             && !given.is_differentiable()
         {
             let circuits = [&accepted.circuit, &denied.circuit];
-            let stand_in = judge::stand_in(config, given, circuits, threshold, progress)?;
+            let stand_in = judge::stand_in(config, given, circuits, threshold, progress, stop)?;
             given.set_stand_in(Some(stand_in.network));
             (history, agreement) = (stand_in.history, Some(stand_in.agreement));
         }
@@ -172,7 +175,7 @@ impl Recourse {
             accepted: accepted.circuit,
             denied: denied.circuit,
         };
-        Ok(parts.bundle(progress))
+        Ok(parts.bundle(progress, stop)?)
     }
 
     fn seed(&self, part: Part) -> u64 {
@@ -215,18 +218,20 @@ impl Recourse {
         class: &'static str,
         rows: &Dataset,
         progress: &mut dyn FnMut(Stage<'_>),
+        stop: Stop<'_>,
     ) -> Result<Learned, Error> {
         let mut config = LearnConfig { seed: self.config.seed, ..self.config.circuits.clone() };
         config.hclt.groups = config.hclt.groups.min(rows.len() / ROWS_A_GROUP).max(1);
-        learn_with_progress(rows, None, &config, &mut |trial| progress(Stage::Circuit(class, trial)))
-            .map_err(|source| Error::Circuit { class, source })
+        let mut tell = |trial: &Trial| progress(Stage::Circuit(class, trial));
+        learn_with_progress(rows, None, &config, &mut tell, stop)
+            .map_err(|source| Error::of_circuit(class, source))
     }
 
     /// The threshold by Youden's J on rows that neither bins nor classifier have seen: what a fit that trains the classifier
     /// takes for the threshold `"youden"`. For a classifier that was supplied it is chosen on all rows, by its own scores.
     ///
     /// # Errors
-    /// As [`Recourse::fit`].
+    /// As [`Recourse::fit`], and [`Error::Stopped`].
     ///
     /// # Paper
     /// "Threshold Selection for GMSC".
@@ -234,6 +239,7 @@ impl Recourse {
         &self,
         columns: &Columns,
         open: impl Fn() -> Result<B, par_data::Error>,
+        stop: Stop<'_>,
     ) -> Result<f64, Error> {
         let favourable = self.favourable()?;
         let seed = self.seed(Part::Threshold);
@@ -245,11 +251,13 @@ impl Recourse {
                 Ok(batch)
             }))
         };
-        let discretizer = Discretizer::fit(&self.schema, columns, part(false)?, &self.config.bins)?;
-        let training = Rows::read(&discretizer, columns, Some(favourable), part(false)?)?;
+        let discretizer = reading(part(false)?, stop, |batches| {
+            Discretizer::fit(&self.schema, columns, batches, &self.config.bins)
+        })?;
+        let training = Rows::read(&discretizer, columns, Some(favourable), part(false)?, stop)?;
         let config = &self.config.classifier;
         let (classifier, _) =
-            NeuralClassifier::fit(&training.rows, training.labels()?, config, seed, &mut |_, _| {})?;
+            NeuralClassifier::fit(&training.rows, training.labels()?, config, seed, &mut |_, _| {}, stop)?;
         // A category that only rows kept back have cannot be scored.
         let known = part(true)?.map(|batch| {
             let mut batch = batch?;
@@ -260,9 +268,12 @@ impl Recourse {
             });
             Ok(batch)
         });
-        let validation = Rows::read(&discretizer, columns, Some(favourable), known)?;
-        let score = |row| probability(classifier.log_odds(row));
-        let scores: Vec<f64> = validation.rows.rows().map(score).collect();
+        let validation = Rows::read(&discretizer, columns, Some(favourable), known, stop)?;
+        let score = |row: &[Code]| {
+            stop.check()?;
+            Ok(probability(classifier.log_odds(row)))
+        };
+        let scores: Vec<f64> = validation.rows.rows().map(score).collect::<Result<_, Stopped>>()?;
         Ok(youden_threshold(&scores, validation.labels()?))
     }
 }
@@ -283,6 +294,17 @@ fn seed(config: &Config, part: Part) -> u64 {
     config.seed.wrapping_mul(8).wrapping_add(part as u64)
 }
 
+/// What is read from batches by somebody who knows nothing of stopping: for them the batches just end.
+fn reading<T, E: Into<Error>>(
+    batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
+    stop: Stop<'_>,
+    read: impl FnOnce(&mut dyn Iterator<Item = Result<Batch, par_data::Error>>) -> Result<T, E>,
+) -> Result<T, Error> {
+    let read = read(&mut batches.into_iter().take_while(|_| stop.check().is_ok()));
+    stop.check()?;
+    read.map_err(Into::into)
+}
+
 /// Training rows as codes.
 struct Rows {
     rows: Dataset,
@@ -296,10 +318,12 @@ impl Rows {
         columns: &Columns,
         favourable: Option<usize>,
         batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
+        stop: Stop<'_>,
     ) -> Result<Self, Error> {
         let mut codes: Vec<Code> = Vec::new();
         let mut accepted = favourable.map(|_| Vec::new());
         for batch in batches {
+            stop.check()?;
             let batch = batch?;
             codes.extend(discretizer.encode(columns, &batch)?.into_codes());
             if let Some(accepted) = &mut accepted {
@@ -337,12 +361,12 @@ impl Parts {
     ///
     /// # Paper
     /// "Phase II: Amortized Recourse Generation", without access to training data.
-    fn bundle(self, progress: &mut dyn FnMut(Stage<'_>)) -> Bundle {
+    fn bundle(self, progress: &mut dyn FnMut(Stage<'_>), stop: Stop<'_>) -> Result<Bundle, Stopped> {
         let Self { config, mut card, discretizer, constraints, classifier, threshold, accepted, denied } =
             self;
         let typical = classifier.typical();
-        let pool =
-            AcceptedPool::sample(&accepted, &*typical, threshold, &config.pool, seed(&config, Part::Pool));
+        let pool_seed = seed(&config, Part::Pool);
+        let pool = AcceptedPool::sample(&accepted, &*typical, threshold, &config.pool, pool_seed, stop)?;
         progress(Stage::Pool(pool.len()));
         let teacher = || -> Teacher<'_> {
             let (mut evaluator, mut memory) = (accepted.evaluator(), swap::Memory::default());
@@ -367,13 +391,12 @@ impl Parts {
             pool: &pool,
             teacher: Some(&teacher),
         };
+        let mut tell = |step: &generator::Progress<'_>| progress(Stage::Generator(step));
         let (generator, history) =
-            Generator::train(&training, &config.generator, seed(&config, Part::Generator), &mut |step| {
-                progress(Stage::Generator(step));
-            });
+            Generator::train(&training, &config.generator, seed(&config, Part::Generator), &mut tell, stop)?;
         card.generator = history;
         drop(typical);
-        Bundle {
+        Ok(Bundle {
             config,
             card,
             discretizer,
@@ -384,7 +407,7 @@ impl Parts {
             denied,
             pool,
             generator,
-        }
+        })
     }
 }
 
@@ -392,14 +415,19 @@ impl Bundle {
     /// The same bundle with a generator for other immutable features, named; made without any data.
     ///
     /// # Errors
-    /// When the schema has no such feature.
+    /// When the schema has no such feature, and [`Error::Stopped`].
     ///
     /// # Paper
     /// "A new generator can be trained for a different set of immutable features without access to the
     /// original training data".
-    pub fn refit(&self, immutable: &[&str], progress: &mut dyn FnMut(Stage<'_>)) -> Result<Self, Error> {
+    pub fn refit(
+        &self,
+        immutable: &[&str],
+        progress: &mut dyn FnMut(Stage<'_>),
+        stop: Stop<'_>,
+    ) -> Result<Self, Error> {
         let immutable: Vec<String> = immutable.iter().map(ToString::to_string).collect();
-        self.with_config(Config { immutable: Some(immutable), ..self.config.clone() }, progress)
+        self.with_config(Config { immutable: Some(immutable), ..self.config.clone() }, progress, stop)
     }
 
     /// The same bins, classifier and circuits with another pool and generator, or other answers; made without
@@ -407,8 +435,13 @@ impl Bundle {
     /// `config` says.
     ///
     /// # Errors
-    /// When a setting is out of its range, or the schema has no such feature.
-    pub fn with_config(&self, config: Config, progress: &mut dyn FnMut(Stage<'_>)) -> Result<Self, Error> {
+    /// When a setting is out of its range, or the schema has no such feature, and [`Error::Stopped`].
+    pub fn with_config(
+        &self,
+        config: Config,
+        progress: &mut dyn FnMut(Stage<'_>),
+        stop: Stop<'_>,
+    ) -> Result<Self, Error> {
         let config = Config {
             favourable: self.config.favourable.clone(),
             density: self.config.density,
@@ -425,7 +458,7 @@ impl Bundle {
             && given.stand_in().is_none()
         {
             let circuits = [&self.accepted, &self.denied];
-            let stand_in = judge::stand_in(&config, given, circuits, self.threshold, progress)?;
+            let stand_in = judge::stand_in(&config, given, circuits, self.threshold, progress, stop)?;
             given.set_stand_in(Some(stand_in.network));
             (card.classifier, card.agreement) = (stand_in.history, Some(stand_in.agreement));
         }
@@ -439,6 +472,6 @@ impl Bundle {
             accepted: self.accepted.clone(),
             denied: self.denied.clone(),
         };
-        Ok(parts.bundle(progress))
+        Ok(parts.bundle(progress, stop)?)
     }
 }

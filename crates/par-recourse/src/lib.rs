@@ -67,4 +67,5 @@ pub use config::{AnswerConfig, Config, LocalSearch};
 pub use error::{BundleError, Error, RowError};
 pub use fit::{Recourse, Stage};
 pub use metrics::{Evaluation, Mean};
+pub use par_circuit::{Stop, Stopped};
 pub use solver::Solver;

@@ -1,6 +1,6 @@
 //! Accepted rows to look around in: which are near a factual, and how plausible accepted rows are.
 
-use par_circuit::{Circuit, Code, Dataset, Kernel, OPEN, vectorised};
+use par_circuit::{Circuit, Code, Dataset, Kernel, OPEN, Stop, Stopped, vectorised};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +80,9 @@ impl AcceptedPool {
     /// Draws the pool. It is smaller than asked for, or empty, when the classifier denies most of what
     /// `accepted` gives.
     ///
+    /// # Errors
+    /// When it is stopped.
+    ///
     /// # Panics
     /// When the circuit and the classifier are not of the same features.
     pub fn sample(
@@ -88,7 +91,8 @@ impl AcceptedPool {
         threshold: f64,
         config: &PoolConfig,
         seed: u64,
-    ) -> Self {
+        stop: Stop<'_>,
+    ) -> Result<Self, Stopped> {
         assert_eq!(accepted.cardinalities(), classifier.cardinalities(), "one set of features");
         let sampler = accepted.sampler();
         let limit = (config.size as u64).saturating_mul(Self::DRAWS_A_ROW).max(Self::DRAWN_AT_ONCE);
@@ -96,6 +100,7 @@ impl AcceptedPool {
         let mut codes: Vec<Code> = Vec::new();
         let mut drawn = 0;
         while drawn < limit && codes.len() < config.size * width {
+            stop.check()?;
             let rows = sampler.rows(drawn..drawn + Self::DRAWN_AT_ONCE, seed);
             drawn += Self::DRAWN_AT_ONCE;
             let accepts = |row: &[Code]| probability(classifier.log_odds(row)) >= threshold;
@@ -105,14 +110,18 @@ impl AcceptedPool {
         }
         codes.truncate(config.size * width);
         let rows = dataset(accepted.cardinalities(), codes);
-        let log_likelihoods = accepted.log_probs(&rows);
+        let mut log_likelihoods = Vec::new();
+        for codes in rows.codes().chunks(Self::DRAWN_AT_ONCE as usize * width) {
+            stop.check()?;
+            log_likelihoods.extend(accepted.log_probs(&dataset(accepted.cardinalities(), codes.to_vec())));
+        }
         let mut order: Vec<usize> = (0..rows.len()).collect();
         order.sort_by(|&left, &right| {
             let plausible = log_likelihoods[right].total_cmp(&log_likelihoods[left]);
             plausible.then_with(|| rows.row(left).cmp(rows.row(right)))
         });
         let log_likelihoods = order.iter().map(|&row| log_likelihoods[row]).collect();
-        Self::new(rows.select(&order), log_likelihoods, config.neighbours)
+        Ok(Self::new(rows.select(&order), log_likelihoods, config.neighbours))
     }
 
     fn new(rows: Dataset, log_likelihoods: Vec<f64>, neighbours: usize) -> Self {
@@ -330,7 +339,9 @@ mod tests {
 
     fn pool(accepted: &[Code], size: usize) -> AcceptedPool {
         let config = PoolConfig { size, ..PoolConfig::default() };
-        AcceptedPool::sample(&circuit(), &Accepts(vec![2, 3], accepted.to_vec()), 0.5, &config, 1)
+        let accepts = Accepts(vec![2, 3], accepted.to_vec());
+        let pool = AcceptedPool::sample(&circuit(), &accepts, 0.5, &config, 1, Stop::never());
+        pool.expect("nobody stops it")
     }
 
     #[test]

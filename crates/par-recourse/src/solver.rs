@@ -1,12 +1,12 @@
 //! From one person's row to their answer.
 
 use par_circuit::{Code, Evaluator};
-use par_data::{Batch, CellError, Columns, Decoded, Mask, Restriction};
+use par_data::{Batch, CellError, Columns, Decoded, Limits, Mask};
 use rayon::prelude::*;
 
 use crate::answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
 use crate::bundle::Bundle;
-use crate::classifier::{self, Classifier, DeployedClassifier, Representative, probability};
+use crate::classifier::{self, Classifier, DeployedClassifier, Representative, limited_codes, probability};
 use crate::config::LocalSearch;
 use crate::decode::Decoder;
 use crate::error::RowError;
@@ -33,6 +33,8 @@ struct Person<'a> {
     cells: &'a [&'a str],
     /// What they may change.
     mask: &'a Mask<'a>,
+    /// What the values that codes stand for are within.
+    limits: &'a Limits,
     classifier: &'a dyn Classifier,
     /// What the codes that it is asked about stand for.
     representative: Representative,
@@ -153,7 +155,8 @@ impl Solver<'_> {
     /// When a cell does not fit its column, or the classifier has no score for the row.
     ///
     /// # Panics
-    /// When there are not as many cells as features, or a lock is no position of a feature.
+    /// When there are not as many cells as features, a lock is no position of a feature, or the limits are of another
+    /// bundle.
     pub fn answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, RowError> {
         let bundle = self.bundle;
         let features = cells.len();
@@ -164,13 +167,14 @@ impl Solver<'_> {
         if probability >= bundle.threshold {
             return Ok(Answer::Accepted { probability, verified: bundle.classifier.verifies() });
         }
-        let mask = bundle.constraints.mask(factual, &request.locks);
+        let limits = &request.limits;
+        let mask = bundle.constraints.mask_within(factual, &request.locks, limits);
         let proposals = self.proposals(&mask, bundle.config.answers.proposals);
         let mut first = None;
         let mut is_proved = true;
         for &representative in bundle.classifier.representatives() {
-            let classifier = bundle.classifier.of_person(cells, factual, representative)?;
-            let person = Person { cells, mask: &mask, classifier: &*classifier, representative };
+            let classifier = bundle.of_person(cells, factual, representative, limits)?;
+            let person = Person { cells, mask: &mask, limits, classifier: &*classifier, representative };
             let search = self.search_for(person, &proposals, request);
             if let Some(found) = self.found(person, probability, &search, &proposals, request) {
                 return Ok(Answer::Found(found));
@@ -182,7 +186,7 @@ impl Solver<'_> {
             }
         }
         let (classifier, representative) = first.expect("codes stand for something");
-        let person = Person { cells, mask: &mask, classifier: &*classifier, representative };
+        let person = Person { cells, mask: &mask, limits, classifier: &*classifier, representative };
         Ok(Answer::NotFound(self.not_found(person, probability, is_proved, request)))
     }
 
@@ -286,7 +290,13 @@ impl Solver<'_> {
             gap: search.gap(candidate),
         });
         let verified = self.bundle.classifier.verifies();
-        Some(Found { probability, verified, frontier: frontier.collect(), ways })
+        Some(Found {
+            probability,
+            verified,
+            frontier: frontier.collect(),
+            ways,
+            limits: person.limits.clone(),
+        })
     }
 
     fn problem<'a>(&self, person: Person<'a>, budget: usize, taken: &'a [Vec<usize>]) -> Problem<'a> {
@@ -446,7 +456,8 @@ impl Solver<'_> {
         let changed = codes.filter(|(_, (code, own))| code != own);
         changed
             .map(|(feature, (&code, &own))| {
-                self.bundle.change(feature, person.cells[feature], own, code, representative)
+                let cell = person.cells[feature];
+                self.bundle.change(feature, cell, own, code, representative, person.limits)
             })
             .collect()
     }
@@ -496,11 +507,12 @@ impl Solver<'_> {
         not_found
     }
 
-    /// The smallest set of locks and constraints without which there is a way, as far as a search of limited
-    /// length can tell; of equals the one with the person's own locks.
+    /// The smallest set of locks, limits and constraints without which there is a way, as far as a search of limited
+    /// length can tell; of equals the one with the person's own locks and limits.
     fn obstacles(&mut self, person: Person<'_>, request: &Request) -> Vec<Obstacle> {
         let restrictions = self.bundle.constraints.restrictions();
         let obstacles: Vec<Obstacle> = (request.locks.iter().copied().map(Obstacle::Lock))
+            .chain(request.limits.features().map(Obstacle::Limit))
             .chain(restrictions.into_iter().map(Obstacle::Schema))
             .collect();
         let sets = (1..=OBSTACLES.min(obstacles.len())).flat_map(|size| combinations(obstacles.len(), size));
@@ -525,19 +537,30 @@ impl Solver<'_> {
         without: &[Obstacle],
         nodes: &mut usize,
     ) -> bool {
-        let lifted: Vec<Restriction> = without
-            .iter()
-            .filter_map(|obstacle| match obstacle {
-                Obstacle::Schema(restriction) => Some(*restriction),
-                Obstacle::Lock(_) => None,
-            })
-            .collect();
-        let kept = |lock: &usize| !without.contains(&Obstacle::Lock(*lock));
-        let locks: Vec<usize> = request.locks.iter().copied().filter(kept).collect();
+        let (mut unlocked, mut unlimited, mut lifted) = (Vec::new(), Vec::new(), Vec::new());
+        for obstacle in without {
+            match *obstacle {
+                Obstacle::Lock(feature) => unlocked.push(feature),
+                Obstacle::Limit(feature) => unlimited.push(feature),
+                Obstacle::Schema(restriction) => lifted.push(restriction),
+            }
+        }
+        let locks: Vec<usize> =
+            request.locks.iter().copied().filter(|lock| !unlocked.contains(lock)).collect();
+        let limits = request.limits.without(&unlimited);
         let constraints = self.bundle.constraints.without(&lifted);
-        let mask = constraints.mask(person.mask.factual(), &locks);
+        let factual = person.mask.factual();
+        let mask = constraints.mask_within(factual, &locks, &limits);
+        let mut person = Person { mask: &mask, limits: &limits, ..person };
+        // Without a limit, codes of its feature stand for other values.
+        let classifier;
+        if !unlimited.is_empty() {
+            classifier = self.bundle.of_person(person.cells, factual, person.representative, &limits);
+            let Ok(classifier) = &classifier else { return false };
+            person.classifier = &**classifier;
+        }
         let budget = request.budget.unwrap_or(usize::MAX).min(mask.free_features());
-        let problem = self.problem(Person { mask: &mask, ..person }, budget, &[]);
+        let problem = self.problem(person, budget, &[]);
         // Most sets are far from enough, which the bounds of a single node tell.
         let mut search = self.prove(&problem, Frontier::default(), 1);
         *nodes = nodes.saturating_sub(1);
@@ -551,7 +574,7 @@ impl Solver<'_> {
             };
             *nodes -= search.nodes;
         }
-        self.verify(Person { mask: &mask, ..person }, &mut search);
+        self.verify(person, &mut search);
         !search.frontier.candidates().is_empty()
     }
 }
@@ -565,8 +588,24 @@ impl Bundle {
         Some((number(to)? - number(from)?).abs() / summary.mad)
     }
 
+    /// The classifier over codes for one person, whose cells have the codes `factual` and whose limits the values of
+    /// other codes are within.
+    fn of_person(
+        &self,
+        cells: &[&str],
+        factual: &[Code],
+        representative: Representative,
+        limits: &Limits,
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
+        let limited = match representative {
+            Representative::Any => Vec::new(),
+            _ => limited_codes(&self.discretizer, limits, cells, factual, representative),
+        };
+        self.classifier.of_person(cells, factual, representative, &limited)
+    }
+
     /// What it means for a person that a feature, whose cell they give and whose code is `own`, becomes `code`, which
-    /// stands for a value of its bin.
+    /// stands for a value of its bin, within the person's limits.
     ///
     /// # Panics
     /// When `code` is neither `own` nor one of the feature's codes.
@@ -577,8 +616,10 @@ impl Bundle {
         own: Code,
         code: Code,
         representative: Representative,
+        limits: &Limits,
     ) -> Change {
-        let value = representative.told(self.discretizer.decode(feature, code, own, cell), code < own);
+        let decoded = self.discretizer.decode_within(feature, code, own, cell, limits);
+        let value = representative.told(decoded, code < own);
         let described = &self.schema().features()[feature];
         let label = |text: &str| described.labels.get(text).map_or(text, String::as_str).to_string();
         let mut to = match &value {

@@ -69,6 +69,7 @@ fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
     let name = |feature: usize| &schema.features()[feature].name;
     match obstacle {
         Obstacle::Lock(feature) => format!("unlock `{}`", name(feature)),
+        Obstacle::Limit(feature) => format!("lift the limit on `{}`", name(feature)),
         Obstacle::Schema(Restriction::Monotone(feature)) => {
             let direction = match schema.features()[feature].monotone {
                 Monotone::Increasing => "fall",
@@ -116,6 +117,10 @@ labels = { a = "cook" }
             let obstacles = obstacles.to_vec();
             remedy(&schema, &NotFound { probability: 0.1, reason, needs_changes, obstacles })
         };
+        assert_eq!(
+            not_found(Reason::OutOfReach, None, &[Obstacle::Limit(0)]),
+            Some("lift the limit on `age`".to_string())
+        );
         let both = [Obstacle::Lock(1), Obstacle::Schema(Restriction::Monotone(0))];
         let out_of_reach = Reason::OutOfReach;
         assert_eq!(not_found(out_of_reach, None, &both), Some("unlock `job` and let `age` fall".to_string()));

@@ -7,7 +7,7 @@
 //! # Paper
 //! Q2: table 2 and the appendix's tables. The variants of the paper's preset are all that stand in them.
 
-use par_recourse::{Bundle, Config, Method, Request};
+use par_recourse::{Bundle, Config, Method, Request, Stop};
 
 use crate::case::Fold;
 use crate::error::Error;
@@ -173,7 +173,7 @@ pub(super) fn measure_variants(
             // Training it once more would give the same generator.
             [] => judge(fold, full, &people)?,
             _ => {
-                let trained = full.with_config(variant.config(full.config()), &mut |_| {});
+                let trained = full.with_config(variant.config(full.config()), &mut |_| {}, Stop::never());
                 judge(fold, &trained.map_err(|source| fold.case.fit_error(fold.name, source))?, &people)?
             }
         };

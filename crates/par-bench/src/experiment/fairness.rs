@@ -224,7 +224,7 @@ fn none(bundle: &Bundle, answers: &[Answer], of: usize, budget: Option<usize>, s
         let metric = limited("obstacle", &[("kind", &kind), ("feature", &name)]);
         let stands = |obstacle: &Obstacle| match obstacle {
             Obstacle::Schema(restriction) => restrictions.contains(restriction),
-            Obstacle::Lock(_) => false,
+            Obstacle::Lock(_) | Obstacle::Limit(_) => false,
         };
         sheet.mean(method, metric, share(&|not_found| not_found.obstacles.iter().any(stands)));
     }

@@ -23,7 +23,7 @@ use par_circuit::learn::Learner;
 use par_data::Batch;
 use par_recourse::metrics::Mean;
 use par_recourse::pool::AcceptedPool;
-use par_recourse::{Bundle, Config, Method, Recourse, Request, Stage};
+use par_recourse::{Bundle, Config, Method, Recourse, Request, Stage, Stop};
 
 use super::fairness::evenly_spaced;
 use crate::case::{Case, Person};
@@ -158,7 +158,7 @@ impl<'c> Trial<'c> {
             _ => spent.charge(GENERATOR),
         };
         let bundle = method
-            .fit_rows(&self.case.columns, || Ok([Ok(rows.clone())]), &mut progress)
+            .fit_rows(&self.case.columns, || Ok([Ok(rows.clone())]), &mut progress, Stop::never())
             .map_err(|source| self.case.fit_error(self.fold, source))?;
         spent.charge(GENERATOR);
         Ok((bundle, spent))
@@ -289,7 +289,9 @@ fn stages(bundle: &Bundle, spent: &Spent, rows: usize, sheet: &mut Sheet) {
         bundle.threshold(),
         &config.pool,
         config.seed,
-    );
+        Stop::never(),
+    )
+    .expect("nobody stops it");
     let alone = started.elapsed().as_secs_f64().min(seconds[POOL]);
     seconds[CIRCUITS] += seconds[POOL] - alone;
     seconds[POOL] = alone;

@@ -9,7 +9,7 @@ use par_data::Batch;
 use par_recourse::classifier::{ClassifierError, accuracy, auc, brier, calibration, calibration_error};
 use par_recourse::generator::LossTerms;
 use par_recourse::metrics::Mean;
-use par_recourse::{Card, Recourse};
+use par_recourse::{Card, Recourse, Stop};
 
 use crate::case::{Fold, Labelled, in_parts};
 use crate::error::Error;
@@ -67,8 +67,11 @@ fn classifier(fold: &Fold<'_>, test: &Labelled, sheet: &mut Sheet) -> Result<(),
     let Fold { case, bundle, .. } = fold;
     let training = fold.training.rows();
     sheet.number("classifier", "threshold", bundle.threshold(), training);
-    let youden = Recourse::new(case.schema.clone(), case.config.clone())
-        .youden(&case.columns, || Ok(in_parts(&fold.training)));
+    let youden = Recourse::new(case.schema.clone(), case.config.clone()).youden(
+        &case.columns,
+        || Ok(in_parts(&fold.training)),
+        Stop::never(),
+    );
     match youden {
         Ok(youden) => sheet.number("classifier", "youden", youden, training),
         // Four rows in five can be of one class where all are of both, and then there is nothing to choose by.

@@ -16,7 +16,7 @@ use par_recourse::classifier::{
     Classifier, ClassifierConfig, ClassifierError, NeuralClassifier, auc, probability,
 };
 use par_recourse::metrics::{Asked, Mean};
-use par_recourse::{Error as FitError, Method as Own};
+use par_recourse::{Error as FitError, Method as Own, Stop};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -116,7 +116,8 @@ impl Again {
         let sample = sample(training.accepted.len(), self.is_bootstrap, &mut rng);
         let rows: Dataset = training.rows.select(&sample);
         let accepted: Vec<bool> = sample.iter().map(|&row| training.accepted[row]).collect();
-        match NeuralClassifier::fit(&rows, &accepted, &self.config, rng.next_u64(), &mut |_, _| {}) {
+        let seed = rng.next_u64();
+        match NeuralClassifier::fit(&rows, &accepted, &self.config, seed, &mut |_, _| {}, Stop::never()) {
             Ok((classifier, _)) => Ok(Some(classifier)),
             Err(ClassifierError::OneClass { .. }) => Ok(None),
             Err(error) => Err(error.into()),

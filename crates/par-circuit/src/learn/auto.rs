@@ -10,7 +10,7 @@ use super::columns::Columns;
 use super::em::{self, EmConfig, Fitted};
 use super::{HcltConfig, LearnConfig, LearnSpnConfig, Learned, Learner, hclt, learn_spn};
 use crate::log_space::log_sum_exp;
-use crate::{Circuit, Dataset};
+use crate::{Circuit, Dataset, Stop, Stopped};
 
 /// One way that was tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -57,25 +57,33 @@ impl Training {
         Self { columns: Columns::new(&rows), rates: BaseRates::new(&rows), rows }
     }
 
-    fn structure(&self, way: &Way, seed: u64) -> Structure {
+    fn structure(&self, way: &Way, seed: u64, stop: Stop<'_>) -> Result<Structure, Stopped> {
         let Self { rows, columns, rates } = self;
-        match way {
+        Ok(match way {
             Way::LearnSpn(config) => {
-                Structure::LearnSpn(learn_spn::Structure::learn(columns, rows.len(), rates, config, seed))
+                let learned = learn_spn::Structure::learn(columns, rows.len(), rates, config, seed, stop)?;
+                Structure::LearnSpn(learned)
             }
             Way::Hclt(config) => {
-                Structure::Hclt(hclt::Forest::learn(columns, rows.len(), rates, config, seed))
+                Structure::Hclt(hclt::Forest::learn(columns, rows.len(), rates, config, seed, stop)?)
             }
-        }
+        })
     }
 
-    fn fit(&self, structure: &Structure, valid: Option<&Dataset>, em: &EmConfig, seed: u64) -> Fitted {
+    fn fit(
+        &self,
+        structure: &Structure,
+        valid: Option<&Dataset>,
+        em: &EmConfig,
+        seed: u64,
+        stop: Stop<'_>,
+    ) -> Result<Fitted, Stopped> {
         let Self { rows, columns, rates } = self;
         let start = match structure {
             Structure::LearnSpn(structure) => structure.circuit(columns, rates, em.leaf_prior),
-            Structure::Hclt(forest) => forest.circuit(rows, columns, rates, em, seed),
+            Structure::Hclt(forest) => forest.circuit(rows, columns, rates, em, seed, stop)?,
         };
-        em::fit(start, rows, valid, rates, em)
+        em::fit(start, rows, valid, rates, em, stop)
     }
 }
 
@@ -166,18 +174,26 @@ impl Folds {
         Self { folds: held_out.map(fold).collect(), internal: true }
     }
 
-    fn structures(&self, way: &Way, seed: u64) -> Vec<Structure> {
-        self.folds.par_iter().map(|fold| fold.training.structure(way, seed)).collect()
+    fn structures(&self, way: &Way, seed: u64, stop: Stop<'_>) -> Result<Vec<Structure>, Stopped> {
+        self.folds.par_iter().map(|fold| fold.training.structure(way, seed, stop)).collect()
     }
 
-    fn train(&self, candidate: Candidate, structures: &[Structure]) -> Trained {
+    fn train(
+        &self,
+        candidate: Candidate,
+        structures: &[Structure],
+        stop: Stop<'_>,
+    ) -> Result<Trained, Stopped> {
         let Candidate { em, seed, .. } = &candidate;
         let pairs = self.folds.par_iter().zip(structures);
-        let fit = |(fold, structure): (&Fold, _)| fold.training.fit(structure, Some(&fold.valid), em, *seed);
-        let folds: Vec<Fitted> = pairs.map(fit).collect();
-        let pairs = folds.iter().zip(&self.folds);
-        let held_out = pairs.flat_map(|(fitted, fold)| fitted.circuit.log_probs(&fold.valid)).collect();
-        Trained { candidate, folds, held_out }
+        let fit =
+            |(fold, structure): (&Fold, _)| fold.training.fit(structure, Some(&fold.valid), em, *seed, stop);
+        let folds: Vec<Fitted> = pairs.map(fit).collect::<Result<_, Stopped>>()?;
+        let mut held_out = Vec::new();
+        for (fitted, fold) in folds.iter().zip(&self.folds) {
+            held_out.extend(fitted.circuit.log_probs_until(&fold.valid, stop)?);
+        }
+        Ok(Trained { candidate, folds, held_out })
     }
 }
 
@@ -186,23 +202,28 @@ pub(super) fn learn(
     valid: Option<&Dataset>,
     config: &LearnConfig,
     progress: &mut dyn FnMut(&Trial),
-) -> Learned {
+    stop: Stop<'_>,
+) -> Result<Learned, Stopped> {
     let folds = Folds::new(rows, valid, config.seed);
-    let mut search = Search { folds: &folds, config, progress, trained: Vec::new() };
+    let mut search = Search { folds: &folds, config, progress, stop, trained: Vec::new() };
     match config.learner {
-        Learner::LearnSpn => drop(search.choose_prior(&Way::LearnSpn(config.learn_spn.clone()))),
-        Learner::Hclt => drop(search.choose_prior(&Way::Hclt(config.hclt.clone()))),
-        Learner::Auto => search.try_all(rows),
+        Learner::LearnSpn => {
+            search.choose_prior(&Way::LearnSpn(config.learn_spn.clone()))?;
+        }
+        Learner::Hclt => {
+            search.choose_prior(&Way::Hclt(config.hclt.clone()))?;
+        }
+        Learner::Auto => search.try_all(rows)?,
     }
-    let (members, held_out) = search.choose();
+    let (members, held_out) = search.choose()?;
     let mut trials: Vec<Trial> = search.trained.iter().map(trial).collect();
     for &(member, weight) in &members {
         trials[member].weight = weight;
     }
-    let parts: Vec<(f64, Vec<Circuit>)> = members
-        .iter()
-        .map(|&(member, weight)| (weight, final_circuits(&search.trained[member], rows, &folds)))
-        .collect();
+    let circuits = |&(member, weight): &(usize, f64)| {
+        Ok((weight, final_circuits(&search.trained[member], rows, &folds, stop)?))
+    };
+    let parts: Vec<(f64, Vec<Circuit>)> = members.iter().map(circuits).collect::<Result<_, Stopped>>()?;
     let parts: Vec<(f64, &Circuit)> = parts
         .iter()
         .flat_map(|(weight, circuits)| {
@@ -211,7 +232,7 @@ pub(super) fn learn(
         })
         .collect();
     let circuit = Circuit::mixture(&parts).expect("the weights of a mixture sum to one");
-    Learned { circuit, held_out, trials }
+    Ok(Learned { circuit, held_out, trials })
 }
 
 fn trial(trained: &Trained) -> Trial {
@@ -221,16 +242,22 @@ fn trial(trained: &Trained) -> Trial {
 
 /// The circuits of a member: those of all folds, which together have seen every row; or, where one part
 /// was held out, one trained again on all rows for as many passes as were best without that part.
-fn final_circuits(trained: &Trained, rows: &Dataset, folds: &Folds) -> Vec<Circuit> {
-    match trained.folds.as_slice() {
+fn final_circuits(
+    trained: &Trained,
+    rows: &Dataset,
+    folds: &Folds,
+    stop: Stop<'_>,
+) -> Result<Vec<Circuit>, Stopped> {
+    Ok(match trained.folds.as_slice() {
         [fitted] if folds.internal => {
             let Candidate { way, em, seed } = &trained.candidate;
             let em = EmConfig { max_passes: fitted.passes, ..em.clone() };
             let training = Training::new(rows.clone());
-            vec![training.fit(&training.structure(way, *seed), None, &em, *seed).circuit]
+            let structure = training.structure(way, *seed, stop)?;
+            vec![training.fit(&structure, None, &em, *seed, stop)?.circuit]
         }
         fitted => fitted.iter().map(|fitted| fitted.circuit.clone()).collect(),
-    }
+    })
 }
 
 /// Leaf priors are tried in steps of this factor.
@@ -246,42 +273,43 @@ struct Search<'a> {
     folds: &'a Folds,
     config: &'a LearnConfig,
     progress: &'a mut dyn FnMut(&Trial),
+    stop: Stop<'a>,
     trained: Vec<Trained>,
 }
 
 impl Search<'_> {
     /// Trains a candidate; its score.
-    fn try_one(&mut self, way: Way, em: &EmConfig, seed: u64) -> f64 {
-        let structures = self.folds.structures(&way, seed);
+    fn try_one(&mut self, way: Way, em: &EmConfig, seed: u64) -> Result<f64, Stopped> {
+        let structures = self.folds.structures(&way, seed, self.stop)?;
         self.try_structures(Candidate { way, em: em.clone(), seed }, &structures)
     }
 
-    fn try_structures(&mut self, candidate: Candidate, structures: &[Structure]) -> f64 {
-        let trained = self.folds.train(candidate, structures);
+    fn try_structures(&mut self, candidate: Candidate, structures: &[Structure]) -> Result<f64, Stopped> {
+        let trained = self.folds.train(candidate, structures, self.stop)?;
         (self.progress)(&trial(&trained));
         let score = trained.score();
         self.trained.push(trained);
-        score
+        Ok(score)
     }
 
     /// Tries one way with the configured leaf prior, then with smaller ones while they are better, and
     /// if none is, with larger ones; the best settings and their score.
-    fn choose_prior(&mut self, way: &Way) -> (EmConfig, f64) {
+    fn choose_prior(&mut self, way: &Way) -> Result<(EmConfig, f64), Stopped> {
         let config = self.config;
         let seed = config.seed;
-        let structures = self.folds.structures(way, seed);
+        let structures = self.folds.structures(way, seed, self.stop)?;
         let mut try_prior = |leaf_prior: f64| {
             let em = EmConfig { leaf_prior, ..config.em.clone() };
             self.try_structures(Candidate { way: way.clone(), em, seed }, &structures)
         };
         let configured = config.em.leaf_prior;
-        let mut best = (configured, try_prior(configured));
+        let mut best = (configured, try_prior(configured)?);
         let smaller = |prior: f64| prior / PRIOR_STEP;
         let larger = |prior: f64| prior * PRIOR_STEP;
         for next in [&smaller as &dyn Fn(f64) -> f64, &larger] {
             for _ in 0..PRIOR_STEPS {
                 let prior = next(best.0);
-                let score = try_prior(prior);
+                let score = try_prior(prior)?;
                 if score <= best.1 {
                     break;
                 }
@@ -291,47 +319,48 @@ impl Search<'_> {
                 break;
             }
         }
-        (EmConfig { leaf_prior: best.0, ..config.em.clone() }, best.1)
+        Ok((EmConfig { leaf_prior: best.0, ..config.em.clone() }, best.1))
     }
 
-    fn try_all(&mut self, rows: &Dataset) {
+    fn try_all(&mut self, rows: &Dataset) -> Result<(), Stopped> {
         let tree = |groups: usize, states: usize| Way::Hclt(HcltConfig { states, groups });
         let seed = self.config.seed;
 
-        let (em, mut before) = self.choose_prior(&tree(1, 8));
+        let (em, mut before) = self.choose_prior(&tree(1, 8))?;
         for states in [16, 32, 64].into_iter().take_while(|&states| affordable(rows, 1, states)) {
-            let score = self.try_one(tree(1, states), &em, seed);
+            let score = self.try_one(tree(1, states), &em, seed)?;
             if score < before + WORTHWHILE * before.abs() {
                 break;
             }
             before = score;
         }
 
-        let (em, _) = self.choose_prior(&Way::LearnSpn(LearnSpnConfig::default()));
-        self.try_one(Way::LearnSpn(LearnSpnConfig::fine()), &em, seed);
+        let (em, _) = self.choose_prior(&Way::LearnSpn(LearnSpnConfig::default()))?;
+        self.try_one(Way::LearnSpn(LearnSpnConfig::fine()), &em, seed)?;
 
         let sensible = |&(groups, states): &(usize, usize)| {
             rows.len() >= ROWS_PER_GROUP * groups && affordable(rows, groups, states)
         };
         let mut grouped = [(3, 4), (4, 8), (10, 8), (20, 4), (100, 1)].into_iter().filter(sensible);
         if let Some((groups, states)) = grouped.next() {
-            let (em, _) = self.choose_prior(&tree(groups, states));
+            let (em, _) = self.choose_prior(&tree(groups, states))?;
             for (groups, states) in grouped {
-                self.try_one(tree(groups, states), &em, seed);
+                self.try_one(tree(groups, states), &em, seed)?;
             }
         }
 
         // Where a mixture of ways pays, so do more runs of its members.
-        let (members, _) = self.choose();
+        let (members, _) = self.choose()?;
         if members.len() > 1 {
             let members: Vec<Candidate> =
                 members.iter().map(|&(member, _)| self.trained[member].candidate.clone()).collect();
             for run in 1..=2 {
                 for Candidate { way, em, .. } in &members {
-                    self.try_one(way.clone(), em, seed.wrapping_add(run));
+                    self.try_one(way.clone(), em, seed.wrapping_add(run))?;
                 }
             }
         }
+        Ok(())
     }
 
     fn best(&self) -> usize {
@@ -343,10 +372,10 @@ impl Search<'_> {
     ///
     /// It begins with the smallest circuit that is about as good as the best one, and grows by the trial
     /// that improves it most, while that is worthwhile.
-    fn choose(&self) -> (Vec<(usize, f64)>, f64) {
+    fn choose(&self) -> Result<(Vec<(usize, f64)>, f64), Stopped> {
         let best = self.best();
         if self.config.learner != Learner::Auto {
-            return (vec![(best, 1.0)], self.trained[best].score());
+            return Ok((vec![(best, 1.0)], self.trained[best].score()));
         }
         let score = |trial: usize| self.trained[trial].score();
         let worthwhile = WORTHWHILE * score(best).abs();
@@ -365,10 +394,11 @@ impl Search<'_> {
                 .filter(|&trial| edges + self.trained[trial].edges() <= self.config.max_edges)
                 .map(|trial| {
                     let grown = [members.as_slice(), &[trial]].concat();
-                    let (weights, score) = self.weigh(&grown);
-                    (score, grown, weights)
-                })
-                .max_by(|a, b| a.0.total_cmp(&b.0));
+                    let (weights, score) = self.weigh(&grown)?;
+                    Ok((score, grown, weights))
+                });
+            let grown = grown.collect::<Result<Vec<_>, Stopped>>()?;
+            let grown = grown.into_iter().max_by(|a, b| a.0.total_cmp(&b.0));
             match grown {
                 Some((better, grown, new)) if better > score + WORTHWHILE * score.abs() => {
                     (score, members, weights) = (better, grown, new);
@@ -376,17 +406,18 @@ impl Search<'_> {
                 _ => break,
             }
         }
-        (members.into_iter().zip(weights).collect(), score)
+        Ok((members.into_iter().zip(weights).collect(), score))
     }
 
     /// The weights of a mixture of trials under which the held-out rows are likeliest, and their score.
-    fn weigh(&self, members: &[usize]) -> (Vec<f64>, f64) {
+    fn weigh(&self, members: &[usize]) -> Result<(Vec<f64>, f64), Stopped> {
         const ROUNDS: usize = 50;
         let held_out: Vec<&[f64]> = members.iter().map(|&m| self.trained[m].held_out.as_slice()).collect();
         let rows = held_out[0].len();
         let mut weights = vec![1.0 / members.len() as f64; members.len()];
         let mut score = 0.0;
         for _ in 0..ROUNDS {
+            self.stop.check()?;
             // One row beforehand, spread evenly, keeps every member in.
             let mut counts = vec![1.0 / members.len() as f64; members.len()];
             score = 0.0;
@@ -399,7 +430,7 @@ impl Search<'_> {
             let total: f64 = counts.iter().sum();
             weights = counts.into_iter().map(|count| count / total).collect();
         }
-        (weights, score / rows as f64)
+        Ok((weights, score / rows as f64))
     }
 }
 

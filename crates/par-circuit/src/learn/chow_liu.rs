@@ -3,6 +3,7 @@
 use rayon::prelude::*;
 
 use super::columns::Columns;
+use crate::{Stop, Stopped};
 
 /// A rooted tree over all variables.
 pub(crate) struct Tree {
@@ -14,18 +15,21 @@ pub(crate) struct Tree {
 impl Tree {
     /// The spanning tree with the largest sum of mutual information among the rows, rooted where it is
     /// least deep.
-    pub(crate) fn learn(columns: &Columns, rows: &[u32]) -> Self {
+    pub(crate) fn learn(columns: &Columns, rows: &[u32], stop: Stop<'_>) -> Result<Self, Stopped> {
         let width = columns.width();
         let information: Vec<Vec<f64>> = (0..width)
             .into_par_iter()
             .map(|first| {
-                let pairs = (0..first).map(|second| columns.joint_counts(first, second, rows));
-                pairs.map(|joint| joint.mutual_information()).collect()
+                let information = |second: usize| {
+                    stop.check()?;
+                    Ok(columns.joint_counts(first, second, rows).mutual_information())
+                };
+                (0..first).map(information).collect()
             })
-            .collect();
+            .collect::<Result<_, Stopped>>()?;
         let neighbours = spanning_tree(&information);
         let rooted = (0..width).map(|root| Self::rooted(&neighbours, root));
-        rooted.min_by_key(|(_, depth)| *depth).expect("at least one variable").0
+        Ok(rooted.min_by_key(|(_, depth)| *depth).expect("at least one variable").0)
     }
 
     /// The tree with the given root, and its depth.
@@ -94,7 +98,8 @@ mod tests {
         // Bits b0 b1 b2 where b1 differs from b0 in one row of eight, and b2 from b1 in another.
         let rows = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 0]];
         let rows = Dataset::new(vec![2; 3], rows.concat()).expect("rows");
-        let tree = Tree::learn(&Columns::new(&rows), &[0, 1, 2, 3, 4, 5, 6, 7]);
+        let tree = Tree::learn(&Columns::new(&rows), &[0, 1, 2, 3, 4, 5, 6, 7], Stop::never());
+        let tree = tree.expect("nobody stops it");
         assert!(tree.is_root(1));
         assert_eq!(tree.children(1).len(), 2);
         assert_eq!(tree.bottom_up().last(), Some(1));

@@ -6,7 +6,7 @@ use rand_chacha::ChaCha8Rng;
 use super::base_rates::BaseRates;
 use super::columns::Columns;
 use crate::log_space::log_sum_exp;
-use crate::{Code, OPEN};
+use crate::{Code, OPEN, Stop, Stopped};
 
 /// Rows that the mixture is fitted to, at most; all rows are then assigned by it. More rows change the
 /// groups little and cost much at the top of a tree.
@@ -18,6 +18,9 @@ const ROUNDS: usize = 20;
 /// Pseudo-count of a group's categories, spread like the base rates.
 const PRIOR: f64 = 1.0;
 
+/// Rows between two questions whether to stop.
+const CHUNK: usize = 1024;
+
 /// For every row its group, below `groups`; groups may be empty.
 pub(crate) fn cluster(
     columns: &Columns,
@@ -26,7 +29,8 @@ pub(crate) fn cluster(
     groups: usize,
     rates: &BaseRates,
     rng: &mut ChaCha8Rng,
-) -> Vec<usize> {
+    stop: Stop<'_>,
+) -> Result<Vec<usize>, Stopped> {
     let sample: Vec<u32> = if rows.len() > SAMPLE {
         index::sample(rng, rows.len(), SAMPLE).iter().map(|position| rows[position]).collect()
     } else {
@@ -41,6 +45,7 @@ pub(crate) fn cluster(
     let mut mixture = Mixture::fit(columns, scope, &sample, &shares, rates);
     for _ in 0..ROUNDS {
         for (&row, shares) in sample.iter().zip(shares.chunks_exact_mut(groups)) {
+            stop.check()?;
             mixture.scores(columns, row, shares);
             let total = log_sum_exp(shares.iter().copied());
             shares.iter_mut().for_each(|share| *share = (*share - total).exp());
@@ -48,11 +53,16 @@ pub(crate) fn cluster(
         mixture = Mixture::fit(columns, scope, &sample, &shares, rates);
     }
     let mut scores = vec![0.0; groups];
-    let likeliest = |&row: &u32| {
+    let mut likeliest = |&row: &u32| {
         mixture.scores(columns, row, &mut scores);
         (0..groups).max_by(|&a, &b| scores[a].total_cmp(&scores[b])).expect("at least one group")
     };
-    rows.iter().map(likeliest).collect()
+    let mut found = Vec::with_capacity(rows.len());
+    for rows in rows.chunks(CHUNK) {
+        stop.check()?;
+        found.extend(rows.iter().map(&mut likeliest));
+    }
+    Ok(found)
 }
 
 /// Rows far from each other: the first at random, each next the one farthest from those before.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::base_rates::BaseRates;
 use crate::engine::{Flow, FlowBlock, LANES, Plan, Real, is_moderate};
-use crate::{Circuit, Code, Dataset, LearnError, Node};
+use crate::{Circuit, Code, Dataset, LearnError, Node, Stop, Stopped};
 
 /// How long EM goes on, and what it holds on to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -60,18 +60,21 @@ pub(crate) fn fit(
     valid: Option<&Dataset>,
     rates: &BaseRates,
     config: &EmConfig,
-) -> Fitted {
+    stop: Stop<'_>,
+) -> Result<Fitted, Stopped> {
     let mut climb = Climb::new(circuit, rates, config);
     let Some(valid) = valid else {
-        (0..config.max_passes).for_each(|_| climb.pass(rows));
-        return Fitted { circuit: climb.circuit.recompiled(), passes: config.max_passes };
+        for _ in 0..config.max_passes {
+            climb.pass(rows, stop)?;
+        }
+        return Ok(Fitted { circuit: climb.circuit.recompiled(), passes: config.max_passes });
     };
-    let mut best = (climb.circuit.mean_log_prob(valid), climb.circuit.clone(), 0);
+    let mut best = (climb.circuit.mean_log_prob_until(valid, stop)?, climb.circuit.clone(), 0);
     // The last pass that was worth waiting for, and the score it reached.
     let mut worthwhile = (best.0, 0);
     for pass in 1..=config.max_passes {
-        climb.pass(rows);
-        let score = climb.circuit.mean_log_prob(valid);
+        climb.pass(rows, stop)?;
+        let score = climb.circuit.mean_log_prob_until(valid, stop)?;
         if score >= best.0 {
             best = (score, climb.circuit.clone(), pass);
         }
@@ -81,7 +84,7 @@ pub(crate) fn fit(
             break;
         }
     }
-    Fitted { circuit: best.1.recompiled(), passes: best.2 }
+    Ok(Fitted { circuit: best.1.recompiled(), passes: best.2 })
 }
 
 /// Each stride is this much longer than the last, while the rows get likelier.
@@ -107,8 +110,8 @@ impl<'a> Climb<'a> {
         Self { circuit, before: None, score: f64::NEG_INFINITY, stride: 1.0, rates, config }
     }
 
-    fn pass(&mut self, rows: &Dataset) {
-        let (mut flow, mut score) = expectations(self.circuit.plan(), rows.codes());
+    fn pass(&mut self, rows: &Dataset, stop: Stop<'_>) -> Result<(), Stopped> {
+        let (mut flow, mut score) = expectations(self.circuit.plan(), rows.codes(), stop)?;
         let mut before = self.before.take();
         if score < self.score
             && self.stride > 1.0
@@ -116,13 +119,14 @@ impl<'a> Climb<'a> {
         {
             self.circuit = before;
             self.stride = 1.0;
-            (flow, score) = expectations(self.circuit.plan(), rows.codes());
+            (flow, score) = expectations(self.circuit.plan(), rows.codes(), stop)?;
         } else {
             self.stride = (self.stride * LONGER).min(LONGEST);
         }
         self.score = score;
         self.before = Some(self.circuit.clone());
         self.step(&flow, before.as_ref());
+        Ok(())
     }
 
     fn step(&mut self, flow: &Flow, before: Option<&Circuit>) {
@@ -171,40 +175,41 @@ fn stride_towards(masses: &[f64], shares: &mut [f64], before: Option<&[f64]>, st
 const PARTS: usize = 16;
 
 /// Expected counts of all rows, and their mean log-probability.
-fn expectations(plan: &Plan, codes: &[Code]) -> (Flow, f64) {
+fn expectations(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f64), Stopped> {
     let width = plan.variables();
     let rows = codes.len() / width;
     let part = rows.div_ceil(PARTS).next_multiple_of(LANES) * width;
     let parts: Vec<(Flow, f64)> = codes
         .par_chunks(part)
         .map(|codes| {
-            let (mut flow, mut score, rest) = expected::<f32>(plan, codes);
+            let (mut flow, mut score, rest) = expected::<f32>(plan, codes, stop)?;
             if !rest.is_empty() {
-                let (again, score_again, lost) = expected::<f64>(plan, &rest);
+                let (again, score_again, lost) = expected::<f64>(plan, &rest, stop)?;
                 flow.add(&again);
                 // What double precision cannot hold either adds no flow, and counts as the worst it can.
                 score += score_again + (lost.len() / width) as f64 * f64::MIN_POSITIVE.ln();
             }
-            (flow, score)
+            Ok((flow, score))
         })
-        .collect();
+        .collect::<Result<_, Stopped>>()?;
     let mut total = Flow::zero(plan);
     let mut score = 0.0;
     for (flow, part) in &parts {
         total.add(flow);
         score += part;
     }
-    (total, score / rows as f64)
+    Ok((total, score / rows as f64))
 }
 
 /// Expected counts of the rows that the precision can hold, the sum of their log-probabilities, and the
 /// other rows.
-fn expected<T: Real>(plan: &Plan, codes: &[Code]) -> (Flow, f64, Vec<Code>) {
+fn expected<T: Real>(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f64, Vec<Code>), Stopped> {
     let width = plan.variables();
     let mut block = FlowBlock::<T>::new(plan);
     let mut score = 0.0;
     let mut rest = Vec::new();
     for codes in codes.chunks(LANES * width) {
+        stop.check()?;
         let values = block.add(codes);
         for (row, value) in codes.chunks_exact(width).zip(values) {
             if is_moderate(value) {
@@ -214,7 +219,7 @@ fn expected<T: Real>(plan: &Plan, codes: &[Code]) -> (Flow, f64, Vec<Code>) {
             }
         }
     }
-    (block.finish(), score, rest)
+    Ok((block.finish(), score, rest))
 }
 
 #[cfg(test)]
@@ -251,7 +256,7 @@ mod tests {
         let circuit = circuit();
         let rows: Vec<Code> = vec![0, 0, 1, 2, 0, 1, 1, 1, 0, 2, 1, 0];
         let rows = Dataset::new(vec![2, 3], rows).expect("rows");
-        let (flow, _) = expectations(circuit.plan(), rows.codes());
+        let (flow, _) = expectations(circuit.plan(), rows.codes(), Stop::never()).expect("nobody stops it");
         let counts = flow.counts(circuit.plan(), circuit.nodes());
         let log_likelihood = |node: usize, position: usize, change: f64| {
             let mut nodes = circuit.nodes().to_vec();
@@ -312,7 +317,8 @@ mod tests {
         };
         let mut before = penalised(&climb.circuit);
         for _ in 0..20 {
-            let (flow, _) = expectations(climb.circuit.plan(), rows.codes());
+            let (flow, _) =
+                expectations(climb.circuit.plan(), rows.codes(), Stop::never()).expect("nobody stops it");
             climb.step(&flow, None);
             let after = penalised(&climb.circuit);
             assert!(after >= before - 1e-4, "{after} after {before}");

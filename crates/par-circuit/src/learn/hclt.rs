@@ -9,7 +9,7 @@ use super::chow_liu::Tree;
 use super::cluster::cluster;
 use super::columns::Columns;
 use super::em::{self, EmConfig};
-use crate::{Circuit, Dataset, LearnError, Node, NodeId};
+use crate::{Circuit, Dataset, LearnError, Node, NodeId, Stop, Stopped};
 
 /// How large hidden Chow-Liu trees are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -55,20 +55,22 @@ impl Forest {
         rates: &BaseRates,
         config: &HcltConfig,
         seed: u64,
-    ) -> Self {
+        stop: Stop<'_>,
+    ) -> Result<Self, Stopped> {
         let all: Vec<u32> = (0..rows as u32).collect();
         let groups = if config.groups == 1 {
             vec![all]
         } else {
             let scope: Vec<usize> = (0..columns.width()).collect();
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
-            let group = cluster(columns, &scope, &all, config.groups, rates, &mut rng);
+            let group = cluster(columns, &scope, &all, config.groups, rates, &mut rng, stop)?;
             let members =
                 |wanted: usize| all.iter().copied().filter(|&row| group[row as usize] == wanted).collect();
             (0..config.groups).map(members).filter(|members: &Vec<u32>| !members.is_empty()).collect()
         };
-        let trees = groups.into_iter().map(|members| (Tree::learn(columns, &members), members));
-        Self { states: config.states, trees: trees.collect() }
+        let tree = |members: Vec<u32>| Ok((Tree::learn(columns, &members, stop)?, members));
+        let trees = groups.into_iter().map(tree).collect::<Result<_, Stopped>>()?;
+        Ok(Self { states: config.states, trees })
     }
 
     /// The circuit that EM starts from.
@@ -79,21 +81,22 @@ impl Forest {
         rates: &BaseRates,
         em: &EmConfig,
         seed: u64,
-    ) -> Circuit {
+        stop: Stop<'_>,
+    ) -> Result<Circuit, Stopped> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let mut start = |tree: &Tree| hidden_tree(tree, columns, rates, self.states, &mut rng);
         if let [(tree, _)] = self.trees.as_slice() {
-            return start(tree);
+            return Ok(start(tree));
         }
         let em = EmConfig { max_passes: GROUP_PASSES, ..em.clone() };
         let part = |(tree, members): &(Tree, Vec<u32>)| {
             let own = rows.select(&members.iter().map(|&row| row as usize).collect::<Vec<_>>());
-            let part = em::fit(start(tree), &own, None, rates, &em).circuit;
-            (own.len() as f64 / rows.len() as f64, part)
+            let part = em::fit(start(tree), &own, None, rates, &em, stop)?.circuit;
+            Ok((own.len() as f64 / rows.len() as f64, part))
         };
-        let parts: Vec<(f64, Circuit)> = self.trees.iter().map(part).collect();
+        let parts: Vec<(f64, Circuit)> = self.trees.iter().map(part).collect::<Result<_, Stopped>>()?;
         let parts: Vec<(f64, &Circuit)> = parts.iter().map(|(weight, part)| (*weight, part)).collect();
-        Circuit::mixture(&parts).expect("groups make up all rows")
+        Ok(Circuit::mixture(&parts).expect("groups make up all rows"))
     }
 }
 

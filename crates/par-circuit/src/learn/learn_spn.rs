@@ -9,7 +9,7 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 use super::base_rates::BaseRates;
 use super::cluster::cluster;
 use super::columns::Columns;
-use crate::{Circuit, LearnError, Node, NodeId};
+use crate::{Circuit, LearnError, Node, NodeId, Stop, Stopped};
 
 /// How LearnSPN grows a circuit. The defaults are the paper's.
 ///
@@ -70,10 +70,11 @@ impl Structure {
         rates: &BaseRates,
         config: &LearnSpnConfig,
         seed: u64,
-    ) -> Self {
+        stop: Stop<'_>,
+    ) -> Result<Self, Stopped> {
         let mut rows: Vec<u32> = (0..rows as u32).collect();
         let scope: Vec<usize> = (0..columns.width()).collect();
-        let grower = Grower { columns, rates, config };
+        let grower = Grower { columns, rates, config, stop };
         grower.grow(Slice { rows: &mut rows, scope, seed, depth: 0 }, Next::Columns)
     }
 
@@ -130,16 +131,17 @@ struct Grower<'a> {
     columns: &'a Columns,
     rates: &'a BaseRates,
     config: &'a LearnSpnConfig,
+    stop: Stop<'a>,
 }
 
 impl Grower<'_> {
-    fn grow(&self, slice: Slice<'_>, next: Next) -> Structure {
+    fn grow(&self, slice: Slice<'_>, next: Next) -> Result<Structure, Stopped> {
         let small = slice.rows.len() < self.config.min_rows || slice.scope.len() < self.config.min_columns;
         if small || slice.depth == DEEPEST {
-            return self.independent(&slice);
+            return Ok(self.independent(&slice));
         }
         if next == Next::Columns {
-            let groups = self.dependent_groups(&slice);
+            let groups = self.dependent_groups(&slice)?;
             if groups.len() > 1 {
                 return self.product(slice, groups);
             }
@@ -159,11 +161,12 @@ impl Grower<'_> {
     }
 
     /// Groups of columns that a chain of dependent pairs connects.
-    fn dependent_groups(&self, slice: &Slice<'_>) -> Vec<Vec<usize>> {
+    fn dependent_groups(&self, slice: &Slice<'_>) -> Result<Vec<Vec<usize>>, Stopped> {
         let scope = &slice.scope;
         let mut group: Vec<usize> = (0..scope.len()).collect();
         for second in 1..scope.len() {
             for first in 0..second {
+                self.stop.check()?;
                 if group[first] != group[second] && self.dependent(scope[first], scope[second], slice.rows) {
                     let (old, new) = (group[second], group[first]);
                     group.iter_mut().filter(|group| **group == old).for_each(|group| *group = new);
@@ -174,7 +177,7 @@ impl Grower<'_> {
             let members = scope.iter().zip(&group).filter(move |(_, group)| **group == label);
             members.map(|(&variable, _)| variable).collect::<Vec<_>>()
         };
-        (0..scope.len()).map(members).filter(|members| !members.is_empty()).collect()
+        Ok((0..scope.len()).map(members).filter(|members| !members.is_empty()).collect())
     }
 
     fn dependent(&self, first: usize, second: usize, rows: &[u32]) -> bool {
@@ -183,31 +186,31 @@ impl Grower<'_> {
         chi_squared.sf(statistic) < self.config.significance
     }
 
-    fn product(&self, slice: Slice<'_>, groups: Vec<Vec<usize>>) -> Structure {
+    fn product(&self, slice: Slice<'_>, groups: Vec<Vec<usize>>) -> Result<Structure, Stopped> {
         let Slice { rows, seed, depth, .. } = slice;
         let mut parts = Vec::new();
         for (position, scope) in groups.into_iter().enumerate() {
             let seed = child_seed(seed, position);
             // The parts are grown one after the other, since they reorder the same rows.
-            let part = self.grow(Slice { rows, scope, seed, depth: depth + 1 }, Next::Rows);
+            let part = self.grow(Slice { rows, scope, seed, depth: depth + 1 }, Next::Rows)?;
             match part {
                 Structure::Product(inner) => parts.extend(inner),
                 part => parts.push(part),
             }
         }
-        Structure::Product(parts)
+        Ok(Structure::Product(parts))
     }
 
-    fn sum(&self, slice: Slice<'_>) -> Structure {
+    fn sum(&self, slice: Slice<'_>) -> Result<Structure, Stopped> {
         let mut rng = ChaCha8Rng::seed_from_u64(slice.seed);
-        let groups = cluster(self.columns, &slice.scope, slice.rows, 2, self.rates, &mut rng);
+        let groups = cluster(self.columns, &slice.scope, slice.rows, 2, self.rates, &mut rng, self.stop)?;
         let members = |wanted: usize| {
             let rows = slice.rows.iter().zip(&groups).filter(move |(_, group)| **group == wanted);
             rows.map(|(&row, _)| row).collect::<Vec<u32>>()
         };
         let (first, second) = (members(0), members(1));
         if first.is_empty() || second.is_empty() {
-            return self.independent(&slice);
+            return Ok(self.independent(&slice));
         }
         let Slice { rows, scope, seed, depth } = slice;
         let total = rows.len() as f64;
@@ -218,16 +221,16 @@ impl Grower<'_> {
             let weight = rows.len() as f64 / total;
             let slice =
                 Slice { rows, scope: scope.clone(), seed: child_seed(seed, position), depth: depth + 1 };
-            (weight, self.grow(slice, Next::Columns))
+            Ok((weight, self.grow(slice, Next::Columns)?))
         });
         let mut merged = Vec::new();
-        for (weight, part) in parts.collect::<Vec<_>>() {
+        for (weight, part) in parts.collect::<Result<Vec<_>, Stopped>>()? {
             match part {
                 Structure::Sum(inner) => merged.extend(inner.into_iter().map(|(w, part)| (weight * w, part))),
                 part => merged.push((weight, part)),
             }
         }
-        Structure::Sum(merged)
+        Ok(Structure::Sum(merged))
     }
 }
 

@@ -17,7 +17,7 @@ pub use self::auto::Trial;
 pub use self::em::EmConfig;
 pub use self::hclt::HcltConfig;
 pub use self::learn_spn::LearnSpnConfig;
-use crate::{Circuit, Dataset, LearnError};
+use crate::{Circuit, Dataset, LearnError, Stop};
 
 /// A way to learn a circuit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -115,18 +115,19 @@ pub struct Learned {
 /// # Errors
 /// When there are no rows, `valid` has other variables, or a setting is out of range.
 pub fn learn(rows: &Dataset, valid: Option<&Dataset>, config: &LearnConfig) -> Result<Learned, LearnError> {
-    learn_with_progress(rows, valid, config, &mut |_| {})
+    learn_with_progress(rows, valid, config, &mut |_| {}, Stop::never())
 }
 
-/// [`learn`], telling of every trial as it ends.
+/// [`learn`], telling of every trial as it ends, unless it is stopped.
 ///
 /// # Errors
-/// As [`learn`].
+/// As [`learn`], and [`LearnError::Stopped`].
 pub fn learn_with_progress(
     rows: &Dataset,
     valid: Option<&Dataset>,
     config: &LearnConfig,
     progress: &mut dyn FnMut(&Trial),
+    stop: Stop<'_>,
 ) -> Result<Learned, LearnError> {
     if rows.is_empty() {
         return Err(LearnError::NoRows);
@@ -135,5 +136,5 @@ pub fn learn_with_progress(
         return Err(LearnError::OtherVariables);
     }
     config.check()?;
-    Ok(auto::learn(rows, valid.filter(|valid| !valid.is_empty()), config, progress))
+    Ok(auto::learn(rows, valid.filter(|valid| !valid.is_empty()), config, progress, stop)?)
 }

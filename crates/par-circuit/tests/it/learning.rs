@@ -1,14 +1,14 @@
 //! Circuits learned from rows, ordinary and odd.
 
 use par_circuit::learn::{
-    EmConfig, HcltConfig, LearnConfig, LearnSpnConfig, Learner, learn, learn_with_progress,
+    EmConfig, HcltConfig, LearnConfig, LearnSpnConfig, Learner, Trial, learn, learn_with_progress,
 };
-use par_circuit::{Code, Dataset, Evidence, LearnError, Node, OPEN};
+use par_circuit::{Code, Dataset, Evidence, LearnError, Node, OPEN, Stop};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 /// Rows of a hidden class that five columns reveal and a sixth does not.
-fn classes(rows: usize, seed: u64) -> Dataset {
+pub(crate) fn classes(rows: usize, seed: u64) -> Dataset {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut codes: Vec<Code> = Vec::new();
     for _ in 0..rows {
@@ -21,12 +21,12 @@ fn classes(rows: usize, seed: u64) -> Dataset {
     Dataset::new(vec![3, 3, 3, 3, 3, 4], codes).expect("rows")
 }
 
-fn config(learner: Learner) -> LearnConfig {
+pub(crate) fn config(learner: Learner) -> LearnConfig {
     let hclt = HcltConfig { states: 4, groups: 1 };
     LearnConfig { learner, learn_spn: LearnSpnConfig::fine(), hclt, ..LearnConfig::default() }
 }
 
-const LEARNERS: [Learner; 3] = [Learner::LearnSpn, Learner::Hclt, Learner::Auto];
+pub(crate) const LEARNERS: [Learner; 3] = [Learner::LearnSpn, Learner::Hclt, Learner::Auto];
 
 /// Mean log-probability of the rows under independent columns with the rates of the training rows.
 fn independent(train: &Dataset, test: &Dataset) -> f64 {
@@ -67,10 +67,10 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn every_trial_is_told_and_kept() {
     let mut told = Vec::new();
-    let learned = learn_with_progress(&classes(300, 4), None, &config(Learner::Auto), &mut |trial| {
-        told.push(trial.name.clone());
-    })
-    .expect("a circuit");
+    let mut tell = |trial: &Trial| told.push(trial.name.clone());
+    let learned =
+        learn_with_progress(&classes(300, 4), None, &config(Learner::Auto), &mut tell, Stop::never());
+    let learned = learned.expect("a circuit");
     let kept: Vec<String> = learned.trials.iter().map(|trial| trial.name.clone()).collect();
     assert_eq!(told, kept);
     let weights: f64 = learned.trials.iter().map(|trial| trial.weight).sum();

@@ -3,4 +3,5 @@
 mod learning;
 mod queries;
 mod random;
+mod stopping;
 mod storage;

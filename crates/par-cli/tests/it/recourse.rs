@@ -142,6 +142,63 @@ fn an_unknown_lock_is_refused_before_anything_is_written() {
 }
 
 #[test]
+fn a_feature_moves_only_to_what_a_limit_permits() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR]);
+    let income = |limits: &[&str]| {
+        let arguments =
+            ["recourse", "a.par", "t.csv", "--lock", "age", "--lock", "debt", "--out", "ways.csv"];
+        sandbox.run(&[&arguments[..], limits].concat());
+        let line = lines(&sandbox.read("ways.csv")).remove(0);
+        (line["reason"].clone(), line["income"].clone())
+    };
+    let free = income(&[]).1.parse::<f64>().expect("a number");
+    assert!(free > 1000.0);
+    let higher = free + 33.0;
+    let limit = format!("income={higher}..");
+    assert_eq!(income(&["--limit", &limit]), (String::new(), higher.to_string()));
+    assert_eq!(income(&["--limit", "income=..4000", "--limit", "education=low|middle"]).1, free.to_string());
+    let too_low = format!("income = 500..{}", free / 2.0);
+    let (reason, income) = income(&["--limit", &too_low]);
+    assert!(reason.ends_with(": lift the limit on `income`"), "{reason}");
+    assert_eq!(income, "1000");
+}
+
+#[test]
+fn a_limit_that_means_nothing_is_refused_before_anything_is_written() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR]);
+    let refused = |limits: &[&str]| {
+        let mut arguments = vec!["recourse", "a.par", "t.csv", "--out", "ways.csv"];
+        limits.iter().for_each(|limit| arguments.extend(["--limit", limit]));
+        let message = sandbox.refused(&arguments);
+        assert!(!sandbox.files().contains(&"ways.csv".to_string()));
+        message
+    };
+    assert_eq!(refused(&["Incom=1.."]), "error: `--limit`: no feature `Incom`, did you mean `income`?\n");
+    assert_eq!(
+        refused(&["income=3000..2000"]),
+        "error: `--limit`: `income`: there is no number from 3000 to 2000\nhint: the lower end comes first\n"
+    );
+    assert_eq!(
+        refused(&["education=low|hihg"]),
+        "error: `--limit`: `education`: no category `hihg`, did you mean `high`?\n"
+    );
+    let hint = "hint: a range is written 6..24, 6.. or ..24, and single numbers 6|12|24";
+    for (limit, found) in [("income=low..3000", "low"), ("income=2000|much", "much"), ("debt=1-3", "1-3")] {
+        let feature = limit.split('=').next().expect("a feature");
+        assert_eq!(
+            refused(&[limit]),
+            format!("error: `--limit`: `{feature}`: expected a finite number, found `{found}`\n{hint}\n")
+        );
+    }
+    assert_eq!(refused(&["debt=.."]), "error: `--limit`: `debt`: expected a number before or after `..`\n");
+    assert_eq!(
+        refused(&["debt=1..", "debt=..3"]),
+        "error: `--limit`: `debt` is limited twice\nhint: put what it may move to into one limit\n"
+    );
+    assert!(refused(&["income"]).contains("expected FEATURE=LOWEST..HIGHEST or FEATURE=VALUE|VALUE"));
+}
+
+#[test]
 fn a_cell_that_does_not_fit_is_the_error_of_its_row() {
     let sandbox = with_table("t.csv", &[HEADER, POOR, "x,30,Ulm,low,much,7", RICH]);
     let told = sandbox.json(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);

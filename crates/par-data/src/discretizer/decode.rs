@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use super::Discretizer;
 use super::domain::Domain;
 use crate::Code;
+use crate::constraints::{Limits, Numbers};
 use crate::schema::{Feature, parse_number};
 
 /// What a code means for one person.
@@ -26,7 +27,7 @@ pub enum Decoded {
     Number(Number),
     /// Another interval.
     Interval {
-        /// The interval, cut to the schema's bounds.
+        /// The interval, cut to the schema's bounds and to a person's limits.
         interval: Interval,
         /// The lowest number inside.
         lowest: Number,
@@ -96,18 +97,20 @@ impl Interval {
     }
 
     /// The part of a bin within the bounds, to which the first and the last bin reach.
-    pub(super) fn within(
-        edges: &[f64],
-        bins: usize,
-        bin: usize,
-        [lowest, highest]: [f64; 2],
-    ) -> Option<Self> {
+    pub(super) fn within(edges: &[f64], bins: usize, bin: usize, bounds: [f64; 2]) -> Option<Self> {
         let Self { low, high, closed } = Self::of_bin(edges, bins, bin);
-        let low = if bin == 0 { lowest } else { low.max(lowest) };
-        let cut = if closed || highest < high {
+        let low = if bin == 0 { bounds[0] } else { low };
+        let high = if closed { bounds[1] } else { high };
+        Self { low, high, closed }.cut(bounds)
+    }
+
+    /// The part from one number to another, with both, if there is any.
+    fn cut(self, [lowest, highest]: [f64; 2]) -> Option<Self> {
+        let low = self.low.max(lowest);
+        let cut = if highest < self.high {
             Self { low, high: highest, closed: true }
         } else {
-            Self { low, high, closed: false }
+            Self { low, ..self }
         };
         cut.contains(low).then_some(cut)
     }
@@ -132,6 +135,41 @@ impl Interval {
     }
 }
 
+/// What a bin has to offer.
+struct Offer {
+    interval: Interval,
+    /// The only numbers inside that may be named, if not all may.
+    only: Option<Vec<f64>>,
+}
+
+impl Offer {
+    /// What the schema leaves of a bin. Where its `bounds` or its `allowed` leave nothing, as if they were not there.
+    fn new(feature: &Feature, edges: &[f64], bins: usize, bin: usize) -> Self {
+        let within = feature.bounds.and_then(|bounds| Interval::within(edges, bins, bin, bounds));
+        let interval = within.unwrap_or_else(|| Interval::of_bin(edges, bins, bin));
+        let allowed = feature.allowed.iter().flatten().filter_map(|text| parse_number(text));
+        let allowed: Vec<f64> = allowed.filter(|number| interval.contains(*number)).collect();
+        Self { interval, only: (!allowed.is_empty()).then_some(allowed) }
+    }
+
+    /// What a person's limit leaves of it, if anything.
+    fn within(&self, limit: &Numbers) -> Option<Self> {
+        let interval = self.interval.cut(limit.range)?;
+        let inside = |number: &f64| interval.contains(*number) && limit.contain(*number);
+        let only = self.only.as_ref().or(limit.listed.as_ref());
+        let only: Option<Vec<f64>> = only.map(|numbers| numbers.iter().copied().filter(inside).collect());
+        let is_empty = only.as_ref().is_some_and(Vec::is_empty);
+        (!is_empty).then_some(Self { interval, only })
+    }
+
+    /// The number that is nearest to `target`, with as few decimals as it may have.
+    fn nearest(&self, target: f64, decimals: usize) -> Number {
+        let only = self.only.iter().flatten().copied();
+        only.min_by(|a, b| (a - target).abs().total_cmp(&(b - target).abs()))
+            .map_or_else(|| self.interval.nearest(target, decimals), Number::new)
+    }
+}
+
 impl Discretizer {
     /// What `code` means for a person whose cell is `raw` and whose code is `factual`.
     ///
@@ -141,10 +179,27 @@ impl Discretizer {
     /// # Panics
     /// When `code` is neither `factual` nor one of the feature's codes.
     pub fn decode(&self, feature: usize, code: Code, factual: Code, raw: &str) -> Decoded {
+        self.decode_within(feature, code, factual, raw, &Limits::default())
+    }
+
+    /// The same for a person with limits, which all numbers of a code that their
+    /// [mask](crate::Constraints::mask_within) allows are within.
+    ///
+    /// # Panics
+    /// When `code` is neither `factual` nor one of the feature's codes.
+    pub fn decode_within(
+        &self,
+        feature: usize,
+        code: Code,
+        factual: Code,
+        raw: &str,
+        limits: &Limits,
+    ) -> Decoded {
         if code == factual {
             return Decoded::Unchanged { text: raw.to_string() };
         }
         let domain = &self.domains()[feature];
+        let limit = limits.numbers(feature);
         let feature = &self.schema().features()[feature];
         let code = usize::from(code);
         match domain {
@@ -154,19 +209,10 @@ impl Discretizer {
             }
             Domain::Values { values, .. } => Decoded::Number(Number::new(values[code])),
             Domain::Bins { edges, medians, summary } => {
-                let bins = medians.len();
-                let interval = feature
-                    .bounds
-                    .and_then(|bounds| Interval::within(edges, bins, code, bounds))
-                    .unwrap_or_else(|| Interval::of_bin(edges, bins, code));
-                let allowed = allowed_inside(feature, &interval);
-                let nearest = |target: f64| {
-                    allowed
-                        .iter()
-                        .copied()
-                        .min_by(|a, b| (a - target).abs().total_cmp(&(b - target).abs()))
-                        .map_or_else(|| interval.nearest(target, summary.decimals), Number::new)
-                };
+                let whole = Offer::new(feature, edges, medians.len(), code);
+                let offer = limit.and_then(|limit| whole.within(limit)).unwrap_or(whole);
+                let nearest = |target: f64| offer.nearest(target, summary.decimals);
+                let interval = offer.interval;
                 let own = parse_number(raw).unwrap_or(medians[code]);
                 Decoded::Interval {
                     interval,
@@ -178,9 +224,16 @@ impl Discretizer {
             }
         }
     }
-}
 
-fn allowed_inside(feature: &Feature, interval: &Interval) -> Vec<f64> {
-    let numbers = feature.allowed.iter().flatten().filter_map(|text| parse_number(text));
-    numbers.filter(|number| interval.contains(*number)).collect()
+    /// Whether a code of a feature that holds numbers stands for any of these.
+    pub(crate) fn offers(&self, feature: usize, code: usize, numbers: &Numbers) -> bool {
+        match &self.domains()[feature] {
+            Domain::Categories { .. } => unreachable!("categories are no numbers"),
+            Domain::Values { values, .. } => numbers.contain(values[code]),
+            Domain::Bins { edges, medians, .. } => {
+                let feature = &self.schema().features()[feature];
+                Offer::new(feature, edges, medians.len(), code).within(numbers).is_some()
+            }
+        }
+    }
 }

@@ -4,6 +4,7 @@ mod constraints;
 mod discretizer;
 mod draft;
 mod german_credit;
+mod limits;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod schema;

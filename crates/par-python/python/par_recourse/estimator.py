@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import inspect
 import json
+import math
 import os
 import warnings
-from typing import Any, Iterable, Iterator, Literal, Mapping, Sequence
+from typing import Any, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 import pyarrow as pa
 
@@ -18,6 +19,8 @@ from .explanation import Explanation
 from .progress import Listener, listener
 
 Method = Literal["generate", "refine", "exact"]
+Limit = Union[tuple[Union[float, None], Union[float, None]], Sequence[Any]]
+"""What a feature may move to: (lowest, highest), either of which may be None, or a list of values."""
 
 ROWS_AT_ONCE = 8192
 """Rows that are answered before the next are read."""
@@ -255,6 +258,7 @@ class Recourse:
         lock: str | Iterable[str] = (),
         method: Method = "refine",
         budget: int | None = None,
+        limit: Mapping[str, Limit] | None = None,
         id: str | None = None,
     ) -> Any:
         """Ways forward for all rows of a table, as a tidy frame of the same kind: a line for every way.
@@ -275,13 +279,16 @@ class Recourse:
             ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
         budget:
             How many features change at most.
+        limit:
+            What features may move to, by name: ``(lowest, highest)``, either of which may be None, or a list of values.
+            What people have they may keep.
         id:
             The column that names the rows: unless told that of the schema, or the index of a pandas frame. Rows
             are counted from 0 without one.
         """
         bundle = self._fitted()
         frame = _frames.read(X, self.feature_names_in_)
-        request = request_json(count=count, lock=lock, method=method, budget=budget)
+        request = request_json(count=count, lock=lock, method=method, budget=budget, limit=limit)
         names = set(frame.table.column_names)
         if id is None and frame.index is not None and self._id() not in names:
             id = frame.index
@@ -299,6 +306,7 @@ class Recourse:
         lock: str | Iterable[str] = (),
         method: Method = "exact",
         budget: int | None = None,
+        limit: Mapping[str, Limit] | None = None,
         id: str | None = None,
     ) -> Explanation:
         """One person's answer, to look at: `row` is a dict, a pandas Series, or a table of one row.
@@ -309,7 +317,7 @@ class Recourse:
         frame = _frames.read_row(row)
         if id is None and frame.index is not None and self._id() not in frame.table.column_names:
             id = frame.index
-        request = request_json(count=count, lock=lock, method=method, budget=budget)
+        request = request_json(count=count, lock=lock, method=method, budget=budget, limit=limit)
         batch = frame.table.combine_chunks().to_batches()[0]
         return Explanation(*bundle.explain(batch, request, id=id))
 
@@ -404,13 +412,28 @@ def draft_schema(X: Any, y: Any = None) -> str:
     return _native.draft_schema(_frames.with_column(table, name, y), name)
 
 
-def request_json(*, count: int, lock: str | Iterable[str], method: str, budget: int | None) -> str:
+def request_json(
+    *, count: int, lock: str | Iterable[str], method: str, budget: int | None, limit: Mapping[str, Limit] | None
+) -> str:
     """A request as the native half reads it."""
     locks = [lock] if isinstance(lock, str) else [str(name) for name in lock]
     for name, value in {"count": count, "budget": budget}.items():
         if value is not None and (not isinstance(value, int) or value < 1):
             raise SettingError(f"`{name}` is {value!r}, expected a whole number, at least 1")
-    return json.dumps({"method": method, "count": count, "lock": locks, "budget": budget})
+    limits = {str(name): _limit(str(name), told) for name, told in (limit or {}).items()}
+    return json.dumps({"method": method, "count": count, "lock": locks, "budget": budget, "limit": limits})
+
+
+def _limit(name: str, told: Limit) -> dict[str, Any]:
+    if not isinstance(told, tuple):
+        return {"among": [told] if isinstance(told, str) else [str(value) for value in told]}
+    if len(told) != 2 or not all(end is None or isinstance(end, (int, float)) for end in told):
+        raise SettingError(
+            f"limit of `{name}`: expected (lowest, highest), either of which may be None, found {told!r}\n"
+            "hint: single values go into a list"
+        )
+    ends = [None if end is None or math.isinf(end) else float(end) for end in told]
+    return {"between": ends}
 
 
 def _answered(answers: _native.Answers, table: pa.Table) -> Iterator[pa.RecordBatch]:

@@ -206,6 +206,9 @@ pub enum ClassifierError {
         /// The setting.
         learning_rate: f64,
     },
+    /// Training was stopped from outside.
+    #[error(transparent)]
+    Stopped(#[from] par_circuit::Stopped),
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 use par_circuit::Code;
 
-use super::given::file_hash;
+use super::given::{LimitedCode, file_hash};
 use super::{Classifier, GivenClassifier, NeuralClassifier, Representative, probability};
 use crate::error::RowError;
 
@@ -36,16 +36,18 @@ impl DeployedClassifier {
         }
     }
 
-    /// Over codes, for one person, whose cells have the codes `factual`.
+    /// Over codes, for one person, whose cells have the codes `factual`. Where some codes stand for other cells than
+    /// those of their bins, `limited` says so.
     pub(crate) fn of_person(
         &self,
         cells: &[&str],
         factual: &[Code],
         representative: Representative,
+        limited: &[LimitedCode],
     ) -> Result<Box<dyn Classifier + '_>, RowError> {
         match self {
             Self::Trained(network) | Self::StandIn { network, .. } => Ok(Box::new(network)),
-            Self::Given(given) => given.of_person(cells, factual, representative),
+            Self::Given(given) => given.of_person(cells, factual, representative, limited),
         }
     }
 

@@ -9,7 +9,7 @@ mod network;
 mod trees;
 
 use par_circuit::Code;
-use par_data::{CellError, Decoded, Discretizer, Schema, UNKNOWN};
+use par_data::{CellError, Decoded, Discretizer, Limits, Schema, UNKNOWN};
 use par_onnx::{Body, Graph, Model, TreeNode, Value};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -58,6 +58,9 @@ impl Representative {
         }
     }
 }
+
+/// A feature, a code of it, and the cell that the code stands for within a person's limits.
+pub(crate) type LimitedCode = (usize, Code, String);
 
 /// Why a file is no classifier for a table.
 #[derive(Debug, thiserror::Error)]
@@ -233,7 +236,8 @@ impl GivenClassifier {
         }
     }
 
-    /// The classifier over codes for one person, whose cells have the codes `factual`.
+    /// The classifier over codes for one person, whose cells have the codes `factual`. Where some codes stand for other
+    /// cells than those of their bins, `limited` says so.
     ///
     /// # Errors
     /// When a cell cannot be turned into an input, or is a number that no score can be computed with.
@@ -242,11 +246,16 @@ impl GivenClassifier {
         cells: &[&str],
         factual: &[Code],
         representative: Representative,
+        limited: &[LimitedCode],
     ) -> Result<Box<dyn Classifier + '_>, RowError> {
         let view = self.view();
         Ok(match &self.tables {
-            Tables::Network(tables) => Box::new(tables.of_person(&view, cells, factual, representative)?),
-            Tables::Trees(tables) => Box::new(tables.of_person(&view, cells, factual, representative)?),
+            Tables::Network(tables) => {
+                Box::new(tables.of_person(&view, cells, factual, representative, limited)?)
+            }
+            Tables::Trees(tables) => {
+                Box::new(tables.of_person(&view, cells, factual, representative, limited)?)
+            }
         })
     }
 
@@ -296,6 +305,26 @@ impl View<'_> {
     }
 }
 
+/// What the codes of limited features stand for, a person's own aside.
+pub(crate) fn limited_codes(
+    discretizer: &Discretizer,
+    limits: &Limits,
+    cells: &[&str],
+    factual: &[Code],
+    representative: Representative,
+) -> Vec<LimitedCode> {
+    let mut limited = Vec::new();
+    for feature in limits.features() {
+        let (cell, own) = (cells[feature], factual[feature]);
+        let codes = 0..discretizer.domains()[feature].cardinality() as Code;
+        limited.extend(codes.filter(|code| *code != own).map(|code| {
+            let decoded = discretizer.decode_within(feature, code, own, cell, limits);
+            (feature, code, representative.told(decoded, code < own).text().to_string())
+        }));
+    }
+    limited
+}
+
 /// The lowest, the highest and the median value that a code stands for, as a table writes them.
 fn representatives(discretizer: &Discretizer, feature: usize, code: Code) -> [String; 3] {
     match discretizer.decode(feature, code, UNKNOWN, "") {
@@ -311,7 +340,7 @@ fn representatives(discretizer: &Discretizer, feature: usize, code: Code) -> [St
 #[cfg(test)]
 mod tests {
     use par_circuit::Ball;
-    use par_data::{Batch, DiscretizerConfig, german_credit};
+    use par_data::{Batch, DiscretizerConfig, Permitted, german_credit};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -366,6 +395,19 @@ mod tests {
             self.columns.features.iter().map(|&column| self.batch.cell(row, column)).collect()
         }
 
+        /// None, and some that bins straddle.
+        fn limits(&self) -> [Limits; 2] {
+            let schema = self.discretizer.schema();
+            let between =
+                |name, range| (schema.position(name).expect("a feature"), Permitted::Between(range));
+            let some = [
+                between("Duration", [7.5, 20.0]),
+                between("Credit amount", [1500.0, 3333.0]),
+                between("Age", [f64::NEG_INFINITY, 40.0]),
+            ];
+            [Limits::default(), Limits::new(&self.discretizer, some).expect("limits")]
+        }
+
         /// A row of codes as one person would be told it.
         fn written(
             &self,
@@ -373,10 +415,12 @@ mod tests {
             own: &[Code],
             row: &[Code],
             representative: Representative,
+            limits: &Limits,
         ) -> Vec<String> {
             let write = |feature: usize| {
-                let decoded = self.discretizer.decode(feature, row[feature], own[feature], cells[feature]);
-                representative.told(decoded, row[feature] < own[feature]).text().to_string()
+                let (code, own, cell) = (row[feature], own[feature], cells[feature]);
+                let decoded = self.discretizer.decode_within(feature, code, own, cell, limits);
+                representative.told(decoded, code < own).text().to_string()
             };
             (0..row.len()).map(write).collect()
         }
@@ -387,22 +431,25 @@ mod tests {
         let german = German::new();
         let cardinalities = german.discretizer.cardinalities();
         let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let limits = german.limits();
+        let ways_to_stand = [Representative::Nearest, Representative::Median, Representative::Farthest]
+            .into_iter()
+            .flat_map(|representative| [(representative, &limits[0]), (representative, &limits[1])]);
         for (name, file, inputs) in FILES {
             let given = german.given(file, inputs);
             for person in (0..1000).step_by(97) {
                 let cells = german.cells(person);
                 let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
-                for representative in
-                    [Representative::Nearest, Representative::Median, Representative::Farthest]
-                {
-                    let classifier = given.of_person(&cells, &own, representative).expect("inputs");
+                for (representative, limits) in ways_to_stand.clone() {
+                    let limited = limited_codes(&german.discretizer, limits, &cells, &own, representative);
+                    let classifier = given.of_person(&cells, &own, representative, &limited).expect("inputs");
                     for _ in 0..20 {
                         let mut row = own.clone();
                         for _ in 0..4 {
                             let feature = rng.random_range(0..row.len());
                             row[feature] = rng.random_range(0..cardinalities[feature] as Code);
                         }
-                        let written = german.written(&cells, &own, &row, representative);
+                        let written = german.written(&cells, &own, &row, representative, limits);
                         let written: Vec<&str> = written.iter().map(String::as_str).collect();
                         let (found, expected) =
                             (classifier.log_odds(&row), given.log_odds(&written).expect("inputs"));
@@ -449,7 +496,7 @@ mod tests {
             for person in (0..1000).step_by(111) {
                 let cells = german.cells(person);
                 let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
-                let classifier = given.of_person(&cells, &own, Representative::Nearest).expect("inputs");
+                let classifier = given.of_person(&cells, &own, Representative::Nearest, &[]).expect("inputs");
                 for changes in 0..4 {
                     let mut ball = Ball::new(&cardinalities, own.clone(), changes);
                     let open: Vec<usize> = (0..own.len()).filter(|_| rng.random_bool(0.4)).collect();

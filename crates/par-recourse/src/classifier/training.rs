@@ -1,6 +1,6 @@
 //! From labelled rows to a classifier: cross-entropy, Adam, early stopping.
 
-use par_circuit::Dataset;
+use par_circuit::{Dataset, Stop, Stopped};
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -37,7 +37,7 @@ impl NeuralClassifier {
     /// classifier; of the settings it only bears on `balance`.
     ///
     /// # Errors
-    /// When a setting is out of its range, there are no rows of one class, or the loss diverges.
+    /// When a setting is out of its range, there are no rows of one class, the loss diverges, or it is stopped.
     ///
     /// # Panics
     /// Unless there are as many labels as rows.
@@ -47,6 +47,7 @@ impl NeuralClassifier {
         config: &ClassifierConfig,
         seed: u64,
         progress: &mut dyn FnMut(usize, &Epoch),
+        stop: Stop<'_>,
     ) -> Result<(Self, History), ClassifierError> {
         config.check()?;
         let first = *accepted.first().ok_or(ClassifierError::NoRows)?;
@@ -54,14 +55,14 @@ impl NeuralClassifier {
             return Err(ClassifierError::OneClass { accepted: first });
         }
         let targets: Vec<f32> = accepted.iter().map(|&accepted| f32::from(u8::from(accepted))).collect();
-        Self::train(rows, &targets, config, seed, progress)
+        Self::train(rows, &targets, config, seed, progress, stop)
     }
 
     /// Trains a classifier to give the scores that another one gave the rows, each a probability. All rows weigh the
     /// same, whatever the settings say.
     ///
     /// # Errors
-    /// When a setting is out of its range, there are no rows, or the loss diverges.
+    /// When a setting is out of its range, there are no rows, the loss diverges, or it is stopped.
     ///
     /// # Panics
     /// Unless there are as many targets as rows.
@@ -71,13 +72,14 @@ impl NeuralClassifier {
         config: &ClassifierConfig,
         seed: u64,
         progress: &mut dyn FnMut(usize, &Epoch),
+        stop: Stop<'_>,
     ) -> Result<(Self, History), ClassifierError> {
         let config = ClassifierConfig { balance: Balance::Never, ..config.clone() };
         config.check()?;
         if targets.is_empty() {
             return Err(ClassifierError::NoRows);
         }
-        Self::train(rows, targets, &config, seed, progress)
+        Self::train(rows, targets, &config, seed, progress, stop)
     }
 
     fn train(
@@ -86,6 +88,7 @@ impl NeuralClassifier {
         config: &ClassifierConfig,
         seed: u64,
         progress: &mut dyn FnMut(usize, &Epoch),
+        stop: Stop<'_>,
     ) -> Result<(Self, History), ClassifierError> {
         assert_eq!(rows.len(), targets.len(), "one target a row");
         let accepted: Vec<bool> = targets.iter().map(|target| *target >= 0.5).collect();
@@ -96,12 +99,19 @@ impl NeuralClassifier {
         let (mut best, mut lowest) = (Vec::new(), f64::INFINITY);
         for epoch in 1..=config.epochs {
             training.shuffle(&mut rng);
-            let losses: f64 = training.chunks(config.batch).map(|batch| trainer.step(batch)).sum();
+            let mut losses = 0.0;
+            for batch in training.chunks(config.batch) {
+                stop.check()?;
+                losses += trainer.step(batch);
+            }
             let loss = losses / training.len() as f64;
             if !loss.is_finite() {
                 return Err(ClassifierError::Diverged { epoch, learning_rate: config.learning_rate });
             }
-            let validated = (!validation.is_empty()).then(|| trainer.loss(&validation));
+            let validated = match validation.is_empty() {
+                true => None,
+                false => Some(trainer.loss(&validation, stop)?),
+            };
             history.epochs.push(Epoch { training: loss, validation: validated });
             progress(epoch, &history.epochs[epoch - 1]);
             if validated.is_none_or(|loss| loss < lowest) {
@@ -235,13 +245,14 @@ impl<'a> Trainer<'a> {
     }
 
     /// The mean loss of some rows.
-    fn loss(&mut self, rows: &[usize]) -> f64 {
+    fn loss(&mut self, rows: &[usize], stop: Stop<'_>) -> Result<f64, Stopped> {
         let mut losses = 0.0;
         for batch in rows.chunks(256) {
+            stop.check()?;
             let values = self.forward(batch);
             losses += values.iter().zip(batch).map(|(&value, &row)| self.row_loss(row, value)).sum::<f64>();
         }
-        losses / rows.len() as f64
+        Ok(losses / rows.len() as f64)
     }
 
     /// The cross-entropy of a row with these log-odds, as it weighs in the loss.
@@ -270,7 +281,8 @@ mod tests {
         let targets: Vec<f32> = rows.rows().map(score).collect();
         let config = ClassifierConfig { learning_rate: 1e-2, ..ClassifierConfig::default() };
         let (stand_in, _) =
-            NeuralClassifier::imitate(&rows, &targets, &config, 1, &mut |_, _| {}).expect("a fit");
+            NeuralClassifier::imitate(&rows, &targets, &config, 1, &mut |_, _| {}, Stop::never())
+                .expect("a fit");
         for row in rows.rows() {
             let found = probability(stand_in.log_odds(row));
             assert!((found - f64::from(score(row))).abs() < 0.05, "{row:?} has {found}");
@@ -294,7 +306,8 @@ mod tests {
         config: &ClassifierConfig,
         seed: u64,
     ) -> (NeuralClassifier, History) {
-        NeuralClassifier::fit(rows, accepted, config, seed, &mut |_, _| ()).expect("rows of both classes")
+        NeuralClassifier::fit(rows, accepted, config, seed, &mut |_, _| (), Stop::never())
+            .expect("rows of both classes")
     }
 
     #[test]
@@ -325,7 +338,8 @@ mod tests {
         let mut told = Vec::new();
         let mut progress = |epoch, losses: &Epoch| told.push((epoch, *losses));
         let (classifier, history) =
-            NeuralClassifier::fit(&rows, &accepted, &config, 1, &mut progress).expect("rows of both classes");
+            NeuralClassifier::fit(&rows, &accepted, &config, 1, &mut progress, Stop::never())
+                .expect("rows of both classes");
         assert_eq!(classifier.widths(), [5, 1]);
         assert_eq!(told, (1..).zip(history.epochs).collect::<Vec<_>>());
         assert_eq!((told.len(), history.best), (4, 4));
@@ -348,7 +362,7 @@ mod tests {
     #[test]
     fn rows_of_one_class_teach_nothing() {
         let refused = |rows: &Dataset, accepted: &[bool]| {
-            NeuralClassifier::fit(rows, accepted, &quick(), 1, &mut |_, _| ())
+            NeuralClassifier::fit(rows, accepted, &quick(), 1, &mut |_, _| (), Stop::never())
                 .expect_err("nothing to learn")
                 .to_string()
         };

@@ -76,7 +76,8 @@ impl Person<'_> {
                 (0..self.cells.len()).filter(|&feature| point.row[feature] != factual.codes()[feature]);
             let sentence = |feature: usize| {
                 let (code, own) = (point.row[feature], factual.codes()[feature]);
-                bundle.change(feature, self.cells[feature], own, code, point.representative).sentence()
+                let cell = self.cells[feature];
+                bundle.change(feature, cell, own, code, point.representative, &found.limits).sentence()
             };
             DescribedPoint {
                 changes: point.changes,

@@ -1,14 +1,14 @@
 //! Where the classifier of a fit comes from, and what it says of the training rows.
 
-use par_circuit::{Circuit, Code, Dataset};
+use par_circuit::{Circuit, Code, Dataset, Stop, Stopped};
 use par_data::{Batch, Columns, Discretizer};
 use rayon::prelude::*;
 
-use super::{Part, Recourse, Rows, Stage, is_kept_back};
+use super::{Part, Recourse, Rows, Stage, is_kept_back, reading};
 use crate::classifier::inputs::Inputs;
 use crate::classifier::{
-    Classifier, DeployedClassifier, GivenClassifier, History, NeuralClassifier, Threshold, probability,
-    youden_threshold,
+    Classifier, DeployedClassifier, Epoch, GivenClassifier, History, NeuralClassifier, Threshold,
+    probability, youden_threshold,
 };
 use crate::config::Config;
 use crate::error::Error;
@@ -54,6 +54,7 @@ impl Recourse {
         columns: &Columns,
         open: &impl Fn() -> Result<B, par_data::Error>,
         progress: &mut dyn FnMut(Stage<'_>),
+        stop: Stop<'_>,
     ) -> Result<Judged, Error> {
         let config = &self.config.classifier;
         let threshold = |scores: &[f64]| match config.threshold {
@@ -68,32 +69,39 @@ impl Recourse {
                     config,
                     self.seed(Part::Classifier),
                     &mut |epoch, losses| progress(Stage::Classifier(epoch, losses)),
+                    stop,
                 )?;
                 let threshold = match config.threshold {
                     Threshold::Fixed(threshold) => threshold,
-                    Threshold::Youden => self.youden(columns, open)?,
+                    Threshold::Youden => self.youden(columns, open, stop)?,
                 };
-                let scores = rows.rows.rows().map(|row| probability(network.log_odds(row))).collect();
+                let score = |row: &[Code]| {
+                    stop.check()?;
+                    Ok(probability(network.log_odds(row)))
+                };
+                let scores = rows.rows.rows().map(score).collect::<Result<_, Stopped>>()?;
                 let classifier = DeployedClassifier::Trained(network);
                 Ok(Judged { classifier, scores, threshold, history, agreement: None })
             }
             Supplied::File { file, inputs } => {
                 let inputs = match inputs.needs_rows() {
-                    true => inputs.standardized(&self.schema, columns, open()?)?,
+                    true => {
+                        reading(open()?, stop, |batches| inputs.standardized(&self.schema, columns, batches))?
+                    }
                     false => inputs.clone(),
                 };
                 let given = GivenClassifier::new(file.clone(), inputs, discretizer)?;
-                let scores = given_scores(&given, columns, open()?)?;
+                let scores = given_scores(&given, columns, open()?, stop)?;
                 let (threshold, history) = (threshold(&scores)?, History::default());
                 let classifier = DeployedClassifier::Given(Box::new(given));
                 Ok(Judged { classifier, scores, threshold, history, agreement: None })
             }
             Supplied::Scores { column, position } => {
-                let scores = self.read_scores(column, *position, open)?;
+                let scores = self.read_scores(column, *position, open, stop)?;
                 // Decisions have been made already: between yes and no there is no threshold to choose.
                 let decided = scores.iter().all(|score| *score == 0.0 || *score == 1.0);
                 let threshold = if decided { 0.5 } else { threshold(&scores)? };
-                let agreement = self.imitated(rows, &scores, threshold)?;
+                let agreement = self.imitated(rows, &scores, threshold, stop)?;
                 let targets: Vec<f32> = scores.iter().map(|&score| score as f32).collect();
                 let (network, history) = NeuralClassifier::imitate(
                     &rows.rows,
@@ -101,6 +109,7 @@ impl Recourse {
                     config,
                     self.seed(Part::StandIn),
                     &mut |epoch, losses| progress(Stage::Classifier(epoch, losses)),
+                    stop,
                 )?;
                 let classifier = DeployedClassifier::StandIn { network, column: column.clone() };
                 Ok(Judged { classifier, scores, threshold, history, agreement: Some(agreement) })
@@ -109,14 +118,14 @@ impl Recourse {
     }
 
     /// How often a network decides as scores do on a fifth of the rows, having learned from the others.
-    fn imitated(&self, rows: &Rows, scores: &[f64], threshold: f64) -> Result<Mean, Error> {
+    fn imitated(&self, rows: &Rows, scores: &[f64], threshold: f64, stop: Stop<'_>) -> Result<Mean, Error> {
         let seed = self.seed(Part::StandIn);
         let (kept_back, others): (Vec<usize>, Vec<usize>) =
             (0..scores.len()).partition(|&row| is_kept_back(row as u64, seed));
         let targets: Vec<f32> = others.iter().map(|&row| scores[row] as f32).collect();
         let config = &self.config.classifier;
-        let (network, _) =
-            NeuralClassifier::imitate(&rows.rows.select(&others), &targets, config, seed, &mut |_, _| {})?;
+        let others = rows.rows.select(&others);
+        let (network, _) = NeuralClassifier::imitate(&others, &targets, config, seed, &mut |_, _| {}, stop)?;
         let agrees = |&row: &usize| {
             let decides = probability(network.log_odds(rows.rows.row(row))) >= threshold;
             decides == (scores[row] >= threshold)
@@ -130,6 +139,7 @@ impl Recourse {
         column: &str,
         position: usize,
         open: &impl Fn() -> Result<B, par_data::Error>,
+        stop: Stop<'_>,
     ) -> Result<Vec<f64>, Error> {
         let favourable = self.schema.label().map(|_| self.favourable()).transpose()?;
         let class = |cell: &str| {
@@ -137,8 +147,8 @@ impl Recourse {
             Some(f64::from(u8::from(Some(class) == favourable)))
         };
         let score = |cell: &str| cell.trim().parse().ok().filter(|number: &f64| (0.0..=1.0).contains(number));
-        match scores_by(class, column, position, open()?) {
-            Err(Error::Score { .. }) => scores_by(score, column, position, open()?),
+        match scores_by(class, column, position, open()?, stop) {
+            Err(Error::Score { .. }) => scores_by(score, column, position, open()?, stop),
             classes => classes,
         }
     }
@@ -150,9 +160,11 @@ fn scores_by(
     column: &str,
     position: usize,
     batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
+    stop: Stop<'_>,
 ) -> Result<Vec<f64>, Error> {
     let mut scores = Vec::new();
     for batch in batches {
+        stop.check()?;
         let batch = batch?;
         for row in 0..batch.rows() {
             let found = batch.cell(row, position);
@@ -171,11 +183,13 @@ fn given_scores(
     given: &GivenClassifier,
     columns: &Columns,
     batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
+    stop: Stop<'_>,
 ) -> Result<Vec<f64>, Error> {
     let mut scores = Vec::new();
     for batch in batches {
         let batch = batch?;
         let score = |row: usize| {
+            stop.check()?;
             let cells: Vec<&str> = columns.features.iter().map(|&column| batch.cell(row, column)).collect();
             let place = || batch.place(row);
             match given.log_odds(&cells) {
@@ -200,6 +214,7 @@ pub(super) fn stand_in(
     circuits: [&Circuit; 2],
     threshold: f64,
     progress: &mut dyn FnMut(Stage<'_>),
+    stop: Stop<'_>,
 ) -> Result<StandIn, Error> {
     let seed = super::seed(config, Part::StandIn);
     let [to_learn, to_try] = SAMPLES;
@@ -209,15 +224,18 @@ pub(super) fn stand_in(
         let codes: Vec<Code> = [accepted.codes(), denied.codes()].concat();
         let rows = Dataset::new(circuits[0].cardinalities().to_vec(), codes)?;
         let width = circuits[0].cardinalities().len();
-        let score = |row: &[Code]| probability(typical.log_odds(row)) as f32;
-        let scores: Vec<f32> = rows.codes().par_chunks_exact(width).map(score).collect();
+        let score = |row: &[Code]| {
+            stop.check()?;
+            Ok(probability(typical.log_odds(row)) as f32)
+        };
+        let scores = rows.codes().par_chunks_exact(width).map(score);
+        let scores: Vec<f32> = scores.collect::<Result<_, Stopped>>()?;
         Ok::<_, Error>((rows, scores))
     };
     let (rows, targets) = sample(0..to_learn)?;
+    let mut tell = |epoch: usize, losses: &Epoch| progress(Stage::Classifier(epoch, losses));
     let (network, history) =
-        NeuralClassifier::imitate(&rows, &targets, &config.classifier, seed, &mut |epoch, losses| {
-            progress(Stage::Classifier(epoch, losses));
-        })?;
+        NeuralClassifier::imitate(&rows, &targets, &config.classifier, seed, &mut tell, stop)?;
     let (rows, targets) = sample(to_learn..to_learn + to_try)?;
     let agrees = |(row, &score): (&[Code], &f32)| {
         (probability(network.log_odds(row)) >= threshold) == (f64::from(score) >= threshold)

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use par_circuit::{Code, OPEN};
+use par_circuit::{Code, OPEN, Stop, Stopped};
 use par_data::Mask;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -38,7 +38,8 @@ pub(super) fn examples<'a>(
     shape: &GeneratorShape,
     wanted: usize,
     rng: &mut impl Rng,
-) -> Vec<Example<'a>> {
+    stop: Stop<'_>,
+) -> Result<Vec<Example<'a>>, Stopped> {
     let seeds: [u64; 3] = std::array::from_fn(|_| rng.random());
     let samplers = [training.denied.sampler(), training.accepted.sampler()];
     let limit = (wanted as u64 * DRAWS_AN_EXAMPLE).max(DRAWN_AT_ONCE);
@@ -54,21 +55,22 @@ pub(super) fn examples<'a>(
             .map_init(
                 || (training.accepted.evaluator(), NeighbourSearch::default()),
                 |(evaluator, search), (position, row)| {
+                    stop.check()?;
                     let mut rng = ChaCha8Rng::seed_from_u64(seeds[2]);
                     rng.set_stream(2 * drawn + position as u64);
-                    let mask = denied_mask(training, config, row, &mut rng)?;
+                    let Some(mask) = denied_mask(training, config, row, &mut rng) else { return Ok(None) };
                     let log_likelihood = evaluator.log_prob(mask.factual());
                     let neighbours =
                         training.pool.nearest(mask.factual(), training.pool.neighbours(), search);
-                    Some(Example::new(training, shape, mask, log_likelihood, neighbours))
+                    Ok(Some(Example::new(training, shape, mask, log_likelihood, neighbours)))
                 },
             )
-            .collect();
+            .collect::<Result<_, Stopped>>()?;
         examples.extend(found.into_iter().flatten());
         drawn += DRAWN_AT_ONCE;
     }
     examples.truncate(wanted);
-    examples
+    Ok(examples)
 }
 
 /// The mask of a row under random locks; `None` when it is accepted or cannot change.
@@ -116,11 +118,13 @@ impl<'a> Example<'a> {
 }
 
 /// Asks the teacher about every example.
-pub(super) fn teach(training: &Training, examples: &mut [Example]) {
-    let Some(teacher) = training.teacher else { return };
-    examples.par_iter_mut().for_each_init(teacher, |teacher, example| {
+pub(super) fn teach(training: &Training, examples: &mut [Example], stop: Stop<'_>) -> Result<(), Stopped> {
+    let Some(teacher) = training.teacher else { return Ok(()) };
+    examples.par_iter_mut().try_for_each_init(teacher, |teacher, example| {
+        stop.check()?;
         if let Some(target) = teacher(&example.mask) {
             example.free = free_features(&example.mask, Some(&target));
         }
-    });
+        Ok(())
+    })
 }

@@ -206,7 +206,9 @@ mod tests {
             let classifier = world.classifier(-3.0);
             let circuits = [world.circuit(true), world.circuit(false)];
             let config = PoolConfig { size: 50, neighbours: 4 };
-            let pool = AcceptedPool::sample(&circuits[0], &classifier, 0.5, &config, 1);
+            let pool =
+                AcceptedPool::sample(&circuits[0], &classifier, 0.5, &config, 1, par_circuit::Stop::never());
+            let pool = pool.expect("nobody stops it");
             Self { constraints: Constraints::new(&world.discretizer()), classifier, circuits, pool }
         }
 

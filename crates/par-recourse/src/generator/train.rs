@@ -1,6 +1,6 @@
 //! How a generator learns, from rows that the circuits give and the classifier denies.
 
-use par_circuit::{Circuit, Code, Evaluator};
+use par_circuit::{Circuit, Code, Evaluator, Stop, Stopped};
 use par_data::{Constraints, Mask};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -95,6 +95,9 @@ impl Generator {
     ///
     /// It stays as it was drawn, untrained, when nobody is denied or nobody could change anything.
     ///
+    /// # Errors
+    /// When it is stopped.
+    ///
     /// # Panics
     /// When circuits, classifier, constraints and pool are not of the same features.
     ///
@@ -106,7 +109,8 @@ impl Generator {
         config: &GeneratorConfig,
         seed: u64,
         progress: &mut dyn FnMut(&Progress),
-    ) -> (Self, History) {
+        stop: Stop<'_>,
+    ) -> Result<(Self, History), Stopped> {
         let cardinalities = training.accepted.cardinalities();
         assert_eq!(cardinalities, training.denied.cardinalities(), "one set of features");
         assert_eq!(cardinalities, training.classifier.cardinalities(), "one set of features");
@@ -120,10 +124,10 @@ impl Generator {
         let spare = |examples: usize| (examples / HELD_OUT.1).min(HELD_OUT.0);
         let wanted = config.examples + spare(config.examples);
         let draws = &mut rng(seed, Task::Draw);
-        let mut examples = examples(training, config, &generator.shape, wanted, draws);
+        let mut examples = examples(training, config, &generator.shape, wanted, draws, stop)?;
         let held_out = examples.split_off(examples.len() - spare(examples.len().min(config.examples)));
         if config.loss.teaching > 0.0 {
-            teach(training, &mut examples);
+            teach(training, &mut examples, stop)?;
         }
         let taught = |example: &&Example| example.free.iter().any(|feature| feature.target.is_some());
         let mut history = History {
@@ -133,23 +137,24 @@ impl Generator {
             points: Vec::new(),
         };
         if !examples.is_empty() {
-            generator.descend(training, config, &examples, &held_out, seed, &mut |step, point| {
+            let mut report = |step: usize, point: Option<&Point>| {
                 history.points.extend(point.cloned());
                 progress(&Progress { step, steps: config.steps, point });
-            });
+            };
+            generator.descend(training, config, [&examples, &held_out], seed, &mut report, stop)?;
         }
-        (generator, history)
+        Ok((generator, history))
     }
 
     fn descend(
         &mut self,
         training: &Training,
         config: &GeneratorConfig,
-        examples: &[Example],
-        held_out: &[Example],
+        [examples, held_out]: [&[Example]; 2],
         seed: u64,
         report: &mut dyn FnMut(usize, Option<&Point>),
-    ) {
+        stop: Stop<'_>,
+    ) -> Result<(), Stopped> {
         let mut order: Vec<usize> = (0..examples.len()).collect();
         let mut next = order.len();
         let mut shuffles = rng(seed, Task::Shuffle);
@@ -167,10 +172,12 @@ impl Generator {
             let chosen = &order[next..next + batch];
             next += batch;
             let share = 1.0 / batch as f64;
-            workers.par_iter_mut().zip(chosen.par_chunks(CHUNK)).for_each(|(worker, chosen)| {
+            workers.par_iter_mut().zip(chosen.par_chunks(CHUNK)).try_for_each(|(worker, chosen)| {
+                stop.check()?;
                 let examples: Vec<&Example> = chosen.iter().map(|&example| &examples[example]).collect();
                 worker.differentiate(self, training.classifier, &config.loss, &examples, share);
-            });
+                Ok(())
+            })?;
             gradient.fill(0.0);
             for worker in &workers {
                 gradient.iter_mut().zip(&worker.gradient).for_each(|(sum, slope)| *sum += slope);
@@ -189,6 +196,7 @@ impl Generator {
             });
             report(step, point.as_ref());
         }
+        Ok(())
     }
 
     /// How the most probable legal rows of some factuals do.
@@ -283,7 +291,8 @@ mod tests {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         threads.install(|| {
             let pool_config = PoolConfig { size: 100, neighbours: 5 };
-            let pool = AcceptedPool::sample(&accepted, &classifier, 0.5, &pool_config, 1);
+            let pool = AcceptedPool::sample(&accepted, &classifier, 0.5, &pool_config, 1, Stop::never());
+            let pool = pool.expect("nobody stops it");
             let training = Training {
                 constraints: &constraints,
                 missing: &[true; 8],
@@ -295,8 +304,9 @@ mod tests {
                 teacher: Some(&|| Box::new(teacher)),
             };
             let mut told = Vec::new();
-            let (generator, history) =
-                Generator::train(&training, config, 9, &mut |progress| told.push(progress.step));
+            let mut tell = |progress: &Progress| told.push(progress.step);
+            let trained = Generator::train(&training, config, 9, &mut tell, Stop::never());
+            let (generator, history) = trained.expect("nobody stops it");
             (generator, history, told)
         })
     }

@@ -1,6 +1,6 @@
 //! What every method promises, whoever asks.
 
-use par_recourse::{Answer, Config, LocalSearch, Method, Obstacle, Reason, Recourse, Request, Way};
+use par_recourse::{Answer, Config, LocalSearch, Method, Obstacle, Reason, Recourse, Request, Stop, Way};
 
 use crate::{applicant, applicants, denied, german, quick};
 
@@ -48,7 +48,7 @@ fn a_proposal_is_legal_the_same_twice_and_what_generate_offers_if_it_is_accepted
     config.answers.proposals = 1;
     config.answers.budget = 1000;
     config.generator.loss.validity = 1.0;
-    let bundle = german().with_config(config, &mut |_| {}).expect("a fit");
+    let bundle = german().with_config(config, &mut |_| {}, Stop::never()).expect("a fit");
     let mut solver = bundle.solver();
     let (mut accepted, mut denied_again) = (0, 0);
     for cells in denied(60) {
@@ -152,7 +152,7 @@ fn with_everything_locked_the_smallest_set_of_locks_is_named() {
             .iter()
             .map(|obstacle| match obstacle {
                 Obstacle::Lock(feature) => Some(*feature),
-                Obstacle::Schema(_) => None,
+                Obstacle::Limit(_) | Obstacle::Schema(_) => None,
             })
             .collect::<Option<Vec<usize>>>()
         else {

@@ -1,6 +1,6 @@
 //! The file between training and answering.
 
-use par_recourse::{Answer, Bundle, BundleError};
+use par_recourse::{Answer, Bundle, BundleError, Stop};
 
 use crate::{applicants, denied, german};
 
@@ -97,7 +97,7 @@ fn no_training_row_is_inside() {
         .filter(|feature| feature.immutable)
         .map(|feature| feature.name.as_str())
         .collect();
-    let again = bundle.refit(&immutable, &mut |_| {}).expect("a refit");
+    let again = bundle.refit(&immutable, &mut |_| {}, Stop::never()).expect("a refit");
     assert_eq!(again.pool(), bundle.pool());
     assert_eq!(again.generator(), bundle.generator());
 

@@ -2,7 +2,7 @@
 
 use par_data::german_credit;
 use par_recourse::classifier::Threshold;
-use par_recourse::{Answer, Config, Recourse, Request};
+use par_recourse::{Answer, Config, Recourse, Request, Stop};
 
 use crate::{fit, german, quick};
 
@@ -133,13 +133,14 @@ fn the_same_seed_makes_the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn a_bundle_can_be_fitted_anew_for_other_immutable_features_without_data() {
     let bundle = german();
-    let other = bundle.refit(&["Duration", "Purpose"], &mut |_| {}).expect("a refit");
+    let other = bundle.refit(&["Duration", "Purpose"], &mut |_| {}, Stop::never()).expect("a refit");
     let locked = ["Duration", "Purpose"].map(|name| bundle.schema().position(name).expect("a feature"));
     for cells in crate::denied(20) {
         let answer = other.solver().answer(&cells, &Request::default()).expect("its own row");
         let changes = answer.ways().iter().flat_map(|way| &way.changes);
         assert!(changes.into_iter().all(|change| !locked.contains(&change.feature)));
     }
-    let error = bundle.refit(&["Durration"], &mut |_| {}).expect_err("no such feature").to_string();
+    let error =
+        bundle.refit(&["Durration"], &mut |_| {}, Stop::never()).expect_err("no such feature").to_string();
     assert!(error.contains("did you mean `Duration`?"), "{error}");
 }

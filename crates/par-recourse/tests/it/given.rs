@@ -7,7 +7,7 @@ use par_data::{Decoded, german_credit};
 use par_recourse::classifier::inputs::Inputs;
 use par_recourse::classifier::{DeployedClassifier, GivenError, file_hash};
 use par_recourse::config::Density;
-use par_recourse::{Answer, Bundle, Config, Error, Method, Recourse, Request, RowError};
+use par_recourse::{Answer, Bundle, Config, Error, Method, Recourse, Request, RowError, Stop};
 
 use crate::{applicant, applicants, fitting, quick, table};
 
@@ -16,7 +16,7 @@ fn fixture(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/given").join(name)
 }
 
-fn classifier(name: &str) -> (Vec<u8>, Inputs) {
+pub(crate) fn classifier(name: &str) -> (Vec<u8>, Inputs) {
     let inputs = std::fs::read_to_string(fixture(&format!("{name}.toml"))).expect("inputs");
     let file = std::fs::read(fixture(&format!("{name}.onnx"))).expect("a classifier");
     (file, Inputs::parse(&inputs).expect("inputs"))
@@ -29,13 +29,13 @@ fn fitted(name: &str, config: Config) -> Result<Bundle, Error> {
 }
 
 /// German Credit with classifiers that scikit-learn trained: two networks, and boosted trees.
-fn bundles() -> &'static [Bundle; 3] {
+pub(crate) fn bundles() -> &'static [Bundle; 3] {
     static BUNDLES: OnceLock<[Bundle; 3]> = OnceLock::new();
     BUNDLES.get_or_init(|| ["network", "flat", "boosting"].map(|name| fitted(name, quick()).expect("a fit")))
 }
 
 /// The first people whom a bundle denies.
-fn denied(bundle: &Bundle, count: usize) -> impl Iterator<Item = Vec<&'static str>> {
+pub(crate) fn denied(bundle: &Bundle, count: usize) -> impl Iterator<Item = Vec<&'static str>> {
     let is_denied = |cells: &Vec<&str>| bundle.score(cells).expect("its own row") < bundle.threshold();
     (0..applicants().1.rows()).map(applicant).filter(is_denied).take(count)
 }
@@ -107,7 +107,7 @@ fn a_bundle_carries_its_classifier_and_answers_the_same_when_it_is_read_again() 
         for cells in denied(bundle, 10) {
             assert_eq!(again.recourse(&cells), bundle.recourse(&cells));
         }
-        let refitted = again.refit(&["Age"], &mut |_| {}).expect("made without data");
+        let refitted = again.refit(&["Age"], &mut |_| {}, Stop::never()).expect("made without data");
         assert_eq!(refitted.classifier().hash(), bundle.classifier().hash());
     }
 }
@@ -146,7 +146,7 @@ fn another_classifier_answers_if_it_is_put_in_place() {
     assert!(found > 15, "{found}");
 
     // A generator needs gradients, so that a network has to stand in for the trees first.
-    let refitted = other.refit(&["Age"], &mut |_| {}).expect("made without data");
+    let refitted = other.refit(&["Age"], &mut |_| {}, Stop::never()).expect("made without data");
     assert!(refitted.card().agreement.is_some() && refitted.classifier().network().is_some());
 }
 

@@ -4,7 +4,9 @@ mod answers;
 mod bundle;
 mod fitting;
 mod given;
+mod limits;
 mod measures;
+mod stopping;
 
 use std::io::Cursor;
 use std::sync::OnceLock;

@@ -9,7 +9,7 @@ use par_data::{CellError, Discretizer};
 use par_onnx::{Dense, Layers};
 
 use super::super::{Classifier, NeuralClassifier, bounds};
-use super::{Representative, View, representatives};
+use super::{LimitedCode, Representative, View, representatives};
 use crate::error::RowError;
 use crate::network::Network;
 
@@ -81,6 +81,7 @@ impl NetworkTables {
         cells: &[&str],
         factual: &[Code],
         representative: Representative,
+        limited: &[LimitedCode],
     ) -> Result<NeuralClassifier, RowError> {
         let sides = representative.sides(&self.lowest, &self.highest);
         let width = self.weights.biases.len();
@@ -101,6 +102,12 @@ impl NetworkTables {
                 codes[place + width..end].copy_from_slice(&above[place + width..end]);
             }
             codes[place..place + width].iter_mut().zip(own_sums).for_each(|(to, sum)| *to = sum);
+        }
+        for (feature, code, cell) in limited {
+            let with = sums(view, &self.weights, *feature, &view.numbers(*feature, cell)?);
+            let place = (self.typical.offsets[*feature] + usize::from(*code)) * width;
+            let sums = difference(&with, &self.missing[*feature]);
+            codes[place..place + width].iter_mut().zip(sums).for_each(|(to, sum)| *to = sum);
         }
         let classifier = self.typical.over(self.typical.cardinalities().to_vec(), codes, biases);
         if classifier.is_finite() { Ok(classifier) } else { Err(RowError::NoScore { found: f64::INFINITY }) }

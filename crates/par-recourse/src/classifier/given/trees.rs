@@ -6,7 +6,7 @@ use par_onnx::Trees;
 
 use super::super::NeuralClassifier;
 use super::super::trees::{Ensemble, Table, TreeClassifier};
-use super::{Representative, View, representatives};
+use super::{LimitedCode, Representative, View, representatives};
 use crate::error::RowError;
 
 /// An ensemble, and what its sources are when bins stand for their lowest, highest and median values.
@@ -52,6 +52,7 @@ impl TreeTables {
         cells: &[&str],
         factual: &[Code],
         representative: Representative,
+        limited: &[LimitedCode],
     ) -> Result<TreeClassifier<'_>, RowError> {
         let mut table = self.median.clone();
         for (feature, (&own, cell)) in factual.iter().zip(cells).enumerate() {
@@ -59,6 +60,9 @@ impl TreeTables {
                 table.take_around(feature, own, below, above);
             }
             table.set(feature, own, &view.numbers(feature, cell)?);
+        }
+        for (feature, code, cell) in limited {
+            table.set(*feature, *code, &view.numbers(*feature, cell)?);
         }
         Ok(TreeClassifier::new(&self.ensemble, table, None))
     }

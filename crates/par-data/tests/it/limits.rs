@@ -1,0 +1,191 @@
+use par_data::discretizer::Interval;
+use par_data::{
+    Code, Constraints, Decoded, Discretizer, DiscretizerConfig, LimitError, Limits, Permitted, Schema,
+};
+use proptest::prelude::*;
+
+use crate::{fit, fit_with, message, schema, table};
+
+/// One feature `x` of this kind, with these further lines.
+fn one(kind: &str, rest: &str) -> Schema {
+    schema(&format!("[[feature]]\nname = \"x\"\nkind = \"{kind}\"\n{rest}\n"))
+}
+
+fn column(cells: impl IntoIterator<Item = impl ToString>) -> String {
+    cells.into_iter().fold("x\n".to_string(), |text, cell| text + &cell.to_string() + "\n")
+}
+
+fn among(values: &[&str]) -> Permitted {
+    Permitted::Among(values.iter().map(ToString::to_string).collect())
+}
+
+fn limited(discretizer: &Discretizer, to: Permitted) -> Result<Limits, LimitError> {
+    Limits::new(discretizer, [(0, to)])
+}
+
+/// The codes that somebody with code 0 may have.
+fn codes(discretizer: &Discretizer, to: Permitted) -> Vec<Code> {
+    let limits = limited(discretizer, to).expect("a limit");
+    Constraints::new(discretizer).mask_within(&[0], &[], &limits).codes(0).collect()
+}
+
+/// The interval, and the texts of its lowest, highest and nearest number and its median, for somebody with code 0.
+fn decoded(discretizer: &Discretizer, code: Code, to: Permitted) -> (Interval, [String; 4]) {
+    let limits = limited(discretizer, to).expect("a limit");
+    match discretizer.decode_within(0, code, 0, "0", &limits) {
+        Decoded::Interval { interval, lowest, highest, nearest, median } => {
+            (interval, [lowest, highest, nearest, median].map(|number| number.text))
+        }
+        other => panic!("expected an interval, found {other:?}"),
+    }
+}
+
+/// Four bins with edges 0, 25, 50, 75 and 100.
+fn quarters(rest: &str) -> Discretizer {
+    fit(&one("discrete", &format!("bins = 4\n{rest}")), table(&column(0..=100))).expect("a fit")
+}
+
+#[test]
+fn a_bin_is_legal_when_it_meets_the_limit_and_ones_own_always_is() {
+    let discretizer = quarters("");
+    let between = |lowest, highest| codes(&discretizer, Permitted::Between([lowest, highest]));
+    assert_eq!(between(30.0, 60.0), [0, 1, 2]);
+    assert_eq!(between(30.0, 75.0), [0, 1, 2, 3], "75 opens the last bin");
+    assert_eq!(between(60.0, f64::INFINITY), [0, 2, 3]);
+    assert_eq!(between(f64::NEG_INFINITY, 49.0), [0, 1]);
+    assert_eq!(between(150.0, 200.0), [0], "a limit takes away and adds nothing");
+    assert_eq!(codes(&discretizer, among(&["30", "80", "7000"])), [0, 1, 3]);
+}
+
+#[test]
+fn single_numbers_and_categories_are_legal_when_they_are_within() {
+    let numbers = fit(&one("discrete", ""), table("x\n1\n2\n4\n8\n")).expect("a fit");
+    assert_eq!(codes(&numbers, Permitted::Between([2.0, 5.0])), [0, 1, 2]);
+    assert_eq!(codes(&numbers, among(&["8.0", "3"])), [0, 3]);
+    let words =
+        fit(&one("ordinal", "values = [\"low\", \"2\", \"high\"]"), table("x\nlow\n")).expect("a fit");
+    assert_eq!(codes(&words, among(&[" high"])), [0, 2]);
+    assert_eq!(codes(&words, among(&["2.0", "low"])), [0, 1]);
+}
+
+#[test]
+fn a_bin_that_straddles_a_limit_is_entered_within_it() {
+    let discretizer = quarters("");
+    let (interval, numbers) = decoded(&discretizer, 1, Permitted::Between([30.0, 40.0]));
+    assert_eq!(interval, Interval { low: 30.0, high: 40.0, closed: true });
+    assert_eq!(numbers, ["30", "40", "30", "37"]);
+    let (interval, numbers) = decoded(&discretizer, 1, Permitted::Between([40.0, 90.0]));
+    assert_eq!(interval, Interval { low: 40.0, high: 50.0, closed: false });
+    assert_eq!(numbers, ["40", "49", "40", "40"], "the median too");
+    let (_, numbers) = decoded(&discretizer, 3, Permitted::Between([f64::NEG_INFINITY, 75.0]));
+    assert_eq!(numbers, ["75"; 4]);
+    let (_, numbers) = decoded(&discretizer, 3, Permitted::Between([0.0, 1e9]));
+    assert_eq!(numbers, ["75", "100", "75", "87"], "a limit beyond the bins widens none");
+    let (_, numbers) = decoded(&discretizer, 2, among(&["55", "12", "60"]));
+    assert_eq!(numbers, ["55", "60", "55", "60"]);
+}
+
+#[test]
+fn limits_meet_bounds_and_allowed_values() {
+    let bounded = quarters("bounds = [10, 200]");
+    let (_, numbers) = decoded(&bounded, 3, Permitted::Between([150.0, 300.0]));
+    assert_eq!(numbers, ["150", "200", "150", "150"], "the last bin reaches to the upper bound");
+    let allowed = quarters("allowed = [30, 45, 60]");
+    assert_eq!(codes(&allowed, Permitted::Between([50.0, 59.0])), [0], "60 alone is allowed there");
+    let (_, numbers) = decoded(&allowed, 1, Permitted::Between([31.0, 60.0]));
+    assert_eq!(numbers, ["45"; 4]);
+    assert_eq!(codes(&allowed, among(&["31", "60"])), [0, 2]);
+}
+
+#[test]
+fn a_limited_cause_keeps_its_effect_from_rising() {
+    let text = "[[feature]]\nname = \"x\"\nkind = \"discrete\"\n[[feature]]\nname = \"y\"\nkind = \"discrete\"\n\
+                [[rule]]\nif_increases = \"x\"\nmust_increase = \"y\"\n";
+    let discretizer = fit(&schema(text), table("x,y\n0,0\n1,1\n2,2\n")).expect("a fit");
+    let constraints = Constraints::new(&discretizer);
+    let limits = Limits::new(&discretizer, [(1, Permitted::Between([0.0, 1.0]))]).expect("a limit");
+    let mask = constraints.mask_within(&[1, 1], &[], &limits);
+    assert_eq!(mask.codes(0).collect::<Vec<_>>(), [0, 1]);
+    let mask = constraints.mask_within(&[1, 1], &[], &limits.without(&[1]));
+    assert_eq!(mask.codes(0).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn a_limit_that_means_nothing_is_refused() {
+    let numbers = quarters("");
+    assert_eq!(
+        message(limited(&numbers, Permitted::Between([24.0, 6.0]))),
+        "`x`: there is no number from 24 to 6\nhint: the lower end comes first"
+    );
+    for end in [f64::NAN, f64::NEG_INFINITY] {
+        assert!(limited(&numbers, Permitted::Between([f64::NEG_INFINITY, end])).is_err());
+    }
+    assert_eq!(
+        message(limited(&numbers, among(&["6", "many"]))),
+        "`x`: expected a finite number, found `many`"
+    );
+    assert_eq!(
+        message(limited(&numbers, among(&[]))),
+        "`x`: the list of values is empty\nhint: lock the feature if it must not change"
+    );
+    let to = || Permitted::Between([1.0, 2.0]);
+    assert_eq!(
+        message(Limits::new(&numbers, [(0, to()), (0, to())])),
+        "`x` is limited twice\nhint: put what it may move to into one limit"
+    );
+    let words = fit(&one("nominal", "values = [\"own\", \"rent\"]"), table("x\nown\n")).expect("a fit");
+    assert_eq!(message(limited(&words, among(&["rnt"]))), "`x`: no category `rnt`, did you mean `rent`?");
+    assert_eq!(
+        message(limited(&words, to())),
+        "`x` holds categories, expected a list of them, found a range\nhint: there are `own`, `rent`"
+    );
+}
+
+proptest! {
+    #[test]
+    fn whatever_a_limited_mask_allows_is_told_within_the_limit_and_encodes_to_its_code(
+        values in prop::collection::vec(-5_000i64..5_000, 2..100),
+        decimals in 0u32..4,
+        bins in 2usize..8,
+        bounds in prop::option::of((-60.0f64..0.0, 0.0f64..60.0)),
+        ends in (-80.0f64..80.0, -80.0f64..80.0),
+        raw in -80.0f64..80.0,
+    ) {
+        let scale = 10f64.powi(decimals as i32);
+        let rest = bounds.map_or(String::new(), |(low, high)| format!("bounds = [{low:?}, {high:?}]"));
+        let config = DiscretizerConfig { bins, max_values: 1 };
+        let numbers = table(&column(values.iter().map(|value| *value as f64 / scale)));
+        let discretizer = fit_with(&one("continuous", &rest), numbers, &config).expect("a fit");
+        let (lowest, highest) = (ends.0.min(ends.1), ends.0.max(ends.1));
+        let limits = limited(&discretizer, Permitted::Between([lowest, highest])).expect("a limit");
+        let raw = raw.to_string();
+        let code_of = |cell: &str| discretizer.encode_row(&[cell]).expect("a code").codes()[0];
+        let factual = code_of(&raw);
+        let constraints = Constraints::new(&discretizer);
+        let without = constraints.mask(&[factual], &[]);
+        let mask = constraints.mask_within(&[factual], &[], &limits);
+        prop_assert!(mask.allows(0, factual));
+        for code in (0..discretizer.cardinalities()[0] as Code).filter(|code| *code != factual) {
+            let whole = match discretizer.decode(0, code, factual, &raw) {
+                Decoded::Interval { interval, .. } => interval,
+                other => panic!("expected an interval, found {other:?}"),
+            };
+            if !mask.allows(0, code) {
+                let meets = whole.low <= highest && (lowest < whole.high || whole.contains(lowest));
+                prop_assert!(!(without.allows(0, code) && meets), "{whole:?} meets the limit");
+                continue;
+            }
+            prop_assert!(without.allows(0, code), "a limit adds nothing");
+            let told = discretizer.decode_within(0, code, factual, &raw, &limits);
+            let Decoded::Interval { interval, lowest: first, highest: last, nearest, median } = told else {
+                panic!("expected an interval, found {told:?}")
+            };
+            prop_assert!(lowest <= interval.low && interval.high <= highest);
+            for number in [&first, &last, &nearest, &median] {
+                prop_assert!((lowest..=highest).contains(&number.value), "{number:?} is outside");
+                prop_assert!(interval.contains(number.value) && whole.contains(number.value));
+                prop_assert_eq!(code_of(&number.text), code);
+            }
+        }
+    }
+}

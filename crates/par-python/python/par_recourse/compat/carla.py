@@ -1,0 +1,297 @@
+"""PAR as a recourse method of CARLA, for its benchmarks.
+
+```python
+from par_recourse.compat.carla import RecourseMethod
+
+method = RecourseMethod(mlmodel, {"method": "exact", "budget": 3})
+counterfactuals = method.get_counterfactuals(factuals)
+```
+
+CARLA itself is not needed: whatever has the attributes of its models will do. The contract is CARLA's:
+
+- Rows go in and come out in the space of `mlmodel.data.df`, scaled and one-hot encoded as that is.
+- The answer has the index of the factuals and the columns of `mlmodel.feature_input_order`.
+- A row without a recourse is NaN throughout. One that is accepted already is answered by itself.
+- Class 1 is the one that people want.
+
+What holds of every answer:
+
+- The model itself was asked: it gives class 1, with at least the `threshold`.
+- What `mlmodel.data.immutables` names, or `lock`, is as it was; of an encoded category all columns.
+- A category stays one. Columns `c_…` of a `c` in `mlmodel.data.categorical` are taken for the encoding of one feature
+  if no row of the table has two ones in them. An answer then has one 1 there; or none, if rows of the table have none,
+  because the encoder dropped a column. Where rows have two ones, or other numbers than 0 and 1, the columns are
+  features of their own, of which nothing is promised together.
+- A column whose rows are 0 or 1 stays 0 or 1.
+
+Numbers move to where the table has numbers, within the lowest and the highest. The search goes by an imitation of the
+model, so that "no recourse" is not proved, also by the method ``"exact"``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Mapping
+
+from ..errors import ClassifierError, DataError, SettingError
+from ..estimator import Recourse
+from .lines import stricter, unsettled, ways
+
+__all__ = ["RecourseMethod"]
+
+_OPTIONAL = "_optional_"
+"""CARLA's word for a setting that may be left out."""
+
+_NONE = "none of them"
+"""The category of a row that has zeros in all columns of a feature."""
+
+
+class RecourseMethod:
+    """Finds recourse for the factuals of a CARLA benchmark. Nothing is fitted before the first question, or `fit`.
+
+    Parameters
+    ----------
+    mlmodel:
+        What has `data` (with `df`, `target`, `continuous`, `categorical` and `immutables`), `feature_input_order`, and
+        `predict_proba` or `predict`, as CARLA's `MLModel`.
+    hyperparams:
+        `method`, `budget`, `lock` and `limit` as in `Recourse.recourse`; `threshold`, `bins`, `price`, `density`,
+        `config`, `random_state` and `progress` as in `Recourse`. Features go by their names in `mlmodel.data`, where an
+        encoded category is one, whose values are its columns. What is not given is as in `DEFAULTS`. A key that
+        is none of them is refused.
+    """
+
+    DEFAULTS: dict[str, Any] = {
+        "method": "refine",
+        "budget": _OPTIONAL,
+        "lock": [],
+        "limit": {},
+        "threshold": 0.5,
+        "bins": _OPTIONAL,
+        "price": _OPTIONAL,
+        "density": _OPTIONAL,
+        "config": _OPTIONAL,
+        "random_state": 0,
+        "progress": _OPTIONAL,
+    }
+
+    def __init__(self, mlmodel: Any, hyperparams: Mapping[str, Any] | None = None) -> None:
+        self._mlmodel = mlmodel
+        self.hyperparams = self.merge_default_parameters(hyperparams, self.DEFAULTS)
+        self._fitted: dict[float, Recourse] = {}
+        self._encoding = _Encoding.of(mlmodel)
+
+    @staticmethod
+    def merge_default_parameters(hyperparams: Mapping[str, Any] | None, default: Mapping[str, Any]) -> dict[str, Any]:
+        """The settings that were given, and the defaults of all others.
+
+        A default of ``"_optional_"`` is `None`, and one of `None` has to be given, as CARLA has it. Here a key that has
+        no default is an error, and not forgotten.
+        """
+        told = dict(hyperparams or {})
+        unknown = [key for key in told if key not in default]
+        if unknown:
+            raise SettingError(f"hyperparams: there is no `{unknown[0]}`, expected one of {', '.join(default)}")
+        for key, value in default.items():
+            if value is None and told.get(key) is None:
+                raise SettingError(f"hyperparams: `{key}` has no default\nhint: pass it and its value in hyperparams")
+        return {key: told.get(key, None if value == _OPTIONAL else value) for key, value in default.items()}
+
+    def fit(self) -> RecourseMethod:
+        """Learns from the table of the model."""
+        self._recourse(self.hyperparams["threshold"])
+        return self
+
+    def _recourse(self, threshold: float) -> Recourse:
+        """What leads to class 1 with a probability; fitted when it is first asked for."""
+        if threshold not in self._fitted:
+            self._fitted[threshold] = self._learned(threshold)
+        return self._fitted[threshold]
+
+    def _learned(self, threshold: float) -> Recourse:
+        encoding, data = self._encoding, self._mlmodel.data
+        names = ("bins", "price", "density", "config", "random_state", "progress")
+        table = encoding.decoded(data.df)
+        table[data.target] = data.df[data.target].astype(int)
+        return Recourse(
+            encoding.schema(data.target),
+            classifier=_Scorer(self._mlmodel, encoding),
+            favourable="1",
+            threshold=threshold,
+            immutable=encoding.features_of(data.immutables, "immutables"),
+            **{name: self.hyperparams[name] for name in names},
+        ).fit(table)
+
+    def get_counterfactuals(self, factuals: Any) -> Any:
+        """A row for every row of `factuals`, NaN where there is no recourse."""
+        import numpy
+
+        order, threshold = list(self._mlmodel.feature_input_order), self.hyperparams["threshold"]
+        lacking = [name for name in order if name not in factuals.columns]
+        if lacking:
+            raise DataError(f"factuals: there is no column `{lacking[0]}`")
+        rows = factuals[order].reset_index(drop=True).astype(float)
+        self._encoding.check(rows)
+        answers = rows.copy()
+        if len(rows) > 0:
+            denied = rows[_scores(self._mlmodel, rows) < threshold]
+            answers.loc[denied.index] = numpy.nan
+            again = denied.index.tolist()
+            for wanted in (threshold, stricter(threshold)):
+                if again:
+                    found, again = self._answered(denied.loc[again], wanted)
+                    answers.loc[found.index] = found
+        return answers.set_axis(factuals.index, axis=0)
+
+    def _answered(self, rows: Any, wanted: float) -> tuple[Any, list[int]]:
+        """The ways of denied rows, encoded, by the index of the row, and the rows to ask about again."""
+        encoding, told, recourse = self._encoding, self.hyperparams, self._recourse(wanted)
+        limits = {
+            feature: values for name, values in told["limit"].items() for feature in encoding.features_of(name, "limit")
+        }
+        lines = recourse.recourse(
+            encoding.decoded(rows),
+            lock=encoding.features_of(told["lock"], "lock"),
+            limit=limits,
+            method=told["method"],
+            budget=told["budget"],
+        )
+        found = encoding.encoded(ways(recourse, lines, "factuals"), rows)
+        if len(found) > 0:
+            found = found[_scores(self._mlmodel, found) >= told["threshold"]]
+        return found, unsettled(lines)
+
+
+@dataclass(frozen=True)
+class _Encoding:
+    """How the columns of a model stand for features."""
+
+    order: list[str]
+    """The columns, as the model takes them."""
+    numbers: list[str]
+    """Columns that are features with numbers."""
+    flags: list[str]
+    """Columns that are features of their own, and hold 0 or 1."""
+    groups: dict[str, list[str]]
+    """Features that are encoded by several columns."""
+    partial: list[str]
+    """Those of them of which a row may have all zeros."""
+    names: dict[str, list[str]]
+    """What the data calls a feature, where that is not its name: the features it means."""
+
+    @staticmethod
+    def of(mlmodel: Any) -> _Encoding:
+        data, order = mlmodel.data, list(mlmodel.feature_input_order)
+        lacking = [name for name in order if name not in data.df.columns]
+        if lacking:
+            raise DataError(f"mlmodel.data.df: there is no column `{lacking[0]}`, which feature_input_order names")
+        table = data.df[order].astype(float)
+        is_flag = {name: bool(table[name].isin([0.0, 1.0]).all()) for name in order}
+        owner = {name: _owner(name, list(data.categorical)) for name in order if name not in data.continuous}
+        groups: dict[str, list[str]] = {}
+        names: dict[str, list[str]] = {}
+        partial = []
+        for category in data.categorical:
+            columns = [name for name in order if owner.get(name) == category]
+            ones = table[columns].sum(axis=1)
+            if len(columns) > 1 and all(is_flag[name] for name in columns) and bool((ones <= 1).all()):
+                groups[category] = columns
+                if bool((ones == 0).any()):
+                    partial.append(category)
+            else:
+                names[category] = columns
+        grouped = {name for columns in groups.values() for name in columns}
+        alone = [name for name in order if name not in grouped]
+        flags = [name for name in alone if name not in data.continuous and is_flag[name]]
+        return _Encoding(order, [name for name in alone if name not in flags], flags, groups, partial, names)
+
+    def features_of(self, told: Any, what: str) -> list[str]:
+        """The features that some names of the data, or of columns, mean."""
+        columns = {name: group for group, names in self.groups.items() for name in names}
+        features: list[str] = []
+        for name in [told] if isinstance(told, str) else told or []:
+            if name in self.numbers or name in self.flags or name in self.groups:
+                features.append(name)
+            elif name in self.names:
+                features.extend(self.names[name])
+            elif name in columns:
+                features.append(columns[name])
+            else:
+                known = [*self.numbers, *self.flags, *self.groups]
+                raise SettingError(f"{what}: there is no feature `{name}`, expected one of {', '.join(known)}")
+        return list(dict.fromkeys(features))
+
+    def check(self, rows: Any) -> None:
+        """Refuses rows that no feature stands behind."""
+        for columns in [*([name] for name in self.flags), *self.groups.values()]:
+            is_known = rows[columns].isin([0, 1]).all(axis=1) & (rows[columns].sum(axis=1) <= 1)
+            if not is_known.all():
+                row = is_known.to_numpy().argmin()
+                found = rows[columns].iloc[row].tolist()
+                raise DataError(f"factuals: row {row}: expected at most one 1 and zeros in {columns}, found {found}")
+
+    def schema(self, target: str) -> dict[str, Any]:
+        """What the features are."""
+        features: list[dict[str, Any]] = [{"name": name, "kind": "continuous"} for name in self.numbers]
+        features += [{"name": name, "kind": "nominal", "values": ["0", "1"]} for name in self.flags]
+        for name, columns in self.groups.items():
+            values = [*columns, _NONE] if name in self.partial else columns
+            features.append({"name": name, "kind": "nominal", "values": values})
+        label = {"column": target, "classes": ["0", "1"], "favourable": "1"}
+        return {"missing_text": [], "label": label, "feature": features}
+
+    def decoded(self, rows: Any) -> Any:
+        """Rows with a column for every feature."""
+        import pandas
+
+        columns: dict[str, Any] = {name: rows[name].astype(float) for name in self.numbers}
+        for name in self.flags:
+            columns[name] = rows[name].round().astype(int)
+        for name, group in self.groups.items():
+            values = rows[group].astype(float)
+            columns[name] = values.idxmax(axis=1).astype(object).where(values.max(axis=1) > 0, _NONE)
+        return pandas.DataFrame(columns, index=rows.index)
+
+    def encoded(self, found: Any, rows: Any) -> Any:
+        """What `decoded` undid; the numbers of features that did not change are those of `rows`."""
+        own = rows.loc[found.index]
+        encoded = own[self.order].astype(float)
+        for name in [*self.numbers, *self.flags]:
+            encoded[name] = found[name].astype(float)
+        for name, group in self.groups.items():
+            for column in group:
+                encoded[column] = (found[name] == column).astype(float)
+        return encoded
+
+
+@dataclass(frozen=True)
+class _Scorer:
+    """The probability of class 1, as `Recourse` takes a classifier."""
+
+    mlmodel: Any
+    encoding: _Encoding
+
+    def __call__(self, frame: Any) -> Any:
+        import pandas
+
+        empty = pandas.DataFrame(0.0, index=frame.index, columns=self.encoding.order)
+        return _scores(self.mlmodel, self.encoding.encoded(frame, empty))
+
+
+def _scores(mlmodel: Any, rows: Any) -> Any:
+    import numpy
+
+    if hasattr(mlmodel, "predict_proba"):
+        scores = numpy.asarray(mlmodel.predict_proba(rows), dtype=float)
+        scores = scores[:, 1] if scores.ndim == 2 and scores.shape[1] == 2 else scores
+    else:
+        scores = numpy.asarray(mlmodel.predict(rows), dtype=float)
+    if scores.size != len(rows):
+        raise ClassifierError(f"mlmodel: expected a probability for each of {len(rows)} rows, found {scores.shape}")
+    return scores.reshape(-1)
+
+
+def _owner(column: str, categorical: list[str]) -> str | None:
+    """The category that a column encodes: the longest name that it begins with."""
+    owners = [name for name in categorical if column == name or column.startswith(f"{name}_")]
+    return max(owners, key=len, default=None)

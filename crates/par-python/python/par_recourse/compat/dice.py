@@ -1,0 +1,462 @@
+"""DiCE's names, answered by PAR: change the import, keep the script.
+
+```python
+from par_recourse.compat import dice as dice_ml
+
+d = dice_ml.Data(dataframe=train, continuous_features=["age", "hours"], outcome_name="income")
+m = dice_ml.Model(model=pipeline, backend="sklearn")
+exp = dice_ml.Dice(d, m, method="random")
+found = exp.generate_counterfactuals(queries, total_CFs=4, desired_class="opposite", features_to_vary=["hours"])
+found.visualize_as_dataframe(show_only_changes=True)
+```
+
+Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on tables. What differs:
+
+- Every counterfactual is one that the model itself was asked about: it gives it the desired class, with at least the
+  probability of `stopping_threshold`. None changes a feature outside `features_to_vary`, or moves one outside
+  `permitted_range`.
+- They are the likeliest rows of the desired class that need few changes, not random ones. Each leaves out a
+  change of every one before it, so that fewer than `total_CFs` come where there are no more different ways.
+- The same question has the same answer, every time. `random_seed` is taken and does nothing, and so do the options of
+  DiCE's searches: `sample_size`, `limit_steps_ls`, `proximity_weight`, `sparsity_weight`, `diversity_weight`,
+  `categorical_penalty`, `algorithm`, `initialization`, `yloss_type`, `diversity_loss_type`, `feature_weights`,
+  `maxiterations`, `thresh`, `posthoc_sparsity_param` and `posthoc_sparsity_algorithm`. All methods take all of them.
+  Any other keyword is a TypeError, also of `Data`.
+- `method` may be ``"random"``, ``"genetic"`` or ``"kdtree"``, which all mean ``"refine"``, or one of PAR's own:
+  ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
+- A query that has the desired class already, with the probability that is asked for, has nothing to change, and so no
+  counterfactuals. DiCE changes it all the same.
+- `stopping_threshold` counts from one half, whatever the class: 0.8 and 0.2 both ask for 80 %. Of such a pair DiCE
+  takes only the one that suits the class, and replaces the other by a number of its own. With more than two classes
+  the desired one has at least one half.
+- The first question for a class, and for a threshold, fits a model: seconds for thousands of rows. Later ones take
+  milliseconds. Keywords of `Dice` beyond DiCE's are settings of `par_recourse.Recourse`, such as
+  ``config={"generator": {"steps": 500}}``.
+- `Data` also takes a `schema`, as `Recourse` does: what nobody can change, what changes in one direction only, and what
+  changes only together. `continuous_features` may then be left out.
+- `Model` also takes an ONNX file, or a function that gives probabilities for a frame. A function, and a model that
+  cannot be read, is searched by an imitation of it; it is asked itself about all that is found.
+- Numbers have the decimals of the table; `continuous_features_precision` is kept and does nothing.
+- Nothing is printed, unless `verbose`.
+- There are no regressors, no private data (`features=` in the place of a frame), and no gradients.
+"""
+
+from __future__ import annotations
+
+import operator
+import pickle
+import re
+import time
+from typing import Any, Mapping, Sequence
+
+from ..errors import DataError
+from ..estimator import Method, Recourse, _text
+from .counterfactuals import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
+from .interfaces import Data, Model, OneClass, Scorer, cell, classes_of, not_in_training
+from .lines import stricter, unsettled, ways
+
+__all__ = [
+    "CounterfactualExamples",
+    "CounterfactualExplanations",
+    "Data",
+    "Dice",
+    "Model",
+    "UserConfigValidationException",
+]
+
+_METHODS: dict[str, Method] = {name: "refine" for name in ("random", "genetic", "kdtree")}
+_METHODS |= {"generate": "generate", "refine": "refine", "exact": "exact"}
+
+_WITHOUT_EFFECT = {
+    *("random_seed", "sample_size", "limit_steps_ls"),
+    *("initialization", "proximity_weight", "sparsity_weight", "diversity_weight", "categorical_penalty", "algorithm"),
+    *("yloss_type", "diversity_loss_type", "feature_weights", "maxiterations", "thresh"),
+}
+
+_FOR_IMPORTANCE = 10
+"""Counterfactuals of a query, and queries, from which on DiCE takes shares for importances."""
+
+
+class MissingColumn(DataError, KeyError):
+    """A query lacks a feature."""
+
+    __str__ = Exception.__str__
+
+
+class Dice:
+    """Asks for counterfactuals. Nothing is fitted before the first question.
+
+    Parameters
+    ----------
+    data_interface, model_interface:
+        The table and the model.
+    method:
+        ``"random"``, ``"genetic"``, ``"kdtree"``; ``"generate"``, ``"refine"``, ``"exact"``.
+    settings:
+        Those of `Recourse`, such as `config`, `bins` or `progress`. The `inputs` of an ONNX file are told for the
+        second class, in the order of their names.
+    """
+
+    def __init__(self, data_interface: Data, model_interface: Model, method: str = "random", **settings: Any) -> None:
+        if method == "gradient":
+            raise UserConfigValidationException(
+                "gradient is only supported for differentiable neural network models. "
+                "Please choose one of random, genetic or kdtree"
+            )
+        if method not in _METHODS:
+            raise UserConfigValidationException(
+                f"Unsupported sample strategy {method} provided. Please choose one of random, genetic or kdtree"
+                "\nhint: or one of generate, refine, exact"
+            )
+        own = {"schema", "classifier", "favourable", "threshold"}
+        unknown = [name for name in settings if name in own or name not in Recourse._names()]
+        if unknown:
+            raise TypeError(f"Dice() got an unexpected keyword argument '{unknown[0]}'")
+        self.data_interface = data_interface
+        self.model = model_interface
+        self.method = method
+        self._settings = settings
+        self._fitted: dict[tuple[int, float], Recourse] = {}
+        self._scorer = Scorer.of(data_interface, model_interface)
+        self._classes = classes_of(data_interface, model_interface)
+        if self._scorer is None and len(self._classes) != 2:
+            raise UserConfigValidationException(f"an ONNX file has two classes, found {self._classes} in the outcome")
+
+    # -- asking
+
+    def generate_counterfactuals(
+        self,
+        query_instances: Any,
+        total_CFs: int,
+        desired_class: int | str = "opposite",
+        desired_range: Any = None,
+        permitted_range: Mapping[str, Sequence[Any]] | None = None,
+        features_to_vary: str | Sequence[str] = "all",
+        stopping_threshold: float = 0.5,
+        posthoc_sparsity_param: float | None = 0.1,
+        posthoc_sparsity_algorithm: str | None = "linear",
+        verbose: bool = False,
+        **options: Any,
+    ) -> CounterfactualExplanations:
+        """Counterfactuals of every row of a frame.
+
+        Parameters
+        ----------
+        query_instances:
+            A pandas frame with the features, in any order.
+        total_CFs:
+            How many to find for each row, at most.
+        desired_class:
+            ``"opposite"``, or the place of a class in the model's `classes_`, counted from 0.
+        desired_range:
+            For regressors; refused.
+        permitted_range:
+            What features may move to, in the place of what `Data` says of them. What a row has it may keep.
+        features_to_vary:
+            The features that may change; all others stay as they are.
+        stopping_threshold:
+            The least probability of the desired class.
+        posthoc_sparsity_param, posthoc_sparsity_algorithm:
+            Checked; do nothing.
+        verbose:
+            Whether to print how many rows have counterfactuals.
+        options:
+            Options of DiCE's methods, which do nothing.
+
+        Raises
+        ------
+        UserConfigValidationException
+            When what is asked for cannot be, or when no row has a counterfactual.
+        """
+        started = time.monotonic()
+        unknown = [name for name in options if name not in _WITHOUT_EFFECT]
+        if unknown:
+            raise TypeError(f"Dice.generate_counterfactuals() got an unexpected keyword argument '{unknown[0]}'")
+        _check(total_CFs, desired_range, stopping_threshold, posthoc_sparsity_param, posthoc_sparsity_algorithm)
+        queries = self._checked_queries(query_instances)
+        lock = self._locked(features_to_vary)
+        limits = self.data_interface.limits | self.data_interface.checked_limits(permitted_range or {})
+        self._check_locked_within(queries, lock, limits)
+        limits = {name: values for name, values in limits.items() if name not in lock}
+        threshold = max(stopping_threshold, 1 - stopping_threshold)
+
+        predicted = self._probabilities(queries, threshold).argmax(axis=1)
+        desired = [self._desired(desired_class, int(own)) for own in predicted]
+        found: dict[int, Any] = {}
+        for target in sorted(set(desired)):
+            rows = queries[[own == target for own in desired]]
+            found |= self._found(rows, target, threshold, count=total_CFs, lock=lock, limit=limits)
+        examples = [
+            self._example(queries.iloc[[row]], int(predicted[row]), target, found.get(row), posthoc_sparsity_param)
+            for row, target in enumerate(desired)
+        ]
+        if verbose:
+            print(f"Counterfactuals found for {len(found)} of {len(queries)} in {time.monotonic() - started:.1f} s")
+        if not found:
+            raise UserConfigValidationException(
+                "No counterfactuals found for any of the query points! Kindly check your configuration."
+            )
+        return CounterfactualExplanations(examples)
+
+    def local_feature_importance(
+        self, query_instances: Any, cf_examples_list: Any = None, total_CFs: int = 10, **asked: Any
+    ) -> CounterfactualExplanations:
+        """For each row, the share of its counterfactuals that change a feature."""
+        return self.feature_importance(query_instances, cf_examples_list, total_CFs, True, False, **asked)
+
+    def global_feature_importance(
+        self,
+        query_instances: Any,
+        cf_examples_list: Any = None,
+        total_CFs: int = 10,
+        local_importance: bool = True,
+        **asked: Any,
+    ) -> CounterfactualExplanations:
+        """The share of the counterfactuals of all rows that change a feature."""
+        rows = query_instances if cf_examples_list is None else cf_examples_list
+        if len(rows) < _FOR_IMPORTANCE:
+            raise UserConfigValidationException(
+                "The number of query instances should be greater than or equal to 10 "
+                "to compute global feature importance over all query points"
+            )
+        return self.feature_importance(query_instances, cf_examples_list, total_CFs, local_importance, True, **asked)
+
+    def feature_importance(
+        self,
+        query_instances: Any,
+        cf_examples_list: Any = None,
+        total_CFs: int = 10,
+        local_importance: bool = True,
+        global_importance: bool = True,
+        **asked: Any,
+    ) -> CounterfactualExplanations:
+        """How often counterfactuals change a feature; shares are over those that were found, which may be few."""
+        if cf_examples_list is None:
+            if total_CFs < _FOR_IMPORTANCE:
+                raise UserConfigValidationException(
+                    "The number of counterfactuals requested per query instance should be greater than or equal to 10 "
+                    "to compute feature importance for all query points"
+                )
+            found = self.generate_counterfactuals(query_instances, total_CFs, **asked)
+            cf_examples_list = found.cf_examples_list
+        changed = [self._changed(examples) for examples in cf_examples_list]
+        every = [row for rows in changed for row in rows]
+        names = self.data_interface.feature_names
+        return CounterfactualExplanations(
+            cf_examples_list,
+            [_shares(names, rows) for rows in changed] if local_importance else None,
+            _shares(names, every) if global_importance else None,
+        )
+
+    def serialize_explainer(self, path: str) -> None:
+        """Writes this with what it has fitted, as a pickle: read only those whose origin you trust."""
+        with open(path, "wb") as file:
+            pickle.dump(self, file)
+
+    @staticmethod
+    def deserialize_explainer(path: str) -> Dice:
+        """Reads what `serialize_explainer` wrote."""
+        with open(path, "rb") as file:
+            return pickle.load(file)
+
+    # -- checking
+
+    def _checked_queries(self, queries: Any) -> Any:
+        """The features of the queries in the order of the table, counted from 0."""
+        import pandas
+
+        data = self.data_interface
+        if not isinstance(queries, pandas.DataFrame):
+            raise DataError(
+                f"query_instances: expected a pandas DataFrame, found {type(queries).__name__}\n"
+                "hint: `frame.iloc[[0]]` is a frame of one row"
+            )
+        if data.outcome_name in queries.columns:
+            raise DataError(f"Target {data.outcome_name} present in query instance")
+        for name in queries.columns:
+            if name not in data.data_df.columns:
+                raise DataError(f"Feature {name} not present in training data!")
+        for name in data.feature_names:
+            if name not in queries.columns:
+                raise MissingColumn(f"query_instances: there is no column `{name}`")
+        queries = queries[data.feature_names].reset_index(drop=True)
+        if queries.isna().any(axis=None):
+            raise UserConfigValidationException(
+                "The query instance(s) should not have any missing values. "
+                "Please impute the missing values and try again."
+            )
+        for name in data.categorical_feature_names:
+            if not set(map(cell, queries[name])) <= data.categories[name]:
+                raise DataError(f"Feature {name} has a value outside the dataset.")
+        if len(queries) == 0:
+            raise UserConfigValidationException(
+                "No counterfactuals found for any of the query points! Kindly check your configuration."
+            )
+        return queries
+
+    def _locked(self, to_vary: str | Sequence[str]) -> list[str]:
+        names = self.data_interface.feature_names
+        if isinstance(to_vary, str):
+            if to_vary == "all":
+                return []
+            to_vary = [to_vary]
+        if len(to_vary) == 0:
+            raise UserConfigValidationException("Some features need to be varied for generating counterfactuals.")
+        unknown = [name for name in to_vary if name not in names]
+        if unknown:
+            raise not_in_training(unknown)
+        return [name for name in names if name not in to_vary]
+
+    def _check_locked_within(self, queries: Any, lock: list[str], limits: dict[str, Any]) -> None:
+        for name in lock:
+            if name in limits and name in self.data_interface.categorical_feature_names:
+                if not set(map(cell, queries[name])) <= set(limits[name]):
+                    raise DataError(f"Feature: {name} is outside the permitted range and isn't allowed to vary.")
+
+    def _desired(self, desired_class: Any, own: int) -> int:
+        if isinstance(desired_class, str) and desired_class == "opposite":
+            if len(self._classes) > 2:
+                raise UserConfigValidationException(
+                    "Desired class cannot be opposite if the number of classes is more than 2."
+                )
+            return 1 - own
+        try:
+            desired = operator.index(desired_class)
+        except TypeError:
+            raise UserConfigValidationException(
+                f"The target class for {desired_class} could not be identified\n"
+                f"hint: give the place of a class in {self._classes}, counted from 0, or `opposite`"
+            ) from None
+        if not 0 <= desired < len(self._classes):
+            raise UserConfigValidationException("Desired class not present in training data!")
+        return desired
+
+    # -- answering
+
+    def _recourse(self, desired: int, threshold: float) -> Recourse:
+        """What leads to a class; fitted when it is first asked for."""
+        key = (desired, threshold)
+        if key not in self._fitted:
+            data = self.data_interface
+            table = data.data_df[[*data.feature_names, data.outcome_name]]
+            settings = dict(self._settings)
+            if settings.get("inputs") is not None and desired == 0:
+                settings["inputs"] = _for_first_class(_text(settings["inputs"]))
+            self._fitted[key] = Recourse(
+                data.schema,
+                classifier=self._classifier(desired),
+                favourable=cell(self._classes[desired]),
+                threshold=threshold,
+                **settings,
+            ).fit(table.dropna(subset=[data.outcome_name]))
+        return self._fitted[key]
+
+    def _classifier(self, desired: int) -> Any:
+        model = self.model.model
+        is_estimator = hasattr(model, "predict_proba") and self.model.func is None
+        if self._scorer is None or (is_estimator and len(self._classes) == 2):
+            return model
+        return OneClass(self._scorer, desired)
+
+    def _probabilities(self, frame: Any, threshold: float) -> Any:
+        """Those of every class, a line for every row."""
+        if self._scorer is not None:
+            return self._scorer(frame)
+        return self._recourse(1, threshold).predict_proba(frame)
+
+    def _found(self, rows: Any, target: int, threshold: float, **asked: Any) -> dict[int, Any]:
+        """The counterfactuals of some rows, by the number of the row."""
+        found, again = self._answered(rows, target, threshold, threshold, asked)
+        if again:
+            found |= self._answered(rows.loc[again], target, threshold, stricter(threshold), asked)[0]
+        return found
+
+    def _answered(
+        self, rows: Any, target: int, threshold: float, wanted: float, asked: dict[str, Any]
+    ) -> tuple[dict[int, Any], list[int]]:
+        """The same by what leads to the class with the `wanted` probability, and the rows to ask about again."""
+        recourse = self._recourse(target, wanted)
+        lines = recourse.recourse(rows, method=_METHODS[self.method], **asked)
+        found = ways(recourse, lines, "query_instances")[self.data_interface.feature_names]
+        if len(found) > 0:
+            found = found.assign(**{name: _cast(found[name], rows[name].dtype) for name in found})
+            scores = self._probabilities(found, threshold)
+            found = found[(scores.argmax(axis=1) == target) & (scores[:, target] >= threshold)]
+        by_row = found.groupby(level=0, sort=True)
+        return {int(row): some.reset_index(drop=True) for row, some in by_row}, unsettled(lines)
+
+    def _example(self, query: Any, own: int, target: int, found: Any, sparsity: float | None) -> CounterfactualExamples:
+        outcome = self.data_interface.outcome_name
+        query = query.reset_index(drop=True)
+        query[outcome] = [self._classes[own]]
+        if found is not None:
+            found = found.assign(**{outcome: [self._classes[target]] * len(found)})
+        return CounterfactualExamples(
+            data_interface=self.data_interface,
+            final_cfs_df=found,
+            test_instance_df=query,
+            final_cfs_df_sparse=None if found is None else found.copy(),
+            posthoc_sparsity_param=sparsity,
+            desired_class=self._classes[target],
+        )
+
+    def _changed(self, examples: CounterfactualExamples) -> list[set[str]]:
+        """The features that each counterfactual changes."""
+        if examples.final_cfs_df is None:
+            return []
+        names = self.data_interface.feature_names
+        own = examples.test_instance_df[names].iloc[0]
+        return [
+            {name for name in names if row[name] != own[name]} for _, row in examples.final_cfs_df[names].iterrows()
+        ]
+
+
+def _check(total: Any, desired_range: Any, threshold: float, sparsity: Any, algorithm: Any) -> None:
+    if not isinstance(total, int):
+        raise TypeError(f"total_CFs: expected a whole number, found {total!r}")
+    if total <= 0:
+        raise UserConfigValidationException(
+            "The number of counterfactuals generated per query instance (total_CFs) should be a positive integer."
+        )
+    if desired_range is not None:
+        raise UserConfigValidationException("The desired_range parameter should not be set for classification task")
+    if not 0 <= threshold <= 1:
+        raise UserConfigValidationException("The stopping_threshold should lie between 0.0 and 1.0")
+    if sparsity is not None and not 0 <= sparsity <= 1:
+        raise UserConfigValidationException("The posthoc_sparsity_param should lie between 0.0 and 1.0")
+    if algorithm not in ("linear", "binary", None):
+        raise UserConfigValidationException(
+            f"The posthoc_sparsity_algorithm should be linear or binary and not {algorithm}"
+        )
+
+
+def _for_first_class(inputs: str) -> str:
+    """The inputs of a network of two classes, with the other one accepted."""
+    flipped, count = re.subn(r"(?m)^(\s*accepted\s*=\s*)([01])\b", lambda told: f"{told[1]}{1 - int(told[2])}", inputs)
+    if count > 0:
+        return flipped
+    head, output, tail = inputs.partition("[output]\n")
+    return f"{head}{output}accepted = 0\n{tail}" if output else f"[output]\naccepted = 0\n{inputs}"
+
+
+def _cast(cells: Any, dtype: Any) -> Any:
+    """Cells in the type of a query's column, unless that would change them."""
+    import pandas
+
+    if isinstance(dtype, pandas.CategoricalDtype):
+        spelled = {cell(value): value for value in dtype.categories}
+        values = [spelled.get(cell(value), value) for value in cells]
+        known = [*dtype.categories, *sorted({value for value in values if value not in set(dtype.categories)}, key=str)]
+        return pandas.Series(pandas.Categorical(values, known, dtype.ordered), index=cells.index, name=cells.name)
+    try:
+        cast = cells.astype(dtype)
+    except (TypeError, ValueError):
+        return cells
+    is_kept = [cell(before) == cell(after) for before, after in zip(cells, cast)]
+    return cast if all(is_kept) or dtype.kind == "f" else cells
+
+
+def _shares(names: list[str], changed: list[set[str]]) -> dict[str, float]:
+    """The share of rows that change a feature, the largest first."""
+    shares = {name: sum(name in row for row in changed) / max(len(changed), 1) for name in names}
+    return dict(sorted(shares.items(), key=lambda share: -share[1]))

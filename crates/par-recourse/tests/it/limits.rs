@@ -1,0 +1,175 @@
+//! What a person lets features move to, in every answer.
+
+use par_data::{Decoded, Domain, Limits, Permitted};
+use par_recourse::{Answer, Bundle, Change, Found, Method, Obstacle, Reason, Request};
+
+use crate::{german, given};
+
+/// German Credit with a classifier of its own, and with three that were given.
+fn everywhere() -> impl Iterator<Item = &'static Bundle> {
+    [german()].into_iter().chain(given::bundles())
+}
+
+/// Two numbers that bins straddle, and two lists.
+fn some(bundle: &Bundle) -> (Limits, Vec<(usize, Permitted)>) {
+    let among = |values: &[&str]| Permitted::Among(values.iter().map(ToString::to_string).collect());
+    let to: Vec<(usize, Permitted)> = [
+        ("Duration", Permitted::Between([5.0, 13.0])),
+        ("Credit amount", Permitted::Between([3000.0, f64::INFINITY])),
+        ("Savings account/bonds", among(&["A62", "A63"])),
+        ("Installment rate in percentage of disposable income", among(&["2", "3"])),
+    ]
+    .into_iter()
+    .map(|(name, to)| (bundle.schema().position(name).expect("a feature"), to))
+    .collect();
+    (Limits::new(bundle.discretizer(), to.clone()).expect("limits"), to)
+}
+
+/// All that is told of a change lies within what was asked for.
+fn assert_within(change: &Change, to: &[(usize, Permitted)]) {
+    let Some((_, to)) = to.iter().find(|(feature, _)| *feature == change.feature) else { return };
+    let texts = match &change.value {
+        Decoded::Interval { lowest, highest, nearest, .. } => {
+            [lowest, highest, nearest].map(|one| &*one.text)
+        }
+        value => [value.text(); 3],
+    };
+    for text in texts {
+        let is_within = match to {
+            Permitted::Between([lowest, highest]) => {
+                (*lowest..=*highest).contains(&text.parse::<f64>().expect("a number"))
+            }
+            Permitted::Among(values) => values.iter().any(|value| value == text),
+        };
+        assert!(is_within, "{} is not within {to:?}", change.sentence());
+    }
+}
+
+/// The changes of every row of the frontier.
+fn frontier(bundle: &Bundle, cells: &[&str], found: &Found) -> Vec<Change> {
+    let own = bundle.discretizer().encode_row(cells).expect("its own row").into_codes();
+    let mut changes = Vec::new();
+    for point in &found.frontier {
+        for (feature, &code) in point.row.iter().enumerate().filter(|(at, code)| own[*at] != **code) {
+            let representative = point.representative;
+            changes.push(bundle.change(
+                feature,
+                cells[feature],
+                own[feature],
+                code,
+                representative,
+                &found.limits,
+            ));
+        }
+    }
+    changes
+}
+
+#[test]
+fn every_way_is_within_the_limits_and_accepted_as_it_is_written() {
+    for bundle in everywhere() {
+        let (limits, to) = some(bundle);
+        // What most people would change, so that there is less way around the limits.
+        let locks =
+            ["Status of existing checking account", "Credit history", "Purpose", "Other installment plans"];
+        let locks = bundle.schema().positions(&locks).expect("features");
+        let mut solver = bundle.solver();
+        let (mut found, mut at_the_limit) = (0, 0);
+        for cells in given::denied(bundle, 60) {
+            let factual = bundle.discretizer().encode_row(&cells).expect("its own row");
+            let mask = bundle.constraints().mask_within(factual.codes(), &locks, &limits);
+            for method in Method::ALL {
+                let (locks, limits) = (locks.clone(), limits.clone());
+                let request = Request { method, count: 2, locks, limits, ..Request::default() };
+                let answer = solver.answer(&cells, &request).expect("its own row");
+                for way in answer.ways() {
+                    found += 1;
+                    let written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+                    let score = bundle.score(&written).expect("a row of the table");
+                    assert!(score >= bundle.threshold() && score == way.probability);
+                    assert!(mask.is_legal(&way.row));
+                    way.changes.iter().for_each(|change| assert_within(change, &to));
+                    let at_an_end = |change: &Change| ["13", "3000"].contains(&change.value.text());
+                    at_the_limit += way.changes.iter().filter(|change| at_an_end(change)).count();
+                }
+                if let Answer::Found(found) = &answer {
+                    frontier(bundle, &cells, found).iter().for_each(|change| assert_within(change, &to));
+                }
+            }
+        }
+        assert!(found > 100 && at_the_limit > 10, "{found} ways, {at_the_limit} changes to a limit");
+    }
+}
+
+#[test]
+fn exact_answers_within_limits_are_the_best_of_the_mask() {
+    let bundle = german();
+    let (limits, _) = some(bundle);
+    let mut solver = bundle.solver();
+    for cells in given::denied(bundle, 20) {
+        let request = |method| Request { method, limits: limits.clone(), ..Request::default() };
+        let [refined, exact] = [Method::Refine, Method::Exact]
+            .map(|method| solver.answer(&cells, &request(method)).expect("its own row"));
+        let (Some(refined), Some(exact)) = (refined.ways().first(), exact.ways().first()) else { continue };
+        let price = bundle.config().answers.price;
+        let worth = |way: &par_recourse::Way| way.log_likelihood - price * way.changes.len() as f64;
+        assert!(exact.is_optimal() && worth(refined) <= worth(exact) + 1e-4);
+    }
+}
+
+#[test]
+fn limits_that_take_nothing_away_change_no_answer() {
+    for bundle in everywhere() {
+        let everything = bundle.discretizer().domains().iter().map(|domain| match domain {
+            Domain::Categories { values, .. } => Permitted::Among(values.clone()),
+            _ => Permitted::Between([f64::NEG_INFINITY, f64::INFINITY]),
+        });
+        let limits = Limits::new(bundle.discretizer(), everything.enumerate()).expect("limits");
+        let mut solver = bundle.solver();
+        for cells in given::denied(bundle, 20) {
+            let free = solver.answer(&cells, &Request::default()).expect("its own row");
+            let request = Request { limits: limits.clone(), ..Request::default() };
+            match (free, solver.answer(&cells, &request).expect("its own row")) {
+                (Answer::Found(free), Answer::Found(limited)) => {
+                    assert_eq!((free.ways, free.frontier), (limited.ways, limited.frontier));
+                }
+                (free, limited) => assert_eq!(free, limited),
+            }
+        }
+    }
+}
+
+#[test]
+fn with_everything_limited_to_what_it_is_the_smallest_set_of_limits_is_named() {
+    for bundle in everywhere() {
+        let mut solver = bundle.solver();
+        for cells in given::denied(bundle, 5) {
+            let own = cells.iter().zip(bundle.discretizer().domains()).map(|(cell, domain)| {
+                match (domain, cell.parse::<f64>()) {
+                    (Domain::Categories { .. }, _) | (_, Err(_)) => Permitted::Among(vec![cell.to_string()]),
+                    (_, Ok(number)) => Permitted::Between([number; 2]),
+                }
+            });
+            let limits = Limits::new(bundle.discretizer(), own.enumerate()).expect("limits");
+            let request = Request { limits: limits.clone(), ..Request::default() };
+            let Answer::NotFound(not_found) = solver.answer(&cells, &request).expect("its own row") else {
+                panic!("nothing may change");
+            };
+            assert_eq!(not_found.reason, Reason::NothingToChange);
+            let lifted: Vec<usize> = not_found
+                .obstacles
+                .iter()
+                .map(|obstacle| match obstacle {
+                    Obstacle::Limit(feature) => *feature,
+                    other => panic!("limits come first: {other:?}"),
+                })
+                .collect();
+            assert!(!lifted.is_empty());
+            let request = Request { limits: limits.without(&lifted), ..Request::default() };
+            let answer = solver.answer(&cells, &request).expect("its own row");
+            let ways = answer.ways();
+            assert!(!ways.is_empty(), "without the limits on {lifted:?} there is a way");
+            assert!(ways[0].changes.iter().all(|change| lifted.contains(&change.feature)));
+        }
+    }
+}
