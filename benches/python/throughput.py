@@ -4,8 +4,8 @@
 
 Rows are drawn with replacement from the people of a table whom PAR's own classifier denies, or from all. The
 same call is made with a frame of pandas and with a table of Arrow, which nothing has to be turned into. With
---par the same rows are answered by `par recourse`, by the same bundle, from a CSV file into another. Each figure
-is the best of three, taken in turns.
+--par the same rows are answered by `par recourse`, by the same bundle, from a CSV file into another. Each
+figure is the best of three, taken in turns.
 """
 
 import argparse
