@@ -112,6 +112,12 @@ impl Bundle {
         self.0.card().classes.clone()
     }
 
+    /// The names of the features.
+    #[getter]
+    fn features(&self) -> Vec<&str> {
+        self.0.schema().features().iter().map(|feature| feature.name.as_str()).collect()
+    }
+
     /// Whether the classifier itself accepts the ways, and not a network that imitates it.
     #[getter]
     fn verifies(&self) -> bool {

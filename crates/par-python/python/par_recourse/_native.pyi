@@ -10,6 +10,7 @@ class Bundle:
     schema: str
     threshold: float
     classes: list[str]
+    features: list[str]
     verifies: bool
     sha256: str
     card: str

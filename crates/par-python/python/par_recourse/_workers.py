@@ -10,15 +10,16 @@ import json
 import os
 import pickle
 from collections import OrderedDict
-from dataclasses import dataclass, replace
-from typing import Any, Callable, Iterable, Iterator, NamedTuple, Union
+from dataclasses import dataclass
+from typing import Any, Callable, Iterator, NamedTuple, Union
 
 import pyarrow as pa
 
 from . import _native
+from ._asking import Request, answered
 from .classifier import Supplied
 from .errors import ClassifierError, DataError, SettingError
-from .estimator import Recourse, request_json
+from .estimator import Recourse
 
 Source = Union[str, "os.PathLike[str]", Recourse, _native.Bundle]
 """What can be asked: a file, what was fitted, or its bundle."""
@@ -50,7 +51,7 @@ class Job:
 
     parcel: str
     """The SHA-256 of the parcel that holds the bundle."""
-    request: str
+    request: Request
     id: str | None
     columns: list[str]
     """The columns that are read."""
@@ -64,23 +65,22 @@ class Job:
 
         The parcel is fetched only by a process that has not opened it yet.
         """
-        opened = _open(self.parcel, fetch)
-        # As the batch has them: of some engines each batch says anew of what types its columns are.
-        answers = opened.bundle.answers(batch.schema, self.request, id=self.id)
+        bundle, supplied = _open(self.parcel, fetch)
         for start in range(0, batch.num_rows, ROWS_AT_ONCE):
-            lines = answers.answer(batch.slice(start, ROWS_AT_ONCE), before + start, parallel=False)
-            yield from _finished(lines, opened, self.lines)
+            # With the types that the batch has: of some engines each says anew of what types its columns are.
+            rows = pa.Table.from_batches([batch.slice(start, ROWS_AT_ONCE)])
+            lines = answered(
+                bundle, supplied, self.request, rows, id=self.id, before=before + start, parallel=False
+            )
+            yield from _promised(lines, self.lines)
 
 
 def plan(
     source: Source,
     header: list[str],
     types: Callable[[list[str]], pa.Schema],
+    request: Request,
     *,
-    count: int,
-    lock: str | Iterable[str],
-    method: str,
-    budget: int | None,
     id: str | None,
     dumps: Callable[[Any], bytes],
 ) -> tuple[Job, bytes]:
@@ -96,7 +96,6 @@ def plan(
         Pickles, functions included.
     """
     opened = _opened(source)
-    request = request_json(count=count, lock=lock, method=method, budget=budget)
     facts = json.loads(_native.schema_facts(opened.bundle.schema))
     wanted = {feature["name"] for feature in facts["features"]} | {facts["id"], id}
     columns = [name for name in header if name in wanted or name.strip() == "locks"]
@@ -107,8 +106,9 @@ def plan(
         read = pa.schema([])
     # All names, so that a column that is absent is told with what comes close to it.
     known = {field.name: field for field in read}
-    opened.bundle.answers(pa.schema([known.get(name, pa.field(name, pa.null())) for name in header]), request, id=id)
-    lines = opened.bundle.answers(read, request, id=id).schema
+    whole = pa.schema([known.get(name, pa.field(name, pa.null())) for name in header])
+    opened.bundle.answers(whole, request.json(), id=id)
+    lines = opened.bundle.answers(read, request.json(), id=id).schema
     parcel = _parcel(opened, dumps)
     numbered = id is None and facts["id"] not in columns
     return Job(hashlib.sha256(parcel).hexdigest(), request, id, columns, lines, numbered), parcel
@@ -118,21 +118,15 @@ def _opened(source: Source) -> Opened:
     if isinstance(source, _native.Bundle):
         return Opened(source, None)
     if isinstance(source, Recourse):
-        bundle = source._fitted()
-        return Opened(bundle, None if bundle.verifies else source._supplied)
+        return Opened(source._fitted(), source._supplied)
     if isinstance(source, (str, os.PathLike)):
         return Opened(_native.Bundle.load(os.fspath(source)), None)
     raise SettingError(f"bundle: expected a file, a fitted Recourse or its `bundle_`, found {type(source).__name__}")
 
 
 def _parcel(opened: Opened, dumps: Callable[[Any], bytes]) -> bytes:
-    bundle, supplied = opened
-    if supplied is None:
-        return pickle.dumps(opened)
-    # What a fit needs, above all what it knows of training rows, stays at home.
-    asked = replace(supplied, onnx=None, scores=None, fallback=None)
     try:
-        return dumps(Opened(bundle, asked))
+        return dumps(opened)
     except Exception as error:
         raise ClassifierError(
             f"the classifier cannot be sent to workers: {error}\n"
@@ -149,11 +143,8 @@ def _open(parcel: str, fetch: Callable[[], bytes]) -> Opened:
     return opened
 
 
-def _finished(lines: pa.RecordBatch, opened: Opened, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+def _promised(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     """Lines as the driver promised them."""
-    table = pa.Table.from_batches([lines])
-    if opened.supplied is not None:
-        table = opened.supplied.verified(table, opened.bundle.threshold)
     if table.schema != schema:
         try:
             table = table.cast(schema)

@@ -10,7 +10,7 @@ from typing import Any, Callable
 
 import pyarrow as pa
 
-from . import _frames, _native
+from . import _files, _frames, _native
 from ._conversion import converted
 from ._judge import Judge, Layout
 from ._verification import settled
@@ -148,9 +148,7 @@ def _bytes(classifier: Any) -> bytes:
 
 def _inputs(file: bytes, inputs: Any, schema: str, facts: dict[str, Any], favourable: str | None) -> str:
     if inputs is not None:
-        from .estimator import _text
-
-        return _text(inputs)
+        return _files.toml(inputs)
     draft = _native.draft_inputs(file, schema)
     label = facts["label"]
     if label is not None and favourable is not None and favourable != label["favourable"]:

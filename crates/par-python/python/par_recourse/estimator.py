@@ -4,26 +4,19 @@ from __future__ import annotations
 
 import inspect
 import json
-import math
 import os
 import warnings
-from typing import Any, Iterable, Iterator, Literal, Mapping, Sequence, Union
+from typing import Any, Iterable, Literal, Mapping, Sequence
 
 import pyarrow as pa
 
-from . import _frames, _native
+from . import _files, _frames, _native
+from ._asking import Limit, Method, Request, answered
 from .classifier import Supplied, supply
-from .errors import ClassifierError, DataError, FileError, NotFittedError, SettingError
+from .errors import ClassifierError, DataError, NotFittedError, SettingError
 from .evaluation import Evaluation
 from .explanation import Explanation
 from .progress import Listener, listener
-
-Method = Literal["generate", "refine", "exact"]
-Limit = Union[tuple[Union[float, None], Union[float, None]], Sequence[Any]]
-"""What a feature may move to: (lowest, highest), either of which may be None, or a list of values."""
-
-ROWS_AT_ONCE = 8192
-"""Rows that are answered before the next are read."""
 
 
 class Recourse:
@@ -182,7 +175,7 @@ class Recourse:
             table = _frames.with_column(table, supplied.column, supplied.scores)
         told, end = listener(self.progress)
         config = self.config
-        file = None if config is None or isinstance(config, Mapping) else (os.fspath(config), _file(config))
+        file = None if config is None or isinstance(config, Mapping) else (os.fspath(config), _files.text(config))
         try:
             return _native.fit(
                 table,
@@ -200,7 +193,7 @@ class Recourse:
     def _described(self, table: pa.Table, y: Any) -> tuple[str, dict[str, Any], pa.Table]:
         """The schema, what it says, and the table with its label."""
         if self.schema is not None:
-            schema = _text(self.schema)
+            schema = _files.toml(self.schema)
             facts = json.loads(_native.schema_facts(schema))
             if y is not None:
                 if facts["label"] is None:
@@ -300,24 +293,8 @@ class Recourse:
         """
         bundle = self._fitted()
         frame = _frames.read(X, self.feature_names_in_)
-        id = self._named(frame, id)
-        supplied = self._supplied or Supplied()
-
-        def ask(rows: pa.Table, threshold: float) -> pa.Table:
-            request = request_json(
-                count=count,
-                spare=supplied.spare,
-                lock=lock,
-                method=method,
-                budget=budget,
-                limit=limit,
-                threshold=threshold,
-            )
-            answers = bundle.answers(rows.schema, request, id=id)
-            return pa.Table.from_batches(_answered(answers, rows), answers.schema)
-
-        threshold = self.threshold_ if threshold is None else threshold
-        lines = supplied.settled(ask, frame.table, self.feature_names_in_, count, threshold)
+        request = Request(count, lock, method, budget, limit, threshold)
+        lines = answered(bundle, self._supplied, request, frame.table, id=self._named(frame, id))
         return _frames.write(frame.kind, lines)
 
     def explain(
@@ -339,12 +316,9 @@ class Recourse:
         """
         bundle = self._fitted()
         frame = _frames.read_row(row)
-        id = self._named(frame, id)
-        request = request_json(
-            count=count, lock=lock, method=method, budget=budget, limit=limit, threshold=threshold
-        )
+        request = Request(count, lock, method, budget, limit, threshold).json()
         batch = frame.table.combine_chunks().to_batches()[0]
-        return Explanation(*bundle.explain(batch, request, id=id))
+        return Explanation(*bundle.explain(batch, request, id=self._named(frame, id)))
 
     def evaluate(self, X: Any, y: Any = None) -> Evaluation:
         """How good the answers to the denied people of a table are, by every method. With `y`, also the share of
@@ -446,72 +420,6 @@ def draft_schema(X: Any, y: Any = None) -> str:
         return _native.draft_schema(table)
     name = str(getattr(y, "name", None) or "label")
     return _native.draft_schema(_frames.with_column(table, name, y), name)
-
-
-def request_json(
-    *,
-    count: int,
-    spare: int = 0,
-    lock: str | Iterable[str],
-    method: str,
-    budget: int | None,
-    limit: Mapping[str, Limit] | None,
-    threshold: float | None,
-) -> str:
-    """A request as the native half reads it, for `spare` ways more than are wanted."""
-    locks = [lock] if isinstance(lock, str) else [str(name) for name in lock]
-    for name, value in {"count": count, "budget": budget}.items():
-        if value is not None and (not isinstance(value, int) or value < 1):
-            raise SettingError(f"`{name}` is {value!r}, expected a whole number, at least 1")
-    limits = {str(name): _limit(str(name), told) for name, told in (limit or {}).items()}
-    if threshold is not None and not (isinstance(threshold, (int, float)) and 0 < threshold < 1):
-        raise SettingError(f"`threshold` is {threshold!r}, expected a number above 0 and below 1")
-    asked = {
-        "method": method,
-        "count": count + spare,
-        "lock": locks,
-        "budget": budget,
-        "limit": limits,
-        "threshold": threshold,
-    }
-    return json.dumps(asked)
-
-
-def _limit(name: str, told: Limit) -> dict[str, Any]:
-    if not isinstance(told, tuple):
-        return {"among": [told] if isinstance(told, str) else [str(value) for value in told]}
-    if len(told) != 2 or not all(end is None or isinstance(end, (int, float)) for end in told):
-        raise SettingError(
-            f"limit of `{name}`: expected (lowest, highest), either of which may be None, found {told!r}\n"
-            "hint: single values go into a list"
-        )
-    ends = [None if end is None or math.isinf(end) else float(end) for end in told]
-    return {"between": ends}
-
-
-def _answered(answers: _native.Answers, table: pa.Table) -> Iterator[pa.RecordBatch]:
-    before = 0
-    for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
-        yield answers.answer(batch, before)
-        before += batch.num_rows
-
-
-def _text(told: str | os.PathLike[str] | Mapping[str, Any]) -> str:
-    """TOML as text: the text itself, what a file holds, or a dict written out."""
-    if isinstance(told, Mapping):
-        return _native.as_toml(json.dumps(told))
-    if isinstance(told, str) and "\n" in told:
-        return told
-    return _file(told)
-
-
-def _file(path: str | os.PathLike[str]) -> str:
-    """What a file holds."""
-    try:
-        with open(path, encoding="utf-8") as file:
-            return file.read()
-    except OSError as error:
-        raise FileError(f"{os.fspath(path)}: cannot be read: {error.strerror}") from error
 
 
 def _numpy() -> Any:

@@ -7,16 +7,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable, Iterable, Iterator
+from typing import Any, Callable, Iterable, Iterator, Mapping
 
 import pyarrow as pa
 import ray
 from ray import cloudpickle
 from ray.data import Dataset
 
+from ._asking import Limit, Method, Request
 from ._workers import ROW, Job, Source, plan
 from .errors import DataError
-from .estimator import Method
 
 
 def recourse(
@@ -27,6 +27,8 @@ def recourse(
     lock: str | Iterable[str] = (),
     method: Method = "refine",
     budget: int | None = None,
+    limit: Mapping[str, Limit] | None = None,
+    threshold: float | None = None,
     id: str | None = None,
 ) -> Dataset:
     """Ways forward for all rows of a Dataset, as a Dataset: the lines that `Recourse.recourse` gives on one machine.
@@ -45,7 +47,7 @@ def recourse(
         The rows.
     bundle:
         A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `bundle_`.
-    count, lock, method, budget:
+    count, lock, method, budget, limit, threshold:
         As in `Recourse.recourse`.
     id:
         The column that names the rows, unless told that of the schema. Without one, rows are numbered from 0 in the
@@ -58,10 +60,7 @@ def recourse(
         bundle,
         schema.names,
         lambda columns: pa.schema([schema.field(name) for name in columns]),
-        count=count,
-        lock=lock,
-        method=method,
-        budget=budget,
+        Request(count, lock, method, budget, limit, threshold),
         id=id,
         dumps=cloudpickle.dumps,
     )

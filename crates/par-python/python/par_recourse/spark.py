@@ -16,9 +16,9 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import BooleanType, NullType, NumericType, StringType, StructType
 
+from ._asking import Limit, Method, Request
 from ._workers import ROW, Job, Source, plan
 from .errors import DataError, SettingError
-from .estimator import Method
 
 _Batches = Iterator[pa.RecordBatch]
 
@@ -31,6 +31,8 @@ def recourse(
     lock: str | Iterable[str] = (),
     method: Method = "refine",
     budget: int | None = None,
+    limit: Mapping[str, Limit] | None = None,
+    threshold: float | None = None,
     id: str | None = None,
 ) -> DataFrame:
     """Ways forward for all rows of a DataFrame, as a DataFrame: the lines that `Recourse.recourse` gives on one machine.
@@ -45,7 +47,7 @@ def recourse(
         The rows. Columns that are neither features nor `id` nor `locks` are not sent to Python.
     bundle:
         A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `bundle_`.
-    count, lock, method, budget:
+    count, lock, method, budget, limit, threshold:
         As in `Recourse.recourse`.
     id:
         The column that names the rows, unless told that of the schema. Without one, rows are numbered from 0 in the
@@ -57,10 +59,7 @@ def recourse(
         bundle,
         df.columns,
         lambda columns: _types(df, columns),
-        count=count,
-        lock=lock,
-        method=method,
-        budget=budget,
+        Request(count, lock, method, budget, limit, threshold),
         id=id,
         dumps=cloudpickle.dumps,
     )

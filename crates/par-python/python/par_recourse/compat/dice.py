@@ -50,7 +50,9 @@ import time
 from typing import Any, Mapping, Sequence
 
 from ..errors import DataError
-from ..estimator import Method, Recourse, _text
+from .._asking import Method
+from .._files import toml
+from ..estimator import Recourse
 from .counterfactuals import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
 from .interfaces import Data, Model, OneClass, Scorer, cell, classes_of, not_in_training
 from .lines import ways
@@ -343,7 +345,7 @@ class Dice:
             table = data.data_df[[*data.feature_names, data.outcome_name]]
             settings = dict(self._settings)
             if settings.get("inputs") is not None and desired == 0:
-                settings["inputs"] = _for_first_class(_text(settings["inputs"]))
+                settings["inputs"] = _for_first_class(toml(settings["inputs"]))
             self._fitted[desired] = Recourse(
                 data.schema,
                 classifier=self._classifier(desired),

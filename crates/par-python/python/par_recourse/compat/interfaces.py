@@ -8,7 +8,7 @@ from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from .. import _native
 from ..errors import DataError, SettingError
-from ..estimator import _text
+from .._files import toml
 from .counterfactuals import UserConfigValidationException
 
 
@@ -286,7 +286,7 @@ class OneHotMinMax:
 
 
 def _facts(schema: Any, outcome: str) -> dict[str, Any]:
-    facts = json.loads(_native.schema_facts(_text(schema)))
+    facts = json.loads(_native.schema_facts(toml(schema)))
     if facts["label"] is None or facts["label"]["column"] != outcome:
         found = "no label" if facts["label"] is None else f"the label `{facts['label']['column']}`"
         raise SettingError(f"the schema has {found}, expected `{outcome}`, as outcome_name says")
