@@ -41,7 +41,11 @@ impl Answers {
         let named = id.map(|name| rows.index_of(name)).transpose();
         let id = named.map_err(|error| errors::setting(&error.to_string()))?.or(columns.id);
         let domains = bundle.discretizer().domains();
-        let cells = Cells::of_schema(bundle.schema(), &columns, domains, rows.fields().len());
+        let mut cells = Cells::of_schema(bundle.schema(), &columns, domains, rows.fields().len());
+        let header = table::header(&rows);
+        if let Some(column) = Desk::new(&bundle, &header, columns.clone(), request.clone(), false).locks() {
+            cells = cells.with(column);
+        }
         let frame = Frame::new(&bundle, &columns, id, &rows);
         Ok(Self { bundle, request, rows, columns, cells, frame })
     }

@@ -40,13 +40,14 @@ pub(crate) fn fit(
     let config = config(preset, file, settings)?;
     let (rows, arrow) = table.into_inner();
     let columns = table::columns(&schema, &arrow).map_err(|error| errors::data(&error))?;
-    let cells = Cells::of_schema(&schema, &columns, &[], arrow.fields().len());
+    let mut cells = Cells::of_schema(&schema, &columns, &[], arrow.fields().len());
     let mut recourse = Recourse::new(schema, config);
     if let Some((file, inputs)) = classifier {
         recourse = recourse.with_classifier(file, Inputs::parse(&inputs).map_err(errors::classifier)?);
     }
     if let Some(name) = scores {
         let position = arrow.index_of(name).map_err(|error| errors::setting(&error.to_string()))?;
+        cells = cells.with(position);
         recourse = recourse.with_scores(name, position);
     }
     let fitted = threads::work(py, progress, |caller| fit_rows(&recourse, &cells, &rows, &columns, caller))?;

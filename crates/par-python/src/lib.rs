@@ -30,6 +30,9 @@ use pyo3::prelude::*;
 #[pymodule]
 mod _native {
     #[pymodule_export]
+    #[expect(non_upper_case_globals, reason = "as Python calls it")]
+    const __version__: &str = env!("CARGO_PKG_VERSION");
+    #[pymodule_export]
     use super::answers::Answers;
     #[pymodule_export]
     use super::bundle::Bundle;

@@ -39,20 +39,33 @@ pub(crate) fn columns(schema: &Schema, arrow: &ArrowSchema) -> Result<Columns, E
 /// How the columns of a table are written as cells.
 #[derive(Clone)]
 pub(crate) struct Cells {
-    /// How `true` and `false` are spelled in each column.
-    spellings: Vec<[Arc<str>; 2]>,
+    columns: Vec<Column>,
+}
+
+/// How a column is written.
+#[derive(Clone)]
+struct Column {
+    /// Whether anybody looks at it; its cells are empty otherwise.
+    is_read: bool,
+    /// How `false` and `true` are spelled.
+    spelling: [Arc<str>; 2],
 }
 
 impl Cells {
-    /// As they stand.
+    /// All of them, as they stand.
     pub(crate) fn plain(width: usize) -> Self {
-        Self { spellings: vec![["false".into(), "true".into()]; width] }
+        Self { columns: vec![Column { is_read: true, spelling: ["false".into(), "true".into()] }; width] }
     }
 
     /// As the features of a schema spell `true` and `false`, which tables of text write in many ways. `domains` says it
-    /// where the schema lists no values.
+    /// where the schema lists no values. Other columns than those of the schema are left empty.
     pub(crate) fn of_schema(schema: &Schema, columns: &Columns, domains: &[Domain], width: usize) -> Self {
         let mut cells = Self::plain(width);
+        let read: Vec<usize> =
+            columns.features.iter().copied().chain(columns.label).chain(columns.id).collect();
+        for (position, column) in cells.columns.iter_mut().enumerate() {
+            column.is_read = read.contains(&position);
+        }
         for (position, (feature, &column)) in schema.features().iter().zip(&columns.features).enumerate() {
             let learned: &[String] = match domains.get(position) {
                 Some(Domain::Categories { values, .. }) => values,
@@ -67,9 +80,16 @@ impl Cells {
         cells
     }
 
+    /// The same, with a column that the schema does not know.
+    pub(crate) fn with(mut self, column: usize) -> Self {
+        self.columns[column].is_read = true;
+        self
+    }
+
     /// Spells `true` and `false` in a column as its values do.
     fn spell(&mut self, column: usize, values: &[String], is_numeric: bool) {
-        for (spelling, names) in self.spellings[column].iter_mut().zip([["false", "0"], ["true", "1"]]) {
+        for (spelling, names) in self.columns[column].spelling.iter_mut().zip([["false", "0"], ["true", "1"]])
+        {
             let is_named = |value: &&String| names.iter().any(|name| value.eq_ignore_ascii_case(name));
             if let Some(value) = values.iter().find(is_named) {
                 *spelling = value.as_str().into();
@@ -91,7 +111,8 @@ impl Cells {
         for row in 0..slice.num_rows() {
             for (position, (text, column)) in texts.iter_mut().zip(&columns).enumerate() {
                 text.clear();
-                if !column.is_null(row) && !self.write(position, column, row, text) {
+                let is_written = self.columns[position].is_read && !column.is_null(row);
+                if is_written && !self.write(position, column, row, text) {
                     let name = slice.schema_ref().field(position).name().clone();
                     return Err(Error::NestedColumn { origin: ORIGIN.into(), name });
                 }
@@ -138,7 +159,7 @@ impl Cells {
             DataType::Utf8View => text.write_str(column.as_string_view().value(row)),
             DataType::Boolean => {
                 let value = column.as_boolean().value(row);
-                text.write_str(&self.spellings[position][usize::from(value)])
+                text.write_str(&self.columns[position].spelling[usize::from(value)])
             }
             DataType::Int8 => number!(Int8Type),
             DataType::Int16 => number!(Int16Type),

@@ -309,8 +309,10 @@ class TestMessages:
             fitted.recourse(3)
 
     def test_nested_columns(self, fitted, german):
-        with pytest.raises(errors.DataError, match="nested"):
-            fitted.recourse(german.X.append_column("list", pa.array([[1]] * 1000)))
+        lists = pa.array([[1]] * 1000)
+        assert fitted.recourse(german.X.append_column("list", lists)).equals(fitted.recourse(german.X))
+        with pytest.raises(errors.DataError, match="`Age` is nested"):
+            fitted.recourse(german.X.drop_columns(["Age"]).append_column("Age", lists))
 
     def test_two_columns_of_one_name(self, fitted, german):
         with pytest.raises(errors.DataError, match="two columns are called `Age`"):

@@ -65,6 +65,11 @@ impl<'b> Desk<'b> {
         self.bundle
     }
 
+    /// The column with the locks of each row, if there is one.
+    pub fn locks(&self) -> Option<usize> {
+        self.locks
+    }
+
     /// What the table calls a row; `number` is its number in the table.
     pub fn id(&self, batch: &Batch, row: usize, number: u64) -> String {
         self.columns.id.map_or_else(|| number.to_string(), |column| batch.cell(row, column).to_string())

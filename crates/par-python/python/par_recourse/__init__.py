@@ -9,6 +9,7 @@ True
 """
 
 from . import datasets, errors
+from ._native import __version__
 from .errors import ParError
 from .estimator import Recourse, draft_schema
 from .evaluation import Evaluation
@@ -23,6 +24,7 @@ __all__ = [
     "Point",
     "Recourse",
     "Way",
+    "__version__",
     "datasets",
     "draft_schema",
     "errors",

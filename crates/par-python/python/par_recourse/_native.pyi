@@ -2,6 +2,8 @@ from typing import Any, Callable
 
 import pyarrow as pa
 
+__version__: str
+
 class Answers:
     schema: pa.Schema
     def answer(self, batch: Any, before: int = 0, *, parallel: bool = True) -> pa.RecordBatch: ...

@@ -243,6 +243,7 @@ class Recourse:
         self.bundle_ = bundle
         facts = json.loads(_native.schema_facts(bundle.schema))
         self.schema_ = bundle.schema
+        self._id = facts["id"]
         self.threshold_ = bundle.threshold
         self.card_ = json.loads(bundle.card)
         self.feature_names_in_ = [feature["name"] for feature in facts["features"]]
@@ -408,7 +409,7 @@ class Recourse:
         """The column that names the rows, where the schema's does not."""
         if id is not None or frame.index is None:
             return id
-        return None if json.loads(_native.schema_facts(self.schema_))["id"] in frame.table.column_names else frame.index
+        return None if self._id in frame.table.column_names else frame.index
 
 
 def draft_schema(X: Any, y: Any = None) -> str:
