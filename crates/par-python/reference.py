@@ -83,7 +83,8 @@ def documented(value: object) -> list[str]:
             lines.append(f"  {line.strip()}")
         elif line.endswith(":") and text[at + 1 : at + 2] and text[at + 1].startswith("    "):
             lines.append(f"- `{line[:-1]}`:")
-        elif line.startswith((">>>", "...")):
+        elif line.startswith(">>>") or (line and lines and lines[-1].startswith("    ")):
+            # An example, and what it prints.
             lines.append(f"    {line}")
         else:
             lines.append(line)

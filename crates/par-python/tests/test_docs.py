@@ -1,8 +1,7 @@
-"""The pages say what is so: their examples run, and the reference is made from the docstrings."""
+"""The pages say what is so: their examples run."""
 
 import doctest
 import importlib
-import importlib.util
 import re
 from pathlib import Path
 
@@ -20,14 +19,6 @@ def test_the_page_for_python_users_runs(tmp_path, monkeypatch, capsys):
     names: dict[str, object] = {}
     for number, block in enumerate(blocks, 1):
         exec(compile(block, f"docs/python.md, block {number}", "exec"), names)  # noqa: S102
-
-
-def test_the_reference_is_up_to_date():
-    script = ROOT / "crates" / "par-python" / "reference.py"
-    spec = importlib.util.spec_from_file_location("reference", script)
-    reference = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(reference)
-    assert reference.PAGE.read_text(encoding="utf-8") == reference.page(), "run `python crates/par-python/reference.py`"
 
 
 @pytest.mark.parametrize("name", ["par_recourse", "par_recourse.datasets", "par_recourse.estimator"])
