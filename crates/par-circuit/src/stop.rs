@@ -35,8 +35,8 @@ impl<'a> Stop<'a> {
         Self(&|| false)
     }
 
-    /// Work ends soon after `asked` says `true`, from when on it should say nothing else. It is asked thousands
-    /// of times a second.
+    /// Work ends soon after `asked` says `true`, from when on it should say nothing else. It may be asked a
+    /// hundred thousand times a second, so it should know at once.
     pub fn when(asked: &'a (dyn Fn() -> bool + Sync)) -> Self {
         Self(asked)
     }

@@ -44,11 +44,13 @@ pub(crate) fn cluster(
     }
     let mut mixture = Mixture::fit(columns, scope, &sample, &shares, rates);
     for _ in 0..ROUNDS {
-        for (&row, shares) in sample.iter().zip(shares.chunks_exact_mut(groups)) {
+        for (rows, shares) in sample.chunks(CHUNK).zip(shares.chunks_mut(CHUNK * groups)) {
             stop.check()?;
-            mixture.scores(columns, row, shares);
-            let total = log_sum_exp(shares.iter().copied());
-            shares.iter_mut().for_each(|share| *share = (*share - total).exp());
+            for (&row, shares) in rows.iter().zip(shares.chunks_exact_mut(groups)) {
+                mixture.scores(columns, row, shares);
+                let total = log_sum_exp(shares.iter().copied());
+                shares.iter_mut().for_each(|share| *share = (*share - total).exp());
+            }
         }
         mixture = Mixture::fit(columns, scope, &sample, &shares, rates);
     }
