@@ -8,7 +8,7 @@ use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat_batches;
 use par_data::Columns;
 use par_recourse::desk::{Desk, Person};
-use par_recourse::{Request, Solver};
+use par_recourse::{Request, Solver, Stop};
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 use rayon::prelude::*;
@@ -16,8 +16,7 @@ use rayon::prelude::*;
 use crate::bundle::Bundle;
 use crate::frame::Frame;
 use crate::table::{self, Cells};
-use crate::threads::{self, Caller};
-use crate::{errors, request};
+use crate::{errors, request, threads};
 
 /// Rows that a thread takes at once.
 const PIECE: usize = 32;
@@ -34,75 +33,76 @@ pub(crate) struct Answers {
 }
 
 impl Answers {
+    /// `id` names the column that names the rows, in the place of the schema's.
     pub(crate) fn new(bundle: &Bundle, rows: SchemaRef, request: &str, id: Option<&str>) -> PyResult<Self> {
         let bundle = Arc::clone(bundle.inner());
         let request = request::read(bundle.discretizer(), request)?;
-        let columns = table::columns(bundle.schema(), &rows).map_err(|error| errors::data(&error))?;
-        let named = id.map(|name| rows.index_of(name)).transpose();
-        let id = named.map_err(|error| errors::setting(&error.to_string()))?.or(columns.id);
-        let domains = bundle.discretizer().domains();
-        let mut cells = Cells::of_schema(bundle.schema(), &columns, domains, rows.fields().len());
-        let header = table::header(&rows);
-        if let Some(column) = Desk::new(&bundle, &header, columns.clone(), request.clone(), false).locks() {
-            cells = cells.with(column);
+        let (mut columns, cells) = table::read(bundle.schema(), bundle.discretizer().domains(), &rows)?;
+        if let Some(name) = id {
+            let found = rows.index_of(name);
+            let unknown =
+                |_| errors::setting(&format!("{}: no column `{name}` to name the rows", table::ORIGIN));
+            columns.id = Some(found.map_err(unknown)?);
         }
-        let frame = Frame::new(&bundle, &columns, id, &rows);
-        Ok(Self { bundle, request, rows, columns, cells, frame })
+        let frame = Frame::new(&bundle, &columns, &rows);
+        let mut answers = Self { bundle, request, rows, columns, cells, frame };
+        if let Some(locks) = answers.desk().locks() {
+            answers.cells = answers.cells.with(&answers.rows, locks);
+        }
+        Ok(answers)
     }
 
     fn desk(&self) -> Desk<'_> {
         Desk::new(&self.bundle, &table::header(&self.rows), self.columns.clone(), self.request.clone(), false)
     }
 
-    /// The people of some rows, answered by one thread.
-    pub(crate) fn people<T>(
+    /// What the first person of some rows is told, by their name.
+    pub(crate) fn first<T>(
         &self,
-        solver: &mut Solver<'_>,
         rows: &RecordBatch,
-        range: Range<usize>,
-        before: u64,
-        take: impl FnOnce(&[Person<'_>]) -> Result<T, ArrowError>,
-    ) -> Result<T, ArrowError> {
-        let desk = self.desk();
-        let batch = self.cells.batch(rows, range, before);
-        let batch = batch.map_err(|error| ArrowError::InvalidArgumentError(error.to_string()))?;
-        let people: Vec<Person<'_>> =
-            (0..batch.rows()).map(|row| desk.answer(solver, &batch, row, batch.position(row))).collect();
-        take(&people)
+        stop: Stop<'_>,
+        tell: impl FnOnce(&Person<'_>) -> T,
+    ) -> T {
+        let cells = match self.columns.id {
+            Some(column) => self.cells.clone().with(&self.rows, column),
+            None => self.cells.clone(),
+        };
+        let batch = cells.batch(rows, 0..1, 0);
+        tell(&self.desk().answer(&mut self.bundle.solver().until(stop), &batch, 0, 0))
     }
 
-    fn lines(
+    /// The lines of some rows, which one thread answers.
+    fn piece(
         &self,
+        desk: &Desk<'_>,
         solver: &mut Solver<'_>,
         rows: &RecordBatch,
         range: Range<usize>,
         before: u64,
     ) -> Result<RecordBatch, ArrowError> {
         let first = range.start;
-        self.people(solver, rows, range, before, |people| {
-            self.frame.lines(&self.bundle, rows, first, before, people)
-        })
+        let batch = self.cells.batch(rows, range, before);
+        let people: Vec<Person<'_>> =
+            (0..batch.rows()).map(|row| desk.answer(solver, &batch, row, batch.position(row))).collect();
+        self.frame.lines(&self.bundle, rows, first, before, &people)
     }
 
-    /// All lines, or none when nobody waits for them any more.
-    fn all_lines(
-        &self,
-        rows: &RecordBatch,
-        before: u64,
-        caller: &Caller<'_>,
-    ) -> Option<Result<RecordBatch, ArrowError>> {
+    /// The lines of all rows, on all threads; those of some, when they are told to stop.
+    fn lines(&self, rows: &RecordBatch, before: u64, stop: Stop<'_>) -> Result<RecordBatch, ArrowError> {
+        let desk = self.desk();
         let starts: Vec<usize> = (0..rows.num_rows()).step_by(PIECE).collect();
-        let pieces: Option<Result<Vec<RecordBatch>, ArrowError>> = starts
+        let pieces: Vec<RecordBatch> = starts
             .into_par_iter()
             .map_init(
-                || self.bundle.solver(),
+                || self.bundle.solver().until(stop),
                 |solver, start| {
                     let range = start..rows.num_rows().min(start + PIECE);
-                    (!caller.is_gone()).then(|| self.lines(solver, rows, range, before))
+                    stop.check().is_ok().then(|| self.piece(&desk, solver, rows, range, before))
                 },
             )
-            .collect();
-        Some(pieces?.and_then(|pieces| concat_batches(self.frame.schema(), &pieces)))
+            .flatten()
+            .collect::<Result<_, _>>()?;
+        concat_batches(self.frame.schema(), &pieces)
     }
 }
 
@@ -128,13 +128,14 @@ impl Answers {
         if rows.schema_ref().fields() != self.rows.fields() {
             return Err(errors::data_text("X: a batch has other columns than the first"));
         }
-        let lines = if parallel && rows.num_rows() > PIECE {
-            // Stopped work has its exception already.
-            threads::work(py, None, |caller| self.all_lines(&rows, before, caller))?
-                .unwrap_or_else(|| Ok(RecordBatch::new_empty(Arc::clone(self.frame.schema()))))
+        let lines = if parallel {
+            threads::work(py, None, |caller| self.lines(&rows, before, Stop::when(&|| caller.is_gone())))?
         } else {
-            py.detach(|| self.lines(&mut self.bundle.solver(), &rows, 0..rows.num_rows(), before))
+            py.detach(|| {
+                let (desk, mut solver) = (self.desk(), self.bundle.solver());
+                self.piece(&desk, &mut solver, &rows, 0..rows.num_rows(), before)
+            })
         };
-        PyRecordBatch::new(lines.map_err(|error| errors::data_text(&error.to_string()))?).into_pyarrow(py)
+        PyRecordBatch::new(lines.map_err(errors::data_text)?).into_pyarrow(py)
     }
 }

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use arrow_schema::Schema as ArrowSchema;
+use par_data::{Batch, Columns};
 use par_recourse::classifier::file_hash;
-use par_recourse::classifier::inputs::Inputs;
-use par_recourse::{Stop, metrics};
+use par_recourse::{Evaluation, RowError, Stop, metrics};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::{PyRecordBatch, PySchema, PyTable};
@@ -14,7 +15,10 @@ use rayon::prelude::*;
 
 use crate::answers::Answers;
 use crate::table::{self, Cells};
-use crate::{errors, figure, threads};
+use crate::{errors, figure, fit, threads};
+
+/// People who are asked about before anybody looks whether to stop.
+const EVALUATED_AT_ONCE: usize = 64;
 
 /// Everything that recourse needs, ready to answer.
 #[pyclass(frozen, module = "par_recourse._native")]
@@ -29,39 +33,44 @@ impl Bundle {
         &self.0
     }
 
-    /// A number for every row.
-    fn numbers<'py>(
+    /// Where the features stand in a table, and how its columns are written.
+    fn read(&self, arrow: &ArrowSchema) -> PyResult<(Columns, Cells)> {
+        table::read(self.0.schema(), self.0.discretizer().domains(), arrow)
+    }
+
+    /// A number for every row, by something that each thread has for itself.
+    fn numbers<'py, S>(
         &self,
         py: Python<'py>,
         table: PyTable,
-        number: impl Fn(&[&str]) -> Result<f64, String> + Sync,
+        own: impl Fn() -> S + Sync + Send,
+        number: impl Fn(&mut S, &[&str]) -> Result<f64, RowError> + Sync + Send,
     ) -> PyResult<Bound<'py, PyAny>> {
-        let bundle = &self.0;
         let (rows, arrow) = table.into_inner();
-        let columns = table::columns(bundle.schema(), &arrow).map_err(|error| errors::data(&error))?;
-        let domains = bundle.discretizer().domains();
-        let cells = Cells::of_schema(bundle.schema(), &columns, domains, arrow.fields().len());
-        let numbers = threads::work(py, None, |_| {
+        let (columns, cells) = self.read(&arrow)?;
+        let numbers = threads::work(py, None, |caller| {
             let mut numbers = Vec::new();
-            for batch in cells.batches(&rows) {
-                let batch = batch.map_err(|error| error.to_string())?;
+            for batch in cells.batches(&rows).take_while(|_| !caller.is_gone()) {
                 let some: Result<Vec<f64>, String> = (0..batch.rows())
                     .into_par_iter()
-                    .map(|row| {
-                        let cells: Vec<&str> =
-                            columns.features.iter().map(|&column| batch.cell(row, column)).collect();
-                        number(&cells).map_err(|error| format!("{}, {error}", batch.place(row)))
+                    .map_init(&own, |own, row| {
+                        let cells = cells_of(&columns, &batch, row);
+                        number(own, &cells).map_err(|error| format!("{}, {error}", batch.place(row)))
                     })
                     .collect();
                 numbers.extend(some?);
             }
             Ok::<_, String>(numbers)
         })?;
-        let numbers = numbers.map_err(|error| errors::data_text(&error))?;
-        let column: ArrayRef = Arc::new(Float64Array::from(numbers));
+        let column: ArrayRef = Arc::new(Float64Array::from(numbers.map_err(errors::data_text)?));
         let column = RecordBatch::try_from_iter([("number", column)]);
-        PyRecordBatch::new(column.map_err(|error| errors::par(&error.to_string()))?).into_pyarrow(py)
+        PyRecordBatch::new(column.map_err(errors::data_text)?).into_pyarrow(py)
     }
+}
+
+/// The cells of a row, in schema order.
+fn cells_of<'a>(columns: &Columns, batch: &'a Batch, row: usize) -> Vec<&'a str> {
+    columns.features.iter().map(|&column| batch.cell(row, column)).collect()
 }
 
 #[pymethods]
@@ -132,14 +141,14 @@ impl Bundle {
 
     /// How it was made, as JSON.
     #[getter]
-    fn card(&self) -> PyResult<String> {
-        serde_json::to_string(self.0.card()).map_err(|error| errors::par(&error.to_string()))
+    fn card(&self) -> String {
+        serde_json::to_string(self.0.card()).expect("a card has only text keys")
     }
 
     /// The settings it was made with, as JSON.
     #[getter]
-    fn config(&self) -> PyResult<String> {
-        serde_json::to_string(self.0.config()).map_err(|error| errors::par(&error.to_string()))
+    fn config(&self) -> String {
+        serde_json::to_string(self.0.config()).expect("settings have only text keys")
     }
 
     /// How a table of these columns is answered; `request` is JSON.
@@ -157,57 +166,58 @@ impl Bundle {
         request: &str,
         id: Option<&str>,
     ) -> PyResult<(String, String, Option<String>)> {
-        let rows: RecordBatch = batch.into_inner();
+        let rows = batch.into_inner();
         let answers = Answers::new(self, rows.schema(), request, id)?;
         let bundle = &self.0;
-        let told = threads::work(py, None, |_| {
-            answers.people(&mut bundle.solver(), &rows, 0..1, 0, |people| {
-                let person = &people[0];
-                let json =
-                    serde_json::to_string(&person.described(bundle)).expect("a person has only text keys");
-                Ok(match &person.answer {
-                    Ok(answer) => Ok((json, person.text(bundle), figure::frontier(bundle, answer))),
-                    Err(error) => Err(error.clone()),
-                })
+        let told = threads::work(py, None, |caller| {
+            let is_gone = || caller.is_gone();
+            answers.first(&rows, Stop::when(&is_gone), |person| match &person.answer {
+                Ok(answer) => {
+                    let told = serde_json::to_string(&person.described(bundle));
+                    let told = told.expect("a person has only text keys");
+                    Ok((told, person.text(bundle), figure::frontier(bundle, answer)))
+                }
+                Err(error) => Err(error.clone()),
             })
         })?;
-        told.map_err(|error| errors::data_text(&error.to_string()))?.map_err(errors::row)
+        told.map_err(errors::data_text)
     }
 
     /// How good the answers to the rows of a table are, as JSON.
     fn evaluate(&self, py: Python<'_>, table: PyTable) -> PyResult<String> {
         let bundle = &self.0;
         let (rows, arrow) = table.into_inner();
-        let columns = table::columns(bundle.schema(), &arrow).map_err(|error| errors::data(&error))?;
-        let domains = bundle.discretizer().domains();
-        let cells = Cells::of_schema(bundle.schema(), &columns, domains, arrow.fields().len());
-        let evaluated = threads::work(py, None, |_| {
-            let batches: Vec<par_data::Batch> =
-                cells.batches(&rows).collect::<Result<_, _>>().map_err(|error| error.to_string())?;
-            let places = batches.iter().flat_map(|batch| (0..batch.rows()).map(move |row| (batch, row)));
-            let rows: Vec<Vec<&str>> = places
-                .clone()
-                .map(|(batch, row)| columns.features.iter().map(|&column| batch.cell(row, column)).collect())
-                .collect();
-            metrics::evaluate(bundle, &rows).map_err(|(position, error)| {
-                let place = places.clone().nth(position).map(|(batch, row)| batch.place(row).to_string());
-                format!("{}, {error}", place.unwrap_or_default())
-            })
+        let (columns, cells) = self.read(&arrow)?;
+        let evaluated = threads::work(py, None, |caller| {
+            let mut asked = Vec::new();
+            for batch in cells.batches(&rows) {
+                let rows: Vec<Vec<&str>> =
+                    (0..batch.rows()).map(|row| cells_of(&columns, &batch, row)).collect();
+                for (piece, some) in rows.chunks(EVALUATED_AT_ONCE).enumerate() {
+                    if caller.is_gone() {
+                        break;
+                    }
+                    asked.extend(metrics::ask(bundle, some).map_err(|(position, error)| {
+                        format!("{}, {error}", batch.place(piece * EVALUATED_AT_ONCE + position))
+                    })?);
+                }
+            }
+            Ok::<_, String>(Evaluation::new(bundle, &asked))
         })?;
-        let evaluation = evaluated.map_err(|error| errors::data_text(&error))?;
-        serde_json::to_string(&evaluation).map_err(|error| errors::par(&error.to_string()))
+        let evaluation = evaluated.map_err(errors::data_text)?;
+        Ok(serde_json::to_string(&evaluation).expect("an evaluation has only text keys"))
     }
 
     /// The probability of acceptance of every row.
     fn probability<'py>(&self, py: Python<'py>, table: PyTable) -> PyResult<Bound<'py, PyAny>> {
-        self.numbers(py, table, |cells| self.0.score(cells).map_err(|error| error.to_string()))
+        self.numbers(py, table, || (), |(), cells| self.0.score(cells))
     }
 
     /// log p⁺ of every row; what is unknown is summed out.
     fn log_likelihood<'py>(&self, py: Python<'py>, table: PyTable) -> PyResult<Bound<'py, PyAny>> {
-        self.numbers(py, table, |cells| {
-            let codes = self.0.discretizer().encode_row(cells).map_err(|error| error.to_string())?;
-            Ok(self.0.accepted().evaluator().log_prob(codes.codes()))
+        let evaluator = || self.0.accepted().evaluator();
+        self.numbers(py, table, evaluator, |evaluator, cells| {
+            Ok(evaluator.log_prob(self.0.discretizer().encode_row(cells)?.codes()))
         })
     }
 
@@ -223,14 +233,8 @@ impl Bundle {
         let bundle = &self.0;
         let refitted = threads::work(py, progress, |caller| {
             let is_gone = || caller.is_gone();
-            bundle.refit(&names, &mut |stage| crate::fit::tell(caller, stage), Stop::when(&is_gone))
+            bundle.refit(&names, &mut |stage| fit::tell(caller, stage), Stop::when(&is_gone))
         })?;
         Ok(Self::new(refitted.map_err(|error| errors::fit(&error))?))
-    }
-
-    /// The same with another classifier.
-    fn with_classifier(&self, file: Vec<u8>, inputs: &str) -> PyResult<Self> {
-        let inputs = Inputs::parse(inputs).map_err(errors::classifier)?;
-        Ok(Self::new(self.0.with_classifier(file, inputs).map_err(errors::classifier)?))
     }
 }

@@ -1,5 +1,6 @@
 //! What went wrong, as Python's exceptions: the classes of `par_recourse.errors`, with the messages of the library.
 
+use std::fmt::Display;
 use std::path::Path;
 
 use par_recourse::container::ContainerError;
@@ -27,7 +28,7 @@ pub(crate) fn setting(message: &str) -> PyErr {
     exception("SettingError", message)
 }
 
-pub(crate) fn classifier(error: impl std::fmt::Display) -> PyErr {
+pub(crate) fn classifier(error: impl Display) -> PyErr {
     exception("ClassifierError", &error.to_string())
 }
 
@@ -69,11 +70,6 @@ pub(crate) fn bundle(error: &BundleError, path: Option<&Path>) -> PyErr {
     }
 }
 
-pub(crate) fn data_text(message: &str) -> PyErr {
-    exception("DataError", message)
-}
-
-/// An answer that the person at a row does not get.
-pub(crate) fn row(error: impl std::fmt::Display) -> PyErr {
+pub(crate) fn data_text(error: impl Display) -> PyErr {
     exception("DataError", &error.to_string())
 }

@@ -19,8 +19,8 @@ use crate::threads::{self, Caller};
 
 /// Learns everything from a table.
 ///
-/// `schema` and `inputs` are TOML; `file` is a TOML file of settings, its name and its text, and `settings` are
-/// others as JSON; `classifier` is an ONNX file; `scores` names the column with the scores of a
+/// `schema` is TOML; `file` is a TOML file of settings, its name and its text, and `settings` are others as JSON;
+/// `classifier` is an ONNX file, and TOML that says how a row becomes its inputs; `scores` names the column with the scores of a
 /// classifier that is to be imitated. `progress` is called with `(stage, done, of)`.
 #[pyfunction]
 #[pyo3(signature = (table, schema, *, preset=None, file=None, settings=None, classifier=None, scores=None, progress=None))]
@@ -39,15 +39,14 @@ pub(crate) fn fit(
     let schema = read_schema(schema)?;
     let config = config(preset, file, settings)?;
     let (rows, arrow) = table.into_inner();
-    let columns = table::columns(&schema, &arrow).map_err(|error| errors::data(&error))?;
-    let mut cells = Cells::of_schema(&schema, &columns, &[], arrow.fields().len());
+    let (columns, mut cells) = table::read(&schema, &[], &arrow)?;
     let mut recourse = Recourse::new(schema, config);
     if let Some((file, inputs)) = classifier {
         recourse = recourse.with_classifier(file, Inputs::parse(&inputs).map_err(errors::classifier)?);
     }
     if let Some(name) = scores {
         let position = arrow.index_of(name).map_err(|error| errors::setting(&error.to_string()))?;
-        cells = cells.with(position);
+        cells = cells.with(&arrow, position);
         recourse = recourse.with_scores(name, position);
     }
     let fitted = threads::work(py, progress, |caller| fit_rows(&recourse, &cells, &rows, &columns, caller))?;
@@ -64,7 +63,7 @@ fn fit_rows(
     let is_gone = || caller.is_gone();
     recourse.fit_rows(
         columns,
-        || Ok(cells.batches(rows)),
+        || Ok(cells.batches(rows).map(Ok)),
         &mut |stage| tell(caller, stage),
         Stop::when(&is_gone),
     )
@@ -98,7 +97,7 @@ fn config(preset: Option<&str>, file: Option<(String, String)>, settings: Option
     }
     if let Some(settings) = settings {
         let refuse = |error: &dyn std::fmt::Display| errors::setting(&error.to_string());
-        let settings: toml::Table = serde_json::from_str(settings).map_err(|error| refuse(&error))?;
+        let settings = table_of(settings).map_err(|error| refuse(&error))?;
         config = config.laid_over(settings).map_err(|error| refuse(&error))?;
     }
     Ok(config)
@@ -115,8 +114,8 @@ pub(crate) fn draft_schema(py: Python<'_>, table: PyTable, label: Option<&str>) 
     let (rows, arrow): (Vec<RecordBatch>, Arc<ArrowSchema>) = table.into_inner();
     let label = label.map(|name| arrow.index_of(name)).transpose();
     let label = label.map_err(|error| errors::setting(&error.to_string()))?;
-    let (header, cells) = (table::header(&arrow), Cells::plain(arrow.fields().len()));
-    let drafted = py.detach(|| draft_rows(table::ORIGIN, &header, label, cells.batches(&rows)));
+    let (header, cells) = (table::header(&arrow), Cells::plain(&arrow));
+    let drafted = py.detach(|| draft_rows(table::ORIGIN, &header, label, cells.batches(&rows).map(Ok)));
     drafted.map_err(|error| errors::data(&error))
 }
 
@@ -159,9 +158,26 @@ pub(crate) fn schema_facts(schema: &str) -> PyResult<String> {
 /// A dict, as JSON, as TOML; what is null is left out.
 #[pyfunction]
 pub(crate) fn as_toml(json: &str) -> PyResult<String> {
-    let table: toml::Table =
-        serde_json::from_str(json).map_err(|error| errors::setting(&error.to_string()))?;
+    let table = table_of(json).map_err(|error| errors::setting(&error.to_string()))?;
     Ok(table.to_string())
+}
+
+fn table_of(json: &str) -> Result<toml::Table, serde_json::Error> {
+    let mut value: serde_json::Value = serde_json::from_str(json)?;
+    drop_nulls(&mut value);
+    serde_json::from_value(value)
+}
+
+/// TOML has no word for nothing.
+fn drop_nulls(value: &mut serde_json::Value) {
+    match value {
+        serde_json::Value::Object(members) => {
+            members.retain(|_, member| !member.is_null());
+            members.values_mut().for_each(drop_nulls);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
+    }
 }
 
 /// The embedded table, German Credit, as CSV, and its schema.

@@ -3,28 +3,58 @@
 
 use std::sync::Arc;
 
-use arrow_array::builder::{BooleanBuilder, Float64Builder, Int64Builder, StringBuilder};
-use arrow_array::{ArrayRef, RecordBatch, UInt64Array};
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
 use arrow_select::take::take;
 use par_data::{Columns, Domain};
 use par_recourse::Bundle;
 use par_recourse::desk::{self, Line, Person};
 
+/// What a line says besides the cells.
+enum Fact {
+    Count(fn(&Line<'_>) -> Option<usize>),
+    Number(fn(&Line<'_>) -> Option<f64>),
+    Text(fn(&Line<'_>) -> Option<String>),
+    Truth(fn(&Line<'_>) -> Option<bool>),
+}
+
 /// The columns before those of the features. How long an answer took is not among them: it is never the same twice.
-const FACTS: [(&str, DataType); 11] = [
-    ("rank", DataType::Int64),
-    ("status", DataType::Utf8),
-    ("reason", DataType::Utf8),
-    ("probability", DataType::Float64),
-    ("log_likelihood", DataType::Float64),
-    ("percentile", DataType::Float64),
-    ("changes", DataType::Int64),
-    ("similarity", DataType::Float64),
-    ("method", DataType::Utf8),
-    ("optimal", DataType::Boolean),
-    ("gap", DataType::Float64),
+const FACTS: [(&str, Fact); 11] = [
+    ("rank", Fact::Count(|line| line.rank)),
+    ("status", Fact::Text(|line| Some(line.person.status().to_string()))),
+    ("reason", Fact::Text(|line| line.reason.clone())),
+    ("probability", Fact::Number(|line| line.probability)),
+    ("log_likelihood", Fact::Number(|line| line.way.map(|way| way.log_likelihood))),
+    ("percentile", Fact::Number(|line| line.way.map(|way| way.percentile))),
+    ("changes", Fact::Count(|line| line.way.map(|way| way.changes.len()))),
+    ("similarity", Fact::Number(|line| line.way.map(|way| way.similarity))),
+    ("method", Fact::Text(|line| line.way.map(|way| way.method.name().to_string()))),
+    ("optimal", Fact::Truth(Line::optimal)),
+    ("gap", Fact::Number(|line| line.way.and_then(|way| way.gap))),
 ];
+
+impl Fact {
+    fn data_type(&self) -> DataType {
+        match self {
+            Self::Count(_) => DataType::Int64,
+            Self::Number(_) => DataType::Float64,
+            Self::Text(_) => DataType::Utf8,
+            Self::Truth(_) => DataType::Boolean,
+        }
+    }
+
+    fn column(&self, lines: &[(u64, Line<'_>)]) -> ArrayRef {
+        let lines = lines.iter().map(|(_, line)| line);
+        match self {
+            Self::Count(count) => {
+                Arc::new(lines.map(|line| count(line).map(|count| count as i64)).collect::<Int64Array>())
+            }
+            Self::Number(number) => Arc::new(lines.map(number).collect::<Float64Array>()),
+            Self::Text(text) => Arc::new(lines.map(text).collect::<StringArray>()),
+            Self::Truth(truth) => Arc::new(lines.map(truth).collect::<BooleanArray>()),
+        }
+    }
+}
 
 /// The shape of the tidy table for tables of one shape.
 pub(crate) struct Frame {
@@ -34,10 +64,11 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(bundle: &Bundle, columns: &Columns, id: Option<usize>, rows: &ArrowSchema) -> Self {
+    pub(crate) fn new(bundle: &Bundle, columns: &Columns, rows: &ArrowSchema) -> Self {
+        let id = columns.id;
         let id_type = id.map_or(DataType::Int64, |column| rows.field(column).data_type().clone());
         let mut fields = vec![Field::new("id", id_type, true)];
-        fields.extend(FACTS.map(|(name, data_type)| Field::new(name, data_type, true)));
+        fields.extend(FACTS.iter().map(|(name, fact)| Field::new(*name, fact.data_type(), true)));
         let names = desk::names(bundle.schema());
         let names = names.iter().skip(desk::COLUMNS.len());
         for ((name, &column), domain) in names.zip(&columns.features).zip(bundle.discretizer().domains()) {
@@ -71,18 +102,12 @@ impl Frame {
             Some(column) => take(rows.column(column), &positions, None)?,
             None => {
                 let numbers = positions.values().iter().map(|row| (row + before) as i64);
-                Arc::new(arrow_array::Int64Array::from_iter_values(numbers))
+                Arc::new(Int64Array::from_iter_values(numbers))
             }
         });
-        let facts = FACTS.len();
-        for (position, field) in self.schema.fields().iter().skip(1).enumerate() {
-            columns.push(match position.checked_sub(facts) {
-                None => fact(position, lines.iter().map(|(_, line)| line)),
-                Some(feature) => {
-                    let cells = lines.iter().map(|(_, line)| line.cell(feature));
-                    typed(field.data_type(), cells)?
-                }
-            });
+        columns.extend(FACTS.iter().map(|(_, fact)| fact.column(&lines)));
+        for (feature, field) in self.schema.fields()[columns.len()..].iter().enumerate() {
+            columns.push(typed(field.data_type(), lines.iter().map(|(_, line)| line.cell(feature))));
         }
         RecordBatch::try_new(Arc::clone(&self.schema), columns)
     }
@@ -113,67 +138,21 @@ fn truth(text: &str) -> Option<bool> {
         .find_map(|(name, truth)| text.trim().eq_ignore_ascii_case(name).then_some(truth))
 }
 
-/// A column of facts, by its place in [`FACTS`].
-fn fact<'a>(position: usize, lines: impl Iterator<Item = &'a Line<'a>>) -> ArrayRef {
-    let count = |count: Option<usize>| count.map(|count| count as i64);
-    let text =
-        |text: fn(&Line<'_>) -> Option<String>, lines: &mut dyn Iterator<Item = &'a Line<'a>>| -> ArrayRef {
-            let mut builder = StringBuilder::new();
-            lines.for_each(|line| builder.append_option(text(line)));
-            Arc::new(builder.finish())
-        };
-    let number = |number: fn(&Line<'_>) -> Option<f64>,
-                  lines: &mut dyn Iterator<Item = &'a Line<'a>>|
-     -> ArrayRef { Arc::new(lines.map(number).collect::<arrow_array::Float64Array>()) };
-    let mut lines = lines;
-    match FACTS[position].0 {
-        "rank" => Arc::new(lines.map(|line| count(line.rank)).collect::<arrow_array::Int64Array>()),
-        "status" => text(|line| Some(line.person.status().to_string()), &mut lines),
-        "reason" => text(|line| line.reason.clone(), &mut lines),
-        "probability" => number(|line| line.probability, &mut lines),
-        "log_likelihood" => number(|line| line.way.map(|way| way.log_likelihood), &mut lines),
-        "percentile" => number(|line| line.way.map(|way| way.percentile), &mut lines),
-        "changes" => Arc::new(
-            lines
-                .map(|line| count(line.way.map(|way| way.changes.len())))
-                .collect::<arrow_array::Int64Array>(),
-        ),
-        "similarity" => number(|line| line.way.map(|way| way.similarity), &mut lines),
-        "method" => text(|line| line.way.map(|way| way.method.name().to_string()), &mut lines),
-        "optimal" => Arc::new(lines.map(Line::optimal).collect::<arrow_array::BooleanArray>()),
-        _ => number(|line| line.way.and_then(|way| way.gap), &mut lines),
+/// Cells as a column of a type; what is empty, or does not fit it, is null.
+fn typed<'a>(data_type: &DataType, cells: impl Iterator<Item = &'a str>) -> ArrayRef {
+    let cells = cells.map(|cell| (!cell.is_empty()).then_some(cell));
+    match data_type {
+        DataType::Int64 => Arc::new(cells.map(|cell| whole(cell?.trim())).collect::<Int64Array>()),
+        DataType::Float64 => {
+            Arc::new(cells.map(|cell| cell?.trim().parse::<f64>().ok()).collect::<Float64Array>())
+        }
+        DataType::Boolean => Arc::new(cells.map(|cell| truth(cell?)).collect::<BooleanArray>()),
+        _ => Arc::new(cells.collect::<StringArray>()),
     }
 }
 
-/// Cells as a column of a type; what is empty, or does not fit it, is null.
-fn typed<'a>(data_type: &DataType, cells: impl Iterator<Item = &'a str>) -> Result<ArrayRef, ArrowError> {
-    let cells = cells.map(str::trim).map(|cell| (!cell.is_empty()).then_some(cell));
-    Ok(match data_type {
-        DataType::Int64 => {
-            let mut builder = Int64Builder::new();
-            cells.for_each(|cell| builder.append_option(cell.and_then(whole)));
-            Arc::new(builder.finish())
-        }
-        DataType::Float64 => {
-            let mut builder = Float64Builder::new();
-            cells.for_each(|cell| builder.append_option(cell.and_then(|cell| cell.parse().ok())));
-            Arc::new(builder.finish())
-        }
-        DataType::Boolean => {
-            let mut builder = BooleanBuilder::new();
-            cells.for_each(|cell| builder.append_option(cell.and_then(truth)));
-            Arc::new(builder.finish())
-        }
-        _ => {
-            let mut builder = StringBuilder::new();
-            cells.for_each(|cell| builder.append_option(cell));
-            Arc::new(builder.finish())
-        }
-    })
-}
-
+/// A whole number, which may be written with a point; none beyond what 64 bits hold.
 fn whole(cell: &str) -> Option<i64> {
-    cell.parse().ok().or_else(|| {
-        cell.parse::<f64>().ok().filter(|number| number.fract() == 0.0).map(|number| number as i64)
-    })
+    let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() < i64::MAX as f64;
+    cell.parse().ok().or_else(|| cell.parse().ok().filter(is_whole).map(|number| number as i64))
 }

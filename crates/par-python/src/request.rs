@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use par_data::{Discretizer, Limits, Permitted};
+use par_data::{Discretizer, Domain, Limits, Permitted};
 use par_recourse::{Method, Request};
 use pyo3::prelude::*;
 use serde::Deserialize;
@@ -56,10 +56,24 @@ pub(crate) fn read(discretizer: &Discretizer, asked: &str) -> PyResult<Request> 
             Limit::Between([lowest, highest]) => {
                 Permitted::Between([lowest.unwrap_or(f64::NEG_INFINITY), highest.unwrap_or(f64::INFINITY)])
             }
-            Limit::Among(values) => Permitted::Among(values),
+            Limit::Among(values) => {
+                let domain = &discretizer.domains()[feature];
+                Permitted::Among(values.into_iter().map(|value| spelled(domain, value)).collect())
+            }
         };
         limits.push((feature, permitted));
     }
     let limits = Limits::new(discretizer, limits).map_err(|error| errors::setting(&error.to_string()))?;
     Ok(Request { method, locks, limits, budget, threshold, count })
+}
+
+/// `true` and `false` as the categories of a feature spell them.
+fn spelled(domain: &Domain, value: String) -> String {
+    let is_truth = ["true", "false"].iter().any(|truth| value.eq_ignore_ascii_case(truth));
+    match domain {
+        Domain::Categories { values, .. } if is_truth && !values.contains(&value) => {
+            values.iter().find(|known| known.eq_ignore_ascii_case(&value)).cloned().unwrap_or(value)
+        }
+        _ => value,
+    }
 }

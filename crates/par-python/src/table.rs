@@ -13,6 +13,9 @@ use arrow_array::{Array, ArrayRef, RecordBatch, downcast_dictionary_array};
 use arrow_schema::{DataType, Schema as ArrowSchema};
 use arrow_select::take::take;
 use par_data::{Batch, Columns, Domain, Error, Schema};
+use pyo3::PyResult;
+
+use crate::errors;
 
 /// What the rows are called in messages.
 pub(crate) const ORIGIN: &str = "X";
@@ -24,16 +27,39 @@ pub(crate) fn header(schema: &ArrowSchema) -> Vec<String> {
     schema.fields().iter().map(|field| field.name().clone()).collect()
 }
 
-/// Where the features of a schema stand in a table.
+/// Where the features of a schema stand in a table, and how its columns are written. `domains` are those of the
+/// features, where they are known.
 ///
 /// # Errors
-/// When a feature has no column, or two columns have one name.
-pub(crate) fn columns(schema: &Schema, arrow: &ArrowSchema) -> Result<Columns, Error> {
+/// When a feature has no column, two columns have one name, or the values of one cannot be cells.
+pub(crate) fn read(schema: &Schema, domains: &[Domain], arrow: &ArrowSchema) -> PyResult<(Columns, Cells)> {
     let header = header(arrow);
     if let Some((_, name)) = header.iter().enumerate().find(|(at, name)| header[..*at].contains(name)) {
-        return Err(Error::RepeatedColumn { origin: ORIGIN.into(), name: name.clone() });
+        return Err(errors::data(&Error::RepeatedColumn { origin: ORIGIN.into(), name: name.clone() }));
     }
-    schema.columns(ORIGIN, &header)
+    let columns = schema.columns(ORIGIN, &header).map_err(|error| errors::data(&error))?;
+    for column in columns.features.iter().copied().chain(columns.label) {
+        let field = arrow.field(column);
+        if !can_be_cells(field.data_type()) {
+            return Err(errors::data_text(format!(
+                "{ORIGIN}: column `{}` is of type {}, expected text, numbers or booleans\nhint: cast it",
+                field.name(),
+                field.data_type()
+            )));
+        }
+    }
+    let cells = Cells::of_schema(schema, &columns, domains, arrow);
+    Ok((columns, cells))
+}
+
+/// Whether values of a type can be written as cells.
+fn can_be_cells(data_type: &DataType) -> bool {
+    match data_type {
+        DataType::Dictionary(_, values) => can_be_cells(values),
+        DataType::Null | DataType::Boolean | DataType::Decimal128(..) => true,
+        text if text.is_string() => true,
+        number => number.is_integer() || number.is_floating(),
+    }
 }
 
 /// How the columns of a table are written as cells.
@@ -52,17 +78,17 @@ struct Column {
 }
 
 impl Cells {
-    /// All of them, as they stand.
-    pub(crate) fn plain(width: usize) -> Self {
-        Self { columns: vec![Column { is_read: true, spelling: ["false".into(), "true".into()] }; width] }
+    /// All that can be written, as they stand.
+    pub(crate) fn plain(arrow: &ArrowSchema) -> Self {
+        let column = |is_read| Column { is_read, spelling: ["false".into(), "true".into()] };
+        Self { columns: arrow.fields().iter().map(|field| column(can_be_cells(field.data_type()))).collect() }
     }
 
     /// As the features of a schema spell `true` and `false`, which tables of text write in many ways. `domains` says it
     /// where the schema lists no values. Other columns than those of the schema are left empty.
-    pub(crate) fn of_schema(schema: &Schema, columns: &Columns, domains: &[Domain], width: usize) -> Self {
-        let mut cells = Self::plain(width);
-        let read: Vec<usize> =
-            columns.features.iter().copied().chain(columns.label).chain(columns.id).collect();
+    fn of_schema(schema: &Schema, columns: &Columns, domains: &[Domain], arrow: &ArrowSchema) -> Self {
+        let mut cells = Self::plain(arrow);
+        let read: Vec<usize> = columns.features.iter().copied().chain(columns.label).collect();
         for (position, column) in cells.columns.iter_mut().enumerate() {
             column.is_read = read.contains(&position);
         }
@@ -80,9 +106,9 @@ impl Cells {
         cells
     }
 
-    /// The same, with a column that the schema does not know.
-    pub(crate) fn with(mut self, column: usize) -> Self {
-        self.columns[column].is_read = true;
+    /// The same, with a column that is no feature, if it can be written.
+    pub(crate) fn with(mut self, arrow: &ArrowSchema, column: usize) -> Self {
+        self.columns[column].is_read = can_be_cells(arrow.field(column).data_type());
         self
     }
 
@@ -100,34 +126,30 @@ impl Cells {
     }
 
     /// Some rows of a record batch; the first row of the batch is the row `before` of its table, counted from 0.
-    ///
-    /// # Errors
-    /// When a column holds lists or records.
-    pub(crate) fn batch(&self, rows: &RecordBatch, range: Range<usize>, before: u64) -> Result<Batch, Error> {
+    pub(crate) fn batch(&self, rows: &RecordBatch, range: Range<usize>, before: u64) -> Batch {
         let slice = rows.slice(range.start, range.len());
-        let columns: Vec<ArrayRef> = slice.columns().iter().map(unpacked).collect();
+        let read = |(column, how): (&ArrayRef, &Column)| how.is_read.then(|| unpacked(column));
+        let columns: Vec<Option<ArrayRef>> = slice.columns().iter().zip(&self.columns).map(read).collect();
         let mut batch = Batch::new(ORIGIN, columns.len());
         let mut texts = vec![String::new(); columns.len()];
         for row in 0..slice.num_rows() {
-            for (position, (text, column)) in texts.iter_mut().zip(&columns).enumerate() {
+            for ((text, column), how) in texts.iter_mut().zip(&columns).zip(&self.columns) {
                 text.clear();
-                let is_written = self.columns[position].is_read && !column.is_null(row);
-                if is_written && !self.write(position, column, row, text) {
-                    let name = slice.schema_ref().field(position).name().clone();
-                    return Err(Error::NestedColumn { origin: ORIGIN.into(), name });
+                if let Some(column) = column
+                    && !column.is_null(row)
+                {
+                    how.write(column, row, text);
                 }
             }
             // Counted from 0, as everything in Python.
-            batch.push(before + (range.start + row) as u64, texts.iter().map(String::as_str))?;
+            let position = before + (range.start + row) as u64;
+            batch.push(position, texts.iter().map(String::as_str)).expect("a cell for every column");
         }
-        Ok(batch)
+        batch
     }
 
     /// All rows of a table, some at a time.
-    pub(crate) fn batches<'a>(
-        &'a self,
-        table: &'a [RecordBatch],
-    ) -> impl Iterator<Item = Result<Batch, Error>> + 'a {
+    pub(crate) fn batches<'a>(&'a self, table: &'a [RecordBatch]) -> impl Iterator<Item = Batch> + 'a {
         let befores = table.iter().scan(0, |before, rows| {
             let own = *before;
             *before += rows.num_rows() as u64;
@@ -138,9 +160,11 @@ impl Cells {
             starts.map(move |start| self.batch(rows, start..rows.num_rows().min(start + ROWS), before))
         })
     }
+}
 
-    /// Writes a value as a table of text would hold it; `false` when it is not a single value.
-    fn write(&self, position: usize, column: &ArrayRef, row: usize, text: &mut String) -> bool {
+impl Column {
+    /// Writes a value as a table of text would hold it.
+    fn write(&self, column: &ArrayRef, row: usize, text: &mut String) {
         macro_rules! number {
             ($type:ty) => {
                 write!(text, "{}", column.as_primitive::<$type>().value(row))
@@ -159,7 +183,7 @@ impl Cells {
             DataType::Utf8View => text.write_str(column.as_string_view().value(row)),
             DataType::Boolean => {
                 let value = column.as_boolean().value(row);
-                text.write_str(&self.columns[position].spelling[usize::from(value)])
+                text.write_str(&self.spelling[usize::from(value)])
             }
             DataType::Int8 => number!(Int8Type),
             DataType::Int16 => number!(Int16Type),
@@ -179,9 +203,9 @@ impl Cells {
             DataType::Decimal128(..) => {
                 text.write_str(&column.as_primitive::<Decimal128Type>().value_as_string(row))
             }
-            _ => return false,
+            other => unreachable!("columns of type {other} are not read"),
         };
-        written.is_ok()
+        written.expect("memory can be written to");
     }
 }
 

@@ -5,7 +5,7 @@
 //! is dropped when neither the circuit nor the classifier leaves room for a better answer among the rows
 //! within the changes that are left.
 
-use par_circuit::{Ball, Code, Evaluator};
+use par_circuit::{Ball, Code, Evaluator, Stop};
 
 use crate::problem::{Candidate, Frontier, Problem};
 
@@ -25,7 +25,7 @@ pub(crate) struct Proof {
 
 /// Finds the likeliest accepted row for each number of changes up to the budget.
 ///
-/// `known` are candidates to start from. After `max_nodes` nodes it stops with what it has.
+/// `known` are candidates to start from. After `max_nodes` nodes, or when it is told to stop, it ends with what it has.
 ///
 /// # Paper
 /// Eq. (1) and (2), which the paper approximates.
@@ -34,6 +34,7 @@ pub(crate) fn solve(
     evaluator: &mut Evaluator<'_>,
     known: Frontier,
     max_nodes: usize,
+    stop: Stop<'_>,
 ) -> Proof {
     let ball = problem.ball();
     let mut search = Search {
@@ -46,6 +47,7 @@ pub(crate) fn solve(
         open_bounds: vec![f64::NEG_INFINITY; problem.budget + 1],
         nodes: 0,
         max_nodes,
+        stop,
     };
     search.run();
     let gaps = (0..=problem.budget).map(|changes| search.gap(changes)).collect();
@@ -65,6 +67,7 @@ struct Search<'a, 'p, 'c> {
     open_bounds: Vec<f64>,
     nodes: usize,
     max_nodes: usize,
+    stop: Stop<'a>,
 }
 
 impl Search<'_, '_, '_> {
@@ -87,7 +90,7 @@ impl Search<'_, '_, '_> {
 
     /// Looks at the node at hand, `made` changes deep, whose features in `order` from `first` on are open.
     fn branch(&mut self, first: usize, made: usize) {
-        if self.nodes >= self.max_nodes {
+        if self.is_over() {
             let bounds = self.evaluator.ball_bounds(&self.ball);
             self.leave(&bounds, made);
             return;
@@ -107,6 +110,10 @@ impl Search<'_, '_, '_> {
         if depth > 1 {
             self.further_changes(first, made, depth);
         }
+    }
+
+    fn is_over(&self) -> bool {
+        self.nodes >= self.max_nodes || self.stop.check().is_err()
     }
 
     /// The log-probability of the row at hand with one change.
@@ -177,7 +184,7 @@ impl Search<'_, '_, '_> {
             self.ball.move_to(feature, own);
             // Without this feature, is anything left to find?
             let bounds = self.evaluator.ball_bounds(&self.ball);
-            if self.nodes >= self.max_nodes {
+            if self.is_over() {
                 self.leave(&bounds, made);
                 break;
             }
@@ -304,7 +311,7 @@ mod tests {
             let mask = person.constraints.mask(&person.factual, &person.locks);
             let problem = person.problem(&mask, budget);
             let mut evaluator = person.circuit.evaluator();
-            let proof = solve(&problem, &mut evaluator, Frontier::default(), usize::MAX);
+            let proof = solve(&problem, &mut evaluator, Frontier::default(), usize::MAX, Stop::never());
             prop_assert!(proof.gaps.iter().all(|gap| *gap == 0.0));
             for changes in 0..=budget {
                 let (found, best) = (proof.frontier.at_most(changes), person.best(&problem, changes));
@@ -329,8 +336,8 @@ mod tests {
             for candidate in known.candidates() {
                 prop_assert!(problem.permits(&candidate.row) && problem.accepts(&candidate.row));
             }
-            let cold = solve(&problem, &mut evaluator, Frontier::default(), usize::MAX);
-            let warm = solve(&problem, &mut evaluator, known, usize::MAX);
+            let cold = solve(&problem, &mut evaluator, Frontier::default(), usize::MAX, Stop::never());
+            let warm = solve(&problem, &mut evaluator, known, usize::MAX, Stop::never());
             prop_assert!(warm.nodes <= cold.nodes);
             for changes in 0..=4 {
                 let (cold, warm) = (cold.frontier.at_most(changes), warm.frontier.at_most(changes));
@@ -343,7 +350,7 @@ mod tests {
             let person = Person::new(seed);
             let mask = person.constraints.mask(&person.factual, &person.locks);
             let problem = person.problem(&mask, 4);
-            let proof = solve(&problem, &mut person.circuit.evaluator(), Frontier::default(), nodes);
+            let proof = solve(&problem, &mut person.circuit.evaluator(), Frontier::default(), nodes, Stop::never());
             prop_assert!(proof.nodes <= nodes);
             for (changes, gap) in proof.gaps.iter().enumerate() {
                 let (found, best) = (proof.frontier.at_most(changes), person.best(&problem, changes));

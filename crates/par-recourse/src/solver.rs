@@ -1,6 +1,6 @@
 //! From one person's row to their answer.
 
-use par_circuit::{Code, Evaluator};
+use par_circuit::{Code, Evaluator, Stop};
 use par_data::{Batch, CellError, Columns, Decoded, Limits, Mask};
 use rayon::prelude::*;
 
@@ -21,6 +21,7 @@ pub struct Solver<'b> {
     bundle: &'b Bundle,
     /// From which probability on the row that is being answered counts as accepted.
     threshold: f64,
+    stop: Stop<'b>,
     evaluator: Evaluator<'b>,
     generator: GeneratorScratch,
     decoder: Decoder,
@@ -86,6 +87,7 @@ impl Bundle {
         Solver {
             bundle: self,
             threshold: self.threshold,
+            stop: Stop::never(),
             evaluator: self.accepted.evaluator(),
             generator: GeneratorScratch::default(),
             decoder: Decoder::default(),
@@ -148,6 +150,14 @@ impl Bundle {
                 },
             )
             .collect()
+    }
+}
+
+impl<'b> Solver<'b> {
+    /// The same, with exact searches that end where they are when they are told to stop, as if they had run out of nodes.
+    #[must_use]
+    pub fn until(self, stop: Stop<'b>) -> Self {
+        Self { stop, ..self }
     }
 }
 
@@ -281,6 +291,7 @@ impl Solver<'_> {
         let mut ways = vec![self.way(person, best, request.method, search.gap(best))];
         let budget = self.budget(person, request).max(best.changes);
         while ways.len() < request.count
+            && self.stop.check().is_ok()
             && let Some(way) = self.another_way(person, budget, proposals, &ways, request.method)
         {
             ways.push(way);
@@ -361,7 +372,8 @@ impl Solver<'_> {
     }
 
     fn prove(&mut self, problem: &Problem<'_>, known: Frontier, max_nodes: usize) -> Search {
-        let Proof { frontier, gaps, nodes } = exact::solve(problem, &mut self.evaluator, known, max_nodes);
+        let Proof { frontier, gaps, nodes } =
+            exact::solve(problem, &mut self.evaluator, known, max_nodes, self.stop);
         Search { frontier, gaps: Some(gaps), nodes }
     }
 

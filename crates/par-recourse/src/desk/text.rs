@@ -57,7 +57,9 @@ impl Person<'_> {
                 way.probability,
                 words::percentile(way.percentile)
             )?;
-            if let Some(proof) = proof(rank, way) {
+            if found.verified
+                && let Some(proof) = proof(rank, way)
+            {
                 writeln!(text, "  {proof}")?;
             }
         }
