@@ -19,6 +19,10 @@ enum Fact {
 }
 
 /// The columns before those of the features. How long an answer took is not among them: it is never the same twice.
+#[expect(
+    clippy::redundant_closure_for_method_calls,
+    reason = "the method is of one lifetime, and a line of any"
+)]
 const FACTS: [(&str, Fact); 11] = [
     ("rank", Fact::Count(|line| line.rank)),
     ("status", Fact::Text(|line| Some(line.person.status().to_string()))),
@@ -29,7 +33,7 @@ const FACTS: [(&str, Fact); 11] = [
     ("changes", Fact::Count(|line| line.way.map(|way| way.changes.len()))),
     ("similarity", Fact::Number(|line| line.way.map(|way| way.similarity))),
     ("method", Fact::Text(|line| line.way.map(|way| way.method.name().to_string()))),
-    ("optimal", Fact::Truth(Line::optimal)),
+    ("optimal", Fact::Truth(|line| line.optimal())),
     ("gap", Fact::Number(|line| line.way.and_then(|way| way.gap))),
 ];
 

@@ -43,7 +43,10 @@ pub(crate) fn read(discretizer: &Discretizer, asked: &str) -> PyResult<Request> 
         return Err(errors::setting("`count` and `budget` are at least 1"));
     }
     if threshold.is_some_and(|threshold| !(threshold > 0.0 && threshold < 1.0)) {
-        return Err(errors::setting("`threshold` is above 0 and below 1"));
+        let found = threshold.unwrap_or_default();
+        return Err(errors::setting(&format!(
+            "`threshold` is {found}, expected a number above 0 and below 1"
+        )));
     }
     let schema = discretizer.schema();
     let mut locks = schema.positions(&lock).map_err(|error| errors::data(&error))?;

@@ -38,11 +38,18 @@ def test_rows_come_in_many_shapes(fitted, german, denied):
         fitted.explain(frame)
 
 
+def test_people_go_by_their_names(fitted, german):
+    frame = german.X.to_pandas()
+    named = frame.assign(name="Ann")
+    assert fitted.explain(named.iloc[[3]], id="name").id == "Ann"
+    assert fitted.explain(frame.iloc[[3]]).id == str(frame["id"][3])
+
+
 def test_it_can_be_read_and_looked_at(fitted, denied):
     explanation = fitted.explain(denied)
     assert "a way, with" in str(explanation) and "proved: no row" in str(explanation)
     html = explanation._repr_html_()
-    assert "<table>" in html and "data:image/svg+xml;base64," in html and "<script" not in html
+    assert "<table" in html and "data:image/svg+xml;base64," in html and "<script" not in html
     assert explanation.plot().svg.startswith("<?xml") and "found, 1 way>" in repr(explanation)
 
 
@@ -84,4 +91,6 @@ def test_answers_are_measured(fitted, german):
     assert frame.loc[2, "validity"] == 1.0 and frame.loc[2, "optimal"] == 1.0
     assert evaluation.rows == 1000 and 0 < evaluation.possible <= evaluation.denied < 500
     assert 0.7 < evaluation.accuracy < 1
+    assert list(frame["denied"]) == [evaluation.denied] * 3 and frame.loc[2, "answered"] == evaluation.possible
     assert "validity" in str(evaluation) and "<table>" in evaluation._repr_html_()
+    assert f"accuracy {evaluation.accuracy:.3f}" in str(evaluation)

@@ -51,6 +51,32 @@ def test_ctrl_c_stops_a_long_fit(stage):
     assert time.monotonic() - started < 5
 
 
+LONG_ANSWERS = ["evaluate(X)", "explain(X.slice(1, 1), count=50, budget=12)", "recourse(X, method='exact')"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise")
+@pytest.mark.parametrize("call", LONG_ANSWERS)
+def test_ctrl_c_stops_long_answers(call):
+    process = run(f"""
+        import pyarrow as pa
+        recourse = Recourse(german.schema, config={{"generator": {{"steps": 5}}, "answers": {{"nodes": 100000000}}}})
+        recourse.fit(german.X, german.y)
+        X = pa.concat_tables([german.X] * 100)
+        print("begun", flush=True)
+        try:
+            recourse.{call}
+        except KeyboardInterrupt:
+            print("stopped")
+    """)
+    assert process.stdout.readline() == "begun\n", process.communicate()
+    time.sleep(0.5)
+    started = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=60)
+    assert out.endswith("stopped\n"), err
+    assert time.monotonic() - started < 5
+
+
 def test_other_threads_go_on_while_it_works(german):
     from par_recourse import Recourse
 

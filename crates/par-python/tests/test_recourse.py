@@ -3,6 +3,7 @@
 import json
 import pickle
 
+import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -84,6 +85,47 @@ def test_a_pandas_index_names_the_rows(german):
     assert list(recourse.recourse(german.X.drop_columns(["id"]).slice(5, 2)).column("id").to_pylist()) == [0, 1]
 
 
+def test_an_index_that_arrow_does_not_know_is_left_out(fitted, german):
+    frame = german.X.to_pandas().head(4)
+    expected = fitted.recourse(frame)
+    for index in (pd.MultiIndex.from_product([["a", "b"], [1, 2]]), pd.Index([1, "a", None, 2.5], dtype=object)):
+        pd.testing.assert_frame_equal(fitted.recourse(frame.set_axis(index, axis=0)), expected)
+
+
+def test_columns_that_nobody_looks_at_may_hold_anything(fitted, german):
+    frame = german.X.to_pandas().head(4)
+    odd = frame.assign(note=[1, "a", None, 2.5], when=pd.Timestamp("2026-01-01"))
+    pd.testing.assert_frame_equal(fitted.recourse(odd), fitted.recourse(frame))
+    assert (fitted.predict(odd) == fitted.predict(frame)).all()
+
+
+def test_rows_may_be_named_by_anything(fitted, german):
+    times = pa.array(pd.date_range("2026-01-01", periods=5))
+    table = german.X.slice(0, 5).drop_columns(["id"]).append_column("id", times)
+    assert fitted.recourse(table).column("id").to_pylist() == times.to_pylist()
+    named = german.X.slice(0, 5).append_column("name", pa.array(list("abcde")))
+    assert fitted.recourse(named, id="name").column("id").to_pylist() == list("abcde")
+    with pytest.raises(errors.SettingError, match="no column `nome` to name the rows"):
+        fitted.recourse(named, id="nome")
+
+
+def test_numbers_beyond_whole_ones_do_not_turn_into_others():
+    table = pa.table({"n": pa.array([*range(99), 2**64 - 1], pa.uint64()), "a": ["x", "y"] * 50})
+    schema = {
+        "label": {"column": "ok", "classes": ["0", "1"], "favourable": "1"},
+        "feature": [{"name": "n", "kind": "discrete"}, {"name": "a", "kind": "nominal"}],
+    }
+    recourse = Recourse(schema, config=QUICK).fit(table, [int(n >= 50) for n in range(100)])
+    assert recourse.recourse(table).column("n").to_pylist()[-1] in (None, 2**64 - 1)
+
+
+def test_numbers_of_numpy_are_numbers(fitted, german):
+    expected = fitted.recourse(german.X, count=2, budget=3, threshold=0.75, limit={"Duration": (6, 24)})
+    limit = {"Duration": (np.int64(6), np.float32(24))}
+    lines = fitted.recourse(german.X, count=np.int64(2), budget=np.int32(3), threshold=np.float32(0.75), limit=limit)
+    assert lines.equals(expected)
+
+
 def test_missing_values_travel_both_ways(german):
     schema = german.schema.replace('name = "Age"\n', 'name = "Age"\nmissing = true\n')
     frame = german.X.to_pandas()
@@ -140,6 +182,9 @@ def test_limits_bind_what_changes(fitted, german):
         ({"Housing": ["castle"]}, "no category `castle`"),
         ({"Housing": (1, 2)}, "holds categories"),
         ({"Duration": [6, float("nan")]}, "nan"),
+        ({"Duration": (float("inf"), 24)}, "a range is a tuple"),
+        ({"Duration": (float("nan"), 24)}, "a range is a tuple"),
+        ({"Duration": 6}, "a range is a tuple"),
     ],
 )
 def test_limits_that_are_none(fitted, german, limit, message):
@@ -179,7 +224,8 @@ def test_settings_reach_the_fit(german):
         german.schema, favourable="Bad", immutable=["Age"], threshold=0.4, density="decisions", bins=4, budget=2,
         price=0.5, config={"generator": {"steps": 5}}, random_state=7,
     )  # fmt: skip
-    config = json.loads(recourse.fit(german.X, german.y).bundle_.config)
+    with pytest.warns(UserWarning, match="`foreign worker` may change"):
+        config = json.loads(recourse.fit(german.X, german.y).bundle_.config)
     assert (config["seed"], config["favourable"], config["immutable"]) == (7, "Bad", ["Age"])
     assert (config["density"], config["bins"]["bins"], config["classifier"]["threshold"]) == ("decisions", 4, 0.4)
     assert (config["answers"]["budget"], config["answers"]["price"], config["generator"]["steps"]) == (2, 0.5, 5)
@@ -263,7 +309,7 @@ class TestMessages:
         with pytest.raises(errors.SettingError, match="`fast`, expected one of generate, refine, exact"):
             fitted.recourse(german.X, method="fast")
 
-    @pytest.mark.parametrize("value", [0, -1, 1.5, "2"])
+    @pytest.mark.parametrize("value", [0, -1, 1.5, "2", True])
     def test_counts_that_are_none(self, fitted, german, value):
         with pytest.raises(errors.SettingError, match="at least 1"):
             fitted.recourse(german.X, count=value)
@@ -311,10 +357,28 @@ class TestMessages:
     def test_nested_columns(self, fitted, german):
         lists = pa.array([[1]] * 1000)
         assert fitted.recourse(german.X.append_column("list", lists)).equals(fitted.recourse(german.X))
-        with pytest.raises(errors.DataError, match="`Age` is nested"):
+        with pytest.raises(errors.DataError, match="`Age` is of type List"):
             fitted.recourse(german.X.drop_columns(["Age"]).append_column("Age", lists))
 
+    def test_dates_are_no_cells(self, fitted, german):
+        frame = german.X.to_pandas()
+        dated = pd.Timestamp("2026-01-01")
+        with pytest.raises(errors.DataError, match="column `Age` is of type Timestamp"):
+            fitted.recourse(frame.assign(Age=dated))
+        assert 'name = "opened"' not in draft_schema(frame.assign(opened=dated))
+
+    def test_a_row_where_a_table_belongs(self, fitted, german):
+        with pytest.raises(errors.DataError, match="`explain` takes a row"):
+            fitted.recourse(german.X.to_pandas().iloc[0])
+
+    def test_names_that_are_none(self, fitted, german):
+        with pytest.raises(errors.SettingError, match="`lock` is 5, expected names"):
+            fitted.recourse(german.X, lock=5)
+
     def test_two_columns_of_one_name(self, fitted, german):
+        frame = german.X.to_pandas()
+        with pytest.raises(errors.DataError, match="two columns are called `Age`"):
+            fitted.recourse(pd.concat([frame, frame[["Age"]]], axis=1))
         with pytest.raises(errors.DataError, match="two columns are called `Age`"):
             fitted.recourse(german.X.append_column("Age", german.X.column("Age")))
 

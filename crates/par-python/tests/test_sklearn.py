@@ -8,6 +8,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.compose import ColumnTransformer
 from sklearn.exceptions import NotFittedError
 from sklearn.impute import SimpleImputer
+from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
@@ -46,6 +47,28 @@ def test_labels_come_back_as_they_were(german):
     recourse = Recourse(schema, config=QUICK).fit(german.X, labels)
     assert recourse.predict(german.X).dtype == labels.dtype
     assert np.mean(recourse.predict(german.X) == labels) == recourse.score(german.X, labels)
+
+
+@pytest.mark.parametrize("kind", [bool, float, int, str, "category"])
+@pytest.mark.parametrize("favourable", [0, 1])
+def test_labels_of_any_type_are_judged_alike(kind, favourable):
+    random = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": random.normal(size=400), "b": random.normal(size=400)})
+    good = (frame["a"] + frame["b"] > 0).astype(int)
+    labels = pd.Series(good, name="ok").astype(kind)
+    wanted = {bool: bool(favourable), float: float(favourable)}.get(kind, favourable)
+    with pytest.warns(UserWarning, match="no schema"):
+        recourse = Recourse(favourable=wanted, config=QUICK).fit(frame, labels)
+    assert recourse.score(frame, labels) > 0.9
+    assert (recourse.predict(frame) == labels.to_numpy()).mean() == recourse.score(frame, labels)
+    assert list(recourse.classes_) == sorted(labels.unique().tolist())
+    assert roc_auc_score(good, recourse.predict_proba(frame)[:, 1]) > 0.95
+
+
+def test_a_stream_is_read_once(fitted, german):
+    some = german.X.slice(0, 50)
+    assert fitted.predict_proba(some.to_reader()).tolist() == fitted.predict_proba(some).tolist()
+    assert fitted.evaluate(some.to_reader(), german.y.slice(0, 50)).rows == 50
 
 
 def test_it_is_the_last_step_of_a_pipeline(german):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 import pyarrow as pa
 
 from . import _native
+from ._cells import cell, names, number, whole
 from .classifier import Supplied
 from .errors import SettingError
 
@@ -29,19 +30,19 @@ class Request:
     lock: str | Iterable[str] = ()
     method: str = "refine"
     budget: int | None = None
-    limit: Mapping[str, Limit] | None = field(default=None)
+    limit: Mapping[str, Limit] | None = None
     threshold: float | None = None
 
     def __post_init__(self) -> None:
-        for name, value in {"count": self.count, "budget": self.budget}.items():
-            if value is not None and (not isinstance(value, int) or value < 1):
-                raise SettingError(f"`{name}` is {value!r}, expected a whole number, at least 1")
-        threshold = self.threshold
-        if threshold is not None and not (isinstance(threshold, (int, float)) and 0 < threshold < 1):
-            raise SettingError(f"`threshold` is {threshold!r}, expected a number above 0 and below 1")
         # What can be read but once is read here.
-        locks = [self.lock] if isinstance(self.lock, str) else [str(name) for name in self.lock]
-        object.__setattr__(self, "lock", locks)
+        checked = {
+            "count": whole(self.count, "count", 1),
+            "lock": names(self.lock, "lock"),
+            "budget": None if self.budget is None else whole(self.budget, "budget", 1),
+            "threshold": None if self.threshold is None else number(self.threshold, "threshold"),
+        }
+        for name, value in checked.items():
+            object.__setattr__(self, name, value)
 
     def json(self, threshold: float | None = None, spare: int = 0) -> str:
         """As the native half reads it, for `spare` ways more than are wanted."""
@@ -58,19 +59,24 @@ class Request:
 
 
 def _limit(name: str, told: Limit) -> dict[str, Any]:
-    if not isinstance(told, tuple):
-        return {"among": [told] if isinstance(told, str) else [str(value) for value in told]}
-    if len(told) != 2 or not all(end is None or isinstance(end, (int, float)) for end in told):
-        raise SettingError(
-            f"limit of `{name}`: expected (lowest, highest), either of which may be None, found {told!r}\n"
-            "hint: single values go into a list"
-        )
-    return {"between": [None if end is None or math.isinf(end) else float(end) for end in told]}
+    if isinstance(told, tuple) and len(told) == 2:
+        lowest, highest = (None if end is None else number(end, f"limit of `{name}`") for end in told)
+        ends = [None if lowest == -math.inf else lowest, None if highest == math.inf else highest]
+        if all(end is None or math.isfinite(end) for end in ends):
+            return {"between": ends}
+    elif isinstance(told, str):
+        return {"among": [told]}
+    elif isinstance(told, Iterable) and not isinstance(told, tuple):
+        return {"among": [cell(value) for value in told]}
+    raise SettingError(
+        f"limit of `{name}` is {told!r}, expected (lowest, highest), either of which may be None, or a list of values\n"
+        "hint: a range is a tuple, single values are a list"
+    )
 
 
 def answered(
     bundle: _native.Bundle,
-    supplied: Supplied | None,
+    supplied: Supplied,
     request: Request,
     rows: pa.Table,
     *,
@@ -79,8 +85,6 @@ def answered(
     parallel: bool = True,
 ) -> pa.Table:
     """The lines of all rows, in their order; `before` rows of the table came before them."""
-    supplied = supplied or Supplied()
-
     def ask(some: pa.Table, threshold: float) -> pa.Table:
         answers = bundle.answers(some.schema, request.json(threshold, supplied.spare), id=id)
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import sys
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Callable
 
 import pyarrow as pa
 
 from .errors import DataError
-
-INDEX = "__index__"
-"""The column in which the index of a pandas frame travels."""
 
 
 @dataclass(frozen=True)
@@ -24,19 +21,50 @@ class Frame:
     """The column that holds the index of a pandas frame."""
 
 
-def read(X: Any, names: list[str] | None = None) -> Frame:
-    """Takes a table in; `names` are the columns of one that has none."""
+def read(
+    X: Any, names: list[str] | None = None, wanted: Callable[[str], bool] = lambda name: True, index: bool = False
+) -> Frame:
+    """Takes a table in.
+
+    Parameters
+    ----------
+    names:
+        The columns of one that has none.
+    wanted:
+        Which columns are looked at; others are left out where that saves something.
+    index:
+        Whether the index of a pandas frame is taken along, if it can be.
+    """
     kind = kind_of(X)
     try:
         if kind == "pandas":
-            table = pa.Table.from_pandas(X.reset_index(drop=True), preserve_index=False)
-            return Frame(kind, table.append_column(INDEX, pa.array(X.index)), INDEX)
+            return _of_pandas(X, wanted, index)
         if kind == "polars":
             X = X.collect() if type(X).__name__ == "LazyFrame" else X
             return Frame(kind, X.to_arrow())
         return Frame("pyarrow", _table(X, names))
-    except (pa.ArrowInvalid, pa.ArrowTypeError, pa.ArrowNotImplementedError) as error:
+    except (pa.ArrowException, TypeError) as error:
         raise DataError(f"X: cannot be read as a table: {error}\nhint: see that every column is of one type") from error
+
+
+def _of_pandas(X: Any, wanted: Callable[[str], bool], index: bool) -> Frame:
+    columns = [str(name) for name in X.columns]
+    places = [place for place, name in enumerate(columns) if wanted(name)]
+    kept = [columns[place] for place in places]
+    for place, name in enumerate(kept):
+        if name in kept[:place]:
+            raise DataError(f"X: two columns are called `{name}`\nhint: rename or drop one")
+    table = pa.Table.from_pandas(X.iloc[:, places].set_axis(kept, axis=1), preserve_index=False)
+    if not index:
+        return Frame("pandas", table)
+    name = "index"
+    while name in kept:
+        name += "_"
+    try:
+        return Frame("pandas", table.append_column(name, pa.array(X.index)), name)
+    except pa.ArrowException:
+        # Such as one of several levels: rows go by their number.
+        return Frame("pandas", table)
 
 
 def kind_of(X: Any) -> str:
@@ -55,7 +83,7 @@ def _table(X: Any, names: list[str] | None) -> pa.Table:
         return pa.Table.from_batches([X])
     if isinstance(X, pa.RecordBatchReader):
         return X.read_all()
-    if hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__"):
+    if type(X).__name__ != "Series" and (hasattr(X, "__arrow_c_stream__") or hasattr(X, "__arrow_c_array__")):
         return pa.table(X)
     if isinstance(X, dict):
         return pa.table(X)
@@ -63,20 +91,21 @@ def _table(X: Any, names: list[str] | None) -> pa.Table:
         return pa.Table.from_pylist(X)
     if getattr(X, "ndim", None) == 2 and names is not None and X.shape[1] == len(names):
         return pa.table({name: X[:, column] for column, name in enumerate(names)})
-    raise DataError(
-        f"X: expected a table, found {type(X).__name__}\n"
-        "hint: pass a pandas, polars or pyarrow table, a dict of columns or a list of dicts"
-    )
+    hint = "pass a pandas, polars or pyarrow table, a dict of columns or a list of dicts"
+    if type(X).__name__ == "Series":
+        hint = "`X.iloc[[0]]` is a table of one row; `explain` takes a row as it is"
+    raise DataError(f"X: expected a table, found {type(X).__name__}\nhint: {hint}")
 
 
 def read_row(row: Any) -> Frame:
     """Takes one row in: a dict, a pandas Series, or a table of one row."""
-    if hasattr(row, "to_frame") and hasattr(row, "index") and kind_of(row) == "pyarrow":
-        frame = Frame("pandas", pa.Table.from_pylist([{str(name): value for name, value in row.items()}]))
+    pandas = sys.modules.get("pandas")
+    if pandas is not None and isinstance(row, pandas.Series):
+        frame = read(row.to_frame().T.infer_objects(), index=True)
     elif isinstance(row, dict) and not any(isinstance(value, (list, tuple)) for value in row.values()):
-        frame = Frame("pyarrow", pa.Table.from_pylist([row]))
+        frame = read([{str(name): value for name, value in row.items()}])
     else:
-        frame = read(row)
+        frame = read(row, index=True)
     if frame.table.num_rows != 1:
         raise DataError(f"row: expected one row, found {frame.table.num_rows}\nhint: `X.iloc[[0]]` is a table of one row")
     return frame
@@ -86,11 +115,13 @@ def column(values: Any, name: str) -> pa.ChunkedArray:
     """Takes a column in, such as a label."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
+    if getattr(values, "ndim", 1) == 2 and values.shape[1] == 1:
+        values = values.iloc[:, 0] if hasattr(values, "iloc") else values[:, 0]
     if hasattr(values, "to_arrow"):
         return values.to_arrow()
     try:
         return pa.array(values, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError) as error:
+    except (pa.ArrowException, TypeError, KeyError) as error:
         raise DataError(f"{name}: cannot be read as a column: {error}") from error
 
 

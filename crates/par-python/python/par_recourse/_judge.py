@@ -8,6 +8,7 @@ from typing import Any, Callable
 import pyarrow as pa
 
 from . import _frames
+from ._cells import cell
 from .errors import ClassifierError, DataError
 
 ROUNDING = 1e-6
@@ -95,24 +96,19 @@ def _pandas_column(column: Any, dtype: Any) -> Any:
     if column.dtype == dtype:
         return column
     if isinstance(dtype, pandas.CategoricalDtype):
-        known = {_written(category): category for category in dtype.categories}
-        values = [known.get(_written(value)) for value in column.astype(object)]
+        known = {cell(category): category for category in dtype.categories}
+        values = [known.get(cell(value)) for value in column.astype(object)]
         return pandas.Series(pandas.Categorical(values, dtype=dtype), index=column.index)
     types = pandas.api.types
     if types.is_bool_dtype(dtype) and not types.is_numeric_dtype(column.dtype):
         truths = {"true": True, "1": True, "false": False, "0": False}
-        column = pandas.Series([truths.get(_written(value).lower()) for value in column], index=column.index)
+        column = pandas.Series([truths.get(cell(value).lower()) for value in column], index=column.index)
     if types.is_integer_dtype(dtype) and types.is_float_dtype(column.dtype) and not (column.dropna() % 1 == 0).all():
         return column
     try:
         return column.astype(dtype)
     except (TypeError, ValueError):
         return column
-
-
-def _written(value: Any) -> str:
-    """A value as a table writes it: 1.0 is 1."""
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _polars_column(column: Any, dtype: Any) -> Any:

@@ -1,4 +1,5 @@
-"""Answers that were found with an imitation of the classifier, checked by asking the classifier itself."""
+"""Answers checked by asking the classifier itself: they were found with an imitation of it, or with its ONNX file, which
+rounds otherwise."""
 
 from __future__ import annotations
 
@@ -9,8 +10,8 @@ import pyarrow.compute as pc
 
 from ._judge import Judge
 
-DENIED_WAYS = "unverified: the classifier denies the ways that its imitation accepts"
-DENIED_PERSON = "unverified: the classifier denies this row, which its imitation accepts"
+DENIED_WAYS = "unverified: the classifier denies the ways that were found"
+DENIED_PERSON = "unverified: the classifier denies this row, which was taken for accepted"
 
 _OF_WAYS = ("rank", "log_likelihood", "percentile", "changes", "similarity", "method", "optimal", "gap")
 """The columns that are empty where there is no way."""
@@ -23,6 +24,7 @@ accepts by so much of what is between the threshold and certainty."""
 
 def settled(
     judge: Judge,
+    imitates: bool,
     ask: Callable[[pa.Table, float], pa.Table],
     people: pa.Table,
     features: list[str],
@@ -33,14 +35,16 @@ def settled(
 
     Parameters
     ----------
+    imitates:
+        Whether it is an imitation that is searched, of which proofs are then.
     ask:
-        Gives the imitation's lines for some people at a threshold; `features` are the last columns, under whatever name.
+        Gives the lines of some people at a threshold; `features` are the last columns, under whatever name.
     people:
         The rows that are asked about.
     """
     import numpy
 
-    lines, person = _verified(judge, ask(people, threshold), people, features, count, threshold)
+    lines, person = _verified(judge, imitates, ask(people, threshold), people, features, count, threshold)
     ids = lines.column("id").take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
     for share in _STRICTER:
         open_ = person[_is_open(lines)]
@@ -48,7 +52,7 @@ def settled(
             break
         some = people.take(pa.array(open_))
         wanted = threshold + share * (1 - threshold)
-        more, own = _verified(judge, ask(some, wanted), some, features, count, threshold)
+        more, own = _verified(judge, imitates, ask(some, wanted), some, features, count, threshold)
         own = open_[own]
         is_found = numpy.array(more.column("status").to_pylist(), dtype=object) == "found"
         more, own = more.filter(pa.array(is_found)), own[is_found]
@@ -69,13 +73,13 @@ def _is_open(lines: pa.Table) -> Any:
 
 
 def _verified(
-    judge: Judge, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
+    judge: Judge, imitates: bool, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
 ) -> tuple[pa.Table, Any]:
     """Lines as the classifier sees them, and the number of the person that each is about.
 
     Someone whom it accepts has one line that says so. Ways that it denies are left out, and the others are numbered
-    anew, at most `count` for each person. Someone who has none left is not found. What was proved, was proved of
-    the imitation, and is not told.
+    anew, at most `count` for each person. Someone who has none left is not found. What was proved of an imitation is
+    not told.
     """
     import numpy
 
@@ -109,7 +113,7 @@ def _verified(
     }
     for name in _OF_WAYS[1:]:
         column = out.column(name)
-        is_told = is_way if name not in ("optimal", "gap") else numpy.zeros_like(is_way)
+        is_told = is_way & (not imitates or name not in ("optimal", "gap"))
         new[name] = pc.if_else(pa.array(is_told), column, pa.scalar(None, column.type))
     for name, column in new.items():
         out = _with(out, out.column_names.index(name), column)

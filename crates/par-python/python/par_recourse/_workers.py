@@ -27,7 +27,7 @@ Source = Union[str, "os.PathLike[str]", Recourse, _native.Bundle]
 ROW = "__row__"
 """The column in which the numbers of rows travel that have no other name."""
 
-ROWS_AT_ONCE = 4096
+ROWS_HELD = 4096
 """Rows whose lines are made before any is given on: what a task holds, however large a partition is."""
 
 HELD_AT_ONCE = 4
@@ -38,7 +38,7 @@ class Opened(NamedTuple):
     """What a process that answers has to have."""
 
     bundle: _native.Bundle
-    supplied: Supplied | None
+    supplied: Supplied
     """The classifier itself, where only it can say whether a way is accepted."""
 
 
@@ -50,7 +50,7 @@ class Job:
     """What is asked, and what comes out: little enough to travel with every task."""
 
     parcel: str
-    """The SHA-256 of the parcel that holds the bundle."""
+    """By what a process knows the parcel that holds the bundle."""
     request: Request
     id: str | None
     columns: list[str]
@@ -66,9 +66,9 @@ class Job:
         The parcel is fetched only by a process that has not opened it yet.
         """
         bundle, supplied = _open(self.parcel, fetch)
-        for start in range(0, batch.num_rows, ROWS_AT_ONCE):
+        for start in range(0, batch.num_rows, ROWS_HELD):
             # With the types that the batch has: of some engines each says anew of what types its columns are.
-            rows = pa.Table.from_batches([batch.slice(start, ROWS_AT_ONCE)])
+            rows = pa.Table.from_batches([batch.slice(start, ROWS_HELD)])
             lines = answered(
                 bundle, supplied, self.request, rows, id=self.id, before=before + start, parallel=False
             )
@@ -101,7 +101,6 @@ def plan(
     columns = [name for name in header if name in wanted or name.strip() == "locks"]
     if len(set(columns)) == len(columns):
         read = types(columns)
-        _refuse_unreadable(read)
     else:
         read = pa.schema([])
     # All names, so that a column that is absent is told with what comes close to it.
@@ -116,11 +115,11 @@ def plan(
 
 def _opened(source: Source) -> Opened:
     if isinstance(source, _native.Bundle):
-        return Opened(source, None)
+        return Opened(source, Supplied())
     if isinstance(source, Recourse):
         return Opened(source._fitted(), source._supplied)
     if isinstance(source, (str, os.PathLike)):
-        return Opened(_native.Bundle.load(os.fspath(source)), None)
+        return Opened(_native.Bundle.load(os.fspath(source)), Supplied())
     raise SettingError(f"bundle: expected a file, a fitted Recourse or its `bundle_`, found {type(source).__name__}")
 
 
@@ -140,6 +139,7 @@ def _open(parcel: str, fetch: Callable[[], bytes]) -> Opened:
         opened = _held[parcel] = pickle.loads(fetch())
         while len(_held) > HELD_AT_ONCE:
             _held.popitem(last=False)
+    _held.move_to_end(parcel)
     return opened
 
 
@@ -154,22 +154,3 @@ def _promised(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
             ) from error
     yield from table.to_batches()
 
-
-def _refuse_unreadable(schema: pa.Schema) -> None:
-    kinds = (
-        pa.types.is_string,
-        pa.types.is_large_string,
-        pa.types.is_string_view,
-        pa.types.is_integer,
-        pa.types.is_floating,
-        pa.types.is_boolean,
-        pa.types.is_decimal128,
-        pa.types.is_null,
-    )
-    for field in schema:
-        cell = field.type.value_type if pa.types.is_dictionary(field.type) else field.type
-        if not any(kind(cell) for kind in kinds):
-            raise DataError(
-                f"X: column `{field.name}` is of type {field.type}, expected text, numbers or booleans\n"
-                "hint: cast or drop it"
-            )

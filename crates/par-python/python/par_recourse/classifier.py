@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Callable
 
 import pyarrow as pa
 
 from . import _files, _frames, _native
+from ._cells import is_same
 from ._conversion import converted
 from ._judge import Judge, Layout
 from ._verification import settled
@@ -35,6 +36,8 @@ class Supplied:
     column: str = "__scores__"
     judge: Judge | None = None
     """The classifier itself, where it is to be asked about people and their ways."""
+    imitates: bool = False
+    """Whether an imitation of it was fitted, so that nothing is proved of itself."""
     fallback: Callable[[str], "Supplied"] | None = None
     """What to do where the ONNX file cannot be used, given why."""
 
@@ -43,10 +46,8 @@ class Supplied:
         """How many more ways than wanted are to be asked for."""
         return 0 if self.judge is None else SPARE
 
-    def compared(self, bundle: _native.Bundle, table: pa.Table) -> Supplied:
-        """The same, once it is known that the ONNX file decides as the classifier does, or nearly.
-
-        Where it always does, the classifier need not be asked again.
+    def compare(self, bundle: _native.Bundle, table: pa.Table) -> None:
+        """Makes sure that the ONNX file decides as the classifier does, or nearly.
 
         Raises
         ------
@@ -54,18 +55,17 @@ class Supplied:
             Where it does not.
         """
         if self.onnx is None or self.judge is None:
-            return self
+            return
         step = -(-table.num_rows // COMPARED)
         rows = table.take(pa.array(range(0, table.num_rows, step)))
         own = bundle.probability(rows).column(0).to_numpy() >= bundle.threshold
         different = int((own != (self.judge.probabilities(rows) >= bundle.threshold)).sum())
         if different > DIFFERENT * rows.num_rows:
             raise ClassifierError(f"its ONNX file decides otherwise about {different} of {rows.num_rows} training rows")
-        return self if different else replace(self, judge=None)
 
     def kept(self) -> Supplied:
         """What is of use after the fit."""
-        return Supplied(judge=self.judge)
+        return Supplied(judge=self.judge, imitates=self.scores is not None)
 
     def settled(
         self,
@@ -78,7 +78,7 @@ class Supplied:
         """The lines that `ask` gives, with ways that the classifier itself was asked about where it can be."""
         if self.judge is None:
             return ask(people, threshold)
-        return settled(self.judge, ask, people, features, count, threshold)
+        return settled(self.judge, self.imitates, ask, people, features, count, threshold)
 
     def probabilities(self, table: pa.Table) -> Any:
         """What the classifier itself says of rows, where it can be asked; `None` where it cannot."""
@@ -256,7 +256,7 @@ def _place(classes: list[Any], favourable: str | None) -> int:
     if favourable is None and len(classes) == 2:
         return 1
     for place, found in enumerate(classes):
-        if favourable is not None and _is_same(found, favourable):
+        if favourable is not None and is_same(found, favourable):
             return place
     told = ", ".join(f"`{found}`" for found in classes[:5])
     wanted = "which of them counts as accepted" if favourable is None else f"`{favourable}`, which counts as accepted,"
@@ -264,15 +264,6 @@ def _place(classes: list[Any], favourable: str | None) -> int:
         f"classifier: its classes are {told}, and {wanted} is not {'known' if favourable is None else 'among them'}\n"
         "hint: train it on the labels of the table, or pass a function: `lambda X: model.predict_proba(X)[:, 1]`"
     )
-
-
-def _is_same(found: Any, favourable: str) -> bool:
-    if str(found).lower() == favourable.lower():
-        return str(found) == favourable or str(found) in ("True", "False")
-    try:
-        return float(found) == float(favourable)
-    except (TypeError, ValueError):
-        return False
 
 
 def _imitated(judge: Judge, table: pa.Table, facts: dict[str, Any], favourable: str | None) -> Supplied:

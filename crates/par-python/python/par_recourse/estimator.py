@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from . import _files, _frames, _native
 from ._asking import Limit, Method, Request, answered
+from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
 from .errors import ClassifierError, DataError, NotFittedError, SettingError
 from .evaluation import Evaluation
@@ -42,7 +43,7 @@ class Recourse:
     favourable:
         The class that counts as accepted; the schema's unless told.
     immutable:
-        Features that nobody can change; those that the schema calls so unless told.
+        Features that nobody can change, in the place of those that the schema calls so.
     threshold:
         The probability from which on a row is accepted, or ``"youden"``; 0.5 unless told.
     density:
@@ -55,7 +56,7 @@ class Recourse:
     config:
         All other settings, by section: a TOML file or a dict such as ``{"generator": {"steps": 500}}``.
     random_state:
-        Same rows, same settings, same seed: the same bundle.
+        Same rows, same settings, same seed: the same bundle. `None` is 0.
     progress:
         Whether to show how far a fit is, or a function that is called with (stage, done, of). Shown in a terminal and
         in a notebook unless told.
@@ -85,7 +86,7 @@ class Recourse:
         price: float | None = None,
         preset: Literal["paper"] | None = None,
         config: str | os.PathLike[str] | Mapping[str, Any] | None = None,
-        random_state: int = 0,
+        random_state: int | None = 0,
         progress: bool | Listener | None = None,
     ) -> None:
         self.schema = schema
@@ -151,26 +152,40 @@ class Recourse:
         Ctrl-C stops it.
         """
         table = _frames.read(X).table
-        if _frames.INDEX in table.column_names:
-            table = table.drop_columns([_frames.INDEX])
         schema, facts, table = self._described(table, y)
         label = facts["label"]["column"] if facts["label"] else None
         # A stream can be read but once.
-        rows = X if _frames.kind_of(X) != "pyarrow" else table
-        supplied = supply(self.classifier, self.inputs, rows, schema, facts, self._favourable(facts))
+        rows = X if _frames.kind_of(X) == "pandas" else table
+        wanted = self._favourable(facts)
+        favourable = None if self.favourable is None else wanted
+        supplied = supply(self.classifier, self.inputs, rows, schema, facts, wanted)
+        self._warn_of_freed(facts)
         try:
-            bundle = self._fit(table, schema, supplied)
-            supplied = supplied.compared(bundle, table)
+            bundle = self._fit(table, schema, supplied, favourable)
+            supplied.compare(bundle, table)
         except ClassifierError as error:
             if supplied.fallback is None:
                 raise
             supplied = supplied.fallback(str(error))
-            bundle = self._fit(table, schema, supplied)
+            bundle = self._fit(table, schema, supplied, favourable)
         labels = table.column(label).unique().to_pylist() if label in table.column_names else []
-        self._take(bundle, supplied, {str(label): label for label in labels})
+        self._take(bundle, supplied, labels)
         return self
 
-    def _fit(self, table: pa.Table, schema: str, supplied: Supplied) -> _native.Bundle:
+    def _warn_of_freed(self, facts: dict[str, Any]) -> None:
+        """`immutable` stands in the place of what the schema says, which is easily overlooked."""
+        kept = None if self.immutable is None else names(self.immutable, "immutable")
+        fixed = [feature["name"] for feature in facts["features"] if feature["immutable"]]
+        freed = [name for name in fixed if kept is not None and name not in kept]
+        if freed:
+            told = ", ".join(f"`{name}`" for name in freed)
+            warnings.warn(
+                f"`immutable` stands in the place of the schema's, so that {told} may change\n"
+                "hint: name all features that nobody can change",
+                stacklevel=3,
+            )
+
+    def _fit(self, table: pa.Table, schema: str, supplied: Supplied, favourable: str | None) -> _native.Bundle:
         if supplied.scores is not None:
             table = _frames.with_column(table, supplied.column, supplied.scores)
         told, end = listener(self.progress)
@@ -182,7 +197,7 @@ class Recourse:
                 schema,
                 preset=self.preset,
                 file=file,
-                settings=json.dumps(self._settings()),
+                settings=json.dumps(self._settings(favourable)),
                 classifier=supplied.onnx,
                 scores=None if supplied.scores is None else supplied.column,
                 progress=told,
@@ -217,29 +232,32 @@ class Recourse:
 
     def _favourable(self, facts: dict[str, Any]) -> str | None:
         if self.favourable is not None:
-            return str(self.favourable)
+            classes = facts["label"]["classes"] if facts["label"] else []
+            return next((name for name in classes if is_same(self.favourable, name)), cell(self.favourable))
         return facts["label"]["favourable"] if facts["label"] else None
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self, favourable: str | None) -> dict[str, Any]:
         """The settings that were told, by section."""
-        settings: dict[str, Any] = {"seed": self.random_state}
+        seed = 0 if self.random_state is None else whole(self.random_state, "random_state", 0)
+        settings: dict[str, Any] = {"seed": seed}
         if isinstance(self.config, Mapping):
             settings |= {key: dict(value) if isinstance(value, Mapping) else value for key, value in self.config.items()}
+        youden = self.threshold is None or isinstance(self.threshold, str)
         told = {
-            ("favourable",): None if self.favourable is None else str(self.favourable),
-            ("immutable",): None if self.immutable is None else [str(name) for name in self.immutable],
+            ("favourable",): favourable,
+            ("immutable",): None if self.immutable is None else names(self.immutable, "immutable"),
             ("density",): self.density,
-            ("bins", "bins"): self.bins,
-            ("classifier", "threshold"): self.threshold,
-            ("answers", "budget"): self.budget,
-            ("answers", "price"): self.price,
+            ("bins", "bins"): None if self.bins is None else whole(self.bins, "bins", 2),
+            ("classifier", "threshold"): self.threshold if youden else number(self.threshold, "threshold"),
+            ("answers", "budget"): None if self.budget is None else whole(self.budget, "budget", 1),
+            ("answers", "price"): None if self.price is None else number(self.price, "price"),
         }
         for (*section, key), value in told.items():
             if value is not None:
                 (settings.setdefault(section[0], {}) if section else settings)[key] = value
         return settings
 
-    def _take(self, bundle: _native.Bundle, supplied: Supplied | None = None, labels: dict[str, Any] | None = None) -> None:
+    def _take(self, bundle: _native.Bundle, supplied: Supplied = Supplied(), labels: Sequence[Any] = ()) -> None:
         self.bundle_ = bundle
         facts = json.loads(_native.schema_facts(bundle.schema))
         self.schema_ = bundle.schema
@@ -248,8 +266,8 @@ class Recourse:
         self.card_ = json.loads(bundle.card)
         self.feature_names_in_ = [feature["name"] for feature in facts["features"]]
         self.n_features_in_ = len(self.feature_names_in_)
-        self._supplied = None if supplied is None else supplied.kept()
-        self._labels = labels or {}
+        self._supplied = supplied.kept()
+        self._labels = list(labels)
 
     # -- answering
 
@@ -267,8 +285,8 @@ class Recourse:
     ) -> Any:
         """Ways forward for all rows of a table, as a tidy frame of the same kind: a line for every way.
 
-        Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` where the
-        classifier itself was not asked), `reason`, `probability`, `log_likelihood`, `percentile`, `changes`,
+        Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` and
+        `unverified_accepted` where the classifier itself was not asked), `reason`, `probability`, `log_likelihood`, `percentile`, `changes`,
         `similarity`, `method`, `optimal` and `gap`, then the row that this person could become. Someone who needs no
         way, or has none, has one line without a rank. A row that cannot be read has the status `error`, and does not
         keep the others from their answers.
@@ -293,7 +311,7 @@ class Recourse:
             are counted from 0 without one.
         """
         bundle = self._fitted()
-        frame = _frames.read(X, self.feature_names_in_)
+        frame = self._read(X, id, index=True)
         request = Request(count, lock, method, budget, limit, threshold)
         lines = answered(bundle, self._supplied, request, frame.table, id=self._named(frame, id))
         return _frames.write(frame.kind, lines)
@@ -325,63 +343,77 @@ class Recourse:
         """How good the answers to the denied people of a table are, by every method. With `y`, also the share of
         rows that are classified rightly."""
         bundle = self._fitted()
-        frame = _frames.read(X, self.feature_names_in_)
-        accuracy = None if y is None else self.score(X, y)
-        return Evaluation(bundle.evaluate(frame.table), frame.kind, accuracy)
+        frame = self._read(X)
+        accuracy = None if y is None else self._score(frame.table, y)
+        return Evaluation(bundle.evaluate(frame.table), frame.kind, accuracy, bundle.verifies)
 
     # -- what the classifier says
 
     @property
     def classes_(self) -> Any:
-        """The denied and the accepted class; the columns of `predict_proba`."""
-        accepted, denied = self._fitted().classes
-        return _numpy().array([self._labels.get(name, name) for name in (denied, accepted)])
+        """The two classes, in their order; the columns of `predict_proba`."""
+        return _numpy().array(self._classes()[0])
 
     def predict_proba(self, X: Any) -> Any:
-        """The probabilities of denial and of acceptance, a line for every row."""
-        accepted = self._probability(X)
-        return _numpy().column_stack([1 - accepted, accepted])
+        """The probabilities of the classes, a line for every row."""
+        accepted = self._probability(self._read(X).table)
+        columns = [1 - accepted, accepted]
+        return _numpy().column_stack(columns if self._classes()[1] == 1 else columns[::-1])
 
     def predict(self, X: Any) -> Any:
         """The class of every row."""
-        accepted = self._probability(X) >= self.threshold_
-        return self.classes_[accepted.astype(int)]
+        accepted = self._probability(self._read(X).table) >= self.threshold_
+        return self.classes_[(accepted == (self._classes()[1] == 1)).astype(int)]
 
     def score(self, X: Any, y: Any) -> float:
         """The share of rows that are classified rightly."""
-        accepted = self._probability(X) >= self.threshold_
-        name, _ = self._fitted().classes
-        labels = _frames.column(y, "y").to_pylist()
-        if len(labels) != len(accepted):
-            raise DataError(f"y: expected {len(accepted)} values, one for each row of X, found {len(labels)}")
-        return sum(bool(own) == (str(label) == name) for own, label in zip(accepted, labels)) / max(len(labels), 1)
+        return self._score(self._read(X).table, y)
 
     def log_likelihood(self, X: Any) -> Any:
         """log p⁺ of every row, in nats: how likely it is among accepted people. What is unknown is summed out."""
-        return self._numbers(self._fitted().log_likelihood, X)
+        return _array(self._fitted().log_likelihood(self._read(X).table))
 
-    def _probability(self, X: Any) -> Any:
+    def _read(self, X: Any, id: str | None = None, index: bool = False) -> _frames.Frame:
+        """The columns of a table that are looked at."""
+        self._fitted()
+        wanted = {*self.feature_names_in_, self._id, id}
+        return _frames.read(X, self.feature_names_in_, lambda name: name in wanted or name.strip() == "locks", index)
+
+    def _classes(self) -> tuple[list[Any], int]:
+        """The classes as `y` has them, in their order, and the place of the accepted one."""
+        accepted, denied = (
+            next((label for label in self._labels if is_same(label, name)), name) for name in self._fitted().classes
+        )
+        try:
+            ordered = sorted([denied, accepted])
+        except TypeError:
+            ordered = sorted([denied, accepted], key=str)
+        return ordered, ordered.index(accepted)
+
+    def _probability(self, table: pa.Table) -> Any:
         """What the classifier itself says where it is at hand, and otherwise what the bundle says."""
-        bundle = self._fitted()
-        said = None
-        if self._supplied is not None:
-            said = self._supplied.probabilities(_frames.read(X, self.feature_names_in_).table)
-        return self._numbers(bundle.probability, X) if said is None else said
+        said = self._supplied.probabilities(table)
+        return _array(self._fitted().probability(table)) if said is None else said
 
-    def _numbers(self, numbers: Any, X: Any) -> Any:
-        frame = _frames.read(X, self.feature_names_in_)
-        return numbers(frame.table).column(0).to_numpy(zero_copy_only=False)
+    def _score(self, table: pa.Table, y: Any) -> float:
+        accepted = self._probability(table) >= self.threshold_
+        labels = _frames.column(y, "y").to_pylist()
+        if len(labels) != len(accepted):
+            raise DataError(f"y: expected {len(accepted)} values, one for each row of X, found {len(labels)}")
+        name, _ = self._fitted().classes
+        is_good = {label: is_same(label, name) for label in set(labels)}
+        return sum(bool(own) == is_good[label] for own, label in zip(accepted, labels)) / max(len(labels), 1)
 
     # -- keeping
 
     def refit(self, immutable: Sequence[str]) -> Recourse:
-        """The same with a generator for other immutable features; made without any data."""
+        """The same with a generator for other immutable features, in the place of the schema's; made without any data."""
         told, end = listener(self.progress)
         try:
-            bundle = self._fitted().refit([str(name) for name in immutable], progress=told)
+            bundle = self._fitted().refit(names(immutable, "immutable"), progress=told)
         finally:
             end()
-        other = Recourse(**{**self.get_params(), "immutable": list(immutable)})
+        other = Recourse(**{**self.get_params(), "immutable": names(immutable, "immutable")})
         other._take(bundle, self._supplied, self._labels)
         return other
 
@@ -391,7 +423,7 @@ class Recourse:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recourse:
-        """Reads what `save` or `par fit` wrote."""
+        """Reads what `save` or `par fit` wrote. Classes are text then, as the schema has them."""
         return cls._of(_native.Bundle.load(os.fspath(path)))
 
     @classmethod
@@ -415,15 +447,20 @@ class Recourse:
 def draft_schema(X: Any, y: Any = None) -> str:
     """Drafts the schema of a table as TOML, for a person to correct: above all what nobody can change."""
     table = _frames.read(X).table
-    if _frames.INDEX in table.column_names:
-        table = table.drop_columns([_frames.INDEX])
     if y is None:
         return _native.draft_schema(table)
     name = str(getattr(y, "name", None) or "label")
     return _native.draft_schema(_frames.with_column(table, name, y), name)
 
 
-def _numpy() -> Any:
-    import numpy
+def _array(numbers: pa.RecordBatch) -> Any:
+    _numpy()
+    return numbers.column(0).to_numpy(zero_copy_only=False)
 
+
+def _numpy() -> Any:
+    try:
+        import numpy
+    except ImportError as error:
+        raise ImportError("arrays are numpy's, which is not installed\nhint: `pip install numpy`") from error
     return numpy

@@ -25,13 +25,18 @@ _MEASURES = [
 
 
 class Evaluation:
-    """The paper's measures of every method, each a mean over the denied people who have an answer."""
+    """The paper's measures of every method. `validity` is over all denied people, the others over those who have an answer.
 
-    def __init__(self, evaluated: str, kind: str, accuracy: float | None) -> None:
+    Where an imitation of the classifier is searched, they are about the imitation.
+    """
+
+    def __init__(self, evaluated: str, kind: str, accuracy: float | None, verified: bool) -> None:
         self._evaluated: dict[str, Any] = json.loads(evaluated)
         self._kind = kind
         self.accuracy = accuracy
         """The share of rows that are classified rightly, where their classes were given."""
+        self.verified = verified
+        """Whether the classifier itself judges the answers, and not an imitation."""
 
     @property
     def rows(self) -> int:
@@ -49,9 +54,13 @@ class Evaluation:
         return self._evaluated["possible"]
 
     def to_frame(self) -> Any:
-        """A line for every method: the means, the median gap to the proved best, and the median time in microseconds."""
+        """A line for every method: how many are denied, how many have an answer, the means, the median gap to the proved best, and the median time in microseconds."""
         methods = self._evaluated["methods"]
-        columns: dict[str, list[Any]] = {"method": [method["method"] for method in methods]}
+        columns: dict[str, list[Any]] = {
+            "method": [method["method"] for method in methods],
+            "denied": [self.denied] * len(methods),
+            "answered": [method["nll"]["over"] for method in methods],
+        }
         for measure in _MEASURES:
             columns[measure] = [method[measure]["mean"] for method in methods]
         for measure in ("median_gap", "time_us"):
@@ -63,7 +72,10 @@ class Evaluation:
         return json.loads(json.dumps(self._evaluated))
 
     def __repr__(self) -> str:
-        return f"<Evaluation of {self.rows} rows: {self.denied} denied, {self.possible} with a recourse>"
+        accuracy = "" if self.accuracy is None else f", accuracy {self.accuracy:.3f}"
+        imitation = "" if self.verified else ", by an imitation of the classifier"
+        told = f"{self.rows} rows: {self.denied} denied, {self.possible} with a recourse{accuracy}{imitation}"
+        return f"<Evaluation of {told}>"
 
     def __str__(self) -> str:
         return "\n".join([repr(self).strip("<>"), *("  ".join(line) for line in self._lines())])

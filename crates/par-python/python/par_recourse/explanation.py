@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -132,28 +133,37 @@ class Explanation:
         return f"<Explanation {self.id}: {self.status}, {ways} way{'' if ways == 1 else 's'}>"
 
     def _repr_html_(self) -> str:
+        unverified = ", by a network that imitates the classifier (unverified)" if "unverified" in self.status else ""
         parts = [
             f"<p><b>{escape(self.id)}</b>: {'accepted' if 'accepted' in self.status else 'denied'}, "
-            f"probability {self.probability:.3f}, threshold {self.threshold:.3f}</p>"
+            f"probability {self.probability:.3f}, threshold {self.threshold:.3f}{unverified}</p>"
         ]
         for way in self.ways:
             changes = f"{len(way.changes)} change{'' if len(way.changes) == 1 else 's'}"
             rows = "".join(f"<tr>{_cells(change)}</tr>" for change in way.changes)
             parts.append(
-                f"<table><caption>way {way.rank}: {changes}, accepted with probability {way.probability:.3f}, likelier than "
-                f"{int(100 * way.percentile)} % of accepted people</caption>"
+                '<table style="margin-top: 1em"><caption style="white-space: nowrap; text-align: left">'
+                f"way {way.rank}: {changes}, accepted with probability {way.probability:.3f}, "
+                f"{_likelier(way.percentile)}</caption>"
                 "<thead><tr><th>feature</th><th>from</th><th>to</th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>"
             )
         if self.status == "not_found":
-            remedy = "" if self.remedy is None else f"; what would have to give: {escape(self.remedy)}"
-            parts.append(f"<p>no way was found ({escape(str(self.reason))}){remedy}</p>")
+            # As the text has it, which ends with that.
+            told = self._text.split("\n\n")[-1].strip()
+            parts.append(f"<p>{escape(told).replace(chr(10), '<br>')}</p>")
         elif not self.ways:
             parts.append("<p>nothing has to change</p>")
         plot = self.plot()
         if plot is not None:
             parts.append(plot._repr_html_())
         return "".join(parts)
+
+
+def _likelier(share: float) -> str:
+    if share >= 1:
+        return "likelier than all accepted people"
+    return f"likelier than {int(100 * share) or 'less than 1'} % of accepted people"
 
 
 def _cells(change: Change) -> str:
@@ -177,7 +187,7 @@ class Plot:
     def __init__(self, svg: str) -> None:
         self.svg = svg
 
-    def save(self, path: str) -> None:
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the drawing to a file."""
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.svg)

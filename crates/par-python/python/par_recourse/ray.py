@@ -39,7 +39,7 @@ def recourse(
 
     Ray Data gives blocks on as they are done, unless the Dataset was made under
     ``ray.data.DataContext.get_current().execution_options.preserve_order = True``. So lines come in any order by
-    default; `sort("id")` mends that as well.
+    default; `sort(["id", "rank"])` mends that as well.
 
     Parameters
     ----------

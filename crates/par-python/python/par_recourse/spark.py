@@ -14,7 +14,7 @@ from pyspark import cloudpickle
 from pyspark.sql import DataFrame
 from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
-from pyspark.sql.types import BooleanType, NullType, NumericType, StringType, StructType
+from pyspark.sql.types import StructType
 
 from ._asking import Limit, Method, Request
 from ._workers import ROW, Job, Source, plan
@@ -76,12 +76,6 @@ def recourse(
 
 def _types(df: DataFrame, columns: list[str]) -> pa.Schema:
     fields = [field for field in df.schema.fields if field.name in columns]
-    for field in fields:
-        if not isinstance(field.dataType, (StringType, NumericType, BooleanType, NullType)):
-            raise DataError(
-                f"X: column `{field.name}` is of type {field.dataType.simpleString()}, expected text, numbers or "
-                "booleans\nhint: cast or drop it"
-            )
     return to_arrow_schema(StructType(fields))
 
 

@@ -49,12 +49,13 @@ import re
 import time
 from typing import Any, Mapping, Sequence
 
-from ..errors import DataError
 from .._asking import Method
+from .._cells import cell
 from .._files import toml
+from ..errors import DataError
 from ..estimator import Recourse
 from .counterfactuals import CounterfactualExamples, CounterfactualExplanations, UserConfigValidationException
-from .interfaces import Data, Model, OneClass, Scorer, cell, classes_of, not_in_training
+from .interfaces import Data, Model, OneClass, Scorer, classes_of, not_in_training
 from .lines import ways
 
 __all__ = [

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Mapping, Sequence
 
 from .. import _native
-from ..errors import DataError, SettingError
+from .._cells import cell
 from .._files import toml
+from ..errors import DataError, SettingError
 from .counterfactuals import UserConfigValidationException
 
 
@@ -299,14 +300,6 @@ def classes_of(data: Data, model: Model) -> list[Any]:
     if classes is None:
         classes = sorted(data.data_df[data.outcome_name].dropna().unique().tolist())
     return [value.item() if hasattr(value, "item") else value for value in classes]
-
-
-def cell(value: Any) -> str:
-    """A value as a table of text would hold it."""
-    value = value.item() if hasattr(value, "item") else value
-    if isinstance(value, bool):
-        return str(value).lower()
-    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def _is_number(value: Any) -> bool:

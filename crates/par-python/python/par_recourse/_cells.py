@@ -1,0 +1,57 @@
+"""Values as a table of text writes them."""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, Iterable
+
+from .errors import SettingError
+
+
+def cell(value: Any) -> str:
+    """A value as a table writes it: 1.0 is 1, and a truth is `true` or `false`."""
+    value = value.item() if hasattr(value, "item") else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def is_same(value: Any, name: str) -> bool:
+    """Whether a value is what a schema calls `name`: by its text, its number, or as a truth in any spelling."""
+    text = cell(value)
+    if text == name or text.lower() == name.lower() in ("true", "false"):
+        return True
+    if isinstance(value, str):
+        return False
+    try:
+        return float(value) == float(name)
+    except (TypeError, ValueError):
+        return False
+
+
+def names(told: str | Iterable[Any], what: str) -> list[str]:
+    """Names of features, of which there may be one alone."""
+    if isinstance(told, str):
+        return [told]
+    try:
+        return [str(name) for name in told]
+    except TypeError as error:
+        raise SettingError(f"`{what}` is {told!r}, expected names of features") from error
+
+
+def whole(value: Any, what: str, least: int) -> int:
+    """A whole number, of numpy's too."""
+    try:
+        number = operator.index(value)
+    except TypeError:
+        number = least - 1
+    if number < least or isinstance(value, bool):
+        raise SettingError(f"`{what}` is {value!r}, expected a whole number, at least {least}")
+    return number
+
+
+def number(value: Any, what: str) -> float:
+    """A number, of numpy's too."""
+    if not isinstance(value, (str, bool)) and hasattr(value, "__float__"):
+        return float(value)
+    raise SettingError(f"`{what}` is {value!r}, expected a number")
