@@ -504,7 +504,7 @@ def test_an_onnx_file_is_a_model_in_both_directions(german, y, has_output):
     for example in answered.cf_examples_list:
         assert {example.test_pred, example.new_outcome} == {"Bad", "Good"}
         assert len(example.final_cfs_df) == 1
-    good = asked._recourse(1, 0.5)
+    good = asked._recourse(1)
     assert [str(name) for name in good.predict(frame.iloc[:6])] == [
         example.test_pred for example in answered.cf_examples_list
     ]

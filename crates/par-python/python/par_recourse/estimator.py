@@ -151,11 +151,11 @@ class Recourse:
 
         Ctrl-C stops it.
         """
-        table = _frames.read(X).table
-        schema, facts, table = self._described(table, y)
+        X = X.collect() if type(X).__name__ == "LazyFrame" else X
+        schema, facts, table = self._described(_frames.read(X).table, y)
         label = facts["label"]["column"] if facts["label"] else None
         # A stream can be read but once.
-        rows = X if _frames.kind_of(X) == "pandas" else table
+        rows = table if _frames.kind_of(X) == "pyarrow" else X
         wanted = self._favourable(facts)
         favourable = None if self.favourable is None else wanted
         supplied = supply(self.classifier, self.inputs, rows, schema, facts, wanted)
