@@ -16,6 +16,7 @@ the cost is reckoned from them.
 import argparse
 import math
 import os
+import pickle
 import random
 import shutil
 import sys
@@ -40,14 +41,16 @@ PACKAGE = str(Path(par_recourse.__file__).parent.parent)
 
 def one_thread(recourse, folder, out, method):
     """What a task of an engine does, without the engine."""
-    from par_recourse import _workers
+    from par_recourse import _asking, _workers
 
     table = pq.read_table(folder)
     job, parcel = _workers.plan(
         recourse,
         table.column_names,
         lambda columns: table.select(columns).schema,
-        **{"count": 1, "lock": (), "method": method, "budget": None, "id": ID, "dumps": None},
+        _asking.Request(method=method),
+        id=ID,
+        dumps=pickle.dumps,
     )
     batches = table.select(job.columns).to_batches(max_chunksize=8192)
     lines = [lines for batch in batches for lines in job.answer(batch, 0, lambda: parcel)]

@@ -89,15 +89,16 @@ def _verified(
     firsts = numpy.flatnonzero(rank <= 1)
     person = numpy.cumsum(rank <= 1) - 1
 
-    is_read = status[firsts] != "error"
-    own = numpy.full(len(firsts), numpy.nan)
-    own[is_read] = judge.probabilities(people.filter(pa.array(is_read)))
+    people = _typed(people, lines, features)
+    is_read, is_asked = status[firsts] != "error", rank > 0
+    asked = numpy.flatnonzero(is_asked)
+    # People and their ways at once: to ask about one row takes a pipeline as long as to ask about hundreds.
+    rows = [people.filter(pa.array(is_read)), _rows(lines, people, features, asked, person[asked])]
+    said = judge.probabilities(pa.concat_tables(rows))
+    own, probability = numpy.full(len(firsts), numpy.nan), numpy.full(len(rank), numpy.nan)
+    own[is_read], probability[asked] = said[: rows[0].num_rows], said[rows[0].num_rows :]
     is_accepted = own >= threshold
-
-    asked = numpy.flatnonzero((rank > 0) & ~is_accepted[person])
-    probability = numpy.full(len(rank), numpy.nan)
-    probability[asked] = judge.probabilities(_rows(lines, people, features, asked, person[asked]))
-    ranks = _ranks(probability >= threshold, person)
+    ranks = _ranks((probability >= threshold) & ~is_accepted[person], person)
     is_kept = (ranks > 0) & (ranks <= count)
     is_kept[firsts] |= ~numpy.isin(numpy.arange(len(firsts)), person[is_kept])
 
@@ -139,6 +140,17 @@ def _rows(lines: pa.Table, people: pa.Table, features: list[str], asked: Any, pe
     return rows
 
 
+def _typed(people: pa.Table, lines: pa.Table, features: list[str]) -> pa.Table:
+    """The people, with features of the types that the lines have."""
+    first = lines.num_columns - len(features)
+    for position, name in enumerate(features, first):
+        column = people.column(name)
+        if pa.types.is_dictionary(column.type):
+            column = column.cast(column.type.value_type)
+        people = _with(people, people.column_names.index(name), column.cast(lines.column(position).type, safe=False))
+    return people
+
+
 def _statuses(status: Any, is_way: Any, is_accepted: Any) -> pa.Array:
     import numpy
 
@@ -162,11 +174,8 @@ def _as_they_are(lines: pa.Table, people: pa.Table, features: list[str], person:
         return lines
     first = lines.num_columns - len(features)
     for position, name in enumerate(features, first):
-        column, own = lines.column(position), people.column(name)
-        if pa.types.is_dictionary(own.type):
-            own = own.cast(own.type.value_type)
-        own = own.cast(column.type).take(pa.array(person))
-        lines = _with(lines, position, pc.if_else(pa.array(which), own, column))
+        own = people.column(name).take(pa.array(person))
+        lines = _with(lines, position, pc.if_else(pa.array(which), own, lines.column(position)))
     return lines
 
 
