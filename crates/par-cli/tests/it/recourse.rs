@@ -81,6 +81,18 @@ fn more_ways_have_ranks_and_differ() {
 }
 
 #[test]
+fn a_request_has_a_threshold_of_its_own() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR, RICH]);
+    sandbox.run(&["recourse", "a.par", "t.csv", "--threshold", "0.9", "--out", "ways.csv"]);
+    for line in lines(&sandbox.read("ways.csv")) {
+        let accepted = line["probability"].parse::<f64>().is_ok_and(|probability| probability >= 0.9);
+        assert_eq!(accepted, line["status"] != "not_found", "{line:?}");
+    }
+    let refused = sandbox.refused(&["recourse", "a.par", "t.csv", "--threshold", "1.5"]);
+    assert!(refused.contains("expected a number above 0 and below 1"), "{refused}");
+}
+
+#[test]
 fn a_row_has_locks_of_its_own() {
     let rows = [
         "id,age,city,education,income,debt,locks",

@@ -43,6 +43,41 @@ fn what_is_found_is_accepted_and_breaks_no_constraint() {
 }
 
 #[test]
+fn a_person_may_ask_for_more_than_the_threshold_of_the_bundle() {
+    let bundle = german();
+    let mut solver = bundle.solver();
+    let strict = Request { threshold: Some(0.8), ..request(Method::Exact) };
+    let mut higher = 0;
+    for cells in denied(20) {
+        let usual = solver.answer(&cells, &request(Method::Exact)).expect("its own row");
+        let answer = solver.answer(&cells, &strict).expect("its own row");
+        assert!(answer.ways().iter().all(|way| way.probability >= 0.8));
+        higher += usize::from(usual.ways() != answer.ways());
+        assert_eq!(solver.answer(&cells, &request(Method::Exact)).expect("its own row"), usual);
+    }
+    assert!(higher > 0);
+
+    // Somebody who is accepted, but not by so much.
+    let fitting = |cells: &Vec<&str>| (0.5..0.8).contains(&bundle.score(cells).expect("its own row"));
+    let cells = (0..100).map(applicant).find(fitting).expect("somebody in between");
+    assert!(matches!(solver.answer(&cells, &request(Method::Refine)), Ok(Answer::Accepted { .. })));
+    let strict = Request { method: Method::Refine, ..strict };
+    assert!(matches!(solver.answer(&cells, &strict), Ok(Answer::Found(_))));
+}
+
+#[test]
+fn an_exact_search_that_is_stopped_ends_with_what_it_has() {
+    let bundle = german();
+    let stopped = || true;
+    let cells = &denied(1)[0];
+    let request = Request { count: 5, ..request(Method::Exact) };
+    let whole = bundle.solver().answer(cells, &request).expect("its own row");
+    let cut = bundle.solver().until(Stop::when(&stopped)).answer(cells, &request).expect("its own row");
+    assert!(whole.ways()[0].is_optimal() && !cut.ways()[0].is_optimal());
+    assert!(cut.ways().len() == 1 && whole.ways().len() > 1);
+}
+
+#[test]
 fn a_proposal_is_legal_the_same_twice_and_what_generate_offers_if_it_is_accepted() {
     let mut config = german().config().clone();
     config.answers.proposals = 1;
