@@ -1,7 +1,7 @@
 //! How soon a fit ends when it is stopped: `cargo bench -p par-recourse --bench stopping [-- TABLE SCHEMA]`.
 //!
 //! On 150,000 made-up rows, or on a table. First the longest time between two questions whether to stop, by what was
-//! being done; then the fit is stopped at ten moments, and what matters is measured: how long it still takes.
+//! being done; then the fit is stopped at five moments, and what matters is measured: how long it still takes.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
@@ -18,7 +18,7 @@ use par_data::{Columns, Schema, Table, TableOptions};
 use par_recourse::{Config, Recourse, Stage, Stop};
 
 /// Moments at which a fit is stopped, spread evenly.
-const MOMENTS: u32 = 10;
+const MOMENTS: u32 = 5;
 
 fn main() -> Result<(), Box<dyn Error>> {
     // Cargo passes `--bench` before the rest.
