@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import Any, Iterable, Iterator, Literal, Mapping, Sequence, Union
+from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
 import pyarrow as pa
 
@@ -74,6 +74,12 @@ def _limit(name: str, told: Limit) -> dict[str, Any]:
     )
 
 
+def looked_at(features: list[str], *ids: str | None) -> Callable[[str], bool]:
+    """Which columns of a table matter: features, what names the rows, and the locks of each row."""
+    wanted = {*features, *ids}
+    return lambda name: name in wanted or name.strip() == "locks"
+
+
 def answered(
     bundle: _native.Bundle,
     supplied: Supplied,
@@ -85,6 +91,7 @@ def answered(
     parallel: bool = True,
 ) -> pa.Table:
     """The lines of all rows, in their order; `before` rows of the table came before them."""
+
     def ask(some: pa.Table, threshold: float) -> pa.Table:
         answers = bundle.answers(some.schema, request.json(threshold, supplied.spare), id=id)
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)

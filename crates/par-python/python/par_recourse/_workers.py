@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Union
 import pyarrow as pa
 
 from . import _native
-from ._asking import Request, answered
+from ._asking import Request, answered, looked_at
 from .classifier import Supplied
 from .errors import ClassifierError, DataError, SettingError
 from .estimator import Recourse
@@ -96,20 +96,16 @@ def plan(
         Pickles, functions included.
     """
     opened = _opened(source)
-    facts = json.loads(_native.schema_facts(opened.bundle.schema))
-    wanted = {feature["name"] for feature in facts["features"]} | {facts["id"], id}
-    columns = [name for name in header if name in wanted or name.strip() == "locks"]
-    if len(set(columns)) == len(columns):
-        read = types(columns)
-    else:
-        read = pa.schema([])
+    own_id = json.loads(_native.schema_facts(opened.bundle.schema))["id"]
+    columns = list(filter(looked_at(opened.bundle.features, own_id, id), header))
+    read = types(columns) if len(set(columns)) == len(columns) else pa.schema([])
     # All names, so that a column that is absent is told with what comes close to it.
     known = {field.name: field for field in read}
     whole = pa.schema([known.get(name, pa.field(name, pa.null())) for name in header])
     opened.bundle.answers(whole, request.json(), id=id)
     lines = opened.bundle.answers(read, request.json(), id=id).schema
     parcel = _parcel(opened, dumps)
-    numbered = id is None and facts["id"] not in columns
+    numbered = id is None and own_id not in columns
     return Job(hashlib.sha256(parcel).hexdigest(), request, id, columns, lines, numbered), parcel
 
 

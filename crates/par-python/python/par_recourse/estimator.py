@@ -11,7 +11,7 @@ from typing import Any, Iterable, Literal, Mapping, Sequence
 import pyarrow as pa
 
 from . import _files, _frames, _native
-from ._asking import Limit, Method, Request, answered
+from ._asking import Limit, Method, Request, answered, looked_at
 from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
 from .errors import ClassifierError, DataError, NotFittedError, SettingError
@@ -36,8 +36,8 @@ class Recourse:
         The classifier whose decisions are to be turned: an ONNX file (a path or its bytes), a scikit-learn estimator or
         Pipeline on raw columns, or any function that gives probabilities of acceptance for a table. Trained here
         unless told. An estimator is converted by skl2onnx and searched as it is; of a function, or of an estimator
-        that cannot be converted, an imitation is searched, and `recourse` asks the classifier itself about every
-        answer. It is given tables of the kind, the columns and the types that `fit` was given.
+        that cannot be converted, an imitation is searched. Either way `recourse` asks the estimator or the function
+        itself about every answer. It is given tables of the kind, the columns and the types that `fit` was given.
     inputs:
         How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted unless told.
     favourable:
@@ -259,12 +259,11 @@ class Recourse:
 
     def _take(self, bundle: _native.Bundle, supplied: Supplied = Supplied(), labels: Sequence[Any] = ()) -> None:
         self.bundle_ = bundle
-        facts = json.loads(_native.schema_facts(bundle.schema))
         self.schema_ = bundle.schema
-        self._id = facts["id"]
+        self._id = json.loads(_native.schema_facts(bundle.schema))["id"]
         self.threshold_ = bundle.threshold
         self.card_ = json.loads(bundle.card)
-        self.feature_names_in_ = [feature["name"] for feature in facts["features"]]
+        self.feature_names_in_ = bundle.features
         self.n_features_in_ = len(self.feature_names_in_)
         self._supplied = supplied.kept()
         self._labels = list(labels)
@@ -286,10 +285,10 @@ class Recourse:
         """Ways forward for all rows of a table, as a tidy frame of the same kind: a line for every way.
 
         Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` and
-        `unverified_accepted` where the classifier itself was not asked), `reason`, `probability`, `log_likelihood`, `percentile`, `changes`,
-        `similarity`, `method`, `optimal` and `gap`, then the row that this person could become. Someone who needs no
-        way, or has none, has one line without a rank. A row that cannot be read has the status `error`, and does not
-        keep the others from their answers.
+        `unverified_accepted` where the classifier itself was not asked), `reason`, `probability`, `log_likelihood`,
+        `percentile`, `changes`, `similarity`, `method`, `optimal` and `gap`, then the row that this person could become.
+        Someone who needs no way, or has none, has one line without a rank. A row that cannot be read has the status
+        `error`, and does not keep the others from their answers.
 
         Parameters
         ----------
@@ -376,8 +375,7 @@ class Recourse:
     def _read(self, X: Any, id: str | None = None, index: bool = False) -> _frames.Frame:
         """The columns of a table that are looked at."""
         self._fitted()
-        wanted = {*self.feature_names_in_, self._id, id}
-        return _frames.read(X, self.feature_names_in_, lambda name: name in wanted or name.strip() == "locks", index)
+        return _frames.read(X, self.feature_names_in_, looked_at(self.feature_names_in_, self._id, id), index)
 
     def _classes(self) -> tuple[list[Any], int]:
         """The classes as `y` has them, in their order, and the place of the accepted one."""
