@@ -248,9 +248,13 @@ impl Obstacle {
     /// The feature (position) that it keeps where it is.
     pub fn feature(self) -> Option<usize> {
         match self {
-            Self::Lock(feature) | Self::Limit(feature) => Some(feature),
-            Self::Schema(Restriction::Monotone(feature) | Restriction::Immutable(feature)) => Some(feature),
-            Self::Schema(Restriction::Allowed(feature)) => Some(feature),
+            Self::Lock(feature)
+            | Self::Limit(feature)
+            | Self::Schema(
+                Restriction::Monotone(feature)
+                | Restriction::Immutable(feature)
+                | Restriction::Allowed(feature),
+            ) => Some(feature),
             Self::Schema(Restriction::Rule(rule)) => Some(rule.if_increases),
             Self::Schema(_) => None,
         }
