@@ -118,7 +118,7 @@ impl Serve {
         let models: Vec<(String, PathBuf)> =
             self.models.into_iter().map(|model| (model.name, model.file)).collect();
         let server = Server::bind(self.listen.as_str(), &models, settings).map_err(|error| match error {
-            par_serve::Error::Model { path, source } => bundle_file::unreadable(&path, source),
+            par_serve::Error::Model { path, source } => bundle_file::unreadable(&path, *source),
             other => other.into(),
         })?;
         server.heed_signals()?;

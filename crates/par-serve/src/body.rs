@@ -6,6 +6,7 @@ use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use http_body_util::BodyExt as _;
+use hyper::body::Frame;
 use serde_json::Value;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -64,7 +65,7 @@ impl Service {
 pub(crate) async fn frame(body: &mut Body) -> Option<Result<Bytes, axum::Error>> {
     loop {
         // Trailers tell nothing that is asked for.
-        match body.frame().await?.map(|frame| frame.into_data()) {
+        match body.frame().await?.map(Frame::into_data) {
             Ok(Ok(bytes)) => return Some(Ok(bytes)),
             Ok(Err(_)) => {}
             Err(error) => return Some(Err(error)),
