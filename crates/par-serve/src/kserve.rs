@@ -14,13 +14,13 @@ use crate::Service;
 use crate::answers::PIECE;
 use crate::models::Model;
 use crate::parameters::Parameters;
-use crate::question::{Asked, Question, Reader, Row};
+use crate::question::{Asked, Question, Reader, Row, whole};
 use crate::refusal::Refusal;
 use crate::routes::{Name, answered, json_bytes, noted};
 
 /// Types of tensors that hold numbers.
-const NUMBERS: [&str; 10] =
-    ["FP64", "FP32", "FP16", "INT64", "INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8"];
+pub(crate) const NUMBERS: [&str; 11] =
+    ["FP64", "FP32", "FP16", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16", "UINT8"];
 
 /// `GET /v1/models`
 pub(crate) async fn models(State(service): State<Arc<Service>>) -> Response {
@@ -214,6 +214,9 @@ impl Tensors {
                 reader.problem(format!("{path}/name"), found, "the name of a feature");
                 continue;
             };
+            if inputs[position].is_some() {
+                reader.problem(format!("{path}/name"), "the same again", "one tensor for every feature");
+            }
             inputs[position] = tensor(&mut reader, &path, model, position, input);
         }
         let rows = inputs.iter().flatten().map(|data| data.len()).max().unwrap_or(0);
@@ -236,6 +239,9 @@ impl Tensors {
             }
         }
         let id = body.get("id").and_then(Value::as_str).map(str::to_string);
+        if let (Some(found), None) = (body.get("id"), &id) {
+            reader.wrong("/id".to_string(), found, "a text");
+        }
         reader.finish(Self { id, rows: read, asked })
     }
 }
@@ -259,11 +265,9 @@ fn tensor<'v>(
         reader.problem(format!("{path}/data"), "no list", "a list of values");
         return None;
     };
-    let shape: Option<Vec<u64>> = input
-        .get("shape")
-        .and_then(Value::as_array)
-        .map(|shape| shape.iter().filter_map(Value::as_u64).collect());
-    let rows = data.len() as u64;
+    let shape = input.get("shape").and_then(Value::as_array);
+    let shape: Option<Vec<usize>> = shape.and_then(|shape| shape.iter().map(whole).collect());
+    let rows = data.len();
     if !shape.is_some_and(|shape| shape == [rows] || shape == [rows, 1]) {
         let found = input.get("shape").map_or("nothing".to_string(), Value::to_string);
         reader.problem(format!("{path}/shape"), found, format!("[{rows}] or [{rows}, 1]"));
