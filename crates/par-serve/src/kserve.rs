@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header::ALLOW;
+use axum::response::{IntoResponse as _, Response};
 use par_recourse::Solver;
 use serde_json::{Map, Value, json};
 
@@ -32,8 +33,25 @@ pub(crate) async fn model(
     State(service): State<Arc<Service>>,
     Path(name): Name,
 ) -> Result<Response, Refusal> {
+    if asked_of(&name).is_some() {
+        return Ok(wrong_method("POST"));
+    }
     let model = service.model(Some(&name))?;
     Ok(json_bytes(json!({"name": model.name(), "ready": true}).to_string()))
+}
+
+/// The model and whether it is to explain, in the last part of an address that is asked.
+fn asked_of(called: &str) -> Option<(&str, bool)> {
+    match called.rsplit_once(':') {
+        Some((name, "explain")) => Some((name, true)),
+        Some((name, "predict")) => Some((name, false)),
+        _ => None,
+    }
+}
+
+/// The refusal that axum makes where an address has one method, for addresses that share a route.
+fn wrong_method(allowed: &'static str) -> Response {
+    ([(ALLOW, allowed)], Refusal::WrongMethod).into_response()
 }
 
 /// `POST /v1/models/{name}:explain` and `:predict`
@@ -44,13 +62,9 @@ pub(crate) async fn ask(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
+    let Some((name, explains)) = asked_of(&called) else { return Ok(wrong_method("GET,HEAD")) };
     Parameters::read(query.as_deref(), &[])?;
-    let explains = match called.rsplit_once(':') {
-        Some((_, "explain")) => true,
-        Some((_, "predict")) => false,
-        _ => return Err(Refusal::Unknown("such address: expected `NAME:explain` or `NAME:predict`".into())),
-    };
-    let model = service.model(called.rsplit_once(':').map(|(name, _)| name))?;
+    let model = service.model(Some(name))?;
     let json = service.json(&headers, body).await?;
     let question = Question::read_instances(&model, &json.value, service.settings.max_rows)?;
     if explains {

@@ -225,7 +225,8 @@ impl<'m> Reader<'m> {
                 ("budget", value) => match whole(value).filter(|budget| (1..=MAX_BUDGET).contains(budget)) {
                     Some(budget) => request.budget = Some(budget),
                     None => {
-                        self.wrong(path, value, format!("a whole number from 1 to {MAX_BUDGET}, or null"))
+                        let expected = format!("a whole number from 1 to {MAX_BUDGET}, or null");
+                        self.wrong(path, value, expected);
                     }
                 },
                 ("threshold", value) => match value.as_f64().filter(|p| *p > 0.0 && *p < 1.0) {

@@ -21,7 +21,7 @@ use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::question::Question;
 use crate::refusal::Refusal;
-use crate::{Error, Service, about, kserve, page, stream};
+use crate::{Error, Service, about, kserve, openapi, page, stream};
 
 /// The header that names a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -58,6 +58,7 @@ pub(crate) fn router(service: &Arc<Service>) -> Result<Router, Error> {
         .route("/v2/models/{name}/infer", post(kserve::infer))
         .route("/v2/models/{name}/explain", post(kserve::explain))
         .route("/metrics", get(measured))
+        .route("/openapi.json", get(openapi::openapi))
         .route_layer(from_fn_with_state(Arc::clone(service), authorized));
     let origins = service.settings.origins.iter().map(|origin| match origin.parse::<HeaderValue>() {
         Ok(value) if origin.starts_with("http://") || origin.starts_with("https://") => Ok(value),
@@ -99,8 +100,13 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
         _ if service.ending.load(Ordering::Relaxed) && !is_light => Refusal::ShuttingDown.into_response(),
         _ => next.run(request).await,
     };
-    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
-        response = Refusal::WrongMethod.into_response();
+    // What axum refuses by itself.
+    if response.extensions().get::<Refusal>().is_none() {
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => response = Refusal::WrongMethod.into_response(),
+            StatusCode::BAD_REQUEST => response = Refusal::Unknown("such address".into()).into_response(),
+            _ => {}
+        }
     }
     let mut code = "";
     if let Some(refusal) = response.extensions_mut().remove::<Refusal>() {
