@@ -270,7 +270,6 @@ pub(crate) fn options(model: &Model) -> Map<String, Value> {
     for (feature, domain) in features.iter().zip(bundle.discretizer().domains()) {
         limits.insert(feature.name.clone(), limit(domain));
     }
-    let budget = bundle.config().answers.budget;
     let options = json!({
         "method": {
             "description": "How to search: by the generator alone, by it and a local search, or with a proof.",
@@ -285,18 +284,14 @@ pub(crate) fn options(model: &Model) -> Map<String, Value> {
             "default": 1,
         },
         "budget": {
-            "description": format!(
-                "How many features may change at most. Unless told, up to {budget}, and more only if there is no other way."
-            ),
+            "description": "How many features may change at most. Unless told, as few as the model says, and more only if there is \
+                            no other way.",
             "type": ["integer", "null"],
             "minimum": 1,
             "maximum": MAX_BUDGET,
         },
         "threshold": {
-            "description": format!(
-                "The probability from which on a row counts as accepted; {} unless told.",
-                bundle.threshold()
-            ),
+            "description": "The probability from which on a row counts as accepted; that of the model unless told.",
             "type": ["number", "null"],
             "exclusiveMinimum": 0,
             "exclusiveMaximum": 1,

@@ -49,6 +49,11 @@ fn asked_of(called: &str) -> Option<(&str, bool)> {
     }
 }
 
+/// Any other method of the two addresses.
+pub(crate) async fn other(Path(called): Name) -> Response {
+    wrong_method(if asked_of(&called).is_some() { "POST" } else { "GET,HEAD" })
+}
+
 /// The refusal that axum makes where an address has one method, for addresses that share a route.
 fn wrong_method(allowed: &'static str) -> Response {
     ([(ALLOW, allowed)], Refusal::WrongMethod).into_response()

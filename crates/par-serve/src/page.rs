@@ -12,9 +12,13 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; i
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /// Name, type and contents.
-const FILES: &[(&str, &str, &str)] = &[("index.html", HTML, include_str!("../page/index.html"))];
+const FILES: &[(&str, &str, &str)] = &[
+    ("index.html", HTML, include_str!("../page/index.html")),
+    ("api.css", CSS, include_str!("../page/api.css")),
+];
 
 const HTML: &str = "text/html; charset=utf-8";
+const CSS: &str = "text/css; charset=utf-8";
 
 /// `GET /`
 pub(crate) async fn index() -> Result<Response, Refusal> {
@@ -29,12 +33,21 @@ pub(crate) async fn file(Path(name): Name) -> Result<Response, Refusal> {
 fn told(name: &str) -> Result<Response, Refusal> {
     let file = FILES.iter().find(|(file, ..)| *file == name);
     let (_, kind, text) = file.ok_or_else(|| Refusal::Unknown("such file".into()))?;
+    Ok(page(kind, *text))
+}
+
+/// A page that was put together.
+pub(crate) fn html(text: String) -> Response {
+    page(HTML, text)
+}
+
+fn page(kind: &'static str, text: impl IntoResponse) -> Response {
     let headers = [
-        (CONTENT_TYPE, *kind),
+        (CONTENT_TYPE, kind),
         (CONTENT_SECURITY_POLICY, POLICY),
         (REFERRER_POLICY, "no-referrer"),
         // Another version of the program has other files.
         (CACHE_CONTROL, "no-cache"),
     ];
-    Ok((headers, *text).into_response())
+    (headers, text).into_response()
 }
