@@ -288,3 +288,52 @@ fn add_lines(page: &mut Markup, open: &'static str, text: &str, close: &'static 
     }
     page.raw(close);
 }
+
+#[cfg(test)]
+mod tests {
+    use par_plot::page::check_tags;
+
+    use super::*;
+    use crate::test_world::{ODD, guide};
+
+    fn page(asks_token: bool, models: Vec<&str>) -> String {
+        let (guide, origin) = (guide(asks_token), "http://localhost".to_string());
+        let page = Page { guide: &guide, name: "odd", models, origin, asks_token };
+        page.html().into_string()
+    }
+
+    #[test]
+    fn what_a_model_calls_its_features_cannot_break_the_page() {
+        let page = page(false, vec!["odd", "other"]);
+        check_tags(&page);
+        assert!(page.contains("income=\\&quot;net\\&quot;") && page.contains("Straße, Hausnr. 🏠"), "{page}");
+        assert!(page.contains("<a href=\"api?model=other\">other</a>"), "{page}");
+        for route in ROUTES.iter().flat_map(|(_, routes)| *routes) {
+            assert!(page.contains(&format!("<code>{}</code></h3>", route.path)), "{}", route.path);
+        }
+    }
+
+    #[test]
+    fn nothing_of_the_model_is_told_where_a_token_is_asked_for() {
+        let page = page(true, vec!["odd"]);
+        check_tags(&page);
+        for feature in ODD.bundle().schema().features() {
+            assert!(
+                !page.contains(&*Markup::default().text(&feature.name).clone().into_string()),
+                "{}",
+                feature.name
+            );
+        }
+        assert!(page.contains("-H &quot;Authorization: Bearer $TOKEN&quot;"), "{page}");
+    }
+
+    #[test]
+    fn a_question_can_be_pasted_into_a_shell() {
+        assert_eq!(quoted("it's"), "'it'\\''s'");
+        let mut headers = HeaderMap::new();
+        headers.insert(HOST, "$(rm)".parse().expect("a value"));
+        assert_eq!(origin(&headers), "http://localhost:8080");
+        headers.insert(HOST, "[::1]:80".parse().expect("a value"));
+        assert_eq!(origin(&headers), "http://[::1]:80");
+    }
+}

@@ -226,7 +226,7 @@ pub(crate) fn reference(shape: &str) -> Value {
 }
 
 impl Guide {
-    fn new(model: &Model, solver: &mut Solver<'_>, max_rows: usize, asks_token: bool) -> Self {
+    pub(crate) fn new(model: &Model, solver: &mut Solver<'_>, max_rows: usize, asks_token: bool) -> Self {
         let mut guide = Self {
             shapes: shapes(model, max_rows),
             parameters: parameters(model),

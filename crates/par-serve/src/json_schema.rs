@@ -2,6 +2,8 @@
 //! answered is in [`answers`].
 
 mod answers;
+#[cfg(test)]
+mod tests;
 
 use par_data::schema::parse_number;
 use par_data::{Domain, Feature};

@@ -44,6 +44,8 @@ mod routes;
 mod server;
 mod settings;
 mod stream;
+#[cfg(test)]
+mod test_world;
 mod workers;
 
 use std::path::PathBuf;

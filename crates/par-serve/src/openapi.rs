@@ -128,3 +128,71 @@ fn refused((status, words): &(u16, &str)) -> (String, Value) {
     let content = json!({"application/json": {"schema": reference("Refusal")}});
     (response_name(*status), json!({"description": words, "headers": headers, "content": content}))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use crate::guide::{ROUTES, reference};
+    use crate::test_world::{ODD, fits, guide};
+    use serde_json::{Value, json};
+
+    fn references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
+        match value {
+            Value::Array(values) => values.iter().for_each(|value| references(value, found)),
+            Value::Object(values) => {
+                found.extend(values.get("$ref").and_then(Value::as_str));
+                values.values().for_each(|value| references(value, found));
+            }
+            _ => {}
+        }
+    }
+
+    #[test]
+    fn every_reference_leads_somewhere() {
+        let document: Value = serde_json::from_str(&guide(true).openapi).expect("JSON");
+        let mut found = Vec::new();
+        references(&document, &mut found);
+        assert!(found.len() > 50, "{}", found.len());
+        for pointer in found {
+            assert!(document.pointer(&pointer[1..]).is_some(), "{pointer}");
+        }
+    }
+
+    #[test]
+    fn examples_are_as_their_shapes_say() {
+        let guide = guide(false);
+        let root = json!({"components": {"schemas": guide.shapes}});
+        for (shape, example) in &guide.examples {
+            assert!(fits(&root, &reference(shape), example), "{shape}: {example}");
+        }
+        for content in ROUTES.iter().flat_map(|(_, routes)| *routes).flat_map(|route| route.takes) {
+            assert!(guide.examples.contains_key(content.shape), "{}", content.shape);
+        }
+    }
+
+    #[test]
+    fn operations_have_names_of_their_own() {
+        let document = guide(false).document(&ODD, false);
+        let operations = document["paths"].as_object().expect("paths").values().flat_map(|path| {
+            path.as_object()
+                .expect("operations")
+                .values()
+                .map(|operation| operation["operationId"].to_string())
+        });
+        let operations: Vec<String> = operations.collect();
+        assert_eq!(operations.iter().collect::<BTreeSet<_>>().len(), operations.len());
+        let routes: usize = ROUTES.iter().map(|(_, routes)| routes.len()).sum();
+        assert_eq!(operations.len(), routes);
+    }
+
+    #[test]
+    fn a_token_is_spoken_of_only_where_one_is_asked_for() {
+        let open = guide(false).openapi;
+        assert!(!open.contains("securitySchemes") && !open.contains("\"401\""));
+        let guarded = guide(true).document(&ODD, true);
+        assert_eq!(guarded["components"]["securitySchemes"]["token"]["scheme"], "bearer");
+        assert_eq!(guarded["paths"]["/v1/schema"]["get"]["security"], json!([{"token": []}]));
+        assert_eq!(guarded["paths"]["/healthz"]["get"].get("security"), None);
+    }
+}

@@ -1,0 +1,246 @@
+use par_recourse::desk::Person;
+use serde_json::{Map, Value, json};
+
+use super::*;
+use crate::answers::{Form, Told, answer};
+use crate::guide::{REFUSALS, reference};
+use crate::question::Question;
+use crate::refusal::{Problem, Refusal};
+use crate::test_world::{ODD, fits, guide, row};
+
+const MAX_ROWS: usize = 3;
+
+/// What the reader and the schema both say of a question, which has to be the same.
+#[track_caller]
+fn is_accepted(question: &Value) -> bool {
+    let schema = question_alone(&ODD, MAX_ROWS);
+    let is_read = Question::read(&ODD, question, MAX_ROWS).map(drop);
+    assert_eq!(fits(&schema, &schema, question), is_read.is_ok(), "{question}: {is_read:?}");
+    is_read.is_ok()
+}
+
+/// The row with another value in the place of a feature.
+fn with(name: &str, value: Value) -> Value {
+    let mut row = row();
+    row[name] = value;
+    row
+}
+
+fn values() -> Vec<Value> {
+    let mut values = vec![json!(null), json!(true), json!(false), json!([]), json!({}), json!(["Ulm"])];
+    values.extend([0.0, 1.0, 2.0, 2.5, -3.5, 1e300].map(Value::from));
+    values.extend([json!(2), json!(u64::MAX)]);
+    for text in [
+        "",
+        "NA",
+        "1",
+        "2",
+        "2.0",
+        "2.5",
+        "TRUE",
+        "True",
+        "true",
+        "False",
+        "Ulm",
+        " Ulm",
+        "x/y",
+        "\"quoted\"",
+        "Bonn",
+    ] {
+        values.push(text.into());
+    }
+    values
+}
+
+#[test]
+fn whatever_stands_in_a_row_is_accepted_by_both_or_by_neither() {
+    let names: Vec<&str> =
+        ODD.bundle().schema().features().iter().map(|feature| feature.name.as_str()).collect();
+    let mut accepted = 0;
+    for name in names.iter().copied().chain(["the id", "unknown"]) {
+        for value in values() {
+            accepted += usize::from(is_accepted(&json!({"row": with(name, value)})));
+        }
+        let mut without = row();
+        without.as_object_mut().expect("an object").remove(name);
+        is_accepted(&json!({"rows": [row(), without]}));
+    }
+    let list: Vec<Value> = names.iter().map(|name| row()[*name].clone()).collect();
+    for position in 0..list.len() {
+        for value in values() {
+            let mut list = list.clone();
+            list[position] = value;
+            accepted += usize::from(is_accepted(&json!({"row": list})));
+        }
+    }
+    assert!(is_accepted(&json!({"row": list})) && is_accepted(&json!({"row": row()})));
+    let longer = [&list[..], &[json!(1)]].concat();
+    assert!(!is_accepted(&json!({"row": list[1..]})) && !is_accepted(&json!({"row": longer})));
+    assert!(accepted > 100, "{accepted}");
+}
+
+#[test]
+fn whatever_is_asked_for_is_accepted_by_both_or_by_neither() {
+    let asked = |key: &str, value: &Value| is_accepted(&json!({"row": row(), key: value}));
+    for key in
+        ["method", "count", "budget", "threshold", "lock", "limit", "plot", "rows", "instances", "locks"]
+    {
+        for value in values() {
+            asked(key, &value);
+        }
+    }
+    for (key, value) in [
+        ("method", json!("exact")),
+        ("count", json!(20.0)),
+        ("budget", json!(1_000_000_000)),
+        ("threshold", json!(0.999)),
+        ("lock", json!(["a/b~c", "a/b~c"])),
+        ("limit", json!({})),
+        ("limit", json!({"Age in years": {"between": [null, null]}})),
+        ("limit", json!({"income=\"net\"": {"between": [0, 1e9]}, "grade": {"among": [2.0, "2.5"]}})),
+        ("limit", json!({"Age in years": {"among": [30, 31.5]}, "has car?": {"among": [true, "False"]}})),
+        ("limit", json!({"Straße, Hausnr. 🏠": {"among": ["Ulm"]}})),
+    ] {
+        assert!(asked(key, &value), "{key}: {value}");
+    }
+    for (key, value) in [
+        ("method", json!("Exact")),
+        ("count", json!(21)),
+        ("count", json!(1.5)),
+        ("budget", json!(0)),
+        ("budget", json!(1_000_000_001)),
+        ("threshold", json!(1)),
+        ("lock", json!(["the id"])),
+        ("lock", json!("grade")),
+        ("limit", json!({"the id": {"among": ["p1"]}})),
+        ("limit", json!({"grade": {"among": []}})),
+        ("limit", json!({"grade": {"among": ["2.0"]}})),
+        ("limit", json!({"grade": {"between": [1, 2]}})),
+        ("limit", json!({"Straße, Hausnr. 🏠": {"among": ["Bonn"]}})),
+        ("limit", json!({"Straße, Hausnr. 🏠": {"among": [" Ulm"]}})),
+        ("limit", json!({"Age in years": {"between": [1]}})),
+        ("limit", json!({"Age in years": {"between": [1, 2, 3]}})),
+        ("limit", json!({"Age in years": {"between": ["1", 2]}})),
+        ("limit", json!({"Age in years": {"among": ["30"]}})),
+        ("limit", json!({"Age in years": {"among": [30], "between": [1, 2]}})),
+    ] {
+        assert!(!asked(key, &value), "{key}: {value}");
+    }
+    for rows in 0..=MAX_ROWS + 1 {
+        assert_eq!(is_accepted(&json!({"rows": vec![row(); rows]})), (1..=MAX_ROWS).contains(&rows));
+    }
+    for other in [json!({}), json!([row()]), json!("row"), json!(null), json!({"row": row(), "rows": null})] {
+        assert!(!is_accepted(&other), "{other}");
+    }
+}
+
+#[test]
+fn a_range_without_numbers_passes_the_schema_and_is_refused() {
+    let schema = question_alone(&ODD, MAX_ROWS);
+    let question = json!({"row": row(), "limit": {"Age in years": {"between": [30, 20]}}});
+    assert!(fits(&schema, &schema, &question));
+    assert!(Question::read(&ODD, &question, MAX_ROWS).is_err());
+}
+
+#[test]
+fn instances_are_accepted_by_both_or_by_neither() {
+    let shapes = json!({"components": {"schemas": guide(false).shapes}});
+    let schema = reference("Instances");
+    for (body, is_right) in [
+        (json!({"instances": [row()]}), true),
+        (json!({"instances": [row()], "threshold": 0.7, "method": "generate"}), true),
+        (json!({"instances": []}), false),
+        (json!({"instances": vec![row(); MAX_ROWS + 1]}), false),
+        (json!({"row": row()}), false),
+        (json!({"instances": [row()], "parameters": {}}), false),
+    ] {
+        assert_eq!(fits(&shapes, &schema, &body), is_right, "{body}");
+        assert_eq!(Question::read_instances(&ODD, &body, MAX_ROWS).is_ok(), is_right, "{body}");
+    }
+}
+
+/// Makes sure of an answer, down to every key.
+#[track_caller]
+fn check_answer(shapes: &Value, shape: &str, answer: &Value) {
+    assert!(fits(shapes, &reference(shape), answer), "{shape}: {answer}");
+    let properties = &shapes["components"]["schemas"][shape]["properties"];
+    for (key, value) in answer.as_object().expect("an object") {
+        let schema = properties.get(key).unwrap_or_else(|| panic!("nothing is said of `{key}`"));
+        let inner = schema["items"]["$ref"].as_str().and_then(|inner| inner.rsplit('/').next());
+        if let (Some(inner), Some(values)) = (inner, value.as_array()) {
+            values.iter().for_each(|value| check_answer(shapes, inner, value));
+        }
+    }
+}
+
+#[test]
+fn answers_are_as_they_are_said_to_be() {
+    let shapes = json!({"components": {"schemas": guide(false).shapes}});
+    let names: Vec<&String> = ODD.bundle().schema().features().iter().map(|feature| &feature.name).collect();
+    let mut solver = ODD.bundle().solver();
+    let mut statuses = Vec::new();
+    for question in [
+        json!({"row": row(), "method": "exact", "count": 3, "plot": true}),
+        json!({"row": with("income=\"net\"", (-1e308).into()), "threshold": 0.9}),
+        json!({"row": with("income=\"net\"", 9000.into()), "threshold": 0.001}),
+        json!({"row": row(), "lock": names}),
+        json!({"row": row(), "budget": 1, "threshold": 0.999}),
+    ] {
+        let read = Question::read(&ODD, &question, 1).expect("a question");
+        let mut told = Told::default();
+        told.add(
+            &ODD,
+            &answer(&ODD, &mut solver, &read.rows[0], 1, &read.asked),
+            Form::Json,
+            read.asked.plot,
+        );
+        let answer: Value = serde_json::from_slice(&told.bytes).expect("JSON");
+        check_answer(&shapes, "Answer", &answer);
+        statuses.push(answer["status"].as_str().expect("a text").to_string());
+    }
+    assert_eq!(statuses[..4], ["found", "found", "accepted", "not_found"]);
+
+    let unread = Person {
+        id: "1".into(),
+        cells: vec![""; 7],
+        answer: Err("why".into()),
+        threshold: 0.5,
+        time_us: None,
+    };
+    let unread = serde_json::to_value(unread.described(ODD.bundle())).expect("JSON");
+    check_answer(&shapes, "Answer", &unread);
+}
+
+#[tokio::test]
+async fn refusals_are_as_they_are_said_to_be() {
+    let shapes = json!({"components": {"schemas": answers(reference)}});
+    let problem = Problem { path: "/row".into(), found: "1".into(), expected: "2".into() };
+    let mut seen = Map::new();
+    for refusal in [
+        Refusal::NotJson("why".into()),
+        Refusal::WrongValues(vec![problem]),
+        Refusal::Table("why".into()),
+        Refusal::Unauthorized,
+        Refusal::Unknown("such address".into()),
+        Refusal::WrongMethod,
+        Refusal::Stalled,
+        Refusal::BrokenOff,
+        Refusal::TooManyBytes { limit: 1 },
+        Refusal::TooManyRows { found: 2, limit: 1 },
+        Refusal::WrongType { expected: "text/csv" },
+        Refusal::Overloaded,
+        Refusal::ShuttingDown,
+        Refusal::TooSlow,
+        Refusal::Broken,
+    ] {
+        let response = refusal.response("a");
+        let status = response.status().as_u16();
+        assert!(REFUSALS.iter().any(|(known, _)| *known == status), "{status}");
+        let body = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");
+        let told: Value = serde_json::from_slice(&body).expect("JSON");
+        check_answer(&shapes, "Refusal", &told);
+        seen.insert(told["code"].to_string(), told);
+    }
+    let codes = &shapes["components"]["schemas"]["Refusal"]["properties"]["code"]["enum"];
+    assert_eq!(codes.as_array().map(Vec::len), Some(seen.len()));
+}
