@@ -314,3 +314,55 @@ impl Service {
         Ok(probabilities.concat())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::guide::reference;
+    use crate::test_world::{ODD, fits, guide};
+
+    #[test]
+    fn tensors_are_accepted_by_reader_and_schema_or_by_neither() {
+        let guide = guide(false);
+        let right = &guide.examples["Tensors"];
+        let root = json!({"components": {"schemas": guide.shapes}});
+        let check = |body: &Value, passes: bool, is_read: bool| {
+            assert_eq!(fits(&root, &reference("Tensors"), body), passes, "{body}");
+            let read = Tensors::read(&ODD, body, 3).map(|tensors| tensors.rows.len());
+            assert_eq!(read.is_ok(), is_read, "{body}: {read:?}");
+        };
+        let with = |pointer: &str, value: Value| {
+            let mut body = right.clone();
+            *body.pointer_mut(pointer).expect("a place") = value;
+            body
+        };
+        let and = |key: &str, value: Value| {
+            let mut body = right.clone();
+            body[key] = value;
+            body
+        };
+        check(right, true, true);
+        check(&with("/inputs/0/shape", json!([1, 1])), true, true);
+        check(&with("/inputs/0/shape", json!([1.0])), true, true);
+        check(&with("/inputs/0/datatype", json!("UINT64")), true, true);
+        check(&and("id", json!("a")), true, true);
+        check(&and("parameters", json!({"count": 2})), true, true);
+        check(&and("outputs", json!([])), true, true);
+        check(&and("id", json!(1)), false, false);
+        check(&and("id", json!(null)), false, false);
+        check(&and("parameters", json!(null)), false, false);
+        check(&and("parameters", json!({"row": 1})), false, false);
+        check(&and("inputs", json!({})), false, false);
+        check(&with("/inputs/0/shape", json!(["1", 1])), false, false);
+        check(&with("/inputs/0/shape", json!([1, 1, 1])), false, false);
+        check(&with("/inputs/0/datatype", json!("BYTES")), false, false);
+        check(&with("/inputs/1/datatype", json!("FP64")), false, false);
+        check(&with("/inputs/1/data", json!(["unheard of"])), false, false);
+        check(&with("/inputs/1/name", json!("unheard of")), false, false);
+        check(&with("/inputs/1/data", json!([])), false, false);
+        // How many there are of each, only the reader counts.
+        check(&with("/inputs/1", right["inputs"][0].clone()), true, false);
+        check(&with("/inputs/0/shape", json!([2])), true, false);
+        check(&with("/inputs/0/shape", json!([1])), true, true);
+    }
+}
