@@ -1,7 +1,7 @@
 // The answers one by one: sorted, filtered, and a page at a time, so that a hundred thousand stay light.
 
 import { byId, element, sign } from "./element.js";
-import { count, grouped, percent } from "./words.js";
+import { grouped, percent } from "./words.js";
 
 const PAGE = 50;
 
@@ -79,12 +79,12 @@ export class Everybody {
       this.sort = { column: place, falls: here && !this.sort.falls };
       this.page = 0;
       this.draw();
-      byId("answers").querySelectorAll("thead button")[[...COLUMNS.slice(0, place)].filter((one) => one.value !== null).length]?.focus();
+      byId(`sort-${place}`).focus();
     };
     return element(
       "th",
       { scope: "col", "aria-sort": here ? (this.sort.falls ? "descending" : "ascending") : null },
-      element("button", { type: "button", class: "bare sort", onclick: turn }, column.name, element("span", { "aria-hidden": "true", class: "sense" }, here ? (this.sort.falls ? "↓" : "↑") : "")),
+      element("button", { type: "button", id: `sort-${place}`, class: "bare sort", onclick: turn }, column.name, element("span", { "aria-hidden": "true", class: "sense" }, here ? (this.sort.falls ? "↓" : "↑") : "")),
     );
   }
 
@@ -92,17 +92,17 @@ export class Everybody {
     const readable = answer.kind !== "error";
     const open = () => this.open(answer);
     const name = readable
-      ? element("button", { type: "button", class: "bare open", onclick: (event) => (event.stopPropagation(), open()), "aria-label": `Open person ${answer.id}` }, answer.id)
+      ? element("button", { type: "button", class: "bare open", "aria-label": `Open person ${answer.id}` }, answer.id)
       : answer.id;
     return element(
       "tr",
-      { class: readable ? "opens" : null, onclick: readable ? open : null },
+      { class: readable ? `opens ${answer.kind}` : answer.kind, onclick: readable ? open : null },
       element("th", { scope: "row" }, name),
       element("td", {}, element("span", { class: `kind ${answer.kind}` }, sign(answer.kind === "accepted" ? "accepted" : "denied"), KIND_WORDS[answer.kind])),
-      element("td", {}, answer.probability === null ? "–" : percent(answer.probability)),
-      element("td", {}, answer.changes ?? "–"),
+      element("td", { "data-name": "now" }, answer.probability === null ? "–" : percent(answer.probability)),
+      element("td", { "data-name": "changes" }, answer.changes ?? "–"),
       element("td", { class: "words" }, answer.words),
-      element("td", {}, answer.percentile === null ? "–" : percent(answer.percentile)),
+      element("td", { "data-name": "commonness" }, answer.percentile === null ? "–" : percent(answer.percentile)),
     );
   }
 
