@@ -11,18 +11,25 @@ use crate::rows::Rows;
 
 /// Reads a bundle.
 pub(crate) fn read(path: &Path) -> Result<Bundle> {
+    Bundle::load(path).map_err(|error| unreadable(path, error))
+}
+
+/// Why a file is no bundle.
+pub(crate) fn unreadable(path: &Path, error: BundleError) -> anyhow::Error {
     let origin = path.display();
-    Bundle::load(path).map_err(|error| match error {
+    match error {
         BundleError::Io(error) => anyhow!("{origin}: cannot be opened: {error}"),
         BundleError::Container(ContainerError::OtherKind) => {
             anyhow!("{origin}: not a model file\nhint: `par fit` makes one from a table and its schema")
         }
         BundleError::Container(ContainerError::OtherVersion { found, expected }) => {
-            anyhow!("{origin}: model files of version {found} are not known, this program reads versions up to {expected}")
+            anyhow!(
+                "{origin}: model files of version {found} are not known, this program reads versions up to {expected}"
+            )
         }
         BundleError::TooLarge { .. } => anyhow!("{origin}: {error}"),
         damaged => anyhow!("{origin}: {damaged}\nhint: copy it again, or make it again with `par fit`"),
-    })
+    }
 }
 
 /// Where the features of a bundle stand in a table.

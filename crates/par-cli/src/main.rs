@@ -15,6 +15,7 @@
 //! | 11   | [`mod@bench`] | `par bench`, the paper's experiments         |
 //! | 12   | [`report`]   | `par report`, their tables and charts        |
 //! | 13   | [`tune`]     | `par tune`, settings that answer better      |
+//! | 14   | [`serve`]    | `par serve`, answers over HTTP, and the page |
 
 mod aligned;
 mod bench;
@@ -41,6 +42,7 @@ mod refit;
 mod report;
 mod rows;
 mod schema;
+mod serve;
 mod tune;
 mod variables;
 
@@ -59,6 +61,7 @@ Examples:
   par recourse people.par denied.csv --out ways.csv
   par explain people.par denied.csv --id 17       one person's answer, to read
   par evaluate people.par test.csv                how good the answers are
+  par serve people.par                            the same over HTTP, and a page
 
 Exit status: 0 done, 1 done but not for everybody (`par recourse --strict`), 2 error.";
 
@@ -101,11 +104,16 @@ enum Command {
     Report(report::Command),
     /// Search for settings of the generator that answer better, over the folds of a table
     Tune(tune::Tune),
+    /// Answer over HTTP, and serve a page on which people can explore their own recourse
+    Serve(serve::Serve),
 }
 
 impl Command {
     fn run(self) -> Result<ExitCode> {
-        output::clean_up_when_interrupted()?;
+        // A service ends when it is told to, but not at once.
+        if !matches!(self, Self::Serve(_)) {
+            output::clean_up_when_interrupted()?;
+        }
         match self {
             Self::Schema(command) => command.run()?,
             Self::Circuit(command) => command.run()?,
@@ -120,6 +128,7 @@ impl Command {
             Self::Bench(bench) => bench.run()?,
             Self::Report(report) => report.run()?,
             Self::Tune(tune) => tune.run()?,
+            Self::Serve(serve) => serve.run()?,
         }
         Ok(ExitCode::SUCCESS)
     }

@@ -251,6 +251,11 @@ impl Schema {
         }
     }
 
+    /// The texts that stand for a missing cell.
+    pub fn missing_text(&self) -> &[String] {
+        &self.missing_text
+    }
+
     /// Whether the text, without spaces around it, stands for a missing cell. A listed value never does.
     ///
     /// # Errors

@@ -230,3 +230,33 @@ pub enum Obstacle {
     /// A constraint of the schema.
     Schema(Restriction),
 }
+
+impl Obstacle {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Lock(_) => "lock",
+            Self::Limit(_) => "limit",
+            Self::Schema(Restriction::Monotone(_)) => "monotone",
+            Self::Schema(Restriction::Immutable(_)) => "immutable",
+            Self::Schema(Restriction::Allowed(_)) => "allowed",
+            Self::Schema(Restriction::Rule(_)) => "rule",
+            Self::Schema(_) => "constraint",
+        }
+    }
+
+    /// The feature (position) that it keeps where it is.
+    pub fn feature(self) -> Option<usize> {
+        match self {
+            Self::Lock(feature)
+            | Self::Limit(feature)
+            | Self::Schema(
+                Restriction::Monotone(feature)
+                | Restriction::Immutable(feature)
+                | Restriction::Allowed(feature),
+            ) => Some(feature),
+            Self::Schema(Restriction::Rule(rule)) => Some(rule.if_increases),
+            Self::Schema(_) => None,
+        }
+    }
+}

@@ -65,7 +65,8 @@ pub fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     (!obstacles.is_empty()).then(|| obstacles.join(" and "))
 }
 
-fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
+/// What would have to give for an obstacle to be gone.
+pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
     let name = |feature: usize| &schema.features()[feature].name;
     match obstacle {
         Obstacle::Lock(feature) => format!("unlock `{}`", name(feature)),

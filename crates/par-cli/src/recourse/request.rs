@@ -2,10 +2,10 @@
 
 use std::str::FromStr;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use par_data::schema::parse_number;
-use par_data::{Discretizer, Domain, Limits, Permitted};
+use par_data::{Discretizer, Limits, Permitted};
 use par_recourse::{Method, Request};
 
 #[derive(Args)]
@@ -50,41 +50,7 @@ impl FromStr for Limit {
 impl Limit {
     fn checked(&self, discretizer: &Discretizer) -> Result<(usize, Permitted)> {
         let position = discretizer.schema().position(&self.feature)?;
-        let permitted = match &discretizer.domains()[position] {
-            // A category may have a bar in its name.
-            Domain::Categories { values, .. } if values.contains(&self.to) => {
-                Permitted::Among(vec![self.to.clone()])
-            }
-            Domain::Categories { .. } => Permitted::Among(self.listed().map(String::from).collect()),
-            Domain::Values { .. } | Domain::Bins { .. } => match self.to.split_once("..") {
-                Some(("", "")) => bail!("`{}`: expected a number before or after `..`", self.feature),
-                Some((lowest, highest)) => Permitted::Between([
-                    if lowest.is_empty() { f64::NEG_INFINITY } else { self.number(lowest)? },
-                    if highest.is_empty() { f64::INFINITY } else { self.number(highest)? },
-                ]),
-                None => {
-                    self.listed().try_for_each(|text| self.number(text).map(drop))?;
-                    Permitted::Among(self.listed().map(String::from).collect())
-                }
-            },
-        };
-        Ok((position, permitted))
-    }
-
-    fn listed(&self) -> impl Iterator<Item = &str> {
-        self.to.split('|').map(str::trim)
-    }
-
-    fn number(&self, text: &str) -> Result<f64> {
-        let number = parse_number(text);
-        number.with_context(|| {
-            let found = text.trim();
-            format!(
-                "`{}`: expected a finite number, found `{found}`\n\
-                 hint: a range is written 6..24, 6.. or ..24, and single numbers 6|12|24",
-                self.feature
-            )
-        })
+        Ok((position, Permitted::parse(discretizer, position, &self.to)?))
     }
 }
 

@@ -5,7 +5,7 @@ use std::io::Write;
 use anyhow::{Result, bail};
 use par_data::Schema;
 use par_recourse::Bundle;
-use par_recourse::desk::{self, Line, Person};
+use par_recourse::desk::{self, Person};
 
 use super::Format;
 use crate::output::{Destination, Output};
@@ -23,9 +23,7 @@ impl Sink {
         match (format, destination) {
             (Format::Csv, destination) => {
                 let mut out = Output::new(destination)?;
-                let mut csv = csv::Writer::from_writer(Vec::new());
-                csv.write_record(desk::names(schema))?;
-                out.write_all(&csv.into_inner()?)?;
+                out.write_all(&desk::csv_header(schema))?;
                 Ok(Self::Csv(out))
             }
             (Format::Jsonl, destination) => Ok(Self::Jsonl(Output::new(destination)?)),
@@ -72,13 +70,7 @@ impl Format {
     /// The lines of some people, where a line is text.
     pub(super) fn text(self, bundle: &Bundle, people: &[Person<'_>]) -> Option<Vec<u8>> {
         match self {
-            Self::Csv => {
-                let mut csv = csv::Writer::from_writer(Vec::new());
-                for line in people.iter().flat_map(|person| Line::of(bundle.schema(), person)) {
-                    write_line(&line, &mut csv).expect("memory can be written to");
-                }
-                Some(csv.into_inner().expect("memory can be written to"))
-            }
+            Self::Csv => Some(desk::csv_lines(bundle.schema(), people)),
             Self::Jsonl => {
                 let mut bytes = Vec::new();
                 for person in people {
@@ -91,31 +83,4 @@ impl Format {
             Self::Parquet => None,
         }
     }
-}
-
-/// A line as CSV has it: what is absent is empty.
-fn write_line(line: &Line<'_>, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
-    let way = line.way;
-    let facts = [
-        text(line.rank),
-        line.person.status().to_string(),
-        text(line.reason.as_ref()),
-        text(line.probability),
-        text(way.map(|way| way.log_likelihood)),
-        text(way.map(|way| way.percentile)),
-        text(way.map(|way| way.changes.len())),
-        text(way.map(|way| way.similarity)),
-        text(way.map(|way| way.method.name())),
-        text(line.optimal()),
-        text(way.and_then(|way| way.gap)),
-        text(line.person.time_us),
-    ];
-    csv.write_field(&line.person.id)?;
-    facts.iter().try_for_each(|fact| csv.write_field(fact))?;
-    (0..line.person.cells.len()).try_for_each(|feature| csv.write_field(line.cell(feature)))?;
-    csv.write_record(None::<&[u8]>)
-}
-
-fn text(value: Option<impl ToString>) -> String {
-    value.map(|value| value.to_string()).unwrap_or_default()
 }

@@ -81,6 +81,22 @@ pub enum LimitError {
         /// What stands in its place.
         found: String,
     },
+    /// Text where a range or numbers belong.
+    #[error(
+        "`{feature}`: expected a finite number, found `{found}`\nhint: a range is written 6..24, 6.. or ..24, and single numbers 6|12|24"
+    )]
+    NotARange {
+        /// The feature.
+        feature: String,
+        /// What stands in the place of a number.
+        found: String,
+    },
+    /// A range without ends.
+    #[error("`{feature}`: expected a number before or after `..`")]
+    OpenRange {
+        /// The feature.
+        feature: String,
+    },
     /// A value that is none of the feature's categories.
     #[error("`{feature}`: no category `{found}`{}", suggest(.found, .known))]
     UnknownCategory {
@@ -91,6 +107,43 @@ pub enum LimitError {
         /// Its categories.
         known: Vec<String>,
     },
+}
+
+impl Permitted {
+    /// Reads what the feature at a position may move to: `6..24`, `6..` or `..24`, `A|B`, `6|12|24`.
+    ///
+    /// # Errors
+    /// When a number is expected and something else found.
+    ///
+    /// # Panics
+    /// When the position is none of a feature.
+    pub fn parse(discretizer: &Discretizer, position: usize, text: &str) -> Result<Self, LimitError> {
+        let feature = || discretizer.schema().features()[position].name.clone();
+        let number = |text: &str| {
+            let found = text.trim();
+            parse_number(found)
+                .ok_or_else(|| LimitError::NotARange { feature: feature(), found: found.to_string() })
+        };
+        let listed = || text.split('|').map(str::trim);
+        match &discretizer.domains()[position] {
+            // A category may have a bar in its name.
+            Domain::Categories { values, .. } if values.iter().any(|value| value == text) => {
+                Ok(Self::Among(vec![text.to_string()]))
+            }
+            Domain::Categories { .. } => Ok(Self::Among(listed().map(String::from).collect())),
+            Domain::Values { .. } | Domain::Bins { .. } => match text.split_once("..") {
+                Some(("", "")) => Err(LimitError::OpenRange { feature: feature() }),
+                Some((lowest, highest)) => Ok(Self::Between([
+                    if lowest.is_empty() { f64::NEG_INFINITY } else { number(lowest)? },
+                    if highest.is_empty() { f64::INFINITY } else { number(highest)? },
+                ])),
+                None => {
+                    listed().try_for_each(|text| number(text).map(drop))?;
+                    Ok(Self::Among(listed().map(String::from).collect()))
+                }
+            },
+        }
+    }
 }
 
 impl Limits {

@@ -4,7 +4,7 @@ use par_data::{Decoded, Schema};
 use serde::{Serialize, Serializer};
 
 use super::Person;
-use crate::answer::{Answer, Change, Found, Point, Way};
+use crate::answer::{Answer, Change, Found, Obstacle, Point, Way};
 use crate::bundle::Bundle;
 use crate::words;
 
@@ -12,23 +12,34 @@ impl Person<'_> {
     /// All of it, for programs.
     pub fn described(&self, bundle: &Bundle) -> Described {
         let schema = bundle.schema();
+        let obstacle = |obstacle: &Obstacle| DescribedObstacle {
+            kind: obstacle.name(),
+            feature: obstacle.feature().map(|feature| schema.features()[feature].name.clone()),
+            words: words::obstacle(schema, *obstacle),
+        };
         let frontier = match &self.answer {
             Ok(Answer::Found(found)) => self.frontier(bundle, found),
             _ => Vec::new(),
         };
-        let (needs_changes, remedy) = match &self.answer {
-            Ok(Answer::NotFound(not_found)) => (not_found.needs_changes, words::remedy(schema, not_found)),
-            _ => (None, None),
+        let not_found = match &self.answer {
+            Ok(Answer::NotFound(not_found)) => Some(not_found),
+            _ => None,
         };
         Described {
             id: self.id.clone(),
             status: self.status(),
-            reason: match &self.answer {
-                Ok(Answer::NotFound(not_found)) => Some(not_found.reason.name().to_string()),
-                _ => self.reason(schema),
+            reason: match not_found {
+                Some(not_found) => Some(not_found.reason.name().to_string()),
+                None => self.reason(schema),
             },
-            remedy,
-            needs_changes,
+            reason_words: not_found.map(|not_found| words::reason(not_found.reason)),
+            remedy: not_found.and_then(|not_found| words::remedy(schema, not_found)),
+            needs_changes: not_found.and_then(|not_found| not_found.needs_changes),
+            obstacles: not_found
+                .map_or(&[][..], |not_found| &not_found.obstacles)
+                .iter()
+                .map(obstacle)
+                .collect(),
             probability: self.probability(),
             threshold: self.threshold,
             row: Named::new(schema, self.cells.iter().copied()),
@@ -50,6 +61,8 @@ impl Person<'_> {
                 to: change.value.text().to_string(),
                 lowest,
                 highest,
+                from_words: change.from.clone(),
+                to_words: change.to.clone(),
                 sentence: change.sentence(),
             }
         };
@@ -98,9 +111,11 @@ pub struct Described {
     id: String,
     status: &'static str,
     reason: Option<String>,
+    reason_words: Option<&'static str>,
     /// What would have to give.
     remedy: Option<String>,
     needs_changes: Option<usize>,
+    obstacles: Vec<DescribedObstacle>,
     probability: Option<f64>,
     threshold: f64,
     row: Named,
@@ -108,6 +123,13 @@ pub struct Described {
     frontier: Vec<DescribedPoint>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_us: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct DescribedObstacle {
+    kind: &'static str,
+    feature: Option<String>,
+    words: String,
 }
 
 #[derive(Serialize)]
@@ -135,6 +157,8 @@ struct DescribedChange {
     lowest: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     highest: Option<f64>,
+    from_words: String,
+    to_words: String,
     sentence: String,
 }
 

@@ -80,3 +80,49 @@ impl<'a> Line<'a> {
         self.way.and_then(|way| way.gap.map(|_| way.is_optimal()))
     }
 }
+
+/// The first line of the table as CSV: the names of its columns.
+pub fn csv_header(schema: &Schema) -> Vec<u8> {
+    as_csv(|csv| csv.write_record(names(schema)))
+}
+
+/// The lines of some people as CSV: what is absent is empty.
+pub fn csv_lines(schema: &Schema, people: &[Person<'_>]) -> Vec<u8> {
+    as_csv(|csv| {
+        people.iter().flat_map(|person| Line::of(schema, person)).try_for_each(|line| line.write(csv))
+    })
+}
+
+fn as_csv(write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -> Vec<u8> {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    write(&mut csv).expect("memory can be written to");
+    csv.into_inner().expect("memory can be written to")
+}
+
+impl Line<'_> {
+    fn write(&self, csv: &mut csv::Writer<Vec<u8>>) -> csv::Result<()> {
+        let way = self.way;
+        let facts = [
+            text(self.rank),
+            self.person.status().to_string(),
+            text(self.reason.as_ref()),
+            text(self.probability),
+            text(way.map(|way| way.log_likelihood)),
+            text(way.map(|way| way.percentile)),
+            text(way.map(|way| way.changes.len())),
+            text(way.map(|way| way.similarity)),
+            text(way.map(|way| way.method.name())),
+            text(self.optimal()),
+            text(way.and_then(|way| way.gap)),
+            text(self.person.time_us),
+        ];
+        csv.write_field(&self.person.id)?;
+        facts.iter().try_for_each(|fact| csv.write_field(fact))?;
+        (0..self.person.cells.len()).try_for_each(|feature| csv.write_field(self.cell(feature)))?;
+        csv.write_record(None::<&[u8]>)
+    }
+}
+
+fn text(value: Option<impl ToString>) -> String {
+    value.map(|value| value.to_string()).unwrap_or_default()
+}

@@ -1,0 +1,141 @@
+//! From rows to what their people are told, on the threads that answer.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use par_recourse::desk::{Described, Person, csv_lines};
+use par_recourse::{Answer, Solver};
+use serde::Serialize;
+use tokio::time::timeout_at;
+
+use crate::Service;
+use crate::models::Model;
+use crate::question::{Asked, Question, Row};
+use crate::refusal::Refusal;
+use crate::workers::Urgency;
+
+/// Rows that a thread takes at once.
+pub(crate) const PIECE: usize = 16;
+
+/// What some people are told.
+#[derive(Default)]
+pub(crate) struct Told {
+    /// One after the other: as JSON with a line's end between them, or as lines of CSV.
+    pub(crate) bytes: Vec<u8>,
+    /// What became of each.
+    pub(crate) statuses: Vec<&'static str>,
+}
+
+/// How people are told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Json,
+    Csv,
+}
+
+impl Told {
+    /// Adds a person.
+    pub(crate) fn add(&mut self, model: &Model, person: &Person<'_>, form: Form, plot: bool) {
+        let bundle = model.bundle();
+        match form {
+            Form::Csv => self.bytes.extend(csv_lines(bundle.schema(), std::slice::from_ref(person))),
+            Form::Json => {
+                let described = person.described(bundle);
+                let written = match plot {
+                    false => serde_json::to_writer(&mut self.bytes, &described),
+                    true => {
+                        let plot = plotted(model, person);
+                        serde_json::to_writer(&mut self.bytes, &WithPlot { described, plot })
+                    }
+                };
+                written.expect("a person has only text keys");
+                self.bytes.push(b'\n');
+            }
+        }
+        self.statuses.push(person.status());
+    }
+}
+
+#[derive(Serialize)]
+struct WithPlot {
+    #[serde(flatten)]
+    described: Described,
+    plot: Option<String>,
+}
+
+/// What more changes buy, as SVG.
+fn plotted(model: &Model, person: &Person<'_>) -> Option<String> {
+    let Ok(Answer::Found(found)) = &person.answer else { return None };
+    let points: Vec<(usize, f64)> =
+        found.frontier.iter().map(|point| (point.changes, point.log_likelihood)).collect();
+    Some(par_plot::frontier(&points, model.usual())?.svg().into_string())
+}
+
+/// Answers a row.
+pub(crate) fn answer<'r>(
+    model: &Model,
+    solver: &mut Solver<'_>,
+    row: &'r Row,
+    number: u64,
+    asked: &Asked,
+) -> Person<'r> {
+    let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
+    let answer = solver.answer(&cells, &asked.request).map_err(|error| error.to_string());
+    let threshold = asked.request.threshold.unwrap_or(model.bundle().threshold());
+    let id = row.id.clone().unwrap_or_else(|| number.to_string());
+    Person { id, cells, answer, threshold, time_us: None }
+}
+
+impl Service {
+    /// The answers to a question, in the order of its rows, each as JSON.
+    pub(crate) async fn answers(&self, model: &Arc<Model>, question: Question) -> Result<Told, Refusal> {
+        let question = Arc::new(question);
+        let of_piece = |question: &Arc<Question>, first: usize| {
+            let (question, model) = (Arc::clone(question), Arc::clone(model));
+            move |solver: &mut Solver<'_>| {
+                let mut told = Told::default();
+                for (row, number) in question.rows.iter().zip(1..).skip(first).take(PIECE) {
+                    let person = answer(&model, solver, row, number, &question.asked);
+                    told.add(&model, &person, Form::Json, question.asked.plot);
+                }
+                told
+            }
+        };
+        let mut told = Told::default();
+        for piece in self.pieces(model, question.rows.len(), |first| of_piece(&question, first)).await? {
+            told.bytes.extend(piece.bytes);
+            told.statuses.extend(piece.statuses);
+        }
+        self.metrics.answered(model.name(), &told.statuses);
+        Ok(told)
+    }
+
+    /// What `work` makes of each piece of so many rows, in their order.
+    pub(crate) async fn pieces<T, W>(
+        &self,
+        model: &Arc<Model>,
+        rows: usize,
+        work: impl Fn(usize) -> W,
+    ) -> Result<Vec<T>, Refusal>
+    where
+        T: Send + 'static,
+        W: FnOnce(&mut Solver<'_>) -> T + Send + 'static,
+    {
+        let deadline = Instant::now() + self.settings.time;
+        let replies: Vec<_> = (0..rows)
+            .step_by(PIECE)
+            .map(|first| self.workers.ask(model, Urgency::Waiting(deadline), work(first)))
+            .collect();
+        // A search that has to end at the deadline needs a moment to say so.
+        let deadline = (deadline + self.settings.time / 4).into();
+        let mut pieces = Vec::with_capacity(replies.len());
+        for reply in replies {
+            match timeout_at(deadline, reply).await {
+                Ok(Ok(piece)) => pieces.push(piece),
+                Ok(Err(_)) => return Err(Refusal::Broken),
+                Err(_) => return Err(Refusal::TooSlow),
+            }
+        }
+        Ok(pieces)
+    }
+}

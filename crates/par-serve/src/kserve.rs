@@ -1,0 +1,293 @@
+//! The same in the shape of KServe's protocols: `/v1/models` (V1) and `/v2` (V2, the Open Inference Protocol).
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use axum::body::Body;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use par_recourse::Solver;
+use serde_json::{Map, Value, json};
+
+use crate::Service;
+use crate::answers::PIECE;
+use crate::models::Model;
+use crate::parameters::Parameters;
+use crate::question::{Asked, Question, Reader, Row};
+use crate::refusal::Refusal;
+use crate::routes::{Name, answered, json_bytes, noted};
+
+/// Types of tensors that hold numbers.
+const NUMBERS: [&str; 10] =
+    ["FP64", "FP32", "FP16", "INT64", "INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8"];
+
+/// `GET /v1/models`
+pub(crate) async fn models(State(service): State<Arc<Service>>) -> Response {
+    json_bytes(json!({"models": service.models.names()}).to_string())
+}
+
+/// `GET /v1/models/{name}`
+pub(crate) async fn model(
+    State(service): State<Arc<Service>>,
+    Path(name): Name,
+) -> Result<Response, Refusal> {
+    let model = service.model(Some(&name))?;
+    Ok(json_bytes(json!({"name": model.name(), "ready": true}).to_string()))
+}
+
+/// `POST /v1/models/{name}:explain` and `:predict`
+pub(crate) async fn ask(
+    State(service): State<Arc<Service>>,
+    Path(called): Name,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    Parameters::read(query.as_deref(), &[])?;
+    let explains = match called.rsplit_once(':') {
+        Some((_, "explain")) => true,
+        Some((_, "predict")) => false,
+        _ => return Err(Refusal::Unknown("such address: expected `NAME:explain` or `NAME:predict`".into())),
+    };
+    let model = service.model(called.rsplit_once(':').map(|(name, _)| name))?;
+    let json = service.json(&headers, body).await?;
+    let question = Question::read_instances(&model, &json.value, service.settings.max_rows)?;
+    if explains {
+        return Ok(answered(&model, &service.answers(&model, question).await?, "explanations"));
+    }
+    let probabilities = service.probabilities(&model, question.rows).await?;
+    let threshold = question.asked.request.threshold.unwrap_or(model.bundle().threshold());
+    let [accepted, denied] = &model.bundle().card().classes;
+    let predictions: Vec<Value> = probabilities
+        .iter()
+        .map(|&probability| {
+            let is_accepted = probability >= threshold;
+            let class = if is_accepted { accepted } else { denied };
+            json!({"probability": probability, "accepted": is_accepted, "class": class})
+        })
+        .collect();
+    Ok(noted(json_bytes(json!({"predictions": predictions}).to_string()), &model, probabilities.len()))
+}
+
+/// `GET /v2/health/live`
+pub(crate) async fn live() -> Response {
+    json_bytes(json!({"live": true}).to_string())
+}
+
+/// `GET /v2/health/ready`
+pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Refusal> {
+    if service.ending.load(Ordering::Relaxed) {
+        return Err(Refusal::ShuttingDown);
+    }
+    Ok(json_bytes(json!({"ready": true}).to_string()))
+}
+
+/// `GET /v2`
+pub(crate) async fn server() -> Response {
+    let version = env!("CARGO_PKG_VERSION");
+    json_bytes(json!({"name": "par", "version": version, "extensions": ["explain"]}).to_string())
+}
+
+/// `GET /v2/models/{name}/ready`
+pub(crate) async fn model_ready(
+    State(service): State<Arc<Service>>,
+    Path(name): Name,
+) -> Result<Response, Refusal> {
+    let model = service.model(Some(&name))?;
+    Ok(json_bytes(json!({"name": model.name(), "ready": true}).to_string()))
+}
+
+/// `GET /v2/models/{name}`
+pub(crate) async fn metadata(
+    State(service): State<Arc<Service>>,
+    Path(name): Name,
+) -> Result<Response, Refusal> {
+    let model = service.model(Some(&name))?;
+    let inputs: Vec<Value> = model
+        .bundle()
+        .schema()
+        .features()
+        .iter()
+        .map(|feature| {
+            let datatype = if feature.kind.is_numeric() { "FP64" } else { "BYTES" };
+            json!({"name": feature.name, "datatype": datatype, "shape": [-1]})
+        })
+        .collect();
+    let told = json!({
+        "name": model.name(),
+        "versions": [model.sha256()],
+        "platform": "par",
+        "inputs": inputs,
+        "outputs": [
+            {"name": "probability", "datatype": "FP64", "shape": [-1]},
+            {"name": "accepted", "datatype": "BOOL", "shape": [-1]},
+        ],
+    });
+    Ok(json_bytes(told.to_string()))
+}
+
+/// `POST /v2/models/{name}/infer`
+pub(crate) async fn infer(
+    State(service): State<Arc<Service>>,
+    Path(name): Name,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    Parameters::read(query.as_deref(), &[])?;
+    let model = service.model(Some(&name))?;
+    let json = service.json(&headers, body).await?;
+    let tensors = Tensors::read(&model, &json.value, service.settings.max_rows)?;
+    let rows = tensors.rows.len();
+    let probabilities = service.probabilities(&model, tensors.rows).await?;
+    let threshold = tensors.asked.request.threshold.unwrap_or(model.bundle().threshold());
+    let accepted: Vec<bool> = probabilities.iter().map(|probability| *probability >= threshold).collect();
+    let outputs = json!([
+        {"name": "probability", "datatype": "FP64", "shape": [rows], "data": probabilities},
+        {"name": "accepted", "datatype": "BOOL", "shape": [rows], "data": accepted},
+    ]);
+    Ok(inferred(&model, tensors.id, outputs, rows))
+}
+
+/// `POST /v2/models/{name}/explain`, an extension: each row's answer as the text of its JSON
+pub(crate) async fn explain(
+    State(service): State<Arc<Service>>,
+    Path(name): Name,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    Parameters::read(query.as_deref(), &[])?;
+    let model = service.model(Some(&name))?;
+    let json = service.json(&headers, body).await?;
+    let Tensors { id, rows, asked } = Tensors::read(&model, &json.value, service.settings.max_rows)?;
+    let told = service.answers(&model, Question { rows, asked }).await?;
+    let text = std::str::from_utf8(&told.bytes).expect("JSON is UTF-8");
+    let answers: Vec<&str> = text.lines().collect();
+    let rows = answers.len();
+    let outputs = json!([{"name": "explanation", "datatype": "BYTES", "shape": [rows], "data": answers}]);
+    Ok(inferred(&model, id, outputs, rows))
+}
+
+fn inferred(model: &Model, id: Option<String>, outputs: Value, rows: usize) -> Response {
+    let mut told = Map::new();
+    told.insert("model_name".to_string(), model.name().into());
+    told.insert("model_version".to_string(), model.sha256().into());
+    if let Some(id) = id {
+        told.insert("id".to_string(), id.into());
+    }
+    told.insert("outputs".to_string(), outputs);
+    noted(json_bytes(Value::Object(told).to_string()), model, rows)
+}
+
+/// A request of the second protocol: a tensor for every feature.
+struct Tensors {
+    id: Option<String>,
+    rows: Vec<Row>,
+    asked: Asked,
+}
+
+impl Tensors {
+    fn read(model: &Model, body: &Value, max_rows: usize) -> Result<Self, Refusal> {
+        let mut reader = Reader::new(model);
+        let body = reader.object("", body)?;
+        let asked = match body.get("parameters") {
+            Some(parameters) => {
+                let parameters = reader.object("/parameters", parameters)?;
+                reader.options("/parameters", parameters, &[])
+            }
+            None => Asked::default(),
+        };
+        let mut inputs: Vec<Option<&Vec<Value>>> = vec![None; model.bundle().schema().features().len()];
+        let listed = body.get("inputs").and_then(Value::as_array);
+        if listed.is_none() {
+            reader.problem("/inputs".to_string(), "no list", "a list of tensors, one for every feature");
+        }
+        for (number, input) in listed.into_iter().flatten().enumerate() {
+            let path = format!("/inputs/{number}");
+            let input = reader.object(&path, input)?;
+            let Some(position) =
+                input.get("name").and_then(Value::as_str).and_then(|name| model.feature(name))
+            else {
+                let found = input.get("name").map_or("nothing".to_string(), Value::to_string);
+                reader.problem(format!("{path}/name"), found, "the name of a feature");
+                continue;
+            };
+            inputs[position] = tensor(&mut reader, &path, model, position, input);
+        }
+        let rows = inputs.iter().flatten().map(|data| data.len()).max().unwrap_or(0);
+        if rows > max_rows {
+            return Err(Refusal::TooManyRows { found: rows, limit: max_rows });
+        }
+        if rows == 0 {
+            reader.problem("/inputs".to_string(), "no rows", "at least one row");
+        }
+        let mut read = vec![Row { id: None, cells: Vec::with_capacity(inputs.len()) }; rows];
+        for (position, data) in inputs.iter().enumerate() {
+            let name = &model.bundle().schema().features()[position].name;
+            if data.is_some_and(|data| data.len() != rows) {
+                let found = format!("{} values of `{name}`", data.map_or(0, Vec::len));
+                reader.problem("/inputs".to_string(), found, format!("{rows}, as many as of the others"));
+            }
+            for (number, row) in read.iter_mut().enumerate() {
+                let value = data.and_then(|data| data.get(number));
+                row.cells.push(reader.cell(&format!("/inputs/{name}/data/{number}"), position, value));
+            }
+        }
+        let id = body.get("id").and_then(Value::as_str).map(str::to_string);
+        reader.finish(Self { id, rows: read, asked })
+    }
+}
+
+/// The values of a tensor, if it is one of the feature.
+fn tensor<'v>(
+    reader: &mut Reader<'_>,
+    path: &str,
+    model: &Model,
+    position: usize,
+    input: &'v Map<String, Value>,
+) -> Option<&'v Vec<Value>> {
+    let is_numeric = model.bundle().schema().features()[position].kind.is_numeric();
+    let datatype = input.get("datatype").and_then(Value::as_str).unwrap_or_default();
+    if !(if is_numeric { NUMBERS.contains(&datatype) } else { datatype == "BYTES" }) {
+        let expected = if is_numeric { "FP64, or another type of numbers" } else { "BYTES" };
+        reader.problem(format!("{path}/datatype"), format!("`{datatype}`"), expected);
+        return None;
+    }
+    let Some(data) = input.get("data").and_then(Value::as_array) else {
+        reader.problem(format!("{path}/data"), "no list", "a list of values");
+        return None;
+    };
+    let shape: Option<Vec<u64>> = input
+        .get("shape")
+        .and_then(Value::as_array)
+        .map(|shape| shape.iter().filter_map(Value::as_u64).collect());
+    let rows = data.len() as u64;
+    if !shape.is_some_and(|shape| shape == [rows] || shape == [rows, 1]) {
+        let found = input.get("shape").map_or("nothing".to_string(), Value::to_string);
+        reader.problem(format!("{path}/shape"), found, format!("[{rows}] or [{rows}, 1]"));
+    }
+    Some(data)
+}
+
+impl Service {
+    /// The probabilities that rows are accepted as they are.
+    async fn probabilities(&self, model: &Arc<Model>, rows: Vec<Row>) -> Result<Vec<f64>, Refusal> {
+        let count = rows.len();
+        let rows = Arc::new(rows);
+        let of_piece = |first: usize| {
+            let (rows, model) = (Arc::clone(&rows), Arc::clone(model));
+            move |_: &mut Solver<'_>| -> Result<Vec<f64>, String> {
+                let score = |row: &Row| {
+                    let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
+                    model.bundle().score(&cells).map_err(|error| error.to_string())
+                };
+                rows.iter().skip(first).take(PIECE).map(score).collect()
+            }
+        };
+        let pieces = self.pieces(model, count, of_piece).await?;
+        let probabilities = pieces.into_iter().collect::<Result<Vec<_>, String>>().map_err(Refusal::Table)?;
+        Ok(probabilities.concat())
+    }
+}

@@ -1,0 +1,407 @@
+//! From JSON to rows and what is asked for them. Every wrong value is told with its place, what was found and what could
+//! stand there: [`crate::json_schema`] says the same beforehand.
+
+use par_data::schema::parse_number;
+use par_data::{Domain, Feature, Limits, Permitted, suggest};
+use par_recourse::{Method, Request};
+use serde_json::{Map, Value};
+
+use crate::models::Model;
+use crate::refusal::{Problem, Refusal};
+
+/// Ways that can be asked for at once.
+pub(crate) const MAX_COUNT: usize = 20;
+/// Problems that are told at once.
+const MAX_PROBLEMS: usize = 20;
+/// Categories that a problem lists.
+const LISTED: usize = 20;
+/// Characters of a value that a problem repeats.
+const BRIEF: usize = 80;
+
+/// One person's row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// What the client calls it, if anything.
+    pub(crate) id: Option<String>,
+    /// Its cells, in schema order.
+    pub(crate) cells: Vec<String>,
+}
+
+/// What is asked for some rows.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Asked {
+    pub(crate) request: Request,
+    /// Whether the frontier is to be drawn.
+    pub(crate) plot: bool,
+}
+
+/// Rows, and what is asked for them.
+pub(crate) struct Question {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) asked: Asked,
+}
+
+/// The keys of what is asked for, beside the rows.
+const OPTIONS: [&str; 7] = ["method", "count", "budget", "threshold", "lock", "limit", "plot"];
+
+impl Question {
+    /// Reads the body of `/v1/recourse`: a `row` or `rows`, and what is asked for.
+    ///
+    /// # Errors
+    /// With everything that is wrong.
+    pub(crate) fn read(model: &Model, body: &Value, max_rows: usize) -> Result<Self, Refusal> {
+        let mut reader = Reader::new(model);
+        let body = reader.object("", body)?;
+        let asked = reader.options("", body, &["row", "rows"]);
+        let rows = match (body.get("row"), body.get("rows")) {
+            (Some(row), None) => vec![reader.row("/row", row)],
+            (None, Some(rows)) => reader.rows("/rows", rows, max_rows)?,
+            (one, _) => {
+                let found = if one.is_some() { "both" } else { "neither" };
+                reader.problem(String::new(), found, "either `row` or `rows`");
+                Vec::new()
+            }
+        };
+        reader.finish(Self { rows, asked })
+    }
+
+    /// Reads the body of an `:explain` or `:predict` of KServe's first protocol: `instances`, and what is asked for.
+    ///
+    /// # Errors
+    /// With everything that is wrong.
+    pub(crate) fn read_instances(model: &Model, body: &Value, max_rows: usize) -> Result<Self, Refusal> {
+        let mut reader = Reader::new(model);
+        let body = reader.object("", body)?;
+        let asked = reader.options("", body, &["instances"]);
+        let rows = match body.get("instances") {
+            Some(rows) => reader.rows("/instances", rows, max_rows)?,
+            None => {
+                reader.problem("/instances".to_string(), "nothing", "a list of rows");
+                Vec::new()
+            }
+        };
+        reader.finish(Self { rows, asked })
+    }
+}
+
+/// Reads values and collects what is wrong with them.
+pub(crate) struct Reader<'m> {
+    model: &'m Model,
+    problems: Vec<Problem>,
+}
+
+impl<'m> Reader<'m> {
+    pub(crate) fn new(model: &'m Model) -> Self {
+        Self { model, problems: Vec::new() }
+    }
+
+    /// What was read, if nothing is wrong with it.
+    pub(crate) fn finish<T>(self, read: T) -> Result<T, Refusal> {
+        if self.problems.is_empty() { Ok(read) } else { Err(Refusal::WrongValues(self.problems)) }
+    }
+
+    pub(crate) fn problem(&mut self, path: String, found: impl Into<String>, expected: impl Into<String>) {
+        if self.problems.len() < MAX_PROBLEMS {
+            self.problems.push(Problem { path, found: found.into(), expected: expected.into() });
+        }
+    }
+
+    fn wrong(&mut self, path: String, found: &Value, expected: impl Into<String>) {
+        self.problem(path, brief(found), expected);
+    }
+
+    /// An object, without which there is nothing to read.
+    pub(crate) fn object<'v>(
+        &mut self,
+        path: &str,
+        value: &'v Value,
+    ) -> Result<&'v Map<String, Value>, Refusal> {
+        value.as_object().ok_or_else(|| {
+            self.wrong(path.to_string(), value, "an object");
+            Refusal::WrongValues(std::mem::take(&mut self.problems))
+        })
+    }
+
+    fn rows(&mut self, path: &str, value: &Value, max_rows: usize) -> Result<Vec<Row>, Refusal> {
+        let Some(rows) = value.as_array().filter(|rows| !rows.is_empty()) else {
+            self.wrong(path.to_string(), value, "a list of at least one row");
+            return Ok(Vec::new());
+        };
+        if rows.len() > max_rows {
+            return Err(Refusal::TooManyRows { found: rows.len(), limit: max_rows });
+        }
+        Ok(rows.iter().enumerate().map(|(number, row)| self.row(&format!("{path}/{number}"), row)).collect())
+    }
+
+    /// A row: an object with a value for every feature, or a list of values in the order of the features.
+    pub(crate) fn row(&mut self, path: &str, value: &Value) -> Row {
+        let model = self.model;
+        let features = model.bundle().schema().features();
+        let mut row = Row { id: None, cells: vec![String::new(); features.len()] };
+        match value {
+            Value::Array(values) if values.len() == features.len() => {
+                for (position, value) in values.iter().enumerate() {
+                    row.cells[position] = self.cell(&format!("{path}/{position}"), position, Some(value));
+                }
+            }
+            Value::Object(values) => {
+                for (position, feature) in features.iter().enumerate() {
+                    let value = values.get(&feature.name);
+                    let path = || format!("{path}/{}", escaped(&feature.name));
+                    row.cells[position] = match value {
+                        // The path is put together only where it is needed: rows are read often.
+                        Some(value) => match text(model, position, value) {
+                            Some(cell) => cell,
+                            None => self.cell(&path(), position, Some(value)),
+                        },
+                        None => self.cell(&path(), position, None),
+                    };
+                }
+                let id = model.bundle().schema().special().id.as_deref();
+                for (name, value) in values.iter().filter(|(name, _)| model.feature(name).is_none()) {
+                    match value {
+                        Value::String(text) if Some(name.as_str()) == id => row.id = Some(text.clone()),
+                        Value::Number(number) if Some(name.as_str()) == id => {
+                            row.id = Some(number.to_string())
+                        }
+                        _ if Some(name.as_str()) == id => {
+                            self.wrong(format!("{path}/{}", escaped(name)), value, "a text or a number");
+                        }
+                        _ => self.unknown_feature(format!("{path}/{}", escaped(name)), name),
+                    }
+                }
+            }
+            other => {
+                let expected = format!("an object, or a list of {} values", features.len());
+                self.wrong(path.to_string(), other, expected);
+            }
+        }
+        row
+    }
+
+    /// The text of a cell; nothing but a problem where the value does not fit.
+    pub(crate) fn cell(&mut self, path: &str, position: usize, value: Option<&Value>) -> String {
+        let model = self.model;
+        if let Some(text) = text(model, position, value.unwrap_or(&Value::Null)) {
+            return text;
+        }
+        let expected = expected(model, position);
+        match value {
+            Some(value) => self.wrong(path.to_string(), value, expected),
+            None => self.problem(path.to_string(), "nothing", expected),
+        }
+        String::new()
+    }
+
+    fn unknown_feature(&mut self, path: String, name: &str) {
+        let features = self.model.bundle().schema().features();
+        let known: Vec<String> = features.iter().map(|feature| feature.name.clone()).collect();
+        let name = shortened(name);
+        let expected = format!("the name of a feature{}", suggest(&name, &known));
+        self.problem(path, format!("`{name}`"), expected);
+    }
+
+    /// What is asked for, from an object that may have `other` keys besides.
+    pub(crate) fn options(&mut self, path: &str, object: &Map<String, Value>, other: &[&str]) -> Asked {
+        let mut asked = Asked::default();
+        for (key, value) in object {
+            let path = format!("{path}/{}", escaped(key));
+            let request = &mut asked.request;
+            match (key.as_str(), value) {
+                ("budget" | "threshold", Value::Null) => {}
+                ("method", value) => {
+                    let named = Method::ALL.into_iter().find(|method| value.as_str() == Some(method.name()));
+                    match named {
+                        Some(method) => request.method = method,
+                        None => self.wrong(path, value, "one of \"generate\", \"refine\", \"exact\""),
+                    }
+                }
+                ("count", value) => match whole(value).filter(|count| (1..=MAX_COUNT).contains(count)) {
+                    Some(count) => request.count = count,
+                    None => self.wrong(path, value, format!("a whole number from 1 to {MAX_COUNT}")),
+                },
+                ("budget", value) => match whole(value).filter(|budget| *budget >= 1) {
+                    Some(budget) => request.budget = Some(budget),
+                    None => self.wrong(path, value, "a whole number, at least 1"),
+                },
+                ("threshold", value) => match value.as_f64().filter(|p| *p > 0.0 && *p < 1.0) {
+                    Some(threshold) => request.threshold = Some(threshold),
+                    None => self.wrong(path, value, "a number above 0 and below 1"),
+                },
+                ("lock", value) => request.locks = self.locks(&path, value),
+                ("limit", value) => request.limits = self.limits(&path, value),
+                ("plot", Value::Bool(plot)) => asked.plot = *plot,
+                ("plot", value) => self.wrong(path, value, "true or false"),
+                (key, _) if other.contains(&key) => {}
+                (key, _) => {
+                    let known: Vec<&str> = other.iter().chain(&OPTIONS).copied().collect();
+                    let found = format!("`{}`", shortened(key));
+                    self.problem(path, found, format!("one of the keys {}", known.join(", ")));
+                }
+            }
+        }
+        asked
+    }
+
+    fn locks(&mut self, path: &str, value: &Value) -> Vec<usize> {
+        let Some(names) = value.as_array() else {
+            self.wrong(path.to_string(), value, "a list of names of features");
+            return Vec::new();
+        };
+        let mut locks = Vec::new();
+        for (number, name) in names.iter().enumerate() {
+            let path = format!("{path}/{number}");
+            match name.as_str() {
+                Some(name) => match self.model.feature(name) {
+                    Some(feature) => locks.push(feature),
+                    None => self.unknown_feature(path, name),
+                },
+                None => self.wrong(path, name, "the name of a feature"),
+            }
+        }
+        locks.sort_unstable();
+        locks.dedup();
+        locks
+    }
+
+    fn limits(&mut self, path: &str, value: &Value) -> Limits {
+        let discretizer = self.model.bundle().discretizer();
+        let Some(limits) = value.as_object() else {
+            self.wrong(path.to_string(), value, "an object of features and what they may move to");
+            return Limits::default();
+        };
+        let mut checked = Vec::new();
+        for (name, value) in limits {
+            let path = format!("{path}/{}", escaped(name));
+            let Some(feature) = self.model.feature(name) else {
+                self.unknown_feature(path, name);
+                continue;
+            };
+            let Some(permitted) = permitted(&discretizer.domains()[feature], value) else {
+                let expected = match &discretizer.domains()[feature] {
+                    Domain::Categories { .. } => "{\"among\": [CATEGORY, …]}",
+                    _ => "{\"between\": [LOWEST or null, HIGHEST or null]} or {\"among\": [NUMBER, …]}",
+                };
+                self.wrong(path, value, expected);
+                continue;
+            };
+            match Limits::new(discretizer, [(feature, permitted.clone())]) {
+                Ok(_) => checked.push((feature, permitted)),
+                Err(error) => {
+                    let message = error.to_string();
+                    self.wrong(path, value, format!("something to move to: {}", message.replace('\n', "; ")));
+                }
+            }
+        }
+        Limits::new(discretizer, checked).expect("keys are features, of which none is named twice")
+    }
+}
+
+/// What a feature may move to.
+fn permitted(domain: &Domain, value: &Value) -> Option<Permitted> {
+    let object = value.as_object().filter(|object| object.len() == 1)?;
+    let (key, value) = object.iter().next()?;
+    let values = value.as_array()?;
+    let is_numeric = domain.summary().is_some();
+    match (key.as_str(), values.as_slice()) {
+        ("between", [lowest, highest]) if is_numeric => {
+            let end = |value: &Value, open: f64| if value.is_null() { Some(open) } else { value.as_f64() };
+            Some(Permitted::Between([end(lowest, f64::NEG_INFINITY)?, end(highest, f64::INFINITY)?]))
+        }
+        ("among", values) => {
+            let text = |value: &Value| match value {
+                Value::Number(number) => Some(number_text(number)),
+                Value::String(text) if !is_numeric => Some(text.clone()),
+                Value::Bool(truth) if !is_numeric => spelled(domain, *truth),
+                _ => None,
+            };
+            Some(Permitted::Among(values.iter().map(text).collect::<Option<_>>()?))
+        }
+        _ => None,
+    }
+}
+
+/// The text of a value that fits a feature.
+fn text(model: &Model, position: usize, value: &Value) -> Option<String> {
+    let schema = model.bundle().schema();
+    let feature: &Feature = &schema.features()[position];
+    let domain = &model.bundle().discretizer().domains()[position];
+    match (domain, value) {
+        (_, Value::Null) => schema.missing_text().first().filter(|_| feature.missing).cloned(),
+        (Domain::Categories { values, .. }, Value::String(text)) => {
+            (feature.missing || values.contains(text)).then(|| text.clone())
+        }
+        (Domain::Categories { values, .. }, Value::Number(number)) => {
+            let number = number.as_f64()?;
+            let same = values.iter().find(|value| parse_number(value) == Some(number));
+            same.cloned().or_else(|| feature.missing.then(|| number.to_string()))
+        }
+        (domain @ Domain::Categories { .. }, Value::Bool(truth)) => spelled(domain, *truth),
+        (Domain::Values { .. } | Domain::Bins { .. }, Value::Number(number)) => Some(number_text(number)),
+        _ => None,
+    }
+}
+
+/// What could stand in the place of a cell.
+fn expected(model: &Model, position: usize) -> String {
+    let feature = &model.bundle().schema().features()[position];
+    let value = match &model.bundle().discretizer().domains()[position] {
+        Domain::Categories { .. } if feature.missing => "a text".to_string(),
+        Domain::Categories { values, .. } => {
+            let listed: Vec<String> =
+                values.iter().take(LISTED).map(|value| format!("\"{value}\"")).collect();
+            let more = if values.len() > LISTED {
+                format!(", … ({} in all)", values.len())
+            } else {
+                String::new()
+            };
+            format!("one of {}{more}", listed.join(", "))
+        }
+        Domain::Values { .. } | Domain::Bins { .. } => "a number".to_string(),
+    };
+    if feature.missing { format!("{value}, or null") } else { value }
+}
+
+/// `true` and `false` as the categories of a feature spell them.
+fn spelled(domain: &Domain, truth: bool) -> Option<String> {
+    let Domain::Categories { values, .. } = domain else { return None };
+    values.iter().find(|value| value.eq_ignore_ascii_case(if truth { "true" } else { "false" })).cloned()
+}
+
+/// A number as a table writes it: `48`, not `48.0`.
+fn number_text(number: &serde_json::Number) -> String {
+    match number.as_f64() {
+        Some(float) if number.is_f64() => float.to_string(),
+        _ => number.to_string(),
+    }
+}
+
+/// A whole number, however it is written.
+fn whole(value: &Value) -> Option<usize> {
+    let number = value.as_f64()?;
+    (number.fract() == 0.0 && (0.0..=1e9).contains(&number)).then_some(number as usize)
+}
+
+/// A value, or as much of it as can be repeated.
+fn brief(value: &Value) -> String {
+    match value {
+        Value::Array(values) => format!("a list of {}", values.len()),
+        Value::Object(values) => match values.keys().next() {
+            Some(key) => format!("an object with `{}`", shortened(key)),
+            None => "an empty object".to_string(),
+        },
+        other => shortened(&other.to_string()),
+    }
+}
+
+fn shortened(text: &str) -> String {
+    match text.char_indices().nth(BRIEF) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text.to_string(),
+    }
+}
+
+/// A name as a part of a JSON pointer (RFC 6901).
+pub(crate) fn escaped(name: &str) -> String {
+    name.replace('~', "~0").replace('/', "~1")
+}

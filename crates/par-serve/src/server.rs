@@ -1,0 +1,259 @@
+//! Takes connections, watches the files of the models, and ends without dropping a request.
+
+use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::service::TowerToHyperService;
+use tokio::net::TcpStream;
+use tokio::runtime::{Builder, Runtime};
+use tokio::sync::{Notify, Semaphore};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+use crate::metrics::Metrics;
+use crate::models::Models;
+use crate::patience::Patient;
+use crate::workers::Workers;
+use crate::{Error, Service, Settings, routes};
+
+/// The most that the head of a request may have, in bytes.
+const MAX_HEAD: usize = 64 << 10;
+/// Large bodies that are read at a time.
+const LARGE_BODIES: usize = 8;
+
+/// A service that listens.
+pub struct Server {
+    listener: TcpListener,
+    address: SocketAddr,
+    service: Arc<Service>,
+    router: Router,
+    runtime: Runtime,
+    handle: Handle,
+}
+
+/// Tells a running service what to do, from anywhere.
+#[derive(Clone)]
+pub struct Handle(Arc<Wishes>);
+
+#[derive(Default)]
+struct Wishes {
+    end: Notify,
+    reload: Notify,
+}
+
+impl Handle {
+    /// Ends the service once the requests that are under way are answered.
+    pub fn end(&self) {
+        self.0.end.notify_one();
+    }
+
+    /// Reads the files of all models again.
+    pub fn reload(&self) {
+        self.0.reload.notify_one();
+    }
+}
+
+impl Server {
+    /// Reads the models, each a name and a file, and listens. Who asks for no model by name means the first.
+    ///
+    /// # Errors
+    /// When a model cannot be read, a name cannot be or is there twice, or the address cannot be listened on.
+    ///
+    /// # Panics
+    /// When there is no model.
+    pub fn bind(
+        address: impl ToSocketAddrs + std::fmt::Display,
+        models: &[(String, PathBuf)],
+        settings: Settings,
+    ) -> Result<Self, Error> {
+        assert!(!models.is_empty(), "at least one model");
+        for (number, (name, _)) in models.iter().enumerate() {
+            if models[..number].iter().any(|(other, _)| other == name) {
+                return Err(Error::SameName { name: name.clone() });
+            }
+            let fits = |character: char| character.is_ascii_alphanumeric() || "-_.".contains(character);
+            if name.is_empty() || !name.chars().all(fits) {
+                return Err(Error::BadName { name: name.clone() });
+            }
+        }
+        let models = Models::load(models).map_err(|(path, source)| Error::Model { path, source })?;
+        let listen = |source| Error::Listen { address: address.to_string(), source };
+        let listener = TcpListener::bind(&address).map_err(listen)?;
+        listener.set_nonblocking(true).map_err(listen)?;
+        let service = Arc::new(Service {
+            workers: Workers::new(settings.threads, settings.time)?,
+            metrics: Metrics::default(),
+            admission: Semaphore::new(settings.max_requests),
+            large: Semaphore::new(LARGE_BODIES),
+            streams: Arc::new(Semaphore::new(settings.max_streams)),
+            connections: AtomicUsize::new(0),
+            ending: AtomicBool::new(false),
+            models,
+            settings,
+        });
+        Ok(Self {
+            address: listener.local_addr().map_err(listen)?,
+            listener,
+            router: routes::router(&service)?,
+            runtime: Builder::new_multi_thread()
+                .worker_threads(service.settings.threads.max(1))
+                .thread_name("connections")
+                .enable_all()
+                .build()?,
+            service,
+            handle: Handle(Arc::default()),
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// To tell it what to do while it runs.
+    pub fn handle(&self) -> Handle {
+        self.handle.clone()
+    }
+
+    /// Ends at SIGTERM or Ctrl-C, and reads the models again at SIGHUP, from now on.
+    ///
+    /// # Errors
+    /// When the signals cannot be listened for.
+    pub fn heed_signals(&self) -> Result<(), Error> {
+        let _context = self.runtime.enter();
+        let handle = self.handle();
+        #[cfg(unix)]
+        {
+            use tokio::signal::unix::{SignalKind, signal};
+            let (mut end, mut interrupt) =
+                (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
+            let mut reload = signal(SignalKind::hangup())?;
+            self.runtime.spawn(async move {
+                loop {
+                    tokio::select! {
+                        _ = end.recv() => handle.end(),
+                        _ = interrupt.recv() => handle.end(),
+                        _ = reload.recv() => handle.reload(),
+                    }
+                }
+            });
+        }
+        #[cfg(not(unix))]
+        self.runtime.spawn(async move {
+            while tokio::signal::ctrl_c().await.is_ok() {
+                handle.end();
+            }
+        });
+        Ok(())
+    }
+
+    /// Answers until it is told to end.
+    ///
+    /// # Errors
+    /// When it cannot begin to listen.
+    pub fn run(self) -> Result<(), Error> {
+        let Self { listener, service, router, runtime, handle, .. } = self;
+        let ended = runtime.block_on(async {
+            let listener = tokio::net::TcpListener::from_std(listener)?;
+            let watching = tokio::spawn(watch(Arc::clone(&service), handle.clone()));
+            accept(listener, &service, &router, &handle).await;
+            watching.abort();
+            Ok(())
+        });
+        // Streams that nobody waits for any more end by themselves.
+        runtime.shutdown_timeout(Duration::from_secs(1));
+        ended
+    }
+}
+
+/// Takes connections until the service is to end, then waits for those that are under way.
+async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, router: &Router, handle: &Handle) {
+    let connections = GracefulShutdown::new();
+    let room = Arc::new(Semaphore::new(service.settings.max_connections));
+    let taking = async {
+        loop {
+            let place = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
+            let stream = match listener.accept().await {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    // Usually there are too many open files: others may be closed soon.
+                    tracing::warn!(%error, "a connection cannot be taken");
+                    sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
+            };
+            let connection = connections.watch(connection(stream, service, router));
+            let service = Arc::clone(service);
+            tokio::spawn(async move {
+                service.connections.fetch_add(1, Ordering::Relaxed);
+                // Clients may go whenever they like.
+                let _ = connection.await;
+                service.connections.fetch_sub(1, Ordering::Relaxed);
+                drop(place);
+            });
+        }
+    };
+    tokio::select! {
+        () = taking => {}
+        () = handle.0.end.notified() => {}
+    }
+    service.ending.store(true, Ordering::Relaxed);
+    drop(listener);
+    tracing::info!("ending");
+    if timeout(service.settings.grace, connections.shutdown()).await.is_err() {
+        tracing::warn!("requests were still under way");
+    }
+}
+
+fn connection(
+    stream: TcpStream,
+    service: &Service,
+    router: &Router,
+) -> http1::Connection<TokioIo<Patient<TcpStream>>, TowerToHyperService<Router>> {
+    // Answers are short: they should not wait for more to send.
+    let _ = stream.set_nodelay(true);
+    let patience = service.settings.patience;
+    http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(patience)
+        .max_buf_size(MAX_HEAD)
+        .serve_connection(
+            TokioIo::new(Patient::new(stream, patience)),
+            TowerToHyperService::new(router.clone()),
+        )
+}
+
+/// Reads models again when their files change, or when it is asked for.
+async fn watch(service: Arc<Service>, handle: Handle) {
+    let mut look = interval(service.settings.look);
+    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    loop {
+        let all = tokio::select! {
+            _ = look.tick() => false,
+            () = handle.0.reload.notified() => true,
+        };
+        let reading = Arc::clone(&service);
+        let reloads = tokio::task::spawn_blocking(move || reading.models.reload(all)).await;
+        for reload in reloads.unwrap_or_default() {
+            let model = &reload.name;
+            service.metrics.reloaded(model, reload.outcome.is_ok());
+            match reload.outcome {
+                Ok(sha256) => tracing::info!(model, sha256, "the model was read again"),
+                Err(error) => {
+                    let error = error.to_string();
+                    tracing::error!(
+                        model,
+                        error,
+                        "the model cannot be read: the one before goes on answering"
+                    );
+                }
+            }
+        }
+    }
+}

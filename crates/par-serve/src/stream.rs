@@ -1,0 +1,315 @@
+//! `POST /v1/recourse/batch`: a table of any length, answered while it comes in.
+//!
+//! Rows are read no faster than answers are taken: whoever does not read will not be read.
+
+use std::collections::VecDeque;
+use std::io::{self, BufRead, BufReader, Read};
+use std::sync::Arc;
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use axum::extract::{RawQuery, State};
+use axum::http::HeaderMap;
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::response::{IntoResponse, Response};
+use http_body_util::channel::{Channel, Sender};
+use par_data::{Batch, Columns, Table, TableOptions};
+use par_recourse::Solver;
+use par_recourse::desk::{Desk, Person, csv_header};
+use tokio::runtime::Handle;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::timeout;
+
+use crate::Service;
+use crate::answers::{Form, PIECE, Told, answer};
+use crate::body::{expect_type, frame};
+use crate::models::Model;
+use crate::parameters::Parameters;
+use crate::question::{Asked, Question};
+use crate::refusal::Refusal;
+use crate::routes::REQUEST_ID;
+use crate::workers::Urgency;
+
+/// Parts of a body, or of an answer, that are kept on their way.
+const PARTS: usize = 4;
+/// Pieces that are being answered at a time, for each thread that answers.
+const AHEAD: usize = 2;
+/// The longest line.
+const MAX_LINE: u64 = 1 << 20;
+/// Bytes of lines that are read ahead.
+const READ_AHEAD: usize = 256 << 10;
+
+const CSV: &str = "text/csv";
+const PARAMETERS: [&str; 8] = ["model", "first", "method", "count", "budget", "threshold", "lock", "limit"];
+
+/// Answers a stream.
+pub(crate) async fn batch(
+    State(service): State<Arc<Service>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    let kind = expect_type(&headers, &["application/x-ndjson", "application/jsonl", CSV])?;
+    let known = if kind == CSV { &PARAMETERS[..] } else { &PARAMETERS[..2] };
+    let parameters = Parameters::read(query.as_deref(), known)?;
+    let model = service.model(parameters.text("model"))?;
+    let first = parameters.whole("first", 1..=1 << 60)?.unwrap_or(1);
+    let asked = parameters.asked(&model)?;
+    let accepted = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    let form = if accepted.contains(CSV) { Form::Csv } else { Form::Json };
+    let place = Arc::clone(&service.streams).try_acquire_owned().map_err(|_| Refusal::Overloaded)?;
+
+    let incoming = Incoming::new(body, service.settings.patience);
+    let (out, answers) = Channel::new(PARTS);
+    let (opened, is_open) = oneshot::channel();
+    let id = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_string();
+    let mut stream =
+        Stream { runtime: Handle::current(), service, model, form, out, pending: VecDeque::new(), rows: 0 };
+    tokio::task::spawn_blocking(move || {
+        let ended = if kind == CSV {
+            stream.table(incoming, first, asked, opened)
+        } else {
+            stream.lines(incoming, first, opened)
+        };
+        let (rows, model) = (stream.rows, stream.model.name());
+        tracing::info!(id, model, rows, whole = ended.is_ok(), "stream ended");
+        drop(place);
+    });
+    is_open.await.map_err(|_| Refusal::Broken)??;
+    let kind = if form == Form::Csv { "text/csv; charset=utf-8" } else { "application/x-ndjson" };
+    Ok(([(CONTENT_TYPE, kind)], Body::new(answers)).into_response())
+}
+
+/// Nobody takes the answers any more.
+struct Gone;
+
+/// One stream, on a thread of its own.
+struct Stream {
+    service: Arc<Service>,
+    model: Arc<Model>,
+    form: Form,
+    runtime: Handle,
+    out: Sender<Bytes, io::Error>,
+    /// Pieces that are being answered, in their order.
+    pending: VecDeque<oneshot::Receiver<Told>>,
+    /// Rows that were answered.
+    rows: usize,
+}
+
+/// Whether the response can begin, is told once.
+type Opened = oneshot::Sender<Result<(), Refusal>>;
+
+impl Stream {
+    /// Answers the rows of a table.
+    fn table(&mut self, incoming: Incoming, first: u64, asked: Asked, opened: Opened) -> Result<(), Gone> {
+        let table = Table::from_reader("body", incoming, &TableOptions::default());
+        let read = table.and_then(|table| {
+            let columns = self.model.bundle().schema().columns(table.origin(), table.columns())?;
+            Ok((table, columns))
+        });
+        let (table, columns) = match read {
+            Ok(read) => read,
+            Err(error) => {
+                let _ = opened.send(Err(Refusal::Table(error.to_string())));
+                return Ok(());
+            }
+        };
+        self.open(opened)?;
+        let shared = Arc::new(Shared { header: table.columns().to_vec(), columns, asked });
+        let mut number = first;
+        for batch in table.batches(PIECE) {
+            match batch {
+                Ok(batch) => {
+                    let rows = batch.rows() as u64;
+                    let (shared, model, form) = (Arc::clone(&shared), Arc::clone(&self.model), self.form);
+                    self.submit(move |solver| shared.answer(&model, solver, &batch, number, form))?;
+                    number += rows;
+                }
+                Err(error) => {
+                    self.settle_all()?;
+                    return self.complain("", &error.to_string());
+                }
+            }
+        }
+        self.settle_all()
+    }
+
+    /// Answers lines, each of which is what `/v1/recourse` takes.
+    fn lines(&mut self, incoming: Incoming, first: u64, opened: Opened) -> Result<(), Gone> {
+        self.open(opened)?;
+        let mut reader = BufReader::with_capacity(READ_AHEAD, incoming);
+        let mut number = first;
+        let mut piece: Vec<(u64, Result<Question, String>)> = Vec::new();
+        loop {
+            let has_line = reader.buffer().contains(&b'\n');
+            if piece.len() == PIECE || (!has_line && !piece.is_empty()) {
+                let (model, form) = (Arc::clone(&self.model), self.form);
+                let piece = std::mem::take(&mut piece);
+                self.submit(move |solver| answer_lines(&model, solver, &piece, form))?;
+            }
+            // Whoever sends nothing before they have an answer, gets it.
+            if !has_line {
+                self.settle_all()?;
+            }
+            let mut line = Vec::new();
+            let read = (&mut reader).take(MAX_LINE + 1).read_until(b'\n', &mut line);
+            match read {
+                Err(error) => return self.complain(&number.to_string(), &error.to_string()),
+                Ok(0) => return Ok(()),
+                Ok(_) if line.len() as u64 > MAX_LINE => {
+                    let message = format!("a line has more than {MAX_LINE} bytes");
+                    return self.complain(&number.to_string(), &message);
+                }
+                Ok(_) if line.trim_ascii().is_empty() => {}
+                Ok(_) => {
+                    piece.push((number, question(&self.model, &line)));
+                    number += 1;
+                }
+            }
+        }
+    }
+
+    fn open(&mut self, opened: Opened) -> Result<(), Gone> {
+        opened.send(Ok(())).map_err(|_| Gone)?;
+        match self.form {
+            Form::Csv => self.send(csv_header(self.model.bundle().schema())),
+            Form::Json => Ok(()),
+        }
+    }
+
+    fn submit(&mut self, work: impl FnOnce(&mut Solver<'_>) -> Told + Send + 'static) -> Result<(), Gone> {
+        if self.pending.len() >= AHEAD * self.service.settings.threads {
+            self.settle()?;
+        }
+        self.pending.push_back(self.service.workers.ask(&self.model, Urgency::Bulk, work));
+        Ok(())
+    }
+
+    /// Sends the first piece that is not sent yet.
+    fn settle(&mut self) -> Result<(), Gone> {
+        let Some(piece) = self.pending.pop_front() else { return Ok(()) };
+        match piece.blocking_recv() {
+            Ok(told) => {
+                self.rows += told.statuses.len();
+                self.service.metrics.answered(self.model.name(), &told.statuses);
+                if told.bytes.is_empty() { Ok(()) } else { self.send(told.bytes) }
+            }
+            Err(_) => {
+                self.complain("", "something is wrong with the service")?;
+                Err(Gone)
+            }
+        }
+    }
+
+    fn settle_all(&mut self) -> Result<(), Gone> {
+        while !self.pending.is_empty() {
+            self.settle()?;
+        }
+        Ok(())
+    }
+
+    /// The last that is said: why there is no more.
+    fn complain(&mut self, id: &str, message: &str) -> Result<(), Gone> {
+        self.settle_all()?;
+        let mut told = Told::default();
+        told.add(&self.model, &unread(&self.model, id.to_string(), message.to_string()), self.form, false);
+        self.send(told.bytes)
+    }
+
+    fn send(&mut self, bytes: Vec<u8>) -> Result<(), Gone> {
+        self.runtime.block_on(self.out.send_data(bytes.into())).map_err(|_| Gone)
+    }
+}
+
+/// What the rows of a table share.
+struct Shared {
+    header: Vec<String>,
+    columns: Columns,
+    asked: Asked,
+}
+
+impl Shared {
+    fn answer(&self, model: &Model, solver: &mut Solver<'_>, batch: &Batch, first: u64, form: Form) -> Told {
+        let request = self.asked.request.clone();
+        let desk = Desk::new(model.bundle(), &self.header, self.columns.clone(), request, false);
+        let mut told = Told::default();
+        for (row, number) in (0..batch.rows()).zip(first..) {
+            told.add(model, &desk.answer(solver, batch, row, number), form, false);
+        }
+        told
+    }
+}
+
+/// What a line asks for, or what is wrong with it.
+fn question(model: &Model, line: &[u8]) -> Result<Question, String> {
+    let value = serde_json::from_slice(line).map_err(|error| Refusal::NotJson(error.to_string()));
+    let question = value.and_then(|value| Question::read(model, &value, 1));
+    question.map_err(|refusal| refusal.message())
+}
+
+fn answer_lines(
+    model: &Model,
+    solver: &mut Solver<'_>,
+    piece: &[(u64, Result<Question, String>)],
+    form: Form,
+) -> Told {
+    let mut told = Told::default();
+    for (number, question) in piece {
+        match question {
+            Ok(Question { rows, asked }) => {
+                let person = answer(model, solver, &rows[0], *number, asked);
+                told.add(model, &person, form, asked.plot);
+            }
+            Err(error) => told.add(model, &unread(model, number.to_string(), error.clone()), form, false),
+        }
+    }
+    told
+}
+
+/// Somebody whose row cannot be read.
+fn unread(model: &Model, id: String, error: String) -> Person<'static> {
+    let bundle = model.bundle();
+    let cells = vec![""; bundle.schema().features().len()];
+    Person { id, cells, answer: Err(error), threshold: bundle.threshold(), time_us: None }
+}
+
+/// A body as it comes in, for a thread that waits for it.
+struct Incoming {
+    parts: mpsc::Receiver<io::Result<Bytes>>,
+    part: Bytes,
+}
+
+impl Incoming {
+    fn new(mut body: Body, patience: Duration) -> Self {
+        let (sender, parts) = mpsc::channel(PARTS);
+        tokio::spawn(async move {
+            loop {
+                let part = match timeout(patience, frame(&mut body)).await {
+                    Ok(None) => break,
+                    Ok(Some(Ok(bytes))) => Ok(bytes),
+                    Ok(Some(Err(_))) => Err(io::Error::other(Refusal::BrokenOff.message())),
+                    Err(_) => Err(io::Error::other(Refusal::Stalled.message())),
+                };
+                let is_last = part.is_err();
+                if sender.send(part).await.is_err() || is_last {
+                    break;
+                }
+            }
+        });
+        Self { parts, part: Bytes::new() }
+    }
+}
+
+impl Read for Incoming {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while self.part.is_empty() {
+            match self.parts.blocking_recv() {
+                Some(part) => self.part = part?,
+                None => return Ok(0),
+            }
+        }
+        let bytes = buffer.len().min(self.part.len());
+        buffer[..bytes].copy_from_slice(&self.part.split_to(bytes));
+        Ok(bytes)
+    }
+}

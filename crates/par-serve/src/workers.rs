@@ -1,0 +1,167 @@
+//! Threads that answer, each with a solver of its own.
+//!
+//! Answers are found apart from the threads that talk to clients, so that a long search keeps nobody from being heard.
+
+use std::collections::VecDeque;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use par_recourse::{Solver, Stop};
+use tokio::sync::oneshot;
+
+use crate::models::Model;
+
+/// After so many jobs of people who wait, one of those that come in bulk has its turn.
+const TURNS: usize = 3;
+
+/// Something to be done with a solver of a model.
+struct Job {
+    model: Arc<Model>,
+    /// When a search has to end; from when it begins, where nobody waits.
+    deadline: Option<Instant>,
+    work: Box<dyn FnOnce(&mut Solver<'_>) + Send>,
+}
+
+/// How soon a job is to be done.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Urgency {
+    /// Somebody waits for it, until then.
+    Waiting(Instant),
+    /// One piece of many.
+    Bulk,
+}
+
+/// The threads. They end when this is dropped, each with its job.
+pub(crate) struct Workers {
+    queue: Arc<Queue>,
+}
+
+#[derive(Default)]
+struct Queue {
+    jobs: Mutex<Jobs>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct Jobs {
+    waiting: VecDeque<Job>,
+    bulk: VecDeque<Job>,
+    /// How many of those waiting were taken since one of the bulk.
+    taken: usize,
+    closed: bool,
+}
+
+impl Workers {
+    /// `time` is how long a search of a job in bulk may take.
+    pub(crate) fn new(threads: usize, time: Duration) -> std::io::Result<Self> {
+        let workers = Self { queue: Arc::default() };
+        for number in 1..=threads.max(1) {
+            let queue = Arc::clone(&workers.queue);
+            let name = format!("answers-{number}");
+            std::thread::Builder::new().name(name).spawn(move || queue.work(time))?;
+        }
+        Ok(workers)
+    }
+
+    /// Has something done with a solver of the model. The answer never comes if the work panics, or if it has not begun
+    /// when nobody waits for it any more.
+    pub(crate) fn ask<T: Send + 'static>(
+        &self,
+        model: &Arc<Model>,
+        urgency: Urgency,
+        work: impl FnOnce(&mut Solver<'_>) -> T + Send + 'static,
+    ) -> oneshot::Receiver<T> {
+        let (reply, answer) = oneshot::channel();
+        let work = move |solver: &mut Solver<'_>| {
+            if !reply.is_closed() {
+                // Whoever has gone meanwhile is not told.
+                let _ = reply.send(work(solver));
+            }
+        };
+        let deadline = match urgency {
+            Urgency::Waiting(deadline) => Some(deadline),
+            Urgency::Bulk => None,
+        };
+        self.queue.push(Job { model: Arc::clone(model), deadline, work: Box::new(work) });
+        answer
+    }
+
+    /// How many jobs nobody has begun.
+    pub(crate) fn queued(&self) -> usize {
+        let jobs = self.queue.lock();
+        jobs.waiting.len() + jobs.bulk.len()
+    }
+}
+
+impl Drop for Workers {
+    fn drop(&mut self) {
+        self.queue.lock().closed = true;
+        self.queue.changed.notify_all();
+    }
+}
+
+impl Queue {
+    fn lock(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn push(&self, job: Job) {
+        let mut jobs = self.lock();
+        if job.deadline.is_some() {
+            jobs.waiting.push_back(job)
+        } else {
+            jobs.bulk.push_back(job)
+        }
+        drop(jobs);
+        self.changed.notify_one();
+    }
+
+    /// The next job, when there is one; nothing when there will be none.
+    fn pop(&self) -> Option<Job> {
+        let mut jobs = self.lock();
+        loop {
+            if let Some(job) = jobs.next() {
+                return Some(job);
+            }
+            if jobs.closed {
+                return None;
+            }
+            jobs = self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// Does one job after the other, with the same solver as long as they are of one model.
+    fn work(&self, time: Duration) {
+        let mut next = self.pop();
+        while let Some(first) = next {
+            let model = Arc::clone(&first.model);
+            let deadline = Mutex::new(Instant::now());
+            let is_over = || Instant::now() >= *deadline.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut solver = model.bundle().solver().until(Stop::when(&is_over));
+            let mut job = first;
+            next = loop {
+                *deadline.lock().unwrap_or_else(PoisonError::into_inner) =
+                    job.deadline.unwrap_or_else(|| Instant::now() + time);
+                let done = catch_unwind(AssertUnwindSafe(|| (job.work)(&mut solver)));
+                match self.pop() {
+                    Some(other) if done.is_ok() && Arc::ptr_eq(&other.model, &model) => job = other,
+                    // After a panic the solver's memory may be anything.
+                    other => break other,
+                }
+            };
+        }
+    }
+}
+
+impl Jobs {
+    fn next(&mut self) -> Option<Job> {
+        if self.taken < TURNS || self.bulk.is_empty() {
+            self.taken += 1;
+            self.waiting.pop_front().or_else(|| self.bulk.pop_front())
+        } else {
+            self.taken = 0;
+            self.bulk.pop_front()
+        }
+    }
+}
