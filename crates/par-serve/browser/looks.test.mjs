@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { after, before, test } from "node:test";
-import { answered, APPLICANT, browse, enter, GERMAN_CREDIT, serve } from "./service.mjs";
+import { answered, APPLICANT, browse, GERMAN_CREDIT, openWith, serve } from "./service.mjs";
 
 const WIDTHS = [360, 768, 1440];
 const THEMES = ["light", "dark"];
@@ -98,9 +98,7 @@ test("dark colours are a switch that is remembered", async () => {
 });
 
 test("on paper it is a letter of at most two pages, without controls", async () => {
-  const page = await browser.open({ theme: "dark" });
-  await enter(page, APPLICANT);
-  await page.locator("#points input").first().waitFor();
+  const page = await openWith(browser, APPLICANT, { theme: "dark" });
   const pdf = await page.pdf({ format: "A4" });
   const pages = pdf.toString("latin1").match(/\/Type\s*\/Page\b/g).length;
   assert.ok(pdf.length > 5000 && pages <= 2, `${pdf.length} bytes, ${pages} pages`);

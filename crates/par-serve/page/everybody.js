@@ -117,9 +117,9 @@ export class Everybody {
     return element(
       "div",
       { class: "pager" },
-      element("button", { type: "button", id: "page-back", "aria-disabled": String(this.page === 0), onclick: () => this.page > 0 && turn(this.page - 1, "page-back") }, "Back"),
+      element("button", { type: "button", id: "page-back", "aria-disabled": String(this.page === 0), onclick: () => this.page > 0 && turn(this.page - 1, "page-back") }, "Previous"),
       element("span", { role: "status" }, number === 0 ? "nobody" : `${grouped(first)} to ${grouped(last)} of ${grouped(number)}`),
-      element("button", { type: "button", id: "page-on", "aria-disabled": String(this.page >= pages - 1), onclick: () => this.page < pages - 1 && turn(this.page + 1, "page-on") }, "On"),
+      element("button", { type: "button", id: "page-on", "aria-disabled": String(this.page >= pages - 1), onclick: () => this.page < pages - 1 && turn(this.page + 1, "page-on") }, "Next"),
     );
   }
 }

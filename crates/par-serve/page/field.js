@@ -1,7 +1,7 @@
 // One feature of a person: its value, whether it may change, and what it may become.
 
 import { element, sign } from "./element.js";
-import { isUnusual } from "./person.js";
+import { isUnusual, NO_NUMBER } from "./person.js";
 import { limitWords, plain } from "./words.js";
 
 /** So few short categories stand side by side, others in a list to choose from. */
@@ -76,12 +76,12 @@ function numberControl(feature, ids, described, entered) {
     placeholder: feature.missing ? "unknown" : null,
     required: !feature.missing,
     ...described,
-    // A field that holds letters has no value; the service shall hear of it, not of a missing cell.
-    oninput: () => entered(control.validity.badInput ? "not a number" : control.value, true),
+    // A field that holds letters has no value; it is wrong, not blank.
+    oninput: () => entered(control.validity.badInput ? NO_NUMBER : control.value, true),
   });
   const root = element("div", { class: "number" }, control, feature.unit && element("span", { class: "unit" }, feature.unit));
   const show = (text) => {
-    if (control.value !== text) control.value = text;
+    if (control.value !== text && text !== NO_NUMBER) control.value = text;
   };
   return { root, control, show };
 }

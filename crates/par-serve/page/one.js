@@ -147,6 +147,11 @@ export class OnePerson {
       this.showBlanks(blanks);
       return;
     }
+    const wrong = this.person.wrong();
+    if (wrong.length > 0) {
+      this.complain(wrong.map((feature) => [feature.name, "Please enter a number."]));
+      return;
+    }
     const request = this.person.request();
     const current = () => turn === this.turn;
     const busy = setTimeout(() => byId("answer").setAttribute("aria-busy", "true"), 200);
@@ -159,7 +164,7 @@ export class OnePerson {
         this.show(refined, null);
         return;
       }
-      const exact = api.recourse({ ...request, method: "exact", count: WAYS, plot: true }, signal).catch((problem) => ({ problem }));
+      const exact = api.recourse({ ...request, method: "exact", plot: true }, signal).catch((problem) => ({ problem }));
       const early = await Promise.race([exact, new Promise((resolve) => setTimeout(resolve, EXACT_MS))]);
       if (!current()) return;
       if (early === undefined) this.show(refined, null);
@@ -176,21 +181,26 @@ export class OnePerson {
     if (problem.name === "AbortError") return;
     const told = (problem.problems ?? []).map((one) => [problemFeature(one.path), one]).filter(([name]) => this.form.fields.has(name));
     if (problem.status === 422 && told.length > 0) {
-      this.form.problems(told.map(([name, one]) => [name, problemWords(this.schema, name, one)]));
-      byId("sheet").open = true;
-      this.say(`Please look at ${listed(told.map(([name]) => name))}.`);
-      byId("answer").classList.add("old");
+      this.complain(told.map(([name, one]) => [name, `Expected ${one.expected}; found ${one.found}.`]));
     } else {
       showNotice(problem, () => this.ask());
     }
   }
 
-  /** Shows an answer. The exact one is better where both have ways, and the only one that can say there is none. */
+  /** Says at the fields what is wrong; what is shown is of before. */
+  complain(problems) {
+    this.form.problems(problems);
+    byId("sheet").open = true;
+    this.say(`Please look at ${listed(problems.map(([name]) => name))}.`);
+    byId("answer").classList.add("old");
+  }
+
+  /** Shows an answer: the exact one, as far as it is there, and the refined one. */
   show(refined, exact, current = () => true) {
     if (!current()) return;
     const failed = exact?.problem ?? null;
     if (failed?.name === "AbortError") return;
-    const answer = exact && !failed && (exact.ways.length > 0 || refined.ways.length === 0) ? exact : refined;
+    const answer = exact && !failed ? together(refined, exact) : refined;
     byId("answer").classList.remove("old");
     byId("decision").replaceChildren(...decision(this.schema, answer));
     byId("ways-section").hidden = isAccepted(answer);
@@ -261,8 +271,10 @@ export class OnePerson {
   }
 }
 
-function problemWords(schema, name, problem) {
-  const feature = schema.features.find((one) => one.name === name);
-  if (!feature.values && problem.expected?.includes("number")) return `Please enter ${problem.expected}.`;
-  return `Found ${problem.found}; expected ${problem.expected}.`;
+/** The proved way first, then the refined ones that are other ways. Only an exact search can say that there is none. */
+function together(refined, exact) {
+  if (exact.ways.length === 0) return refined.ways.length === 0 ? exact : refined;
+  const row = (way) => JSON.stringify(way.row);
+  const others = refined.ways.filter((way) => exact.ways.every((proved) => row(proved) !== row(way)));
+  return { ...exact, ways: [...exact.ways, ...others].slice(0, WAYS) };
 }

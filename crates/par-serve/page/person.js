@@ -1,5 +1,8 @@
 // One person: what is known of them, what they cannot change, how far they would go. No part of the page.
 
+/** What stands in the cell of a number that cannot be read as one. */
+export const NO_NUMBER = "no number";
+
 export class Person {
   constructor(schema) {
     this.schema = schema;
@@ -29,14 +32,18 @@ export class Person {
     return this.schema.features.filter((feature) => !feature.missing && this.cells[feature.name].trim() === "");
   }
 
+  /** The features that hold something other than the number they should. */
+  wrong() {
+    return this.schema.features.filter((feature) => !feature.values && this.cells[feature.name] !== "" && !Number.isFinite(Number(this.cells[feature.name])));
+  }
+
   /** The row as the service reads it: numbers for numbers, texts for categories, nothing for what is unknown. */
   row() {
     const row = {};
     for (const feature of this.schema.features) {
       const text = this.cells[feature.name].trim();
       if (text === "") continue;
-      // What is no number goes as it is, so that the service can say where.
-      row[feature.name] = feature.values || !Number.isFinite(Number(text)) ? text : Number(text);
+      row[feature.name] = feature.values ? text : Number(text);
     }
     return row;
   }
