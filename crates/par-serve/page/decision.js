@@ -45,7 +45,7 @@ export function decision(schema, answer) {
       `The model gives this person `,
       element("b", {}, chance),
       ` for “${schema.label.accepted}” and accepts from ${percent(threshold)} on: `,
-      accepted ? `${how} enough. Nothing has to change.` : `${how} too little.`,
+      accepted ? `${how}. Nothing has to change.` : `${how}.`,
     ),
     element("div", { class: "scale" }, bar(probability, threshold), gate),
     answer.status.startsWith("unverified") &&

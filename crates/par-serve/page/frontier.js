@@ -4,8 +4,11 @@ import { byId, element } from "./element.js";
 import { changeItem } from "./ways.js";
 import { commonness, count, percent } from "./words.js";
 
-/** Shows the frontier of an exact answer, and hides what belongs to an earlier one. */
-export function showFrontier(schema, answer, lock) {
+/** Whether the search for a proof goes on, or was given up; `null` where it is done. */
+const SEARCH_WORDS = { runs: "Whether it is the very best is still being looked for.", ended: "To prove that it is the very best takes too long here." };
+
+/** Shows the frontier of an answer; without one, hides what belongs to an earlier one. */
+export function showFrontier(schema, answer, lock, search = null) {
   const section = byId("frontier");
   const points = answer?.frontier ?? [];
   section.hidden = points.length === 0;
@@ -14,7 +17,7 @@ export function showFrontier(schema, answer, lock) {
   const offered = points.findIndex((point) => point.changes === answer.ways[0]?.changes.length);
   const place = Math.max(0, offered);
   const all = points.every((point) => point.gap === 0);
-  byId("proof").textContent = all ? "It is proved: no other way with as many changes leads to anybody more common." : "";
+  byId("proof").textContent = SEARCH_WORDS[search] ?? (all ? "It is proved: no other way with as many changes leads to anybody more common." : "");
   const show = (chosen) => {
     const point = points[chosen];
     const changes = point.sentences.map((sentence) => change(schema, sentence));

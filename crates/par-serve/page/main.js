@@ -25,8 +25,9 @@ async function begin(name = null) {
   schema.title = titled(schema.title ?? schema.model);
   byId("model-title").textContent = schema.title;
   byId("card-link").href = name === null ? "v1/model" : `v1/model?model=${encodeURIComponent(name)}`;
-  one = new OnePerson(schema);
+  one?.stop();
   many?.stop();
+  one = new OnePerson(schema);
   many = new ManyPeople(schema, openPerson);
   route(false);
   await one.offerPeople(1);

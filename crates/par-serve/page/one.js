@@ -43,6 +43,13 @@ export class OnePerson {
     this.watchPocket();
   }
 
+  /** Another model takes its place. */
+  stop() {
+    this.turn += 1;
+    this.asking.abort();
+    clearTimeout(this.timer);
+  }
+
   fillBudget() {
     const most = Math.min(MOST_CHANGES, this.schema.features.filter((feature) => feature.changeable).length);
     const numbers = Array.from({ length: most }, (_, place) => place + 1);
@@ -210,7 +217,7 @@ export class OnePerson {
       ...(isAccepted(answer) ? [] : [answer.ways.length > 0 ? wayCards(answer, lock) : noWay(this.schema, this.person, answer, (...what) => this.lift(...what))]),
     );
     if (exact && !failed) showFrontier(this.schema, exact, lock);
-    else if (isAccepted(answer) || failed) showFrontier(this.schema, null);
+    else showFrontier(this.schema, refined, lock, failed ? "ended" : "runs");
     this.form.arrange(new Set(answer.ways.flatMap((way) => way.changes.map((change) => change.feature))));
     this.pocketWords(answer);
     const verdict = `${isAccepted(answer) ? "Accepted" : "Denied"}, ${percent(answer.probability, answer.threshold)}.`;

@@ -33,11 +33,14 @@ export function commonness(percentile) {
   return whole < 1 ? "Rarer than nearly all accepted people" : `More common than ${whole} % of accepted people`;
 }
 
-/** How far a probability is from the threshold. */
+/** How far a probability is from the threshold, on its side of it. */
 export function margin(probability, threshold) {
-  const distance = Math.abs(probability - threshold);
-  if (distance < 0.05) return "only just";
-  return distance < 0.2 ? "clearly" : "by far";
+  const distance = probability - threshold;
+  if (distance >= 0.25) return "more than enough";
+  if (distance >= 0.1) return "clearly enough";
+  if (distance >= 0) return "just enough";
+  if (distance > -0.1) return "a little too low";
+  return distance > -0.25 ? "clearly too low" : "far too low";
 }
 
 /** A cell as a person reads it: the label of a category, a number with its unit. */
