@@ -88,9 +88,12 @@ async fn drain(body: &mut Body) {
 }
 
 /// Which of the expected types the body is of, the first where it says nothing.
-pub(crate) fn expect_type(headers: &HeaderMap, expected: &[&'static str]) -> Result<&'static str, Refusal> {
+pub(crate) fn expect_type(
+    headers: &HeaderMap,
+    expected: &'static [&'static str],
+) -> Result<&'static str, Refusal> {
     let Some(found) = headers.get(CONTENT_TYPE) else { return Ok(expected[0]) };
     let found = found.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let same = expected.iter().copied().find(|expected| expected.eq_ignore_ascii_case(found));
-    same.ok_or(Refusal::WrongType { expected: expected[0] })
+    same.ok_or(Refusal::WrongType { expected })
 }
