@@ -125,6 +125,8 @@ impl Service {
         T: Send + 'static,
         W: FnOnce(&mut Solver<'_>) -> T + Send + 'static,
     {
+        // Only now, so that nobody who is slow to send keeps others out.
+        let _admitted = self.admission.try_acquire().map_err(|_| Refusal::Overloaded)?;
         let deadline = Instant::now() + self.settings.time;
         let replies: Vec<_> = (0..rows)
             .step_by(PIECE)
