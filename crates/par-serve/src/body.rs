@@ -6,6 +6,7 @@ use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::HeaderMap;
 use axum::http::header::CONTENT_TYPE;
 use http_body_util::BodyExt as _;
+use hyper::body::Frame;
 use serde_json::Value;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
@@ -64,7 +65,7 @@ impl Service {
 pub(crate) async fn frame(body: &mut Body) -> Option<Result<Bytes, axum::Error>> {
     loop {
         // Trailers tell nothing that is asked for.
-        match body.frame().await?.map(|frame| frame.into_data()) {
+        match body.frame().await?.map(Frame::into_data) {
             Ok(Ok(bytes)) => return Some(Ok(bytes)),
             Ok(Err(_)) => {}
             Err(error) => return Some(Err(error)),
@@ -87,9 +88,12 @@ async fn drain(body: &mut Body) {
 }
 
 /// Which of the expected types the body is of, the first where it says nothing.
-pub(crate) fn expect_type(headers: &HeaderMap, expected: &[&'static str]) -> Result<&'static str, Refusal> {
+pub(crate) fn expect_type(
+    headers: &HeaderMap,
+    expected: &'static [&'static str],
+) -> Result<&'static str, Refusal> {
     let Some(found) = headers.get(CONTENT_TYPE) else { return Ok(expected[0]) };
     let found = found.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let same = expected.iter().copied().find(|expected| expected.eq_ignore_ascii_case(found));
-    same.ok_or(Refusal::WrongType { expected: expected[0] })
+    same.ok_or(Refusal::WrongType { expected })
 }

@@ -59,7 +59,7 @@ pub enum Error {
         /// Its file.
         path: PathBuf,
         /// Why.
-        source: par_recourse::BundleError,
+        source: Box<par_recourse::BundleError>,
     },
     /// Two models have one name.
     #[error("two models are called `{name}`\nhint: name them: NAME=FILE")]

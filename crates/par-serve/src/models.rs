@@ -9,6 +9,8 @@ use par_recourse::classifier::file_hash;
 use par_recourse::metrics::median;
 use par_recourse::{Bundle, BundleError};
 
+use crate::Error;
+
 /// A bundle under the name it is asked by, and what follows from it alone.
 pub(crate) struct Model {
     name: String,
@@ -98,14 +100,15 @@ impl Models {
     ///
     /// # Errors
     /// With the file, when one cannot be read.
-    pub(crate) fn load(files: &[(String, PathBuf)]) -> Result<Self, (PathBuf, BundleError)> {
+    pub(crate) fn load(files: &[(String, PathBuf)]) -> Result<Self, Error> {
         let source = |(name, path): &(String, PathBuf)| {
             // Taken before it is read: what changes meanwhile is then seen as changed.
             let tried = Mutex::new(Stamp::of(path));
-            let model = Model::load(name, path).map_err(|error| (path.clone(), error))?;
+            let model = Model::load(name, path)
+                .map_err(|source| Error::Model { path: path.clone(), source: Box::new(source) })?;
             Ok(Source { name: name.clone(), path: path.clone(), model: RwLock::new(Arc::new(model)), tried })
         };
-        Ok(Self(files.iter().map(source).collect::<Result<_, _>>()?))
+        Ok(Self(files.iter().map(source).collect::<Result<_, Error>>()?))
     }
 
     /// The model of that name; the first without one.

@@ -162,7 +162,7 @@ impl<'m> Reader<'m> {
                     match value {
                         Value::String(text) if Some(name.as_str()) == id => row.id = Some(text.clone()),
                         Value::Number(number) if Some(name.as_str()) == id => {
-                            row.id = Some(number.to_string())
+                            row.id = Some(number.to_string());
                         }
                         _ if Some(name.as_str()) == id => {
                             self.wrong(format!("{path}/{}", escaped(name)), value, "a text or a number");

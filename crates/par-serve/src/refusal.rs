@@ -42,8 +42,13 @@ pub(crate) enum Refusal {
         found: usize,
         limit: usize,
     },
+    /// Each row may have as many ways as are asked for.
+    TooManyWays {
+        found: usize,
+        limit: usize,
+    },
     WrongType {
-        expected: &'static str,
+        expected: &'static [&'static str],
     },
     Overloaded,
     ShuttingDown,
@@ -70,7 +75,9 @@ impl Refusal {
             Self::Unknown(_) => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::Stalled => StatusCode::REQUEST_TIMEOUT,
-            Self::TooManyBytes { .. } | Self::TooManyRows { .. } => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooManyBytes { .. } | Self::TooManyRows { .. } | Self::TooManyWays { .. } => {
+                StatusCode::PAYLOAD_TOO_LARGE
+            }
             Self::WrongType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Overloaded | Self::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooSlow => StatusCode::GATEWAY_TIMEOUT,
@@ -90,6 +97,7 @@ impl Refusal {
             Self::Stalled => "stalled",
             Self::TooManyBytes { .. } => "too_many_bytes",
             Self::TooManyRows { .. } => "too_many_rows",
+            Self::TooManyWays { .. } => "too_many_ways",
             Self::WrongType { .. } => "wrong_type",
             Self::Overloaded => "overloaded",
             Self::ShuttingDown => "shutting_down",
@@ -126,7 +134,10 @@ impl Refusal {
             Self::TooManyRows { found, limit } => format!(
                 "there are {found} rows, expected at most {limit}: send less at a time, or a stream to `/v1/recourse/batch`"
             ),
-            Self::WrongType { expected } => format!("expected the content type {expected}"),
+            Self::TooManyWays { found, limit } => format!(
+                "rows times `count` are {found}, expected at most {limit}: send less at a time, or a stream to `/v1/recourse/batch`"
+            ),
+            Self::WrongType { expected } => format!("expected the content type {}", expected.join(" or ")),
             Self::Overloaded => "more is asked than can be answered: ask again in a moment".to_string(),
             Self::ShuttingDown => "the service is being shut down".to_string(),
             Self::TooSlow => "the answer takes longer than is allowed".to_string(),

@@ -82,7 +82,7 @@ impl Server {
                 return Err(Error::BadName { name: name.clone() });
             }
         }
-        let models = Models::load(models).map_err(|(path, source)| Error::Model { path, source })?;
+        let models = Models::load(models)?;
         let listen = |source| Error::Listen { address: address.to_string(), source };
         let listener = TcpListener::bind(&address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;

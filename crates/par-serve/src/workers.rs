@@ -109,9 +109,9 @@ impl Queue {
     fn push(&self, job: Job) {
         let mut jobs = self.lock();
         if job.deadline.is_some() {
-            jobs.waiting.push_back(job)
+            jobs.waiting.push_back(job);
         } else {
-            jobs.bulk.push_back(job)
+            jobs.bulk.push_back(job);
         }
         drop(jobs);
         self.changed.notify_one();
