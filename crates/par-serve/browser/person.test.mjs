@@ -21,7 +21,10 @@ const changing = (page) => page.locator("#ways .change-name").allTextContents();
 
 /** What happens to an answer after something is done: the answers that follow are shown. */
 async function afterwards(page, act) {
-  const told = page.waitForResponse((response) => response.url().includes("/v1/recourse") && response.request().postDataJSON().method === "exact");
+  const told = page.waitForResponse(
+    (response) =>
+      response.url().includes("/v1/recourse") && response.request().postDataJSON().method === "exact",
+  );
   await act();
   await told;
   await page.waitForFunction(() => performance.getEntriesByName("answer").length > 0);
@@ -35,7 +38,10 @@ test("the page opens with a made-up person, a decision and ways forward", async 
   assert.match(await page.locator("#decision").innerText(), /Denied[\s\S]*\d+(\.\d+)? %[\s\S]*50 %/);
   const cards = await page.locator("#ways .card").count();
   assert.ok(cards >= 1 && cards <= 3, `${cards} cards`);
-  assert.match(await page.locator("#ways .card").first().innerText(), /Best way[\s\S]*change[\s\S]*→?[\s\S]*ommon/);
+  assert.match(
+    await page.locator("#ways .card").first().innerText(),
+    /Best way[\s\S]*change[\s\S]*→?[\s\S]*ommon/,
+  );
   assert.match(await page.locator("#spoken").innerText(), /^Denied, .* %\. \d ways? forward\.$/);
   assert.equal(new URL(page.url()).search, "", "nothing about anybody is in the address");
   browser.check();
@@ -48,7 +54,11 @@ test("somebody can be entered, and is answered as soon as all is filled in", asy
   assert.match(await page.locator("#decision").innerText(), /20 details to fill in/);
   await enter(page, APPLICANT);
   assert.match(await page.locator("#decision").innerText(), /Denied/);
-  assert.equal(await page.evaluate(() => localStorage.length + sessionStorage.length), 0, "nothing is stored");
+  assert.equal(
+    await page.evaluate(() => localStorage.length + sessionStorage.length),
+    0,
+    "nothing is stored",
+  );
   browser.check();
 });
 
@@ -59,7 +69,7 @@ test("what a person cannot change is in no way, until it is let go", async () =>
   await afterwards(page, () => page.locator("#ways .cannot").first().click());
   assert.ok(!(await changing(page)).includes(first), `${first} is kept`);
   assert.equal(await field(page, first).locator("[aria-pressed]").getAttribute("aria-pressed"), "true");
-  await afterwards(page, () => page.getByRole("button", { name: `Let ${first} change again` }).click());
+  await afterwards(page, () => page.getByRole("button", { name: `${first} (let it change again)` }).click());
   assert.ok((await changing(page)).includes(first), `${first} may change again`);
   browser.check();
 });
@@ -69,27 +79,39 @@ test("a limit is kept by every way", async () => {
   const amount = field(page, "Credit amount");
   await amount.getByRole("button", { name: "Limit what Credit amount may become" }).click();
   await afterwards(page, () => amount.getByLabel("Credit amount, at least").fill("4000"));
-  const words = await page.locator("#ways .change", { hasText: "Credit amount" }).locator("b").allTextContents();
+  const words = await page
+    .locator("#ways .change", { hasText: "Credit amount" })
+    .locator("b")
+    .allTextContents();
   for (const text of words) assert.ok(Math.min(...text.match(/\d+/g).map(Number)) >= 4000, text);
   assert.match(await page.locator("#held").innerText(), /Credit amount: at least 4000 DM/);
   const housing = field(page, "Housing");
   await housing.getByRole("button", { name: "Limit what Housing may become" }).click();
   const request = page.waitForRequest((asked) => asked.url().includes("/v1/recourse"));
   await housing.getByLabel("rent free").last().uncheck();
-  assert.deepEqual((await request).postDataJSON().limit, { "Credit amount": { between: [4000, null] }, Housing: { among: ["A151", "A152"] } });
+  assert.deepEqual((await request).postDataJSON().limit, {
+    "Credit amount": { between: [4000, null] },
+    Housing: { among: ["A151", "A152"] },
+  });
   browser.check();
 });
 
 test("where there is no way it says what stands in the way, and lifts it", async () => {
   const page = await openWith(browser, APPLICANT);
-  await page.locator("#form .tools [aria-pressed=false]").evaluateAll((all) => all.forEach((lock) => lock.click()));
+  await page
+    .locator("#form .tools [aria-pressed=false]")
+    .evaluateAll((all) => all.forEach((lock) => lock.click()));
   await page.locator(".no-way").waitFor();
   assert.match(await page.locator(".no-way").innerText(), /There is no way within these limits/);
   const lift = page.locator(".no-way button").first();
   await lift.focus();
   await page.keyboard.press("Enter");
   await page.locator("#ways .card").first().waitFor();
-  assert.equal(await page.evaluate(() => document.activeElement.id), "ways-title", "the keyboard goes on at the ways");
+  assert.equal(
+    await page.evaluate(() => document.activeElement.id),
+    "ways-title",
+    "the keyboard goes on at the ways",
+  );
   browser.check();
 });
 
@@ -112,7 +134,10 @@ test("more changes are offered where they are needed", async () => {
   });
   await page.locator("#budget").selectOption("1");
   await page.locator(".no-way").waitFor();
-  assert.match(await page.locator(".no-way").innerText(), /“Age” can only rise\.[\s\S]*not yours to lift[\s\S]*It takes 2 changes/);
+  assert.match(
+    await page.locator(".no-way").innerText(),
+    /“Age” can only rise\.[\s\S]*not yours to lift[\s\S]*It takes 2 changes/,
+  );
   await page.getByRole("button", { name: "Allow 2 changes" }).click();
   await page.locator("#ways .card").first().waitFor();
   assert.equal(await page.locator("#budget").inputValue(), "2");
@@ -157,11 +182,11 @@ test("a wrong value is told at its field", async () => {
 });
 
 test("an unusual number is answered, and said to be unusual", async () => {
-  const page = await openWith(browser, { ...APPLICANT, "Credit amount": "18000" });
+  const page = await openWith(browser, APPLICANT);
   const amount = field(page, "Credit amount");
-  assert.match(await amount.locator(".hint").first().innerText(), /^seen: 250 to 18424/);
+  const [, range] = /^seen: (\d+ to \d+)/.exec(await amount.locator(".hint").first().innerText());
   await amount.locator(".number input").fill("99999");
-  assert.match(await amount.locator(".hint").first().innerText(), /unusual: the model has seen 250 to 18424/);
+  assert.equal(await amount.locator(".hint").first().innerText(), `unusual: the model has seen ${range}`);
   browser.check();
 });
 
@@ -178,7 +203,13 @@ test("a service that is gone or busy is told calmly, and tried again", async () 
   let refused = 0;
   await page.route("**/v1/recourse*", (route) => {
     refused += 1;
-    return refused > 1 ? route.continue() : route.fulfill({ status: 503, headers: { "Retry-After": "1" }, json: { error: "overloaded", code: "overloaded", problems: [] } });
+    return refused > 1
+      ? route.continue()
+      : route.fulfill({
+          status: 503,
+          headers: { "Retry-After": "1" },
+          json: { error: "overloaded", code: "overloaded", problems: [] },
+        });
   });
   await field(page, "Duration").locator("input").first().fill("30");
   await page.locator("#notice", { hasText: "a lot to do" }).waitFor();
@@ -189,7 +220,7 @@ test("a service that is gone or busy is told calmly, and tried again", async () 
 test("a service with a token asks for it once", async () => {
   const folder = mkdtempSync(join(tmpdir(), "par-page-"));
   writeFileSync(join(folder, "token"), "open-sesame-open-sesame\n");
-  const guarded = await serve("--token-file", join(folder, "token"));
+  const guarded = await serve({ options: ["--token-file", join(folder, "token")] });
   const visitor = await browse(guarded.address);
   try {
     const page = await visitor.open({ expected: /401/ });
@@ -208,10 +239,123 @@ test("a service with a token asks for it once", async () => {
   }
 });
 
+test("several models are a choice, and each is asked by its name", async () => {
+  const several = await serve({ names: ["loans", "cards"] });
+  const visitor = await browse(several.address);
+  try {
+    const page = await visitor.open();
+    await answered(page);
+    const asked = page.waitForRequest((request) => request.url().includes("/v1/recourse"));
+    await page.locator("#model").selectOption("cards");
+    assert.equal(new URL((await asked).url()).searchParams.get("model"), "cards");
+    await answered(page);
+    visitor.check();
+  } finally {
+    await visitor.close();
+    await several.stop();
+  }
+});
+
+test("of many features those that change stand first, and any is found by its name", async () => {
+  const page = await browser.open({ path: "/#person" });
+  await answered(page);
+  const names = Array.from({ length: 60 }, (_, place) => `Feature ${place}`);
+  const features = names.map((name) => ({
+    name,
+    kind: "discrete",
+    unit: null,
+    low: 0,
+    high: 9,
+    median: 4,
+    decimals: 0,
+    missing: name === "Feature 1",
+    changeable: true,
+    monotone: null,
+    allowed: null,
+  }));
+  const row = Object.fromEntries(names.map((name) => [name, name === "Feature 1" ? null : 3]));
+  const change = {
+    feature: "Feature 55",
+    from: "3",
+    to: "5",
+    from_words: "3",
+    to_words: "5",
+    sentence: "Feature 55: 3 → 5",
+  };
+  const way = {
+    rank: 1,
+    probability: 0.7,
+    log_likelihood: -9,
+    percentile: 0.4,
+    method: "refine",
+    optimal: null,
+    gap: null,
+    changes: [change],
+    row: {},
+  };
+  const answer = {
+    id: "1",
+    status: "found",
+    reason: null,
+    needs_changes: null,
+    obstacles: [],
+    probability: 0.2,
+    threshold: 0.5,
+    row: {},
+    ways: [way],
+    frontier: [],
+  };
+  await page.route("**/v1/schema*", (route) =>
+    route.fulfill({
+      json: {
+        model: "wide",
+        title: "wide_table",
+        threshold: 0.5,
+        budget: 4,
+        label: { accepted: "yes", denied: "no" },
+        features,
+        rules: [],
+      },
+    }),
+  );
+  await page.route("**/v1/people*", (route) =>
+    route.fulfill({ json: { people: [{ row, probability: 0.2 }] } }),
+  );
+  let asked = null;
+  await page.route("**/v1/recourse*", (route) => {
+    asked = route.request().postDataJSON();
+    return route.fulfill({ json: { model: "wide", answers: [answer] } });
+  });
+  await page.reload();
+  await answered(page);
+  assert.equal(await page.locator(".brand").innerText(), "Wide table");
+  assert.equal(await page.locator(".field .name").first().innerText(), "Feature 55");
+  assert.ok(!("Feature 1" in asked.row), "what is unknown is left out");
+  assert.equal(
+    await field(page, "Feature 1").locator("input").first().getAttribute("placeholder"),
+    "unknown",
+  );
+  await page.locator("#filter").fill("feature 4");
+  assert.deepEqual(
+    await page.locator(".field:visible .name").allTextContents(),
+    names.filter((name) => name.startsWith("Feature 4")),
+  );
+  await page.locator("#filter").fill("no such thing");
+  await page.locator("#filter-none").waitFor();
+  browser.check();
+});
+
 test("everything can be done by keyboard", async () => {
   const page = await browser.open();
   await answered(page);
-  const focused = () => page.evaluate(() => document.activeElement.id || document.activeElement.getAttribute("aria-label") || document.activeElement.textContent.trim() || document.activeElement.name);
+  const focused = () =>
+    page.evaluate(
+      () =>
+        document.activeElement.id ||
+        document.activeElement.getAttribute("aria-label") ||
+        document.activeElement.textContent.trim() ||
+        document.activeElement.name,
+    );
   await page.keyboard.press("Tab");
   assert.equal(await focused(), "skip");
   await page.keyboard.press("Enter");
@@ -225,7 +369,16 @@ test("everything can be done by keyboard", async () => {
     await page.keyboard.press("Tab");
     seen.add(await focused());
   }
-  for (const wanted of ["others", "enter", "field-0", "Keep Duration as it is", "Limit what Duration may become", "budget", "print"]) assert.ok(seen.has(wanted), `${wanted} is reached`);
+  for (const wanted of [
+    "others",
+    "enter",
+    "field-0",
+    "Keep Duration as it is",
+    "Limit what Duration may become",
+    "budget",
+    "print",
+  ])
+    assert.ok(seen.has(wanted), `${wanted} is reached`);
   await page.locator('[aria-label="Keep Duration as it is"]').focus();
   await page.keyboard.press("Space");
   await page.locator(".chip", { hasText: "Duration" }).waitFor();
@@ -260,7 +413,9 @@ test("an input is answered and painted within a tenth of a second, or so on a bu
   }
   const sorted = times.sort((one, other) => one - other);
   const middle = sorted[Math.floor(sorted.length / 2)];
-  console.log(`from input to painted answer: median ${middle.toFixed(0)} ms, slowest ${sorted.at(-1).toFixed(0)} ms`);
+  console.log(
+    `from input to painted answer: median ${middle.toFixed(0)} ms, slowest ${sorted.at(-1).toFixed(0)} ms`,
+  );
   assert.ok(middle < 500, `${middle} ms`);
   browser.check();
 });

@@ -7,7 +7,10 @@ import { chromium } from "playwright-core";
 
 function needed(name) {
   const value = process.env[name];
-  if (!value) throw new Error(`${name} is not set: it names the ${name === "PAR_MODEL" ? "model that is served" : "program \`par\`"}`);
+  if (!value)
+    throw new Error(
+      `${name} is not set: it names the ${name === "PAR_MODEL" ? "model that is served" : "program `par`"}`,
+    );
   return value;
 }
 
@@ -17,9 +20,12 @@ export const model = () => needed("PAR_MODEL");
 /** German Credit as the repository has it; the model is one of it. */
 export const GERMAN_CREDIT = new URL("../../par-data/data/german_credit.csv", import.meta.url);
 
-/** Starts `par serve` on a free port. */
-export async function serve(...options) {
-  const child = spawn(binary(), ["serve", model(), "--listen", "127.0.0.1:0", ...options], { stdio: ["ignore", "pipe", "pipe"] });
+/** Starts `par serve` on a free port, with the model under its own name or under several. */
+export async function serve({ names = [], options = [] } = {}) {
+  const models = names.length === 0 ? [model()] : names.map((name) => `${name}=${model()}`);
+  const child = spawn(binary(), ["serve", ...models, "--listen", "127.0.0.1:0", ...options], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let complaints = "";
   child.stderr.on("data", (text) => {
     complaints += text;
@@ -42,12 +48,27 @@ export async function serve(...options) {
 /** A browser whose pages are watched: what they ask for elsewhere and what they complain about is kept. */
 export async function browse(address) {
   const executablePath = process.env.PAR_CHROMIUM || "/usr/bin/chromium";
-  const browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"] });
+  const browser = await chromium.launch({
+    executablePath,
+    args: ["--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"],
+  });
   const elsewhere = [];
   const complaints = [];
   /** A page of its own, without anything stored. `expected` are complaints that a test brings about. */
-  const open = async ({ path = "/", width = 1280, height = 900, theme = "light", expected = null, ...more } = {}) => {
-    const context = await browser.newContext({ viewport: { width, height }, colorScheme: theme, acceptDownloads: true, ...more });
+  const open = async ({
+    path = "/",
+    width = 1280,
+    height = 900,
+    theme = "light",
+    expected = null,
+    ...more
+  } = {}) => {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: theme,
+      acceptDownloads: true,
+      ...more,
+    });
     const page = await context.newPage();
     page.on("request", (request) => {
       const url = request.url();
@@ -56,7 +77,10 @@ export async function browse(address) {
     const complain = (text) => {
       if (!expected?.test(text)) complaints.push(text);
     };
-    page.on("console", (message) => ["error", "warning"].includes(message.type()) && complain(message.text()));
+    page.on(
+      "console",
+      (message) => ["error", "warning"].includes(message.type()) && complain(message.text()),
+    );
     page.on("pageerror", (error) => complain(String(error)));
     page.setDefaultTimeout(15_000);
     await page.goto(address + path);
@@ -100,7 +124,10 @@ export const APPLICANT = {
 };
 
 /** The field of a feature. */
-export const field = (page, name) => page.locator(".field").filter({ has: page.locator(".name", { hasText: new RegExp(`^${name.replace(/[/]/g, "\\/")}$`) }) });
+export const field = (page, name) =>
+  page
+    .locator(".field")
+    .filter({ has: page.locator(".name", { hasText: new RegExp(`^${name.replace(/[/]/g, "\\/")}$`) }) });
 
 /** Enters somebody field by field, as a person would. */
 export async function enter(page, row) {

@@ -32,7 +32,16 @@ async function answerAll(page, file) {
 
 /** The tiles of the summary, by their words. */
 const tiles = (page) =>
-  page.locator("#summary > div").evaluateAll((all) => Object.fromEntries(all.map((one) => [one.querySelector("dt").textContent, Number.parseFloat(one.querySelector("dd").firstChild.textContent.replaceAll(",", ""))])));
+  page
+    .locator("#summary > div")
+    .evaluateAll((all) =>
+      Object.fromEntries(
+        all.map((one) => [
+          one.querySelector("dt").textContent,
+          Number.parseFloat(one.querySelector("dd").firstChild.textContent.replaceAll(",", "")),
+        ]),
+      ),
+    );
 
 /** The cells of a line without quotes or commas inside, which those of German Credit are. */
 const column = (lines, name) => {
@@ -65,29 +74,59 @@ test("a table is answered, summed up, and downloaded as the command line writes 
 test("groups are compared by a category and by quarters of a number", async () => {
   const page = await browser.open({ path: "/#table" });
   await answerAll(page, fileURLToPath(GERMAN_CREDIT));
-  const rows = () => page.locator("#groups tbody tr").evaluateAll((all) => all.map((row) => [...row.children].map((cell) => (cell.querySelector(".share-words") ?? cell).textContent)));
+  const rows = () =>
+    page
+      .locator("#groups tbody tr")
+      .evaluateAll((all) =>
+        all.map((row) =>
+          [...row.children].map((cell) => (cell.querySelector(".share-words") ?? cell).textContent),
+        ),
+      );
   await page.locator("#group-by").selectOption({ label: "Housing" });
   const housing = column(table(), "Housing");
   const count = (value) => String(housing.filter((one) => one === value).length);
-  assert.deepEqual((await rows()).map((row) => row.slice(0, 2)), [["rented", count("A151")], ["owned", count("A152")], ["rent free", count("A153")]]);
-  const [people, denied] = await page.locator("#groups tbody tr").first().locator("td").nth(1).getAttribute("title").then((title) => [title.split(" of ")[1].split(" ")[0], title.split(" ")[0]].map(Number));
+  assert.deepEqual(
+    (await rows()).map((row) => row.slice(0, 2)),
+    [
+      ["rented", count("A151")],
+      ["owned", count("A152")],
+      ["rent free", count("A153")],
+    ],
+  );
+  const [people, denied] = await page
+    .locator("#groups tbody tr")
+    .first()
+    .locator("td")
+    .nth(1)
+    .getAttribute("title")
+    .then((title) => [title.split(" of ")[1].split(" ")[0], title.split(" ")[0]].map(Number));
   assert.equal(people, Number(count("A151")));
   assert.ok(denied > 0 && denied < people);
   await page.locator("#group-by").selectOption({ label: "Duration" });
   const quarters = await rows();
-  assert.deepEqual(quarters.map((row) => row[0]), ["up to 12 months", "over 12, up to 18 months", "over 18, up to 24 months", "over 24 months"]);
-  assert.equal(quarters.reduce((sum, row) => sum + Number(row[1]), 0), 1000);
+  assert.deepEqual(
+    quarters.map((row) => row[0]),
+    ["up to 12 months", "over 12, up to 18 months", "over 18, up to 24 months", "over 24 months"],
+  );
+  assert.equal(
+    quarters.reduce((sum, row) => sum + Number(row[1]), 0),
+    1000,
+  );
   browser.check();
 });
 
 test("answers are sorted, filtered, turned page by page and opened", async () => {
   const page = await browser.open({ path: "/#table" });
   await answerAll(page, fileURLToPath(GERMAN_CREDIT));
-  const firsts = () => page.locator("#answers tbody tr").evaluateAll((all) => all.map((row) => row.children[2].textContent));
+  const firsts = () =>
+    page.locator("#answers tbody tr").evaluateAll((all) => all.map((row) => row.children[2].textContent));
   assert.equal((await firsts()).length, 50);
   await page.getByRole("button", { name: "Now" }).click();
   const rising = (await firsts()).map((text) => Number.parseFloat(text));
-  assert.deepEqual(rising, [...rising].sort((one, other) => one - other));
+  assert.deepEqual(
+    rising,
+    [...rising].sort((one, other) => one - other),
+  );
   assert.equal(await page.locator("#answers th[aria-sort]").getAttribute("aria-sort"), "ascending");
   await page.locator("#show").selectOption("found");
   assert.deepEqual([...new Set(await page.locator("#answers .kind").allTextContents())], ["Denied"]);
@@ -115,7 +154,10 @@ test("what everybody keeps is in no way", async () => {
   await answerAll(page, some);
   await page.locator("#show").selectOption("found");
   const words = await page.locator("#answers td.words").allTextContents();
-  assert.ok(words.length > 5 && words.every((text) => !/Duration|Credit amount/.test(text)), words.join("\n"));
+  assert.ok(
+    words.length > 5 && words.every((text) => !/Duration|Credit amount/.test(text)),
+    words.join("\n"),
+  );
   browser.check();
 });
 
@@ -123,12 +165,18 @@ test("rows that cannot be read are listed with their reason, and the others are 
   const lines = table().slice(0, 31);
   lines[5] = lines[5].replace(/A15[123]/, "A999");
   lines[9] = "9,A11,6";
-  lines[12] = lines[12].split(",").map((cell) => `"${cell}"`).join(",");
+  lines[12] = lines[12]
+    .split(",")
+    .map((cell) => `"${cell}"`)
+    .join(",");
   const broken = join(folder, "broken.csv");
   writeFileSync(broken, lines.join("\r\n"));
   const page = await browser.open({ path: "/#table" });
   await answerAll(page, broken);
-  assert.match(await page.locator("#unread").innerText(), /2 rows could not be read[\s\S]*Row 5[\s\S]*A999[\s\S]*Row 9[\s\S]*expected 22 cells, found 3/);
+  assert.match(
+    await page.locator("#unread").innerText(),
+    /2 rows could not be read[\s\S]*Row 5[\s\S]*A999[\s\S]*Row 9[\s\S]*expected 22 cells, found 3/,
+  );
   assert.equal((await tiles(page)).people, 28);
   browser.check();
 });
@@ -150,7 +198,8 @@ test("answering can be cancelled, and what was answered stays", async () => {
   writeFileSync(long, [header, ...Array.from({ length: 8 }, () => rows).flat()].join("\n"));
   const page = await browser.open({ path: "/#table" });
   await page.route("**/v1/recourse/batch*", async (route) => {
-    if (!route.request().url().includes("first=1&") && !route.request().url().endsWith("first=1")) await new Promise((resolve) => setTimeout(resolve, 400));
+    if (!route.request().url().includes("first=1&") && !route.request().url().endsWith("first=1"))
+      await new Promise((resolve) => setTimeout(resolve, 400));
     await route.continue().catch(() => {});
   });
   await page.locator("#locks label").first().waitFor({ state: "attached" });

@@ -23,15 +23,37 @@ export function choose(name) {
   model = name;
 }
 
-function stored() {
-  try {
-    return sessionStorage.getItem(TOKEN);
-  } catch {
-    return null;
-  }
-}
+/** The token, for the tab; where a browser stores nothing, for as long as the page is open. */
+const token = {
+  kept: null,
+  get() {
+    try {
+      return sessionStorage.getItem(TOKEN) ?? this.kept;
+    } catch {
+      return this.kept;
+    }
+  },
+  set(value) {
+    this.kept = value;
+    try {
+      sessionStorage.setItem(TOKEN, value);
+    } catch {
+      // It is kept above.
+    }
+  },
+};
 
-async function send(path, { query = [], body = null, type = "application/json", accept = "application/json", signal, any = false } = {}) {
+async function send(
+  path,
+  {
+    query = [],
+    body = null,
+    type = "application/json",
+    accept = "application/json",
+    signal,
+    any = false,
+  } = {},
+) {
   const parameters = new URLSearchParams(query);
   if (model !== null && !any) parameters.set("model", model);
   const address = parameters.size > 0 ? `${path}?${parameters}` : path;
@@ -39,17 +61,23 @@ async function send(path, { query = [], body = null, type = "application/json", 
   for (;;) {
     const headers = { Accept: accept };
     if (body !== null) headers["Content-Type"] = type;
-    if (stored() !== null) headers.Authorization = `Bearer ${stored()}`;
+    if (token.get() !== null) headers.Authorization = `Bearer ${token.get()}`;
     let response;
     try {
-      response = await fetch(address, { method: body === null ? "GET" : "POST", headers, body, signal, cache: "no-store" });
+      response = await fetch(address, {
+        method: body === null ? "GET" : "POST",
+        headers,
+        body,
+        signal,
+        cache: "no-store",
+      });
     } catch (problem) {
       if (problem.name === "AbortError") throw problem;
       throw new Unreachable("the service does not answer");
     }
     if (response.ok) return response;
     if (response.status === 401) {
-      sessionStorage.setItem(TOKEN, await askForToken(again));
+      token.set(await askForToken(again));
       again = true;
       continue;
     }

@@ -27,7 +27,13 @@ async function sendParts(table, asked, accept, signal, take) {
       const number = next;
       next += 1;
       const part = table.parts[number];
-      take(number, await patiently(() => api.batch(part.text, [...query(asked), ["first", part.first]], accept, signal), signal));
+      take(
+        number,
+        await patiently(
+          () => api.batch(part.text, [...query(asked), ["first", part.first]], accept, signal),
+          signal,
+        ),
+      );
     }
   };
   await Promise.all(Array.from({ length: ABREAST }, send));
@@ -42,7 +48,9 @@ async function patiently(send, signal) {
       const wait = 1000 * (problem.retryAfter ?? 1);
       await new Promise((resolve, reject) => {
         setTimeout(resolve, wait);
-        signal.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")), { once: true });
+        signal.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")), {
+          once: true,
+        });
       });
     }
   }
@@ -55,7 +63,8 @@ export function answers(table, asked, signal, take) {
     const answered = lines.map((line) => JSON.parse(line));
     // A part that cannot be read on ends with the reason, which is that of all rows that are left.
     const last = answered.at(-1);
-    while (answered.length < table.parts[number].records) answered.push({ status: "error", reason: last?.reason ?? "not answered" });
+    while (answered.length < table.parts[number].records)
+      answered.push({ status: "error", reason: last?.reason ?? "not answered" });
     take(number, answered);
   });
 }

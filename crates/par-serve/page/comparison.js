@@ -18,8 +18,18 @@ export function groupTable(answers, feature, cell) {
       element("td", {}, grouped(group.people)),
       share(group.denied, group.people, "people"),
       share(group.found, group.denied, "denied"),
-      measure(group.changes, group.changes === null ? "–" : plain(group.changes), group.changes / most, group.found),
-      measure(group.percentile, group.percentile === null ? "–" : percent(group.percentile), group.percentile, group.found),
+      measure(
+        group.changes,
+        group.changes === null ? "–" : plain(group.changes),
+        group.changes / most,
+        group.found,
+      ),
+      measure(
+        group.percentile,
+        group.percentile === null ? "–" : percent(group.percentile),
+        group.percentile,
+        group.found,
+      ),
     );
   return element(
     "div",
@@ -33,7 +43,13 @@ export function groupTable(answers, feature, cell) {
         element(
           "thead",
           {},
-          element("tr", {}, ["Group", "People", "Denied", "Of them with a way", "Changes, mean", "Commonness, mean"].map((name) => element("th", { scope: "col" }, name))),
+          element(
+            "tr",
+            {},
+            ["Group", "People", "Denied", "Of them with a way", "Changes, mean", "Commonness, mean"].map(
+              (name) => element("th", { scope: "col" }, name),
+            ),
+          ),
         ),
         element("tbody", {}, found.map(line)),
         element("tfoot", {}, line(everybody)),
@@ -50,12 +66,23 @@ export function groupTable(answers, feature, cell) {
 
 function share(part, whole, things) {
   if (whole === 0) return element("td", {}, "–");
-  return measure(part, percent(part / whole), part / whole, null, `${grouped(part)} of ${grouped(whole)} ${things}`);
+  return measure(
+    part,
+    percent(part / whole),
+    part / whole,
+    null,
+    `${grouped(part)} of ${grouped(whole)} ${things}`,
+  );
 }
 
 function measure(value, words, length, over, title = null) {
   const bar = element("span", { class: "share", "aria-hidden": "true" });
   bar.style.width = value === null ? "0" : `${100 * Math.min(1, length)}%`;
   const note = title ?? (value === null ? null : `over ${count(over, "way")}`);
-  return element("td", { title: note }, element("span", { class: "share-words" }, words), element("span", { class: "share-track" }, bar));
+  return element(
+    "td",
+    { title: note },
+    element("span", { class: "share-words" }, words),
+    element("span", { class: "share-track" }, bar),
+  );
 }

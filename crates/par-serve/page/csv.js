@@ -74,7 +74,11 @@ export function cut(text, size) {
   let total = 0;
   const close = () => {
     if (lines.length === 0) return;
-    parts.push({ first: total - lines.length + 1, records: lines.length, text: `${header}\n${lines.join("\n")}\n` });
+    parts.push({
+      first: total - lines.length + 1,
+      records: lines.length,
+      text: `${header}\n${lines.join("\n")}\n`,
+    });
     lines = [];
   };
   for (const [start, end, count] of records(whole)) {
@@ -94,5 +98,10 @@ export function cut(text, size) {
     if (lines.length === size) close();
   }
   close();
-  return { columns: header === null ? [] : cells(header).map((name) => name.trim()), parts, uneven, records: total };
+  return {
+    columns: header === null ? [] : cells(header).map((name) => name.trim()),
+    parts,
+    uneven,
+    records: total,
+  };
 }

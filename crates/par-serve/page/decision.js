@@ -49,6 +49,10 @@ export function decision(schema, answer) {
     ),
     element("div", { class: "scale" }, bar(probability, threshold), gate),
     answer.status.startsWith("unverified") &&
-      element("p", { class: "quiet small" }, "This comes from a network that imitates the classifier; the classifier itself was not asked."),
+      element(
+        "p",
+        { class: "quiet small" },
+        "This comes from a network that imitates the classifier; the classifier itself was not asked.",
+      ),
   ].filter(Boolean);
 }

@@ -6,7 +6,13 @@ import { grouped, percent } from "./words.js";
 const PAGE = 50;
 
 const KIND_WORDS = { accepted: "Accepted", found: "Denied", none: "Denied, no way", error: "Not read" };
-const SHOWN = { all: "everybody", found: "denied, with a way", none: "denied, without a way", accepted: "accepted", error: "could not be read" };
+const SHOWN = {
+  all: "everybody",
+  found: "denied, with a way",
+  none: "denied, without a way",
+  accepted: "accepted",
+  error: "could not be read",
+};
 
 const COLUMNS = [
   { name: "Person", value: (answer) => answer.number },
@@ -28,7 +34,9 @@ export class Everybody {
       this.page = 0;
       this.draw();
     };
-    byId("show").replaceChildren(...Object.entries(SHOWN).map(([kind, words]) => element("option", { value: kind }, words)));
+    byId("show").replaceChildren(
+      ...Object.entries(SHOWN).map(([kind, words]) => element("option", { value: kind }, words)),
+    );
   }
 
   show(answers) {
@@ -50,7 +58,8 @@ export class Everybody {
     const sense = this.sort.falls ? -1 : 1;
     return shown.sort((one, other) => {
       const [left, right] = [value(one), value(other)];
-      if (left === null || right === null) return (left === null) - (right === null) || one.number - other.number;
+      if (left === null || right === null)
+        return (left === null) - (right === null) || one.number - other.number;
       return sense * (left - right) || one.number - other.number;
     });
   }
@@ -61,12 +70,26 @@ export class Everybody {
     this.page = Math.min(this.page, pages - 1);
     const rows = chosen.slice(this.page * PAGE, (this.page + 1) * PAGE);
     const body = rows.map((answer) => this.line(answer));
-    if (rows.length === 0) body.push(element("tr", {}, element("td", { colspan: COLUMNS.length, class: "quiet" }, "Nobody.")));
+    if (rows.length === 0)
+      body.push(element("tr", {}, element("td", { colspan: COLUMNS.length, class: "quiet" }, "Nobody.")));
     byId("answers").replaceChildren(
       element(
         "div",
         { class: "scroll", tabindex: "0", role: "region", "aria-label": "Answers" },
-        element("table", { class: "everybody" }, element("thead", {}, element("tr", {}, COLUMNS.map((column, place) => this.head(column, place)))), element("tbody", {}, body)),
+        element(
+          "table",
+          { class: "everybody" },
+          element(
+            "thead",
+            {},
+            element(
+              "tr",
+              {},
+              COLUMNS.map((column, place) => this.head(column, place)),
+            ),
+          ),
+          element("tbody", {}, body),
+        ),
       ),
       this.pager(chosen.length, pages),
     );
@@ -84,7 +107,12 @@ export class Everybody {
     return element(
       "th",
       { scope: "col", "aria-sort": here ? (this.sort.falls ? "descending" : "ascending") : null },
-      element("button", { type: "button", id: `sort-${place}`, class: "bare sort", onclick: turn }, column.name, element("span", { "aria-hidden": "true", class: "sense" }, here ? (this.sort.falls ? "↓" : "↑") : "")),
+      element(
+        "button",
+        { type: "button", id: `sort-${place}`, class: "bare sort", onclick: turn },
+        column.name,
+        element("span", { "aria-hidden": "true", class: "sense" }, here ? (this.sort.falls ? "↓" : "↑") : ""),
+      ),
     );
   }
 
@@ -92,17 +120,34 @@ export class Everybody {
     const readable = answer.kind !== "error";
     const open = () => this.open(answer);
     const name = readable
-      ? element("button", { type: "button", class: "bare open", "aria-label": `Open person ${answer.id}` }, answer.id)
+      ? element(
+          "button",
+          { type: "button", class: "bare open", "aria-label": `Open person ${answer.id}` },
+          answer.id,
+        )
       : answer.id;
     return element(
       "tr",
       { class: readable ? `opens ${answer.kind}` : answer.kind, onclick: readable ? open : null },
       element("th", { scope: "row" }, name),
-      element("td", {}, element("span", { class: `kind ${answer.kind}` }, sign(answer.kind === "accepted" ? "accepted" : "denied"), KIND_WORDS[answer.kind])),
+      element(
+        "td",
+        {},
+        element(
+          "span",
+          { class: `kind ${answer.kind}` },
+          sign(answer.kind === "accepted" ? "accepted" : "denied"),
+          KIND_WORDS[answer.kind],
+        ),
+      ),
       element("td", { "data-name": "now" }, answer.probability === null ? "–" : percent(answer.probability)),
       element("td", { "data-name": "changes" }, answer.changes ?? "–"),
       element("td", { class: "words" }, answer.words),
-      element("td", { "data-name": "commonness" }, answer.percentile === null ? "–" : percent(answer.percentile)),
+      element(
+        "td",
+        { "data-name": "commonness" },
+        answer.percentile === null ? "–" : percent(answer.percentile),
+      ),
     );
   }
 
@@ -117,9 +162,31 @@ export class Everybody {
     return element(
       "div",
       { class: "pager" },
-      element("button", { type: "button", id: "page-back", "aria-disabled": String(this.page === 0), onclick: () => this.page > 0 && turn(this.page - 1, "page-back") }, "Previous"),
-      element("span", { role: "status" }, number === 0 ? "nobody" : `${grouped(first)} to ${grouped(last)} of ${grouped(number)}`),
-      element("button", { type: "button", id: "page-on", "aria-disabled": String(this.page >= pages - 1), onclick: () => this.page < pages - 1 && turn(this.page + 1, "page-on") }, "Next"),
+      element(
+        "button",
+        {
+          type: "button",
+          id: "page-back",
+          "aria-disabled": String(this.page === 0),
+          onclick: () => this.page > 0 && turn(this.page - 1, "page-back"),
+        },
+        "Previous",
+      ),
+      element(
+        "span",
+        { role: "status" },
+        number === 0 ? "nobody" : `${grouped(first)} to ${grouped(last)} of ${grouped(number)}`,
+      ),
+      element(
+        "button",
+        {
+          type: "button",
+          id: "page-on",
+          "aria-disabled": String(this.page >= pages - 1),
+          onclick: () => this.page < pages - 1 && turn(this.page + 1, "page-on"),
+        },
+        "Next",
+      ),
     );
   }
 }

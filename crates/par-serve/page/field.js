@@ -10,7 +10,12 @@ const FEW = { values: 3, letters: 26 };
 /** A field, with what can be done to it. */
 export function field(person, feature, place, changed) {
   const { name } = feature;
-  const ids = { control: `field-${place}`, hint: `hint-${place}`, problem: `problem-${place}`, limit: `limit-${place}` };
+  const ids = {
+    control: `field-${place}`,
+    hint: `hint-${place}`,
+    problem: `problem-${place}`,
+    limit: `limit-${place}`,
+  };
   const entered = (text, typing) => {
     person.cells[name] = text;
     person.edited.add(name);
@@ -79,7 +84,12 @@ function numberControl(feature, ids, described, entered) {
     // A field that holds letters has no value; it is wrong, not blank.
     oninput: () => entered(control.validity.badInput ? NO_NUMBER : control.value, true),
   });
-  const root = element("div", { class: "number" }, control, feature.unit && element("span", { class: "unit" }, feature.unit));
+  const root = element(
+    "div",
+    { class: "number" },
+    control,
+    feature.unit && element("span", { class: "unit" }, feature.unit),
+  );
   const show = (text) => {
     if (control.value !== text && text !== NO_NUMBER) control.value = text;
   };
@@ -91,7 +101,12 @@ function list(feature, ids, described, entered) {
   const blank = element("option", { value: "" }, feature.missing ? "unknown" : "choose …");
   const control = element(
     "select",
-    { id: ids.control, required: !feature.missing, ...described, onchange: () => entered(control.value, false) },
+    {
+      id: ids.control,
+      required: !feature.missing,
+      ...described,
+      onchange: () => entered(control.value, false),
+    },
     blank,
     feature.values.map(option),
   );
@@ -109,12 +124,24 @@ function list(feature, ids, described, entered) {
 
 function choices(feature, ids, entered) {
   const inputs = feature.values.map((one) =>
-    element("input", { type: "radio", name: ids.control, value: one.value, onchange: () => entered(one.value, false) }),
+    element("input", {
+      type: "radio",
+      name: ids.control,
+      value: one.value,
+      onchange: () => entered(one.value, false),
+    }),
   );
   const root = element(
     "div",
-    { class: "choices", role: "radiogroup", "aria-labelledby": `${ids.control}-name`, "aria-describedby": ids.problem },
-    inputs.map((input, place) => element("label", {}, input, element("span", {}, feature.values[place].label ?? input.value))),
+    {
+      class: "choices",
+      role: "radiogroup",
+      "aria-labelledby": `${ids.control}-name`,
+      "aria-describedby": ids.problem,
+    },
+    inputs.map((input, place) =>
+      element("label", {}, input, element("span", {}, feature.values[place].label ?? input.value)),
+    ),
   );
   const show = (text) => {
     for (const input of inputs) input.checked = input.value === text;
@@ -188,7 +215,9 @@ function limitEditor(person, feature, id, changed) {
     root: element("p", { class: "hint" }),
     show() {
       const limit = person.limits.get(name);
-      note.root.textContent = limit ? `May become ${limitWords(feature, limit)}, or stay as it is.` : "No limit.";
+      note.root.textContent = limit
+        ? `May become ${limitWords(feature, limit)}, or stay as it is.`
+        : "No limit.";
     },
   };
   const inner = feature.values ? amongEditor(person, feature, set) : betweenEditor(person, feature, set);
@@ -214,7 +243,13 @@ function betweenEditor(person, feature, set) {
     if (!empty) set(low === null && high === null ? null : { between: [low, high] }, true);
   };
   const input = (label, placeholder) =>
-    element("input", { type: "number", step: "any", "aria-label": `${feature.name}, ${label}`, placeholder, oninput: change });
+    element("input", {
+      type: "number",
+      step: "any",
+      "aria-label": `${feature.name}, ${label}`,
+      placeholder,
+      oninput: change,
+    });
   const from = input("at least", plain(feature.low));
   const to = input("at most", plain(feature.high));
   const root = element(
@@ -241,8 +276,11 @@ function amongEditor(person, feature, set) {
     if (among.length === 0) event.target.checked = true;
     else set(among.length === boxes.length ? null : { among }, false);
   };
-  const boxes = feature.values.map((one) => element("input", { type: "checkbox", value: one.value, checked: true, onchange: change }));
-  const label = (box, place) => element("label", {}, box, element("span", {}, feature.values[place].label ?? box.value));
+  const boxes = feature.values.map((one) =>
+    element("input", { type: "checkbox", value: one.value, checked: true, onchange: change }),
+  );
+  const label = (box, place) =>
+    element("label", {}, box, element("span", {}, feature.values[place].label ?? box.value));
   const root = element("div", { class: "checks" }, boxes.map(label));
   const show = (limit) => {
     for (const box of boxes) box.checked = !limit || limit.among.includes(box.value);

@@ -19,14 +19,17 @@ export function groups(answers, feature, cell) {
     if (!found.has(group)) found.set(group, []);
     found.get(group).push(answer);
   }
-  return [...found].filter(([, people]) => people.length > 0).map(([group, people]) => ({ name: group, ...measures(people) }));
+  return [...found]
+    .filter(([, people]) => people.length > 0)
+    .map(([group, people]) => ({ name: group, ...measures(people) }));
 }
 
 /** What is compared. Means are over those who have a way; absent where nobody does. */
 export function measures(people) {
   const denied = people.filter(isDenied);
   const found = denied.filter((answer) => answer.kind === "found");
-  const mean = (value) => (found.length === 0 ? null : found.reduce((sum, answer) => sum + value(answer), 0) / found.length);
+  const mean = (value) =>
+    found.length === 0 ? null : found.reduce((sum, answer) => sum + value(answer), 0) / found.length;
   return {
     people: people.length,
     denied: denied.length,
@@ -38,18 +41,27 @@ export function measures(people) {
 
 function categories(feature) {
   const labels = new Map(feature.values.map((one) => [one.value, one.label ?? one.value]));
-  return { order: [...labels.values()], of: (cell) => (cell === "" ? "unknown" : (labels.get(cell) ?? cell)) };
+  return {
+    order: [...labels.values()],
+    of: (cell) => (cell === "" ? "unknown" : (labels.get(cell) ?? cell)),
+  };
 }
 
 function quarters(feature, cells) {
-  const numbers = cells.filter((cell) => cell !== "").map(Number).filter(Number.isFinite).sort((one, other) => one - other);
+  const numbers = cells
+    .filter((cell) => cell !== "")
+    .map(Number)
+    .filter(Number.isFinite)
+    .sort((one, other) => one - other);
   const at = (share) => numbers[Math.ceil(share * numbers.length) - 1];
   const ends = numbers.length === 0 ? [] : [...new Set([at(0.25), at(0.5), at(0.75), at(1)])];
   const unit = feature.unit ? ` ${feature.unit}` : "";
   const words = (end, place) => {
     if (ends.length === 1) return `${plain(end)}${unit}`;
     if (place === 0) return `up to ${plain(end)}${unit}`;
-    return place === ends.length - 1 ? `over ${plain(ends[place - 1])}${unit}` : `over ${plain(ends[place - 1])}, up to ${plain(end)}${unit}`;
+    return place === ends.length - 1
+      ? `over ${plain(ends[place - 1])}${unit}`
+      : `over ${plain(ends[place - 1])}, up to ${plain(end)}${unit}`;
   };
   const order = ends.map(words);
   const of = (cell) => {

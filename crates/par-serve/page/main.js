@@ -41,7 +41,9 @@ function openPerson(row, asked) {
 
 function offerModels(names, chosen) {
   byId("models").hidden = names.length < 2;
-  byId("model").replaceChildren(...names.map((name) => element("option", { value: name, selected: name === chosen }, name)));
+  byId("model").replaceChildren(
+    ...names.map((name) => element("option", { value: name, selected: name === chosen }, name)),
+  );
   byId("model").onchange = () => begin(byId("model").value);
 }
 

@@ -14,7 +14,13 @@ const UNREAD_SHOWN = 100;
 /** Results are shown anew at most so often while they come in. */
 const SHOW_MS = 400;
 
-const KINDS = { accepted: "accepted", unverified_accepted: "accepted", found: "found", unverified: "found", not_found: "none" };
+const KINDS = {
+  accepted: "accepted",
+  unverified_accepted: "accepted",
+  found: "found",
+  unverified: "found",
+  not_found: "none",
+};
 
 export class ManyPeople {
   /** `open` shows somebody in the first view. */
@@ -23,7 +29,9 @@ export class ManyPeople {
     this.table = null;
     this.running = null;
     this.answers = [];
-    this.everybody = new Everybody(schema, (answer) => open(this.row(answer), { locks: this.asked.locks, budget: this.asked.budget }));
+    this.everybody = new Everybody(schema, (answer) =>
+      open(this.row(answer), { locks: this.asked.locks, budget: this.asked.budget }),
+    );
     this.fillOptions();
     byId("file").value = "";
     byId("file").onchange = () => this.choose(byId("file").files[0]);
@@ -45,14 +53,22 @@ export class ManyPeople {
       element("option", { value: "" }, "automatic"),
       ...numbers.map((number) => element("option", { value: number }, number)),
     );
-    const box = (feature) => element("label", {}, element("input", { type: "checkbox", value: feature.name }), element("span", {}, feature.name));
+    const box = (feature) =>
+      element(
+        "label",
+        {},
+        element("input", { type: "checkbox", value: feature.name }),
+        element("span", {}, feature.name),
+      );
     byId("locks").replaceChildren(...changeable.map(box));
     byId("locks").onchange = () => {
       const locks = this.locks().length;
       byId("locks-count").textContent = locks === 0 ? "" : ` (${locks})`;
     };
     byId("locks-count").textContent = "";
-    byId("group-by").replaceChildren(...this.schema.features.map((feature, place) => element("option", { value: place }, feature.name)));
+    byId("group-by").replaceChildren(
+      ...this.schema.features.map((feature, place) => element("option", { value: place }, feature.name)),
+    );
   }
 
   locks() {
@@ -89,9 +105,14 @@ export class ManyPeople {
       about(`${file.name} cannot be read.`);
       return;
     }
-    const absent = this.schema.features.filter((feature) => !feature.missing && !table.columns.includes(feature.name));
+    const absent = this.schema.features.filter(
+      (feature) => !feature.missing && !table.columns.includes(feature.name),
+    );
     if (table.records === 0) about(`${file.name} has no rows.`);
-    else if (absent.length > 0) about(`${file.name} has no column ${listed(absent.map((feature) => `“${feature.name}”`))}. Columns are separated by commas and named in the first line.`);
+    else if (absent.length > 0)
+      about(
+        `${file.name} has no column ${listed(absent.map((feature) => `“${feature.name}”`))}. Columns are separated by commas and named in the first line.`,
+      );
     else {
       about(`${file.name}: ${table.records === 1 ? "1 person" : `${grouped(table.records)} people`}.`);
       this.table = table;
@@ -121,7 +142,9 @@ export class ManyPeople {
     const parts = Array.from(this.table.parts, () => []);
     let done = this.table.uneven.length;
     let shown = performance.now();
-    const uneven = this.table.uneven.map(({ number, words }) => this.kept({ status: "error", reason: words }, number));
+    const uneven = this.table.uneven.map(({ number, words }) =>
+      this.kept({ status: "error", reason: words }, number),
+    );
     const gather = () => {
       this.answers = [...parts.flat(), ...uneven].sort((one, other) => one.number - other.number);
       this.show();
@@ -149,7 +172,8 @@ export class ManyPeople {
     gather();
     this.running = null;
     this.progress(null);
-    byId("file-about").textContent = `${this.name}: ${done === this.table.records ? `all ${grouped(done)} answered` : `${grouped(done)} of ${grouped(this.table.records)} answered`}.`;
+    byId("file-about").textContent =
+      `${this.name}: ${done === this.table.records ? `all ${grouped(done)} answered` : `${grouped(done)} of ${grouped(this.table.records)} answered`}.`;
   }
 
   /** What is kept of an answer: a table may have a hundred thousand. Equal texts are kept once. */
@@ -167,13 +191,19 @@ export class ManyPeople {
       probability: answer.probability ?? null,
       percentile: way?.percentile ?? null,
       changes: way?.changes.length ?? null,
-      words: once(way ? way.changes.map((change) => change.sentence).join("; ") : (answer.remedy ?? answer.reason_words ?? answer.reason ?? "")),
+      words: once(
+        way
+          ? way.changes.map((change) => change.sentence).join("; ")
+          : (answer.remedy ?? answer.reason_words ?? answer.reason ?? ""),
+      ),
       cells: this.schema.features.map((feature) => once(answer.row?.[feature.name] ?? "")),
     };
   }
 
   row(answer) {
-    return Object.fromEntries(this.schema.features.map((feature, place) => [feature.name, answer.cells[place]]));
+    return Object.fromEntries(
+      this.schema.features.map((feature, place) => [feature.name, answer.cells[place]]),
+    );
   }
 
   progress(done, total) {
@@ -193,7 +223,12 @@ export class ManyPeople {
     const found = denied.filter((answer) => answer.kind === "found");
     const middle = median(found.map((answer) => answer.changes));
     const tile = (number, words, share = null) =>
-      element("div", {}, element("dt", {}, words), element("dd", {}, number, share !== null && element("small", {}, ` ${share}`)));
+      element(
+        "div",
+        {},
+        element("dt", {}, words),
+        element("dd", {}, number, share !== null && element("small", {}, ` ${share}`)),
+      );
     const of = (part, whole) => (whole === 0 ? null : percent(part / whole));
     byId("summary").replaceChildren(
       tile(grouped(read.length), read.length === 1 ? "person" : "people"),
@@ -215,14 +250,32 @@ export class ManyPeople {
     const more = unread.length - UNREAD_SHOWN;
     section.replaceChildren(
       element("h2", { id: "unread-title" }, `${count(unread.length, "row")} could not be read`),
-      element("ul", { class: "unread" }, unread.slice(0, UNREAD_SHOWN).map((answer) => element("li", {}, element("b", {}, `Row ${grouped(answer.number)}`), ` ${answer.words}`))),
-      ...(more > 0 ? [element("p", { class: "quiet" }, `And ${grouped(more)} more; choose “could not be read” below to see them.`)] : []),
+      element(
+        "ul",
+        { class: "unread" },
+        unread
+          .slice(0, UNREAD_SHOWN)
+          .map((answer) =>
+            element("li", {}, element("b", {}, `Row ${grouped(answer.number)}`), ` ${answer.words}`),
+          ),
+      ),
+      ...(more > 0
+        ? [
+            element(
+              "p",
+              { class: "quiet" },
+              `And ${grouped(more)} more; choose “could not be read” below to see them.`,
+            ),
+          ]
+        : []),
     );
   }
 
   showGroups() {
     const place = Number(byId("group-by").value);
-    byId("groups").replaceChildren(groupTable(this.answers, this.schema.features[place], (answer) => answer.cells[place]));
+    byId("groups").replaceChildren(
+      groupTable(this.answers, this.schema.features[place], (answer) => answer.cells[place]),
+    );
   }
 
   /** Asks again for the tidy table, so that the file is what `par recourse` would have written. */

@@ -26,13 +26,12 @@ export function showNotice(problem, retry) {
   } else if (problem instanceof Refused && problem.status === 504) {
     words = "This takes the service too long.";
   }
-  const again = () => {
-    clearNotice();
-    retry();
-  };
-  const button = element("button", { type: "button", onclick: again }, "Try again");
+  const said = words.charAt(0).toUpperCase() + words.slice(1);
+  const button = element("button", { type: "button", onclick: () => retry() }, "Try again");
   const box = byId("notice");
-  box.replaceChildren(element("p", {}, words.charAt(0).toUpperCase() + words.slice(1)), button);
+  // The same words are not said again: they are read out loud.
+  if (box.hidden || box.firstChild?.textContent !== said) box.replaceChildren(element("p", {}, said), button);
+  else box.lastChild.replaceWith(button);
   box.hidden = false;
-  if (wait !== null) timer = setTimeout(again, 1000 * wait);
+  if (wait !== null) timer = setTimeout(retry, 1000 * wait);
 }

@@ -76,7 +76,12 @@ export class OnePerson {
         "label",
         {},
         element("input", { type: "radio", name: "made-up", value: place, onchange: () => this.take(row) }),
-        element("span", {}, element("b", {}, `Person ${place + 1}`), element("span", { class: "quiet" }, percent(probability, this.schema.threshold))),
+        element(
+          "span",
+          {},
+          element("b", {}, `Person ${place + 1}`),
+          element("span", { class: "quiet" }, percent(probability, this.schema.threshold)),
+        ),
       );
     byId("people").replaceChildren(legend, ...people.map(option));
     const first = byId("people").querySelector("input");
@@ -171,7 +176,9 @@ export class OnePerson {
         this.show(refined, null);
         return;
       }
-      const exact = api.recourse({ ...request, method: "exact", plot: true }, signal).catch((problem) => ({ problem }));
+      const exact = api
+        .recourse({ ...request, method: "exact", plot: true }, signal)
+        .catch((problem) => ({ problem }));
       const early = await Promise.race([exact, new Promise((resolve) => setTimeout(resolve, EXACT_MS))]);
       if (!current()) return;
       if (early === undefined) this.show(refined, null);
@@ -186,7 +193,9 @@ export class OnePerson {
 
   failed(problem) {
     if (problem.name === "AbortError") return;
-    const told = (problem.problems ?? []).map((one) => [problemFeature(one.path), one]).filter(([name]) => this.form.fields.has(name));
+    const told = (problem.problems ?? [])
+      .map((one) => [problemFeature(one.path), one])
+      .filter(([name]) => this.form.fields.has(name));
     if (problem.status === 422 && told.length > 0) {
       this.complain(told.map(([name, one]) => [name, `Expected ${one.expected}; found ${one.found}.`]));
     } else {
@@ -214,22 +223,36 @@ export class OnePerson {
     byId("letter").hidden = false;
     const lock = (name) => this.lock(name);
     byId("ways").replaceChildren(
-      ...(isAccepted(answer) ? [] : [answer.ways.length > 0 ? wayCards(answer, lock) : noWay(this.schema, this.person, answer, (...what) => this.lift(...what))]),
+      ...(isAccepted(answer)
+        ? []
+        : [
+            answer.ways.length > 0
+              ? wayCards(answer, lock)
+              : noWay(this.schema, this.person, answer, (...what) => this.lift(...what)),
+          ]),
     );
     if (exact && !failed) showFrontier(this.schema, exact, lock);
     else showFrontier(this.schema, refined, lock, failed ? "ended" : "runs");
     this.form.arrange(new Set(answer.ways.flatMap((way) => way.changes.map((change) => change.feature))));
     this.pocketWords(answer);
     const verdict = `${isAccepted(answer) ? "Accepted" : "Denied"}, ${percent(answer.probability, answer.threshold)}.`;
-    this.say(isAccepted(answer) ? verdict : `${verdict} ${answer.ways.length > 0 ? `${count(answer.ways.length, "way")} forward.` : "No way within these limits."}`);
-    if (this.focusLater && (document.activeElement === document.body || document.activeElement === null)) byId("ways-title").focus();
+    this.say(
+      isAccepted(answer)
+        ? verdict
+        : `${verdict} ${answer.ways.length > 0 ? `${count(answer.ways.length, "way")} forward.` : "No way within these limits."}`,
+    );
+    if (this.focusLater && (document.activeElement === document.body || document.activeElement === null))
+      byId("ways-title").focus();
     this.focusLater = false;
     performance.measure("answer", { start: this.started });
   }
 
   /** Lifts what stands in the way. */
   lift(obstacles, changes = this.person.budget) {
-    this.release(obstacles.map((one) => one.feature), changes);
+    this.release(
+      obstacles.map((one) => one.feature),
+      changes,
+    );
   }
 
   /** Somebody is being entered: what is still to be filled in. */
@@ -237,7 +260,11 @@ export class OnePerson {
     const go = () => this.form.focus(blanks[0].name);
     byId("decision").replaceChildren(
       element("h2", { id: "decision-title", class: "verdict waiting" }, "A new person"),
-      element("p", { class: "sure" }, `${count(blanks.length, "detail")} to fill in. The answer follows by itself.`),
+      element(
+        "p",
+        { class: "sure" },
+        `${count(blanks.length, "detail")} to fill in. The answer follows by itself.`,
+      ),
       element("p", {}, element("button", { type: "button", onclick: go }, `Go on with ${blanks[0].name}`)),
     );
     byId("ways-section").hidden = true;
@@ -255,8 +282,17 @@ export class OnePerson {
     byId("pocket").replaceChildren(
       answer === null
         ? "Not all filled in yet"
-        : element("span", {}, element("b", {}, isAccepted(answer) ? "Accepted" : "Denied"), ` · ${percent(answer.probability, answer.threshold)}`),
-      element("span", {}, answer?.ways.length > 0 ? `see ${count(answer.ways.length, "way")}` : "see the answer"),
+        : element(
+            "span",
+            {},
+            element("b", {}, isAccepted(answer) ? "Accepted" : "Denied"),
+            ` · ${percent(answer.probability, answer.threshold)}`,
+          ),
+      element(
+        "span",
+        {},
+        answer?.ways.length > 0 ? `see ${count(answer.ways.length, "way")}` : "see the answer",
+      ),
     );
   }
 

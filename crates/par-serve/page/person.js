@@ -29,12 +29,19 @@ export class Person {
 
   /** The features that have to be known and are not. */
   blanks() {
-    return this.schema.features.filter((feature) => !feature.missing && this.cells[feature.name].trim() === "");
+    return this.schema.features.filter(
+      (feature) => !feature.missing && this.cells[feature.name].trim() === "",
+    );
   }
 
   /** The features that hold something other than the number they should. */
   wrong() {
-    return this.schema.features.filter((feature) => !feature.values && this.cells[feature.name] !== "" && !Number.isFinite(Number(this.cells[feature.name])));
+    return this.schema.features.filter(
+      (feature) =>
+        !feature.values &&
+        this.cells[feature.name] !== "" &&
+        !Number.isFinite(Number(this.cells[feature.name])),
+    );
   }
 
   /** The row as the service reads it: numbers for numbers, texts for categories, nothing for what is unknown. */
@@ -64,7 +71,10 @@ export function isUnusual(feature, text) {
 
 /** The feature that a JSON pointer of a problem is about: `/row/A~1B`, `/rows/0/A~1B`, `/limit/A~1B`. */
 export function problemFeature(path) {
-  const steps = path.split("/").slice(1).map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  const steps = path
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
   if (steps[0] === "rows") return steps[2] ?? null;
   return steps[0] === "row" || steps[0] === "limit" ? (steps[1] ?? null) : null;
 }

@@ -9,7 +9,8 @@ export function askForToken(wrong) {
   waiting ??= new Promise((resolve) => {
     const dialog = byId("token-dialog");
     const field = byId("token");
-    if (wrong) byId("token-words").textContent = "That was not it. Whoever runs this service can tell you the token.";
+    if (wrong)
+      byId("token-words").textContent = "That was not it. Whoever runs this service can tell you the token.";
     field.value = "";
     const stay = (event) => event.preventDefault();
     dialog.addEventListener("cancel", stay);

@@ -30,7 +30,9 @@ export function plain(number) {
 export function commonness(percentile) {
   if (percentile >= 1) return "More common than all accepted people";
   const whole = Math.floor(100 * percentile);
-  return whole < 1 ? "Rarer than nearly all accepted people" : `More common than ${whole} % of accepted people`;
+  return whole < 1
+    ? "Rarer than nearly all accepted people"
+    : `More common than ${whole} % of accepted people`;
 }
 
 /** How far a probability is from the threshold, on its side of it. */
