@@ -2,7 +2,7 @@
 
 import { element, sign } from "./element.js";
 import { isUnusual, NO_NUMBER } from "./person.js";
-import { limitWords, plain } from "./words.js";
+import { plain } from "./words.js";
 
 /** So few short categories stand side by side, others in a list to choose from. */
 const FEW = { values: 3, letters: 26 };
@@ -214,10 +214,7 @@ function limitEditor(person, feature, id, changed) {
   const note = {
     root: element("p", { class: "hint" }),
     show() {
-      const limit = person.limits.get(name);
-      note.root.textContent = limit
-        ? `May become ${limitWords(feature, limit)}, or stay as it is.`
-        : "No limit.";
+      note.root.textContent = person.limits.has(name) ? "Or it stays as it is." : "No limit.";
     },
   };
   const inner = feature.values ? amongEditor(person, feature, set) : betweenEditor(person, feature, set);

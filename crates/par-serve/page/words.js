@@ -54,9 +54,13 @@ export function cellWords(feature, cell) {
   return feature.unit ? `${text} ${feature.unit}` : text;
 }
 
-/** What a limit allows. */
+/** What a limit allows; where that is most of the categories, what it does not. */
 export function limitWords(feature, limit) {
-  if (limit.among) return limit.among.map((value) => cellWords(feature, value)).join(" or ");
+  if (limit.among) {
+    const named = (values) => values.map((value) => cellWords(feature, value)).join(" or ");
+    const others = feature.values.map((one) => one.value).filter((value) => !limit.among.includes(value));
+    return others.length < limit.among.length ? `anything but ${named(others)}` : named(limit.among);
+  }
   const [low, high] = limit.between;
   const unit = feature.unit ? ` ${feature.unit}` : "";
   if (low === null) return `at most ${high}${unit}`;
