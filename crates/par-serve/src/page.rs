@@ -95,7 +95,9 @@ mod tests {
     #[test]
     fn the_page_needs_nothing_from_elsewhere_and_no_policy_stops_it() {
         for (name, _, text) in FILES {
-            for needed in ["https:", "//cdn", "@import", "url(", "style=\"", "onclick=\"", "innerHTML", "eval("] {
+            for needed in
+                ["https:", "//cdn", "@import", "url(", "style=\"", "onclick=\"", "innerHTML", "eval("]
+            {
                 assert!(!text.contains(needed), "{name}: {needed}");
             }
         }
