@@ -231,6 +231,7 @@ test("a service with a token asks for it once", async () => {
     await page.locator("#token").fill("open-sesame-open-sesame");
     await page.keyboard.press("Enter");
     await answered(page);
+    assert.ok(await page.locator("#card-link").isHidden(), "a link could not bring the token");
     visitor.check();
   } finally {
     await visitor.close();

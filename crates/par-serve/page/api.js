@@ -43,6 +43,9 @@ const token = {
   },
 };
 
+/** Whether the service asked for a token: its addresses are then no links, which could not bring it. */
+export const isGuarded = () => token.get() !== null;
+
 async function send(
   path,
   {

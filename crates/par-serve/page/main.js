@@ -24,6 +24,7 @@ async function begin(name = null) {
   clearNotice();
   schema.title = titled(schema.title ?? schema.model);
   byId("model-title").textContent = schema.title;
+  byId("card-link").hidden = api.isGuarded();
   byId("card-link").href = name === null ? "v1/model" : `v1/model?model=${encodeURIComponent(name)}`;
   one?.stop();
   many?.stop();
