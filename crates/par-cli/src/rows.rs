@@ -86,7 +86,7 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn open(path: &Path, header: bool, conditions: &[Condition]) -> Result<Self> {
-        let table = Table::open(path, &TableOptions { header }).map_err(|error| match error {
+        let table = Table::open(path, &TableOptions { header, ..TableOptions::default() }).map_err(|error| match error {
             Error::RepeatedColumn { origin, name } if header => anyhow!(
                 "{origin}: two columns are called `{name}`\n\
                  hint: rename or drop one; if the first line is a row already, \
@@ -116,7 +116,7 @@ impl Rows {
 
     /// The same rows again, from the first one on.
     pub(crate) fn again(&self) -> Result<Self, Error> {
-        let table = Table::open(&self.path, &TableOptions { header: self.header })?;
+        let table = Table::open(&self.path, &TableOptions { header: self.header, ..TableOptions::default() })?;
         Ok(Self {
             path: self.path.clone(),
             origin: self.origin.clone(),
