@@ -14,7 +14,7 @@ use crate::Service;
 use crate::answers::PIECE;
 use crate::models::Model;
 use crate::parameters::Parameters;
-use crate::question::{Asked, Question, Reader, Row};
+use crate::question::{Asked, Question, Reader, Row, brief, shortened};
 use crate::refusal::Refusal;
 use crate::routes::{Name, answered, json_bytes, noted};
 
@@ -210,7 +210,7 @@ impl Tensors {
             let Some(position) =
                 input.get("name").and_then(Value::as_str).and_then(|name| model.feature(name))
             else {
-                let found = input.get("name").map_or("nothing".to_string(), Value::to_string);
+                let found = input.get("name").map_or("nothing".to_string(), brief);
                 reader.problem(format!("{path}/name"), found, "the name of a feature");
                 continue;
             };
@@ -252,7 +252,7 @@ fn tensor<'v>(
     let datatype = input.get("datatype").and_then(Value::as_str).unwrap_or_default();
     if !(if is_numeric { NUMBERS.contains(&datatype) } else { datatype == "BYTES" }) {
         let expected = if is_numeric { "FP64, or another type of numbers" } else { "BYTES" };
-        reader.problem(format!("{path}/datatype"), format!("`{datatype}`"), expected);
+        reader.problem(format!("{path}/datatype"), format!("`{}`", shortened(datatype)), expected);
         return None;
     }
     let Some(data) = input.get("data").and_then(Value::as_array) else {
@@ -265,7 +265,7 @@ fn tensor<'v>(
         .map(|shape| shape.iter().filter_map(Value::as_u64).collect());
     let rows = data.len() as u64;
     if !shape.is_some_and(|shape| shape == [rows] || shape == [rows, 1]) {
-        let found = input.get("shape").map_or("nothing".to_string(), Value::to_string);
+        let found = input.get("shape").map_or("nothing".to_string(), |shape| shortened(&shape.to_string()));
         reader.problem(format!("{path}/shape"), found, format!("[{rows}] or [{rows}, 1]"));
     }
     Some(data)

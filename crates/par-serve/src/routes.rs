@@ -94,8 +94,13 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
     let is_ending = service.ending.load(Ordering::Relaxed) && method == Method::POST;
     let mut response =
         if is_ending { Refusal::ShuttingDown.into_response() } else { next.run(request).await };
-    if response.status() == StatusCode::METHOD_NOT_ALLOWED {
-        response = Refusal::WrongMethod.into_response();
+    // What is refused before anybody here is asked: a method, or an address that is no text.
+    if response.extensions().get::<Refusal>().is_none() {
+        match response.status() {
+            StatusCode::METHOD_NOT_ALLOWED => response = Refusal::WrongMethod.into_response(),
+            StatusCode::BAD_REQUEST => response = Refusal::Unknown("such address".into()).into_response(),
+            _ => {}
+        }
     }
     let mut code = "";
     if let Some(refusal) = response.extensions_mut().remove::<Refusal>() {
