@@ -453,8 +453,9 @@ impl Solver<'_> {
             probability,
             log_likelihood,
             percentile: bundle.pool.percentile(log_likelihood),
-            similarity,
-            distance,
+            // However far away a number is, how far it moves is one too.
+            similarity: f64::min(similarity, f64::MAX),
+            distance: f64::min(distance, f64::MAX),
             method,
             representative: person.representative,
             gap,

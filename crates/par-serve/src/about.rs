@@ -5,18 +5,19 @@ use std::sync::Arc;
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use par_data::schema::Monotone;
-use par_data::{Code, Domain};
+use par_data::{Code, Domain, Feature};
 use par_recourse::Solver;
 use serde_json::{Map, Value, json};
 
 use crate::Service;
+use crate::json_schema;
 use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::refusal::Refusal;
 use crate::routes::json_bytes;
 
 /// People that can be made up at once.
-const MAX_PEOPLE: u64 = 100;
+pub(crate) const MAX_PEOPLE: u64 = 100;
 /// Rows that are drawn for each of them, at most: not all that are drawn are denied.
 const DRAWS: u64 = 20;
 
@@ -27,10 +28,10 @@ pub(crate) async fn schema(
 ) -> Result<Response, Refusal> {
     let parameters = Parameters::read(query.as_deref(), &["model"])?;
     let model = service.model(parameters.text("model"))?;
-    Ok(json_bytes(described(&model).to_string()))
+    Ok(json_bytes(described(&model, service.settings.max_rows).to_string()))
 }
 
-fn described(model: &Model) -> Value {
+fn described(model: &Model, max_rows: usize) -> Value {
     let bundle = model.bundle();
     let schema = bundle.schema();
     let [accepted, denied] = &bundle.card().classes;
@@ -47,6 +48,8 @@ fn described(model: &Model) -> Value {
         "label": {"accepted": accepted, "denied": denied},
         "features": features.collect::<Vec<_>>(),
         "rules": rules.collect::<Vec<_>>(),
+        "row": json_schema::row_alone(model),
+        "request": json_schema::question_alone(model, max_rows),
     })
 }
 
@@ -142,15 +145,21 @@ fn draw(model: &Model, count: u64, seed: u64) -> Vec<Value> {
     rows.rows().filter_map(person).take(count as usize).collect()
 }
 
+/// The row of somebody who does not exist, denied if anybody is.
+pub(crate) fn somebody(model: &Model) -> Value {
+    let bundle = model.bundle();
+    if let Some(person) = draw(model, 1, 1).first() {
+        return person["row"].clone();
+    }
+    let cell = |(position, feature): (usize, &Feature)| (feature.name.clone(), typical(model, position, 0));
+    Value::Object(bundle.schema().features().iter().enumerate().map(cell).collect())
+}
+
 /// What a code stands for.
 fn typical(model: &Model, position: usize, code: Code) -> Value {
-    let number = |number: f64| match number.fract() == 0.0 && number.abs() < 1e15 {
-        true => (number as i64).into(),
-        false => number.into(),
-    };
     match &model.bundle().discretizer().domains()[position] {
         Domain::Categories { values, .. } => values[usize::from(code)].as_str().into(),
-        Domain::Values { values, .. } => number(values[usize::from(code)]),
-        Domain::Bins { medians, .. } => number(medians[usize::from(code)]),
+        Domain::Values { values, .. } => json_schema::number(values[usize::from(code)]),
+        Domain::Bins { medians, .. } => json_schema::number(medians[usize::from(code)]),
     }
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::Ordering;
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::http::header::ALLOW;
+use axum::response::{IntoResponse as _, Response};
 use par_recourse::Solver;
 use serde_json::{Map, Value, json};
 
@@ -14,13 +15,13 @@ use crate::Service;
 use crate::answers::PIECE;
 use crate::models::Model;
 use crate::parameters::Parameters;
-use crate::question::{Asked, Question, Reader, Row, brief, shortened};
+use crate::question::{Asked, Question, Reader, Row, brief, shortened, whole};
 use crate::refusal::Refusal;
 use crate::routes::{Name, answered, json_bytes, noted};
 
 /// Types of tensors that hold numbers.
-const NUMBERS: [&str; 10] =
-    ["FP64", "FP32", "FP16", "INT64", "INT32", "INT16", "INT8", "UINT32", "UINT16", "UINT8"];
+pub(crate) const NUMBERS: [&str; 11] =
+    ["FP64", "FP32", "FP16", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16", "UINT8"];
 
 /// `GET /v1/models`
 pub(crate) async fn models(State(service): State<Arc<Service>>) -> Response {
@@ -32,8 +33,30 @@ pub(crate) async fn model(
     State(service): State<Arc<Service>>,
     Path(name): Name,
 ) -> Result<Response, Refusal> {
+    if asked_of(&name).is_some() {
+        return Ok(wrong_method("POST"));
+    }
     let model = service.model(Some(&name))?;
     Ok(json_bytes(json!({"name": model.name(), "ready": true}).to_string()))
+}
+
+/// The model and whether it is to explain, in the last part of an address that is asked.
+fn asked_of(called: &str) -> Option<(&str, bool)> {
+    match called.rsplit_once(':') {
+        Some((name, "explain")) => Some((name, true)),
+        Some((name, "predict")) => Some((name, false)),
+        _ => None,
+    }
+}
+
+/// Any other method of the two addresses.
+pub(crate) async fn other(Path(called): Name) -> Response {
+    wrong_method(if asked_of(&called).is_some() { "POST" } else { "GET,HEAD" })
+}
+
+/// The refusal that axum makes where an address has one method, for addresses that share a route.
+fn wrong_method(allowed: &'static str) -> Response {
+    ([(ALLOW, allowed)], Refusal::WrongMethod).into_response()
 }
 
 /// `POST /v1/models/{name}:explain` and `:predict`
@@ -44,13 +67,9 @@ pub(crate) async fn ask(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
+    let Some((name, explains)) = asked_of(&called) else { return Ok(wrong_method("GET,HEAD")) };
     Parameters::read(query.as_deref(), &[])?;
-    let explains = match called.rsplit_once(':') {
-        Some((_, "explain")) => true,
-        Some((_, "predict")) => false,
-        _ => return Err(Refusal::Unknown("such address: expected `NAME:explain` or `NAME:predict`".into())),
-    };
-    let model = service.model(called.rsplit_once(':').map(|(name, _)| name))?;
+    let model = service.model(Some(name))?;
     let json = service.json(&headers, body).await?;
     let question = Question::read_instances(&model, &json.value, service.settings.max_rows)?;
     if explains {
@@ -214,6 +233,9 @@ impl Tensors {
                 reader.problem(format!("{path}/name"), found, "the name of a feature");
                 continue;
             };
+            if inputs[position].is_some() {
+                reader.problem(format!("{path}/name"), "the same again", "one tensor for every feature");
+            }
             inputs[position] = tensor(&mut reader, &path, model, position, input);
         }
         let rows = inputs.iter().flatten().map(|data| data.len()).max().unwrap_or(0);
@@ -236,6 +258,9 @@ impl Tensors {
             }
         }
         let id = body.get("id").and_then(Value::as_str).map(str::to_string);
+        if let (Some(found), None) = (body.get("id"), &id) {
+            reader.wrong("/id".to_string(), found, "a text");
+        }
         reader.finish(Self { id, rows: read, asked })
     }
 }
@@ -259,11 +284,9 @@ fn tensor<'v>(
         reader.problem(format!("{path}/data"), "no list", "a list of values");
         return None;
     };
-    let shape: Option<Vec<u64>> = input
-        .get("shape")
-        .and_then(Value::as_array)
-        .map(|shape| shape.iter().filter_map(Value::as_u64).collect());
-    let rows = data.len() as u64;
+    let shape = input.get("shape").and_then(Value::as_array);
+    let shape: Option<Vec<usize>> = shape.and_then(|shape| shape.iter().map(whole).collect());
+    let rows = data.len();
     if !shape.is_some_and(|shape| shape == [rows] || shape == [rows, 1]) {
         let found = input.get("shape").map_or("nothing".to_string(), |shape| shortened(&shape.to_string()));
         reader.problem(format!("{path}/shape"), found, format!("[{rows}] or [{rows}, 1]"));

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use par_recourse::classifier::file_hash;
@@ -10,6 +10,7 @@ use par_recourse::metrics::median;
 use par_recourse::{Bundle, BundleError};
 
 use crate::Error;
+use crate::guide::Guide;
 
 /// A bundle under the name it is asked by, and what follows from it alone.
 pub(crate) struct Model {
@@ -21,20 +22,26 @@ pub(crate) struct Model {
     features: BTreeMap<String, usize>,
     /// log p⁺ of the median accepted row.
     usual: Option<f64>,
+    /// What is said of it to those who ask, once somebody does.
+    guide: OnceLock<Guide>,
 }
 
 impl Model {
     fn load(name: &str, path: &Path) -> Result<Self, BundleError> {
-        let bundle = Bundle::load(path)?;
+        Ok(Self::new(name, Bundle::load(path)?))
+    }
+
+    pub(crate) fn new(name: &str, bundle: Bundle) -> Self {
         let features = bundle.schema().features().iter().zip(0..);
-        Ok(Self {
+        Self {
             name: name.to_string(),
             sha256: file_hash(&bundle.to_bytes()),
             loaded: SystemTime::now(),
             features: features.map(|(feature, position)| (feature.name.clone(), position)).collect(),
             usual: median(bundle.pool().log_likelihoods().to_vec()),
+            guide: OnceLock::new(),
             bundle,
-        })
+        }
     }
 
     pub(crate) fn name(&self) -> &str {
@@ -63,6 +70,11 @@ impl Model {
     /// log p⁺ of the median accepted row.
     pub(crate) fn usual(&self) -> Option<f64> {
         self.usual
+    }
+
+    /// What is said of it to those who ask.
+    pub(crate) fn guide(&self) -> &OnceLock<Guide> {
+        &self.guide
     }
 }
 

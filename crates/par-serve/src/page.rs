@@ -40,6 +40,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("groups.js", SCRIPT, include_str!("../page/groups.js")),
     ("comparison.js", SCRIPT, include_str!("../page/comparison.js")),
     ("everybody.js", SCRIPT, include_str!("../page/everybody.js")),
+    ("api.css", CSS, include_str!("../page/api.css")),
 ];
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -60,14 +61,23 @@ pub(crate) async fn file(Path(name): Name) -> Result<Response, Refusal> {
 fn told(name: &str) -> Result<Response, Refusal> {
     let file = FILES.iter().find(|(file, ..)| *file == name);
     let (_, kind, text) = file.ok_or_else(|| Refusal::Unknown("such file".into()))?;
+    Ok(page(kind, *text))
+}
+
+/// A page that was put together.
+pub(crate) fn html(text: String) -> Response {
+    page(HTML, text)
+}
+
+fn page(kind: &'static str, text: impl IntoResponse) -> Response {
     let headers = [
-        (CONTENT_TYPE, *kind),
+        (CONTENT_TYPE, kind),
         (CONTENT_SECURITY_POLICY, POLICY),
         (REFERRER_POLICY, "no-referrer"),
         // Another version of the program has other files.
         (CACHE_CONTROL, "no-cache"),
     ];
-    Ok((headers, *text).into_response())
+    (headers, text).into_response()
 }
 
 #[cfg(test)]
@@ -81,7 +91,8 @@ mod tests {
 
     #[test]
     fn every_file_of_the_page_is_there_and_none_too_many() {
-        let mut wanted = vec!["index.html"];
+        // The page of the API has a style of its own.
+        let mut wanted = vec!["index.html", "api.css"];
         for (name, _, text) in FILES {
             wanted.extend(named(text, if *name == "index.html" { "=\"page/" } else { " from \"./" }));
         }

@@ -4,7 +4,7 @@ use par_data::{Limits, Permitted};
 use par_recourse::Method;
 
 use crate::models::Model;
-use crate::question::{Asked, MAX_COUNT};
+use crate::question::{Asked, MAX_BUDGET, MAX_COUNT};
 use crate::refusal::{Problem, Refusal};
 
 /// The parameters in their order, of which some may be there several times.
@@ -62,7 +62,7 @@ impl Parameters {
             request.method = named.ok_or_else(|| wrong("method", text, "one of generate, refine, exact"))?;
         }
         request.count = self.whole("count", 1..=MAX_COUNT as u64)?.map_or(1, |count| count as usize);
-        request.budget = self.whole("budget", 1..=1_000_000_000)?.map(|budget| budget as usize);
+        request.budget = self.whole("budget", 1..=MAX_BUDGET as u64)?.map(|budget| budget as usize);
         if let Some(text) = self.text("threshold") {
             let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);
             request.threshold =

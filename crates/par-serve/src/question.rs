@@ -2,7 +2,7 @@
 //! stand there: [`crate::json_schema`] says the same beforehand.
 
 use par_data::schema::parse_number;
-use par_data::{Domain, Feature, Limits, Permitted, suggest};
+use par_data::{Domain, Feature, Limits, Permitted, Schema, suggest};
 use par_recourse::{Method, Request};
 use serde_json::{Map, Value};
 
@@ -11,6 +11,8 @@ use crate::refusal::{Problem, Refusal};
 
 /// Ways that can be asked for at once.
 pub(crate) const MAX_COUNT: usize = 20;
+/// Changes that can be allowed: far more than there are features.
+pub(crate) const MAX_BUDGET: usize = 1_000_000_000;
 /// Problems that are told at once.
 const MAX_PROBLEMS: usize = 20;
 /// Categories that a problem lists.
@@ -44,7 +46,7 @@ pub(crate) struct Question {
 }
 
 /// The keys of what is asked for, beside the rows.
-const OPTIONS: [&str; 7] = ["method", "count", "budget", "threshold", "lock", "limit", "plot"];
+pub(crate) const OPTIONS: [&str; 7] = ["method", "count", "budget", "threshold", "lock", "limit", "plot"];
 
 impl Question {
     /// Reads the body of `/v1/recourse`: a `row` or `rows`, and what is asked for.
@@ -108,7 +110,7 @@ impl<'m> Reader<'m> {
         }
     }
 
-    fn wrong(&mut self, path: String, found: &Value, expected: impl Into<String>) {
+    pub(crate) fn wrong(&mut self, path: String, found: &Value, expected: impl Into<String>) {
         self.problem(path, brief(found), expected);
     }
 
@@ -222,9 +224,12 @@ impl<'m> Reader<'m> {
                     Some(count) => request.count = count,
                     None => self.wrong(path, value, format!("a whole number from 1 to {MAX_COUNT}")),
                 },
-                ("budget", value) => match whole(value).filter(|budget| *budget >= 1) {
+                ("budget", value) => match whole(value).filter(|budget| (1..=MAX_BUDGET).contains(budget)) {
                     Some(budget) => request.budget = Some(budget),
-                    None => self.wrong(path, value, "a whole number, at least 1"),
+                    None => {
+                        let expected = format!("a whole number from 1 to {MAX_BUDGET}, or null");
+                        self.wrong(path, value, expected);
+                    }
                 },
                 ("threshold", value) => match value.as_f64().filter(|p| *p > 0.0 && *p < 1.0) {
                     Some(threshold) => request.threshold = Some(threshold),
@@ -279,14 +284,7 @@ impl<'m> Reader<'m> {
                 self.unknown_feature(path, name);
                 continue;
             };
-            let Some(permitted) = permitted(&discretizer.domains()[feature], value) else {
-                let expected = match &discretizer.domains()[feature] {
-                    Domain::Categories { .. } => "{\"among\": [CATEGORY, …]}",
-                    _ => "{\"between\": [LOWEST or null, HIGHEST or null]} or {\"among\": [NUMBER, …]}",
-                };
-                self.wrong(path, value, expected);
-                continue;
-            };
+            let Some(permitted) = self.permitted(&path, feature, value) else { continue };
             match Limits::new(discretizer, [(feature, permitted.clone())]) {
                 Ok(_) => checked.push((feature, permitted)),
                 Err(error) => {
@@ -297,27 +295,45 @@ impl<'m> Reader<'m> {
         }
         Limits::new(discretizer, checked).expect("keys are features, of which none is named twice")
     }
+
+    /// What a feature may move to; nothing but a problem where that cannot be meant.
+    fn permitted(&mut self, path: &str, position: usize, value: &Value) -> Option<Permitted> {
+        let domain = &self.model.bundle().discretizer().domains()[position];
+        let entry =
+            value.as_object().filter(|object| object.len() == 1).and_then(|object| object.iter().next());
+        let entry = entry.and_then(|(key, values)| Some((key.as_str(), values.as_array()?.as_slice())));
+        let expected = match (domain, entry) {
+            (Domain::Categories { values: known, .. }, Some(("among", values))) => {
+                let mut among = Vec::with_capacity(values.len());
+                for (number, value) in values.iter().enumerate() {
+                    match category(known, value) {
+                        Some(text) => among.push(text),
+                        None => self.wrong(format!("{path}/among/{number}"), value, one_of(known)),
+                    }
+                }
+                return (among.len() == values.len()).then_some(Permitted::Among(among));
+            }
+            (Domain::Categories { .. }, _) => "{\"among\": [CATEGORY, …]}",
+            (_, entry) => match entry.and_then(|(key, values)| numbers(key, values)) {
+                Some(permitted) => return Some(permitted),
+                None => "{\"between\": [LOWEST or null, HIGHEST or null]} or {\"among\": [NUMBER, …]}",
+            },
+        };
+        self.wrong(path.to_string(), value, expected);
+        None
+    }
 }
 
-/// What a feature may move to.
-fn permitted(domain: &Domain, value: &Value) -> Option<Permitted> {
-    let object = value.as_object().filter(|object| object.len() == 1)?;
-    let (key, value) = object.iter().next()?;
-    let values = value.as_array()?;
-    let is_numeric = domain.summary().is_some();
-    match (key.as_str(), values.as_slice()) {
-        ("between", [lowest, highest]) if is_numeric => {
+/// Numbers that a feature may move to.
+fn numbers(key: &str, values: &[Value]) -> Option<Permitted> {
+    match (key, values) {
+        ("between", [lowest, highest]) => {
             let end = |value: &Value, open: f64| if value.is_null() { Some(open) } else { value.as_f64() };
             Some(Permitted::Between([end(lowest, f64::NEG_INFINITY)?, end(highest, f64::INFINITY)?]))
         }
         ("among", values) => {
-            let text = |value: &Value| match value {
-                Value::Number(number) => Some(number_text(number)),
-                Value::String(text) if !is_numeric => Some(text.clone()),
-                Value::Bool(truth) if !is_numeric => spelled(domain, *truth),
-                _ => None,
-            };
-            Some(Permitted::Among(values.iter().map(text).collect::<Option<_>>()?))
+            let number = |value: &Value| value.as_number().map(number_text);
+            Some(Permitted::Among(values.iter().map(number).collect::<Option<_>>()?))
         }
         _ => None,
     }
@@ -326,48 +342,63 @@ fn permitted(domain: &Domain, value: &Value) -> Option<Permitted> {
 /// The text of a value that fits a feature.
 fn text(model: &Model, position: usize, value: &Value) -> Option<String> {
     let schema = model.bundle().schema();
-    let feature: &Feature = &schema.features()[position];
-    let domain = &model.bundle().discretizer().domains()[position];
-    match (domain, value) {
-        (_, Value::Null) => schema.missing_text().first().filter(|_| feature.missing).cloned(),
-        (Domain::Categories { values, .. }, Value::String(text)) => {
-            (feature.missing || values.contains(text)).then(|| text.clone())
-        }
-        (Domain::Categories { values, .. }, Value::Number(number)) => {
-            let number = number.as_f64()?;
-            let same = values.iter().find(|value| parse_number(value) == Some(number));
-            same.cloned().or_else(|| feature.missing.then(|| number.to_string()))
-        }
-        (domain @ Domain::Categories { .. }, Value::Bool(truth)) => spelled(domain, *truth),
+    let feature = &schema.features()[position];
+    match (&model.bundle().discretizer().domains()[position], value) {
+        (_, Value::Null) => missing(schema, feature).map(str::to_string),
+        (Domain::Categories { values, .. }, value) => category(values, value).or_else(|| match value {
+            Value::String(text) if feature.missing => Some(text.clone()),
+            Value::Number(number) if feature.missing => Some(number_text(number)),
+            _ => None,
+        }),
         (Domain::Values { .. } | Domain::Bins { .. }, Value::Number(number)) => Some(number_text(number)),
         _ => None,
     }
 }
 
-/// What could stand in the place of a cell.
-fn expected(model: &Model, position: usize) -> String {
-    let feature = &model.bundle().schema().features()[position];
-    let value = match &model.bundle().discretizer().domains()[position] {
-        Domain::Categories { .. } if feature.missing => "a text".to_string(),
-        Domain::Categories { values, .. } => {
-            let listed: Vec<String> =
-                values.iter().take(LISTED).map(|value| format!("\"{value}\"")).collect();
-            let more = if values.len() > LISTED {
-                format!(", … ({} in all)", values.len())
-            } else {
-                String::new()
-            };
-            format!("one of {}{more}", listed.join(", "))
-        }
-        Domain::Values { .. } | Domain::Bins { .. } => "a number".to_string(),
-    };
-    if feature.missing { format!("{value}, or null") } else { value }
+/// What stands in a cell of the feature that is missing, if one may be.
+pub(crate) fn missing<'s>(schema: &'s Schema, feature: &Feature) -> Option<&'s str> {
+    let texts = schema.missing_text().iter().filter(|_| feature.missing);
+    texts.map(String::as_str).find(|text| !feature.values.iter().any(|value| value == text))
 }
 
-/// `true` and `false` as the categories of a feature spell them.
-fn spelled(domain: &Domain, truth: bool) -> Option<String> {
-    let Domain::Categories { values, .. } = domain else { return None };
-    values.iter().find(|value| value.eq_ignore_ascii_case(if truth { "true" } else { "false" })).cloned()
+/// The category that a value names: its text, its number, or its truth.
+fn category(known: &[String], value: &Value) -> Option<String> {
+    let named = match value {
+        Value::String(text) => known.iter().find(|known| *known == text),
+        Value::Number(number) => {
+            let number = number.as_f64()?;
+            known.iter().find(|known| parse_number(known) == Some(number))
+        }
+        Value::Bool(truth) => spelled(known, *truth),
+        _ => None,
+    };
+    named.cloned()
+}
+
+/// `true` and `false` as categories spell them.
+pub(crate) fn spelled(known: &[String], truth: bool) -> Option<&String> {
+    known.iter().find(|known| known.eq_ignore_ascii_case(if truth { "true" } else { "false" }))
+}
+
+/// What could stand in the place of a cell.
+fn expected(model: &Model, position: usize) -> String {
+    let schema = model.bundle().schema();
+    let feature = &schema.features()[position];
+    let value = match &model.bundle().discretizer().domains()[position] {
+        Domain::Categories { .. } if feature.missing => "a text".to_string(),
+        Domain::Categories { values, .. } => one_of(values),
+        Domain::Values { .. } | Domain::Bins { .. } => "a number".to_string(),
+    };
+    if missing(schema, feature).is_some() { format!("{value}, or null") } else { value }
+}
+
+fn one_of(known: &[String]) -> String {
+    let listed: Vec<String> = known.iter().take(LISTED).map(|value| format!("\"{value}\"")).collect();
+    let more = match known.len() {
+        all if all > LISTED => format!(", … ({all} in all)"),
+        _ => String::new(),
+    };
+    format!("one of {}{more}", listed.join(", "))
 }
 
 /// A number as a table writes it: `48`, not `48.0`.
@@ -379,7 +410,7 @@ fn number_text(number: &serde_json::Number) -> String {
 }
 
 /// A whole number, however it is written.
-fn whole(value: &Value) -> Option<usize> {
+pub(crate) fn whole(value: &Value) -> Option<usize> {
     let number = value.as_f64()?;
     (number.fract() == 0.0 && (0.0..=1e9).contains(&number)).then_some(number as usize)
 }

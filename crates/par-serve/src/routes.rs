@@ -21,7 +21,7 @@ use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::question::Question;
 use crate::refusal::Refusal;
-use crate::{Error, Service, about, kserve, page, stream};
+use crate::{Error, Service, about, api_page, kserve, openapi, page, stream};
 
 /// The header that names a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -40,6 +40,7 @@ pub(crate) fn router(service: &Arc<Service>) -> Result<Router, Error> {
     let open = Router::new()
         .route("/", get(page::index))
         .route("/page/{file}", get(page::file))
+        .route("/api", get(api_page::api))
         .route("/healthz", get(healthy))
         .route("/readyz", get(ready))
         .route("/v2/health/live", get(kserve::live))
@@ -51,13 +52,14 @@ pub(crate) fn router(service: &Arc<Service>) -> Result<Router, Error> {
         .route("/v1/model", get(about::model))
         .route("/v1/people", get(about::people))
         .route("/v1/models", get(kserve::models))
-        .route("/v1/models/{name}", get(kserve::model).post(kserve::ask))
+        .route("/v1/models/{name}", get(kserve::model).post(kserve::ask).fallback(kserve::other))
         .route("/v2", get(kserve::server))
         .route("/v2/models/{name}", get(kserve::metadata))
         .route("/v2/models/{name}/ready", get(kserve::model_ready))
         .route("/v2/models/{name}/infer", post(kserve::infer))
         .route("/v2/models/{name}/explain", post(kserve::explain))
         .route("/metrics", get(measured))
+        .route("/openapi.json", get(openapi::openapi))
         .route_layer(from_fn_with_state(Arc::clone(service), authorized));
     let origins = service.settings.origins.iter().map(|origin| match origin.parse::<HeaderValue>() {
         Ok(value) if origin.starts_with("http://") || origin.starts_with("https://") => Ok(value),

@@ -1,0 +1,290 @@
+//! `GET /api`: everything that can be asked, to be read and pasted.
+//!
+//! A browser brings no token, so that the page needs none; where one is asked for elsewhere, nothing of the model stands on it.
+
+use std::sync::Arc;
+
+use axum::extract::{RawQuery, State};
+use axum::http::HeaderMap;
+use axum::http::header::HOST;
+use axum::response::Response;
+use par_plot::Markup;
+use serde_json::{Value, json};
+
+use crate::Service;
+use crate::guide::{Content, Guide, REFUSALS, ROUTES, Route};
+use crate::page;
+use crate::parameters::Parameters;
+use crate::refusal::Refusal;
+
+/// Shapes that are told feature by feature, in this order.
+const SHAPES: [(&str, &str); 7] = [
+    ("Question", "A question"),
+    ("Answer", "An answer"),
+    ("Way", "A way"),
+    ("Change", "A change"),
+    ("Point", "A point of the frontier"),
+    ("Obstacle", "An obstacle"),
+    ("Refusal", "A refusal"),
+];
+
+/// `GET /api`
+pub(crate) async fn api(
+    State(service): State<Arc<Service>>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Refusal> {
+    let parameters = Parameters::read(query.as_deref(), &["model"])?;
+    let model = service.model(parameters.text("model"))?;
+    let asks_token = service.settings.token.is_some();
+    let page = Page {
+        guide: service.guide(&model).await?,
+        name: model.name(),
+        models: service.models.names(),
+        origin: origin(&headers),
+        asks_token,
+    };
+    Ok(page::html(page.html().into_string()))
+}
+
+/// Where the client has reached us, as far as it says so in letters that a shell takes as they are.
+fn origin(headers: &HeaderMap) -> String {
+    let fits = |host: &&str| {
+        !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
+    };
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).filter(fits).unwrap_or("localhost:8080");
+    let is_secure = headers.get("x-forwarded-proto").is_some_and(|protocol| protocol == "https");
+    format!("{}://{host}", if is_secure { "https" } else { "http" })
+}
+
+struct Page<'a> {
+    guide: &'a Guide,
+    name: &'a str,
+    models: Vec<&'a str>,
+    origin: String,
+    asks_token: bool,
+}
+
+impl Page<'_> {
+    fn html(&self) -> Markup {
+        let mut page = Markup::default();
+        page.raw(concat!(
+            "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
+            "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n",
+            "<title>What can be asked</title>\n<link rel=\"icon\" href=\"page/icon.svg\" type=\"image/svg+xml\"/>\n",
+            "<link rel=\"stylesheet\" href=\"page/style.css\"/>\n<link rel=\"stylesheet\" href=\"page/table.css\"/>\n",
+            "<link rel=\"stylesheet\" href=\"page/api.css\"/>\n</head>\n<body class=\"api\">\n",
+            "<header class=\"top\"><p class=\"brand\"><a href=\"./\">Recourse</a></p></header>\n<main>\n",
+            "<div class=\"intro\"><h1>What can be asked</h1>\n",
+            "<p class=\"lead\">Everything that the page does can be asked over HTTP. The same for programs is at ",
+            "<a href=\"openapi.json",
+        ));
+        let of_model = self.of_model();
+        page.text(&of_model).raw("\"><code>openapi.json</code></a>.</p></div>\n");
+        if self.asks_token {
+            page.raw(concat!(
+                "<p class=\"notice\">A token is asked for. Put it into a variable of your shell, <code>TOKEN</code>. ",
+                "Examples with the features of the model are in <code>openapi.json</code>, which asks for it too.</p>\n"
+            ));
+        }
+        self.add_models(&mut page);
+        for (group, routes) in ROUTES {
+            page.element("<section>\n<h2>", group, "</h2>\n");
+            routes.iter().for_each(|route| self.add_route(&mut page, route));
+            page.raw("</section>\n");
+        }
+        self.add_shapes(&mut page);
+        add_refusals(&mut page);
+        page.raw("</main>\n</body>\n</html>\n");
+        page
+    }
+
+    /// The parameter that names the model, where there are several.
+    fn of_model(&self) -> String {
+        if self.models.len() > 1 { format!("?model={}", self.name) } else { String::new() }
+    }
+
+    fn add_models(&self, page: &mut Markup) {
+        if self.models.len() < 2 {
+            return;
+        }
+        page.element("<p>Examples are of the model <b>", self.name, "</b>. There are also");
+        for (number, name) in self.models.iter().filter(|name| **name != self.name).enumerate() {
+            page.raw(if number == 0 { " " } else { ", " });
+            page.raw("<a href=\"api?model=").text(name).raw("\">").text(name).raw("</a>");
+        }
+        page.raw(".</p>\n");
+    }
+
+    fn add_route(&self, page: &mut Markup, route: &Route) {
+        page.raw("<article class=\"panel\">\n<h3>");
+        page.element("<span class=\"method\">", route.method.to_uppercase(), "</span> ");
+        page.element("<code>", route.path, "</code></h3>\n");
+        add_prose(page, "<p>", route.words, "</p>\n");
+        let parameters: Vec<&Value> =
+            route.parameters.iter().filter_map(|key| self.guide.parameters.get(*key)).collect();
+        if !parameters.is_empty() {
+            page.raw("<div class=\"scroll\"><table><tbody>\n");
+            for parameter in parameters {
+                let name = parameter["name"].as_str().unwrap_or_default();
+                let sign =
+                    if parameter["in"] == "path" { format!("{{{name}}}") } else { format!("?{name}=") };
+                add_entry(page, &sign, &parameter["schema"], &parameter["description"]);
+            }
+            page.raw("</tbody></table></div>\n");
+        }
+        for (number, gives) in route.gives.iter().enumerate() {
+            let takes = route.takes.get(number);
+            add_lines(page, "<pre><code>", &self.curl(route, takes, gives), "</code></pre>\n");
+            if let Some(answer) = self.example(gives.shape) {
+                page.raw("<details><summary>The answer</summary>");
+                add_lines(page, "<pre><code>", &answer, "</code></pre></details>\n");
+            }
+        }
+        let guarded = (self.asks_token && !route.is_open).then_some(&401);
+        let statuses: Vec<String> = route.refusals.iter().chain(guarded).map(u16::to_string).collect();
+        if !statuses.is_empty() {
+            page.element("<p class=\"small quiet\">May be refused with ", statuses.join(", "), ".</p>\n");
+        }
+        page.raw("</article>\n");
+    }
+
+    /// What can be pasted into a shell.
+    fn curl(&self, route: &Route, takes: Option<&Content>, gives: &Content) -> String {
+        let path = route.path.replace("{name}", self.name);
+        let query = if route.parameters.contains(&"model") { self.of_model() } else { String::new() };
+        let mut lines = vec![format!("curl {}", quoted(&format!("{}{path}{query}", self.origin)))];
+        if self.asks_token && !route.is_open {
+            lines.push("-H \"Authorization: Bearer $TOKEN\"".to_string());
+        }
+        if let Some(Content { kind, shape }) = takes {
+            lines.push(format!("-H {}", quoted(&format!("Content-Type: {kind}"))));
+            if *kind != "application/json" {
+                lines.push(format!("-H {}", quoted(&format!("Accept: {}", gives.kind))));
+            }
+            let body = self.example(shape).or_else(|| placeholder(shape)).unwrap_or_default();
+            lines.push(format!("--data-binary {}", quoted(&body)));
+        }
+        lines.join(" \\\n  ")
+    }
+
+    /// An example, unless nothing may be told of the model.
+    fn example(&self, shape: &str) -> Option<String> {
+        self.guide.examples.get(shape).filter(|_| !self.asks_token).map(written)
+    }
+
+    fn add_shapes(&self, page: &mut Markup) {
+        page.raw("<section>\n<h2>What is in them</h2>\n");
+        for (shape, title) in SHAPES {
+            let Some(schema) = self.guide.shapes.get(shape) else { continue };
+            page.element("<article class=\"panel\">\n<h3>", title, "</h3>\n");
+            add_prose(page, "<p>", schema["description"].as_str().unwrap_or_default(), "</p>\n");
+            page.raw("<div class=\"scroll\"><table><tbody>\n");
+            for (name, property) in schema["properties"].as_object().into_iter().flatten() {
+                let described = match property.get("$ref").and_then(Value::as_str) {
+                    Some(reference) => {
+                        let name = reference.rsplit('/').next().unwrap_or_default();
+                        self.guide.shapes.get(name).unwrap_or(&Value::Null)
+                    }
+                    None => property,
+                };
+                add_entry(page, name, described, &described["description"]);
+            }
+            page.raw("</tbody></table></div>\n</article>\n");
+        }
+        page.raw("</section>\n");
+    }
+}
+
+fn add_refusals(page: &mut Markup) {
+    page.raw("<section>\n<h2>Refusals</h2>\n<article class=\"panel\">\n<p>All have the same shape.</p>\n");
+    let example = json!({
+        "error": "`/row/Age`: expected a number, found \"old\"",
+        "code": "wrong_value",
+        "problems": [{"path": "/row/Age", "found": "\"old\"", "expected": "a number"}],
+        "request_id": "5f0c1a2b-7",
+    });
+    add_lines(page, "<pre><code>", &written(&example), "</code></pre>\n");
+    page.raw("<div class=\"scroll\"><table><tbody>\n");
+    for (status, words) in REFUSALS {
+        page.element("<tr><th scope=\"row\"><code>", status, "</code></th>");
+        add_prose(page, "<td>", words, "</td></tr>\n");
+    }
+    page.raw("</tbody></table></div>\n</article>\n</section>\n");
+}
+
+/// A line of a table: a name, what kind of value it has, and what it means.
+fn add_entry(page: &mut Markup, name: &str, schema: &Value, words: &Value) {
+    page.element("<tr><th scope=\"row\"><code>", name, "</code></th>");
+    page.element("<td class=\"quiet\">", kind(schema), "</td>");
+    add_prose(page, "<td>", words.as_str().unwrap_or_default(), "</td></tr>\n");
+}
+
+/// What kind of value a schema is of, without anything that only one model has.
+fn kind(schema: &Value) -> String {
+    let word = |kind: &Value| match kind.as_str().unwrap_or_default() {
+        "string" => "text",
+        "number" => "number",
+        "integer" => "whole number",
+        "boolean" => "true or false",
+        "array" => "list",
+        "null" => "null",
+        _ => "object",
+    };
+    match (&schema["type"], schema["enum"].as_array()) {
+        (_, Some(values)) => values.iter().map(Value::to_string).collect::<Vec<_>>().join(", "),
+        (Value::Array(kinds), None) => kinds.iter().map(word).collect::<Vec<_>>().join(" or "),
+        (one, None) => word(one).to_string(),
+    }
+}
+
+/// What stands for a body where nothing of the model is told.
+fn placeholder(shape: &str) -> Option<String> {
+    let row = json!({"FEATURE": "VALUE"});
+    let body = match shape {
+        "Question" => json!({"row": row}),
+        "Instances" => json!({"instances": [row]}),
+        "Tensors" => {
+            json!({"inputs": [{"name": "FEATURE", "datatype": "BYTES", "shape": [1], "data": ["VALUE"]}]})
+        }
+        "Lines" => json!("{\"row\": {\"FEATURE\": \"VALUE\"}}\n"),
+        "Table" => json!("FEATURE,FEATURE\nVALUE,VALUE\n"),
+        _ => return None,
+    };
+    Some(written(&body))
+}
+
+/// A text as it is, anything else as JSON.
+fn written(example: &Value) -> String {
+    match example {
+        Value::String(text) => text.clone(),
+        other => format!("{other:#}"),
+    }
+}
+
+/// As one word of a shell.
+fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
+/// Text in which backticks set code apart.
+fn add_prose(page: &mut Markup, open: &'static str, text: &str, close: &'static str) {
+    page.raw(open);
+    for (number, part) in text.split('`').enumerate() {
+        if number % 2 == 1 {
+            page.element("<code>", part, "</code>");
+        } else {
+            page.text(part);
+        }
+    }
+    page.raw(close);
+}
+
+/// Text whose lines stay lines.
+fn add_lines(page: &mut Markup, open: &'static str, text: &str, close: &'static str) {
+    page.raw(open);
+    for (number, line) in text.lines().enumerate() {
+        page.raw(if number == 0 { "" } else { "\n" }).text(line);
+    }
+    page.raw(close);
+}

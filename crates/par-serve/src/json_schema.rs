@@ -1,0 +1,344 @@
+//! What can be asked of a model, as JSON Schema (2020-12): exactly what [`crate::question`] reads, said beforehand. What is
+//! answered is in [`answers`].
+
+mod answers;
+
+use par_data::schema::parse_number;
+use par_data::{Domain, Feature};
+use par_recourse::Method;
+use serde_json::{Map, Value, json};
+
+pub(crate) use self::answers::answers;
+use crate::kserve::NUMBERS;
+use crate::models::Model;
+use crate::question::{MAX_BUDGET, MAX_COUNT, missing, spelled};
+
+/// Where the row of a model is described, from the schema that needs it.
+const ROW: &str = "#/$defs/Row";
+/// The dialect, for schemas that stand alone.
+const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
+
+/// A row, by itself.
+pub(crate) fn row_alone(model: &Model) -> Value {
+    let mut row = row(model);
+    row["$schema"] = DIALECT.into();
+    row
+}
+
+/// The body of `POST /v1/recourse`, by itself.
+pub(crate) fn question_alone(model: &Model, max_rows: usize) -> Value {
+    let mut question = question(model, ROW, max_rows);
+    question["$schema"] = DIALECT.into();
+    question["$defs"] = json!({"Row": row(model)});
+    question
+}
+
+/// A row: an object by the names of the features, or a list in their order.
+pub(crate) fn row(model: &Model) -> Value {
+    let schema = model.bundle().schema();
+    let features = schema.features();
+    let mut properties = Map::new();
+    if let Some(id) = &schema.special().id {
+        let id_words = "What the row is called in the answer; its number, from 1, where this is absent.";
+        properties.insert(id.clone(), json!({"type": ["string", "number"], "description": id_words}));
+    }
+    for (position, feature) in features.iter().enumerate() {
+        let mut cell = cell(model, position);
+        cell["title"] = feature.name.as_str().into();
+        cell["description"] = words(model, position).into();
+        properties.insert(feature.name.clone(), cell);
+    }
+    let required: Vec<&String> = features
+        .iter()
+        .filter(|feature| missing(schema, feature).is_none())
+        .map(|feature| &feature.name)
+        .collect();
+    let cells: Vec<Value> = (0..features.len()).map(|position| cell(model, position)).collect();
+    json!({
+        "title": "Row",
+        "description": "One person: an object with a value for every feature, or a list of values in the order of the features.",
+        "anyOf": [
+            {
+                "type": "object",
+                "properties": properties,
+                "required": required,
+                "additionalProperties": false,
+            },
+            {
+                "type": "array",
+                "minItems": cells.len(),
+                "maxItems": cells.len(),
+                "prefixItems": cells,
+                "items": false,
+            },
+        ],
+    })
+}
+
+/// What can stand in the place of a feature.
+fn cell(model: &Model, position: usize) -> Value {
+    let schema = model.bundle().schema();
+    let feature = &schema.features()[position];
+    let nullable = missing(schema, feature).is_some();
+    let mut types = match &model.bundle().discretizer().domains()[position] {
+        Domain::Categories { values, .. } if !feature.missing => {
+            return json!({"enum": categories(values)});
+        }
+        Domain::Categories { values, .. } => {
+            let types = json!({"type": ["string", "number"], "examples": values});
+            return with_truths(types, nullable, values);
+        }
+        Domain::Values { .. } | Domain::Bins { .. } => vec!["number"],
+    };
+    if nullable {
+        types.push("null");
+    }
+    json!({"type": types})
+}
+
+/// The same, where a truth that a category spells can stand too, and null.
+fn with_truths(mut schema: Value, nullable: bool, values: &[String]) -> Value {
+    let truths: Vec<bool> =
+        [true, false].into_iter().filter(|truth| spelled(values, *truth).is_some()).collect();
+    let types = schema["type"].as_array_mut().expect("a list of types");
+    if nullable {
+        types.push("null".into());
+    }
+    match truths.as_slice() {
+        [] => schema,
+        [only] => json!({"anyOf": [schema, {"const": only}]}),
+        _ => {
+            types.push("boolean".into());
+            schema
+        }
+    }
+}
+
+/// The categories, each by its text, and by the number or the truth that it spells.
+fn categories(values: &[String]) -> Vec<Value> {
+    let mut all: Vec<Value> = values.iter().map(|value| value.as_str().into()).collect();
+    let mut numbers: Vec<f64> = values.iter().filter_map(|value| parse_number(value)).collect();
+    numbers.sort_by(f64::total_cmp);
+    numbers.dedup();
+    all.extend(numbers.into_iter().map(number));
+    all.extend([true, false].into_iter().filter(|truth| spelled(values, *truth).is_some()).map(Value::Bool));
+    all
+}
+
+/// A number as people write it: `48`, not `48.0`.
+pub(crate) fn number(number: f64) -> Value {
+    match number.fract() == 0.0 && number.abs() < 1e15 {
+        true => (number as i64).into(),
+        false => number.into(),
+    }
+}
+
+/// What a feature is, for people.
+fn words(model: &Model, position: usize) -> String {
+    let bundle = model.bundle();
+    let feature: &Feature = &bundle.schema().features()[position];
+    let mut sentences = Vec::new();
+    match &bundle.discretizer().domains()[position] {
+        Domain::Categories { values, .. } => {
+            let label = |value: &String| feature.labels.get(value).map(|label| format!("`{value}`: {label}"));
+            let labels: Vec<String> = values.iter().filter_map(label).collect();
+            if !labels.is_empty() {
+                sentences.push(labels.join("; "));
+            }
+            if feature.missing {
+                sentences.push("A text that training never saw counts as not known".to_string());
+            }
+        }
+        domain => {
+            if let Some(summary) = domain.summary() {
+                let unit = feature.unit.as_ref().map(|unit| format!(" {unit}")).unwrap_or_default();
+                let (low, high) = (number(summary.low), number(summary.high));
+                sentences.push(format!("Training saw {low} to {high}{unit}"));
+            }
+        }
+    }
+    if missing(bundle.schema(), feature).is_some() {
+        sentences.push("May be missing".to_string());
+    }
+    if bundle.constraints().is_immutable(position) {
+        sentences.push("Nobody can change it".to_string());
+    }
+    if sentences.is_empty() {
+        sentences.push(format!("A {} feature", feature.kind.name()));
+    }
+    sentences.join(". ") + "."
+}
+
+/// The body of `POST /v1/recourse`; `row` is where a row is described.
+pub(crate) fn question(model: &Model, row: &str, max_rows: usize) -> Value {
+    let mut properties = options(model);
+    properties.insert("row".to_string(), json!({"$ref": row}));
+    properties.insert("rows".to_string(), rows(row, max_rows));
+    json!({
+        "title": "Question",
+        "description": "A row or several, and what is asked for them.",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+        "oneOf": [{"required": ["row"]}, {"required": ["rows"]}],
+    })
+}
+
+/// The body of an `:explain` or `:predict` of KServe's first protocol.
+pub(crate) fn instances(model: &Model, row: &str, max_rows: usize) -> Value {
+    let mut properties = options(model);
+    properties.insert("instances".to_string(), rows(row, max_rows));
+    json!({
+        "title": "Instances",
+        "description": "Rows, and what is asked for them.",
+        "type": "object",
+        "properties": properties,
+        "additionalProperties": false,
+        "required": ["instances"],
+    })
+}
+
+fn rows(row: &str, max_rows: usize) -> Value {
+    json!({
+        "description": "Rows, which are answered in their order.",
+        "type": "array",
+        "items": {"$ref": row},
+        "minItems": 1,
+        "maxItems": max_rows,
+    })
+}
+
+/// The body of KServe's second protocol: a tensor for every feature.
+pub(crate) fn tensors(model: &Model, max_rows: usize) -> Value {
+    let schema = model.bundle().schema();
+    let features = schema.features();
+    let tensor = |(position, feature): (usize, &Feature)| {
+        let types = if feature.kind.is_numeric() { &NUMBERS[..] } else { &["BYTES"] };
+        json!({
+            "type": "object",
+            "properties": {
+                "name": {"const": feature.name},
+                "datatype": {"enum": types},
+                "shape": {
+                    "description": "How many rows; the same with a 1 behind it.",
+                    "type": "array",
+                    "prefixItems": [{"type": "integer", "minimum": 1, "maximum": max_rows}, {"const": 1}],
+                    "items": false,
+                    "minItems": 1,
+                },
+                "data": {
+                    "description": "A value for every row, as many as of the other features.",
+                    "type": "array",
+                    "items": cell(model, position),
+                    "minItems": 1,
+                    "maxItems": max_rows,
+                },
+            },
+            "required": ["name", "datatype", "shape", "data"],
+        })
+    };
+    let required = features.iter().filter(|feature| missing(schema, feature).is_none()).count();
+    json!({
+        "title": "Tensors",
+        "description": "A tensor for every feature, in any order; those of features that may be missing can be left out.",
+        "type": "object",
+        "properties": {
+            "id": {"description": "Comes back with the answer.", "type": "string"},
+            "parameters": {
+                "description": "What is asked for the rows.",
+                "type": "object",
+                "properties": options(model),
+                "additionalProperties": false,
+            },
+            "inputs": {
+                "type": "array",
+                "items": {"oneOf": features.iter().enumerate().map(|(position, feature)| tensor((position, feature))).collect::<Vec<_>>()},
+                "minItems": required.max(1),
+                "maxItems": features.len(),
+            },
+        },
+        "required": ["inputs"],
+    })
+}
+
+/// What can be asked for rows, by its key.
+pub(crate) fn options(model: &Model) -> Map<String, Value> {
+    let bundle = model.bundle();
+    let features = bundle.schema().features();
+    let names: Vec<&str> = features.iter().map(|feature| feature.name.as_str()).collect();
+    let mut limits = Map::new();
+    for (feature, domain) in features.iter().zip(bundle.discretizer().domains()) {
+        limits.insert(feature.name.clone(), limit(domain));
+    }
+    let options = json!({
+        "method": {
+            "description": "How to search: by the generator alone, by it and a local search, or with a proof.",
+            "enum": Method::ALL.map(Method::name),
+            "default": Method::default().name(),
+        },
+        "count": {
+            "description": "How many ways to find. Each leaves out a change of every way before it.",
+            "type": "integer",
+            "minimum": 1,
+            "maximum": MAX_COUNT,
+            "default": 1,
+        },
+        "budget": {
+            "description": "How many features may change at most. Unless told, as few as the model says, and more only if there is \
+                            no other way.",
+            "type": ["integer", "null"],
+            "minimum": 1,
+            "maximum": MAX_BUDGET,
+        },
+        "threshold": {
+            "description": "The probability from which on a row counts as accepted; that of the model unless told.",
+            "type": ["number", "null"],
+            "exclusiveMinimum": 0,
+            "exclusiveMaximum": 1,
+        },
+        "lock": {
+            "description": "Features that this person cannot change, besides those that nobody can.",
+            "type": "array",
+            "items": {"enum": names},
+        },
+        "limit": {
+            "description": "What features may move to, at most. What somebody has they may keep.",
+            "type": "object",
+            "properties": limits,
+            "additionalProperties": false,
+        },
+        "plot": {
+            "description": "Whether to draw what more changes buy, as SVG.",
+            "type": "boolean",
+            "default": false,
+        },
+    });
+    match options {
+        Value::Object(options) => options,
+        _ => unreachable!("an object was written down"),
+    }
+}
+
+/// What a feature may be limited to.
+fn limit(domain: &Domain) -> Value {
+    let one = |key: &str, values: Value| json!({"type": "object", "properties": {key: values}, "required": [key], "additionalProperties": false});
+    match domain {
+        Domain::Categories { values, .. } => {
+            let among = json!({"type": "array", "items": {"enum": categories(values)}, "minItems": 1});
+            one("among", among)
+        }
+        Domain::Values { .. } | Domain::Bins { .. } => {
+            let end = json!({"type": ["number", "null"]});
+            let between = json!({
+                "description": "The lowest and the highest number, in this order; null is an open end.",
+                "type": "array",
+                "prefixItems": [end, end],
+                "items": false,
+                "minItems": 2,
+                "maxItems": 2,
+            });
+            let among = json!({"type": "array", "items": {"type": "number"}, "minItems": 1});
+            json!({"oneOf": [one("between", between), one("among", among)]})
+        }
+    }
+}
