@@ -86,14 +86,17 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn open(path: &Path, header: bool, conditions: &[Condition]) -> Result<Self> {
-        let table = Table::open(path, &TableOptions { header }).map_err(|error| match error {
-            Error::RepeatedColumn { origin, name } if header => anyhow!(
-                "{origin}: two columns are called `{name}`\n\
+        let table =
+            Table::open(path, &TableOptions { header, ..TableOptions::default() }).map_err(|error| {
+                match error {
+                    Error::RepeatedColumn { origin, name } if header => anyhow!(
+                        "{origin}: two columns are called `{name}`\n\
                  hint: rename or drop one; if the first line is a row already, \
                  `par circuit fit` and `par schema check` take `--no-header`"
-            ),
-            other => other.into(),
-        })?;
+                    ),
+                    other => other.into(),
+                }
+            })?;
         let origin = table.origin().to_string();
         let columns = table.columns().to_vec();
         let selection = Selection::new(&origin, &columns, conditions)?;
@@ -116,7 +119,8 @@ impl Rows {
 
     /// The same rows again, from the first one on.
     pub(crate) fn again(&self) -> Result<Self, Error> {
-        let table = Table::open(&self.path, &TableOptions { header: self.header })?;
+        let table =
+            Table::open(&self.path, &TableOptions { header: self.header, ..TableOptions::default() })?;
         Ok(Self {
             path: self.path.clone(),
             origin: self.origin.clone(),

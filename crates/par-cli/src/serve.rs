@@ -43,7 +43,7 @@ pub(crate) struct Serve {
     /// Bytes in a request that is not a stream, at most
     #[arg(long, value_name = "N", default_value_t = Settings::default().max_body, value_parser = at_least_one)]
     max_body: usize,
-    /// Rows in a request that is not a stream, at most
+    /// Rows times ways for each in a request that is not a stream, at most
     #[arg(long, value_name = "N", default_value_t = Settings::default().max_rows, value_parser = at_least_one)]
     max_rows: usize,
     /// Requests that are answered or wait, at most; more are refused with 503
@@ -100,6 +100,11 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
 impl Serve {
     pub(crate) fn run(self) -> Result<()> {
         tracing_subscriber::fmt().json().flatten_event(true).with_writer(io::stderr).init();
+        // What a panic says may hold somebody's values: where it was is enough.
+        std::panic::set_hook(Box::new(|panic| {
+            let place = panic.location().map(ToString::to_string);
+            tracing::error!(place, "panic");
+        }));
         let token = self.token_file.as_deref().map(token).transpose()?;
         let defaults = Settings::default();
         let settings = Settings {

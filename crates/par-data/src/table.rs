@@ -27,11 +27,13 @@ pub struct TableOptions {
     /// Whether the first CSV line holds the column names; `true` unless told. Without a header the
     /// columns are called `0`, `1`, and so on.
     pub header: bool,
+    /// Bytes of a row of a CSV file, about; 64 MiB unless told. A longer one is taken for a broken quote.
+    pub max_row: usize,
 }
 
 impl Default for TableOptions {
     fn default() -> Self {
-        Self { header: true }
+        Self { header: true, max_row: 64 << 20 }
     }
 }
 

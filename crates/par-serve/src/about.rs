@@ -1,12 +1,12 @@
 //! What a model knows, and whom it might meet.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use par_data::schema::Monotone;
 use par_data::{Code, Domain, Feature};
+use par_recourse::Solver;
 use serde_json::{Map, Value, json};
 
 use crate::Service;
@@ -15,7 +15,6 @@ use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::refusal::Refusal;
 use crate::routes::json_bytes;
-use crate::workers::Urgency;
 
 /// People that can be made up at once.
 pub(crate) const MAX_PEOPLE: u64 = 100;
@@ -120,12 +119,11 @@ pub(crate) async fn people(
     let model = service.model(parameters.text("model"))?;
     let count = parameters.whole("count", 1..=MAX_PEOPLE)?.unwrap_or(8);
     let seed = parameters.whole("seed", 0..=u64::MAX)?.unwrap_or(0);
-    let _admitted = service.admission.try_acquire().map_err(|_| Refusal::Overloaded)?;
-    let deadline = Instant::now() + service.settings.time;
-    let drawing = Arc::clone(&model);
-    let people =
-        service.workers.ask(&model, Urgency::Waiting(deadline), move |_| draw(&drawing, count, seed));
-    let people = people.await.map_err(|_| Refusal::Broken)?;
+    let drawing = || {
+        let model = Arc::clone(&model);
+        move |_: &mut Solver<'_>| draw(&model, count, seed)
+    };
+    let people = service.pieces(&model, 1, |_| drawing()).await?.concat();
     Ok(json_bytes(json!({"model": model.name(), "people": people}).to_string()))
 }
 

@@ -89,6 +89,10 @@ pub(crate) fn answer<'r>(
 impl Service {
     /// The answers to a question, in the order of its rows, each as JSON.
     pub(crate) async fn answers(&self, model: &Arc<Model>, question: Question) -> Result<Told, Refusal> {
+        let ways = question.rows.len() * question.asked.request.count;
+        if ways > self.settings.max_rows {
+            return Err(Refusal::TooManyWays { found: ways, limit: self.settings.max_rows });
+        }
         let question = Arc::new(question);
         let of_piece = |question: &Arc<Question>, first: usize| {
             let (question, model) = (Arc::clone(question), Arc::clone(model));
@@ -121,6 +125,8 @@ impl Service {
         T: Send + 'static,
         W: FnOnce(&mut Solver<'_>) -> T + Send + 'static,
     {
+        // Only now, so that nobody who is slow to send keeps others out.
+        let _admitted = self.admission.try_acquire().map_err(|_| Refusal::Overloaded)?;
         let deadline = Instant::now() + self.settings.time;
         let replies: Vec<_> = (0..rows)
             .step_by(PIECE)

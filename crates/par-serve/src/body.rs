@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::HeaderMap;
-use axum::http::header::CONTENT_TYPE;
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
 use http_body_util::BodyExt as _;
 use hyper::body::Frame;
 use serde_json::Value;
@@ -31,11 +31,15 @@ impl Service {
     /// The body as JSON.
     pub(crate) async fn json(&self, headers: &HeaderMap, mut body: Body) -> Result<Json<'_>, Refusal> {
         expect_type(headers, &["application/json"])?;
+        expect_encoding(headers, &[])?;
         let deadline = Instant::now() + self.settings.patience;
         let declared = body.size_hint();
         let limit = self.settings.max_body;
         if declared.lower() > limit as u64 {
-            drain(&mut body).await;
+            // Whoever asks beforehand has sent nothing yet.
+            if !headers.contains_key(EXPECT) {
+                drain(&mut body).await;
+            }
             return Err(Refusal::TooManyBytes { limit });
         }
         let mut share = None;
@@ -88,9 +92,27 @@ async fn drain(body: &mut Body) {
 }
 
 /// Which of the expected types the body is of, the first where it says nothing.
-pub(crate) fn expect_type(headers: &HeaderMap, expected: &[&'static str]) -> Result<&'static str, Refusal> {
+pub(crate) fn expect_type(
+    headers: &HeaderMap,
+    expected: &'static [&'static str],
+) -> Result<&'static str, Refusal> {
     let Some(found) = headers.get(CONTENT_TYPE) else { return Ok(expected[0]) };
     let found = found.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
     let same = expected.iter().copied().find(|expected| expected.eq_ignore_ascii_case(found));
-    same.ok_or(Refusal::WrongType { expected: expected[0] })
+    same.ok_or(Refusal::WrongType { expected })
+}
+
+/// That the body is not packed, but in one of these ways.
+pub(crate) fn expect_encoding(headers: &HeaderMap, known: &[&str]) -> Result<(), Refusal> {
+    let mut packed =
+        headers.get_all(CONTENT_ENCODING).iter().map(|found| found.to_str().unwrap_or("?").trim());
+    let is_known = |found: &str| {
+        found.eq_ignore_ascii_case("identity") || known.iter().any(|known| known.eq_ignore_ascii_case(found))
+    };
+    // Packed twice is not known either.
+    match (packed.next(), packed.next()) {
+        (None, _) => Ok(()),
+        (Some(found), None) if is_known(found) => Ok(()),
+        _ => Err(Refusal::WrongEncoding),
+    }
 }

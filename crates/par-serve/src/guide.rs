@@ -94,12 +94,12 @@ pub(crate) const ROUTES: &[(&str, &[Route])] = &[
                 "/v1/recourse/batch",
                 "The same for a table of any length, answered while it comes in. Lines of JSON are questions of one row, each with \
                  what it asks for; of a table, the parameters say what everybody asks for, and a column `locks` may name each \
-                 row's own locks with `;` between them. A row that cannot be read has the status `error`.",
+                 row's own locks with `;` between them. A table may be packed by gzip. A row that cannot be read has the status `error`.",
                 &[Content { kind: NDJSON, shape: "Lines" }, Content { kind: CSV, shape: "Table" }],
                 &[Content { kind: NDJSON, shape: "AnswerLines" }, Content { kind: CSV, shape: "AnswerTable" }],
             )
             .with(&["model", "first", "method", "count", "budget", "threshold", "lock", "limit"])
-            .refuses(&[404, 415, 422, 500, 503]),
+            .refuses(&[400, 404, 408, 415, 422, 500, 503]),
         ],
     ),
     (
@@ -197,8 +197,8 @@ pub(crate) const REFUSALS: [(u16, &str); 11] = [
     (404, "There is nothing of that name"),
     (405, "Another method is expected; the header `Allow` says which"),
     (408, "The body did not arrive in time"),
-    (413, "The body has too many bytes, or too many rows"),
-    (415, "Another content type is expected"),
+    (413, "The body has too many bytes or too many rows, or asks for too many ways"),
+    (415, "Another content type or encoding is expected"),
     (422, "A value does not fit; `problems` says where, what was found and what could stand there"),
     (500, "Something is wrong with the service"),
     (

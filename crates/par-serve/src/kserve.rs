@@ -15,7 +15,7 @@ use crate::Service;
 use crate::answers::PIECE;
 use crate::models::Model;
 use crate::parameters::Parameters;
-use crate::question::{Asked, Question, Reader, Row, whole};
+use crate::question::{Asked, Question, Reader, Row, brief, shortened, whole};
 use crate::refusal::Refusal;
 use crate::routes::{Name, answered, json_bytes, noted};
 
@@ -229,7 +229,7 @@ impl Tensors {
             let Some(position) =
                 input.get("name").and_then(Value::as_str).and_then(|name| model.feature(name))
             else {
-                let found = input.get("name").map_or("nothing".to_string(), Value::to_string);
+                let found = input.get("name").map_or("nothing".to_string(), brief);
                 reader.problem(format!("{path}/name"), found, "the name of a feature");
                 continue;
             };
@@ -277,7 +277,7 @@ fn tensor<'v>(
     let datatype = input.get("datatype").and_then(Value::as_str).unwrap_or_default();
     if !(if is_numeric { NUMBERS.contains(&datatype) } else { datatype == "BYTES" }) {
         let expected = if is_numeric { "FP64, or another type of numbers" } else { "BYTES" };
-        reader.problem(format!("{path}/datatype"), format!("`{datatype}`"), expected);
+        reader.problem(format!("{path}/datatype"), format!("`{}`", shortened(datatype)), expected);
         return None;
     }
     let Some(data) = input.get("data").and_then(Value::as_array) else {
@@ -288,7 +288,7 @@ fn tensor<'v>(
     let shape: Option<Vec<usize>> = shape.and_then(|shape| shape.iter().map(whole).collect());
     let rows = data.len();
     if !shape.is_some_and(|shape| shape == [rows] || shape == [rows, 1]) {
-        let found = input.get("shape").map_or("nothing".to_string(), Value::to_string);
+        let found = input.get("shape").map_or("nothing".to_string(), |shape| shortened(&shape.to_string()));
         reader.problem(format!("{path}/shape"), found, format!("[{rows}] or [{rows}, 1]"));
     }
     Some(data)

@@ -17,6 +17,8 @@ pub(crate) const MAX_BUDGET: usize = 1_000_000_000;
 const MAX_PROBLEMS: usize = 20;
 /// Categories that a problem lists.
 const LISTED: usize = 20;
+/// Bytes of a key that a place has in full.
+const LONGEST_KEY: usize = 1_000;
 /// Characters of a value that a problem repeats.
 const BRIEF: usize = 80;
 
@@ -414,7 +416,7 @@ pub(crate) fn whole(value: &Value) -> Option<usize> {
 }
 
 /// A value, or as much of it as can be repeated.
-fn brief(value: &Value) -> String {
+pub(crate) fn brief(value: &Value) -> String {
     match value {
         Value::Array(values) => format!("a list of {}", values.len()),
         Value::Object(values) => match values.keys().next() {
@@ -425,14 +427,15 @@ fn brief(value: &Value) -> String {
     }
 }
 
-fn shortened(text: &str) -> String {
+pub(crate) fn shortened(text: &str) -> String {
     match text.char_indices().nth(BRIEF) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_string(),
     }
 }
 
-/// A name as a part of a JSON pointer (RFC 6901).
+/// A name as a part of a JSON pointer (RFC 6901), shortened where nobody would write one as long.
 pub(crate) fn escaped(name: &str) -> String {
+    let name = if name.len() > LONGEST_KEY { &shortened(name) } else { name };
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -42,9 +42,16 @@ pub(crate) enum Refusal {
         found: usize,
         limit: usize,
     },
-    WrongType {
-        expected: &'static str,
+    /// Each row may have as many ways as are asked for.
+    TooManyWays {
+        found: usize,
+        limit: usize,
     },
+    WrongType {
+        expected: &'static [&'static str],
+    },
+    /// The body is packed in a way that is not known.
+    WrongEncoding,
     Overloaded,
     ShuttingDown,
     TooSlow,
@@ -70,8 +77,10 @@ impl Refusal {
             Self::Unknown(_) => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
             Self::Stalled => StatusCode::REQUEST_TIMEOUT,
-            Self::TooManyBytes { .. } | Self::TooManyRows { .. } => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::WrongType { .. } => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooManyBytes { .. } | Self::TooManyRows { .. } | Self::TooManyWays { .. } => {
+                StatusCode::PAYLOAD_TOO_LARGE
+            }
+            Self::WrongType { .. } | Self::WrongEncoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::Overloaded | Self::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
             Self::TooSlow => StatusCode::GATEWAY_TIMEOUT,
             Self::Broken => StatusCode::INTERNAL_SERVER_ERROR,
@@ -90,7 +99,9 @@ impl Refusal {
             Self::Stalled => "stalled",
             Self::TooManyBytes { .. } => "too_many_bytes",
             Self::TooManyRows { .. } => "too_many_rows",
+            Self::TooManyWays { .. } => "too_many_ways",
             Self::WrongType { .. } => "wrong_type",
+            Self::WrongEncoding => "wrong_encoding",
             Self::Overloaded => "overloaded",
             Self::ShuttingDown => "shutting_down",
             Self::TooSlow => "too_slow",
@@ -126,7 +137,13 @@ impl Refusal {
             Self::TooManyRows { found, limit } => format!(
                 "there are {found} rows, expected at most {limit}: send less at a time, or a stream to `/v1/recourse/batch`"
             ),
-            Self::WrongType { expected } => format!("expected the content type {expected}"),
+            Self::TooManyWays { found, limit } => format!(
+                "rows times `count` are {found}, expected at most {limit}: send less at a time, or a stream to `/v1/recourse/batch`"
+            ),
+            Self::WrongType { expected } => format!("expected the content type {}", expected.join(" or ")),
+            Self::WrongEncoding => {
+                "expected a body as it is: only CSV may be packed, and only by gzip".to_string()
+            }
             Self::Overloaded => "more is asked than can be answered: ask again in a moment".to_string(),
             Self::ShuttingDown => "the service is being shut down".to_string(),
             Self::TooSlow => "the answer takes longer than is allowed".to_string(),

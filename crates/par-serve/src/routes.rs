@@ -81,7 +81,7 @@ pub(crate) fn router(service: &Arc<Service>) -> Result<Router, Error> {
     Ok(router.layer(from_fn_with_state(Arc::clone(service), around)))
 }
 
-/// What every request goes through: it gets a name, is let in, counted and logged; refusals are written down.
+/// What every request goes through: it gets a name, is counted and logged; refusals are written down.
 async fn around(State(service): State<Arc<Service>>, mut request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let id = request.headers().get(REQUEST_ID).and_then(|id| id.to_str().ok()).filter(|id| is_name(id));
@@ -93,15 +93,10 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
         request.headers_mut().insert(REQUEST_ID, id);
     }
 
-    // Health is told however busy the service is.
-    let is_light = method != Method::POST;
-    let admitted = if is_light { None } else { Some(service.admission.try_acquire()) };
-    let mut response = match admitted {
-        Some(Err(_)) => Refusal::Overloaded.into_response(),
-        _ if service.ending.load(Ordering::Relaxed) && !is_light => Refusal::ShuttingDown.into_response(),
-        _ => next.run(request).await,
-    };
-    // What axum refuses by itself.
+    let is_ending = service.ending.load(Ordering::Relaxed) && method == Method::POST;
+    let mut response =
+        if is_ending { Refusal::ShuttingDown.into_response() } else { next.run(request).await };
+    // What is refused before anybody here is asked: a method, or an address that is no text.
     if response.extensions().get::<Refusal>().is_none() {
         match response.status() {
             StatusCode::METHOD_NOT_ALLOWED => response = Refusal::WrongMethod.into_response(),

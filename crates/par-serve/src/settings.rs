@@ -9,7 +9,7 @@ pub struct Settings {
     pub threads: usize,
     /// Bytes in the body of a request that is not a stream; 1 MiB unless told. More are refused with 413.
     pub max_body: usize,
-    /// Rows in one such request; 1,000 unless told. More are refused with 413.
+    /// Rows in one such request times ways for each; 1,000 unless told. More are refused with 413.
     pub max_rows: usize,
     /// Requests that are being answered or wait for it; 256 unless told. More are refused with 503.
     pub max_requests: usize,

@@ -3,8 +3,8 @@
 //! Rows are read no faster than answers are taken: whoever does not read will not be read.
 
 use std::collections::VecDeque;
-use std::io::{self, BufRead, BufReader, Read};
-use std::sync::Arc;
+use std::io::{self, Read};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use crate::Service;
 use crate::answers::{Form, PIECE, Told, answer};
-use crate::body::{expect_type, frame};
+use crate::body::{expect_encoding, expect_type, frame};
 use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::question::{Asked, Question};
@@ -34,10 +34,10 @@ use crate::workers::Urgency;
 const PARTS: usize = 4;
 /// Pieces that are being answered at a time, for each thread that answers.
 const AHEAD: usize = 2;
-/// The longest line.
-const MAX_LINE: u64 = 1 << 20;
-/// Bytes of lines that are read ahead.
-const READ_AHEAD: usize = 256 << 10;
+/// The longest line, in bytes.
+const MAX_LINE: usize = 1 << 20;
+/// A piece has fewer rows when they have as many bytes.
+const PIECE_BYTES: usize = 256 << 10;
 
 const CSV: &str = "text/csv";
 const PARAMETERS: [&str; 8] = ["model", "first", "method", "count", "budget", "threshold", "lock", "limit"];
@@ -51,6 +51,7 @@ pub(crate) async fn batch(
 ) -> Result<Response, Refusal> {
     let kind = expect_type(&headers, &["application/x-ndjson", "application/jsonl", CSV])?;
     let known = if kind == CSV { &PARAMETERS[..] } else { &PARAMETERS[..2] };
+    expect_encoding(&headers, if kind == CSV { &["gzip"] } else { &[] })?;
     let parameters = Parameters::read(query.as_deref(), known)?;
     let model = service.model(parameters.text("model"))?;
     let first = parameters.whole("first", 1..=1 << 60)?.unwrap_or(1);
@@ -102,7 +103,9 @@ type Opened = oneshot::Sender<Result<(), Refusal>>;
 impl Stream {
     /// Answers the rows of a table.
     fn table(&mut self, incoming: Incoming, first: u64, asked: Asked, opened: Opened) -> Result<(), Gone> {
-        let table = Table::from_reader("body", incoming, &TableOptions::default());
+        let failure = Arc::clone(&incoming.failure);
+        let options = TableOptions { max_row: MAX_LINE, ..TableOptions::default() };
+        let table = Table::from_reader("body", incoming, &options);
         let read = table.and_then(|table| {
             let columns = self.model.bundle().schema().columns(table.origin(), table.columns())?;
             Ok((table, columns))
@@ -110,63 +113,84 @@ impl Stream {
         let (table, columns) = match read {
             Ok(read) => read,
             Err(error) => {
-                let _ = opened.send(Err(Refusal::Table(error.to_string())));
+                let refusal = failure.get().cloned().unwrap_or_else(|| Refusal::Table(error.to_string()));
+                let _ = opened.send(Err(refusal));
                 return Ok(());
             }
         };
         self.open(opened)?;
         let shared = Arc::new(Shared { header: table.columns().to_vec(), columns, asked });
         let mut number = first;
-        for batch in table.batches(PIECE) {
-            match batch {
-                Ok(batch) => {
-                    let rows = batch.rows() as u64;
-                    let (shared, model, form) = (Arc::clone(&shared), Arc::clone(&self.model), self.form);
-                    self.submit(move |solver| shared.answer(&model, solver, &batch, number, form))?;
-                    number += rows;
+        let mut piece = Piece::default();
+        let submit = |stream: &mut Self, piece: &mut Piece<Batch>, number: &mut u64| {
+            let (rows, first) = (std::mem::take(piece).rows, *number);
+            *number += rows.len() as u64;
+            let (shared, model, form) = (Arc::clone(&shared), Arc::clone(&stream.model), stream.form);
+            stream.submit(move |solver| shared.answer(&model, solver, &rows, first, form))
+        };
+        // One by one, so that everybody before a row that cannot be read is answered.
+        for row in table.batches(1) {
+            match row {
+                Ok(row) => {
+                    let bytes = (0..shared.header.len()).map(|column| row.cell(0, column).len()).sum();
+                    piece.push(row, bytes);
                 }
                 Err(error) => {
-                    self.settle_all()?;
+                    submit(self, &mut piece, &mut number)?;
                     return self.complain("", &error.to_string());
                 }
             }
+            if piece.is_full() {
+                submit(self, &mut piece, &mut number)?;
+            }
         }
+        submit(self, &mut piece, &mut number)?;
         self.settle_all()
     }
 
     /// Answers lines, each of which is what `/v1/recourse` takes.
-    fn lines(&mut self, incoming: Incoming, first: u64, opened: Opened) -> Result<(), Gone> {
+    fn lines(&mut self, mut incoming: Incoming, first: u64, opened: Opened) -> Result<(), Gone> {
         self.open(opened)?;
-        let mut reader = BufReader::with_capacity(READ_AHEAD, incoming);
         let mut number = first;
-        let mut piece: Vec<(u64, Result<Question, String>)> = Vec::new();
+        let mut piece = Piece::default();
+        let mut line = Line::default();
         loop {
-            let has_line = reader.buffer().contains(&b'\n');
-            if piece.len() == PIECE || (!has_line && !piece.is_empty()) {
-                let (model, form) = (Arc::clone(&self.model), self.form);
-                let piece = std::mem::take(&mut piece);
-                self.submit(move |solver| answer_lines(&model, solver, &piece, form))?;
-            }
             // Whoever sends nothing before they have an answer, gets it.
-            if !has_line {
+            if !incoming.is_ready() || piece.is_full() {
+                self.submit_lines(&mut piece)?;
+            }
+            if !incoming.is_ready() {
                 self.settle_all()?;
             }
-            let mut line = Vec::new();
-            let read = (&mut reader).take(MAX_LINE + 1).read_until(b'\n', &mut line);
-            match read {
-                Err(error) => return self.complain(&number.to_string(), &error.to_string()),
-                Ok(0) => return Ok(()),
-                Ok(_) if line.len() as u64 > MAX_LINE => {
-                    let message = format!("a line has more than {MAX_LINE} bytes");
-                    return self.complain(&number.to_string(), &message);
+            let is_over = match incoming.fill() {
+                Ok(is_there) => !is_there,
+                Err(error) => {
+                    self.submit_lines(&mut piece)?;
+                    return self.complain(&number.to_string(), &error.to_string());
                 }
-                Ok(_) if line.trim_ascii().is_empty() => {}
-                Ok(_) => {
-                    piece.push((number, question(&self.model, &line)));
+            };
+            if line.add_from(&mut incoming.part) || is_over {
+                let line = std::mem::take(&mut line);
+                if !line.is_blank() {
+                    let bytes = line.bytes.len();
+                    piece.push((number, line), bytes);
                     number += 1;
                 }
             }
+            if is_over {
+                self.submit_lines(&mut piece)?;
+                return self.settle_all();
+            }
         }
+    }
+
+    fn submit_lines(&mut self, piece: &mut Piece<(u64, Line)>) -> Result<(), Gone> {
+        let lines = std::mem::take(piece).rows;
+        if lines.is_empty() {
+            return Ok(());
+        }
+        let (model, form) = (Arc::clone(&self.model), self.form);
+        self.submit(move |solver| answer_lines(&model, solver, &lines, form))
     }
 
     fn open(&mut self, opened: Opened) -> Result<(), Gone> {
@@ -229,38 +253,85 @@ struct Shared {
 }
 
 impl Shared {
-    fn answer(&self, model: &Model, solver: &mut Solver<'_>, batch: &Batch, first: u64, form: Form) -> Told {
+    fn answer(&self, model: &Model, solver: &mut Solver<'_>, rows: &[Batch], first: u64, form: Form) -> Told {
         let request = self.asked.request.clone();
         let desk = Desk::new(model.bundle(), &self.header, self.columns.clone(), request, false);
         let mut told = Told::default();
-        for (row, number) in (0..batch.rows()).zip(first..) {
-            told.add(model, &desk.answer(solver, batch, row, number), form, false);
+        for (row, number) in rows.iter().zip(first..) {
+            told.add(model, &desk.answer(solver, row, 0, number), form, false);
         }
         told
     }
 }
 
-/// What a line asks for, or what is wrong with it.
-fn question(model: &Model, line: &[u8]) -> Result<Question, String> {
-    let value = serde_json::from_slice(line).map_err(|error| Refusal::NotJson(error.to_string()));
-    let question = value.and_then(|value| Question::read(model, &value, 1));
-    question.map_err(|refusal| refusal.message())
+/// Rows that a thread takes at once.
+struct Piece<T> {
+    rows: Vec<T>,
+    bytes: usize,
 }
 
-fn answer_lines(
-    model: &Model,
-    solver: &mut Solver<'_>,
-    piece: &[(u64, Result<Question, String>)],
-    form: Form,
-) -> Told {
+impl<T> Default for Piece<T> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), bytes: 0 }
+    }
+}
+
+impl<T> Piece<T> {
+    fn push(&mut self, row: T, bytes: usize) {
+        self.rows.push(row);
+        self.bytes += bytes;
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows.len() >= PIECE || self.bytes >= PIECE_BYTES
+    }
+}
+
+/// A line, as far as it has come in.
+#[derive(Default)]
+struct Line {
+    bytes: Vec<u8>,
+    is_too_long: bool,
+}
+
+impl Line {
+    /// Takes what belongs to the line; whether it is complete.
+    fn add_from(&mut self, part: &mut Bytes) -> bool {
+        let end = part.iter().position(|byte| *byte == b'\n');
+        let bytes = part.split_to(end.map_or(part.len(), |end| end + 1));
+        if self.bytes.len() + bytes.len() > MAX_LINE {
+            self.is_too_long = true;
+            self.bytes = Vec::new();
+        } else if !self.is_too_long {
+            self.bytes.extend_from_slice(&bytes);
+        }
+        end.is_some()
+    }
+
+    fn is_blank(&self) -> bool {
+        !self.is_too_long && self.bytes.trim_ascii().is_empty()
+    }
+
+    /// What it asks for, or what is wrong with it.
+    fn question(&self, model: &Model) -> Result<Question, String> {
+        if self.is_too_long {
+            return Err(format!("the line has more than {MAX_LINE} bytes"));
+        }
+        let value = serde_json::from_slice(&self.bytes).map_err(|error| Refusal::NotJson(error.to_string()));
+        let question = value.and_then(|value| Question::read(model, &value, 1));
+        question.map_err(|refusal| refusal.message())
+    }
+}
+
+fn answer_lines(model: &Model, solver: &mut Solver<'_>, piece: &[(u64, Line)], form: Form) -> Told {
     let mut told = Told::default();
-    for (number, question) in piece {
-        match question {
+    for (number, line) in piece {
+        match line.question(model) {
             Ok(Question { rows, asked }) => {
-                let person = answer(model, solver, &rows[0], *number, asked);
+                let person = answer(model, solver, &rows[0], *number, &asked);
                 told.add(model, &person, form, asked.plot);
             }
-            Err(error) => told.add(model, &unread(model, number.to_string(), error.clone()), form, false),
+            Err(error) => told.add(model, &unread(model, number.to_string(), error), form, false),
         }
     }
     told
@@ -277,18 +348,28 @@ fn unread(model: &Model, id: String, error: String) -> Person<'static> {
 struct Incoming {
     parts: mpsc::Receiver<io::Result<Bytes>>,
     part: Bytes,
+    /// Why there is no more, if it broke off.
+    failure: Arc<OnceLock<Refusal>>,
 }
 
 impl Incoming {
     fn new(mut body: Body, patience: Duration) -> Self {
         let (sender, parts) = mpsc::channel(PARTS);
+        let failure = Arc::new(OnceLock::new());
+        let why = Arc::clone(&failure);
+        let failed = move |refusal: Refusal| {
+            let message = refusal.message();
+            // There is but one.
+            let _ = why.set(refusal);
+            Err(io::Error::other(message))
+        };
         tokio::spawn(async move {
             loop {
                 let part = match timeout(patience, frame(&mut body)).await {
                     Ok(None) => break,
                     Ok(Some(Ok(bytes))) => Ok(bytes),
-                    Ok(Some(Err(_))) => Err(io::Error::other(Refusal::BrokenOff.message())),
-                    Err(_) => Err(io::Error::other(Refusal::Stalled.message())),
+                    Ok(Some(Err(_))) => failed(Refusal::BrokenOff),
+                    Err(_) => failed(Refusal::Stalled),
                 };
                 let is_last = part.is_err();
                 if sender.send(part).await.is_err() || is_last {
@@ -296,18 +377,29 @@ impl Incoming {
                 }
             }
         });
-        Self { parts, part: Bytes::new() }
+        Self { parts, part: Bytes::new(), failure }
+    }
+
+    /// Whether something has come in already.
+    fn is_ready(&self) -> bool {
+        !self.part.is_empty() || !self.parts.is_empty()
+    }
+
+    /// Waits until something has come in; whether anything has.
+    fn fill(&mut self) -> io::Result<bool> {
+        while self.part.is_empty() {
+            match self.parts.blocking_recv() {
+                Some(part) => self.part = part?,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 }
 
 impl Read for Incoming {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.part.is_empty() {
-            match self.parts.blocking_recv() {
-                Some(part) => self.part = part?,
-                None => return Ok(0),
-            }
-        }
+        self.fill()?;
         let bytes = buffer.len().min(self.part.len());
         buffer[..bytes].copy_from_slice(&self.part.split_to(bytes));
         Ok(bytes)

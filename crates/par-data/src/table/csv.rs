@@ -10,8 +10,6 @@ use super::{Batch, MAX_CELL_BYTES, Place, TableOptions};
 use crate::error::Error;
 
 const BUFFER_BYTES: usize = 1 << 16;
-/// A record never takes more memory than this, whatever a broken quote swallows.
-const MAX_RECORD_BYTES: usize = 64 << 20;
 
 /// Reads the first line, and gives the column names and the rows below it.
 pub(super) fn open(
@@ -40,7 +38,7 @@ pub(super) fn open(
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(BUFFER_BYTES)
-        .from_reader(RecordLimit { inner: plain, since_record: 0 });
+        .from_reader(RecordLimit { inner: plain, since_record: 0, limit: options.max_row });
     let mut rows = CsvRows {
         origin: Arc::clone(origin),
         gzip,
@@ -48,6 +46,7 @@ pub(super) fn open(
         reader,
         record: StringRecord::new(),
         first_is_data: !options.header,
+        max_row: options.max_row,
     };
     if !rows.read_record()? {
         return Err(Error::EmptyFile { origin: Arc::clone(origin) });
@@ -84,6 +83,7 @@ pub(super) struct CsvRows {
     record: StringRecord,
     /// Without a header, opening has already read the first row into `record`.
     first_is_data: bool,
+    max_row: usize,
 }
 
 impl CsvRows {
@@ -124,7 +124,7 @@ impl CsvRows {
                 Error::NotUtf8 { place: self.place(line), column: err.field() + 1 }
             }
             ErrorKind::Io(source) if source.kind() == io::ErrorKind::FileTooLarge => {
-                Error::RecordTooLong { place: self.place(line), limit: MAX_RECORD_BYTES }
+                Error::RecordTooLong { place: self.place(line), limit: self.max_row }
             }
             ErrorKind::Io(source) if self.gzip => Error::gzip(&self.origin, line, source),
             ErrorKind::Io(source) => Error::read(&self.origin, source),
@@ -137,15 +137,16 @@ impl CsvRows {
     }
 }
 
-/// Stops a reader that hands out too much before a record ends.
+/// Stops a reader that hands out too much before a record ends, whatever a broken quote swallows.
 struct RecordLimit<R> {
     inner: R,
     since_record: usize,
+    limit: usize,
 }
 
 impl<R: Read> Read for RecordLimit<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.since_record > MAX_RECORD_BYTES {
+        if self.since_record > self.limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
         let read = self.inner.read(buffer)?;
@@ -168,13 +169,15 @@ mod tests {
 
     #[test]
     fn a_quote_that_never_closes_is_stopped() {
-        let endless = io::Cursor::new(b"a,b\n1,\"").chain(io::repeat(b'x'));
-        let (_, mut rows) =
-            open(&"t.csv".into(), Box::new(endless), &TableOptions::default()).expect("a header");
-        let error = rows.read_into(&mut Batch::new("t.csv", 2)).expect_err("an endless cell");
-        assert_eq!(
-            error.to_string(),
-            "t.csv, line 2: the row is longer than 67108864 bytes\nhint: look for a quote that is never closed"
-        );
+        for max_row in [64 << 20, 1 << 20] {
+            let endless = io::Cursor::new(b"a,b\n1,\"").chain(io::repeat(b'x'));
+            let options = TableOptions { max_row, ..TableOptions::default() };
+            let (_, mut rows) = open(&"t.csv".into(), Box::new(endless), &options).expect("a header");
+            let error = rows.read_into(&mut Batch::new("t.csv", 2)).expect_err("an endless cell");
+            let expected = format!(
+                "t.csv, line 2: the row is longer than {max_row} bytes\nhint: look for a quote that is never closed"
+            );
+            assert_eq!(error.to_string(), expected);
+        }
     }
 }

@@ -49,7 +49,9 @@ fn gzip_is_known_by_its_first_bytes() {
 #[test]
 fn without_a_header_columns_are_numbered() {
     let bytes: &[u8] = b"x,y\nz,w\n";
-    let table = Table::from_reader("t.csv", bytes, &TableOptions { header: false }).expect("a table");
+    let table =
+        Table::from_reader("t.csv", bytes, &TableOptions { header: false, ..TableOptions::default() })
+            .expect("a table");
     assert_eq!(table.columns(), ["0", "1"]);
     let batch = all_rows(table);
     assert_eq!((batch.rows(), batch.cell(0, 0), batch.position(0)), (2, "x", 1));
@@ -151,7 +153,7 @@ fn lines_are_counted_alike_however_they_end() {
     for end in ["\n", "\r\n"] {
         for header in [true, false] {
             let text = ["a,b", "1,2", "3,4", "5,6", ""].join(end);
-            let options = TableOptions { header };
+            let options = TableOptions { header, ..TableOptions::default() };
             let table = Table::from_reader("t.csv", Cursor::new(text), &options).expect("a table");
             let batch = table.batches(9).next().expect("rows").expect("whole rows");
             let lines: Vec<u64> = (0..batch.rows()).map(|row| batch.position(row)).collect();

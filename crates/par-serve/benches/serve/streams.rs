@@ -1,0 +1,124 @@
+//! How many rows a second a stream answers, beside the same without a service.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::net::SocketAddr;
+use std::time::Instant;
+
+use par_data::{Batch, german_credit};
+use par_recourse::desk::{Desk, csv_lines};
+use par_recourse::{Bundle, Request};
+use serde_json::json;
+use tokio::net::TcpStream;
+
+use crate::child::{Child, cpu};
+use crate::load::{denied, read, write_all};
+
+/// Rows of a stream.
+const ROWS: usize = 20_000;
+/// Rows that a thread takes at once, as the service does.
+const PIECE: usize = 16;
+
+/// One stream of each kind.
+pub(crate) fn measure(bundle: &Bundle, child: &Child) -> Result<(), Box<dyn Error>> {
+    let people = denied(bundle)?;
+    let people = people.iter().cycle().take(ROWS);
+    let lines: String =
+        people.clone().fold(String::new(), |text, row| text + &json!({"row": row}).to_string() + "\n");
+    let names: Vec<&str> = bundle.schema().features().iter().map(|feature| feature.name.as_str()).collect();
+    let mut table = names.join(",") + "\n";
+    let mut batch = Batch::new("rows", names.len());
+    for row in people {
+        let cells =
+            names.iter().map(|name| row[name].as_str().map_or_else(|| row[name].to_string(), str::to_string));
+        let cells: Vec<String> = cells.collect();
+        writeln!(table, "{}", cells.join(","))?;
+        batch.push(1, cells.iter().map(String::as_str))?;
+    }
+    println!("{ROWS} rows in one stream, as many threads as cores");
+    println!("{:30} {:>8} {:>14} {:>13}", "", "rows/s", "service CPU µs", "client CPU µs");
+    let alone = Instant::now();
+    let before = cpu("self");
+    answer_all(bundle, &batch)?;
+    let used = 1e6 * (cpu("self") - before) / ROWS as f64;
+    println!(
+        "{:30} {:>8.0} {used:>14.0} {:>13}",
+        "without a service, CSV",
+        ROWS as f64 / alone.elapsed().as_secs_f64(),
+        ""
+    );
+    for (name, kind, accept, body) in [
+        ("lines of JSON", "application/x-ndjson", "application/x-ndjson", &lines),
+        ("CSV, answered in JSON", "text/csv", "application/x-ndjson", &table),
+        ("CSV", "text/csv", "text/csv", &table),
+    ] {
+        let (begun, service, own) = (Instant::now(), child.cpu(), cpu("self"));
+        let bytes = exchange(child.address, kind, accept, body)?;
+        let seconds = begun.elapsed().as_secs_f64();
+        let each = |before: f64, after: f64| 1e6 * (after - before) / ROWS as f64;
+        println!(
+            "{name:30} {:>8.0} {:>14.0} {:>13.0}   {:.1} MB in, {:.1} MB out, RSS {:.1} MB",
+            ROWS as f64 / seconds,
+            each(service, child.cpu()),
+            each(own, cpu("self")),
+            body.len() as f64 / 1e6,
+            bytes as f64 / 1e6,
+            child.memory(),
+        );
+    }
+    Ok(())
+}
+
+/// As `par recourse` answers a table: all cores, pieces in turn.
+fn answer_all(bundle: &Bundle, batch: &Batch) -> Result<(), Box<dyn Error>> {
+    let header: Vec<String> = bundle.schema().features().iter().map(|feature| feature.name.clone()).collect();
+    let columns = bundle.schema().columns("rows", &header)?;
+    let threads = std::thread::available_parallelism()?.get();
+    std::thread::scope(|scope| {
+        for thread in 0..threads {
+            let (header, columns) = (&header, &columns);
+            scope.spawn(move || {
+                let desk = Desk::new(bundle, header, columns.clone(), Request::default(), false);
+                let mut solver = bundle.solver();
+                for first in (thread * PIECE..batch.rows()).step_by(threads * PIECE) {
+                    for row in first..batch.rows().min(first + PIECE) {
+                        let person = desk.answer(&mut solver, batch, row, row as u64);
+                        std::hint::black_box(csv_lines(bundle.schema(), &[person]));
+                    }
+                }
+            });
+        }
+    });
+    Ok(())
+}
+
+/// Sends a stream and reads what comes back meanwhile; gives how many bytes.
+fn exchange(address: SocketAddr, kind: &str, accept: &str, body: &str) -> Result<usize, Box<dyn Error>> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let stream = TcpStream::connect(address).await?;
+        let head = format!(
+            "POST /v1/recourse/batch HTTP/1.1\r\nHost: bench\r\nContent-Type: {kind}\r\nAccept: {accept}\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let sending = async {
+            write_all(&stream, head.as_bytes()).await?;
+            write_all(&stream, body.as_bytes()).await
+        };
+        let receiving = async {
+            let mut buffer = vec![0; 256 << 10];
+            let (mut bytes, mut last) = (0, Vec::new());
+            // A body in pieces ends so.
+            while last != b"0\r\n\r\n" {
+                let read = read(&stream, &mut buffer).await?;
+                bytes += read;
+                last.extend_from_slice(&buffer[read.saturating_sub(5)..read]);
+                last.drain(..last.len().saturating_sub(5));
+            }
+            Ok(bytes)
+        };
+        let (sent, received) = tokio::join!(sending, receiving);
+        sent?;
+        received
+    })
+}

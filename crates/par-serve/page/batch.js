@@ -1,0 +1,90 @@
+// A table is asked for part by part, a few parts at a time, and answered in the order of its rows.
+
+import * as api from "./api.js";
+
+/** Records of a part. */
+export const PART = 500;
+/** Parts that are under way at the same time. */
+const ABREAST = 2;
+/** How often a part is sent again that the service has no time for. */
+const TRIES = 6;
+
+/** What everybody of a table asks for, as the service reads it. */
+function query({ method, count, budget, locks }) {
+  const pairs = [
+    ["method", method],
+    ["count", count],
+  ];
+  if (budget !== null) pairs.push(["budget", budget]);
+  return [...pairs, ...locks.map((name) => ["lock", name])];
+}
+
+/** Sends all parts; `take` gets each part's text with its number, in any order. */
+async function sendParts(table, asked, accept, signal, take) {
+  let next = 0;
+  const send = async () => {
+    while (next < table.parts.length) {
+      const number = next;
+      next += 1;
+      const part = table.parts[number];
+      take(
+        number,
+        await patiently(
+          () => api.batch(part.text, [...query(asked), ["first", part.first]], accept, signal),
+          signal,
+        ),
+      );
+    }
+  };
+  await Promise.all(Array.from({ length: ABREAST }, send));
+}
+
+async function patiently(send, signal) {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await send();
+    } catch (problem) {
+      if (problem.status !== 503 || tried === TRIES) throw problem;
+      const wait = 1000 * (problem.retryAfter ?? 1);
+      await new Promise((resolve, reject) => {
+        setTimeout(resolve, wait);
+        signal.addEventListener("abort", () => reject(new DOMException("cancelled", "AbortError")), {
+          once: true,
+        });
+      });
+    }
+  }
+}
+
+/** The answers of a table. `take` gets a part's number and its answers. */
+export function answers(table, asked, signal, take) {
+  return sendParts(table, asked, "application/x-ndjson", signal, (number, text) => {
+    const lines = text.split("\n").filter((line) => line !== "");
+    const answered = lines.map((line) => JSON.parse(line));
+    // A part that cannot be read on ends with the reason, which is that of all rows that are left.
+    const last = answered.at(-1);
+    while (answered.length < table.parts[number].records)
+      answered.push({ status: "error", reason: last?.reason ?? "not answered" });
+    take(number, answered);
+  });
+}
+
+/** The tidy table of all answers, as pieces of text with one header. `took` is called after every part. */
+export async function tidyTable(table, asked, signal, took) {
+  const pieces = Array(table.parts.length);
+  await sendParts(table, asked, "text/csv", signal, (number, text) => {
+    pieces[number] = number === 0 ? text : withoutHeader(text);
+    took();
+  });
+  return pieces;
+}
+
+/** The header of a tidy table is one line, unless a feature's name holds a line feed, which is then quoted. */
+function withoutHeader(text) {
+  let quoted = false;
+  for (let place = 0; place < text.length; place += 1) {
+    if (text[place] === '"') quoted = !quoted;
+    else if (text[place] === "\n" && !quoted) return text.slice(place + 1);
+  }
+  return "";
+}

@@ -1,0 +1,80 @@
+// One person: what is known of them, what they cannot change, how far they would go. No part of the page.
+
+/** What stands in the cell of a number that cannot be read as one. */
+export const NO_NUMBER = "no number";
+
+export class Person {
+  constructor(schema) {
+    this.schema = schema;
+    this.clear();
+  }
+
+  /** Nobody yet: every cell is blank, nothing is locked or limited. */
+  clear() {
+    this.cells = Object.fromEntries(this.schema.features.map((feature) => [feature.name, ""]));
+    this.locks = new Set();
+    this.limits = new Map();
+    this.budget = null;
+    this.edited = new Set();
+  }
+
+  /** Takes over a row, as JSON or as text. */
+  fill(row) {
+    this.clear();
+    for (const name of Object.keys(this.cells)) {
+      const cell = row[name];
+      this.cells[name] = cell === null || cell === undefined ? "" : String(cell);
+    }
+  }
+
+  /** The features that have to be known and are not. */
+  blanks() {
+    return this.schema.features.filter(
+      (feature) => !feature.missing && this.cells[feature.name].trim() === "",
+    );
+  }
+
+  /** The features that hold something other than the number they should. */
+  wrong() {
+    return this.schema.features.filter(
+      (feature) =>
+        !feature.values &&
+        this.cells[feature.name] !== "" &&
+        !Number.isFinite(Number(this.cells[feature.name])),
+    );
+  }
+
+  /** The row as the service reads it: numbers for numbers, texts for categories, nothing for what is unknown. */
+  row() {
+    const row = {};
+    for (const feature of this.schema.features) {
+      const text = this.cells[feature.name].trim();
+      if (text === "") continue;
+      row[feature.name] = feature.values ? text : Number(text);
+    }
+    return row;
+  }
+
+  /** What the service is asked, but for how to search. */
+  request() {
+    const limit = Object.fromEntries([...this.limits].filter(([name]) => !this.locks.has(name)));
+    return { row: this.row(), lock: [...this.locks], limit, budget: this.budget };
+  }
+}
+
+/** Whether a number lies outside of what training saw. */
+export function isUnusual(feature, text) {
+  const number = Number(text);
+  if (feature.values || text.trim() === "" || !Number.isFinite(number)) return false;
+  return number < feature.low || number > feature.high;
+}
+
+/** The feature that a JSON pointer of a problem is about: `/row/A~1B`, `/rows/0/A~1B`, `/limit/A~1B`. */
+export function problemFeature(path) {
+  const steps = path
+    .split("/")
+    .slice(1)
+    .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
+  if (steps[0] === "rows") return steps[2] ?? null;
+  return steps[0] === "row" || steps[0] === "limit" ? (steps[1] ?? null) : null;
+}

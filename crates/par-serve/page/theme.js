@@ -1,0 +1,39 @@
+// Light or dark, before the first paint: as the system has it, until somebody switches. No module, since modules run later.
+"use strict";
+
+(() => {
+  const KEY = "par-theme";
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+
+  function chosen() {
+    try {
+      return localStorage.getItem(KEY);
+    } catch {
+      return null;
+    }
+  }
+
+  function show() {
+    const theme = chosen() ?? (dark.matches ? "dark" : "light");
+    document.documentElement.dataset.theme = theme;
+    document.getElementById("theme")?.setAttribute("aria-pressed", String(theme === "dark"));
+  }
+
+  function turn() {
+    const theme = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
+    try {
+      localStorage.setItem(KEY, theme);
+    } catch {
+      // A browser that stores nothing still switches, until the page is left.
+    }
+    document.documentElement.dataset.theme = theme;
+    document.getElementById("theme").setAttribute("aria-pressed", String(theme === "dark"));
+  }
+
+  show();
+  dark.addEventListener("change", show);
+  document.addEventListener("DOMContentLoaded", () => {
+    show();
+    document.getElementById("theme").addEventListener("click", turn);
+  });
+})();

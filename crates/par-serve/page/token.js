@@ -1,0 +1,29 @@
+// Asks for the token of the service, once for all who wait for it.
+
+import { byId } from "./element.js";
+
+let waiting = null;
+
+/** What was entered. Nobody gets past this without a token, so the dialog does not close without one. */
+export function askForToken(wrong) {
+  waiting ??= new Promise((resolve) => {
+    const dialog = byId("token-dialog");
+    const field = byId("token");
+    if (wrong)
+      byId("token-words").textContent = "That was not it. Whoever runs this service can tell you the token.";
+    field.value = "";
+    const stay = (event) => event.preventDefault();
+    dialog.addEventListener("cancel", stay);
+    const done = (event) => {
+      event.preventDefault();
+      dialog.removeEventListener("cancel", stay);
+      dialog.close();
+      waiting = null;
+      resolve(field.value.trim());
+    };
+    byId("token-form").addEventListener("submit", done, { once: true });
+    dialog.showModal();
+    field.focus();
+  });
+  return waiting;
+}

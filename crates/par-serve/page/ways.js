@@ -1,0 +1,210 @@
+// Ways forward as cards; or why there is none, and what would have to give.
+
+import { bar } from "./decision.js";
+import { element, sign } from "./element.js";
+import { commonness, count, limitWords, listed, percent } from "./words.js";
+
+const ORDER = ["Best way", "Second way", "Third way"];
+
+/** A change: what it is now and what it could be. `lock` is called by who cannot make it. */
+export function changeItem(change, lock) {
+  return element(
+    "li",
+    { class: "change" },
+    element("span", { class: "change-name" }, change.feature),
+    element(
+      "span",
+      { class: "change-words" },
+      element("span", { class: "was" }, change.from_words || "unknown"),
+      sign("arrow"),
+      element("span", { class: "unseen" }, "to"),
+      element("b", {}, change.to_words),
+    ),
+    lock &&
+      element(
+        "button",
+        { type: "button", class: "bare cannot", onclick: () => lock(change.feature) },
+        sign("lock"),
+        "I cannot change this",
+        element("span", { class: "unseen" }, `: ${change.feature}`),
+      ),
+  );
+}
+
+/** The cards of an answer's ways, best first. */
+export function wayCards(answer, lock) {
+  const card = (way, place) =>
+    element(
+      "article",
+      { class: place === 0 ? "card first" : "card", "aria-labelledby": `way-${place}` },
+      element(
+        "header",
+        {},
+        element("h3", { id: `way-${place}` }, ORDER[place] ?? `Way ${place + 1}`),
+        element("span", { class: "badge" }, count(way.changes.length, "change")),
+      ),
+      element(
+        "ul",
+        { class: "changes" },
+        way.changes.map((change) => changeItem(change, lock)),
+      ),
+      element(
+        "div",
+        { class: "then" },
+        element(
+          "p",
+          {},
+          element("b", {}, `${percent(way.probability, answer.threshold)}`),
+          ` then, ${percent(answer.probability, answer.threshold)} now`,
+        ),
+        bar(way.probability, answer.threshold, answer.probability),
+        element("p", { class: "quiet" }, commonness(way.percentile), "."),
+        // Later ways are the best of those that leave out a change of the earlier ones: true, and no help to anybody.
+        place === 0 &&
+          way.optimal === true &&
+          element("p", { class: "quiet" }, "Proved: nothing is more common with as few changes."),
+      ),
+    );
+  return element("div", { class: "cards" }, answer.ways.map(card));
+}
+
+/** Why there is no way, with a button for everything that is theirs to lift. */
+export function noWay(schema, person, answer, lift) {
+  const feature = (name) => schema.features.find((one) => one.name === name);
+  const explain = {
+    lock: (name) => `“${name}” is kept as it is.`,
+    limit: (name) =>
+      person.limits.has(name)
+        ? `“${name}” may only become ${limitWords(feature(name), person.limits.get(name))}.`
+        : `“${name}” is limited.`,
+    monotone: (name) => `“${name}” can only ${feature(name)?.monotone === "decreasing" ? "fall" : "rise"}.`,
+    immutable: (name) => `Nobody can change “${name}”.`,
+    allowed: (name) => `Only some values of “${name}” are allowed.`,
+  };
+  const lifting = { lock: "Let it change", limit: "Lift the limit" };
+  const obstacle = (one) => {
+    const words =
+      one.feature !== null && explain[one.kind]
+        ? explain[one.kind](one.feature)
+        : `It would take to ${one.words.replaceAll("`", "")}.`;
+    const button = one.feature !== null && lifting[one.kind];
+    return element(
+      "li",
+      {},
+      element("span", {}, words),
+      button
+        ? element(
+            "button",
+            { type: "button", onclick: () => lift([one]) },
+            button,
+            element("span", { class: "unseen" }, `: ${one.feature}`),
+          )
+        : element("span", { class: "quiet small" }, "not yours to lift"),
+    );
+  };
+  const obstacles = answer.obstacles ?? [];
+  const theirs = obstacles.filter((one) => one.feature !== null && lifting[one.kind]);
+  const held = [...person.locks, ...person.limits.keys()];
+  return element(
+    "div",
+    { class: "panel no-way" },
+    element("h3", {}, "There is no way within these limits"),
+    element("p", {}, sentence(answer.reason_words ?? answer.reason)),
+    obstacles.length > 0 &&
+      element(
+        "p",
+        {},
+        obstacles.length === 1 ? "This stands in the way:" : "All of this together stands in the way:",
+      ),
+    obstacles.length > 0 && element("ul", { class: "obstacles" }, obstacles.map(obstacle)),
+    answer.needs_changes !== null &&
+      answer.needs_changes !== undefined &&
+      element(
+        "p",
+        { class: "lift" },
+        `It takes ${count(answer.needs_changes, "change")}. `,
+        element(
+          "button",
+          { type: "button", class: "primary", onclick: () => lift([], answer.needs_changes) },
+          `Allow ${count(answer.needs_changes, "change")}`,
+        ),
+      ),
+    theirs.length > 1 &&
+      theirs.length === obstacles.length &&
+      element(
+        "p",
+        { class: "lift" },
+        element(
+          "button",
+          { type: "button", class: "primary", onclick: () => lift(theirs) },
+          "Lift all of this",
+        ),
+      ),
+    obstacles.length === 0 &&
+      (answer.needs_changes ?? null) === null &&
+      held.length > 0 &&
+      element("p", { class: "quiet" }, `Held at the moment: ${listed([...new Set(held)])}.`),
+  );
+}
+
+function sentence(words) {
+  return words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : "";
+}
+
+/** More of what is held is counted; the form has all of it. */
+const CHIPS = 6;
+
+/** What is held, each with a button that lets it go. `release` takes the names of features. */
+export function heldChips(schema, person, release) {
+  const feature = (name) => schema.features.find((one) => one.name === name);
+  const chip = (words, action, names) =>
+    element(
+      "li",
+      {},
+      element(
+        "button",
+        { type: "button", class: "chip", title: action, onclick: () => release(names) },
+        words,
+        element("span", { class: "unseen" }, ` (${action})`),
+        sign("remove"),
+      ),
+    );
+  const limits = [...person.limits].filter(([name]) => !person.locks.has(name));
+  const chips = {
+    "Kept as it is": [...person.locks].map((name) => chip(name, "let it change again", [name])),
+    Limited: limits.map(([name, limit]) =>
+      chip(`${name}: ${limitWords(feature(name), limit)}`, "lift the limit", [name]),
+    ),
+  };
+  const line = ([title, all]) =>
+    element(
+      "div",
+      { class: "held" },
+      element("span", { class: "quiet" }, title),
+      element(
+        "ul",
+        {},
+        all.slice(0, CHIPS),
+        all.length > CHIPS && element("li", { class: "quiet" }, `and ${all.length - CHIPS} more`),
+      ),
+    );
+  const held = [...person.locks, ...limits.map(([name]) => name)];
+  const lines = Object.entries(chips)
+    .filter(([, all]) => all.length > 0)
+    .map(line);
+  if (held.length > 1)
+    lines
+      .at(-1)
+      .lastChild.append(
+        element(
+          "li",
+          {},
+          element(
+            "button",
+            { type: "button", class: "chip all", onclick: () => release(held) },
+            "Let go of all",
+          ),
+        ),
+      );
+  return lines;
+}

@@ -1,0 +1,192 @@
+//! `POST /v1/recourse`, when all goes well.
+
+use par_data::{Limits, Permitted};
+use par_recourse::{Answer, Method, Request};
+use serde_json::{Value, json};
+
+use crate::running::{Running, bundle, cells, denied, described, row};
+
+/// The body of a response with these answers.
+fn answers(answers: &[String]) -> String {
+    format!("{{\"model\":\"german\",\"answers\":[{}]}}", answers.join(","))
+}
+
+fn feature(name: &str) -> usize {
+    bundle().schema().position(name).expect("a feature")
+}
+
+#[test]
+fn one_row_is_answered_as_at_the_desk() {
+    let service = Running::new(|_| {});
+    let person = denied(1)[0];
+    let response = service.post("/v1/recourse", &json!({"row": row(person)}));
+    assert_eq!((response.status, response.header("content-type")), (200, Some("application/json")));
+    assert_eq!(response.text(), answers(&[described(&Request::default(), person, 1)]));
+    let told = &response.json()["answers"][0];
+    assert_eq!((&told["id"], &told["status"]), (&json!("1"), &json!("found")));
+
+    // The library's short form says the same.
+    let Ok(Answer::Found(found)) = bundle().recourse(&cells(person)) else { panic!("a way") };
+    assert_eq!(told["ways"][0]["probability"], json!(found.ways[0].probability));
+    assert_eq!(told["ways"][0]["changes"][0]["sentence"], json!(found.ways[0].changes[0].sentence()));
+}
+
+#[test]
+fn many_rows_are_answered_in_their_order() {
+    let service = Running::new(|_| {});
+    let rows: Vec<Value> = (0..100).map(row).collect();
+    let response = service.post("/v1/recourse", &json!({"rows": rows}));
+    let expected: Vec<String> =
+        (0..100).map(|row| described(&Request::default(), row, row as u64 + 1)).collect();
+    assert_eq!(response.text(), answers(&expected));
+}
+
+#[test]
+fn a_row_may_be_a_list_and_have_an_id() {
+    let service = Running::new(|_| {});
+    let person = denied(1)[0];
+    let named = row(person);
+    let features = bundle().schema().features();
+    let list: Vec<&Value> = features.iter().map(|feature| &named[&feature.name]).collect();
+    let response = service.post("/v1/recourse", &json!({"row": list}));
+    assert_eq!(response.text(), answers(&[described(&Request::default(), person, 1)]));
+
+    for (id, told) in [(json!("Ann"), "Ann"), (json!(17), "17")] {
+        let mut named = row(person);
+        named["id"] = id;
+        let response = service.post("/v1/recourse", &json!({"row": named}));
+        assert_eq!(response.json()["answers"][0]["id"], json!(told));
+    }
+}
+
+#[test]
+fn what_is_asked_for_is_what_is_told() {
+    let service = Running::new(|_| {});
+    let duration = Permitted::Between([6.0, 24.0]);
+    let housing = Permitted::Among(vec!["A152".to_string()]);
+    let limits =
+        Limits::new(bundle().discretizer(), [(feature("Duration"), duration), (feature("Housing"), housing)]);
+    let limits = limits.expect("limits that can be kept");
+    let cases = [
+        (json!({"method": "generate"}), Request { method: Method::Generate, ..Request::default() }),
+        (json!({"method": "exact"}), Request { method: Method::Exact, ..Request::default() }),
+        (json!({"count": 3}), Request { count: 3, ..Request::default() }),
+        (json!({"budget": 1}), Request { budget: Some(1), ..Request::default() }),
+        (json!({"budget": null, "threshold": null}), Request::default()),
+        (json!({"threshold": 0.75}), Request { threshold: Some(0.75), ..Request::default() }),
+        (
+            json!({"lock": ["Duration", "Credit amount", "Duration"]}),
+            Request { locks: vec![feature("Duration"), feature("Credit amount")], ..Request::default() },
+        ),
+        (
+            json!({"limit": {"Duration": {"between": [6, 24]}, "Housing": {"among": ["A152"]}}}),
+            Request { limits, ..Request::default() },
+        ),
+    ];
+    for (asked, request) in cases {
+        for person in denied(4) {
+            let mut body = asked.clone();
+            body["row"] = row(person);
+            let response = service.post("/v1/recourse", &body);
+            assert_eq!(response.text(), answers(&[described(&request, person, 1)]), "{asked}");
+        }
+    }
+}
+
+#[test]
+fn nobody_is_moved_beyond_locks_and_limits() {
+    let service = Running::new(|_| {});
+    let rows: Vec<Value> = denied(40).into_iter().map(row).collect();
+    let asked = json!({
+        "rows": rows, "count": 3, "lock": ["Credit amount"], "limit": {"Duration": {"between": [null, 12]}},
+    });
+    let told = service.post("/v1/recourse", &asked).json();
+    let ways: Vec<&Value> = told["answers"]
+        .as_array()
+        .expect("answers")
+        .iter()
+        .flat_map(|answer| answer["ways"].as_array().expect("ways"))
+        .collect();
+    assert!(ways.len() > 20);
+    let changes = ways.iter().flat_map(|way| way["changes"].as_array().expect("changes"));
+    let mut shorter = 0;
+    for change in changes {
+        assert_ne!(change["feature"], json!("Credit amount"));
+        if change["feature"] == json!("Duration") {
+            assert!(change["highest"].as_f64().expect("a number") <= 12.0, "{change}");
+            shorter += 1;
+        }
+    }
+    assert!(shorter > 0);
+}
+
+#[test]
+fn a_frontier_is_drawn_when_asked_for() {
+    let service = Running::new(|_| {});
+    let mut asked = json!({"row": row(denied(1)[0]), "plot": true});
+    let drawn = service.post("/v1/recourse", &asked).json();
+    let plot = drawn["answers"][0]["plot"].as_str().expect("a plot");
+    assert!(plot.starts_with("<svg") && plot.ends_with("</svg>\n") | plot.ends_with("</svg>"), "{plot}");
+    asked["plot"] = json!(false);
+    let told = service.post("/v1/recourse", &asked).json();
+    let mut without = drawn;
+    without["answers"][0].as_object_mut().expect("an object").remove("plot");
+    assert_eq!(without, told);
+}
+
+#[test]
+fn the_same_bytes_on_one_thread_and_on_four() {
+    let rows: Vec<Value> = (0..200).map(row).collect();
+    let body = json!({"rows": rows, "count": 2});
+    let told = [1, 4].map(|threads| {
+        let service = Running::new(|settings| settings.threads = threads);
+        service.post("/v1/recourse", &body).body
+    });
+    assert!(told[0] == told[1]);
+}
+
+#[test]
+fn several_models_are_asked_by_name() {
+    let service = Running::with_models(&["one", "other"], |_| {});
+    assert_eq!(service.get("/v1/models").json(), json!({"models": ["one", "other"]}));
+    let body = json!({"row": row(denied(1)[0])});
+    let told = |path: &str| service.post(path, &body).json();
+    let (first, one, other) =
+        (told("/v1/recourse"), told("/v1/recourse?model=one"), told("/v1/recourse?model=other"));
+    assert_eq!(first, one);
+    assert_eq!((&one["model"], &other["model"]), (&json!("one"), &json!("other")));
+    assert_ne!(one["answers"], other["answers"]);
+
+    let none = service.post("/v1/recourse?model=third", &body);
+    assert_eq!((none.status, none.code()), (404, "unknown".to_string()));
+    assert_eq!(none.json()["error"], json!("there is no model `third`"));
+}
+
+#[test]
+fn a_connection_is_used_again() {
+    let service = Running::new(|_| {});
+    let mut client = service.client();
+    let body = json!({"row": row(denied(1)[0])}).to_string();
+    let request = crate::client::request("POST", "/v1/recourse", &[], body.as_bytes());
+    let first = client.send(&request).response();
+    for _ in 0..20 {
+        assert_eq!(client.send(&request).response().body, first.body);
+    }
+    assert_eq!(service.metric("par_answers_total{model=\"german\",status=\"found\"}"), 21.0);
+}
+
+#[test]
+fn people_are_made_up_of_what_the_model_knows() {
+    let service = Running::new(|_| {});
+    let people = service.get("/v1/people?count=5&seed=3").json();
+    assert_eq!(people, service.get("/v1/people?count=5&seed=3").json());
+    assert_ne!(people, service.get("/v1/people?count=5&seed=4").json());
+    let people = people["people"].as_array().expect("people");
+    assert_eq!(people.len(), 5);
+    let rows: Vec<&Value> = people.iter().map(|person| &person["row"]).collect();
+    let told = service.post("/v1/recourse", &json!({"rows": rows})).json();
+    for (person, answer) in people.iter().zip(told["answers"].as_array().expect("answers")) {
+        assert_eq!(person["probability"], answer["probability"]);
+        assert_ne!(answer["status"], json!("accepted"));
+    }
+}

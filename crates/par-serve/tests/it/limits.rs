@@ -1,0 +1,133 @@
+//! More than is allowed is refused, and when it is over, nothing is left of it.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::client::{chunked, request};
+use crate::running::{Running, denied, row, until};
+
+fn question() -> Vec<u8> {
+    json!({"row": row(denied(1)[0])}).to_string().into_bytes()
+}
+
+#[test]
+fn more_requests_than_are_let_in_are_refused_and_told_when_to_come_back() {
+    let service = Running::new(|settings| settings.max_requests = 2);
+    let body = question();
+    let mut slow: Vec<_> = (0..2).map(|_| service.client()).collect();
+    for client in &mut slow {
+        let whole = request("POST", "/v1/recourse", &[], &body);
+        client.send(&whole[..whole.len() - 1]);
+    }
+    until("two are let in", || service.metric("par_requests_in_flight") == 2.0);
+    let mut third = service.client();
+    for _ in 0..3 {
+        let refused = third.send(request("POST", "/v1/recourse", &[], &body)).response();
+        assert_eq!((refused.status, refused.code()), (503, "overloaded".to_string()));
+        assert_eq!(refused.header("retry-after"), Some("1"));
+    }
+    assert_eq!(service.get("/v1/people").status, 503);
+    // Health and numbers are told however busy it is.
+    assert_eq!(service.get("/healthz").status, 200);
+    assert_eq!(service.get("/readyz").status, 200);
+    for client in &mut slow {
+        assert_eq!(client.send(&body[body.len() - 1..]).response().status, 200);
+    }
+    assert_eq!(third.send(request("POST", "/v1/recourse", &[], &body)).response().status, 200);
+    assert_eq!(service.metric("par_requests_in_flight"), 0.0);
+}
+
+#[test]
+fn more_rows_than_are_allowed_are_refused() {
+    let service = Running::new(|settings| settings.max_rows = 3);
+    let rows = |count: usize| (0..count).map(row).collect::<Vec<Value>>();
+    assert_eq!(service.post("/v1/recourse", &json!({"rows": rows(3)})).status, 200);
+    let refused = service.post("/v1/recourse", &json!({"rows": rows(4)}));
+    assert_eq!((refused.status, refused.code()), (413, "too_many_rows".to_string()));
+    assert_eq!(
+        refused.json()["error"],
+        json!(
+            "there are 4 rows, expected at most 3: send less at a time, or a stream to `/v1/recourse/batch`"
+        )
+    );
+    assert_eq!(service.post("/v1/models/german:predict", &json!({"instances": rows(4)})).status, 413);
+    let tensor = json!({"name": "Age", "datatype": "FP64", "shape": [4], "data": [1, 2, 3, 4]});
+    assert_eq!(service.post("/v2/models/german/infer", &json!({"inputs": [tensor]})).status, 413);
+    service.is_well();
+}
+
+#[test]
+fn bodies_up_to_the_limit_are_read() {
+    let service = Running::new(|settings| settings.max_body = 4_000);
+    let mut body = question();
+    body.resize(4_000, b' ');
+    assert_eq!(service.ask("POST", "/v1/recourse", &[], &body).status, 200);
+    let mut client = service.client();
+    client.send(chunked("/v1/recourse", &[]));
+    client.send_chunk(&body[..2_000]).expect("an open connection");
+    client.send_chunk(&body[2_000..]).expect("an open connection");
+    assert_eq!(client.send("0\r\n\r\n").response().status, 200);
+    body.push(b' ');
+    assert_eq!(service.ask("POST", "/v1/recourse", &[], &body).status, 413);
+    let mut client = service.client();
+    client.send(chunked("/v1/recourse", &[]));
+    client.send_chunk(&body[..2_000]).expect("an open connection");
+    client.send_chunk(&body[2_000..]).expect("an open connection");
+    assert_eq!(client.send("0\r\n\r\n").response().status, 413);
+}
+
+#[test]
+fn more_connections_than_are_allowed_wait_for_one_to_end() {
+    let service = Running::new(|settings| settings.max_connections = 3);
+    let mut idle: Vec<_> = (0..3).map(|_| service.client()).collect();
+    for client in &mut idle {
+        assert_eq!(client.send(request("GET", "/healthz", &[], b"")).response().status, 200);
+    }
+    let mut fourth = service.client();
+    fourth.send(request("GET", "/healthz", &[], b""));
+    assert!(fourth.hears_nothing(Duration::from_millis(100)));
+    idle.pop();
+    assert_eq!(fourth.response().status, 200);
+}
+
+#[test]
+fn idle_connections_up_to_the_limit_keep_nobody_from_being_answered() {
+    let service = Running::new(|settings| {
+        settings.max_connections = 300;
+        settings.patience = Duration::from_millis(500);
+    });
+    let idle: Vec<_> = (0..299).map(|_| service.client()).collect();
+    service.is_well();
+    // Those beyond wait until the idle ones are closed.
+    let more: Vec<_> = (0..10).map(|_| service.client()).collect();
+    service.is_well();
+    drop((idle, more));
+    until("all are forgotten", || service.metric("par_connections") == 1.0);
+}
+
+#[test]
+fn an_answer_that_takes_too_long_is_refused() {
+    let service = Running::new(|settings| {
+        settings.threads = 1;
+        settings.time = Duration::from_millis(1);
+    });
+    let rows: Vec<Value> = denied(1).into_iter().cycle().take(1_000).map(row).collect();
+    let refused = service.post("/v1/recourse", &json!({"rows": rows, "method": "exact"}));
+    assert_eq!((refused.status, refused.code()), (504, "too_slow".to_string()));
+    // What nobody waits for any more is not done.
+    until("nothing is left to do", || service.metric("par_queued") == 0.0);
+    assert_eq!(service.post("/v1/models/german:predict", &json!({"instances": [row(0)]})).status, 200);
+}
+
+#[test]
+fn somebody_who_waits_comes_before_a_stream() {
+    let service = Running::new(|settings| settings.threads = 1);
+    let mut stream = service.client();
+    stream.send(chunked("/v1/recourse/batch", &[]));
+    let line = json!({"row": row(denied(1)[0]), "method": "exact", "count": 5}).to_string() + "\n";
+    stream.send_chunk(line.repeat(400)).expect("an open connection");
+    assert_eq!(stream.head().map(|head| head.status), Some(200));
+    service.is_well();
+    assert_eq!(service.metric("par_streams"), 1.0, "the stream has not ended before");
+}
