@@ -11,8 +11,8 @@
 //! | 7    | `answers`      | what people are told                                                 |
 //! | 8    | `refusal`      | or why they are not: one table of statuses                           |
 //!
-//! `stream` does the same for tables of any length, `kserve` in the shape of KServe's protocols, `about` and `openapi` say what
-//! can be asked; `page` is the page. Nothing about a person is logged or kept.
+//! `stream` does the same for tables of any length as they come in (`incoming`), `kserve` in the shape of KServe's protocols,
+//! `about` and `openapi` say what can be asked; `page` is the page. Nothing about a person is logged or kept.
 //!
 //! ```no_run
 //! use par_serve::{Server, Settings};
@@ -27,6 +27,7 @@
 mod about;
 mod answers;
 mod body;
+mod incoming;
 mod kserve;
 mod metrics;
 mod models;
