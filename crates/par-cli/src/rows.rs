@@ -86,17 +86,15 @@ pub(crate) struct Rows {
 
 impl Rows {
     pub(crate) fn open(path: &Path, header: bool, conditions: &[Condition]) -> Result<Self> {
-        let table =
-            Table::open(path, &TableOptions { header, ..TableOptions::default() }).map_err(|error| {
-                match error {
-                    Error::RepeatedColumn { origin, name } if header => anyhow!(
-                        "{origin}: two columns are called `{name}`\n\
+        let options = TableOptions { header, ..TableOptions::default() };
+        let table = Table::open(path, &options).map_err(|error| match error {
+            Error::RepeatedColumn { origin, name } if header => anyhow!(
+                "{origin}: two columns are called `{name}`\n\
                  hint: rename or drop one; if the first line is a row already, \
                  `par circuit fit` and `par schema check` take `--no-header`"
-                    ),
-                    other => other.into(),
-                }
-            })?;
+            ),
+            other => other.into(),
+        })?;
         let origin = table.origin().to_string();
         let columns = table.columns().to_vec();
         let selection = Selection::new(&origin, &columns, conditions)?;
@@ -119,8 +117,8 @@ impl Rows {
 
     /// The same rows again, from the first one on.
     pub(crate) fn again(&self) -> Result<Self, Error> {
-        let table =
-            Table::open(&self.path, &TableOptions { header: self.header, ..TableOptions::default() })?;
+        let options = TableOptions { header: self.header, ..TableOptions::default() };
+        let table = Table::open(&self.path, &options)?;
         Ok(Self {
             path: self.path.clone(),
             origin: self.origin.clone(),

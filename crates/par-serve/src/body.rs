@@ -21,7 +21,7 @@ const DRAINED: usize = 4 << 20;
 /// For how long.
 const DRAINING: Duration = Duration::from_secs(1);
 
-/// A body that was read, and its share of the memory.
+/// A body that was read, and its share of the memory, which others wait for: it is not for keeping.
 pub(crate) struct Json<'s> {
     pub(crate) value: Value,
     _share: Option<SemaphorePermit<'s>>,
@@ -43,12 +43,13 @@ impl Service {
             return Err(Refusal::TooManyBytes { limit });
         }
         let mut share = None;
-        if declared.upper().is_none_or(|bytes| bytes > LARGE as u64) {
-            let permit = timeout_at(deadline, self.large.acquire()).await.map_err(|_| Refusal::Overloaded)?;
-            share = Some(permit.map_err(|_| Refusal::ShuttingDown)?);
-        }
-        let mut bytes = Vec::with_capacity(declared.lower() as usize);
+        let mut bytes = Vec::with_capacity(declared.lower().min(LARGE as u64) as usize);
         loop {
+            // Only now, so that nobody has a share who sends nothing.
+            if share.is_none() && bytes.len() > LARGE {
+                let permit = timeout_at(deadline, self.large.acquire()).await;
+                share = Some(permit.map_err(|_| Refusal::Overloaded)?.map_err(|_| Refusal::ShuttingDown)?);
+            }
             match timeout_at(deadline, frame(&mut body)).await {
                 Err(_) => return Err(Refusal::Stalled),
                 Ok(None) => break,

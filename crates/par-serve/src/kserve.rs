@@ -74,8 +74,9 @@ pub(crate) async fn ask(
     let model = service.model(Some(name))?;
     let json = service.json(&headers, body).await?;
     let question = Question::read_instances(&model, &json.value, service.settings.max_rows)?;
+    drop(json);
     if explains {
-        return Ok(answered(&model, &service.answers(&model, question).await?, "explanations"));
+        return Ok(answered(&model, service.answers(&model, question).await?, "explanations"));
     }
     let probabilities = service.probabilities(&model, question.rows).await?;
     let threshold = question.asked.request.threshold.unwrap_or(model.bundle().threshold());
@@ -160,6 +161,7 @@ pub(crate) async fn infer(
     let model = service.model(Some(&name))?;
     let json = service.json(&headers, body).await?;
     let tensors = Tensors::read(&model, &json.value, service.settings.max_rows)?;
+    drop(json);
     let rows = tensors.rows.len();
     let probabilities = service.probabilities(&model, tensors.rows).await?;
     let threshold = tensors.asked.request.threshold.unwrap_or(model.bundle().threshold());
@@ -183,6 +185,7 @@ pub(crate) async fn explain(
     let model = service.model(Some(&name))?;
     let json = service.json(&headers, body).await?;
     let Tensors { id, rows, asked } = Tensors::read(&model, &json.value, service.settings.max_rows)?;
+    drop(json);
     let told = service.answers(&model, Question { rows, asked }).await?;
     let text = std::str::from_utf8(&told.bytes).expect("JSON is UTF-8");
     let answers: Vec<&str> = text.lines().collect();

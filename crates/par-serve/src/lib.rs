@@ -11,9 +11,9 @@
 //! | 7    | `answers`      | what people are told                                                 |
 //! | 8    | `refusal`      | or why they are not: one table of statuses                           |
 //!
-//! `stream` does the same for tables of any length, `kserve` in the shape of KServe's protocols, `about` says what a model
-//! knows, `guide` what can be asked, as `openapi` to programs and
-//! as `api_page` to people; `page` is the page. Nothing about a person is logged or kept.
+//! `stream` does the same for tables of any length as they come in (`incoming`), `kserve` in the shape of KServe's protocols;
+//! `about` says what a model knows, `guide` what can be asked, as `openapi` to programs and as `api_page` to people; `page` is the
+//! page. Nothing about a person is logged or kept.
 //!
 //! ```no_run
 //! use par_serve::{Server, Settings};
@@ -30,6 +30,7 @@ mod answers;
 mod api_page;
 mod body;
 mod guide;
+mod incoming;
 mod json_schema;
 mod kserve;
 mod metrics;

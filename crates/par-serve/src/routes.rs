@@ -181,18 +181,21 @@ async fn recourse(
     let model = service.model(parameters.text("model"))?;
     let json = service.json(&headers, body).await?;
     let question = Question::read(&model, &json.value, service.settings.max_rows)?;
+    drop(json);
     let told = service.answers(&model, question).await?;
-    Ok(answered(&model, &told, "answers"))
+    Ok(answered(&model, told, "answers"))
 }
 
 /// A list of answers under a name.
-pub(crate) fn answered(model: &Model, told: &Told, list: &str) -> Response {
+pub(crate) fn answered(model: &Model, mut told: Told, list: &str) -> Response {
+    // Each answer ends its line, and JSON has no other line's end.
+    told.bytes.pop();
+    told.bytes.iter_mut().filter(|byte| **byte == b'\n').for_each(|byte| *byte = b',');
     let mut bytes = Vec::with_capacity(told.bytes.len() + 64);
     bytes.extend_from_slice(b"{\"model\":");
     serde_json::to_writer(&mut bytes, model.name()).expect("memory can be written to");
     bytes.extend_from_slice(format!(",\"{list}\":[").as_bytes());
-    let answers = told.bytes.strip_suffix(b"\n").unwrap_or(&told.bytes);
-    bytes.extend(answers.iter().map(|byte| if *byte == b'\n' { b',' } else { *byte }));
+    bytes.extend_from_slice(&told.bytes);
     bytes.extend_from_slice(b"]}");
     noted(json_bytes(bytes), model, told.statuses.len())
 }

@@ -3,9 +3,8 @@
 //! Rows are read no faster than answers are taken: whoever does not read will not be read.
 
 use std::collections::VecDeque;
-use std::io::{self, Read};
-use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::io;
+use std::sync::Arc;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{RawQuery, State};
@@ -17,12 +16,12 @@ use par_data::{Batch, Columns, Table, TableOptions};
 use par_recourse::Solver;
 use par_recourse::desk::{Desk, Person, csv_header};
 use tokio::runtime::Handle;
-use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::sync::oneshot;
 
 use crate::Service;
-use crate::answers::{Form, PIECE, Told, answer};
-use crate::body::{expect_encoding, expect_type, frame};
+use crate::answers::{Form, Told, answer};
+use crate::body::{expect_encoding, expect_type};
+use crate::incoming::{Incoming, Line, MAX_LINE, Piece};
 use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::question::{Asked, Question};
@@ -30,14 +29,10 @@ use crate::refusal::Refusal;
 use crate::routes::REQUEST_ID;
 use crate::workers::Urgency;
 
-/// Parts of a body, or of an answer, that are kept on their way.
+/// Parts of an answer that are kept on their way.
 const PARTS: usize = 4;
 /// Pieces that are being answered at a time, for each thread that answers.
 const AHEAD: usize = 2;
-/// The longest line, in bytes.
-const MAX_LINE: usize = 1 << 20;
-/// A piece has fewer rows when they have as many bytes.
-const PIECE_BYTES: usize = 256 << 10;
 
 const CSV: &str = "text/csv";
 const PARAMETERS: [&str; 8] = ["model", "first", "method", "count", "budget", "threshold", "lock", "limit"];
@@ -103,7 +98,7 @@ type Opened = oneshot::Sender<Result<(), Refusal>>;
 impl Stream {
     /// Answers the rows of a table.
     fn table(&mut self, incoming: Incoming, first: u64, asked: Asked, opened: Opened) -> Result<(), Gone> {
-        let failure = Arc::clone(&incoming.failure);
+        let failure = incoming.failure();
         let options = TableOptions { max_row: MAX_LINE, ..TableOptions::default() };
         let table = Table::from_reader("body", incoming, &options);
         let read = table.and_then(|table| {
@@ -123,7 +118,7 @@ impl Stream {
         let mut number = first;
         let mut piece = Piece::default();
         let submit = |stream: &mut Self, piece: &mut Piece<Batch>, number: &mut u64| {
-            let (rows, first) = (std::mem::take(piece).rows, *number);
+            let (rows, first) = (piece.take(), *number);
             *number += rows.len() as u64;
             let (shared, model, form) = (Arc::clone(&shared), Arc::clone(&stream.model), stream.form);
             stream.submit(move |solver| shared.answer(&model, solver, &rows, first, form))
@@ -169,10 +164,10 @@ impl Stream {
                     return self.complain(&number.to_string(), &error.to_string());
                 }
             };
-            if line.add_from(&mut incoming.part) || is_over {
+            if line.add_from(&mut incoming) || is_over {
                 let line = std::mem::take(&mut line);
                 if !line.is_blank() {
-                    let bytes = line.bytes.len();
+                    let bytes = line.bytes().map_or(0, <[u8]>::len);
                     piece.push((number, line), bytes);
                     number += 1;
                 }
@@ -185,7 +180,7 @@ impl Stream {
     }
 
     fn submit_lines(&mut self, piece: &mut Piece<(u64, Line)>) -> Result<(), Gone> {
-        let lines = std::mem::take(piece).rows;
+        let lines = piece.take();
         if lines.is_empty() {
             return Ok(());
         }
@@ -264,69 +259,18 @@ impl Shared {
     }
 }
 
-/// Rows that a thread takes at once.
-struct Piece<T> {
-    rows: Vec<T>,
-    bytes: usize,
-}
-
-impl<T> Default for Piece<T> {
-    fn default() -> Self {
-        Self { rows: Vec::new(), bytes: 0 }
-    }
-}
-
-impl<T> Piece<T> {
-    fn push(&mut self, row: T, bytes: usize) {
-        self.rows.push(row);
-        self.bytes += bytes;
-    }
-
-    fn is_full(&self) -> bool {
-        self.rows.len() >= PIECE || self.bytes >= PIECE_BYTES
-    }
-}
-
-/// A line, as far as it has come in.
-#[derive(Default)]
-struct Line {
-    bytes: Vec<u8>,
-    is_too_long: bool,
-}
-
-impl Line {
-    /// Takes what belongs to the line; whether it is complete.
-    fn add_from(&mut self, part: &mut Bytes) -> bool {
-        let end = part.iter().position(|byte| *byte == b'\n');
-        let bytes = part.split_to(end.map_or(part.len(), |end| end + 1));
-        if self.bytes.len() + bytes.len() > MAX_LINE {
-            self.is_too_long = true;
-            self.bytes = Vec::new();
-        } else if !self.is_too_long {
-            self.bytes.extend_from_slice(&bytes);
-        }
-        end.is_some()
-    }
-
-    fn is_blank(&self) -> bool {
-        !self.is_too_long && self.bytes.trim_ascii().is_empty()
-    }
-
-    /// What it asks for, or what is wrong with it.
-    fn question(&self, model: &Model) -> Result<Question, String> {
-        if self.is_too_long {
-            return Err(format!("the line has more than {MAX_LINE} bytes"));
-        }
-        let value = serde_json::from_slice(&self.bytes).map_err(|error| Refusal::NotJson(error.to_string()));
-        let question = value.and_then(|value| Question::read(model, &value, 1));
-        question.map_err(|refusal| refusal.message())
-    }
+/// What a line asks for, or what is wrong with it.
+fn question(model: &Model, line: &Line) -> Result<Question, String> {
+    let Some(bytes) = line.bytes() else { return Err(format!("the line has more than {MAX_LINE} bytes")) };
+    let value = serde_json::from_slice(bytes).map_err(|error| Refusal::NotJson(error.to_string()));
+    let question = value.and_then(|value| Question::read(model, &value, 1));
+    question.map_err(|refusal| refusal.message())
 }
 
 fn answer_lines(model: &Model, solver: &mut Solver<'_>, piece: &[(u64, Line)], form: Form) -> Told {
     let mut told = Told::default();
     for (number, line) in piece {
-        match line.question(model) {
+        match question(model, line) {
             Ok(Question { rows, asked }) => {
                 let person = answer(model, solver, &rows[0], *number, &asked);
                 told.add(model, &person, form, asked.plot);
@@ -342,66 +286,4 @@ fn unread(model: &Model, id: String, error: String) -> Person<'static> {
     let bundle = model.bundle();
     let cells = vec![""; bundle.schema().features().len()];
     Person { id, cells, answer: Err(error), threshold: bundle.threshold(), time_us: None }
-}
-
-/// A body as it comes in, for a thread that waits for it.
-struct Incoming {
-    parts: mpsc::Receiver<io::Result<Bytes>>,
-    part: Bytes,
-    /// Why there is no more, if it broke off.
-    failure: Arc<OnceLock<Refusal>>,
-}
-
-impl Incoming {
-    fn new(mut body: Body, patience: Duration) -> Self {
-        let (sender, parts) = mpsc::channel(PARTS);
-        let failure = Arc::new(OnceLock::new());
-        let why = Arc::clone(&failure);
-        let failed = move |refusal: Refusal| {
-            let message = refusal.message();
-            // There is but one.
-            let _ = why.set(refusal);
-            Err(io::Error::other(message))
-        };
-        tokio::spawn(async move {
-            loop {
-                let part = match timeout(patience, frame(&mut body)).await {
-                    Ok(None) => break,
-                    Ok(Some(Ok(bytes))) => Ok(bytes),
-                    Ok(Some(Err(_))) => failed(Refusal::BrokenOff),
-                    Err(_) => failed(Refusal::Stalled),
-                };
-                let is_last = part.is_err();
-                if sender.send(part).await.is_err() || is_last {
-                    break;
-                }
-            }
-        });
-        Self { parts, part: Bytes::new(), failure }
-    }
-
-    /// Whether something has come in already.
-    fn is_ready(&self) -> bool {
-        !self.part.is_empty() || !self.parts.is_empty()
-    }
-
-    /// Waits until something has come in; whether anything has.
-    fn fill(&mut self) -> io::Result<bool> {
-        while self.part.is_empty() {
-            match self.parts.blocking_recv() {
-                Some(part) => self.part = part?,
-                None => return Ok(false),
-            }
-        }
-        Ok(true)
-    }
-}
-
-impl Read for Incoming {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.fill()?;
-        let bytes = buffer.len().min(self.part.len());
-        buffer[..bytes].copy_from_slice(&self.part.split_to(bytes));
-        Ok(bytes)
-    }
 }

@@ -165,3 +165,83 @@ impl Jobs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::sync::mpsc;
+
+    use super::*;
+    use crate::models::Models;
+
+    fn model() -> Arc<Model> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par-recourse/tests/fixtures/version_1.par");
+        let models = Models::load(&[("a".to_string(), file)]).expect("a bundle");
+        models.get(None).expect("there is one")
+    }
+
+    fn soon() -> Urgency {
+        Urgency::Waiting(Instant::now() + Duration::from_secs(60))
+    }
+
+    #[test]
+    fn a_job_that_panics_is_not_answered_and_the_next_one_is() {
+        let (model, workers) = (model(), Workers::new(1, Duration::from_secs(60)).expect("a thread"));
+        for _ in 0..3 {
+            let broken = workers.ask(&model, soon(), |_| -> usize { panic!("a bug, as the test has it") });
+            assert!(broken.blocking_recv().is_err());
+            let whole = workers.ask(&model, soon(), |_| 7);
+            assert_eq!(whole.blocking_recv(), Ok(7));
+        }
+    }
+
+    #[test]
+    fn what_nobody_waits_for_is_not_done() {
+        let (model, workers) = (model(), Workers::new(1, Duration::from_secs(60)).expect("a thread"));
+        let (go, wait) = mpsc::channel::<()>();
+        let first = workers.ask(&model, soon(), move |_| wait.recv().is_ok());
+        let (tell, told) = mpsc::channel();
+        drop(workers.ask(&model, soon(), move |_| tell.send("done")));
+        go.send(()).expect("the first waits");
+        assert_eq!(first.blocking_recv(), Ok(true));
+        let last = workers.ask(&model, soon(), |_| ());
+        assert_eq!(last.blocking_recv(), Ok(()));
+        assert!(told.recv().is_err(), "it was never done");
+        assert_eq!(workers.queued(), 0);
+    }
+
+    #[test]
+    fn those_who_wait_come_first_and_the_bulk_has_its_turns() {
+        let (model, workers) = (model(), Workers::new(1, Duration::from_secs(60)).expect("a thread"));
+        let (go, wait) = mpsc::channel::<()>();
+        let first = workers.ask(&model, soon(), move |_| wait.recv().is_ok());
+        let (tell, told) = mpsc::channel();
+        let mut answers = Vec::new();
+        for (urgency, name) in [(Urgency::Bulk, 'b'), (soon(), 'w')] {
+            for _ in 0..6 {
+                let tell = tell.clone();
+                answers.push(workers.ask(&model, urgency, move |_| tell.send(name)));
+            }
+        }
+        go.send(()).expect("the first waits");
+        assert_eq!(first.blocking_recv(), Ok(true));
+        drop(tell);
+        let order: String = told.iter().collect();
+        assert_eq!(order.len(), 12);
+        let bulk_before = |end: usize| order[..end].matches('b').count();
+        assert!(bulk_before(4) <= 2 && bulk_before(8) >= 2, "{order}");
+    }
+
+    #[test]
+    fn jobs_of_another_model_get_a_solver_of_their_own() {
+        let (one, other) = (model(), model());
+        let workers = Workers::new(1, Duration::from_secs(60)).expect("a thread");
+        for model in [&one, &other, &one] {
+            let row = vec!["?"; model.bundle().schema().features().len()];
+            let answered = workers.ask(model, Urgency::Bulk, move |solver| {
+                solver.answer(&row, &par_recourse::Request::default()).is_err()
+            });
+            assert!(answered.blocking_recv().is_ok());
+        }
+    }
+}

@@ -16,6 +16,7 @@ mod output;
 mod recourse;
 mod report;
 mod schema;
+mod serve;
 mod tables;
 mod tidy;
 mod tune;

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use par_data::{Batch, german_credit};
+use par_data::Batch;
 use par_recourse::desk::{Desk, csv_lines};
 use par_recourse::{Bundle, Request};
 use serde_json::json;

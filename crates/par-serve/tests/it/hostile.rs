@@ -58,6 +58,26 @@ fn a_client_that_stalls_in_the_body_is_told_so() {
 }
 
 #[test]
+fn clients_that_stall_take_no_place_from_those_who_send() {
+    let service = Running::new(|_| {});
+    let mut stalled: Vec<_> = (0..20).map(|_| service.client()).collect();
+    for client in &mut stalled {
+        client.send(chunked("/v1/recourse", &[]));
+        client.send_chunk("{").expect("an open connection");
+    }
+    until("all are under way", || service.metric("par_requests_in_flight") == 20.0);
+    let begun = Instant::now();
+    let mut large = json!({"row": row(denied(1)[0])}).to_string().into_bytes();
+    large.resize(200_000, b' ');
+    let mut client = service.client();
+    client.send(chunked("/v1/recourse", &[]));
+    client.send_chunk(&large).expect("an open connection");
+    assert_eq!(client.send("0\r\n\r\n").response().status, 200);
+    assert_eq!(service.ask("POST", "/v1/recourse", &[], &large).status, 200);
+    assert!(begun.elapsed() < Duration::from_secs(5), "it waited for those who stall");
+}
+
+#[test]
 fn an_idle_connection_is_closed_in_the_end() {
     let service = Running::new(|settings| settings.patience = Duration::from_millis(200));
     let mut client = service.client();

@@ -131,7 +131,7 @@ fn tensors_that_do_not_fit_are_told() {
         (&json!("/inputs/Credit amount/data/0"), &json!("nothing"))
     );
     let shorter = told(&|inputs| {
-        inputs[1] = json!({"name": "Duration", "datatype": "INT64", "shape": [1], "data": [6]})
+        inputs[1] = json!({"name": "Duration", "datatype": "INT64", "shape": [1], "data": [6]});
     });
     assert_eq!(
         shorter,

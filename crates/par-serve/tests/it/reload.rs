@@ -45,10 +45,11 @@ fn models_are_read_again_when_asked_to() {
     let service = Running::new(|_| {});
     replace(&service.file("german"), &bundles()[1].to_bytes());
     service.handle.reload();
-    until("the other model is read", || service.metric(LOADED) == 1.0);
+    until("the other model is read", || service.get("/v1/model").json()["config"]["seed"] == json!(1));
     // Whether or not anything has changed.
+    let before = service.metric(LOADED);
     service.handle.reload();
-    until("it is read again", || service.metric(LOADED) == 2.0);
+    until("it is read again", || service.metric(LOADED) > before);
 }
 
 #[test]
@@ -157,7 +158,7 @@ fn a_stream_keeps_the_model_it_began_with() {
     let first = client.chunk().expect("an answer");
     replace(&service.file("german"), &bundles()[1].to_bytes());
     service.handle.reload();
-    until("the other model is read", || service.metric(LOADED) == 1.0);
+    until("the other model is read", || service.metric(LOADED) >= 1.0);
     client.send_chunk(&line).expect("an open connection");
     let second = String::from_utf8(client.chunk().expect("an answer")).expect("UTF-8");
     assert_eq!(second.replacen("\"id\":\"2\"", "\"id\":\"1\"", 1).as_bytes(), first);

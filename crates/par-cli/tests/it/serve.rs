@@ -1,0 +1,274 @@
+//! `par serve` as a process: its address, its signals, its logs, and what it refuses to begin with.
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::Sandbox;
+use crate::model::{QUICK, SCHEMA};
+
+/// No test waits longer.
+const LONGEST: Duration = Duration::from_secs(30);
+
+/// A service that is killed with the test.
+struct Served {
+    process: Child,
+    address: String,
+}
+
+impl Served {
+    fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_par"));
+        command.current_dir(sandbox.path("")).arg("serve").args(arguments).args(["--listen", "127.0.0.1:0"]);
+        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("par starts");
+        let mut line = String::new();
+        let mut told = BufReader::new(process.stdout.take().expect("it is piped"));
+        told.read_line(&mut line).expect("a line");
+        let address = line.trim_end().strip_prefix("listening on http://").expect("an address").to_string();
+        Self { process, address }
+    }
+
+    /// The status and the body of a response.
+    fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(&self.address).expect("it listens");
+        stream.set_read_timeout(Some(LONGEST)).expect("a time above zero");
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n");
+        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("an open connection");
+        let mut told = String::new();
+        stream.read_to_string(&mut told).expect("a response");
+        let (head, body) = told.split_once("\r\n\r\n").expect("a head");
+        (head[9..12].parse().expect("a status"), body.to_string())
+    }
+
+    fn get(&self, path: &str) -> Value {
+        serde_json::from_str(&self.ask("GET", path, "").1).expect("JSON")
+    }
+
+    /// A number from its metrics.
+    fn metric(&self, name: &str) -> f64 {
+        let (_, text) = self.ask("GET", "/metrics", "");
+        let value = text.lines().find_map(|line| line.strip_prefix(name));
+        value.map_or(0.0, |value| value.trim().parse().expect("a number"))
+    }
+
+    #[cfg(unix)]
+    fn signal(&self, name: &str) {
+        let id = self.process.id().to_string();
+        let sent = Command::new("kill").args([name, &id]).status().expect("kill starts");
+        assert!(sent.success());
+    }
+
+    /// The exit code and what was logged, once it has ended.
+    fn ended(mut self) -> (Option<i32>, String) {
+        let begun = Instant::now();
+        let status = loop {
+            if let Some(status) = self.process.try_wait().expect("a process") {
+                break status;
+            }
+            assert!(begun.elapsed() < LONGEST, "it does not end");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let mut logs = String::new();
+        self.process.stderr.take().expect("it is piped").read_to_string(&mut logs).expect("UTF-8");
+        (status.code(), logs)
+    }
+}
+
+impl Drop for Served {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[track_caller]
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < LONGEST, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Another model of the same table.
+fn other_model() -> Vec<u8> {
+    let sandbox = Sandbox::with_applicants();
+    sandbox.write("quick.toml", format!("seed = 7\n{QUICK}"));
+    sandbox.run(&crate::model::FIT);
+    sandbox.bytes("a.par")
+}
+
+const POOR: &str = r#"{"row": {"age": 30, "city": "Ulm", "education": "low", "income": 1000, "debt": 7}}"#;
+
+#[cfg(unix)]
+#[test]
+fn it_answers_until_it_is_told_to_end() {
+    let sandbox = Sandbox::with_model();
+    for signal in ["-TERM", "-INT"] {
+        let served = Served::start(&sandbox, &["a.par"]);
+        assert_eq!(served.get("/healthz"), json!({"status": "ok"}));
+        let (status, told) = served.ask("POST", "/v1/recourse", POOR);
+        assert_eq!(status, 200, "{told}");
+        assert!(
+            told.starts_with("{\"model\":\"a\",\"answers\":[{\"id\":\"1\",\"status\":\"found\""),
+            "{told}"
+        );
+        served.signal(signal);
+        let (code, logs) = served.ended();
+        assert_eq!(code, Some(0), "{logs}");
+        let lines: Vec<Value> =
+            logs.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
+        let messages: Vec<&Value> = lines.iter().map(|line| &line["message"]).collect();
+        assert_eq!(messages, ["request", "request", "ending"]);
+        assert_eq!((&lines[1]["route"], &lines[1]["status"]), (&json!("/v1/recourse"), &json!(200)));
+        assert!(!logs.contains("1000") && !logs.contains("Ulm"), "{logs}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_hangup_reads_the_models_again() {
+    let sandbox = Sandbox::with_model();
+    let served = Served::start(&sandbox, &["a.par"]);
+    served.signal("-HUP");
+    until("it is read again", || served.metric("par_reloads_total{model=\"a\",outcome=\"loaded\"}") >= 1.0);
+    sandbox.write("a.par", "nonsense");
+    served.signal("-HUP");
+    until("it is refused", || served.metric("par_reloads_total{model=\"a\",outcome=\"refused\"}") >= 1.0);
+    assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 200);
+    served.signal("-TERM");
+    let (code, logs) = served.ended();
+    assert_eq!(code, Some(0));
+    assert!(logs.contains("the model was read again"), "{logs}");
+    assert!(logs.contains("the one before goes on answering"), "{logs}");
+}
+
+#[test]
+fn a_service_that_is_killed_while_it_reads_leaves_the_file_as_it_was() {
+    let sandbox = Sandbox::with_model();
+    let models = [sandbox.bytes("a.par"), other_model()];
+    assert_ne!(models[0], models[1]);
+    for round in 0..6 {
+        let mut served = Served::start(&sandbox, &["a.par"]);
+        for number in 0..6 + round {
+            sandbox.write("new.par", &models[number % 2]);
+            fs::rename(sandbox.path("new.par"), sandbox.path("a.par")).expect("a file can be renamed");
+            #[cfg(unix)]
+            served.signal("-HUP");
+        }
+        served.process.kill().expect("a process");
+        served.process.wait().expect("a process");
+        let file = sandbox.bytes("a.par");
+        assert!(models.contains(&file));
+    }
+    let served = Served::start(&sandbox, &["a.par"]);
+    assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 200);
+    assert_eq!(sandbox.files(), ["a.par", "applicants.csv"]);
+}
+
+#[test]
+fn models_are_called_like_their_files_or_as_told() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("b.par", other_model());
+    let served = Served::start(&sandbox, &["a.par", "cards=b.par"]);
+    assert_eq!(served.get("/v1/models"), json!({"models": ["a", "cards"]}));
+    assert_eq!(served.get("/v1/schema?model=cards")["model"], json!("cards"));
+    assert_eq!(served.ask("GET", "/v1/schema?model=b", "").0, 404);
+}
+
+#[test]
+fn a_token_is_asked_for_when_there_is_one() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("token.txt", "s3cret\n");
+    let served = Served::start(&sandbox, &["a.par", "--token-file", "token.txt"]);
+    assert_eq!(served.ask("GET", "/healthz", "").0, 200);
+    assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 401);
+    let with = |token: &str| {
+        let mut stream = TcpStream::connect(&served.address).expect("it listens");
+        write!(
+            stream,
+            "GET /v1/models HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
+        )
+        .expect("an open connection");
+        let mut told = String::new();
+        stream.read_to_string(&mut told).expect("a response");
+        told[9..12].to_string()
+    };
+    assert_eq!((with("s3cret"), with("other")), ("200".to_string(), "401".to_string()));
+}
+
+#[test]
+fn what_cannot_be_served_is_told_in_one_message() {
+    let sandbox = Sandbox::with_model();
+    sandbox.write("nonsense.par", "nonsense");
+    sandbox.write("empty.par", "");
+    let whole = sandbox.bytes("a.par");
+    sandbox.write("half.par", &whole[..whole.len() / 2]);
+    sandbox.write("empty.txt", " \n");
+    sandbox.write("two.txt", "two words\n");
+    sandbox.write("schema.toml", SCHEMA);
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+    let taken = listener.local_addr().expect("an address").to_string();
+    let refused = |arguments: &[&str]| sandbox.refused(&[&["serve"], arguments].concat());
+    for (arguments, expected) in [
+        (
+            &["absent.par"][..],
+            "error: absent.par: cannot be opened: No such file or directory (os error 2)\n",
+        ),
+        (
+            &["nonsense.par"],
+            "error: nonsense.par: not a model file\nhint: `par fit` makes one from a table and its schema\n",
+        ),
+        (
+            &["schema.toml"],
+            "error: schema.toml: not a model file\nhint: `par fit` makes one from a table and its schema\n",
+        ),
+        (&["a.par", "a.par"], "error: two models are called `a`\nhint: name them: NAME=FILE\n"),
+        (
+            &["a.par", "--token-file", "absent.txt"],
+            "error: absent.txt: cannot be read: No such file or directory (os error 2)\n",
+        ),
+        (
+            &["a.par", "--token-file", "empty.txt"],
+            "error: empty.txt: expected a token of one word in letters, digits and signs\n",
+        ),
+        (
+            &["a.par", "--token-file", "two.txt"],
+            "error: two.txt: expected a token of one word in letters, digits and signs\n",
+        ),
+        (
+            &["a.par", "--cors", "example.org"],
+            "error: `example.org` is no origin, expected for instance `https://example.org`\n",
+        ),
+    ] {
+        assert_eq!(refused(arguments), expected, "{arguments:?}");
+    }
+    for (arguments, expected) in [
+        (&["empty.par"][..], "error: empty.par: "),
+        (&["half.par"], "error: half.par: "),
+        (&["a b=a.par"], "error: `a b` cannot be the name of a model, expected letters, digits"),
+        (&["a.par", "--listen", "nowhere"], "error: cannot listen on nowhere: "),
+        (&["a.par", "--listen", &taken], &format!("error: cannot listen on {taken}: Address already in use")),
+        (&[], "error: the following required arguments were not provided"),
+        (
+            &["a.par", "--threads", "0"],
+            "error: invalid value '0' for '--threads <N>': expected a whole number, at least 1",
+        ),
+        (&["a.par", "--patience", "-1"], "error: "),
+        (
+            &["a.par", "--time", "nan"],
+            "error: invalid value 'nan' for '--time <S>': expected a number of seconds above 0",
+        ),
+        (
+            &["a.par", "--max-body", "1k"],
+            "error: invalid value '1k' for '--max-body <N>': expected a whole number, at least 1",
+        ),
+    ] {
+        let told = refused(arguments);
+        assert!(told.starts_with(expected), "{arguments:?}: {told}");
+    }
+}

@@ -1,0 +1,147 @@
+//! The body of a stream as it comes in: bytes, lines, and pieces of as many rows as a thread takes at once.
+
+use std::io::{self, Read};
+use std::sync::{Arc, OnceLock};
+use std::time::Duration;
+
+use axum::body::{Body, Bytes};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::answers::PIECE;
+use crate::body::frame;
+use crate::refusal::Refusal;
+
+/// Parts of a body that are kept on their way.
+const PARTS: usize = 4;
+/// The longest line, in bytes.
+pub(crate) const MAX_LINE: usize = 1 << 20;
+/// A piece has fewer rows when they have as many bytes.
+const PIECE_BYTES: usize = 256 << 10;
+
+/// A body as it comes in, for a thread that waits for it.
+pub(crate) struct Incoming {
+    parts: mpsc::Receiver<io::Result<Bytes>>,
+    part: Bytes,
+    /// Why there is no more, if it broke off.
+    failure: Arc<OnceLock<Refusal>>,
+}
+
+impl Incoming {
+    pub(crate) fn new(mut body: Body, patience: Duration) -> Self {
+        let (sender, parts) = mpsc::channel(PARTS);
+        let failure = Arc::new(OnceLock::new());
+        let why = Arc::clone(&failure);
+        let failed = move |refusal: Refusal| {
+            let message = refusal.message();
+            // There is but one.
+            let _ = why.set(refusal);
+            Err(io::Error::other(message))
+        };
+        tokio::spawn(async move {
+            loop {
+                let part = match timeout(patience, frame(&mut body)).await {
+                    Ok(None) => break,
+                    Ok(Some(Ok(bytes))) => Ok(bytes),
+                    Ok(Some(Err(_))) => failed(Refusal::BrokenOff),
+                    Err(_) => failed(Refusal::Stalled),
+                };
+                let is_last = part.is_err();
+                if sender.send(part).await.is_err() || is_last {
+                    break;
+                }
+            }
+        });
+        Self { parts, part: Bytes::new(), failure }
+    }
+
+    /// Will say why there is no more, if it breaks off.
+    pub(crate) fn failure(&self) -> Arc<OnceLock<Refusal>> {
+        Arc::clone(&self.failure)
+    }
+
+    /// Whether something has come in already.
+    pub(crate) fn is_ready(&self) -> bool {
+        !self.part.is_empty() || !self.parts.is_empty()
+    }
+
+    /// Waits until something has come in; whether anything has.
+    pub(crate) fn fill(&mut self) -> io::Result<bool> {
+        while self.part.is_empty() {
+            match self.parts.blocking_recv() {
+                Some(part) => self.part = part?,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Read for Incoming {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.fill()?;
+        let bytes = buffer.len().min(self.part.len());
+        buffer[..bytes].copy_from_slice(&self.part.split_to(bytes));
+        Ok(bytes)
+    }
+}
+
+/// Rows that a thread takes at once.
+pub(crate) struct Piece<T> {
+    rows: Vec<T>,
+    bytes: usize,
+}
+
+impl<T> Default for Piece<T> {
+    fn default() -> Self {
+        Self { rows: Vec::new(), bytes: 0 }
+    }
+}
+
+impl<T> Piece<T> {
+    pub(crate) fn push(&mut self, row: T, bytes: usize) {
+        self.rows.push(row);
+        self.bytes += bytes;
+    }
+
+    /// All of them; it begins anew.
+    pub(crate) fn take(&mut self) -> Vec<T> {
+        std::mem::take(self).rows
+    }
+
+    pub(crate) fn is_full(&self) -> bool {
+        self.rows.len() >= PIECE || self.bytes >= PIECE_BYTES
+    }
+}
+
+/// A line, as far as it has come in.
+#[derive(Default)]
+pub(crate) struct Line {
+    bytes: Vec<u8>,
+    is_too_long: bool,
+}
+
+impl Line {
+    /// Takes what belongs to the line; whether it is complete.
+    pub(crate) fn add_from(&mut self, incoming: &mut Incoming) -> bool {
+        let part = &mut incoming.part;
+        let end = part.iter().position(|byte| *byte == b'\n');
+        let bytes = part.split_to(end.map_or(part.len(), |end| end + 1));
+        if self.bytes.len() + bytes.len() > MAX_LINE {
+            self.is_too_long = true;
+            self.bytes = Vec::new();
+        } else if !self.is_too_long {
+            self.bytes.extend_from_slice(&bytes);
+        }
+        end.is_some()
+    }
+
+    pub(crate) fn is_blank(&self) -> bool {
+        !self.is_too_long && self.bytes.trim_ascii().is_empty()
+    }
+
+    /// Its bytes, unless there are too many.
+    pub(crate) fn bytes(&self) -> Option<&[u8]> {
+        (!self.is_too_long).then_some(&self.bytes)
+    }
+}
