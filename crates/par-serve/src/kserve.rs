@@ -33,8 +33,8 @@ pub(crate) async fn model(
     State(service): State<Arc<Service>>,
     Path(name): Name,
 ) -> Result<Response, Refusal> {
-    if asked_of(&name).is_some() {
-        return Ok(wrong_method("POST"));
+    if let Some((name, _)) = asked_of(&name) {
+        return service.model(Some(name)).map(|_| wrong_method("POST"));
     }
     let model = service.model(Some(&name))?;
     Ok(json_bytes(json!({"name": model.name(), "ready": true}).to_string()))
@@ -67,7 +67,9 @@ pub(crate) async fn ask(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let Some((name, explains)) = asked_of(&called) else { return Ok(wrong_method("GET,HEAD")) };
+    let Some((name, explains)) = asked_of(&called) else {
+        return service.model(Some(&called)).map(|_| wrong_method("GET,HEAD"));
+    };
     Parameters::read(query.as_deref(), &[])?;
     let model = service.model(Some(name))?;
     let json = service.json(&headers, body).await?;

@@ -160,7 +160,10 @@ fn another_method_is_refused_with_those_there_are() {
         ("DELETE", "/v1/recourse", "POST"),
         ("PUT", "/v1/recourse/batch", "POST"),
         ("POST", "/v1/schema", "GET,HEAD"),
-        ("PATCH", "/v1/models/german", "GET,HEAD,POST"),
+        ("PATCH", "/v1/models/german", "GET,HEAD"),
+        ("POST", "/v1/models/german", "GET,HEAD"),
+        ("PATCH", "/v1/models/german:explain", "POST"),
+        ("GET", "/v1/models/german:predict", "POST"),
         ("BREW", "/healthz", "GET,HEAD"),
         ("TRACE", "/", "GET,HEAD"),
     ] {

@@ -49,7 +49,7 @@ fn the_first_protocol_predicts_and_explains() {
         .map(|problem| problem["path"].clone())
         .collect();
     assert_eq!(places, [json!("/rows"), json!("/instances")]);
-    for path in ["/v1/models/german", "/v1/models/german:guess", "/v1/models/third:predict"] {
+    for path in ["/v1/models/third", "/v1/models/german:guess", "/v1/models/third:predict"] {
         assert_eq!(service.post(path, &json!({"instances": instances})).status, 404, "{path}");
     }
 }

@@ -56,7 +56,12 @@ fn a_wrong_value_is_told_with_its_place() {
         ),
         (with(|body| body["count"] = json!(0)), "/count", "0", "a whole number from 1 to 20".into()),
         (with(|body| body["count"] = json!(21)), "/count", "21", "a whole number from 1 to 20".into()),
-        (with(|body| body["budget"] = json!(1.5)), "/budget", "1.5", "a whole number, at least 1".into()),
+        (
+            with(|body| body["budget"] = json!(1.5)),
+            "/budget",
+            "1.5",
+            "a whole number from 1 to 1000000000, or null".into(),
+        ),
         (with(|body| body["threshold"] = json!(1)), "/threshold", "1", "a number above 0 and below 1".into()),
         (with(|body| body["plot"] = json!("yes")), "/plot", "\"yes\"", "true or false".into()),
         (with(|body| body["lock"] = json!("Age")), "/lock", "\"Age\"", "a list of names of features".into()),
