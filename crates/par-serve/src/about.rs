@@ -117,7 +117,7 @@ pub(crate) async fn people(
     let model = service.model(parameters.text("model"))?;
     let count = parameters.whole("count", 1..=MAX_PEOPLE)?.unwrap_or(8);
     let seed = parameters.whole("seed", 0..=u64::MAX)?.unwrap_or(0);
-    let _admitted = service.admission.try_acquire().map_err(|_| Refusal::Overloaded)?;
+    let _admitted = service.admitted().await?;
     let deadline = Instant::now() + service.settings.time;
     let drawing = Arc::clone(&model);
     let people =

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
@@ -14,6 +14,8 @@ use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::json;
+use tokio::sync::SemaphorePermit;
+use tokio::time::timeout;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::answers::Told;
@@ -27,6 +29,9 @@ use crate::{Error, Service, about, kserve, page, stream};
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// A longer name of a request is replaced by one of our own.
 const LONGEST_ID: usize = 64;
+
+/// How long a place is waited for. Somebody who is refused at once asks again at once, and to refuse costs a third of an answer.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// What a handler tells the log of an answer, and nothing about people.
 #[derive(Clone)]
@@ -93,9 +98,9 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
 
     // Health is told however busy the service is.
     let is_light = method != Method::POST;
-    let admitted = if is_light { None } else { Some(service.admission.try_acquire()) };
+    let admitted = if is_light { None } else { Some(service.admitted().await) };
     let mut response = match admitted {
-        Some(Err(_)) => Refusal::Overloaded.into_response(),
+        Some(Err(refusal)) => refusal.into_response(),
         _ if service.ending.load(Ordering::Relaxed) && !is_light => Refusal::ShuttingDown.into_response(),
         _ => next.run(request).await,
     };
@@ -166,6 +171,15 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 impl Service {
+    /// A place among those who are answered, in the order they came.
+    pub(crate) async fn admitted(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        if let Ok(place) = self.admission.try_acquire() {
+            return Ok(place);
+        }
+        let place = timeout(MOMENT, self.admission.acquire()).await;
+        place.ok().and_then(Result::ok).ok_or(Refusal::Overloaded)
+    }
+
     /// The model of that name; the first without one.
     pub(crate) fn model(&self, name: Option<&str>) -> Result<Arc<Model>, Refusal> {
         let unknown = || format!("model `{}`", name.unwrap_or_default().chars().take(80).collect::<String>());
