@@ -1,12 +1,13 @@
 //! From rows to what their people are told, on the threads that answer.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use par_recourse::desk::{Described, Person, csv_lines};
 use par_recourse::{Answer, Solver};
 use serde::Serialize;
-use tokio::time::timeout_at;
+use tokio::sync::SemaphorePermit;
+use tokio::time::{timeout, timeout_at};
 
 use crate::Service;
 use crate::models::Model;
@@ -16,6 +17,9 @@ use crate::workers::Urgency;
 
 /// Rows that a thread takes at once.
 pub(crate) const PIECE: usize = 16;
+
+/// How long a place is waited for. Somebody who is refused at once asks again at once, and to refuse costs a third of an answer.
+const MOMENT: Duration = Duration::from_millis(100);
 
 /// What some people are told.
 #[derive(Default)]
@@ -114,6 +118,15 @@ impl Service {
         Ok(told)
     }
 
+    /// A place among those who are answered, in the order they came.
+    async fn admitted(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        if let Ok(place) = self.admission.try_acquire() {
+            return Ok(place);
+        }
+        let place = timeout(MOMENT, self.admission.acquire()).await;
+        place.ok().and_then(Result::ok).ok_or(Refusal::Overloaded)
+    }
+
     /// What `work` makes of each piece of so many rows, in their order.
     pub(crate) async fn pieces<T, W>(
         &self,
@@ -126,7 +139,7 @@ impl Service {
         W: FnOnce(&mut Solver<'_>) -> T + Send + 'static,
     {
         // Only now, so that nobody who is slow to send keeps others out.
-        let _admitted = self.admission.try_acquire().map_err(|_| Refusal::Overloaded)?;
+        let _admitted = self.admitted().await?;
         let deadline = Instant::now() + self.settings.time;
         let replies: Vec<_> = (0..rows)
             .step_by(PIECE)

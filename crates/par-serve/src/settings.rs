@@ -11,7 +11,7 @@ pub struct Settings {
     pub max_body: usize,
     /// Rows in one such request times ways for each; 1,000 unless told. More are refused with 413.
     pub max_rows: usize,
-    /// Requests that are being answered or wait for it; 256 unless told. More are refused with 503.
+    /// Requests that are being answered or wait for it; 256 unless told. More are refused with 503, a moment later.
     pub max_requests: usize,
     /// Streams at a time; 8 unless told. More are refused with 503.
     pub max_streams: usize,

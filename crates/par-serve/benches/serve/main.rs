@@ -2,7 +2,8 @@
 //!
 //! Clients and service share the machine: the service is a process of its own, the clients are one thread. Each connection asks, waits
 //! for the answer and asks again: one denied person of German Credit at a time, refined. The service logs as `par serve` does, to
-//! /dev/null. With `-- --minutes N` memory is looked at for so long; with `-- --overload` four times as many ask as are let in.
+//! /dev/null. With `-- --minutes N` memory is looked at for so long; with `-- --overload` four and fourteen times as many ask as
+//! are let in.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
@@ -104,16 +105,18 @@ fn endure(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn E
     Ok(())
 }
 
-/// What becomes of four times as many requests as are let in, and whether it is over when they are.
+/// What becomes of more requests than are let in, and whether it is over when they are.
 fn overload(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
     let questions = questions(bundle)?;
     let child = Child::start(model, &[("MAX_REQUESTS", LET_IN)])?;
-    println!("{LET_IN} requests are let in at a time; who is refused asks again at once\n");
+    println!(
+        "{LET_IN} requests are let in at a time, others wait a moment; who is refused asks again at once\n"
+    );
     println!(
         "{:>11} {:>10} {:>10} {:>9} {:>8} {:>8} {:>8}",
         "connections", "answers/s", "refused/s", "refused %", "p50 ms", "p99 ms", "RSS MB"
     );
-    for connections in [8, 4 * LET_IN, 8] {
+    for connections in [8, 4 * LET_IN, 14 * LET_IN, 8] {
         let took = Load { address: child.address, connections, time }.run(&questions)?;
         let (answered, refused) = (took.answered.len() as f64, took.refused as f64);
         println!(
