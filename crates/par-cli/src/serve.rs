@@ -46,7 +46,7 @@ pub(crate) struct Serve {
     /// Rows times ways for each in a request that is not a stream, at most
     #[arg(long, value_name = "N", default_value_t = Settings::default().max_rows, value_parser = at_least_one)]
     max_rows: usize,
-    /// Requests that are answered or wait, at most; more are refused with 503
+    /// Requests that are answered or wait, at most; more are refused with 503 after a moment
     #[arg(long, value_name = "N", default_value_t = Settings::default().max_requests, value_parser = at_least_one)]
     max_requests: usize,
     /// Streams at a time, at most; more are refused with 503
