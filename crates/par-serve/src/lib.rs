@@ -115,6 +115,8 @@ struct Service {
     /// Streams that may still begin.
     streams: std::sync::Arc<Semaphore>,
     connections: AtomicUsize,
+    /// Questions that are being read or answered.
+    under_way: AtomicUsize,
     /// Whether the service is asked to end.
     ending: AtomicBool,
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -103,11 +103,13 @@ impl Service {
             let name = model.name();
             text.line(&format!("par_model_loaded_seconds{{model={name:?}}}"), model.loaded() as f64);
         }
+        let under_way = self.under_way.load(Ordering::Relaxed);
         let admitted = self.settings.max_requests - self.admission.available_permits();
         let streams = self.settings.max_streams - self.streams.available_permits();
         let connections = self.connections.load(Ordering::Relaxed);
         for (name, help, value) in [
-            ("par_requests_in_flight", "Requests that are being answered or wait for it.", admitted),
+            ("par_requests_in_flight", "Questions that are being read or answered.", under_way),
+            ("par_requests_admitted", "Questions that are being answered or wait for it.", admitted),
             ("par_streams", "Streams that are under way.", streams),
             ("par_connections", "Connections that are open.", connections),
             ("par_queued", "Pieces of work that no thread has begun.", self.workers.queued()),
@@ -116,6 +118,22 @@ impl Service {
             text.line(name, value as f64);
         }
         text.0
+    }
+}
+
+/// One of those that are under way, until it is dropped.
+pub(crate) struct Counted<'a>(&'a AtomicUsize);
+
+impl<'a> Counted<'a> {
+    pub(crate) fn new(count: &'a AtomicUsize) -> Self {
+        count.fetch_add(1, Ordering::Relaxed);
+        Self(count)
+    }
+}
+
+impl Drop for Counted<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 

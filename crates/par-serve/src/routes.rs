@@ -17,6 +17,7 @@ use serde_json::json;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::answers::Told;
+use crate::metrics::Counted;
 use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::question::Question;
@@ -93,9 +94,12 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
         request.headers_mut().insert(REQUEST_ID, id);
     }
 
-    let is_ending = service.ending.load(Ordering::Relaxed) && method == Method::POST;
+    let is_question = method == Method::POST;
+    let counted = is_question.then(|| Counted::new(&service.under_way));
+    let is_ending = service.ending.load(Ordering::Relaxed) && is_question;
     let mut response =
         if is_ending { Refusal::ShuttingDown.into_response() } else { next.run(request).await };
+    drop(counted);
     // What is refused before anybody here is asked: a method, or an address that is no text.
     if response.extensions().get::<Refusal>().is_none() {
         match response.status() {

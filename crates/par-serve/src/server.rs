@@ -16,7 +16,7 @@ use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 
-use crate::metrics::Metrics;
+use crate::metrics::{Counted, Metrics};
 use crate::models::Models;
 use crate::patience::Patient;
 use crate::workers::Workers;
@@ -93,6 +93,7 @@ impl Server {
             large: Semaphore::new(LARGE_BODIES),
             streams: Arc::new(Semaphore::new(settings.max_streams)),
             connections: AtomicUsize::new(0),
+            under_way: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             models,
             settings,
@@ -191,10 +192,9 @@ async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, route
             let connection = connections.watch(connection(stream, service, router));
             let service = Arc::clone(service);
             tokio::spawn(async move {
-                service.connections.fetch_add(1, Ordering::Relaxed);
+                let _counted = Counted::new(&service.connections);
                 // Clients may go whenever they like.
                 let _ = connection.await;
-                service.connections.fetch_sub(1, Ordering::Relaxed);
                 drop(place);
             });
         }
