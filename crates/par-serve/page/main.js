@@ -9,15 +9,21 @@ import { titled } from "./words.js";
 
 let one = null;
 let many = null;
+/** Counts beginnings: an answer to an earlier one is late. */
+let turns = 0;
 
 async function begin(name = null) {
+  const turn = ++turns;
   let schema;
   try {
     const names = await api.models();
+    if (turn !== turns) return;
     api.choose(name);
     schema = await api.schema();
+    if (turn !== turns) return;
     offerModels(names, name ?? names[0]);
   } catch (problem) {
+    if (turn !== turns) return;
     showNotice(problem, () => begin(name));
     return;
   }

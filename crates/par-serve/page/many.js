@@ -43,6 +43,8 @@ export class ManyPeople {
     byId("download").onclick = () => this.download();
     byId("group-by").onchange = () => this.showGroups();
     byId("results").hidden = true;
+    byId("file-about").textContent = "";
+    byId("go").disabled = true;
     this.listenForDrops();
   }
 
@@ -125,6 +127,7 @@ export class ManyPeople {
   stop() {
     this.running?.abort();
     this.running = null;
+    this.progress(null);
   }
 
   async start() {
@@ -172,8 +175,10 @@ export class ManyPeople {
     gather();
     this.running = null;
     this.progress(null);
+    const { records } = this.table;
+    const answered = this.answers.filter((answer) => answer.kind !== "error").length;
     byId("file-about").textContent =
-      `${this.name}: ${done === this.table.records ? `all ${grouped(done)} answered` : `${grouped(done)} of ${grouped(this.table.records)} answered`}.`;
+      `${this.name}: ${answered === records ? `all ${grouped(answered)} answered` : `${grouped(answered)} of ${grouped(records)} answered`}.`;
   }
 
   /** What is kept of an answer: a table may have a hundred thousand. Equal texts are kept once. */
@@ -186,7 +191,7 @@ export class ManyPeople {
     const way = answer.ways?.[0];
     return {
       number,
-      id: answer.id ?? String(number),
+      id: answer.id || `row ${number}`,
       kind: KINDS[answer.status] ?? "error",
       probability: answer.probability ?? null,
       percentile: way?.percentile ?? null,

@@ -61,13 +61,16 @@ export class OnePerson {
 
   /** Offers made-up people and shows the first. */
   async offerPeople(seed) {
+    const { turn } = this;
     let people;
     try {
       people = await api.people(PEOPLE, seed);
     } catch (problem) {
-      showNotice(problem, () => this.offerPeople(seed));
+      if (turn === this.turn) showNotice(problem, () => this.offerPeople(seed));
       return;
     }
+    // Meanwhile somebody else is looked at, or another model.
+    if (turn !== this.turn) return;
     clearNotice();
     this.seed = seed;
     const legend = byId("people").querySelector("legend");
@@ -268,6 +271,7 @@ export class OnePerson {
       element("p", {}, element("button", { type: "button", onclick: go }, `Go on with ${blanks[0].name}`)),
     );
     byId("ways-section").hidden = true;
+    this.say(`${count(blanks.length, "detail")} to fill in.`);
     showFrontier(this.schema, null);
     this.form.problems([]);
     this.pocketWords(null);

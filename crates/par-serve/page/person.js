@@ -25,6 +25,8 @@ export class Person {
       const cell = row[name];
       this.cells[name] = cell === null || cell === undefined ? "" : String(cell);
     }
+    // A table has its own words for a number that is missing.
+    for (const feature of this.wrong()) if (feature.missing) this.cells[feature.name] = "";
   }
 
   /** The features that have to be known and are not. */

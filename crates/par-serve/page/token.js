@@ -2,6 +2,8 @@
 
 import { byId } from "./element.js";
 
+const WRONG = "That was not it. Whoever runs this service can tell you the token.";
+
 let waiting = null;
 
 /** What was entered. Nobody gets past this without a token, so the dialog does not close without one. */
@@ -9,19 +11,24 @@ export function askForToken(wrong) {
   waiting ??= new Promise((resolve) => {
     const dialog = byId("token-dialog");
     const field = byId("token");
-    if (wrong)
-      byId("token-words").textContent = "That was not it. Whoever runs this service can tell you the token.";
+    if (wrong) byId("token-words").textContent = WRONG;
     field.value = "";
     const stay = (event) => event.preventDefault();
     dialog.addEventListener("cancel", stay);
     const done = (event) => {
       event.preventDefault();
+      // What no header can bring is no token.
+      if (!/^[\x21-\x7e]+$/.test(field.value.trim())) {
+        byId("token-words").textContent = WRONG;
+        return;
+      }
+      byId("token-form").removeEventListener("submit", done);
       dialog.removeEventListener("cancel", stay);
       dialog.close();
       waiting = null;
       resolve(field.value.trim());
     };
-    byId("token-form").addEventListener("submit", done, { once: true });
+    byId("token-form").addEventListener("submit", done);
     dialog.showModal();
     field.focus();
   });

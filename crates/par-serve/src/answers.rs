@@ -146,13 +146,14 @@ impl Service {
             .map(|first| self.workers.ask(model, Urgency::Waiting(deadline), work(first)))
             .collect();
         // A search that has to end at the deadline needs a moment to say so.
-        let deadline = (deadline + self.settings.time / 4).into();
+        let patience = (deadline + self.settings.time / 4).into();
         let mut pieces = Vec::with_capacity(replies.len());
         for reply in replies {
-            match timeout_at(deadline, reply).await {
+            match timeout_at(patience, reply).await {
                 Ok(Ok(piece)) => pieces.push(piece),
-                Ok(Err(_)) => return Err(Refusal::Broken),
-                Err(_) => return Err(Refusal::TooSlow),
+                // Work that has not begun by the deadline is not done.
+                Ok(Err(_)) if Instant::now() < deadline => return Err(Refusal::Broken),
+                Ok(Err(_)) | Err(_) => return Err(Refusal::TooSlow),
             }
         }
         Ok(pieces)

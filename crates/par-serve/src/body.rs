@@ -14,7 +14,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::Service;
 use crate::refusal::Refusal;
 
-/// A larger body is one of a few at a time: JSON takes up to thirty times its size in memory.
+/// A larger body is read as JSON as one of a few at a time: that takes up to thirty times its size in memory.
 const LARGE: usize = 64 << 10;
 /// What is still read of a body that is refused, so that the client comes to read why.
 const DRAINED: usize = 4 << 20;
@@ -42,14 +42,8 @@ impl Service {
             }
             return Err(Refusal::TooManyBytes { limit });
         }
-        let mut share = None;
         let mut bytes = Vec::with_capacity(declared.lower().min(LARGE as u64) as usize);
         loop {
-            // Only now, so that nobody has a share who sends nothing.
-            if share.is_none() && bytes.len() > LARGE {
-                let permit = timeout_at(deadline, self.large.acquire()).await;
-                share = Some(permit.map_err(|_| Refusal::Overloaded)?.map_err(|_| Refusal::ShuttingDown)?);
-            }
             match timeout_at(deadline, frame(&mut body)).await {
                 Err(_) => return Err(Refusal::Stalled),
                 Ok(None) => break,
@@ -60,6 +54,12 @@ impl Service {
                 }
                 Ok(Some(Ok(more))) => bytes.extend_from_slice(&more),
             }
+        }
+        // Only now, so that nobody has a share who is slow to send.
+        let mut share = None;
+        if bytes.len() > LARGE {
+            let permit = timeout_at(deadline, self.large.acquire()).await;
+            share = Some(permit.map_err(|_| Refusal::Overloaded)?.map_err(|_| Refusal::ShuttingDown)?);
         }
         let value = serde_json::from_slice(&bytes).map_err(|error| Refusal::NotJson(error.to_string()))?;
         Ok(Json { value, _share: share })

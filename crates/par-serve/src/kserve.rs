@@ -1,7 +1,6 @@
 //! The same in the shape of KServe's protocols: `/v1/models` (V1) and `/v2` (V2, the Open Inference Protocol).
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use axum::body::Body;
 use axum::extract::{Path, RawQuery, State};
@@ -15,7 +14,7 @@ use crate::Service;
 use crate::answers::PIECE;
 use crate::models::Model;
 use crate::parameters::Parameters;
-use crate::question::{Asked, Question, Reader, Row, brief, shortened, whole};
+use crate::question::{Asked, Question, Reader, Row, brief, missing, shortened, whole};
 use crate::refusal::Refusal;
 use crate::routes::{Name, answered, json_bytes, noted};
 
@@ -37,6 +36,7 @@ pub(crate) async fn model(
         return service.model(Some(name)).map(|_| wrong_method("POST"));
     }
     let model = service.model(Some(&name))?;
+    service.expect_ready()?;
     Ok(json_bytes(json!({"name": model.name(), "ready": true}).to_string()))
 }
 
@@ -99,9 +99,7 @@ pub(crate) async fn live() -> Response {
 
 /// `GET /v2/health/ready`
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Refusal> {
-    if service.ending.load(Ordering::Relaxed) {
-        return Err(Refusal::ShuttingDown);
-    }
+    service.expect_ready()?;
     Ok(json_bytes(json!({"ready": true}).to_string()))
 }
 
@@ -117,6 +115,7 @@ pub(crate) async fn model_ready(
     Path(name): Name,
 ) -> Result<Response, Refusal> {
     let model = service.model(Some(&name))?;
+    service.expect_ready()?;
     Ok(json_bytes(json!({"name": model.name(), "ready": true}).to_string()))
 }
 
@@ -223,7 +222,8 @@ impl Tensors {
             }
             None => Asked::default(),
         };
-        let mut inputs: Vec<Option<&Vec<Value>>> = vec![None; model.bundle().schema().features().len()];
+        let mut inputs: Vec<Option<(usize, &Vec<Value>)>> =
+            vec![None; model.bundle().schema().features().len()];
         let listed = body.get("inputs").and_then(Value::as_array);
         if listed.is_none() {
             reader.problem("/inputs".to_string(), "no list", "a list of tensors, one for every feature");
@@ -241,9 +241,9 @@ impl Tensors {
             if inputs[position].is_some() {
                 reader.problem(format!("{path}/name"), "the same again", "one tensor for every feature");
             }
-            inputs[position] = tensor(&mut reader, &path, model, position, input);
+            inputs[position] = tensor(&mut reader, &path, model, position, input).map(|data| (number, data));
         }
-        let rows = inputs.iter().flatten().map(|data| data.len()).max().unwrap_or(0);
+        let rows = inputs.iter().flatten().map(|(_, data)| data.len()).max().unwrap_or(0);
         if rows > max_rows {
             return Err(Refusal::TooManyRows { found: rows, limit: max_rows });
         }
@@ -251,15 +251,24 @@ impl Tensors {
             reader.problem("/inputs".to_string(), "no rows", "at least one row");
         }
         let mut read = vec![Row { id: None, cells: Vec::with_capacity(inputs.len()) }; rows];
-        for (position, data) in inputs.iter().enumerate() {
-            let name = &model.bundle().schema().features()[position].name;
-            if data.is_some_and(|data| data.len() != rows) {
-                let found = format!("{} values of `{name}`", data.map_or(0, Vec::len));
-                reader.problem("/inputs".to_string(), found, format!("{rows}, as many as of the others"));
+        let schema = model.bundle().schema();
+        for (position, (input, feature)) in inputs.iter().zip(schema.features()).enumerate() {
+            let Some((number, data)) = input else {
+                let missing = missing(schema, feature);
+                if missing.is_none() {
+                    let found = format!("no tensor of `{}`", feature.name);
+                    reader.problem("/inputs".to_string(), found, "one for every feature");
+                }
+                read.iter_mut().for_each(|row| row.cells.push(missing.unwrap_or_default().to_string()));
+                continue;
+            };
+            let path = format!("/inputs/{number}/data");
+            if data.len() != rows {
+                let found = format!("{} values", data.len());
+                reader.problem(path.clone(), found, format!("{rows}, as many as of the others"));
             }
             for (number, row) in read.iter_mut().enumerate() {
-                let value = data.and_then(|data| data.get(number));
-                row.cells.push(reader.cell(&format!("/inputs/{name}/data/{number}"), position, value));
+                row.cells.push(reader.cell(&format!("{path}/{number}"), position, data.get(number)));
             }
         }
         let id = body.get("id").and_then(Value::as_str).map(str::to_string);

@@ -90,7 +90,9 @@ pub enum Error {
         found: String,
     },
     /// The address cannot be listened on.
-    #[error("cannot listen on {address}: {source}")]
+    #[error(
+        "cannot listen on {address}: {source}\nhint: expected an address and a port that is free, for instance 127.0.0.1:8080"
+    )]
     Listen {
         /// The address.
         address: String,

@@ -198,6 +198,10 @@ impl<'m> Reader<'m> {
     }
 
     fn unknown_feature(&mut self, path: String, name: &str) {
+        // A near miss takes a while to find, and nobody is told of more.
+        if self.problems.len() >= MAX_PROBLEMS {
+            return;
+        }
         let features = self.model.bundle().schema().features();
         let known: Vec<String> = features.iter().map(|feature| feature.name.clone()).collect();
         let name = shortened(name);

@@ -118,9 +118,10 @@ impl Refusal {
                 [Problem { path, found, expected }, rest @ ..] => {
                     let more = match rest.len() {
                         0 => String::new(),
-                        more => format!(", and {more} more in `problems`"),
+                        more => format!(", and {more} more"),
                     };
-                    format!("`{path}`: expected {expected}, found {found}{more}")
+                    let place = if path.is_empty() { "the body" } else { &format!("`{path}`") };
+                    format!("{place}: expected {expected}, found {found}{more}")
                 }
                 [] => "a value does not fit".to_string(),
             },

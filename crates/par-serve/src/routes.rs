@@ -8,12 +8,13 @@ use std::time::Instant;
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Path, RawQuery, Request, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use serde_json::json;
+use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowOrigin, CorsLayer};
 
 use crate::answers::Told;
@@ -22,7 +23,7 @@ use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::question::Question;
 use crate::refusal::Refusal;
-use crate::{Error, Service, about, api_page, kserve, openapi, page, stream};
+use crate::{Service, about, api_page, kserve, openapi, page, stream};
 
 /// The header that names a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -37,7 +38,7 @@ pub(crate) struct Noted {
 }
 
 /// All of it.
-pub(crate) fn router(service: &Arc<Service>) -> Result<Router, Error> {
+pub(crate) fn router(service: &Arc<Service>) -> Router {
     let open = Router::new()
         .route("/", get(page::index))
         .route("/page/{file}", get(page::file))
@@ -62,11 +63,9 @@ pub(crate) fn router(service: &Arc<Service>) -> Result<Router, Error> {
         .route("/metrics", get(measured))
         .route("/openapi.json", get(openapi::openapi))
         .route_layer(from_fn_with_state(Arc::clone(service), authorized));
-    let origins = service.settings.origins.iter().map(|origin| match origin.parse::<HeaderValue>() {
-        Ok(value) if origin.starts_with("http://") || origin.starts_with("https://") => Ok(value),
-        _ => Err(Error::BadOrigin { found: origin.clone() }),
-    });
-    let origins = origins.collect::<Result<Vec<_>, _>>()?;
+    let origins = service.settings.origins.iter();
+    let origins: Vec<HeaderValue> =
+        origins.map(|origin| origin.parse().expect("origins are checked beforehand")).collect();
     let mut router = open
         .merge(guarded)
         .fallback(async || Refusal::Unknown("such address".into()))
@@ -76,10 +75,12 @@ pub(crate) fn router(service: &Arc<Service>) -> Result<Router, Error> {
             .allow_origin(AllowOrigin::list(origins))
             .allow_methods([Method::GET, Method::POST])
             .allow_headers([CONTENT_TYPE, AUTHORIZATION, REQUEST_ID])
-            .expose_headers([REQUEST_ID]);
+            .expose_headers([REQUEST_ID, RETRY_AFTER]);
         router = router.layer(cors);
     }
-    Ok(router.layer(from_fn_with_state(Arc::clone(service), around)))
+    // A mistake of ours is told as one, and counted.
+    let router = router.layer(CatchPanicLayer::custom(|_| Refusal::Broken.into_response()));
+    router.layer(from_fn_with_state(Arc::clone(service), around))
 }
 
 /// What every request goes through: it gets a name, is counted and logged; refusals are written down.
@@ -108,9 +109,9 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
             _ => {}
         }
     }
-    let mut code = "";
+    let mut code = None;
     if let Some(refusal) = response.extensions_mut().remove::<Refusal>() {
-        code = refusal.code();
+        code = Some(refusal.code());
         let mut told = refusal.response(&id);
         // What was decided further in, CORS for one, stays.
         for (name, value) in response.headers() {
@@ -167,6 +168,11 @@ fn same(one: &str, other: &str) -> bool {
 }
 
 impl Service {
+    /// That requests should come here.
+    pub(crate) fn expect_ready(&self) -> Result<(), Refusal> {
+        if self.ending.load(Ordering::Relaxed) { Err(Refusal::ShuttingDown) } else { Ok(()) }
+    }
+
     /// The model of that name; the first without one.
     pub(crate) fn model(&self, name: Option<&str>) -> Result<Arc<Model>, Refusal> {
         let unknown = || format!("model `{}`", name.unwrap_or_default().chars().take(80).collect::<String>());
@@ -222,9 +228,7 @@ async fn healthy() -> Response {
 
 /// `GET /readyz`: whether requests should come here.
 async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Refusal> {
-    if service.ending.load(Ordering::Relaxed) {
-        return Err(Refusal::ShuttingDown);
-    }
+    service.expect_ready()?;
     Ok(json_bytes(json!({"status": "ok", "models": service.models.names()}).to_string()))
 }
 

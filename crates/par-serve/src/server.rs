@@ -82,10 +82,21 @@ impl Server {
                 return Err(Error::BadName { name: name.clone() });
             }
         }
+        if let Some(found) = settings.origins.iter().find(|origin| !is_origin(origin)) {
+            return Err(Error::BadOrigin { found: found.clone() });
+        }
         let models = Models::load(models)?;
         let listen = |source| Error::Listen { address: address.to_string(), source };
         let listener = TcpListener::bind(&address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
+        let most = Semaphore::MAX_PERMITS;
+        let settings = Settings {
+            max_requests: settings.max_requests.min(most),
+            max_streams: settings.max_streams.min(most),
+            max_connections: settings.max_connections.min(most),
+            look: settings.look.max(Duration::from_millis(1)),
+            ..settings
+        };
         let service = Arc::new(Service {
             workers: Workers::new(settings.threads, settings.time)?,
             metrics: Metrics::default(),
@@ -101,7 +112,7 @@ impl Server {
         Ok(Self {
             address: listener.local_addr().map_err(listen)?,
             listener,
-            router: routes::router(&service)?,
+            router: routes::router(&service),
             runtime: Builder::new_multi_thread()
                 .worker_threads(service.settings.threads.max(1))
                 .thread_name("connections")
@@ -173,6 +184,13 @@ impl Server {
     }
 }
 
+/// Whether it is an origin as browsers send it: a scheme and a host, and nothing behind them.
+fn is_origin(text: &str) -> bool {
+    let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
+    let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._:[]".contains(&byte);
+    host.is_some_and(|host| !host.is_empty() && host.bytes().all(fits))
+}
+
 /// Takes connections until the service is to end, then waits for those that are under way.
 async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, router: &Router, handle: &Handle) {
     let connections = GracefulShutdown::new();
@@ -199,13 +217,18 @@ async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, route
             });
         }
     };
+    let ending = async {
+        handle.0.end.notified().await;
+        tracing::info!("ending");
+        service.ending.store(true, Ordering::Relaxed);
+        // Whoever has not heard yet is told so, rather than turned away.
+        let _ = timeout(service.settings.leave, handle.0.end.notified()).await;
+    };
     tokio::select! {
         () = taking => {}
-        () = handle.0.end.notified() => {}
+        () = ending => {}
     }
-    service.ending.store(true, Ordering::Relaxed);
     drop(listener);
-    tracing::info!("ending");
     if timeout(service.settings.grace, connections.shutdown()).await.is_err() {
         tracing::warn!("requests were still under way");
     }

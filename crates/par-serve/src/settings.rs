@@ -23,6 +23,9 @@ pub struct Settings {
     /// How long the rest of a request may be waited for, and somebody to read a response; 30 seconds unless told. A body
     /// that does not arrive is refused with 408.
     pub patience: Duration,
+    /// How long connections are still taken when the service is asked to end, to be told so with 503; 1 second unless told, or
+    /// until it is asked again.
+    pub leave: Duration,
     /// How long requests that are under way may take to end when the service is asked to; 30 seconds unless told.
     pub grace: Duration,
     /// How often the files of the models are looked at; every second unless told.
@@ -44,6 +47,7 @@ impl Default for Settings {
             max_connections: 1_024,
             time: Duration::from_secs(10),
             patience: Duration::from_secs(30),
+            leave: Duration::from_secs(1),
             grace: Duration::from_secs(30),
             look: Duration::from_secs(1),
             token: None,

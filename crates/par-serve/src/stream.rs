@@ -5,6 +5,8 @@
 use std::collections::VecDeque;
 use std::io;
 use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, sync_channel};
+use std::time::Duration;
 
 use axum::body::{Body, Bytes};
 use axum::extract::{RawQuery, State};
@@ -19,7 +21,7 @@ use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
 use crate::Service;
-use crate::answers::{Form, Told, answer};
+use crate::answers::{Form, PIECE, Told, answer};
 use crate::body::{expect_encoding, expect_type};
 use crate::incoming::{Incoming, Line, MAX_LINE, Piece};
 use crate::models::Model;
@@ -33,6 +35,9 @@ use crate::workers::Urgency;
 const PARTS: usize = 4;
 /// Pieces that are being answered at a time, for each thread that answers.
 const AHEAD: usize = 2;
+
+/// Rows follow each other within this time, as long as they come in.
+const MOMENT: Duration = Duration::from_millis(5);
 
 const CSV: &str = "text/csv";
 const PARAMETERS: [&str; 8] = ["model", "first", "method", "count", "budget", "threshold", "lock", "limit"];
@@ -51,8 +56,7 @@ pub(crate) async fn batch(
     let model = service.model(parameters.text("model"))?;
     let first = parameters.whole("first", 1..=1 << 60)?.unwrap_or(1);
     let asked = parameters.asked(&model)?;
-    let accepted = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
-    let form = if accepted.contains(CSV) { Form::Csv } else { Form::Json };
+    let form = if accepts_csv(&headers) { Form::Csv } else { Form::Json };
     let place = Arc::clone(&service.streams).try_acquire_owned().map_err(|_| Refusal::Overloaded)?;
 
     let incoming = Incoming::new(body, service.settings.patience);
@@ -68,7 +72,12 @@ pub(crate) async fn batch(
             stream.lines(incoming, first, opened)
         };
         let (rows, model) = (stream.rows, stream.model.name());
-        tracing::info!(id, model, rows, whole = ended.is_ok(), "stream ended");
+        let ended = match ended {
+            Ok(()) => "whole",
+            Err(Ended::Broken) => "broken off",
+            Err(Ended::Gone) => "client gone",
+        };
+        tracing::info!(id, model, rows, ended, "stream ended");
         drop(place);
     });
     is_open.await.map_err(|_| Refusal::Broken)??;
@@ -76,8 +85,23 @@ pub(crate) async fn batch(
     Ok(([(CONTENT_TYPE, kind)], Body::new(answers)).into_response())
 }
 
-/// Nobody takes the answers any more.
-struct Gone;
+/// Whether the client would rather have CSV.
+fn accepts_csv(headers: &HeaderMap) -> bool {
+    let accepted = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    accepted.split(',').any(|kind| {
+        let mut parts = kind.split(';').map(str::trim);
+        parts.next().is_some_and(|name| name.eq_ignore_ascii_case(CSV))
+            && !parts.any(|parameter| matches!(parameter, "q=0" | "q=0.0"))
+    })
+}
+
+/// Why a stream ended before its last row.
+enum Ended {
+    /// What came in cannot be read on.
+    Broken,
+    /// Nobody takes the answers any more.
+    Gone,
+}
 
 /// One stream, on a thread of its own.
 struct Stream {
@@ -97,7 +121,7 @@ type Opened = oneshot::Sender<Result<(), Refusal>>;
 
 impl Stream {
     /// Answers the rows of a table.
-    fn table(&mut self, incoming: Incoming, first: u64, asked: Asked, opened: Opened) -> Result<(), Gone> {
+    fn table(&mut self, incoming: Incoming, first: u64, asked: Asked, opened: Opened) -> Result<(), Ended> {
         let failure = incoming.failure();
         let options = TableOptions { max_row: MAX_LINE, ..TableOptions::default() };
         let table = Table::from_reader("body", incoming, &options);
@@ -110,7 +134,7 @@ impl Stream {
             Err(error) => {
                 let refusal = failure.get().cloned().unwrap_or_else(|| Refusal::Table(error.to_string()));
                 let _ = opened.send(Err(refusal));
-                return Ok(());
+                return Err(Ended::Broken);
             }
         };
         self.open(opened)?;
@@ -119,32 +143,49 @@ impl Stream {
         let mut piece = Piece::default();
         let submit = |stream: &mut Self, piece: &mut Piece<Batch>, number: &mut u64| {
             let (rows, first) = (piece.take(), *number);
+            if rows.is_empty() {
+                return Ok(());
+            }
             *number += rows.len() as u64;
             let (shared, model, form) = (Arc::clone(&shared), Arc::clone(&stream.model), stream.form);
-            stream.submit(move |solver| shared.answer(&model, solver, &rows, first, form))
+            stream.submit(move |solver, next| shared.answer(&model, solver, next, &rows, first, form))
         };
-        // One by one, so that everybody before a row that cannot be read is answered.
-        for row in table.batches(1) {
+        // Read by another thread, so that this one sees when nothing has come in; one by one, so that everybody before a row
+        // that cannot be read is answered.
+        let (sender, rows) = sync_channel(PIECE);
+        self.runtime.spawn_blocking(move || table.batches(1).try_for_each(|row| sender.send(row)));
+        loop {
+            let row = match rows.recv_timeout(MOMENT) {
+                // Whoever sends nothing before they have an answer, gets it.
+                Err(RecvTimeoutError::Timeout) => {
+                    submit(self, &mut piece, &mut number)?;
+                    self.settle_all()?;
+                    rows.recv().ok()
+                }
+                row => row.ok(),
+            };
             match row {
-                Ok(row) => {
+                Some(Ok(row)) => {
                     let bytes = (0..shared.header.len()).map(|column| row.cell(0, column).len()).sum();
                     piece.push(row, bytes);
                 }
-                Err(error) => {
+                Some(Err(error)) => {
                     submit(self, &mut piece, &mut number)?;
                     return self.complain("", &error.to_string());
+                }
+                None => {
+                    submit(self, &mut piece, &mut number)?;
+                    return self.settle_all();
                 }
             }
             if piece.is_full() {
                 submit(self, &mut piece, &mut number)?;
             }
         }
-        submit(self, &mut piece, &mut number)?;
-        self.settle_all()
     }
 
     /// Answers lines, each of which is what `/v1/recourse` takes.
-    fn lines(&mut self, mut incoming: Incoming, first: u64, opened: Opened) -> Result<(), Gone> {
+    fn lines(&mut self, mut incoming: Incoming, first: u64, opened: Opened) -> Result<(), Ended> {
         self.open(opened)?;
         let mut number = first;
         let mut piece = Piece::default();
@@ -179,33 +220,36 @@ impl Stream {
         }
     }
 
-    fn submit_lines(&mut self, piece: &mut Piece<(u64, Line)>) -> Result<(), Gone> {
+    fn submit_lines(&mut self, piece: &mut Piece<(u64, Line)>) -> Result<(), Ended> {
         let lines = piece.take();
         if lines.is_empty() {
             return Ok(());
         }
         let (model, form) = (Arc::clone(&self.model), self.form);
-        self.submit(move |solver| answer_lines(&model, solver, &lines, form))
+        self.submit(move |solver, next| answer_lines(&model, solver, next, &lines, form))
     }
 
-    fn open(&mut self, opened: Opened) -> Result<(), Gone> {
-        opened.send(Ok(())).map_err(|_| Gone)?;
+    fn open(&mut self, opened: Opened) -> Result<(), Ended> {
+        opened.send(Ok(())).map_err(|_| Ended::Gone)?;
         match self.form {
             Form::Csv => self.send(csv_header(self.model.bundle().schema())),
             Form::Json => Ok(()),
         }
     }
 
-    fn submit(&mut self, work: impl FnOnce(&mut Solver<'_>) -> Told + Send + 'static) -> Result<(), Gone> {
+    fn submit(
+        &mut self,
+        work: impl FnOnce(&mut Solver<'_>, &dyn Fn()) -> Told + Send + 'static,
+    ) -> Result<(), Ended> {
         if self.pending.len() >= AHEAD * self.service.settings.threads {
             self.settle()?;
         }
-        self.pending.push_back(self.service.workers.ask(&self.model, Urgency::Bulk, work));
+        self.pending.push_back(self.service.workers.ask_each(&self.model, Urgency::Bulk, work));
         Ok(())
     }
 
     /// Sends the first piece that is not sent yet.
-    fn settle(&mut self) -> Result<(), Gone> {
+    fn settle(&mut self) -> Result<(), Ended> {
         let Some(piece) = self.pending.pop_front() else { return Ok(()) };
         match piece.blocking_recv() {
             Ok(told) => {
@@ -213,14 +257,11 @@ impl Stream {
                 self.service.metrics.answered(self.model.name(), &told.statuses);
                 if told.bytes.is_empty() { Ok(()) } else { self.send(told.bytes) }
             }
-            Err(_) => {
-                self.complain("", "something is wrong with the service")?;
-                Err(Gone)
-            }
+            Err(_) => self.complain("", "something is wrong with the service"),
         }
     }
 
-    fn settle_all(&mut self) -> Result<(), Gone> {
+    fn settle_all(&mut self) -> Result<(), Ended> {
         while !self.pending.is_empty() {
             self.settle()?;
         }
@@ -228,15 +269,16 @@ impl Stream {
     }
 
     /// The last that is said: why there is no more.
-    fn complain(&mut self, id: &str, message: &str) -> Result<(), Gone> {
+    fn complain(&mut self, id: &str, message: &str) -> Result<(), Ended> {
         self.settle_all()?;
         let mut told = Told::default();
         told.add(&self.model, &unread(&self.model, id.to_string(), message.to_string()), self.form, false);
-        self.send(told.bytes)
+        self.send(told.bytes)?;
+        Err(Ended::Broken)
     }
 
-    fn send(&mut self, bytes: Vec<u8>) -> Result<(), Gone> {
-        self.runtime.block_on(self.out.send_data(bytes.into())).map_err(|_| Gone)
+    fn send(&mut self, bytes: Vec<u8>) -> Result<(), Ended> {
+        self.runtime.block_on(self.out.send_data(bytes.into())).map_err(|_| Ended::Gone)
     }
 }
 
@@ -248,11 +290,21 @@ struct Shared {
 }
 
 impl Shared {
-    fn answer(&self, model: &Model, solver: &mut Solver<'_>, rows: &[Batch], first: u64, form: Form) -> Told {
+    /// `next` is called before every row, which has its own time.
+    fn answer(
+        &self,
+        model: &Model,
+        solver: &mut Solver<'_>,
+        next: &dyn Fn(),
+        rows: &[Batch],
+        first: u64,
+        form: Form,
+    ) -> Told {
         let request = self.asked.request.clone();
         let desk = Desk::new(model.bundle(), &self.header, self.columns.clone(), request, false);
         let mut told = Told::default();
         for (row, number) in rows.iter().zip(first..) {
+            next();
             told.add(model, &desk.answer(solver, row, 0, number), form, false);
         }
         told
@@ -267,9 +319,17 @@ fn question(model: &Model, line: &Line) -> Result<Question, String> {
     question.map_err(|refusal| refusal.message())
 }
 
-fn answer_lines(model: &Model, solver: &mut Solver<'_>, piece: &[(u64, Line)], form: Form) -> Told {
+/// `next` is called before every line, which has its own time.
+fn answer_lines(
+    model: &Model,
+    solver: &mut Solver<'_>,
+    next: &dyn Fn(),
+    piece: &[(u64, Line)],
+    form: Form,
+) -> Told {
     let mut told = Told::default();
     for (number, line) in piece {
+        next();
         match question(model, line) {
             Ok(Question { rows, asked }) => {
                 let person = answer(model, solver, &rows[0], *number, &asked);

@@ -15,13 +15,19 @@ use crate::models::Model;
 /// After so many jobs of people who wait, one of those that come in bulk has its turn.
 const TURNS: usize = 3;
 
+/// So long a thread keeps its solver, and with it the model, when it has nothing to do.
+const IDLE: Duration = Duration::from_secs(1);
+
 /// Something to be done with a solver of a model.
 struct Job {
     model: Arc<Model>,
     /// When a search has to end; from when it begins, where nobody waits.
     deadline: Option<Instant>,
-    work: Box<dyn FnOnce(&mut Solver<'_>) + Send>,
+    work: Box<Work>,
 }
+
+/// Calls its second argument whenever the time of a search begins anew.
+type Work = dyn FnOnce(&mut Solver<'_>, &dyn Fn()) + Send;
 
 /// How soon a job is to be done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -65,18 +71,28 @@ impl Workers {
     }
 
     /// Has something done with a solver of the model. The answer never comes if the work panics, or if it has not begun
-    /// when nobody waits for it any more.
+    /// by its deadline or when nobody waits for it any more.
     pub(crate) fn ask<T: Send + 'static>(
         &self,
         model: &Arc<Model>,
         urgency: Urgency,
         work: impl FnOnce(&mut Solver<'_>) -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
+        self.ask_each(model, urgency, |solver, _| work(solver))
+    }
+
+    /// The same for work on several rows, which calls its second argument before each, so that all have the same time.
+    pub(crate) fn ask_each<T: Send + 'static>(
+        &self,
+        model: &Arc<Model>,
+        urgency: Urgency,
+        work: impl FnOnce(&mut Solver<'_>, &dyn Fn()) -> T + Send + 'static,
+    ) -> oneshot::Receiver<T> {
         let (reply, answer) = oneshot::channel();
-        let work = move |solver: &mut Solver<'_>| {
+        let work = move |solver: &mut Solver<'_>, next: &dyn Fn()| {
             if !reply.is_closed() {
                 // Whoever has gone meanwhile is not told.
-                let _ = reply.send(work(solver));
+                let _ = reply.send(work(solver, next));
             }
         };
         let deadline = match urgency {
@@ -117,8 +133,8 @@ impl Queue {
         self.changed.notify_one();
     }
 
-    /// The next job, when there is one; nothing when there will be none.
-    fn pop(&self) -> Option<Job> {
+    /// The next job, when there is one; nothing when there will be none, or has been none for so long.
+    fn pop(&self, patience: Option<Duration>) -> Option<Job> {
         let mut jobs = self.lock();
         loop {
             if let Some(job) = jobs.next() {
@@ -127,24 +143,40 @@ impl Queue {
             if jobs.closed {
                 return None;
             }
-            jobs = self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+            jobs = match patience {
+                None => self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner),
+                Some(patience) => {
+                    let waited = self.changed.wait_timeout(jobs, patience);
+                    let (jobs, waited) = waited.unwrap_or_else(PoisonError::into_inner);
+                    if waited.timed_out() {
+                        return None;
+                    }
+                    jobs
+                }
+            };
         }
     }
 
-    /// Does one job after the other, with the same solver as long as they are of one model.
+    /// Does one job after the other, with the same solver as long as they are of one model. Whoever has nothing to do lets go of
+    /// both: the model may have been replaced.
     fn work(&self, time: Duration) {
-        let mut next = self.pop();
-        while let Some(first) = next {
+        let mut next = None;
+        while let Some(first) = next.or_else(|| self.pop(None)) {
             let model = Arc::clone(&first.model);
             let deadline = Mutex::new(Instant::now());
             let is_over = || Instant::now() >= *deadline.lock().unwrap_or_else(PoisonError::into_inner);
             let mut solver = model.bundle().solver().until(Stop::when(&is_over));
             let mut job = first;
             next = loop {
-                *deadline.lock().unwrap_or_else(PoisonError::into_inner) =
-                    job.deadline.unwrap_or_else(|| Instant::now() + time);
-                let done = catch_unwind(AssertUnwindSafe(|| (job.work)(&mut solver)));
-                match self.pop() {
+                let is_late = job.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                let begin = || {
+                    *deadline.lock().unwrap_or_else(PoisonError::into_inner) =
+                        job.deadline.unwrap_or_else(|| Instant::now() + time);
+                };
+                begin();
+                let work = || if is_late { drop(job.work) } else { (job.work)(&mut solver, &begin) };
+                let done = catch_unwind(AssertUnwindSafe(work));
+                match self.pop(Some(IDLE)) {
                     Some(other) if done.is_ok() && Arc::ptr_eq(&other.model, &model) => job = other,
                     // After a panic the solver's memory may be anything.
                     other => break other,

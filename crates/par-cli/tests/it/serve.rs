@@ -244,6 +244,10 @@ fn what_cannot_be_served_is_told_in_one_message() {
             &["a.par", "--cors", "example.org"],
             "error: `example.org` is no origin, expected for instance `https://example.org`\n",
         ),
+        (
+            &["a.par", "--cors", "https://example.org/"],
+            "error: `https://example.org/` is no origin, expected for instance `https://example.org`\n",
+        ),
     ] {
         assert_eq!(refused(arguments), expected, "{arguments:?}");
     }

@@ -78,6 +78,17 @@ fn clients_that_stall_take_no_place_from_those_who_send() {
 }
 
 #[test]
+fn many_keys_that_nobody_knows_are_refused_as_quickly_as_few() {
+    let service = Running::new(|_| {});
+    let names: Vec<String> = (0..60_000).map(|number| format!("Agee{number}")).collect();
+    let begun = Instant::now();
+    let refused = service.post("/v1/recourse", &json!({"row": row(denied(1)[0]), "lock": names}));
+    assert_eq!(refused.status, 422);
+    assert_eq!(refused.json()["problems"].as_array().map(Vec::len), Some(20));
+    assert!(begun.elapsed() < Duration::from_secs(2), "a near miss was looked for in each");
+}
+
+#[test]
 fn an_idle_connection_is_closed_in_the_end() {
     let service = Running::new(|settings| settings.patience = Duration::from_millis(200));
     let mut client = service.client();

@@ -96,6 +96,7 @@ pub(crate) fn settings() -> Settings {
     Settings {
         threads: 2,
         patience: Duration::from_secs(10),
+        leave: Duration::ZERO,
         grace: Duration::from_secs(10),
         // Only those who ask for it read a file again.
         look: Duration::from_secs(3600),

@@ -179,6 +179,26 @@ fn whoever_waits_for_an_answer_gets_it_before_the_next_line() {
 }
 
 #[test]
+fn whoever_waits_for_an_answer_gets_it_before_the_next_row() {
+    let service = Running::new(|_| {});
+    let mut client = service.client();
+    client.send(chunked("/v1/recourse/batch", &[("Content-Type", "text/csv")]));
+    let header = bundle().schema().features().iter().map(|feature| format!("{:?}", feature.name));
+    client.send_chunk(header.collect::<Vec<_>>().join(",") + "\n").expect("an open connection");
+    assert_eq!(client.head().map(|head| head.status), Some(200));
+    for (person, number) in denied(3).into_iter().zip(1..) {
+        client.send_chunk(cells(person).join(",") + "\n").expect("an open connection");
+        let answer = client.chunk().expect("an answer");
+        assert_eq!(
+            String::from_utf8_lossy(&answer).trim_end(),
+            described(&Request::default(), person, number)
+        );
+    }
+    client.send("0\r\n\r\n");
+    assert_eq!(client.chunk(), None);
+}
+
+#[test]
 fn lines_have_questions_of_their_own() {
     let service = Running::new(|_| {});
     let person = denied(1)[0];
