@@ -114,7 +114,7 @@ pub(crate) const ROUTES: &[(&str, &[Route])] = &[
                 &[json("People")],
             )
             .with(&["model", "people", "seed"])
-            .refuses(&[404, 422, 500, 503]),
+            .refuses(&[404, 422, 500, 503, 504]),
             Route::get("/v1/model", "What the model is and how it was made.", &[json("Card")])
                 .with(&["model"])
                 .refuses(&[404, 422]),
@@ -126,7 +126,7 @@ pub(crate) const ROUTES: &[(&str, &[Route])] = &[
         &[
             Route::get("/v1/models/{name}", "Whether a model can be asked (V1).", &[json("ModelReady")])
                 .with(&["name"])
-                .refuses(&[404]),
+                .refuses(&[404, 503]),
             Route::post(
                 "/v1/models/{name}:explain",
                 "Answers, as `/v1/recourse` gives them (V1).",
@@ -151,7 +151,7 @@ pub(crate) const ROUTES: &[(&str, &[Route])] = &[
                 .refuses(&[404]),
             Route::get("/v2/models/{name}/ready", "Whether a model can be asked (V2).", &[json("ModelReady")])
                 .with(&["name"])
-                .refuses(&[404]),
+                .refuses(&[404, 503]),
             Route::post(
                 "/v2/models/{name}/infer",
                 "What the classifier says of rows as they are (V2).",

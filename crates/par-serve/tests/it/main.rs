@@ -8,6 +8,7 @@ mod hostile;
 mod kserve;
 mod limits;
 mod observed;
+mod pages;
 mod reload;
 mod running;
 mod stream_faults;
