@@ -15,7 +15,7 @@ fn question() -> Vec<u8> {
 fn more_requests_than_are_let_in_are_refused_and_told_when_to_come_back() {
     let service = Running::new(|settings| (settings.max_requests, settings.threads) = (2, 1));
     let body = question();
-    let rows: Vec<Value> = denied(1).iter().cycle().take(1_000).map(|&number| row(number)).collect();
+    let rows: Vec<Value> = denied(1).iter().cycle().take(500).map(|&number| row(number)).collect();
     let long = json!({"rows": rows, "method": "exact"}).to_string();
     let mut slow: Vec<_> = (0..2).map(|_| service.client()).collect();
     for client in &mut slow {
@@ -111,14 +111,16 @@ fn idle_connections_up_to_the_limit_keep_nobody_from_being_answered() {
 fn an_answer_that_takes_too_long_is_refused() {
     let service = Running::new(|settings| {
         settings.threads = 1;
-        settings.time = Duration::from_millis(1);
+        settings.time = Duration::from_millis(100);
     });
     let rows: Vec<Value> = denied(1).into_iter().cycle().take(1_000).map(row).collect();
     let refused = service.post("/v1/recourse", &json!({"rows": rows, "method": "exact"}));
     assert_eq!((refused.status, refused.code()), (504, "too_slow".to_string()));
     // What nobody waits for any more is not done.
     until("nothing is left to do", || service.metric("par_queued") == 0.0);
-    assert_eq!(service.post("/v1/models/german:predict", &json!({"instances": [row(0)]})).status, 200);
+    until("others are answered", || {
+        service.post("/v1/models/german:predict", &json!({"instances": [row(0)]})).status == 200
+    });
 }
 
 #[test]
