@@ -32,7 +32,7 @@ mod tests {
     fn a_frontier_has_a_point_for_each_number_of_changes_and_a_level_to_compare_with() {
         let chart = frontier(&[(1, -20.0), (2, -18.0), (4, -17.5)], Some(-15.0)).expect("points");
         let svg = chart.svg().into_string();
-        assert_eq!(svg.matches("<circle").count(), 3, "{svg}");
+        assert_eq!(svg.matches("class=\"mark exact\"").count(), 3, "{svg}");
         assert!(svg.contains("the median accepted person"), "{svg}");
         assert!(frontier(&[], Some(-15.0)).is_none());
     }

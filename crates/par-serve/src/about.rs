@@ -6,7 +6,6 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use par_data::schema::Monotone;
 use par_data::{Code, Domain, Feature};
-use par_recourse::Solver;
 use serde_json::{Map, Value, json};
 
 use crate::Service;
@@ -119,11 +118,8 @@ pub(crate) async fn people(
     let model = service.model(parameters.text("model"))?;
     let count = parameters.whole("count", 1..=MAX_PEOPLE)?.unwrap_or(8);
     let seed = parameters.whole("seed", 0..=u64::MAX)?.unwrap_or(0);
-    let drawing = || {
-        let model = Arc::clone(&model);
-        move |_: &mut Solver<'_>| draw(&model, count, seed)
-    };
-    let people = service.pieces(&model, 1, |_| drawing()).await?.concat();
+    let drawing = Arc::clone(&model);
+    let people = service.one(&model, move |_| draw(&drawing, count, seed)).await?;
     Ok(json_bytes(json!({"model": model.name(), "people": people}).to_string()))
 }
 

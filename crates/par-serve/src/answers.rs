@@ -127,12 +127,23 @@ impl Service {
         place.ok().and_then(Result::ok).ok_or(Refusal::Overloaded)
     }
 
+    /// What some work comes to.
+    pub(crate) async fn one<T: Send + 'static>(
+        &self,
+        model: &Arc<Model>,
+        work: impl FnOnce(&mut Solver<'_>) -> T + Send + 'static,
+    ) -> Result<T, Refusal> {
+        let mut work = Some(work);
+        let pieces = self.pieces(model, 1, |_| work.take().expect("one row is one piece")).await?;
+        Ok(pieces.into_iter().next().expect("one row is one piece"))
+    }
+
     /// What `work` makes of each piece of so many rows, in their order.
     pub(crate) async fn pieces<T, W>(
         &self,
         model: &Arc<Model>,
         rows: usize,
-        work: impl Fn(usize) -> W,
+        work: impl FnMut(usize) -> W,
     ) -> Result<Vec<T>, Refusal>
     where
         T: Send + 'static,
@@ -143,7 +154,8 @@ impl Service {
         let deadline = Instant::now() + self.settings.time;
         let replies: Vec<_> = (0..rows)
             .step_by(PIECE)
-            .map(|first| self.workers.ask(model, Urgency::Waiting(deadline), work(first)))
+            .map(work)
+            .map(|work| self.workers.ask(model, Urgency::Waiting(deadline), work))
             .collect();
         // A search that has to end at the deadline needs a moment to say so.
         let patience = (deadline + self.settings.time / 4).into();

@@ -2,7 +2,6 @@
 //! programs and [`crate::api_page`] to people.
 
 use std::sync::Arc;
-use std::time::Instant;
 
 use par_recourse::Solver;
 use par_recourse::desk::{csv_header, csv_lines};
@@ -13,7 +12,6 @@ use crate::answers::answer;
 use crate::models::Model;
 use crate::question::Question;
 use crate::refusal::Refusal;
-use crate::workers::Urgency;
 use crate::{about, json_schema};
 
 const JSON: &str = "application/json";
@@ -242,15 +240,12 @@ impl Service {
     /// What can be said of a model, which is put together when somebody first asks.
     pub(crate) async fn guide<'m>(&self, model: &'m Arc<Model>) -> Result<&'m Guide, Refusal> {
         if model.guide().get().is_none() {
-            let _admitted = self.admission.try_acquire().map_err(|_| Refusal::Overloaded)?;
-            let deadline = Instant::now() + self.settings.time;
             let (described, max_rows, token) =
                 (Arc::clone(model), self.settings.max_rows, self.settings.token.is_some());
             let describe = move |solver: &mut Solver<'_>| {
                 described.guide().get_or_init(|| Guide::new(&described, solver, max_rows, token));
             };
-            let described = self.workers.ask(model, Urgency::Waiting(deadline), describe).await;
-            described.map_err(|_| Refusal::Broken)?;
+            self.one(model, describe).await?;
         }
         model.guide().get().ok_or(Refusal::Broken)
     }
