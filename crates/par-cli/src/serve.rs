@@ -34,7 +34,7 @@ pub(crate) struct Serve {
     /// File with the token that clients have to bring (Authorization: Bearer TOKEN)
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Origin whose pages may ask too, for instance https://example.org
+    /// Origin whose pages may ask too: scheme and host, as in `https://example.org`
     #[arg(long = "cors", value_name = "ORIGIN")]
     origins: Vec<String>,
     /// Threads that answer [default: as many as cores]
