@@ -10,6 +10,7 @@ use clap::Args;
 use par_serve::{Server, Settings};
 
 use crate::bundle_file;
+use crate::recourse::request::at_least_one;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -86,10 +87,6 @@ impl FromStr for Named {
         };
         Ok(Self { name, file })
     }
-}
-
-fn at_least_one(text: &str) -> Result<usize, &'static str> {
-    text.parse().ok().filter(|number| *number >= 1).ok_or("expected a whole number, at least 1")
 }
 
 fn seconds(text: &str) -> Result<Duration, &'static str> {

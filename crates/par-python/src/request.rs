@@ -35,8 +35,7 @@ pub(crate) fn read(discretizer: &Discretizer, asked: &str) -> PyResult<Request> 
     let Asked { method, count, lock, budget, threshold, limit } =
         serde_json::from_str(asked).map_err(|error| errors::setting(&error.to_string()))?;
     let known = Method::ALL.map(Method::name);
-    let named = Method::ALL.into_iter().find(|known| known.name() == method);
-    let method = named.ok_or_else(|| {
+    let method = Method::named(&method).ok_or_else(|| {
         errors::setting(&format!("there is no method `{method}`, expected one of {}", known.join(", ")))
     })?;
     if count == 0 || budget == Some(0) {

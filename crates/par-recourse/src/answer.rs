@@ -23,6 +23,11 @@ impl Method {
     /// All of them, the quickest first.
     pub const ALL: [Self; 3] = [Self::Generate, Self::Refine, Self::Exact];
 
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|method| method.name() == name)
+    }
+
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {

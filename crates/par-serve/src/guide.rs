@@ -348,8 +348,8 @@ fn examples(model: &Model, solver: &mut Solver<'_>) -> Map<String, Value> {
         json!({"name": feature.name, "datatype": datatype, "shape": [1], "data": [row[&feature.name]]})
     };
     let inferred = |outputs: Value| json!({"model_name": model.name(), "model_version": model.sha256(), "outputs": outputs});
-    let table = |names: Vec<String>, cells: &[String]| format!("{}\n{}\n", csv_line(&names), csv_line(cells));
-    let names = schema.features().iter().map(|feature| feature.name.clone()).collect();
+    let names = schema.features().iter().map(|feature| feature.name.as_str()).collect();
+    let cells = read.rows[0].cells.iter().map(String::as_str).collect();
     let mut answers = csv_header(schema);
     answers.extend(csv_lines(schema, std::slice::from_ref(&person)));
     let examples = json!({
@@ -358,7 +358,7 @@ fn examples(model: &Model, solver: &mut Solver<'_>) -> Map<String, Value> {
         "Answers": {"model": model.name(), "answers": [told]},
         "Lines": format!("{question}\n"),
         "AnswerLines": format!("{told}\n"),
-        "Table": table(names, &read.rows[0].cells),
+        "Table": csv([names, cells]),
         "AnswerTable": String::from_utf8_lossy(&answers),
         "Models": {"models": [model.name()]},
         "ModelReady": {"name": model.name(), "ready": true},
@@ -384,11 +384,11 @@ fn examples(model: &Model, solver: &mut Solver<'_>) -> Map<String, Value> {
     }
 }
 
-/// Cells as a line of CSV, without its end.
-fn csv_line(cells: &[String]) -> String {
-    let quoted = |cell: &String| match cell.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.clone(),
-    };
-    cells.iter().map(quoted).collect::<Vec<_>>().join(",")
+/// Lines of CSV.
+fn csv(lines: [Vec<&str>; 2]) -> String {
+    let mut csv = csv::Writer::from_writer(Vec::new());
+    for line in lines {
+        csv.write_record(line).expect("memory can be written to");
+    }
+    String::from_utf8(csv.into_inner().expect("memory can be written to")).expect("texts are UTF-8")
 }

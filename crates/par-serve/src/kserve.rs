@@ -156,11 +156,7 @@ pub(crate) async fn infer(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    Parameters::read(query.as_deref(), &[])?;
-    let model = service.model(Some(&name))?;
-    let json = service.json(&headers, body).await?;
-    let tensors = Tensors::read(&model, &json.value, service.settings.max_rows)?;
-    drop(json);
+    let (model, tensors) = service.tensors(&name, query.as_deref(), &headers, body).await?;
     let rows = tensors.rows.len();
     let probabilities = service.probabilities(&model, tensors.rows).await?;
     let threshold = tensors.asked.request.threshold.unwrap_or(model.bundle().threshold());
@@ -180,11 +176,8 @@ pub(crate) async fn explain(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    Parameters::read(query.as_deref(), &[])?;
-    let model = service.model(Some(&name))?;
-    let json = service.json(&headers, body).await?;
-    let Tensors { id, rows, asked } = Tensors::read(&model, &json.value, service.settings.max_rows)?;
-    drop(json);
+    let (model, tensors) = service.tensors(&name, query.as_deref(), &headers, body).await?;
+    let Tensors { id, rows, asked } = tensors;
     let told = service.answers(&model, Question { rows, asked }).await?;
     let text = std::str::from_utf8(&told.bytes).expect("JSON is UTF-8");
     let answers: Vec<&str> = text.lines().collect();
@@ -309,6 +302,21 @@ fn tensor<'v>(
 }
 
 impl Service {
+    /// Which model is asked by the second protocol, and what.
+    async fn tensors(
+        &self,
+        name: &str,
+        query: Option<&str>,
+        headers: &HeaderMap,
+        body: Body,
+    ) -> Result<(Arc<Model>, Tensors), Refusal> {
+        Parameters::read(query, &[])?;
+        let model = self.model(Some(name))?;
+        let json = self.json(headers, body).await?;
+        let tensors = Tensors::read(&model, &json.value, self.settings.max_rows)?;
+        Ok((model, tensors))
+    }
+
     /// The probabilities that rows are accepted as they are.
     async fn probabilities(&self, model: &Arc<Model>, rows: Vec<Row>) -> Result<Vec<f64>, Refusal> {
         let count = rows.len();

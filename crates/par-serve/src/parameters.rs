@@ -58,8 +58,8 @@ impl Parameters {
         let mut asked = Asked::default();
         let request = &mut asked.request;
         if let Some(text) = self.text("method") {
-            let named = Method::ALL.into_iter().find(|method| method.name() == text);
-            request.method = named.ok_or_else(|| wrong("method", text, "one of generate, refine, exact"))?;
+            request.method =
+                Method::named(text).ok_or_else(|| wrong("method", text, "one of generate, refine, exact"))?;
         }
         request.count = self.whole("count", 1..=MAX_COUNT as u64)?.map_or(1, |count| count as usize);
         request.budget = self.whole("budget", 1..=MAX_BUDGET as u64)?.map(|budget| budget as usize);

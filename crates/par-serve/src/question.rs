@@ -217,13 +217,10 @@ impl<'m> Reader<'m> {
             let request = &mut asked.request;
             match (key.as_str(), value) {
                 ("budget" | "threshold", Value::Null) => {}
-                ("method", value) => {
-                    let named = Method::ALL.into_iter().find(|method| value.as_str() == Some(method.name()));
-                    match named {
-                        Some(method) => request.method = method,
-                        None => self.wrong(path, value, "one of \"generate\", \"refine\", \"exact\""),
-                    }
-                }
+                ("method", value) => match value.as_str().and_then(Method::named) {
+                    Some(method) => request.method = method,
+                    None => self.wrong(path, value, "one of \"generate\", \"refine\", \"exact\""),
+                },
                 ("count", value) => match whole(value).filter(|count| (1..=MAX_COUNT).contains(count)) {
                     Some(count) => request.count = count,
                     None => self.wrong(path, value, format!("a whole number from 1 to {MAX_COUNT}")),

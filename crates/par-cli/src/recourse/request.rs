@@ -69,7 +69,8 @@ fn probability(text: &str) -> Result<f64, &'static str> {
     number.ok_or("expected a number above 0 and below 1")
 }
 
-fn at_least_one(text: &str) -> Result<usize, &'static str> {
+/// For an option that counts something.
+pub(crate) fn at_least_one(text: &str) -> Result<usize, &'static str> {
     text.parse().ok().filter(|number| *number >= 1).ok_or("expected a whole number, at least 1")
 }
 

@@ -41,6 +41,23 @@ fn what_is_under_way_is_answered_and_nobody_else_is() {
 }
 
 #[test]
+fn who_comes_while_it_ends_is_told_so() {
+    let mut service = Running::new(|settings| settings.leave = Duration::from_secs(60));
+    service.handle.end();
+    until("it is not ready", || service.get("/readyz").status == 503);
+    assert_eq!(service.get("/healthz").status, 200);
+    for path in ["/v2/health/ready", "/v2/models/german/ready", "/v1/models/german"] {
+        assert_eq!(service.get(path).status, 503, "{path}");
+    }
+    let refused = service.post("/v1/recourse", &json!({"row": row(denied(1)[0])}));
+    assert_eq!((refused.status, refused.code()), (503, "shutting_down".to_string()));
+    assert_eq!(refused.header("retry-after"), Some("1"));
+    // Who is asked twice does not wait.
+    service.handle.end();
+    service.ended();
+}
+
+#[test]
 fn whoever_takes_longer_than_the_grace_is_let_go() {
     let mut service = Running::new(|settings| settings.grace = Duration::from_millis(100));
     let mut stream = service.client();

@@ -40,6 +40,21 @@ fn more_requests_than_are_let_in_are_refused_and_told_when_to_come_back() {
 }
 
 #[test]
+fn more_ways_than_are_allowed_are_refused() {
+    let service = Running::new(|settings| settings.max_rows = 5);
+    let ask = |count: usize| service.post("/v1/recourse", &json!({"rows": [row(0), row(1)], "count": count}));
+    assert_eq!(ask(2).status, 200);
+    let refused = ask(3);
+    assert_eq!((refused.status, refused.code()), (413, "too_many_ways".to_string()));
+    assert_eq!(
+        refused.json()["error"],
+        json!(
+            "rows times `count` are 6, expected at most 5: send less at a time, or a stream to `/v1/recourse/batch`"
+        )
+    );
+}
+
+#[test]
 fn more_rows_than_are_allowed_are_refused() {
     let service = Running::new(|settings| settings.max_rows = 3);
     let rows = |count: usize| (0..count).map(row).collect::<Vec<Value>>();

@@ -199,6 +199,22 @@ fn whoever_waits_for_an_answer_gets_it_before_the_next_row() {
 }
 
 #[test]
+fn answers_are_csv_only_for_those_who_want_it() {
+    let service = Running::new(|_| {});
+    for (accept, expected) in [
+        ("text/csv", "text/csv; charset=utf-8"),
+        ("application/json;q=0.5, Text/CSV; header=present", "text/csv; charset=utf-8"),
+        ("text/csv;q=0, */*", "application/x-ndjson"),
+        ("text/csvs", "application/x-ndjson"),
+        ("*/*", "application/x-ndjson"),
+    ] {
+        let headers = [NDJSON, ("Accept", accept)];
+        let response = service.ask("POST", "/v1/recourse/batch", &headers, lines([0]).into_bytes());
+        assert_eq!(response.header("content-type"), Some(expected), "{accept}");
+    }
+}
+
+#[test]
 fn lines_have_questions_of_their_own() {
     let service = Running::new(|_| {});
     let person = denied(1)[0];
