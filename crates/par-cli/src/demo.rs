@@ -174,7 +174,7 @@ impl<'a> Answered<'a> {
         let (model, table, everyone) = (file(MODEL), file(TABLE), file("everyone.csv"));
         writeln!(text, "\ngo on with")?;
         if let Some(person) = told {
-            writeln!(text, "  par explain {model} {table} --id {} --count 3 --lock Age", person.id)?;
+            writeln!(text, "  par explain {model} {table} --id {} --count 3 --lock Duration", person.id)?;
         }
         writeln!(text, "  par recourse {model} {table} --out {everyone}")?;
         writeln!(text, "  par evaluate {model} {table}")?;

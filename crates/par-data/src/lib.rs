@@ -21,20 +21,20 @@
 //! let batch = german_credit::table().batches(1).next().expect("a first row")?;
 //! let encoded = discretizer.encode(&columns, &batch)?;
 //! let person = encoded.codes();
-//! let (duration, age) = (schema.position("Duration")?, schema.position("Age")?);
-//! assert_eq!(batch.cell(0, columns.features[age]), "67");
+//! let (duration, amount) = (schema.position("Duration")?, schema.position("Credit amount")?);
+//! assert_eq!(batch.cell(0, columns.features[amount]), "1169");
 //!
-//! // Nobody gets younger, and this person will not talk about the duration of the loan.
+//! // Nobody is told to borrow more, and this person will not talk about the duration of the loan.
 //! let constraints = Constraints::new(&discretizer);
 //! let mask = constraints.mask(person, &[duration]);
-//! assert!(!mask.allows(age, person[age] - 1));
+//! assert!(mask.allows(amount, person[amount] - 1) && !mask.allows(amount, person[amount] + 1));
 //! assert!(!mask.is_free(duration));
 //!
 //! // The best legal row when nothing is preferred is a legal row.
 //! let logits = vec![0.0; constraints.codes()];
 //! assert!(mask.is_legal(&mask.argmax(&logits)));
 //!
-//! // Without that lock, the loan could run for an interval of months; 12 is the least change.
+//! // Two codes up, a loan runs for an interval of months; for this person 12 is the least change.
 //! let duration_cell = batch.cell(0, columns.features[duration]);
 //! let decoded = discretizer.decode(duration, person[duration] + 2, person[duration], duration_cell);
 //! assert_eq!((duration_cell, decoded.text()), ("6", "12"));

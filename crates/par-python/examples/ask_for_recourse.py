@@ -11,7 +11,7 @@ recourse = Recourse(german.schema).fit(german.X, german.y)
 recourse.save("german.par")  # `par` reads it too
 
 # A line for every way: id, rank, status, probability, …, then the row that this person could become.
-ways = recourse.recourse(german.X, count=2, lock=["Age"])
+ways = recourse.recourse(german.X, count=2, lock=["Duration"])
 print(ways.num_rows, "lines,", ways.column("status").to_pylist().count("found"), "ways")
 
 # One person, in words; in a notebook a table of the changes and a plot.

@@ -1,3 +1,4 @@
+use par_data::schema::Monotone;
 use par_data::{Coverage, DiscretizerConfig, Domain, UNKNOWN, german_credit};
 
 use crate::{all_rows, columns, fit};
@@ -5,13 +6,42 @@ use crate::{all_rows, columns, fit};
 #[test]
 fn the_table_has_a_thousand_applicants() {
     let schema = german_credit::schema();
-    assert_eq!((schema.features().len(), schema.rules().len(), schema.rows()), (20, 2, Some(1000)));
+    assert_eq!((schema.features().len(), schema.rules().len(), schema.rows()), (20, 0, Some(1000)));
     let columns = columns(&schema, &german_credit::table()).expect("all columns");
     let batch = all_rows(german_credit::table());
     let classes = schema.classes(&columns, &batch).expect("known classes");
     let favourable = schema.label().expect("a label").favourable;
     let good = classes.iter().filter(|class| **class == favourable).count();
     assert_eq!((classes.len(), good), (1000, 700));
+}
+
+#[test]
+fn only_what_a_person_can_do_changes() {
+    let schema = german_credit::schema();
+    let movable = schema.features().iter().filter(|feature| !feature.immutable);
+    let named: Vec<(&str, Monotone)> =
+        movable.map(|feature| (feature.name.as_str(), feature.monotone)).collect();
+    let expected = [
+        ("Status of existing checking account", Monotone::Increasing),
+        ("Duration", Monotone::Decreasing),
+        ("Credit amount", Monotone::Decreasing),
+        ("Savings account/bonds", Monotone::Increasing),
+        ("Present employment since", Monotone::Increasing),
+        ("Other debtors / guarantors", Monotone::None),
+        ("Property", Monotone::Increasing),
+        ("Other installment plans", Monotone::None),
+        ("Number of existing credits at this bank", Monotone::Decreasing),
+        ("Telephone", Monotone::None),
+    ];
+    assert_eq!(named, expected);
+    // What has no direction may only become what is better to have; nobody is told to lose an account or a job.
+    let allowed = |name: &str| schema.features()[schema.position(name).expect("a feature")].allowed.clone();
+    let only = |values: &[&str]| Some(values.iter().map(ToString::to_string).collect::<Vec<_>>());
+    assert_eq!(allowed("Status of existing checking account"), only(&["A12", "A13"]));
+    assert_eq!(allowed("Present employment since"), only(&["A72"]));
+    assert_eq!(allowed("Other debtors / guarantors"), only(&["A102", "A103"]));
+    assert_eq!(allowed("Other installment plans"), only(&["A143"]));
+    assert_eq!(allowed("Telephone"), only(&["A192"]));
 }
 
 #[test]

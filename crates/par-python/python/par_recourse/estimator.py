@@ -66,7 +66,7 @@ class Recourse:
     >>> from par_recourse import Recourse, datasets
     >>> german = datasets.german_credit()
     >>> recourse = Recourse(german.schema, config={"generator": {"steps": 20}}).fit(german.X, german.y)
-    >>> ways = recourse.recourse(german.X.slice(0, 10), lock=["Age"])
+    >>> ways = recourse.recourse(german.X.slice(0, 10), lock=["Duration"])
     >>> set(ways.column("status").to_pylist()) <= {"accepted", "found", "not_found"}
     True
     """
