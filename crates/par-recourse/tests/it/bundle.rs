@@ -1,6 +1,6 @@
 //! The file between training and answering.
 
-use par_recourse::{Answer, Bundle, BundleError, Stop};
+use par_recourse::{Answer, Bundle, BundleError, Method, Request, Stop};
 
 use crate::{applicants, denied, german};
 
@@ -129,6 +129,25 @@ fn a_bundle_of_version_1_still_answers() {
         panic!("more savings, or plan c, would do");
     };
     assert_eq!(found.ways[0].changes.len(), 1);
+}
+
+/// Its schema has a rule that must raise what nobody can change, which no schema file may say any longer.
+#[test]
+fn a_bundle_of_version_2_still_answers_as_it_did() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/version_2.par");
+    let bundle = Bundle::load(path).expect("a bundle of version 2");
+    let applicant = [
+        "A11", "42", "A32", "A42", "7882", "A61", "A74", "2", "A93", "A103", "4", "A122", "45", "A143",
+        "A153", "1", "A173", "2", "A191", "A201",
+    ];
+    let request = Request { method: Method::Exact, ..Request::default() };
+    let Ok(Answer::Found(found)) = bundle.solver().answer(&applicant, &request) else {
+        panic!("an account elsewhere, no guarantor and a home of their own did");
+    };
+    let point = found.frontier.iter().find(|point| point.changes == 3).expect("three changes");
+    // What `par recourse --method exact` wrote when the file was made.
+    assert!((point.log_likelihood + 18.549_950_303_381_38).abs() < 1e-9, "{}", point.log_likelihood);
+    assert_eq!(point.gap, Some(0.0));
 }
 
 const FIXTURE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/version_1.par");
