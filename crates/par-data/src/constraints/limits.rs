@@ -156,7 +156,7 @@ impl Limits {
     /// # let (schema, table) = (german_credit::schema(), german_credit::table());
     /// # let columns = schema.columns(table.origin(), table.columns())?;
     /// # let discretizer = Discretizer::fit(&schema, &columns, table.batches(256), &DiscretizerConfig::default())?;
-    /// # let batch = german_credit::table().batches(1).next().expect("a first row")?;
+    /// # let batch = german_credit::table().batches(1).nth(1).expect("a second row")?;
     /// let (duration, housing) = (schema.position("Duration")?, schema.position("Housing")?);
     /// let own_or_rent = ["A151", "A152"].map(String::from).to_vec();
     /// let limits = Limits::new(
@@ -164,13 +164,13 @@ impl Limits {
     ///     [(duration, Permitted::Between([7.0, 20.0])), (housing, Permitted::Among(own_or_rent))],
     /// )?;
     ///
-    /// // The loan of this person runs for 6 months, which they may keep, and cannot run for more than 20.
+    /// // The loan of this person runs for 48 months, which they may keep; a shorter one runs for 7 to 20.
     /// let person = discretizer.encode(&columns, &batch)?;
     /// let constraints = Constraints::new(&discretizer);
     /// let mask = constraints.mask_within(person.codes(), &[], &limits);
-    /// let longest = mask.codes(duration).last().expect("their own at least");
-    /// let decoded = discretizer.decode_within(duration, longest, person.codes()[duration], "6", &limits);
-    /// assert!(decoded.number().is_some_and(|months| months <= 20.0));
+    /// let shortest = mask.codes(duration).next().expect("their own at least");
+    /// let decoded = discretizer.decode_within(duration, shortest, person.codes()[duration], "48", &limits);
+    /// assert!(decoded.number().is_some_and(|months| (7.0..=20.0).contains(&months)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

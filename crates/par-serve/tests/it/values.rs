@@ -34,7 +34,7 @@ fn a_wrong_value_is_told_with_its_place() {
             with(|body| body["row"]["Savings account/bonds"] = json!({"A61": 1})),
             "/row/Savings account~1bonds",
             "an object with `A61`",
-            "one of \"A61\", \"A62\", \"A63\", \"A64\", \"A65\"".into(),
+            "one of \"A65\", \"A61\", \"A62\", \"A63\", \"A64\"".into(),
         ),
         (
             with(|body| body["row"]["Huosing"] = json!("A151")),
