@@ -28,7 +28,8 @@ Examples:
 
 A configuration file is TOML and holds what is to be other than usual; `par inspect` prints all settings of a
 model that way. Options count more than the file, and the file more than the preset. Same rows, same settings,
-same seed: the same bytes, on any number of threads. No training row is in the model.";
+same seed: the same bytes, on any number of threads. No training row is copied into the model; rows that are drawn
+from its circuits may equal one by chance.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]

@@ -159,7 +159,7 @@ impl Contents {
         facts.add("bytes", grouped(self.bytes));
         facts.add(
             "training rows",
-            format!("{}; none of them is inside", grouped(card.rows.iter().sum::<usize>())),
+            format!("{}; none of them was copied", grouped(card.rows.iter().sum::<usize>())),
         );
         facts.add("accepted", format!("{accepted}, {} rows", grouped(card.rows[0])));
         facts.add("denied", format!("{denied}, {} rows", grouped(card.rows[1])));

@@ -7,7 +7,7 @@ use par_data::german_credit;
 use par_recourse::{Answer, Bundle, Config, Recourse};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Everything is learned once: bins, classifier, circuits, generator. The bundle holds no row of the table.
+    // Everything is learned once: bins, classifier, circuits, generator. No row of the table is copied.
     let bundle =
         Recourse::new(german_credit::schema(), Config::default()).fit(|| Ok(german_credit::table()))?;
     let file = std::env::temp_dir().join("german_credit.par");

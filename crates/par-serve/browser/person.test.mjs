@@ -322,6 +322,9 @@ test("of many features those that change stand first, and any is found by its na
   await page.route("**/v1/people*", (route) =>
     route.fulfill({ json: { people: [{ row, probability: 0.2 }] } }),
   );
+  await page.route("**/v2/models/wide/ready", (route) =>
+    route.fulfill({ json: { name: "wide", ready: true } }),
+  );
   let asked = null;
   await page.route("**/v1/recourse*", (route) => {
     asked = route.request().postDataJSON();

@@ -20,10 +20,10 @@ export const model = () => needed("PAR_MODEL");
 /** German Credit as the repository has it; the model is one of it. */
 export const GERMAN_CREDIT = new URL("../../par-data/data/german_credit.csv", import.meta.url);
 
-/** Starts `par serve` on a free port, with the model under its own name or under several. */
-export async function serve({ names = [], options = [] } = {}) {
-  const models = names.length === 0 ? [model()] : names.map((name) => `${name}=${model()}`);
-  const child = spawn(binary(), ["serve", ...models, "--listen", "127.0.0.1:0", ...options], {
+/** Starts `par serve`, on a free port unless told, with a model under its own name or under several. */
+export async function serve({ file = model(), names = [], port = 0, options = [] } = {}) {
+  const models = names.length === 0 ? [file] : names.map((name) => `${name}=${file}`);
+  const child = spawn(binary(), ["serve", ...models, "--listen", `127.0.0.1:${port}`, ...options], {
     stdio: ["ignore", "pipe", "pipe"],
   });
   let complaints = "";

@@ -7,20 +7,33 @@ export class Refused extends Error {
   constructor(status, body, retryAfter) {
     super(body.error ?? `the service answered with ${status}`);
     this.status = status;
+    this.code = body.code ?? null;
     this.problems = body.problems ?? [];
     this.retryAfter = retryAfter;
   }
 }
 
-/** The service did not answer at all. */
+/** The service did not answer at all, or not to the end. */
 export class Unreachable extends Error {}
+
+/** Another model answered than the one that is shown. Who listens for that begins anew; nobody else has to do anything. */
+export class Replaced extends Error {}
 
 const TOKEN = "par-token";
 let model = null;
+/** The version of the model that is shown; answers of another are refused. */
+let version = null;
+let replaced = () => {};
 
-/** The model that is asked from now on. */
-export function choose(name) {
+/** The model that is shown and asked from now on, and its version. */
+export function choose(name, itsVersion) {
   model = name;
+  version = itsVersion;
+}
+
+/** `act` is called when another model answers than the one that is shown. */
+export function onReplaced(act) {
+  replaced = act;
 }
 
 /** The token, for the tab; where a browser stores nothing, for as long as the page is open. */
@@ -46,6 +59,7 @@ const token = {
 /** Whether the service asked for a token: its addresses are then no links, which could not bring it. */
 export const isGuarded = () => token.get() !== null;
 
+/** Asks, and gives what `read` makes of the response. */
 async function send(
   path,
   {
@@ -55,8 +69,10 @@ async function send(
     accept = "application/json",
     signal,
     any = false,
+    read = (response) => response.json(),
   } = {},
 ) {
+  const shown = any ? null : version;
   const parameters = new URLSearchParams(query);
   if (model !== null && !any) parameters.set("model", model);
   const address = parameters.size > 0 ? `${path}?${parameters}` : path;
@@ -65,20 +81,12 @@ async function send(
     const headers = { Accept: accept };
     if (body !== null) headers["Content-Type"] = type;
     if (token.get() !== null) headers.Authorization = `Bearer ${token.get()}`;
-    let response;
-    try {
-      response = await fetch(address, {
-        method: body === null ? "GET" : "POST",
-        headers,
-        body,
-        signal,
-        cache: "no-store",
-      });
-    } catch (problem) {
-      if (problem.name === "AbortError") throw problem;
-      throw new Unreachable("the service does not answer");
+    const method = body === null ? "GET" : "POST";
+    const response = await reached(fetch(address, { method, headers, body, signal, cache: "no-store" }));
+    if (response.ok) {
+      expectShown(shown, response.headers.get("X-Model-Version"));
+      return reached(read(response));
     }
-    if (response.ok) return response;
     if (response.status === 401) {
       token.set(await askForToken(again));
       again = true;
@@ -89,19 +97,51 @@ async function send(
   }
 }
 
-const json = async (response) => (await response).json();
+/** What the service sends; if it breaks off, it is gone. */
+async function reached(sent) {
+  try {
+    return await sent;
+  } catch (problem) {
+    if (problem.name === "AbortError") throw problem;
+    throw new Unreachable("the service does not answer");
+  }
+}
 
-export const models = async (signal) => (await json(send("v1/models", { any: true, signal }))).models;
-export const schema = (signal) => json(send("v1/schema", { signal }));
+/** That the version which answered is the one that was shown when it was asked. */
+function expectShown(shown, answering) {
+  if (shown === null || answering === null || answering === shown) return;
+  if (shown === version) replaced();
+  throw new Replaced("the model was replaced");
+}
+
+export const models = async (signal) => (await send("v1/models", { any: true, signal })).models;
+
+/** Whether the model that is shown is there; `name` is what the service calls it. */
+export const ready = (name, signal) => send(`v2/models/${encodeURIComponent(name)}/ready`, { signal });
+
+/** The features of a model, and its version. */
+export const schema = (name) =>
+  send("v1/schema", {
+    any: true,
+    query: name === null ? [] : { model: name },
+    read: async (response) => [await response.json(), response.headers.get("X-Model-Version")],
+  });
 
 /** Made-up people whom the model denies. */
 export const people = async (count, seed, signal) =>
-  (await json(send("v1/people", { query: { count, seed }, signal }))).people;
+  (await send("v1/people", { query: { count, seed }, signal })).people;
 
 /** The answer to one person. */
 export const recourse = async (request, signal) =>
-  (await json(send("v1/recourse", { body: JSON.stringify(request), signal }))).answers[0];
+  (await send("v1/recourse", { body: JSON.stringify(request), signal })).answers[0];
 
 /** The answers to a part of a table, as text: an answer a line, or a CSV table. */
-export const batch = async (text, query, accept, signal) =>
-  (await send("v1/recourse/batch", { query, body: text, type: "text/csv", accept, signal })).text();
+export const batch = (text, query, accept, signal) =>
+  send("v1/recourse/batch", {
+    query,
+    body: text,
+    type: "text/csv",
+    accept,
+    signal,
+    read: (response) => response.text(),
+  });

@@ -17,7 +17,7 @@ export function field(person, feature, place, changed) {
     limit: `limit-${place}`,
   };
   const entered = (text, typing) => {
-    person.cells[name] = text;
+    person.cells.set(name, text);
     person.edited.add(name);
     hint.show();
     changed({ typing });
@@ -47,7 +47,7 @@ export function field(person, feature, place, changed) {
     root,
     control: value.control,
     show() {
-      value.show(person.cells[name]);
+      value.show(person.cells.get(name));
       hint.show();
       lock?.show();
       limit?.show();
@@ -160,7 +160,7 @@ function hintLine(person, feature, id) {
     ...rules.map((rule) => `rises only if ${rule.must_increase} does`),
   ];
   const show = () => {
-    const unusual = isUnusual(feature, person.cells[feature.name]);
+    const unusual = isUnusual(feature, person.cells.get(feature.name));
     const seen = range && (unusual ? `unusual: the model has seen ${range}` : `seen: ${range}`);
     root.classList.toggle("unusual", unusual);
     root.textContent = [seen, ...ways].filter(Boolean).join(" · ");

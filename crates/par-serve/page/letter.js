@@ -16,7 +16,7 @@ export function writeLetter(schema, person) {
       "div",
       {},
       element("dt", {}, feature.name),
-      element("dd", {}, cellWords(feature, person.cells[feature.name])),
+      element("dd", {}, cellWords(feature, person.cells.get(feature.name))),
     );
   const held = schema.features.filter(
     (feature) => person.locks.has(feature.name) || person.limits.has(feature.name),

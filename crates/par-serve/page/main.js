@@ -3,41 +3,80 @@
 import * as api from "./api.js";
 import { byId, element } from "./element.js";
 import { ManyPeople } from "./many.js";
-import { clearNotice, showNotice } from "./notice.js";
+import { clearNotice, isNoticed, problemWords, showNews, showNotice } from "./notice.js";
 import { OnePerson } from "./one.js";
-import { titled } from "./words.js";
+import { stopWatching, watch } from "./watch.js";
+import { clock, titled } from "./words.js";
 
 let one = null;
 let many = null;
 /** Counts beginnings: an answer to an earlier one is late. */
 let turns = 0;
 
-async function begin(name = null) {
+/** Shows a model: the one of that name, or the first. After one that was replaced, with the same person and the same table. */
+async function begin(name = null, { wasReplaced = false } = {}) {
   const turn = ++turns;
+  stopWatching();
+  let chosen;
   let schema;
+  let version;
   try {
     const names = await api.models();
     if (turn !== turns) return;
-    api.choose(name);
-    schema = await api.schema();
+    chosen = names.includes(name) ? name : null;
+    [schema, version] = await api.schema(chosen);
     if (turn !== turns) return;
-    offerModels(names, name ?? names[0]);
+    offerModels(names, chosen ?? names[0]);
   } catch (problem) {
     if (turn !== turns) return;
-    showNotice(problem, () => begin(name));
+    showNotice(problem, () => begin(name, { wasReplaced }));
     return;
   }
   clearNotice();
+  api.choose(chosen, version);
   schema.title = titled(schema.title ?? schema.model);
   byId("model-title").textContent = schema.title;
   byId("card-link").hidden = api.isGuarded();
-  byId("card-link").href = name === null ? "v1/model" : `v1/model?model=${encodeURIComponent(name)}`;
+  byId("card-link").href = chosen === null ? "v1/model" : `v1/model?model=${encodeURIComponent(chosen)}`;
+  const earlier = { one, many, options: many?.options() };
   one?.stop();
   many?.stop();
   one = new OnePerson(schema);
   many = new ManyPeople(schema, openPerson);
+  watch(schema.model, { gone, back, lost: () => replaced(chosen) });
+  api.onReplaced(() => replaced(chosen));
   route(false);
-  await one.offerPeople(1);
+  if (!wasReplaced) {
+    await one.offerPeople(1);
+    return;
+  }
+  showNews(`The model was replaced at ${clock(new Date())}. What is shown now comes from the new one.`);
+  many.continueFrom(earlier.many, earlier.options);
+  await one.continueFrom(earlier.one);
+}
+
+/** Another model has the place of the one that is shown: no answer of that stays. */
+function replaced(name) {
+  const why = "The model was replaced; the new one is being asked.";
+  for (const view of [one, many]) {
+    view.stop();
+    view.outdate(why);
+  }
+  begin(name, { wasReplaced: true });
+}
+
+/** The service is gone: what is shown is what it said last. */
+function gone(problem, look) {
+  const why = `${problemWords(problem)} It is asked again until it answers.`;
+  for (const view of [one, many]) view.outdate(why);
+  // Whoever has said so before tries again by themselves.
+  if (!isNoticed()) showNotice(problem, look);
+}
+
+/** The service is back, with the same model. */
+function back() {
+  many.renew();
+  one.ask();
 }
 
 /** Somebody of the table, in the first view. */

@@ -7,7 +7,8 @@ import { Everybody } from "./everybody.js";
 import { groupTable } from "./comparison.js";
 import { isDenied, median } from "./groups.js";
 import { clearNotice, showNotice } from "./notice.js";
-import { count, grouped, listed, percent } from "./words.js";
+import { cellOf } from "./person.js";
+import { clock, count, grouped, listed, percent } from "./words.js";
 
 /** More rows that could not be read are counted, not listed. */
 const UNREAD_SHOWN = 100;
@@ -29,12 +30,19 @@ export class ManyPeople {
     this.table = null;
     this.running = null;
     this.answers = [];
+    /** Counts files: one that is read late is not the one that was chosen last. */
+    this.files = 0;
     this.everybody = new Everybody(schema, (answer) =>
       open(this.row(answer), { locks: this.asked.locks, budget: this.asked.budget }),
     );
     this.fillOptions();
     byId("file").value = "";
-    byId("file").onchange = () => this.choose(byId("file").files[0]);
+    byId("file").onchange = () => {
+      const [file] = byId("file").files;
+      // So that the same file can be chosen again after it was changed.
+      byId("file").value = "";
+      this.choose(file);
+    };
     byId("options").onsubmit = (event) => {
       event.preventDefault();
       this.start();
@@ -42,9 +50,8 @@ export class ManyPeople {
     byId("cancel").onclick = () => this.running?.abort();
     byId("download").onclick = () => this.download();
     byId("group-by").onchange = () => this.showGroups();
-    byId("results").hidden = true;
-    byId("file-about").textContent = "";
-    byId("go").disabled = true;
+    this.forget();
+    this.say("");
     this.listenForDrops();
   }
 
@@ -77,6 +84,16 @@ export class ManyPeople {
     return [...byId("locks").querySelectorAll("input:checked")].map((box) => box.value);
   }
 
+  /** What everybody is asked for, as it is set. */
+  options() {
+    return {
+      method: byId("method").value,
+      count: Number(byId("count").value),
+      budget: byId("table-budget").value === "" ? null : Number(byId("table-budget").value),
+      locks: this.locks(),
+    };
+  }
+
   listenForDrops() {
     const drop = byId("drop");
     const over = (event, here) => {
@@ -91,36 +108,81 @@ export class ManyPeople {
     };
   }
 
-  /** Reads a file and says whether it can be answered. */
+  /** What is said of the file. */
+  say(words) {
+    byId("file-about").textContent = words;
+  }
+
+  /** Reads a file and says whether it can be answered. Nothing of an earlier one stays. */
   async choose(file) {
     if (!file) return;
-    this.stop();
-    this.table = null;
-    byId("go").disabled = true;
-    const about = (words) => {
-      byId("file-about").textContent = words;
-    };
-    let table;
+    this.forget();
+    this.files += 1;
+    const number = this.files;
+    this.say(`${file.name} is being read.`);
+    let table = null;
     try {
       table = cut(await file.text(), PART);
     } catch {
-      about(`${file.name} cannot be read.`);
-      return;
+      // It is said below.
     }
+    if (number !== this.files) return;
+    if (table === null) this.say(`${file.name} cannot be read.`);
+    else this.offer(file.name, table);
+  }
+
+  /** Offers to answer a table, if it has what the model needs. */
+  offer(name, table) {
     const absent = this.schema.features.filter(
       (feature) => !feature.missing && !table.columns.includes(feature.name),
     );
-    if (table.records === 0) about(`${file.name} has no rows.`);
+    if (table.records === 0) this.say(`${name} has no rows.`);
     else if (absent.length > 0)
-      about(
-        `${file.name} has no column ${listed(absent.map((feature) => `“${feature.name}”`))}. Columns are separated by commas and named in the first line.`,
+      this.say(
+        `${name} has no column ${listed(absent.map((feature) => `“${feature.name}”`))}. Columns are separated by commas and named in the first line.`,
       );
     else {
-      about(`${file.name}: ${table.records === 1 ? "1 person" : `${grouped(table.records)} people`}.`);
+      this.say(`${name}: ${table.records === 1 ? "1 person" : `${grouped(table.records)} people`}.`);
       this.table = table;
-      this.name = file.name;
+      this.name = name;
       byId("go").disabled = false;
     }
+  }
+
+  /** No table, no answers. */
+  forget() {
+    this.table = null;
+    this.asked = null;
+    this.answers = [];
+    this.stop();
+    this.show();
+    this.renew();
+    byId("go").disabled = true;
+  }
+
+  /** The same table, now that another version of the model is there; whoever was answered before is answered again. */
+  continueFrom({ table, name, asked }, { budget, locks }) {
+    byId("table-budget").value = budget ?? "";
+    for (const box of byId("locks").querySelectorAll("input")) box.checked = locks.includes(box.value);
+    byId("locks").onchange();
+    if (table === null) return;
+    this.offer(name, table);
+    if (asked !== null) this.start();
+  }
+
+  /** Greys the results and says why they may not be what the service would answer now. */
+  outdate(why) {
+    if (this.answers.length === 0) return;
+    byId("results-outdated").textContent =
+      `These are the answers of ${clock(this.at)}, and may be out of date. ${why}`;
+    byId("results-outdated").hidden = false;
+    byId("results").classList.add("old");
+  }
+
+  /** What is shown is of now. */
+  renew() {
+    byId("results-outdated").hidden = true;
+    byId("results").classList.remove("old");
   }
 
   /** Nothing is under way any more. */
@@ -135,12 +197,8 @@ export class ManyPeople {
     this.stop();
     const running = new AbortController();
     this.running = running;
-    this.asked = {
-      method: byId("method").value,
-      count: Number(byId("count").value),
-      budget: byId("table-budget").value === "" ? null : Number(byId("table-budget").value),
-      locks: this.locks(),
-    };
+    this.outdate("Everybody is being answered again.");
+    this.asked = this.options();
     this.answered = this.table;
     const parts = Array.from(this.table.parts, () => []);
     let done = this.table.uneven.length;
@@ -150,6 +208,8 @@ export class ManyPeople {
     );
     const gather = () => {
       this.answers = [...parts.flat(), ...uneven].sort((one, other) => one.number - other.number);
+      this.at = new Date();
+      this.renew();
       this.show();
     };
     this.progress(0, this.table.records);
@@ -177,8 +237,9 @@ export class ManyPeople {
     this.progress(null);
     const { records } = this.table;
     const answered = this.answers.filter((answer) => answer.kind !== "error").length;
-    byId("file-about").textContent =
-      `${this.name}: ${answered === records ? `all ${grouped(answered)} answered` : `${grouped(answered)} of ${grouped(records)} answered`}.`;
+    this.say(
+      `${this.name}: ${answered === records ? `all ${grouped(answered)} answered` : `${grouped(answered)} of ${grouped(records)} answered`}.`,
+    );
   }
 
   /** What is kept of an answer: a table may have a hundred thousand. Equal texts are kept once. */
@@ -201,7 +262,7 @@ export class ManyPeople {
           ? way.changes.map((change) => change.sentence).join("; ")
           : (answer.remedy ?? answer.reason_words ?? answer.reason ?? ""),
       ),
-      cells: this.schema.features.map((feature) => once(answer.row?.[feature.name] ?? "")),
+      cells: this.schema.features.map((feature) => once(cellOf(answer.row ?? {}, feature.name))),
     };
   }
 
@@ -287,15 +348,16 @@ export class ManyPeople {
   async download() {
     const button = byId("download");
     const words = button.textContent;
+    const { answered, asked, name } = this;
     let parts = 0;
     button.disabled = true;
     try {
-      const pieces = await tidyTable(this.answered, this.asked, new AbortController().signal, () => {
+      const pieces = await tidyTable(answered, asked, new AbortController().signal, () => {
         parts += 1;
-        button.textContent = `Preparing, ${percent(parts / this.answered.parts.length)}`;
+        button.textContent = `Preparing, ${percent(parts / answered.parts.length)}`;
       });
       const address = URL.createObjectURL(new Blob(pieces, { type: "text/csv" }));
-      element("a", { href: address, download: `${this.name.replace(/\.[^.]*$/, "")}-recourse.csv` }).click();
+      element("a", { href: address, download: `${name.replace(/\.[^.]*$/, "")}-recourse.csv` }).click();
       setTimeout(() => URL.revokeObjectURL(address), 60_000);
       clearNotice();
     } catch (problem) {

@@ -6,10 +6,10 @@ import { byId, element } from "./element.js";
 import { Form } from "./form.js";
 import { showFrontier } from "./frontier.js";
 import { writeLetter } from "./letter.js";
-import { clearNotice, showNotice } from "./notice.js";
+import { clearNotice, problemWords, showNotice } from "./notice.js";
 import { Person, problemFeature } from "./person.js";
 import { heldChips, noWay, wayCards } from "./ways.js";
-import { count, listed, percent } from "./words.js";
+import { clock, count, listed, percent } from "./words.js";
 
 /** How many ways are asked for. */
 const WAYS = 3;
@@ -28,9 +28,13 @@ export class OnePerson {
     this.person = new Person(schema);
     this.seed = 1;
     this.turn = 0;
+    this.isOver = false;
+    /** The answer that is shown, what it was asked with, and when it came. */
+    this.shown = null;
     this.asking = new AbortController();
     this.form = new Form(this.person, (how) => this.changed(how));
     this.fillBudget();
+    this.renew();
     byId("others").onclick = () => this.offerPeople(this.seed + 1);
     byId("enter").onclick = () => this.enter();
     byId("budget").onchange = () => {
@@ -45,6 +49,7 @@ export class OnePerson {
 
   /** Another model takes its place. */
   stop() {
+    this.isOver = true;
     this.turn += 1;
     this.asking.abort();
     clearTimeout(this.timer);
@@ -59,18 +64,25 @@ export class OnePerson {
     );
   }
 
-  /** Offers made-up people and shows the first. */
-  async offerPeople(seed) {
+  /** The same person, now that another version of the model is there; the people who are offered are its own. */
+  async continueFrom(earlier) {
+    this.person.continueFrom(earlier.person);
+    this.seed = earlier.seed;
+    this.changed({ typing: false });
+    await this.offerPeople(this.seed, false);
+  }
+
+  /** Offers made-up people and, unless somebody else is looked at, shows the first. */
+  async offerPeople(seed, shows = true) {
     const { turn } = this;
     let people;
     try {
       people = await api.people(PEOPLE, seed);
     } catch (problem) {
-      if (turn === this.turn) showNotice(problem, () => this.offerPeople(seed));
+      if (turn === this.turn) showNotice(problem, () => this.offerPeople(seed, shows));
       return;
     }
-    // Meanwhile somebody else is looked at, or another model.
-    if (turn !== this.turn) return;
+    if (this.isOver) return;
     clearNotice();
     this.seed = seed;
     const legend = byId("people").querySelector("legend");
@@ -87,6 +99,8 @@ export class OnePerson {
         ),
       );
     byId("people").replaceChildren(legend, ...people.map(option));
+    // Meanwhile somebody else may be looked at.
+    if (!shows || turn !== this.turn) return;
     const first = byId("people").querySelector("input");
     if (first === null) {
       this.enter();
@@ -168,6 +182,7 @@ export class OnePerson {
       return;
     }
     const request = this.person.request();
+    this.asked = JSON.stringify(request);
     const current = () => turn === this.turn;
     const busy = setTimeout(() => byId("answer").setAttribute("aria-busy", "true"), 200);
     try {
@@ -195,23 +210,43 @@ export class OnePerson {
   }
 
   failed(problem) {
-    if (problem.name === "AbortError") return;
+    if (problem.name === "AbortError" || problem instanceof api.Replaced) return;
     const told = (problem.problems ?? [])
       .map((one) => [problemFeature(one.path), one])
       .filter(([name]) => this.form.fields.has(name));
     if (problem.status === 422 && told.length > 0) {
       this.complain(told.map(([name, one]) => [name, `Expected ${one.expected}; found ${one.found}.`]));
     } else {
+      this.outdate(problemWords(problem));
       showNotice(problem, () => this.ask());
     }
+  }
+
+  /** Greys the answer and says why it is not the one to the person as they stand. */
+  outdate(why) {
+    if (this.shown === null) return;
+    const { at, asked, answer } = this.shown;
+    const other = asked === JSON.stringify(this.person.request()) ? "" : ", to other details";
+    byId("outdated").textContent =
+      `This is the answer of ${clock(at)}${other}, and may be out of date. ${why}`;
+    byId("outdated").hidden = false;
+    byId("answer").classList.add("old");
+    this.pocketWords(answer, true);
+  }
+
+  /** What is shown is of now. */
+  renew() {
+    byId("outdated").hidden = true;
+    byId("answer").classList.remove("old");
   }
 
   /** Says at the fields what is wrong; what is shown is of before. */
   complain(problems) {
     this.form.problems(problems);
     byId("sheet").open = true;
-    this.say(`Please look at ${listed(problems.map(([name]) => name))}.`);
-    byId("answer").classList.add("old");
+    const words = `Please look at ${listed(problems.map(([name]) => name))}.`;
+    this.say(words);
+    this.outdate(words);
   }
 
   /** Shows an answer: the exact one, as far as it is there, and the refined one. */
@@ -220,7 +255,8 @@ export class OnePerson {
     const failed = exact?.problem ?? null;
     if (failed?.name === "AbortError") return;
     const answer = exact && !failed ? together(refined, exact) : refined;
-    byId("answer").classList.remove("old");
+    this.shown = { answer, asked: this.asked, at: new Date() };
+    this.renew();
     byId("decision").replaceChildren(...decision(this.schema, answer));
     byId("ways-section").hidden = isAccepted(answer);
     byId("letter").hidden = false;
@@ -275,14 +311,15 @@ export class OnePerson {
     showFrontier(this.schema, null);
     this.form.problems([]);
     this.pocketWords(null);
-    byId("answer").classList.remove("old");
+    this.shown = null;
+    this.renew();
   }
 
   say(words) {
     if (byId("spoken").textContent !== words) byId("spoken").textContent = words;
   }
 
-  pocketWords(answer) {
+  pocketWords(answer, isOld = false) {
     byId("pocket").replaceChildren(
       answer === null
         ? "Not all filled in yet"
@@ -290,7 +327,7 @@ export class OnePerson {
             "span",
             {},
             element("b", {}, isAccepted(answer) ? "Accepted" : "Denied"),
-            ` · ${percent(answer.probability, answer.threshold)}`,
+            ` · ${percent(answer.probability, answer.threshold)}${isOld ? " · out of date" : ""}`,
           ),
       element(
         "span",

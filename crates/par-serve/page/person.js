@@ -11,7 +11,7 @@ export class Person {
 
   /** Nobody yet: every cell is blank, nothing is locked or limited. */
   clear() {
-    this.cells = Object.fromEntries(this.schema.features.map((feature) => [feature.name, ""]));
+    this.cells = new Map(this.schema.features.map((feature) => [feature.name, ""]));
     this.locks = new Set();
     this.limits = new Map();
     this.budget = null;
@@ -21,18 +21,30 @@ export class Person {
   /** Takes over a row, as JSON or as text. */
   fill(row) {
     this.clear();
-    for (const name of Object.keys(this.cells)) {
-      const cell = row[name];
-      this.cells[name] = cell === null || cell === undefined ? "" : String(cell);
-    }
+    for (const name of this.cells.keys()) this.cells.set(name, String(cellOf(row, name)));
     // A table has its own words for a number that is missing.
-    for (const feature of this.wrong()) if (feature.missing) this.cells[feature.name] = "";
+    for (const feature of this.wrong()) if (feature.missing) this.cells.set(feature.name, "");
+  }
+
+  /** Takes over what is known, locked and limited of somebody whom another version of the model was asked about. */
+  continueFrom(earlier) {
+    this.fill(Object.fromEntries(earlier.cells));
+    for (const feature of this.schema.features.filter((one) => one.changeable)) {
+      const { name, values } = feature;
+      if (earlier.locks.has(name)) this.locks.add(name);
+      const limit = earlier.limits.get(name);
+      const fits = limit?.among
+        ? limit.among.every((value) => values?.some((one) => one.value === value))
+        : limit && !values;
+      if (fits) this.limits.set(name, limit);
+    }
+    this.budget = earlier.budget;
   }
 
   /** The features that have to be known and are not. */
   blanks() {
     return this.schema.features.filter(
-      (feature) => !feature.missing && this.cells[feature.name].trim() === "",
+      (feature) => !feature.missing && this.cells.get(feature.name).trim() === "",
     );
   }
 
@@ -41,20 +53,20 @@ export class Person {
     return this.schema.features.filter(
       (feature) =>
         !feature.values &&
-        this.cells[feature.name] !== "" &&
-        !Number.isFinite(Number(this.cells[feature.name])),
+        this.cells.get(feature.name) !== "" &&
+        !Number.isFinite(Number(this.cells.get(feature.name))),
     );
   }
 
   /** The row as the service reads it: numbers for numbers, texts for categories, nothing for what is unknown. */
   row() {
-    const row = {};
-    for (const feature of this.schema.features) {
-      const text = this.cells[feature.name].trim();
-      if (text === "") continue;
-      row[feature.name] = feature.values ? text : Number(text);
-    }
-    return row;
+    const known = this.schema.features
+      .map((feature) => [feature, this.cells.get(feature.name).trim()])
+      .filter(([, text]) => text !== "");
+    // Not by assignment, which a feature called `__proto__` would not survive.
+    return Object.fromEntries(
+      known.map(([feature, text]) => [feature.name, feature.values ? text : Number(text)]),
+    );
   }
 
   /** What the service is asked, but for how to search. */
@@ -63,6 +75,9 @@ export class Person {
     return { row: this.row(), lock: [...this.locks], limit, budget: this.budget };
   }
 }
+
+/** The cell of a row that came as JSON; blank where there is none, also for names that every object knows. */
+export const cellOf = (row, name) => (Object.hasOwn(row, name) ? (row[name] ?? "") : "");
 
 /** Whether a number lies outside of what training saw. */
 export function isUnusual(feature, text) {

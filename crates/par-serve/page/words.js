@@ -1,5 +1,8 @@
 // What the page says of numbers, in plain words.
 
+/** `14:03:07`, a time of today. */
+export const clock = (date) => date.toLocaleTimeString("en-GB");
+
 /** `27 %`; one more digit where rounding would hide on which side of `beside` it lies. */
 export function percent(share, beside = null) {
   const value = 100 * share;

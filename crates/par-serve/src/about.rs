@@ -13,7 +13,7 @@ use crate::json_schema;
 use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::refusal::Refusal;
-use crate::routes::json_bytes;
+use crate::routes::{json_bytes, versioned};
 
 /// People that can be made up at once.
 pub(crate) const MAX_PEOPLE: u64 = 100;
@@ -27,7 +27,7 @@ pub(crate) async fn schema(
 ) -> Result<Response, Refusal> {
     let parameters = Parameters::read(query.as_deref(), &["model"])?;
     let model = service.model(parameters.text("model"))?;
-    Ok(json_bytes(described(&model, service.settings.max_rows).to_string()))
+    Ok(versioned(json_bytes(described(&model, service.settings.max_rows).to_string()), &model))
 }
 
 fn described(model: &Model, max_rows: usize) -> Value {
@@ -106,10 +106,10 @@ pub(crate) async fn model(
         "config": bundle.config(),
         "schema": bundle.schema().source(),
     });
-    Ok(json_bytes(told.to_string()))
+    Ok(versioned(json_bytes(told.to_string()), &model))
 }
 
-/// `GET /v1/people`: denied people who do not exist, drawn from what the model learned of the denied
+/// `GET /v1/people`: denied people drawn at random from what the model learned of the denied, who may equal real rows
 pub(crate) async fn people(
     State(service): State<Arc<Service>>,
     RawQuery(query): RawQuery,
@@ -120,7 +120,7 @@ pub(crate) async fn people(
     let seed = parameters.whole("seed", 0..=u64::MAX)?.unwrap_or(0);
     let drawing = Arc::clone(&model);
     let people = service.one(&model, move |_| draw(&drawing, count, seed)).await?;
-    Ok(json_bytes(json!({"model": model.name(), "people": people}).to_string()))
+    Ok(versioned(json_bytes(json!({"model": model.name(), "people": people}).to_string()), &model))
 }
 
 fn draw(model: &Model, count: u64, seed: u64) -> Vec<Value> {
@@ -141,7 +141,7 @@ fn draw(model: &Model, count: u64, seed: u64) -> Vec<Value> {
     rows.rows().filter_map(person).take(count as usize).collect()
 }
 
-/// The row of somebody who does not exist, denied if anybody is.
+/// The row of somebody who is made up, denied if anybody is.
 pub(crate) fn somebody(model: &Model) -> Value {
     let bundle = model.bundle();
     if let Some(person) = draw(model, 1, 1).first() {

@@ -16,6 +16,7 @@ use crate::guide::{Content, Guide, REFUSALS, ROUTES, Route};
 use crate::page;
 use crate::parameters::Parameters;
 use crate::refusal::Refusal;
+use crate::routes::versioned;
 
 /// Shapes that are told feature by feature, in this order.
 const SHAPES: [(&str, &str); 7] = [
@@ -44,7 +45,7 @@ pub(crate) async fn api(
         origin: origin(&headers),
         asks_token,
     };
-    Ok(page::html(page.html().into_string()))
+    Ok(versioned(page::html(page.html().into_string()), &model))
 }
 
 /// Where the client has reached us, as far as it says so in letters that a shell takes as they are.

@@ -108,7 +108,7 @@ pub(crate) const ROUTES: &[(&str, &[Route])] = &[
                 .refuses(&[404, 422]),
             Route::get(
                 "/v1/people",
-                "Denied people who do not exist, drawn from what the model learned of the denied.",
+                "Denied people who are made up: drawn at random from what the model learned of the denied. By chance one may equal a real row.",
                 &[json("People")],
             )
             .with(&["model", "people", "seed"])
@@ -332,7 +332,7 @@ fn parameters(model: &Model) -> Map<String, Value> {
     parameters
 }
 
-/// Somebody who does not exist, and how they are asked for and answered everywhere.
+/// Somebody who is made up, and how they are asked for and answered everywhere.
 fn examples(model: &Model, solver: &mut Solver<'_>) -> Map<String, Value> {
     let schema = model.bundle().schema();
     let row = about::somebody(model);

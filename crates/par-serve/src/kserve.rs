@@ -16,7 +16,7 @@ use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::question::{Asked, Question, Reader, Row, brief, missing, shortened, whole};
 use crate::refusal::Refusal;
-use crate::routes::{Name, answered, json_bytes, noted};
+use crate::routes::{Name, answered, json_bytes, noted, versioned};
 
 /// Types of tensors that hold numbers.
 pub(crate) const NUMBERS: [&str; 11] =
@@ -37,7 +37,7 @@ pub(crate) async fn model(
     }
     let model = service.model(Some(&name))?;
     service.expect_ready()?;
-    Ok(json_bytes(json!({"name": model.name(), "ready": true}).to_string()))
+    Ok(versioned(json_bytes(json!({"name": model.name(), "ready": true}).to_string()), &model))
 }
 
 /// The model and whether it is to explain, in the last part of an address that is asked.
@@ -116,7 +116,7 @@ pub(crate) async fn model_ready(
 ) -> Result<Response, Refusal> {
     let model = service.model(Some(&name))?;
     service.expect_ready()?;
-    Ok(json_bytes(json!({"name": model.name(), "ready": true}).to_string()))
+    Ok(versioned(json_bytes(json!({"name": model.name(), "ready": true}).to_string()), &model))
 }
 
 /// `GET /v2/models/{name}`
@@ -145,7 +145,7 @@ pub(crate) async fn metadata(
             {"name": "accepted", "datatype": "BOOL", "shape": [-1]},
         ],
     });
-    Ok(json_bytes(told.to_string()))
+    Ok(versioned(json_bytes(told.to_string()), &model))
 }
 
 /// `POST /v2/models/{name}/infer`

@@ -11,7 +11,7 @@ use crate::guide::{Content, Guide, REFUSALS, ROUTES, Route, reference};
 use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::refusal::Refusal;
-use crate::routes::json_bytes;
+use crate::routes::{json_bytes, versioned};
 
 /// `GET /openapi.json`
 pub(crate) async fn openapi(
@@ -20,7 +20,7 @@ pub(crate) async fn openapi(
 ) -> Result<Response, Refusal> {
     let parameters = Parameters::read(query.as_deref(), &["model"])?;
     let model = service.model(parameters.text("model"))?;
-    Ok(json_bytes(service.guide(&model).await?.openapi.clone()))
+    Ok(versioned(json_bytes(service.guide(&model).await?.openapi.clone()), &model))
 }
 
 impl Guide {
@@ -39,6 +39,10 @@ impl Guide {
             "headers": {
                 "RequestId": {
                     "description": "What the request is called in the log: what it calls itself in this header, if that is a name.",
+                    "schema": {"type": "string"},
+                },
+                "ModelVersion": {
+                    "description": "The version of the model that answered: the SHA-256 of its bundle.",
                     "schema": {"type": "string"},
                 },
                 "RetryAfter": {"description": "In how many seconds.", "schema": {"type": "string"}},
@@ -70,9 +74,14 @@ impl Guide {
 
     fn operation(&self, group: &str, route: &Route, asks_token: bool) -> Value {
         let mut responses = Map::new();
+        let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
+        let is_of_model = route.parameters.iter().any(|key| ["model", "name"].contains(key));
+        if is_of_model {
+            headers["x-model-version"] = json!({"$ref": "#/components/headers/ModelVersion"});
+        }
         let answer = json!({
             "description": "The answer",
-            "headers": {"x-request-id": {"$ref": "#/components/headers/RequestId"}},
+            "headers": headers,
             "content": self.contents(route.gives),
         });
         responses.insert("200".to_string(), answer);

@@ -22,6 +22,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("theme.js", SCRIPT, include_str!("../page/theme.js")),
     ("main.js", SCRIPT, include_str!("../page/main.js")),
     ("api.js", SCRIPT, include_str!("../page/api.js")),
+    ("watch.js", SCRIPT, include_str!("../page/watch.js")),
     ("token.js", SCRIPT, include_str!("../page/token.js")),
     ("notice.js", SCRIPT, include_str!("../page/notice.js")),
     ("element.js", SCRIPT, include_str!("../page/element.js")),

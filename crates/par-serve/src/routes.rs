@@ -27,6 +27,8 @@ use crate::{Service, about, api_page, kserve, openapi, page, stream};
 
 /// The header that names a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+/// The header that says which version of a model answers: the SHA-256 of its bundle.
+pub(crate) const MODEL_VERSION: HeaderName = HeaderName::from_static("x-model-version");
 /// A longer name of a request is replaced by one of our own.
 const LONGEST_ID: usize = 64;
 
@@ -75,7 +77,7 @@ pub(crate) fn router(service: &Arc<Service>) -> Router {
             .allow_origin(AllowOrigin::list(origins))
             .allow_methods([Method::GET, Method::POST])
             .allow_headers([CONTENT_TYPE, AUTHORIZATION, REQUEST_ID])
-            .expose_headers([REQUEST_ID, RETRY_AFTER]);
+            .expose_headers([REQUEST_ID, MODEL_VERSION, RETRY_AFTER]);
         router = router.layer(cors);
     }
     // A mistake of ours is told as one, and counted.
@@ -213,6 +215,13 @@ pub(crate) fn answered(model: &Model, mut told: Told, list: &str) -> Response {
 /// A response that tells the log which model answered how many rows.
 pub(crate) fn noted(mut response: Response, model: &Model, rows: usize) -> Response {
     response.extensions_mut().insert(Noted { model: model.name().to_string(), rows });
+    versioned(response, model)
+}
+
+/// A response that says which version of a model it comes from.
+pub(crate) fn versioned(mut response: Response, model: &Model) -> Response {
+    let version = HeaderValue::from_str(model.sha256()).expect("a hash is written in hexadecimal digits");
+    response.headers_mut().insert(MODEL_VERSION, version);
     response
 }
 

@@ -28,7 +28,7 @@ use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::question::{Asked, Question};
 use crate::refusal::Refusal;
-use crate::routes::REQUEST_ID;
+use crate::routes::{REQUEST_ID, versioned};
 use crate::workers::Urgency;
 
 /// Parts of an answer that are kept on their way.
@@ -62,6 +62,7 @@ pub(crate) async fn batch(
     let incoming = Incoming::new(body, service.settings.patience);
     let (out, answers) = Channel::new(PARTS);
     let (opened, is_open) = oneshot::channel();
+    let answering = Arc::clone(&model);
     let id = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_string();
     let mut stream =
         Stream { runtime: Handle::current(), service, model, form, out, pending: VecDeque::new(), rows: 0 };
@@ -82,7 +83,7 @@ pub(crate) async fn batch(
     });
     is_open.await.map_err(|_| Refusal::Broken)??;
     let kind = if form == Form::Csv { "text/csv; charset=utf-8" } else { "application/x-ndjson" };
-    Ok(([(CONTENT_TYPE, kind)], Body::new(answers)).into_response())
+    Ok(versioned(([(CONTENT_TYPE, kind)], Body::new(answers)).into_response(), &answering))
 }
 
 /// Whether the client would rather have CSV.

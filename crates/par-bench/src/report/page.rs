@@ -44,8 +44,9 @@ fn words(topic: Experiment) -> (&'static str, &'static str) {
         ),
         Experiment::Fairness => (
             "What recourse costs whom",
-            "Who is denied more often is one question; who has to change more to be accepted, or can be accepted only \
-             as somebody unusual, is another. Groups are those of features that nobody can change.",
+            "Who is denied more often is one question; who has to change more to be accepted is another. Groups are \
+             those of features that nobody can change. NLL is that of the whole row, so between groups it differs mostly \
+             by how rare they are among the accepted, whatever they are told to change.",
         ),
         Experiment::Growth => (
             "What it costs",

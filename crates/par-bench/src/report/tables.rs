@@ -21,6 +21,11 @@ pub(super) use fairness::{Gaps, Group, groups};
 pub(super) use growth::{AXES, fit_seconds, time};
 pub(super) use robustness::methods as robust_methods;
 
+/// Why our similarity is not to be read beside that of PAR's published rows.
+const SIMILARITY: &str = "Similarity is how far raw numbers move, in median absolute deviations, without categories, in our rows \
+     and in the published ones of the baselines. That of PAR's published rows is over the codes of all \
+     features: it is another measure, and not to be compared with ours.";
+
 /// The tables of a topic, case by case; those that there are no figures for are left out.
 pub(super) fn tables(view: &View<'_>, topic: Experiment) -> Vec<Table> {
     let of = match topic {

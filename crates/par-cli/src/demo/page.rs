@@ -68,6 +68,20 @@ impl Report<'_> {
         page.into_string()
     }
 
+    /// What is never advised. It is the schema that says so: the report knows nothing else of what people can change.
+    fn unchangeable(&self) -> String {
+        let constraints = self.bundle.constraints();
+        let features = self.bundle.schema().features().iter().enumerate();
+        let names: Vec<&str> = features
+            .filter(|(position, _)| constraints.is_immutable(*position))
+            .map(|(_, feature)| feature.name.as_str())
+            .collect();
+        match names[..] {
+            [] => "The schema marks nothing as unchangeable, so that everything may be advised.".to_string(),
+            _ => format!("What the schema marks as unchangeable is never advised: {}.", names.join(", ")),
+        }
+    }
+
     fn heading(&self) -> Markup {
         let Evaluation { rows, denied, possible, .. } = self.evaluation;
         let [accepted, _] = &self.bundle.card().classes;
@@ -77,7 +91,8 @@ impl Report<'_> {
         heading.text(format!(
             "A classifier decides who is accepted, here as “{accepted}”. For everyone it denies, this report \
              asks: which few changes would have them accepted, as someone who is not unusual among accepted \
-             people? Nobody is told to change what they cannot.",
+             people? {}",
+            self.unchangeable()
         ));
         heading.raw("</p>\n<dl class=\"tiles\">\n");
         tile(&mut heading, &format!("of {} people are denied", grouped(*rows)), &grouped(*denied));
@@ -289,5 +304,8 @@ unit = "{HOSTILE}"
         let html = html.html();
         page::check_tags(&html);
         assert!(!html.contains("NaN"));
+        assert!(
+            html.contains("The schema marks nothing as unchangeable, so that everything may be advised.")
+        );
     }
 }

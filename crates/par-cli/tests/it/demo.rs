@@ -28,6 +28,18 @@ fn the_demo_leaves_files_to_go_on_with() {
     );
     let report = sandbox.read("try/report.html");
     assert!(report.starts_with("<!doctype html>") && report.ends_with("</html>\n"));
+    let promise = "What the schema marks as unchangeable is never advised: ";
+    let unchangeable =
+        report.split(promise).nth(1).and_then(|rest| rest.split(".<").next()).expect("a promise");
+    for feature in sandbox.json(&["inspect", "try/german_credit.par"])["features"].as_array().expect("a list")
+    {
+        let name = feature["name"].as_str().expect("a name");
+        assert_eq!(
+            unchangeable.split(", ").any(|other| other == name),
+            feature["immutable"] == true,
+            "{name}"
+        );
+    }
     for needed_from_elsewhere in
         ["http:", "https:", "//", "@import", "url(", "src=", "href=", "<script", "<link"]
     {

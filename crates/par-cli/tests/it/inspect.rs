@@ -5,7 +5,7 @@ fn a_model_card_says_what_is_inside() {
     let sandbox = Sandbox::with_model();
     let card = sandbox.run(&["inspect", "a.par"]);
     let (facts, rest) = card.split_once("\n\n").expect("parts");
-    assert!(facts.contains("\n  training rows     240; none of them is inside\n"), "{facts}");
+    assert!(facts.contains("\n  training rows     240; none of them was copied\n"), "{facts}");
     let (features, configuration) = rest.split_once("\n\nconfiguration\n").expect("parts");
     insta::assert_snapshot!(features, @"
     5 features

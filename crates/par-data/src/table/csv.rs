@@ -1,6 +1,6 @@
 //! CSV, plain or gzipped, one record at a time.
 
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::Arc;
 
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
@@ -26,19 +26,23 @@ pub(super) fn open(
     let failed = |source| {
         if gzip { Error::gzip(origin, 1, source) } else { Error::read(origin, source) }
     };
-    if plain.fill_buf().map_err(failed)?.starts_with("\u{feff}".as_bytes()) {
-        plain.consume("\u{feff}".len());
+    let mut start = first_line(&mut plain).map_err(failed)?;
+    if start.starts_with("\u{feff}".as_bytes()) {
+        start.drain(.."\u{feff}".len());
     }
-    let start = plain.fill_buf().map_err(failed)?;
-    let delimiter = delimiter(start);
-    let crlf = start.split(|&byte| byte == b'\n').next().is_some_and(|line| line.ends_with(b"\r"));
+    let delimiter = delimiter(&start);
+    let crlf = start.ends_with(b"\r\n");
 
     let reader = ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(delimiter)
         .buffer_capacity(BUFFER_BYTES)
-        .from_reader(RecordLimit { inner: plain, since_record: 0, limit: options.max_row });
+        .from_reader(RecordLimit {
+            inner: Cursor::new(start).chain(plain),
+            since_record: 0,
+            limit: options.max_row,
+        });
     let mut rows = CsvRows {
         origin: Arc::clone(origin),
         gzip,
@@ -57,6 +61,21 @@ pub(super) fn open(
         (0..rows.record.len()).map(|column| column.to_string()).collect()
     };
     Ok((columns, rows))
+}
+
+/// The first line, or as much of it as fits into the buffer. A single read may give less: files come in two pieces.
+fn first_line(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut start = Vec::new();
+    let mut is_quoted = false;
+    while start.len() < BUFFER_BYTES && (is_quoted || !start.ends_with(b"\n")) {
+        let before = start.len();
+        reader.by_ref().take((BUFFER_BYTES - before) as u64).read_until(b'\n', &mut start)?;
+        if start.len() == before {
+            break;
+        }
+        is_quoted ^= start[before..].iter().filter(|&&byte| byte == b'"').count() % 2 == 1;
+    }
+    Ok(start)
 }
 
 /// The first of comma, semicolon and tab that stands outside quotes in the first line.
@@ -79,7 +98,7 @@ pub(super) struct CsvRows {
     gzip: bool,
     /// Whether lines end in two characters.
     crlf: bool,
-    reader: csv::Reader<RecordLimit<BufReader<Box<dyn Read + Send>>>>,
+    reader: csv::Reader<RecordLimit<Chain<Cursor<Vec<u8>>, BufReader<Box<dyn Read + Send>>>>>,
     record: StringRecord,
     /// Without a header, opening has already read the first row into `record`.
     first_is_data: bool,
@@ -170,7 +189,7 @@ mod tests {
     #[test]
     fn a_quote_that_never_closes_is_stopped() {
         for max_row in [64 << 20, 1 << 20] {
-            let endless = io::Cursor::new(b"a,b\n1,\"").chain(io::repeat(b'x'));
+            let endless = Cursor::new(b"a,b\n1,\"").chain(io::repeat(b'x'));
             let options = TableOptions { max_row, ..TableOptions::default() };
             let (_, mut rows) = open(&"t.csv".into(), Box::new(endless), &options).expect("a header");
             let error = rows.read_into(&mut Batch::new("t.csv", 2)).expect_err("an endless cell");

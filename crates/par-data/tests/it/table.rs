@@ -41,6 +41,29 @@ fn line_ends_byte_order_marks_and_other_delimiters_do_not_matter() {
 }
 
 #[test]
+fn a_file_is_read_as_the_same_bytes_from_elsewhere() {
+    let folder = tempfile::tempdir().expect("a folder for temporary files");
+    let path = folder.path().join("t.csv");
+    for text in
+        ["ident,level\r\n1,2\r\n3,4\r\n", "\u{feff}ident;level\n1;2\n3;4\n", "ident\tlevel\n1\t2\n3\t4\n"]
+    {
+        std::fs::write(&path, text).expect("a file can be written");
+        let table = Table::open(&path, &TableOptions::default()).expect("a table");
+        assert_eq!(table.columns(), ["ident", "level"], "{text:?}");
+        let batch = all_rows(table);
+        assert_eq!(first_row(&batch, 2), ["1", "2"], "{text:?}");
+        assert_eq!([batch.position(0), batch.position(1)], [2, 3], "{text:?}");
+    }
+}
+
+#[test]
+fn a_name_may_hold_a_line_s_end() {
+    let table = table("\"a\r\nb\";level\n1;2\n");
+    assert_eq!(table.columns(), ["a\r\nb", "level"]);
+    assert_eq!(first_row(&all_rows(table), 2), ["1", "2"]);
+}
+
+#[test]
 fn gzip_is_known_by_its_first_bytes() {
     let table = read(&gzipped("a,b\n1,2\n")).expect("a table");
     assert_eq!(first_row(&all_rows(table), 2), ["1", "2"]);

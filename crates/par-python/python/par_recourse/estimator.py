@@ -416,7 +416,7 @@ class Recourse:
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes what was learned to a file, which `par` reads too. It holds no row of the table."""
+        """Writes what was learned to a file, which `par` reads too. No row of the table is copied."""
         self._fitted().save(os.fspath(path))
 
     @classmethod

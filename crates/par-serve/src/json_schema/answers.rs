@@ -37,7 +37,10 @@ pub(crate) fn answers(reference: impl Fn(&str) -> Value) -> Map<String, Value> {
         ("Health", object("How the service is.", health(), &["models"])),
         ("Server", object("What the server is.", server(), &[])),
         ("Metadata", object("What a model takes and gives.", metadata(), &[])),
-        ("People", object("Denied people who do not exist.", people(), &[])),
+        (
+            "People",
+            object("Denied people who are made up; one may equal a real row by chance.", people(), &[]),
+        ),
         ("Features", object("The features, as a form needs them.", features(), &[])),
         ("Card", object("What the model is and how it was made.", card(), &[])),
         ("Refusal", refusal()),

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::{chunked, request};
+use crate::client::{Response, chunked, request};
 use crate::running::{Running, bundles, denied, logs, row, until};
 
 /// Puts another file in the place of one, at once.
@@ -38,6 +38,35 @@ fn a_file_that_is_replaced_is_asked_from_then_on() {
     until("the first model is read", || service.metric(LOADED) == 2.0);
     assert_eq!(ask(), before);
     assert_eq!(service.get("/v1/model").json()["sha256"], version);
+}
+
+#[test]
+fn every_response_of_a_model_names_its_version() {
+    let service = Running::new(|settings| settings.look = Duration::from_millis(5));
+    let body = json!({"row": row(denied(1)[0])});
+    let lines = format!("{body}\n");
+    let versions = || {
+        let mut responses = vec![
+            service.post("/v1/recourse", &body),
+            service.post("/v1/models/german:predict", &json!({"instances": [body["row"]]})),
+            service.ask("POST", "/v1/recourse/batch", &[("content-type", "application/x-ndjson")], &lines),
+        ];
+        for path in
+            ["/v1/schema", "/v1/model", "/v1/people", "/v1/models/german", "/v2/models/german", "/api"]
+        {
+            responses.push(service.get(path));
+        }
+        let version = |response: &Response| response.header("x-model-version").map(str::to_string);
+        responses.iter().map(version).collect::<Vec<_>>()
+    };
+    let version = || service.get("/v1/model").json()["sha256"].as_str().map(str::to_string);
+    let first = version();
+    assert!(versions().iter().all(|named| *named == first && named.is_some()));
+    replace(&service.file("german"), &bundles()[1].to_bytes());
+    until("the other model is read", || service.metric(LOADED) == 1.0);
+    assert_ne!(version(), first);
+    assert!(versions().iter().all(|named| *named == version()));
+    assert_eq!(service.get("/healthz").header("x-model-version"), None);
 }
 
 #[test]

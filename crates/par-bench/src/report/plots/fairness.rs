@@ -19,7 +19,7 @@ const MEASURES: [Measure; 5] = [
     ("Denied", "percentage points more often", 100.0, |gaps| gaps.denied),
     ("Recourse is available", "percentage points more often", 100.0, |gaps| gaps.available),
     ("Changes", "features more", 1.0, |gaps| gaps.sparsity),
-    ("NLL", "nats more, less plausible", 1.0, |gaps| gaps.nll),
+    ("NLL", "nats more, the rarity of the group included", 1.0, |gaps| gaps.nll),
     ("Distance", "distance more, further to go", 1.0, |gaps| gaps.distance),
 ];
 

@@ -27,7 +27,8 @@ pub(super) fn plots(view: &View<'_>) -> Vec<Plot> {
         measures.into_iter().filter_map(|(metric, label)| Some((String::new(), chart(view, metric, label)?)));
     let caption = "Before local search (outlines) and after it (filled), mean and standard deviation over folds. Lower is \
                    better in all three. Ours searches by the circuit's likelihood and may pay for fewer changes; \
-                   NLL is comparable within a pair only, since the three are of different circuits.";
+                   NLL and similarity are comparable within a pair only: the three are of different circuits, and \
+                   published similarity is over the codes of all features, ours over raw numbers.";
     let plot = Plot::new(Experiment::Answers, "", "local-search", "What local search does", caption);
     plot.charts(charts, Layout::Thirds).if_any().into_iter().collect()
 }

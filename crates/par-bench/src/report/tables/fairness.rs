@@ -160,6 +160,10 @@ fn by_group<'f>(view: &View<'f>, case: &'f str) -> Option<Table> {
              whom a recourse was found; within K: one with at most K changes, {within}. Changes, NLL and distance: of \
              those who have one."
         ),
+        "NLL is that of the whole row, with what nobody can change: a group that is rare among the accepted \
+         has a higher NLL whatever it is told. A difference in NLL is mostly that base rate, and no cost of \
+         recourse; changes and distance are."
+            .to_string(),
     ]))
 }
 
@@ -255,6 +259,8 @@ mod tests {
         assert_eq!((cells[1].text.as_str(), cells[1].note.as_str()), ("80.0", "+20.0 [5.2, 33.4] *"));
         assert_eq!((cells[2].text.as_str(), cells[2].note.as_str()), ("5.00", "+2.00 [0.75, 3.25] *"));
         assert_eq!(table.rows[1].cells[2].note, "−2.00 [−3.25, −0.75] *");
+        let note = "NLL is that of the whole row, with what nobody can change";
+        assert!(table.notes.iter().any(|told| told.starts_with(note)), "NLL is no cost of recourse");
     }
 
     #[test]
