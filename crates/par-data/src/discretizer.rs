@@ -201,7 +201,12 @@ impl Discretizer {
             (0..domain.cardinality()).map(|code| domain.meets(code, feature.bounds)).collect();
         if let Some(allowed) = &feature.allowed {
             let mut named = vec![false; permitted.len()];
-            for (code, found) in allowed.iter().filter_map(|text| self.encode_cell(position, text).ok()) {
+            let can_hold = |text: &&String| match (domain.summary(), parse_number(text)) {
+                (Some(summary), Some(number)) => summary.can_hold(number),
+                _ => true,
+            };
+            let allowed = allowed.iter().filter(can_hold);
+            for (code, found) in allowed.filter_map(|text| self.encode_cell(position, text).ok()) {
                 if found == Found::Inside {
                     named[usize::from(code)] = true;
                 }

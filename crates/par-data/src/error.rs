@@ -216,6 +216,18 @@ pub enum Error {
         /// The values in the table.
         known: Vec<String>,
     },
+    /// The schema allows moves to a fraction, where all training values are whole.
+    #[error(
+        "{origin}: column `{column}` holds whole numbers only, but `allowed` names `{found}`\nhint: list whole numbers"
+    )]
+    AllowedNotWhole {
+        /// The table.
+        origin: Arc<str>,
+        /// The column.
+        column: String,
+        /// The number in `allowed`.
+        found: String,
+    },
     /// A setting outside its range.
     #[error("`{key}` is {found}, expected {expected}")]
     Setting {

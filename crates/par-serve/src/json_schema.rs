@@ -329,7 +329,7 @@ fn limit(domain: &Domain) -> Value {
             let among = json!({"type": "array", "items": {"enum": categories(values)}, "minItems": 1});
             one("among", among)
         }
-        Domain::Values { .. } | Domain::Bins { .. } => {
+        Domain::Values { summary, .. } | Domain::Bins { summary, .. } => {
             let end = json!({"type": ["number", "null"]});
             let between = json!({
                 "description": "The lowest and the highest number, in this order; null is an open end.",
@@ -339,7 +339,8 @@ fn limit(domain: &Domain) -> Value {
                 "minItems": 2,
                 "maxItems": 2,
             });
-            let among = json!({"type": "array", "items": {"type": "number"}, "minItems": 1});
+            let listed = if summary.is_whole() { "integer" } else { "number" };
+            let among = json!({"type": "array", "items": {"type": listed}, "minItems": 1});
             json!({"oneOf": [one("between", between), one("among", among)]})
         }
     }

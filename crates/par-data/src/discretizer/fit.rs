@@ -117,7 +117,21 @@ fn domain(
     }
     let order_needed = schema.order_needed(position);
     let values = match column {
-        Column::Numbers(numbers) => return Ok(numeric(numbers, feature, config)),
+        Column::Numbers(numbers) => {
+            let domain = numeric(numbers, feature, config);
+            let cannot_hold = |text: &&String| {
+                let number = parse_number(text);
+                domain.summary().zip(number).is_some_and(|(summary, number)| !summary.can_hold(number))
+            };
+            return match feature.allowed.iter().flatten().find(cannot_hold) {
+                Some(found) => Err(Error::AllowedNotWhole {
+                    origin: origin(),
+                    column: feature.name.clone(),
+                    found: found.clone(),
+                }),
+                None => Ok(domain),
+            };
+        }
         Column::Listed { .. } => feature.values.clone(),
         Column::Vocabulary(values) => {
             if let (Some(because), Some(found)) =

@@ -77,6 +77,22 @@ fn a_wrong_value_is_told_with_its_place() {
             "an object with `between`",
             "{\"among\": [CATEGORY, …]}".into(),
         ),
+        (
+            with(|body| body["limit"] = json!({"Duration": {"between": [12.2, 12.8]}})),
+            "/limit/Duration",
+            "an object with `between`",
+            "something to move to: `Duration` holds whole numbers only, and there is none from 12.2 to 12.8; hint: \
+             widen the range"
+                .into(),
+        ),
+        (
+            with(|body| body["limit"] = json!({"Duration": {"among": [12, 12.5]}})),
+            "/limit/Duration",
+            "an object with `among`",
+            "something to move to: `Duration` holds whole numbers only, found `12.5`; hint: list whole numbers, or \
+             give a range"
+                .into(),
+        ),
     ];
     for (body, path, found, expected) in cases {
         let response = service.post("/v1/recourse", &body);
