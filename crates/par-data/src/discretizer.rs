@@ -174,8 +174,11 @@ impl Discretizer {
         }
     }
 
-    /// The code of a category, given without spaces around it.
-    pub(crate) fn category(&self, position: usize, text: &str) -> Option<Code> {
+    /// The code of the category that a text names: see [`CategoryIndex::code`]. None where the feature holds numbers.
+    ///
+    /// # Panics
+    /// When the position is none of a feature.
+    pub fn category(&self, position: usize, text: &str) -> Option<Code> {
         self.categories[position].code(text)
     }
 
@@ -264,7 +267,7 @@ impl Encoded {
     }
 }
 
-/// The code of each category by its text, and by its number if it is one, so that `2.0` finds `2`.
+/// The code of each category by its text, or by its number if no other has that, so that `2.0` finds `2`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CategoryIndex {
     by_text: HashMap<String, Code>,
@@ -282,10 +285,18 @@ impl CategoryIndex {
         let mut by_number: Vec<(f64, Code)> =
             coded().filter_map(|(value, code)| Some((parse_number(value)?, code))).collect();
         by_number.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut alone = Vec::with_capacity(by_number.len());
+        for same in by_number.chunk_by(|a, b| a.0 == b.0) {
+            if let [only] = same {
+                alone.push(*only);
+            }
+        }
+        let by_number = alone;
         Self { by_text: coded().map(|(value, code)| (value.clone(), code)).collect(), by_number }
     }
 
-    /// The code of a category, given without spaces around it.
+    /// The code of the category with this text, without spaces around it. A text that is no category stands for the
+    /// one that is the same number, if there is exactly one: `2.0` for `2`, but not where there is `02` too.
     pub fn code(&self, text: &str) -> Option<Code> {
         self.by_text.get(text).copied().or_else(|| {
             let number = parse_number(text)?;

@@ -204,6 +204,22 @@ pub enum Error {
         /// The first value that is not a number.
         found: String,
     },
+    /// Two categories are the same number, but a constraint needs an order.
+    #[error(
+        "{origin}: `{column}` must have an order, because {because}, but its values `{first}` and `{second}` are the same number\nhint: make it `discrete` if they are the same, or else `ordinal`, and list its `values` in order"
+    )]
+    NoOrderBetween {
+        /// The table.
+        origin: Arc<str>,
+        /// The column.
+        column: String,
+        /// The constraint on it.
+        because: &'static str,
+        /// A value.
+        first: String,
+        /// Another that is the same number.
+        second: String,
+    },
     /// The schema allows moves to a value that training never saw.
     #[error("{origin}: column `{column}` never holds `{found}`, which `allowed` names{}", suggest(.found, .known))]
     AllowedNeverSeen {

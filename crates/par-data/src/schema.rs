@@ -17,7 +17,7 @@
 //! [[feature]]
 //! name = "Housing"
 //! kind = "nominal"
-//! values = ["rent", "own"]   # learned from the training rows when not listed
+//! values = ["rent", "own"]   # learned from the training rows when not listed; `1` and `01` are two
 //! missing = true             # missing cells, and values never seen, are taken as unknown
 //! allowed = ["own"]          # what a recourse may move to
 //!
@@ -41,7 +41,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use draft::{draft, draft_rows, quoted};
-pub use parse::parse_number;
+pub use parse::{parse_number, same_numbers};
 pub use problem::{SchemaError, SchemaProblem};
 pub(crate) use rules::{RuleGroup, connected};
 
@@ -338,14 +338,16 @@ impl Schema {
 }
 
 impl Label {
-    /// The position of the class that a cell names, as text or as the same number.
+    /// The position of the class that a cell names, as text or as the only class with the same number.
     fn class(&self, cell: &str) -> Result<usize, CellError> {
         let text = cell.trim();
         let named = self.classes.iter().position(|class| class == text);
         named
             .or_else(|| {
                 let number = parse_number(text)?;
-                self.classes.iter().position(|class| parse_number(class) == Some(number))
+                let mut same =
+                    (0..).zip(&self.classes).filter(|(_, class)| parse_number(class) == Some(number));
+                same.next().filter(|_| same.next().is_none()).map(|(position, _)| position)
             })
             .ok_or_else(|| CellError::UnknownClass {
                 column: self.column.clone(),

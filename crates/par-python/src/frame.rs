@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
 use arrow_select::take::take;
+use par_data::schema::same_numbers;
 use par_data::{Columns, Domain};
 use par_recourse::Bundle;
 use par_recourse::desk::{self, Line, Person};
@@ -120,7 +121,10 @@ impl Frame {
 /// The type of a feature's column, given that of the table's.
 fn kept_type(given: &DataType, domain: &Domain) -> DataType {
     let all = |fits: fn(&str) -> bool| match domain {
-        Domain::Categories { values, .. } => values.iter().all(|value| fits(value)),
+        // As numbers `01` and `1` could not be told apart.
+        Domain::Categories { values, .. } => {
+            same_numbers(values).is_empty() && values.iter().all(|value| fits(value))
+        }
         Domain::Values { .. } | Domain::Bins { .. } => false,
     };
     let is_number = domain.summary().is_some() || all(|value| value.parse::<f64>().is_ok());

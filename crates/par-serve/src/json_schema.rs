@@ -5,6 +5,7 @@ mod answers;
 #[cfg(test)]
 mod tests;
 
+use par_data::discretizer::CategoryIndex;
 use par_data::schema::parse_number;
 use par_data::{Domain, Feature};
 use par_recourse::Method;
@@ -116,12 +117,14 @@ fn with_truths(mut schema: Value, nullable: bool, values: &[String]) -> Value {
     }
 }
 
-/// The categories, each by its text, and by the number or the truth that it spells.
+/// The categories, each by its text, and by the number or the truth that it alone spells.
 fn categories(values: &[String]) -> Vec<Value> {
     let mut all: Vec<Value> = values.iter().map(|value| value.as_str().into()).collect();
     let mut numbers: Vec<f64> = values.iter().filter_map(|value| parse_number(value)).collect();
     numbers.sort_by(f64::total_cmp);
     numbers.dedup();
+    let index = CategoryIndex::new(values);
+    numbers.retain(|number| index.code(&number.to_string()).is_some());
     all.extend(numbers.into_iter().map(number));
     all.extend([true, false].into_iter().filter(|truth| spelled(values, *truth).is_some()).map(Value::Bool));
     all

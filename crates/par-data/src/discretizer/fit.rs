@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::DiscretizerConfig;
 use super::domain::{Domain, Summary};
 use crate::error::{CellError, Error};
-use crate::schema::{Columns, Feature, Kind, MAX_CATEGORIES, Schema, parse_number};
+use crate::schema::{Columns, Feature, Kind, MAX_CATEGORIES, Schema, parse_number, same_numbers};
 use crate::table::Batch;
 
 /// What has to be kept of a column until all rows are read.
@@ -144,9 +144,20 @@ fn domain(
                     found: found.clone(),
                 });
             }
-            one_text_for_each_number(values)
+            by_number(values)
         }
     };
+    if let (Kind::Nominal, Some(because), Some([first, second])) =
+        (feature.kind, order_needed, same_numbers(&values).into_iter().next())
+    {
+        return Err(Error::NoOrderBetween {
+            origin: origin(),
+            column: feature.name.clone(),
+            because,
+            first: first.to_string(),
+            second: second.to_string(),
+        });
+    }
     if let Some(found) = feature.allowed.iter().flatten().find(|allowed| !values.contains(allowed)) {
         return Err(Error::AllowedNeverSeen {
             origin: origin(),
@@ -158,15 +169,14 @@ fn domain(
     Ok(categories(values, feature.kind, order_needed.is_some()))
 }
 
-/// A vocabulary of numbers in ascending order, `1` and `1.0` as one; any other as it is.
-fn one_text_for_each_number(values: BTreeSet<String>) -> Vec<String> {
+/// A vocabulary of numbers in ascending order; any other as it is.
+fn by_number(values: BTreeSet<String>) -> Vec<String> {
     let numbers: Option<Vec<(f64, &String)>> =
         values.iter().map(|value| Some((parse_number(value)?, value))).collect();
     let Some(mut numbers) = numbers else {
         return values.into_iter().collect();
     };
     numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
-    numbers.dedup_by_key(|(number, _)| *number);
     numbers.into_iter().map(|(_, value)| value.clone()).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::parse::{MISSING_TEXT, parse_number};
+use super::parse::{MISSING_TEXT, parse_number, same_numbers};
 use crate::error::Error;
 use crate::table::{Batch, Table};
 
@@ -118,9 +118,8 @@ struct Profile {
     name: String,
     /// The distinct texts, one more than matter at most.
     texts: BTreeSet<String>,
-    /// The distinct numbers in ascending order, as many at most, each as it was first written: `1`, `1.0` and
-    /// `01` are one.
-    numbers: Vec<(f64, String)>,
+    /// The distinct numbers in ascending order, as many at most: `1`, `1.0` and `01` are one.
+    numbers: Vec<f64>,
     missing: bool,
     numeric: bool,
     whole: bool,
@@ -157,7 +156,7 @@ impl Profile {
                 self.whole &= number.fract() == 0.0;
                 self.low = self.low.min(number);
                 self.high = self.high.max(number);
-                self.add_number(number, text);
+                self.add_number(number);
             }
             Some(_) => {}
             None => self.numeric = false,
@@ -167,17 +166,21 @@ impl Profile {
         }
     }
 
-    fn add_number(&mut self, number: f64, text: &str) {
-        let at = self.numbers.partition_point(|(other, _)| *other < number);
-        let known = self.numbers.get(at).is_some_and(|(other, _)| *other == number);
-        if !known && self.numbers.len() <= MAX_DISTINCT {
-            self.numbers.insert(at, (number, text.to_string()));
+    fn add_number(&mut self, number: f64) {
+        let at = self.numbers.partition_point(|other| *other < number);
+        if self.numbers.get(at) != Some(&number) && self.numbers.len() <= MAX_DISTINCT {
+            self.numbers.insert(at, number);
         }
     }
 
-    /// How many values there are, one more than matter at most: numbers if all are, texts otherwise.
+    /// Whether the values are numbers rather than categories that are written as numbers.
+    fn is_of_numbers(&self) -> bool {
+        self.numeric && self.numbers.len() > 2
+    }
+
+    /// How many values there are, one more than matter at most: texts of categories, numbers otherwise.
     fn distinct(&self) -> usize {
-        if self.numeric { self.numbers.len() } else { self.texts.len() }
+        if self.is_of_numbers() { self.numbers.len() } else { self.texts.len() }
     }
 
     fn special(&self) -> Option<&'static str> {
@@ -197,20 +200,21 @@ impl Profile {
         match self.distinct() {
             0 => Some("no value in any row".to_string()),
             1 => Some("the same value in every row".to_string()),
-            n if n > MAX_DISTINCT && !self.numeric => {
+            n if n > MAX_DISTINCT && !self.is_of_numbers() => {
                 Some(format!("text with more than {MAX_DISTINCT} different values"))
             }
             _ => None,
         }
     }
 
-    /// The distinct values; numbers in ascending order.
+    /// The distinct texts; those of numbers in ascending order.
     fn values(&self) -> Vec<&String> {
+        let mut values: Vec<&String> = self.texts.iter().collect();
         if self.numeric {
-            self.numbers.iter().map(|(_, text)| text).collect()
-        } else {
-            self.texts.iter().collect()
+            let number = |text: &String| parse_number(text).unwrap_or(f64::INFINITY);
+            values.sort_by(|a, b| number(a).total_cmp(&number(b)));
         }
+        values
     }
 }
 
@@ -263,7 +267,11 @@ fn toml(
     for profile in features {
         lines.push("\n[[feature]]".to_string());
         lines.push(format!("name = {}", quoted(&profile.name)));
-        if profile.numeric && profile.distinct() > 2 {
+        if profile.is_of_numbers() {
+            if let Some([first, second]) = same_numbers(&profile.values()).first() {
+                let [first, second] = [quoted(first), quoted(second)];
+                lines.push(format!("# {first} and {second} are one number here; nominal keeps them apart"));
+            }
             let kind = if profile.whole { "discrete" } else { "continuous" };
             lines.push(format!("kind = \"{kind}\""));
             lines.push(format!("observed = [{}, {}]", number(profile.low), number(profile.high)));

@@ -124,6 +124,16 @@ pub fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
+/// Pairs of different texts that are the same number, such as `01` and `1`: each text with the next one, in the order
+/// of the numbers.
+pub fn same_numbers<T: AsRef<str>>(texts: &[T]) -> Vec<[&str; 2]> {
+    let mut numbers: Vec<(f64, &str)> =
+        texts.iter().filter_map(|text| Some((parse_number(text.as_ref())?, text.as_ref()))).collect();
+    numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let same = numbers.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1);
+    same.map(|pair| [pair[0].1, pair[1].1]).collect()
+}
+
 /// The columns that the schema has spoken of, each with the one role it can have.
 #[derive(Default)]
 struct Roles(Vec<(String, &'static str)>);

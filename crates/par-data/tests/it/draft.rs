@@ -62,10 +62,11 @@ fn a_table_without_rows_is_refused() {
 }
 
 #[test]
-fn numbers_are_told_apart_by_value() {
-    let text = draft(table("same,flag,size,code\n1,0,1,1\n1.0,1.0,2.0,1.0\n01,00,02,x\n1,1,3,1\n"))
-        .expect("a draft");
-    assert!(text.contains("# - \"same\": the same value in every row"), "{text}");
+fn numbers_are_told_apart_by_value_and_categories_by_text() {
+    let text =
+        draft(table("one,flag,size,code\n1,0,1,1\n1.0,1.0,2.0,1.0\n01,00,02,x\n1,1,3,1\n")).expect("a draft");
+    let size = "name = \"size\"\n# \"02\" and \"2.0\" are one number here; nominal keeps them apart\nkind = \"discrete\"\n";
+    assert!(text.contains(size), "{text}");
     let schema = Schema::parse(&text, "draft.toml").expect("a schema");
     let features: Vec<(&str, Kind, String)> = schema
         .features()
@@ -74,7 +75,11 @@ fn numbers_are_told_apart_by_value() {
         .collect();
     assert_eq!(
         features,
-        [("flag", Kind::Nominal, "0 1.0".to_string()), ("size", Kind::Discrete, String::new())]
+        [
+            ("one", Kind::Nominal, "01 1 1.0".to_string()),
+            ("flag", Kind::Nominal, "0 00 1 1.0".to_string()),
+            ("size", Kind::Discrete, String::new()),
+        ]
     );
     // With a text among them, all are texts.
     let label = schema.label().expect("a label");
