@@ -164,13 +164,33 @@ impl Discretizer {
                     known: values.clone(),
                 }),
             },
-            numeric => match parse_number(text) {
-                Some(number) => {
-                    let (code, inside) = numeric.code_of_number(number);
-                    Ok((code, if inside { Found::Inside } else { Found::Snapped }))
-                }
-                None => Err(CellError::NotANumber { column: feature.name.clone(), found: cell.to_string() }),
-            },
+            numeric => {
+                let (code, inside) = numeric.code_of_number(feature.number(cell)?);
+                Ok((code, if inside { Found::Inside } else { Found::Snapped }))
+            }
+        }
+    }
+
+    /// How a cell differs from all that the training rows had in its column, if it does; nothing where it is missing or
+    /// does not fit the column.
+    ///
+    /// # Panics
+    /// When the position is none of a feature.
+    pub fn novelty(&self, position: usize, cell: &str) -> Option<Novelty> {
+        let (code, found) = self.encode_cell(position, cell).ok()?;
+        let domain = &self.domains[position];
+        if let (Some(summary), Some(number)) = (domain.summary(), parse_number(cell))
+            && found != Found::Missing
+            && !(summary.low..=summary.high).contains(&number)
+        {
+            return Some(Novelty::Outside { low: summary.low, high: summary.high });
+        }
+        match (found, domain) {
+            (Found::Unseen, _) => Some(Novelty::Category),
+            (Found::Snapped, Domain::Values { values, .. }) => {
+                Some(Novelty::Between { nearest: values[usize::from(code)] })
+            }
+            _ => None,
         }
     }
 
@@ -218,6 +238,26 @@ impl Discretizer {
         }
         permitted
     }
+}
+
+/// How a cell differs from all that the training rows had in its column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Novelty {
+    /// A number below or above all of them.
+    Outside {
+        /// Their lowest.
+        low: f64,
+        /// Their highest.
+        high: f64,
+    },
+    /// A number between them, in a column where each has a code.
+    Between {
+        /// The one that it counts as.
+        nearest: f64,
+    },
+    /// A category, which counts as unknown.
+    Category,
 }
 
 /// How a domain knows a cell.

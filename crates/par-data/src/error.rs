@@ -306,6 +306,18 @@ pub enum CellError {
         /// The cell.
         found: String,
     },
+    /// A number that the column cannot hold.
+    #[error(
+        "column `{column}`: expected {expected}, found `{found}`\nhint: correct the cell, or the feature's `range` in the schema"
+    )]
+    OutOfRange {
+        /// The column.
+        column: String,
+        /// The cell.
+        found: String,
+        /// What it can hold.
+        expected: String,
+    },
     /// A value that is none of the feature's categories.
     #[error(
         "column `{column}`: no category `{found}`{}\nhint: correct the cell, add the value to the schema, or set `missing = true` to take it as unknown",

@@ -86,12 +86,8 @@ fn gather(schema: &Schema, feature: &Feature, column: &mut Column, cell: &str) -
             }
         }
         Column::Numbers(numbers) => {
-            let number = parse_number(text).ok_or_else(|| CellError::NotANumber {
-                column: feature.name.clone(),
-                found: cell.to_string(),
-            })?;
             // Adding zero makes negative zero positive, so that equal numbers have one text.
-            numbers.push(number + 0.0);
+            numbers.push(feature.number(cell)? + 0.0);
         }
     }
     Ok(())

@@ -29,11 +29,33 @@ const LABEL_NAMES: [&str; 14] = [
     "result",
     "churn",
 ];
+/// Words in the names of columns that are never negative.
+const NEVER_NEGATIVE: [&str; 16] = [
+    "age",
+    "amount",
+    "count",
+    "days",
+    "dependants",
+    "dependents",
+    "duration",
+    "height",
+    "hours",
+    "minutes",
+    "months",
+    "price",
+    "salary",
+    "wage",
+    "weight",
+    "years",
+];
+/// Nobody is older, in years.
+const OLDEST: f64 = 120.0;
 const ADVICE: &str = "Correct what is wrong, above all:
 # - [label]: is it the right column, and `favourable` what a person wants?
 # - kind: nominal, ordinal (list `values` from low to high), discrete or continuous
 # - immutable = true for what nobody can change, monotone = \"increasing\" or \"decreasing\"
 #   for what changes in one direction only, `bounds` for the numbers that may be advised
+# - range: the numbers that the column can hold, `inf` for no end; a row with another is an error
 # - rules, for what rises only together:
 #     [[rule]]
 #     if_increases = \"education\"
@@ -207,6 +229,19 @@ impl Profile {
         }
     }
 
+    /// What the numbers can be, where the name leaves no doubt: an age is neither negative nor above 120.
+    fn range(&self) -> Option<[f64; 2]> {
+        let name = self.name.to_lowercase();
+        let words: Vec<&str> =
+            name.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
+        let is_any = |known: &[&str]| words.iter().any(|word| known.contains(word));
+        if self.low < 0.0 || !is_any(&NEVER_NEGATIVE) {
+            return None;
+        }
+        let in_years = words[0] == "age" && !is_any(&["days", "months"]);
+        Some([0.0, if in_years && self.high <= OLDEST { OLDEST } else { f64::INFINITY }])
+    }
+
     /// The distinct texts; those of numbers in ascending order.
     fn values(&self) -> Vec<&String> {
         let mut values: Vec<&String> = self.texts.iter().collect();
@@ -275,6 +310,7 @@ fn toml(
             let kind = if profile.whole { "discrete" } else { "continuous" };
             lines.push(format!("kind = \"{kind}\""));
             lines.push(format!("observed = [{}, {}]", number(profile.low), number(profile.high)));
+            lines.extend(profile.range().map(|[low, high]| format!("range = [{low}, {high}]")));
         } else {
             lines.push("kind = \"nominal\"".to_string());
             lines.push(format!("values = {}", list(&profile.values())));

@@ -1,5 +1,5 @@
 use par_data::discretizer::Interval;
-use par_data::{Code, Decoded, Discretizer, DiscretizerConfig, Domain, Schema, UNKNOWN};
+use par_data::{Code, Decoded, Discretizer, DiscretizerConfig, Domain, Novelty, Schema, UNKNOWN};
 use proptest::prelude::*;
 
 use crate::{all_rows, columns, fit, fit_with, message, schema, table};
@@ -196,6 +196,43 @@ fn an_unseen_category_and_a_number_where_a_category_belongs_are_refused() {
     );
     let lenient = fit(&one("nominal", "missing = true"), table("x\nred\n")).expect("a fit");
     assert_eq!((code(&lenient, "blue"), outside(&lenient, "blue")), (UNKNOWN, 1));
+}
+
+#[test]
+fn a_number_that_the_column_cannot_hold_is_refused() {
+    let hint = "\nhint: correct the cell, or the feature's `range` in the schema";
+    let ages = one("discrete", "range = [0, 120]\nbounds = [18, 100]");
+    let discretizer = fit(&ages, table("x\n30\n41\n")).expect("a fit");
+    assert_eq!(
+        message(discretizer.encode_row(&["-5"])),
+        format!("column `x`: expected a number from 0 to 120, found `-5`{hint}")
+    );
+    assert_eq!(code(&discretizer, "0"), 0, "the bounds are what is advised, not what can be");
+    assert_eq!(
+        message(fit(&ages, table("x\n30\n1e17\n"))),
+        format!("t.csv, line 3, column `x`: expected a number from 0 to 120, found `1e17`{hint}")
+    );
+    for (range, cell, expected) in [("[0, inf]", "-48", "from 0 up"), ("[-inf, 5]", "6", "up to 5")] {
+        let open = fit(&one("continuous", &format!("range = {range}")), table("x\n1\n")).expect("a fit");
+        assert_eq!(
+            message(open.encode_row(&[cell])),
+            format!("column `x`: expected a number {expected}, found `{cell}`{hint}")
+        );
+    }
+}
+
+#[test]
+fn what_no_training_row_had_is_known() {
+    let numbers = fit(&one("discrete", "missing = true"), table("x\n1\n2\n4\n")).expect("a fit");
+    assert_eq!(numbers.novelty(0, "9"), Some(Novelty::Outside { low: 1.0, high: 4.0 }));
+    assert_eq!(numbers.novelty(0, "2.4"), Some(Novelty::Between { nearest: 2.0 }));
+    assert_eq!(["2", " 4.0", "NA", "many"].map(|cell| numbers.novelty(0, cell)), [None; 4]);
+    let bins =
+        fit(&one("discrete", "bins = 2"), table(&self::numbers((0..=10).map(f64::from)))).expect("a fit");
+    assert_eq!(bins.novelty(0, "-48"), Some(Novelty::Outside { low: 0.0, high: 10.0 }));
+    assert_eq!(bins.novelty(0, "2.5"), None);
+    let words = fit(&one("nominal", "missing = true"), table("x\nred\n")).expect("a fit");
+    assert_eq!((words.novelty(0, "blue"), words.novelty(0, "red")), (Some(Novelty::Category), None));
 }
 
 #[test]

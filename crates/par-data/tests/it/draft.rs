@@ -42,6 +42,18 @@ fn a_draft_is_a_schema_that_fits_its_table() {
 }
 
 #[test]
+fn a_range_is_drafted_where_the_name_leaves_no_doubt() {
+    let text = draft(table(
+        "Age,age_months,Duration in months,amount,balance,change amount,class\n\
+         30,300,6,100,5,-5,0\n41,401,12,250,-6,9,1\n52,502,48,99,7,6,0\n",
+    ));
+    let schema = Schema::parse(&text.expect("a draft"), "draft.toml").expect("a schema");
+    let ranges: Vec<Option<[f64; 2]>> = schema.features().iter().map(|feature| feature.range).collect();
+    let not_negative = Some([0.0, f64::INFINITY]);
+    assert_eq!(ranges, [Some([0.0, 120.0]), not_negative, not_negative, not_negative, None, None]);
+}
+
+#[test]
 fn long_text_and_row_numbers_are_no_features() {
     let rows: String = (0..300).map(|row| format!("{row},person {row},{}\n", row % 3)).collect();
     let text = draft(table(&format!("n,who,kind\n{rows}"))).expect_err("no feature is left");
