@@ -24,7 +24,7 @@ enum Fact {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and a line of any"
 )]
-const FACTS: [(&str, Fact); 11] = [
+const FACTS: [(&str, Fact); 12] = [
     ("rank", Fact::Count(|line| line.rank)),
     ("status", Fact::Text(|line| Some(line.person.status().to_string()))),
     ("reason", Fact::Text(|line| line.reason.clone())),
@@ -36,6 +36,7 @@ const FACTS: [(&str, Fact); 11] = [
     ("method", Fact::Text(|line| line.way.map(|way| way.method.name().to_string()))),
     ("optimal", Fact::Truth(|line| line.optimal())),
     ("gap", Fact::Number(|line| line.way.and_then(|way| way.gap))),
+    ("warning", Fact::Text(|line| line.warning())),
 ];
 
 impl Fact {

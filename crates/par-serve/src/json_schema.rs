@@ -96,7 +96,14 @@ fn cell(model: &Model, position: usize) -> Value {
     if nullable {
         types.push("null");
     }
-    json!({"type": types})
+    let mut cell = json!({"type": types});
+    let [low, high] = feature.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+    for (key, end) in [("minimum", low), ("maximum", high)] {
+        if end.is_finite() {
+            cell[key] = number(end);
+        }
+    }
+    cell
 }
 
 /// The same, where a truth that a category spells can stand too, and null.

@@ -350,7 +350,9 @@ fn text(model: &Model, position: usize, value: &Value) -> Option<String> {
             Value::Number(number) if feature.missing => Some(number_text(number)),
             _ => None,
         }),
-        (Domain::Values { .. } | Domain::Bins { .. }, Value::Number(number)) => Some(number_text(number)),
+        (Domain::Values { .. } | Domain::Bins { .. }, Value::Number(number)) => {
+            Some(number_text(number)).filter(|text| feature.number(text).is_ok())
+        }
         _ => None,
     }
 }
@@ -389,7 +391,7 @@ fn expected(model: &Model, position: usize) -> String {
     let value = match &model.bundle().discretizer().domains()[position] {
         Domain::Categories { .. } if feature.missing => "a text".to_string(),
         Domain::Categories { values, .. } => one_of(values),
-        Domain::Values { .. } | Domain::Bins { .. } => "a number".to_string(),
+        Domain::Values { .. } | Domain::Bins { .. } => feature.expected_number(),
     };
     if missing(schema, feature).is_some() { format!("{value}, or null") } else { value }
 }

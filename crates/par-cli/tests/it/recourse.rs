@@ -28,7 +28,7 @@ fn everybody_gets_a_line_in_the_order_of_the_rows() {
     );
     let ways = sandbox.read("ways.csv");
     assert!(ways.starts_with(
-        "id,rank,status,reason,probability,log_likelihood,percentile,changes,similarity,method,optimal,gap,time_us,\
+        "id,rank,status,reason,probability,log_likelihood,percentile,changes,similarity,method,optimal,gap,time_us,warning,\
          age,city,education,income,debt\n"
     ));
     let lines = lines(&ways);
@@ -332,6 +332,26 @@ fn parquet_holds_the_same_as_csv() {
         sandbox.run(&["recourse", "a.par", "applicants.csv", "--out", out]);
     }
     assert_eq!(rows(&sandbox, "ways.csv"), rows(&sandbox, "ways.parquet"));
+}
+
+#[test]
+fn what_training_never_saw_is_warned_about_in_every_form() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR, "odd,30,Ulm,low,90000,7"]);
+    let warning = "`income` is 90000 EUR, outside the training rows' 1000 to 3860, and counts as the nearest value among them";
+    sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
+    let lines = lines(&sandbox.read("ways.csv"));
+    assert_eq!((&*lines[0]["warning"], &*lines[1]["warning"]), ("", warning));
+    sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.jsonl"]);
+    let people: Vec<serde_json::Value> =
+        sandbox.read("ways.jsonl").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(people[0]["warnings"], serde_json::json!([]));
+    assert_eq!(people[1]["warnings"], serde_json::json!([warning]));
+    let told = sandbox.run(&["explain", "a.par", "t.csv", "--id", "odd"]);
+    assert!(told.contains(&format!("\ndebt       7\nwarning: {warning}\n")), "{told}");
+    if cfg!(feature = "parquet") {
+        sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.parquet"]);
+        assert_eq!(rows(&sandbox, "ways.csv"), rows(&sandbox, "ways.parquet"));
+    }
 }
 
 #[test]

@@ -1,7 +1,7 @@
 use par_data::{Code, Constraints, Discretizer, Mask, Restriction, Schema, UNKNOWN};
 use proptest::prelude::*;
 
-use crate::{fit, table};
+use crate::{fit, schema, table};
 
 /// Discrete features with codes `0..n`, and what the schema says of them.
 struct World<'a> {

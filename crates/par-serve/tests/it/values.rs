@@ -139,6 +139,53 @@ fn what_is_not_json_is_told_where() {
 }
 
 #[test]
+fn a_key_that_stands_twice_is_refused_wherever_it_stands() {
+    let service = Running::new(|_| {});
+    let row = row(denied(1)[0]).to_string();
+    let twice = row.replacen('{', "{\"Age\": 99, ", 1);
+    let infer = "{\"inputs\": [{\"name\": \"Age\", \"name\": \"Duration\", \"datatype\": \"FP64\", \"shape\": [1], \"data\": [1]}]}";
+    for (address, body, path) in [
+        ("/v1/recourse", format!("{{\"row\": {twice}}}"), "/row/Age"),
+        ("/v1/recourse", format!("{{\"row\": {row}, \"count\": 1, \"count\": 2}}"), "/count"),
+        ("/v1/models/german:explain", format!("{{\"instances\": [{row}, {twice}]}}"), "/instances/1/Age"),
+        ("/v2/models/german/infer", infer.to_string(), "/inputs/0/name"),
+    ] {
+        let response = service.ask("POST", address, &[("Content-Type", "application/json")], body);
+        assert_eq!(response.status, 422, "{}", response.text());
+        let problem = json!({"path": path, "found": "the key twice", "expected": "the key once"});
+        let error = format!("`{path}`: expected the key once, found the key twice");
+        assert_eq!(
+            refused(&response),
+            json!({"error": error, "code": "wrong_value", "problems": [problem]}),
+            "{address}"
+        );
+    }
+    let lines = format!("{{\"row\": {row}}}\n{{\"row\": {twice}}}\n{{\"row\": {row}}}\n");
+    let ndjson = [("Content-Type", "application/x-ndjson")];
+    let told = service.ask("POST", "/v1/recourse/batch", &ndjson, lines);
+    let told: Vec<Value> =
+        told.text().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let statuses: Vec<&Value> = told.iter().map(|answer| &answer["status"]).collect();
+    assert_eq!(statuses, ["found", "error", "found"]);
+    assert_eq!(told[1]["reason"], "`/row/Age`: expected the key once, found the key twice");
+    service.is_well();
+}
+
+#[test]
+fn what_training_never_saw_is_warned_about() {
+    let service = Running::new(|_| {});
+    let told = service.post("/v1/recourse", &with(|body| body["row"]["Age"] = json!(97))).json();
+    assert_eq!(
+        told["answers"][0]["warnings"],
+        json!([
+            "`Age` is 97 years, outside the training rows' 19 to 75, and counts as the nearest value among them"
+        ])
+    );
+    let told = service.post("/v1/recourse", &with(|_| {})).json();
+    assert_eq!(told["answers"][0]["warnings"], json!([]));
+}
+
+#[test]
 fn wrong_parameters_are_told() {
     let service = Running::new(|_| {});
     let cases = [
