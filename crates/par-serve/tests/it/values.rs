@@ -23,13 +23,16 @@ fn with(change: impl FnOnce(&mut Value)) -> Value {
 fn a_wrong_value_is_told_with_its_place() {
     let service = Running::new(|_| {});
     let housing = "one of \"A151\", \"A152\", \"A153\"";
+    let age = "a number from 0 to 120";
     let keys = "one of the keys row, rows, method, count, budget, threshold, lock, limit, plot";
     let cases: Vec<(Value, &str, &str, String)> = vec![
         (with(|body| body["row"]["Housing"] = json!("A999")), "/row/Housing", "\"A999\"", housing.into()),
         (with(|body| body["row"]["Housing"] = json!(151)), "/row/Housing", "151", housing.into()),
         (with(|body| body["row"]["Housing"] = Value::Null), "/row/Housing", "null", housing.into()),
-        (with(|body| body["row"]["Age"] = json!("old")), "/row/Age", "\"old\"", "a number".into()),
-        (with(|body| body["row"]["Age"] = json!([1, 2])), "/row/Age", "a list of 2", "a number".into()),
+        (with(|body| body["row"]["Age"] = json!("old")), "/row/Age", "\"old\"", age.into()),
+        (with(|body| body["row"]["Age"] = json!([1, 2])), "/row/Age", "a list of 2", age.into()),
+        (with(|body| body["row"]["Age"] = json!(-5)), "/row/Age", "-5", age.into()),
+        (with(|body| body["row"]["Duration"] = json!(-48)), "/row/Duration", "-48", "a number from 0 up".into()),
         (
             with(|body| body["row"]["Savings account/bonds"] = json!({"A61": 1})),
             "/row/Savings account~1bonds",
