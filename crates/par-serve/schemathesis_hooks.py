@@ -13,11 +13,12 @@ def as_text(ctx, value):
 
 @schemathesis.hook
 def map_body(ctx, body):
-    """The lower end of a range comes first, which JSON Schema cannot say: others are refused with 422."""
+    """A range starts at its lower end and holds a whole number, which JSON Schema cannot say: others get 422."""
     for asked in (body, body.get("parameters")) if isinstance(body, dict) else ():
         limits = asked.get("limit") if isinstance(asked, dict) else None
         for limit in limits.values() if isinstance(limits, dict) else ():
             ends = limit.get("between") if isinstance(limit, dict) else None
             if isinstance(ends, list) and len(ends) == 2 and all(type(end) in (int, float) for end in ends):
-                ends.sort()
+                lowest, highest = sorted(ends)
+                ends[:] = lowest, max(highest, lowest + 1)
     return body

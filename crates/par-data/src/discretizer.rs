@@ -164,18 +164,41 @@ impl Discretizer {
                     known: values.clone(),
                 }),
             },
-            numeric => match parse_number(text) {
-                Some(number) => {
-                    let (code, inside) = numeric.code_of_number(number);
-                    Ok((code, if inside { Found::Inside } else { Found::Snapped }))
-                }
-                None => Err(CellError::NotANumber { column: feature.name.clone(), found: cell.to_string() }),
-            },
+            numeric => {
+                let (code, inside) = numeric.code_of_number(feature.number(cell)?);
+                Ok((code, if inside { Found::Inside } else { Found::Snapped }))
+            }
         }
     }
 
-    /// The code of a category, given without spaces around it.
-    pub(crate) fn category(&self, position: usize, text: &str) -> Option<Code> {
+    /// How a cell differs from all that the training rows had in its column, if it does; nothing where it is missing or
+    /// does not fit the column.
+    ///
+    /// # Panics
+    /// When the position is none of a feature.
+    pub fn novelty(&self, position: usize, cell: &str) -> Option<Novelty> {
+        let (code, found) = self.encode_cell(position, cell).ok()?;
+        let domain = &self.domains[position];
+        if let (Some(summary), Some(number)) = (domain.summary(), parse_number(cell))
+            && found != Found::Missing
+            && !(summary.low..=summary.high).contains(&number)
+        {
+            return Some(Novelty::Outside { low: summary.low, high: summary.high });
+        }
+        match (found, domain) {
+            (Found::Unseen, _) => Some(Novelty::Category),
+            (Found::Snapped, Domain::Values { values, .. }) => {
+                Some(Novelty::Between { nearest: values[usize::from(code)] })
+            }
+            _ => None,
+        }
+    }
+
+    /// The code of the category that a text names: see [`CategoryIndex::code`]. None where the feature holds numbers.
+    ///
+    /// # Panics
+    /// When the position is none of a feature.
+    pub fn category(&self, position: usize, text: &str) -> Option<Code> {
         self.categories[position].code(text)
     }
 
@@ -201,7 +224,12 @@ impl Discretizer {
             (0..domain.cardinality()).map(|code| domain.meets(code, feature.bounds)).collect();
         if let Some(allowed) = &feature.allowed {
             let mut named = vec![false; permitted.len()];
-            for (code, found) in allowed.iter().filter_map(|text| self.encode_cell(position, text).ok()) {
+            let can_hold = |text: &&String| match (domain.summary(), parse_number(text)) {
+                (Some(summary), Some(number)) => summary.can_hold(number),
+                _ => true,
+            };
+            let allowed = allowed.iter().filter(can_hold);
+            for (code, found) in allowed.filter_map(|text| self.encode_cell(position, text).ok()) {
                 if found == Found::Inside {
                     named[usize::from(code)] = true;
                 }
@@ -210,6 +238,26 @@ impl Discretizer {
         }
         permitted
     }
+}
+
+/// How a cell differs from all that the training rows had in its column.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum Novelty {
+    /// A number below or above all of them.
+    Outside {
+        /// Their lowest.
+        low: f64,
+        /// Their highest.
+        high: f64,
+    },
+    /// A number between them, in a column where each has a code.
+    Between {
+        /// The one that it counts as.
+        nearest: f64,
+    },
+    /// A category, which counts as unknown.
+    Category,
 }
 
 /// How a domain knows a cell.
@@ -259,7 +307,7 @@ impl Encoded {
     }
 }
 
-/// The code of each category by its text, and by its number if it is one, so that `2.0` finds `2`.
+/// The code of each category by its text, or by its number if no other has that, so that `2.0` finds `2`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CategoryIndex {
     by_text: HashMap<String, Code>,
@@ -277,10 +325,18 @@ impl CategoryIndex {
         let mut by_number: Vec<(f64, Code)> =
             coded().filter_map(|(value, code)| Some((parse_number(value)?, code))).collect();
         by_number.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let mut alone = Vec::with_capacity(by_number.len());
+        for same in by_number.chunk_by(|a, b| a.0 == b.0) {
+            if let [only] = same {
+                alone.push(*only);
+            }
+        }
+        let by_number = alone;
         Self { by_text: coded().map(|(value, code)| (value.clone(), code)).collect(), by_number }
     }
 
-    /// The code of a category, given without spaces around it.
+    /// The code of the category with this text, without spaces around it. A text that is no category stands for the
+    /// one that is the same number, if there is exactly one: `2.0` for `2`, but not where there is `02` too.
     pub fn code(&self, text: &str) -> Option<Code> {
         self.by_text.get(text).copied().or_else(|| {
             let number = parse_number(text)?;

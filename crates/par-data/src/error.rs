@@ -204,6 +204,22 @@ pub enum Error {
         /// The first value that is not a number.
         found: String,
     },
+    /// Two categories are the same number, but a constraint needs an order.
+    #[error(
+        "{origin}: `{column}` must have an order, because {because}, but its values `{first}` and `{second}` are the same number\nhint: make it `discrete` if they are the same, or else `ordinal`, and list its `values` in order"
+    )]
+    NoOrderBetween {
+        /// The table.
+        origin: Arc<str>,
+        /// The column.
+        column: String,
+        /// The constraint on it.
+        because: &'static str,
+        /// A value.
+        first: String,
+        /// Another that is the same number.
+        second: String,
+    },
     /// The schema allows moves to a value that training never saw.
     #[error("{origin}: column `{column}` never holds `{found}`, which `allowed` names{}", suggest(.found, .known))]
     AllowedNeverSeen {
@@ -215,6 +231,18 @@ pub enum Error {
         found: String,
         /// The values in the table.
         known: Vec<String>,
+    },
+    /// The schema allows moves to a fraction, where all training values are whole.
+    #[error(
+        "{origin}: column `{column}` holds whole numbers only, but `allowed` names `{found}`\nhint: list whole numbers"
+    )]
+    AllowedNotWhole {
+        /// The table.
+        origin: Arc<str>,
+        /// The column.
+        column: String,
+        /// The number in `allowed`.
+        found: String,
     },
     /// A setting outside its range.
     #[error("`{key}` is {found}, expected {expected}")]
@@ -277,6 +305,18 @@ pub enum CellError {
         column: String,
         /// The cell.
         found: String,
+    },
+    /// A number that the column cannot hold.
+    #[error(
+        "column `{column}`: expected {expected}, found `{found}`\nhint: correct the cell, or the feature's `range` in the schema"
+    )]
+    OutOfRange {
+        /// The column.
+        column: String,
+        /// The cell.
+        found: String,
+        /// What it can hold.
+        expected: String,
     },
     /// A value that is none of the feature's categories.
     #[error(

@@ -53,7 +53,7 @@ mod suggest;
 
 pub use constraints::{Constraints, LimitError, Limits, Mask, Permitted, Restriction};
 pub use coverage::Coverage;
-pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded};
+pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded, Novelty};
 pub use error::{CellError, Error};
 pub use schema::{Columns, Feature, Label, Schema, SchemaError};
 pub use suggest::{found_instead, suggest};

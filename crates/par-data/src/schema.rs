@@ -11,13 +11,14 @@
 //! [[feature]]
 //! name = "Age"
 //! kind = "discrete"          # nominal, ordinal (`values` in order), discrete or continuous
-//! bounds = [18, 100]         # numbers only: no recourse leaves them
+//! range = [0, 120]           # numbers only: what the column can hold, `inf` for no end; a cell outside is an error
+//! bounds = [18, 100]         # numbers only, within the range: no recourse leaves them
 //! monotone = "increasing"    # none, increasing or decreasing
 //!
 //! [[feature]]
 //! name = "Housing"
 //! kind = "nominal"
-//! values = ["rent", "own"]   # learned from the training rows when not listed
+//! values = ["rent", "own"]   # learned from the training rows when not listed; `1` and `01` are two
 //! missing = true             # missing cells, and values never seen, are taken as unknown
 //! allowed = ["own"]          # what a recourse may move to
 //!
@@ -41,7 +42,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use draft::{draft, draft_rows, quoted};
-pub use parse::parse_number;
+pub use parse::{parse_number, same_numbers};
 pub use problem::{SchemaError, SchemaProblem};
 pub(crate) use rules::{RuleGroup, connected};
 
@@ -105,6 +106,8 @@ pub struct Feature {
     pub labels: BTreeMap<String, String>,
     /// The lowest and highest number that a recourse may name.
     pub bounds: Option<[f64; 2]>,
+    /// The lowest and highest number that a cell can hold, either of which may be infinite. The bounds are within.
+    pub range: Option<[f64; 2]>,
     /// The unit of the numbers, for people.
     pub unit: Option<String>,
     /// Whether missing cells, and categories never seen, are taken as unknown.
@@ -117,6 +120,36 @@ pub struct Feature {
     pub monotone: Monotone,
     /// The values that a recourse may move to, if not all.
     pub allowed: Option<Vec<String>>,
+}
+
+impl Feature {
+    /// The number in a cell.
+    ///
+    /// # Errors
+    /// When it is not a finite number, or not within the [`range`](Feature::range).
+    pub fn number(&self, cell: &str) -> Result<f64, CellError> {
+        let number = parse_number(cell)
+            .ok_or_else(|| CellError::NotANumber { column: self.name.clone(), found: cell.to_string() })?;
+        match self.range {
+            Some([low, high]) if number < low || number > high => Err(CellError::OutOfRange {
+                column: self.name.clone(),
+                found: cell.to_string(),
+                expected: self.expected_number(),
+            }),
+            _ => Ok(number),
+        }
+    }
+
+    /// What stands in a cell that holds a number, for people: `a number from 0 to 120`.
+    pub fn expected_number(&self) -> String {
+        let [low, high] = self.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+        match (low.is_finite(), high.is_finite()) {
+            (true, true) => format!("a number from {low} to {high}"),
+            (true, false) => format!("a number from {low} up"),
+            (false, true) => format!("a number up to {high}"),
+            (false, false) => "a number".to_string(),
+        }
+    }
 }
 
 /// The four kinds of features.
@@ -177,7 +210,8 @@ impl Schema {
     ///
     /// # Errors
     /// With the line, when the text is not TOML, a key is unknown, absent or of the wrong type, or
-    /// two statements contradict each other.
+    /// two statements contradict each other. A saved schema may have rules that ask for a rise that cannot be,
+    /// as those of earlier versions had; what could rise only so then does not rise.
     pub fn parse(text: &str, origin: &str) -> Result<Self, SchemaError> {
         parse::parse(text, origin)
     }
@@ -338,14 +372,16 @@ impl Schema {
 }
 
 impl Label {
-    /// The position of the class that a cell names, as text or as the same number.
+    /// The position of the class that a cell names, as text or as the only class with the same number.
     fn class(&self, cell: &str) -> Result<usize, CellError> {
         let text = cell.trim();
         let named = self.classes.iter().position(|class| class == text);
         named
             .or_else(|| {
                 let number = parse_number(text)?;
-                self.classes.iter().position(|class| parse_number(class) == Some(number))
+                let mut same =
+                    (0..).zip(&self.classes).filter(|(_, class)| parse_number(class) == Some(number));
+                same.next().filter(|_| same.next().is_none()).map(|(position, _)| position)
             })
             .ok_or_else(|| CellError::UnknownClass {
                 column: self.column.clone(),
@@ -359,7 +395,7 @@ impl TryFrom<String> for Schema {
     type Error = SchemaError;
 
     fn try_from(text: String) -> Result<Self, SchemaError> {
-        Self::parse(&text, "saved schema")
+        parse::parse_saved(&text)
     }
 }
 

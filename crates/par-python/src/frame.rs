@@ -6,6 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
 use arrow_select::take::take;
+use par_data::schema::same_numbers;
 use par_data::{Columns, Domain};
 use par_recourse::Bundle;
 use par_recourse::desk::{self, Line, Person};
@@ -23,7 +24,7 @@ enum Fact {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and a line of any"
 )]
-const FACTS: [(&str, Fact); 11] = [
+const FACTS: [(&str, Fact); 12] = [
     ("rank", Fact::Count(|line| line.rank)),
     ("status", Fact::Text(|line| Some(line.person.status().to_string()))),
     ("reason", Fact::Text(|line| line.reason.clone())),
@@ -35,6 +36,7 @@ const FACTS: [(&str, Fact); 11] = [
     ("method", Fact::Text(|line| line.way.map(|way| way.method.name().to_string()))),
     ("optimal", Fact::Truth(|line| line.optimal())),
     ("gap", Fact::Number(|line| line.way.and_then(|way| way.gap))),
+    ("warning", Fact::Text(|line| line.warning())),
 ];
 
 impl Fact {
@@ -120,7 +122,10 @@ impl Frame {
 /// The type of a feature's column, given that of the table's.
 fn kept_type(given: &DataType, domain: &Domain) -> DataType {
     let all = |fits: fn(&str) -> bool| match domain {
-        Domain::Categories { values, .. } => values.iter().all(|value| fits(value)),
+        // As numbers `01` and `1` could not be told apart.
+        Domain::Categories { values, .. } => {
+            same_numbers(values).is_empty() && values.iter().all(|value| fits(value))
+        }
         Domain::Values { .. } | Domain::Bins { .. } => false,
     };
     let is_number = domain.summary().is_some() || all(|value| value.parse::<f64>().is_ok());

@@ -22,6 +22,7 @@ use crate::error::{BundleError, RowError};
 use crate::generator::{self, Generator, GeneratorShape};
 use crate::metrics::Mean;
 use crate::pool::AcceptedPool;
+use crate::words;
 
 const MAGIC: &[u8; 8] = b"PARMODL\n";
 const VERSION: u32 = 2;
@@ -173,6 +174,18 @@ impl Bundle {
     pub fn score(&self, cells: &[&str]) -> Result<f64, RowError> {
         let codes = self.discretizer.encode_row(cells)?;
         self.classifier.probability(cells, codes.codes())
+    }
+
+    /// What training never saw in a row, its cells in schema order, and what that counts as: a sentence for each cell.
+    ///
+    /// # Panics
+    /// When there are more cells than features.
+    pub fn warnings(&self, cells: &[&str]) -> Vec<String> {
+        let warning = |(position, cell): (usize, &&str)| {
+            let novelty = self.discretizer.novelty(position, cell)?;
+            Some(words::novelty(&self.schema().features()[position], cell, novelty))
+        };
+        cells.iter().enumerate().filter_map(warning).collect()
     }
 
     /// The same bundle with another classifier, which was given. Generator, pool and circuits stay as they are, so the

@@ -34,6 +34,8 @@ pub struct Person<'a> {
     pub threshold: f64,
     /// How long it took, if anybody asked.
     pub time_us: Option<u64>,
+    /// What training never saw in the row: see [`Bundle::warnings`].
+    pub warnings: Vec<String>,
 }
 
 /// Takes the rows of a table and answers them.
@@ -91,7 +93,8 @@ impl<'b> Desk<'b> {
         };
         let threshold = self.request.threshold.unwrap_or(self.bundle.threshold());
         let time_us = self.time.then(|| started.elapsed().as_micros() as u64);
-        Person { id: self.id(batch, row, number), cells, answer, threshold, time_us }
+        let warnings = self.bundle.warnings(&cells);
+        Person { id: self.id(batch, row, number), cells, answer, threshold, time_us, warnings }
     }
 
     /// What the person of a row asks for.

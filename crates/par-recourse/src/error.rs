@@ -75,6 +75,11 @@ pub enum Error {
         "the schema names no label\nhint: say in `[label]` which column holds the decision, and which class is `favourable`"
     )]
     NoLabel,
+    /// No feature may change.
+    #[error(
+        "every feature is immutable, so that nobody can change anything\nhint: let people change what they can: drop its `immutable` in the schema, or its name among the immutable features of the configuration"
+    )]
+    NothingCanChange,
     /// The configuration names a class that the schema does not have.
     #[error("the label has no class `{found}`{}", par_data::suggest(.found, .known))]
     UnknownClass {

@@ -4,7 +4,7 @@ mod judge;
 
 use par_circuit::learn::{LearnConfig, Learned, Trial, learn_with_progress};
 use par_circuit::{Circuit, Code, Dataset, Stop, Stopped};
-use par_data::{Batch, Columns, Discretizer, Schema, Table};
+use par_data::{Batch, Columns, Constraints, Discretizer, Schema, Table};
 
 use self::judge::{Judged, Supplied};
 use crate::bundle::{self, Bundle, Card};
@@ -94,8 +94,8 @@ impl Recourse {
     /// threshold by Youden's J.
     ///
     /// # Errors
-    /// When the table does not fit the schema, the schema has no label, a setting is out of its range, all rows are of
-    /// one class, or a classifier that was given cannot be used.
+    /// When the table does not fit the schema, the schema has no label, a setting is out of its range, every feature is
+    /// immutable, all rows are of one class, or a classifier that was given cannot be used.
     pub fn fit(&self, open: impl Fn() -> Result<Table, par_data::Error>) -> Result<Bundle, Error> {
         let table = open()?;
         let columns = self.schema.columns(table.origin(), table.columns())?;
@@ -119,7 +119,7 @@ impl Recourse {
         let favourable = self.labels(columns)?;
         let discretizer =
             reading(open()?, stop, |batches| Discretizer::fit(&self.schema, columns, batches, &config.bins))?;
-        let constraints = bundle::constraints(&discretizer, config)?;
+        let constraints = changeable(bundle::constraints(&discretizer, config)?)?;
         let rows = Rows::read(&discretizer, columns, favourable, open()?, stop)?;
         progress(Stage::Read(rows.rows.len()));
 
@@ -290,6 +290,14 @@ fn is_kept_back(position: u64, seed: u64) -> bool {
     (mixed ^ (mixed >> 32)).is_multiple_of(THRESHOLD_SPLIT)
 }
 
+/// The constraints, if they let anything change.
+fn changeable(constraints: Constraints) -> Result<Constraints, Error> {
+    match (0..constraints.features()).all(|feature| constraints.is_immutable(feature)) {
+        true => Err(Error::NothingCanChange),
+        false => Ok(constraints),
+    }
+}
+
 fn seed(config: &Config, part: Part) -> u64 {
     config.seed.wrapping_mul(8).wrapping_add(part as u64)
 }
@@ -349,7 +357,7 @@ struct Parts {
     config: Config,
     card: Card,
     discretizer: Discretizer,
-    constraints: par_data::Constraints,
+    constraints: Constraints,
     classifier: DeployedClassifier,
     threshold: f64,
     accepted: Circuit,
@@ -415,7 +423,7 @@ impl Bundle {
     /// The same bundle with a generator for other immutable features, named; made without any data.
     ///
     /// # Errors
-    /// When the schema has no such feature, and [`Error::Stopped`].
+    /// When the schema has no such feature, every feature is immutable, and [`Error::Stopped`].
     ///
     /// # Paper
     /// "A new generator can be trained for a different set of immutable features without access to the
@@ -435,7 +443,8 @@ impl Bundle {
     /// `config` says.
     ///
     /// # Errors
-    /// When a setting is out of its range, or the schema has no such feature, and [`Error::Stopped`].
+    /// When a setting is out of its range, the schema has no such feature, or every feature is immutable, and
+    /// [`Error::Stopped`].
     pub fn with_config(
         &self,
         config: Config,
@@ -451,7 +460,7 @@ impl Bundle {
             ..config
         };
         config.check()?;
-        let constraints = bundle::constraints(&self.discretizer, &config)?;
+        let constraints = changeable(bundle::constraints(&self.discretizer, &config)?)?;
         let (mut card, mut classifier) = (self.card.clone(), self.classifier.clone());
         if let DeployedClassifier::Given(given) = &mut classifier
             && !given.is_differentiable()

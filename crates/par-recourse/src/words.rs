@@ -1,7 +1,7 @@
 //! What answers say, in plain words.
 
 use par_data::schema::{Monotone, Rule};
-use par_data::{Feature, Restriction, Schema};
+use par_data::{Feature, Novelty, Restriction, Schema};
 
 use crate::answer::{NotFound, Obstacle, Reason};
 use crate::classifier::Representative;
@@ -13,6 +13,21 @@ pub fn cell(feature: &Feature, text: &str) -> String {
         (Some(label), _) => label.clone(),
         (None, Some(unit)) if !text.is_empty() => format!("{text} {unit}"),
         (None, _) => text.to_string(),
+    }
+}
+
+/// What a cell holds that training never saw, and what it counts as.
+pub fn novelty(feature: &Feature, text: &str, novelty: Novelty) -> String {
+    let (name, found) = (&feature.name, cell(feature, text));
+    match novelty {
+        Novelty::Outside { low, high } => format!(
+            "`{name}` is {found}, outside the training rows' {low} to {high}, and counts as the nearest value among them"
+        ),
+        Novelty::Between { nearest } => {
+            format!("`{name}` is {found}, which no training row has, and counts as {nearest}")
+        }
+        Novelty::Category => format!("`{name}` is {found}, which training never saw, and counts as unknown"),
+        _ => format!("`{name}` is {found}, which training never saw"),
     }
 }
 

@@ -48,6 +48,7 @@ export function decision(schema, answer) {
       accepted ? `${how}. Nothing has to change.` : `${how}.`,
     ),
     element("div", { class: "scale" }, bar(probability, threshold), gate),
+    ...(answer.warnings ?? []).map((warning) => element("p", { class: "quiet small" }, `Warning: ${warning}.`)),
     answer.status.startsWith("unverified") &&
       element(
         "p",

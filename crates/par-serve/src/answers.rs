@@ -87,7 +87,8 @@ pub(crate) fn answer<'r>(
     let answer = solver.answer(&cells, &asked.request).map_err(|error| error.to_string());
     let threshold = asked.request.threshold.unwrap_or(model.bundle().threshold());
     let id = row.id.clone().unwrap_or_else(|| number.to_string());
-    Person { id, cells, answer, threshold, time_us: None }
+    let warnings = model.bundle().warnings(&cells);
+    Person { id, cells, answer, threshold, time_us: None, warnings }
 }
 
 impl Service {

@@ -11,8 +11,8 @@ use serde_json::Value;
 use tokio::sync::SemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
-use crate::Service;
 use crate::refusal::Refusal;
+use crate::{Service, json};
 
 /// A larger body is read as JSON as one of a few at a time: that takes up to thirty times its size in memory.
 const LARGE: usize = 64 << 10;
@@ -61,8 +61,7 @@ impl Service {
             let permit = timeout_at(deadline, self.large.acquire()).await;
             share = Some(permit.map_err(|_| Refusal::Overloaded)?.map_err(|_| Refusal::ShuttingDown)?);
         }
-        let value = serde_json::from_slice(&bytes).map_err(|error| Refusal::NotJson(error.to_string()))?;
-        Ok(Json { value, _share: share })
+        Ok(Json { value: json::read(&bytes)?, _share: share })
     }
 }
 

@@ -5,6 +5,7 @@ mod answers;
 #[cfg(test)]
 mod tests;
 
+use par_data::discretizer::CategoryIndex;
 use par_data::schema::parse_number;
 use par_data::{Domain, Feature};
 use par_recourse::Method;
@@ -95,7 +96,14 @@ fn cell(model: &Model, position: usize) -> Value {
     if nullable {
         types.push("null");
     }
-    json!({"type": types})
+    let mut cell = json!({"type": types});
+    let [low, high] = feature.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+    for (key, end) in [("minimum", low), ("maximum", high)] {
+        if end.is_finite() {
+            cell[key] = number(end);
+        }
+    }
+    cell
 }
 
 /// The same, where a truth that a category spells can stand too, and null.
@@ -116,12 +124,14 @@ fn with_truths(mut schema: Value, nullable: bool, values: &[String]) -> Value {
     }
 }
 
-/// The categories, each by its text, and by the number or the truth that it spells.
+/// The categories, each by its text, and by the number or the truth that it alone spells.
 fn categories(values: &[String]) -> Vec<Value> {
     let mut all: Vec<Value> = values.iter().map(|value| value.as_str().into()).collect();
     let mut numbers: Vec<f64> = values.iter().filter_map(|value| parse_number(value)).collect();
     numbers.sort_by(f64::total_cmp);
     numbers.dedup();
+    let index = CategoryIndex::new(values);
+    numbers.retain(|number| index.code(&number.to_string()).is_some());
     all.extend(numbers.into_iter().map(number));
     all.extend([true, false].into_iter().filter(|truth| spelled(values, *truth).is_some()).map(Value::Bool));
     all
@@ -329,7 +339,7 @@ fn limit(domain: &Domain) -> Value {
             let among = json!({"type": "array", "items": {"enum": categories(values)}, "minItems": 1});
             one("among", among)
         }
-        Domain::Values { .. } | Domain::Bins { .. } => {
+        Domain::Values { summary, .. } | Domain::Bins { summary, .. } => {
             let end = json!({"type": ["number", "null"]});
             let between = json!({
                 "description": "The lowest and the highest number, in this order; null is an open end.",
@@ -339,7 +349,8 @@ fn limit(domain: &Domain) -> Value {
                 "minItems": 2,
                 "maxItems": 2,
             });
-            let among = json!({"type": "array", "items": {"type": "number"}, "minItems": 1});
+            let listed = if summary.is_whole() { "integer" } else { "number" };
+            let among = json!({"type": "array", "items": {"type": listed}, "minItems": 1});
             json!({"oneOf": [one("between", between), one("among", among)]})
         }
     }

@@ -31,6 +31,7 @@ mod api_page;
 mod body;
 mod guide;
 mod incoming;
+mod json;
 mod json_schema;
 mod kserve;
 mod metrics;

@@ -1,7 +1,6 @@
 //! From JSON to rows and what is asked for them. Every wrong value is told with its place, what was found and what could
 //! stand there: [`crate::json_schema`] says the same beforehand.
 
-use par_data::schema::parse_number;
 use par_data::{Domain, Feature, Limits, Permitted, Schema, suggest};
 use par_recourse::{Method, Request};
 use serde_json::{Map, Value};
@@ -307,7 +306,7 @@ impl<'m> Reader<'m> {
             (Domain::Categories { values: known, .. }, Some(("among", values))) => {
                 let mut among = Vec::with_capacity(values.len());
                 for (number, value) in values.iter().enumerate() {
-                    match category(known, value) {
+                    match category(self.model, position, value) {
                         Some(text) => among.push(text),
                         None => self.wrong(format!("{path}/among/{number}"), value, one_of(known)),
                     }
@@ -346,12 +345,14 @@ fn text(model: &Model, position: usize, value: &Value) -> Option<String> {
     let feature = &schema.features()[position];
     match (&model.bundle().discretizer().domains()[position], value) {
         (_, Value::Null) => missing(schema, feature).map(str::to_string),
-        (Domain::Categories { values, .. }, value) => category(values, value).or_else(|| match value {
+        (Domain::Categories { .. }, value) => category(model, position, value).or_else(|| match value {
             Value::String(text) if feature.missing => Some(text.clone()),
             Value::Number(number) if feature.missing => Some(number_text(number)),
             _ => None,
         }),
-        (Domain::Values { .. } | Domain::Bins { .. }, Value::Number(number)) => Some(number_text(number)),
+        (Domain::Values { .. } | Domain::Bins { .. }, Value::Number(number)) => {
+            Some(number_text(number)).filter(|text| feature.number(text).is_ok())
+        }
         _ => None,
     }
 }
@@ -362,13 +363,15 @@ pub(crate) fn missing<'s>(schema: &'s Schema, feature: &Feature) -> Option<&'s s
     texts.map(String::as_str).find(|text| !feature.values.iter().any(|value| value == text))
 }
 
-/// The category that a value names: its text, its number, or its truth.
-fn category(known: &[String], value: &Value) -> Option<String> {
+/// The category that a value names: its text, its number if no other category has that, or its truth.
+fn category(model: &Model, position: usize, value: &Value) -> Option<String> {
+    let discretizer = model.bundle().discretizer();
+    let Domain::Categories { values: known, .. } = &discretizer.domains()[position] else { return None };
     let named = match value {
         Value::String(text) => known.iter().find(|known| *known == text),
         Value::Number(number) => {
-            let number = number.as_f64()?;
-            known.iter().find(|known| parse_number(known) == Some(number))
+            let code = discretizer.category(position, &number_text(number));
+            code.map(|code| &known[usize::from(code)])
         }
         Value::Bool(truth) => spelled(known, *truth),
         _ => None,
@@ -388,7 +391,7 @@ fn expected(model: &Model, position: usize) -> String {
     let value = match &model.bundle().discretizer().domains()[position] {
         Domain::Categories { .. } if feature.missing => "a text".to_string(),
         Domain::Categories { values, .. } => one_of(values),
-        Domain::Values { .. } | Domain::Bins { .. } => "a number".to_string(),
+        Domain::Values { .. } | Domain::Bins { .. } => feature.expected_number(),
     };
     if missing(schema, feature).is_some() { format!("{value}, or null") } else { value }
 }

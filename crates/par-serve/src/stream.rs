@@ -20,7 +20,6 @@ use par_recourse::desk::{Desk, Person, csv_header};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use crate::Service;
 use crate::answers::{Form, PIECE, Told, answer};
 use crate::body::{expect_encoding, expect_type};
 use crate::incoming::{Incoming, Line, MAX_LINE, Piece};
@@ -30,6 +29,7 @@ use crate::question::{Asked, Question};
 use crate::refusal::Refusal;
 use crate::routes::{REQUEST_ID, versioned};
 use crate::workers::Urgency;
+use crate::{Service, json};
 
 /// Parts of an answer that are kept on their way.
 const PARTS: usize = 4;
@@ -315,8 +315,7 @@ impl Shared {
 /// What a line asks for, or what is wrong with it.
 fn question(model: &Model, line: &Line) -> Result<Question, String> {
     let Some(bytes) = line.bytes() else { return Err(format!("the line has more than {MAX_LINE} bytes")) };
-    let value = serde_json::from_slice(bytes).map_err(|error| Refusal::NotJson(error.to_string()));
-    let question = value.and_then(|value| Question::read(model, &value, 1));
+    let question = json::read(bytes).and_then(|value| Question::read(model, &value, 1));
     question.map_err(|refusal| refusal.message())
 }
 
@@ -346,5 +345,12 @@ fn answer_lines(
 fn unread(model: &Model, id: String, error: String) -> Person<'static> {
     let bundle = model.bundle();
     let cells = vec![""; bundle.schema().features().len()];
-    Person { id, cells, answer: Err(error), threshold: bundle.threshold(), time_us: None }
+    Person {
+        id,
+        cells,
+        answer: Err(error),
+        threshold: bundle.threshold(),
+        time_us: None,
+        warnings: Vec::new(),
+    }
 }

@@ -53,7 +53,7 @@ impl<T> Cells<T> {
 impl Column {
     fn of_fact(name: &str) -> Self {
         match name {
-            "id" | "status" | "reason" | "method" => Self::Text(Cells::default()),
+            "id" | "status" | "reason" | "method" | "warning" => Self::Text(Cells::default()),
             "rank" | "changes" | "time_us" => Self::Whole(Cells::default()),
             "optimal" => Self::Truth(Cells::default()),
             _ => Self::Number(Cells::default()),
@@ -166,6 +166,7 @@ impl ParquetSink {
                 "optimal" => column.push_truth(line.optimal()),
                 "gap" => column.push_number(way.and_then(|way| way.gap)),
                 "time_us" => column.push_whole(line.person.time_us),
+                "warning" => column.push_text(line.warning().as_deref()),
                 other => panic!("column `{other}` has no cells"),
             }
         }

@@ -1,7 +1,7 @@
 //! The report of `par schema check`, for people and for programs.
 
-use par_data::Feature;
-use par_data::schema::Monotone;
+use par_data::schema::{Monotone, same_numbers};
+use par_data::{Domain, Feature};
 use serde::Serialize;
 
 use super::check::Tally;
@@ -231,6 +231,13 @@ fn worth_a_look(tally: &Tally<'_>) -> Vec<String> {
                 .collect();
             notes.push(format!("{name}: listed but never seen: {}", never.join(", ")));
         }
+        if let Domain::Categories { values, .. } = &tally.discretizer.domains()[position] {
+            for [first, second] in same_numbers(values) {
+                notes.push(format!(
+                    "{name}: `{first}` and `{second}` are the same number but two categories; if they are one, make it discrete"
+                ));
+            }
+        }
         let missing = tally.unknown[position];
         if 2 * missing > tally.coverage.rows() {
             notes.push(format!("{name}: more than half of the cells are unknown"));
@@ -240,6 +247,12 @@ fn worth_a_look(tally: &Tally<'_>) -> Vec<String> {
         (None, _) => notes.push("there is no [label], which recourse needs".to_string()),
         (Some(label), None) => notes.push(format!("the table has no column `{}`, the label", label.column)),
         (Some(label), Some(counts)) => {
+            for [first, second] in same_numbers(&label.classes) {
+                notes.push(format!(
+                    "{}: `{first}` and `{second}` are the same number but two classes",
+                    label.column
+                ));
+            }
             for (class, _) in label.classes.iter().zip(counts).filter(|(_, count)| **count == 0) {
                 notes.push(format!("{}: no row is of the class {class}", label.column));
             }

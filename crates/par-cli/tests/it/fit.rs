@@ -98,6 +98,22 @@ fn rows_of_one_class_are_not_enough() {
 }
 
 #[test]
+fn a_fit_in_which_nothing_can_change_says_so() {
+    let sandbox = Sandbox::with_applicants();
+    let schema = sandbox.read("applicants.toml").replace("monotone = \"increasing\"\n", "");
+    let (schema, _) = schema.split_once("\n[[rule]]").expect("a rule at the end");
+    let schema =
+        schema.replace("immutable = true\n", "").replace("[[feature]]", "[[feature]]\nimmutable = true");
+    sandbox.write("applicants.toml", schema);
+    assert_eq!(
+        sandbox.refused(&FIT),
+        "error: every feature is immutable, so that nobody can change anything\n\
+         hint: let people change what they can: drop its `immutable` in the schema, or its name among the immutable \
+         features of the configuration\n"
+    );
+}
+
+#[test]
 fn a_classifier_that_denies_nobody_is_warned_about() {
     let sandbox = Sandbox::with_applicants();
     let fitted = sandbox.run(&[&FIT[..], &["--threshold", "0.000000001"]].concat());

@@ -28,7 +28,7 @@ fn everybody_gets_a_line_in_the_order_of_the_rows() {
     );
     let ways = sandbox.read("ways.csv");
     assert!(ways.starts_with(
-        "id,rank,status,reason,probability,log_likelihood,percentile,changes,similarity,method,optimal,gap,time_us,\
+        "id,rank,status,reason,probability,log_likelihood,percentile,changes,similarity,method,optimal,gap,time_us,warning,\
          age,city,education,income,debt\n"
     ));
     let lines = lines(&ways);
@@ -313,6 +313,17 @@ fn parquet_is_refused_where_it_is_not_built() {
     );
 }
 
+/// The cells of all rows of a table, CSV or Parquet.
+fn rows(sandbox: &Sandbox, name: &str) -> Vec<Vec<String>> {
+    let table =
+        par_data::Table::open(sandbox.path(name), &par_data::TableOptions::default()).expect("a table");
+    let width = table.columns().len();
+    let batches: Vec<par_data::Batch> = table.batches(100).map(|batch| batch.expect("rows")).collect();
+    let cells =
+        |batch: &par_data::Batch, row| (0..width).map(|column| batch.cell(row, column).to_string()).collect();
+    batches.iter().flat_map(|batch| (0..batch.rows()).map(move |row| cells(batch, row))).collect()
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_holds_the_same_as_csv() {
@@ -320,18 +331,68 @@ fn parquet_holds_the_same_as_csv() {
     for out in ["ways.csv", "ways.parquet"] {
         sandbox.run(&["recourse", "a.par", "applicants.csv", "--out", out]);
     }
-    let rows = |name: &str| {
-        let table =
-            par_data::Table::open(sandbox.path(name), &par_data::TableOptions::default()).expect("a table");
-        let width = table.columns().len();
-        let batches: Vec<par_data::Batch> = table.batches(100).map(|batch| batch.expect("rows")).collect();
-        let cells = |batch: &par_data::Batch, row| {
-            (0..width).map(|column| batch.cell(row, column).to_string()).collect()
-        };
-        batches
-            .iter()
-            .flat_map(|batch| (0..batch.rows()).map(move |row| cells(batch, row)))
-            .collect::<Vec<Vec<String>>>()
+    assert_eq!(rows(&sandbox, "ways.csv"), rows(&sandbox, "ways.parquet"));
+}
+
+#[test]
+fn what_training_never_saw_is_warned_about_in_every_form() {
+    let sandbox = with_table("t.csv", &[HEADER, POOR, "odd,30,Ulm,low,90000,7"]);
+    let warning = "`income` is 90000 EUR, outside the training rows' 1000 to 3860, and counts as the nearest value among them";
+    sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
+    let lines = lines(&sandbox.read("ways.csv"));
+    assert_eq!((&*lines[0]["warning"], &*lines[1]["warning"]), ("", warning));
+    sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.jsonl"]);
+    let people: Vec<serde_json::Value> =
+        sandbox.read("ways.jsonl").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!(people[0]["warnings"], serde_json::json!([]));
+    assert_eq!(people[1]["warnings"], serde_json::json!([warning]));
+    let told = sandbox.run(&["explain", "a.par", "t.csv", "--id", "odd"]);
+    assert!(told.contains(&format!("\ndebt       7\nwarning: {warning}\n")), "{told}");
+    if cfg!(feature = "parquet") {
+        sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.parquet"]);
+        assert_eq!(rows(&sandbox, "ways.csv"), rows(&sandbox, "ways.parquet"));
+    }
+}
+
+#[test]
+fn a_fractional_limit_on_whole_numbers_moves_nobody_to_a_fraction_or_to_nothing() {
+    let sandbox = Sandbox::with_model();
+    // No whole number lies between these ends and those of their bins.
+    let limits = ["--limit", "income=1099.5..3699.5", "--limit", "debt=0.5..6.5", "--limit", "age=23.4.."];
+    let ask = |out: &str| {
+        sandbox.run(
+            &[&["recourse", "a.par", "applicants.csv", "--count", "3", "--out", out], &limits[..]].concat(),
+        );
     };
-    assert_eq!(rows("ways.csv"), rows("ways.parquet"));
+    ask("ways.csv");
+    let lines = lines(&sandbox.read("ways.csv"));
+    let found = lines.iter().filter(|line| line["status"] == "found");
+    assert!(found.clone().count() > 50);
+    for (line, name) in found.flat_map(|line| ["age", "income", "debt"].map(|name| (line, name))) {
+        assert!(line[name].parse::<i64>().is_ok(), "{name} of {line:?}");
+    }
+    ask("ways.jsonl");
+    for person in sandbox.read("ways.jsonl").lines() {
+        let person: serde_json::Value = serde_json::from_str(person).expect("JSON");
+        for way in person["ways"].as_array().expect("ways") {
+            for name in ["age", "income", "debt"] {
+                let cell = way["row"][name].as_str().expect("a cell");
+                assert!(cell.parse::<i64>().is_ok(), "{name} is {cell}");
+            }
+        }
+    }
+    if cfg!(feature = "parquet") {
+        ask("ways.parquet");
+        assert_eq!(rows(&sandbox, "ways.csv"), rows(&sandbox, "ways.parquet"));
+    }
+
+    let refused = |limit: &str| sandbox.refused(&["recourse", "a.par", "applicants.csv", "--limit", limit]);
+    assert_eq!(
+        refused("debt=1.2..1.8"),
+        "error: `--limit`: `debt` holds whole numbers only, and there is none from 1.2 to 1.8\nhint: widen the range\n"
+    );
+    assert_eq!(
+        refused("debt=1|1.5"),
+        "error: `--limit`: `debt` holds whole numbers only, found `1.5`\nhint: list whole numbers, or give a range\n"
+    );
 }

@@ -116,6 +116,26 @@ fn what_is_no_error_but_odd_is_listed() {
     );
 }
 
+#[test]
+fn categories_that_are_the_same_number_are_worth_a_look() {
+    let sandbox = Sandbox::new();
+    sandbox.write("t.csv", "code,version,class\n1,1.1,0\n01,1.10,1\n2,1.2,0\n");
+    sandbox.write(
+        "t.toml",
+        "[label]\ncolumn = \"class\"\nclasses = [0, 1]\nfavourable = 1\n\
+         [[feature]]\nname = \"code\"\nkind = \"nominal\"\n\
+         [[feature]]\nname = \"version\"\nkind = \"continuous\"\n",
+    );
+    let report = sandbox.json(&["schema", "check", "t.csv", "t.toml"]);
+    assert_eq!(
+        report["worth_a_look"],
+        serde_json::json!([
+            "code: `01` and `1` are the same number but two categories; if they are one, make it discrete"
+        ])
+    );
+    assert_eq!(report["features"][0]["contents"], serde_json::json!(["01", "1", "2"]));
+}
+
 #[track_caller]
 fn refused(schema: &str) -> String {
     let sandbox = Sandbox::with_people();

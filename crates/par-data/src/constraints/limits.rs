@@ -1,13 +1,14 @@
 //! What one person lets features move to.
 
-use crate::discretizer::{Discretizer, Domain};
+use crate::discretizer::{Discretizer, Domain, Summary};
 use crate::schema::parse_number;
 use crate::suggest::{listed, suggest};
 
 /// What a person lets a feature move to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Permitted {
-    /// The numbers from the first to the second, with both. Either may be infinite.
+    /// The numbers from the first to the second, with both. Either may be infinite. In a column of whole numbers, the
+    /// whole ones among them.
     Between([f64; 2]),
     /// Some categories, or some numbers, as tables write them.
     Among(Vec<String>),
@@ -58,6 +59,28 @@ pub enum LimitError {
         lowest: f64,
         /// Where they end.
         highest: f64,
+    },
+    /// No whole number lies between two others, in a column that has no other.
+    #[error(
+        "`{feature}` holds whole numbers only, and there is none from {lowest} to {highest}\nhint: widen the range"
+    )]
+    NoWholeNumber {
+        /// The feature.
+        feature: String,
+        /// Where the numbers start.
+        lowest: f64,
+        /// Where they end.
+        highest: f64,
+    },
+    /// A fraction is listed, in a column that has none.
+    #[error(
+        "`{feature}` holds whole numbers only, found `{found}`\nhint: list whole numbers, or give a range"
+    )]
+    NotWhole {
+        /// The feature.
+        feature: String,
+        /// The number.
+        found: String,
     },
     /// A list without anything in it.
     #[error("`{feature}`: the list of values is empty\nhint: lock the feature if it must not change")]
@@ -175,8 +198,8 @@ impl Limits {
     /// ```
     ///
     /// # Errors
-    /// When a feature is limited twice, a range or a list is empty, a category is not known, or numbers and categories
-    /// are mixed up.
+    /// When a feature is limited twice, a range or a list is empty, a category is not known, a fraction is listed for a
+    /// column of whole numbers, or numbers and categories are mixed up.
     ///
     /// # Panics
     /// When a position is none of a feature.
@@ -230,43 +253,54 @@ impl Limit {
             return Err(LimitError::EmptyList { feature: name() });
         }
         let domain = &discretizer.domains()[feature];
-        if let Domain::Categories { values: known, .. } = domain {
-            let Permitted::Among(values) = to else {
-                return Err(LimitError::RangeOfCategories { feature: name(), known: known.clone() });
-            };
-            let mut codes = vec![false; known.len()];
-            for value in values {
-                let code = discretizer.category(feature, value.trim());
-                let code = code.ok_or_else(|| LimitError::UnknownCategory {
-                    feature: name(),
-                    found: value.clone(),
-                    known: known.clone(),
-                })?;
-                codes[usize::from(code)] = true;
+        match domain {
+            Domain::Categories { values: known, .. } => {
+                let Permitted::Among(values) = to else {
+                    return Err(LimitError::RangeOfCategories { feature: name(), known: known.clone() });
+                };
+                let mut codes = vec![false; known.len()];
+                for value in values {
+                    let code = discretizer.category(feature, value.trim());
+                    let code = code.ok_or_else(|| LimitError::UnknownCategory {
+                        feature: name(),
+                        found: value.clone(),
+                        known: known.clone(),
+                    })?;
+                    codes[usize::from(code)] = true;
+                }
+                Ok(Self { feature, numbers: None, codes })
             }
-            return Ok(Self { feature, numbers: None, codes });
+            Domain::Values { summary, .. } | Domain::Bins { summary, .. } => {
+                let numbers = Numbers::new(to, summary, name)?;
+                let codes = (0..domain.cardinality()).map(|code| discretizer.offers(feature, code, &numbers));
+                Ok(Self { feature, codes: codes.collect(), numbers: Some(numbers) })
+            }
         }
-        let numbers = Numbers::new(to, name)?;
-        let codes = (0..domain.cardinality()).map(|code| discretizer.offers(feature, code, &numbers));
-        Ok(Self { feature, codes: codes.collect(), numbers: Some(numbers) })
     }
 }
 
 impl Numbers {
-    fn new(to: &Permitted, feature: impl Fn() -> String) -> Result<Self, LimitError> {
+    fn new(to: &Permitted, column: &Summary, feature: impl Fn() -> String) -> Result<Self, LimitError> {
         match to {
             &Permitted::Between(range @ [lowest, highest]) => {
                 // Not a number is no end of a range.
                 let some = lowest <= highest && lowest < f64::INFINITY && highest > f64::NEG_INFINITY;
-                let range = some.then_some(range);
-                let range =
-                    range.ok_or_else(|| LimitError::EmptyRange { feature: feature(), lowest, highest })?;
+                if !some {
+                    return Err(LimitError::EmptyRange { feature: feature(), lowest, highest });
+                }
+                let range @ [first, last] = column.rounded_inward(range);
+                if first > last {
+                    return Err(LimitError::NoWholeNumber { feature: feature(), lowest, highest });
+                }
                 Ok(Self { range, listed: None })
             }
             Permitted::Among(values) => {
-                let number = |text: &String| {
-                    let not_a_number = || LimitError::NotANumber { feature: feature(), found: text.clone() };
-                    parse_number(text).ok_or_else(not_a_number)
+                let number = |text: &String| match parse_number(text) {
+                    None => Err(LimitError::NotANumber { feature: feature(), found: text.clone() }),
+                    Some(number) if !column.can_hold(number) => {
+                        Err(LimitError::NotWhole { feature: feature(), found: text.clone() })
+                    }
+                    Some(number) => Ok(number),
                 };
                 let listed: Vec<f64> = values.iter().map(number).collect::<Result<_, _>>()?;
                 let lowest = listed.iter().copied().fold(f64::INFINITY, f64::min);

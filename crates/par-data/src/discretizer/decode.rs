@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Discretizer;
-use super::domain::Domain;
+use super::domain::{Domain, Summary};
 use crate::Code;
 use crate::constraints::{Limits, Numbers};
 use crate::schema::{Feature, parse_number};
@@ -144,11 +144,13 @@ struct Offer {
 
 impl Offer {
     /// What the schema leaves of a bin. Where its `bounds` or its `allowed` leave nothing, as if they were not there.
-    fn new(feature: &Feature, edges: &[f64], bins: usize, bin: usize) -> Self {
-        let within = feature.bounds.and_then(|bounds| Interval::within(edges, bins, bin, bounds));
+    fn new(feature: &Feature, summary: &Summary, edges: &[f64], bins: usize, bin: usize) -> Self {
+        let bounds = feature.bounds.map(|bounds| summary.rounded_inward(bounds));
+        let within = bounds.and_then(|bounds| Interval::within(edges, bins, bin, bounds));
         let interval = within.unwrap_or_else(|| Interval::of_bin(edges, bins, bin));
         let allowed = feature.allowed.iter().flatten().filter_map(|text| parse_number(text));
-        let allowed: Vec<f64> = allowed.filter(|number| interval.contains(*number)).collect();
+        let is_inside = |number: &f64| interval.contains(*number) && summary.can_hold(*number);
+        let allowed: Vec<f64> = allowed.filter(is_inside).collect();
         Self { interval, only: (!allowed.is_empty()).then_some(allowed) }
     }
 
@@ -174,7 +176,8 @@ impl Discretizer {
     /// What `code` means for a person whose cell is `raw` and whose code is `factual`.
     ///
     /// Numbers have the column's own precision unless that would leave the interval, and encode to
-    /// `code` again. Where the schema lists `allowed` numbers, they are among those.
+    /// `code` again; they are whole where all of the column's are. Where the schema lists `allowed` numbers, they are
+    /// among those.
     ///
     /// # Panics
     /// When `code` is neither `factual` nor one of the feature's codes.
@@ -209,7 +212,7 @@ impl Discretizer {
             }
             Domain::Values { values, .. } => Decoded::Number(Number::new(values[code])),
             Domain::Bins { edges, medians, summary } => {
-                let whole = Offer::new(feature, edges, medians.len(), code);
+                let whole = Offer::new(feature, summary, edges, medians.len(), code);
                 let offer = limit.and_then(|limit| whole.within(limit)).unwrap_or(whole);
                 let nearest = |target: f64| offer.nearest(target, summary.decimals);
                 let interval = offer.interval;
@@ -230,9 +233,9 @@ impl Discretizer {
         match &self.domains()[feature] {
             Domain::Categories { .. } => unreachable!("categories are no numbers"),
             Domain::Values { values, .. } => numbers.contain(values[code]),
-            Domain::Bins { edges, medians, .. } => {
+            Domain::Bins { edges, medians, summary } => {
                 let feature = &self.schema().features()[feature];
-                Offer::new(feature, edges, medians.len(), code).within(numbers).is_some()
+                Offer::new(feature, summary, edges, medians.len(), code).within(numbers).is_some()
             }
         }
     }

@@ -102,8 +102,9 @@ impl Domain {
         match self {
             Self::Categories { .. } => true,
             Self::Values { values, .. } => (low..=high).contains(&values[code]),
-            Self::Bins { edges, medians, .. } => {
-                Interval::within(edges, medians.len(), code, [low, high]).is_some()
+            Self::Bins { edges, medians, summary } => {
+                let bounds = summary.rounded_inward([low, high]);
+                Interval::within(edges, medians.len(), code, bounds).is_some()
             }
         }
     }
@@ -155,4 +156,21 @@ impl Domain {
 
 impl Summary {
     pub(super) const MAX_DECIMALS: usize = 9;
+
+    /// Whether all numbers of the column are whole. Then no other number is ever advised.
+    pub fn is_whole(&self) -> bool {
+        self.decimals == 0
+    }
+
+    /// Whether the column can hold the number.
+    pub(crate) fn can_hold(&self, number: f64) -> bool {
+        !self.is_whole() || number.fract() == 0.0
+    }
+
+    /// The range without its ends' fractions, if the column is whole. A range without a whole number in it then runs
+    /// downwards.
+    pub(crate) fn rounded_inward(&self, [low, high]: [f64; 2]) -> [f64; 2] {
+        // Adding zero makes negative zero positive, which has another text.
+        if self.is_whole() { [low.ceil() + 0.0, high.floor() + 0.0] } else { [low, high] }
+    }
 }

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::DiscretizerConfig;
 use super::domain::{Domain, Summary};
 use crate::error::{CellError, Error};
-use crate::schema::{Columns, Feature, Kind, MAX_CATEGORIES, Schema, parse_number};
+use crate::schema::{Columns, Feature, Kind, MAX_CATEGORIES, Schema, parse_number, same_numbers};
 use crate::table::Batch;
 
 /// What has to be kept of a column until all rows are read.
@@ -86,12 +86,8 @@ fn gather(schema: &Schema, feature: &Feature, column: &mut Column, cell: &str) -
             }
         }
         Column::Numbers(numbers) => {
-            let number = parse_number(text).ok_or_else(|| CellError::NotANumber {
-                column: feature.name.clone(),
-                found: cell.to_string(),
-            })?;
             // Adding zero makes negative zero positive, so that equal numbers have one text.
-            numbers.push(number + 0.0);
+            numbers.push(feature.number(cell)? + 0.0);
         }
     }
     Ok(())
@@ -117,7 +113,21 @@ fn domain(
     }
     let order_needed = schema.order_needed(position);
     let values = match column {
-        Column::Numbers(numbers) => return Ok(numeric(numbers, feature, config)),
+        Column::Numbers(numbers) => {
+            let domain = numeric(numbers, feature, config);
+            let cannot_hold = |text: &&String| {
+                let number = parse_number(text);
+                domain.summary().zip(number).is_some_and(|(summary, number)| !summary.can_hold(number))
+            };
+            return match feature.allowed.iter().flatten().find(cannot_hold) {
+                Some(found) => Err(Error::AllowedNotWhole {
+                    origin: origin(),
+                    column: feature.name.clone(),
+                    found: found.clone(),
+                }),
+                None => Ok(domain),
+            };
+        }
         Column::Listed { .. } => feature.values.clone(),
         Column::Vocabulary(values) => {
             if let (Some(because), Some(found)) =
@@ -130,9 +140,20 @@ fn domain(
                     found: found.clone(),
                 });
             }
-            one_text_for_each_number(values)
+            by_number(values)
         }
     };
+    if let (Kind::Nominal, Some(because), Some([first, second])) =
+        (feature.kind, order_needed, same_numbers(&values).into_iter().next())
+    {
+        return Err(Error::NoOrderBetween {
+            origin: origin(),
+            column: feature.name.clone(),
+            because,
+            first: first.to_string(),
+            second: second.to_string(),
+        });
+    }
     if let Some(found) = feature.allowed.iter().flatten().find(|allowed| !values.contains(allowed)) {
         return Err(Error::AllowedNeverSeen {
             origin: origin(),
@@ -144,15 +165,14 @@ fn domain(
     Ok(categories(values, feature.kind, order_needed.is_some()))
 }
 
-/// A vocabulary of numbers in ascending order, `1` and `1.0` as one; any other as it is.
-fn one_text_for_each_number(values: BTreeSet<String>) -> Vec<String> {
+/// A vocabulary of numbers in ascending order; any other as it is.
+fn by_number(values: BTreeSet<String>) -> Vec<String> {
     let numbers: Option<Vec<(f64, &String)>> =
         values.iter().map(|value| Some((parse_number(value)?, value))).collect();
     let Some(mut numbers) = numbers else {
         return values.into_iter().collect();
     };
     numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
-    numbers.dedup_by_key(|(number, _)| *number);
     numbers.into_iter().map(|(_, value)| value.clone()).collect()
 }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use super::parse::{MISSING_TEXT, parse_number};
+use super::parse::{MISSING_TEXT, parse_number, same_numbers};
 use crate::error::Error;
 use crate::table::{Batch, Table};
 
@@ -29,11 +29,33 @@ const LABEL_NAMES: [&str; 14] = [
     "result",
     "churn",
 ];
+/// Words in the names of columns that are never negative.
+const NEVER_NEGATIVE: [&str; 16] = [
+    "age",
+    "amount",
+    "count",
+    "days",
+    "dependants",
+    "dependents",
+    "duration",
+    "height",
+    "hours",
+    "minutes",
+    "months",
+    "price",
+    "salary",
+    "wage",
+    "weight",
+    "years",
+];
+/// Nobody is older, in years.
+const OLDEST: f64 = 120.0;
 const ADVICE: &str = "Correct what is wrong, above all:
 # - [label]: is it the right column, and `favourable` what a person wants?
 # - kind: nominal, ordinal (list `values` from low to high), discrete or continuous
 # - immutable = true for what nobody can change, monotone = \"increasing\" or \"decreasing\"
 #   for what changes in one direction only, `bounds` for the numbers that may be advised
+# - range: the numbers that the column can hold, `inf` for no end; a row with another is an error
 # - rules, for what rises only together:
 #     [[rule]]
 #     if_increases = \"education\"
@@ -118,9 +140,8 @@ struct Profile {
     name: String,
     /// The distinct texts, one more than matter at most.
     texts: BTreeSet<String>,
-    /// The distinct numbers in ascending order, as many at most, each as it was first written: `1`, `1.0` and
-    /// `01` are one.
-    numbers: Vec<(f64, String)>,
+    /// The distinct numbers in ascending order, as many at most: `1`, `1.0` and `01` are one.
+    numbers: Vec<f64>,
     missing: bool,
     numeric: bool,
     whole: bool,
@@ -157,7 +178,7 @@ impl Profile {
                 self.whole &= number.fract() == 0.0;
                 self.low = self.low.min(number);
                 self.high = self.high.max(number);
-                self.add_number(number, text);
+                self.add_number(number);
             }
             Some(_) => {}
             None => self.numeric = false,
@@ -167,17 +188,21 @@ impl Profile {
         }
     }
 
-    fn add_number(&mut self, number: f64, text: &str) {
-        let at = self.numbers.partition_point(|(other, _)| *other < number);
-        let known = self.numbers.get(at).is_some_and(|(other, _)| *other == number);
-        if !known && self.numbers.len() <= MAX_DISTINCT {
-            self.numbers.insert(at, (number, text.to_string()));
+    fn add_number(&mut self, number: f64) {
+        let at = self.numbers.partition_point(|other| *other < number);
+        if self.numbers.get(at) != Some(&number) && self.numbers.len() <= MAX_DISTINCT {
+            self.numbers.insert(at, number);
         }
     }
 
-    /// How many values there are, one more than matter at most: numbers if all are, texts otherwise.
+    /// Whether the values are numbers rather than categories that are written as numbers.
+    fn is_of_numbers(&self) -> bool {
+        self.numeric && self.numbers.len() > 2
+    }
+
+    /// How many values there are, one more than matter at most: texts of categories, numbers otherwise.
     fn distinct(&self) -> usize {
-        if self.numeric { self.numbers.len() } else { self.texts.len() }
+        if self.is_of_numbers() { self.numbers.len() } else { self.texts.len() }
     }
 
     fn special(&self) -> Option<&'static str> {
@@ -197,20 +222,34 @@ impl Profile {
         match self.distinct() {
             0 => Some("no value in any row".to_string()),
             1 => Some("the same value in every row".to_string()),
-            n if n > MAX_DISTINCT && !self.numeric => {
+            n if n > MAX_DISTINCT && !self.is_of_numbers() => {
                 Some(format!("text with more than {MAX_DISTINCT} different values"))
             }
             _ => None,
         }
     }
 
-    /// The distinct values; numbers in ascending order.
-    fn values(&self) -> Vec<&String> {
-        if self.numeric {
-            self.numbers.iter().map(|(_, text)| text).collect()
-        } else {
-            self.texts.iter().collect()
+    /// What the numbers can be, where the name leaves no doubt: an age is neither negative nor above 120.
+    fn range(&self) -> Option<[f64; 2]> {
+        let name = self.name.to_lowercase();
+        let words: Vec<&str> =
+            name.split(|c: char| !c.is_alphabetic()).filter(|word| !word.is_empty()).collect();
+        let is_any = |known: &[&str]| words.iter().any(|word| known.contains(word));
+        if self.low < 0.0 || !is_any(&NEVER_NEGATIVE) {
+            return None;
         }
+        let in_years = words[0] == "age" && !is_any(&["days", "months"]);
+        Some([0.0, if in_years && self.high <= OLDEST { OLDEST } else { f64::INFINITY }])
+    }
+
+    /// The distinct texts; those of numbers in ascending order.
+    fn values(&self) -> Vec<&String> {
+        let mut values: Vec<&String> = self.texts.iter().collect();
+        if self.numeric {
+            let number = |text: &String| parse_number(text).unwrap_or(f64::INFINITY);
+            values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        }
+        values
     }
 }
 
@@ -263,10 +302,15 @@ fn toml(
     for profile in features {
         lines.push("\n[[feature]]".to_string());
         lines.push(format!("name = {}", quoted(&profile.name)));
-        if profile.numeric && profile.distinct() > 2 {
+        if profile.is_of_numbers() {
+            if let Some([first, second]) = same_numbers(&profile.values()).first() {
+                let [first, second] = [quoted(first), quoted(second)];
+                lines.push(format!("# {first} and {second} are one number here; nominal keeps them apart"));
+            }
             let kind = if profile.whole { "discrete" } else { "continuous" };
             lines.push(format!("kind = \"{kind}\""));
             lines.push(format!("observed = [{}, {}]", number(profile.low), number(profile.high)));
+            lines.extend(profile.range().map(|[low, high]| format!("range = [{low}, {high}]")));
         } else {
             lines.push("kind = \"nominal\"".to_string());
             lines.push(format!("values = {}", list(&profile.values())));

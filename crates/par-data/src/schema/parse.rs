@@ -10,12 +10,13 @@ const TOP_KEYS: [&str; 9] =
     ["name", "file", "rows", "folds", "missing_text", "columns", "label", "feature", "rule"];
 const COLUMNS_KEYS: [&str; 3] = ["id", "fold", "subtest"];
 const LABEL_KEYS: [&str; 5] = ["column", "classes", "favourable", "paper_favourable", "counts"];
-const FEATURE_KEYS: [&str; 13] = [
+const FEATURE_KEYS: [&str; 14] = [
     "name",
     "kind",
     "values",
     "labels",
     "bounds",
+    "range",
     "observed",
     "unit",
     "missing",
@@ -39,7 +40,30 @@ const DIRECTIONS: [(&str, Monotone); 3] =
 /// What a missing cell holds, unless the schema says otherwise.
 pub(super) const MISSING_TEXT: [&str; 5] = ["", "NA", "NaN", "nan", "null"];
 
+/// Reads what a person has written.
 pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
+    let (schema, rule_lines) = read(text, origin)?;
+    for (number, (rule, line)) in (1..).zip(schema.rules.iter().zip(rule_lines)) {
+        let cause = &schema.features[rule.must_increase];
+        let because = match cause.monotone {
+            _ if cause.immutable => "it is immutable",
+            Monotone::Decreasing => "it can only fall",
+            Monotone::None | Monotone::Increasing => continue,
+        };
+        let effect = schema.features[rule.if_increases].name.clone();
+        let problem = SchemaProblem::RuleImpossible { name: cause.name.clone(), because, effect };
+        return Err(Document { text, origin }.refuse(line, &format!("rule {number}"), problem));
+    }
+    Ok(schema)
+}
+
+/// Reads what a model file holds. Files of earlier versions may have rules that ask for an impossible rise.
+pub(super) fn parse_saved(text: &str) -> Result<Schema, SchemaError> {
+    read(text, "saved schema").map(|(schema, _)| schema)
+}
+
+/// The schema, and the line of each of its rules.
+fn read(text: &str, origin: &str) -> Result<(Schema, Vec<usize>), SchemaError> {
     let document = Document { text, origin };
     let root = DeTable::parse(text).map_err(|error| {
         let line = document.line(error.span().unwrap_or_default());
@@ -116,12 +140,22 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
             return Err(document.refuse(order_lines[position], &section, problem));
         }
     }
-    Ok(schema)
+    Ok((schema, rule_lines))
 }
 
 /// A finite number, spaces around it forgiven.
 pub fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
+}
+
+/// Pairs of different texts that are the same number, such as `01` and `1`: each text with the next one, in the order
+/// of the numbers.
+pub fn same_numbers<T: AsRef<str>>(texts: &[T]) -> Vec<[&str; 2]> {
+    let mut numbers: Vec<(f64, &str)> =
+        texts.iter().filter_map(|text| Some((parse_number(text.as_ref())?, text.as_ref()))).collect();
+    numbers.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let same = numbers.windows(2).filter(|pair| pair[0].0 == pair[1].0 && pair[0].1 != pair[1].1);
+    same.map(|pair| [pair[0].1, pair[1].1]).collect()
 }
 
 /// The columns that the schema has spoken of, each with the one role it can have.
@@ -183,7 +217,7 @@ fn parse_feature(
         .ok_or_else(|| section.lacks("kind", "one of `nominal`, `ordinal`, `discrete`, `continuous`"))?;
     refuse_keys_of_other_kinds(section, kind)?;
     section.text("note")?;
-    section.range("observed")?;
+    let observed = section.range("observed")?;
 
     let values = values_of(section.distinct_texts("values")?);
     if kind == Kind::Ordinal && values.is_empty() {
@@ -199,6 +233,20 @@ fn parse_feature(
         refuse_unlisted(section, "labels", value, &values)?;
     }
     let bounds = section.range("bounds")?;
+    let range = section.open_range("range")?;
+    for (key, part) in [("bounds", bounds), ("observed", observed)] {
+        if let (Some([low, high]), Some(range)) = (part, range)
+            && (low < range[0] || high > range[1])
+        {
+            let expected = format!("within the range {} to {}", range[0], range[1]);
+            return Err(section.out_of_range(
+                key,
+                section.line_of(key),
+                format!("[{low}, {high}]"),
+                expected,
+            ));
+        }
+    }
     let bins = section.count("bins")?.map(|bins| usize::try_from(bins).unwrap_or(usize::MAX));
     if let Some(bins) = bins.filter(|bins| !(2..=1000).contains(bins)) {
         return Err(section.out_of_range("bins", section.line_of("bins"), bins, "2 to 1000"));
@@ -219,7 +267,8 @@ fn parse_feature(
     }
     for value in &allowed {
         if kind.is_numeric() {
-            refuse_number_outside(section, value, bounds)?;
+            let within = bounds.map(|ends| ("bounds", ends)).or(range.map(|ends| ("range", ends)));
+            refuse_number_outside(section, value, within)?;
         } else {
             refuse_unlisted(section, "allowed", value, &values)?;
         }
@@ -230,6 +279,7 @@ fn parse_feature(
         values,
         labels: labels.into_iter().map(|(value, label)| (value.value, label)).collect(),
         bounds,
+        range,
         unit: section.plain_text("unit")?,
         missing: section.flag("missing")?,
         bins,
@@ -251,7 +301,7 @@ fn refuse_keys_of_other_kinds(section: &Section<'_>, kind: Kind) -> Result<(), S
         )
     } else {
         (
-            &["bounds", "observed", "bins", "unit"],
+            &["bounds", "range", "observed", "bins", "unit"],
             "give categories `values` or `allowed`, or make the feature `discrete` or `continuous`",
         )
     };
@@ -278,13 +328,13 @@ fn refuse_unlisted(
 fn refuse_number_outside(
     section: &Section<'_>,
     value: &Located<String>,
-    bounds: Option<[f64; 2]>,
+    within: Option<(&str, [f64; 2])>,
 ) -> Result<(), SchemaError> {
     let refuse = |expected: String| section.out_of_range("allowed", value.line, &value.value, expected);
     let number = parse_number(&value.value).ok_or_else(|| refuse("a finite number".to_string()))?;
-    match bounds {
-        Some([low, high]) if number < low || number > high => {
-            Err(refuse(format!("a number within the bounds {low} to {high}")))
+    match within {
+        Some((what, [low, high])) if number < low || number > high => {
+            Err(refuse(format!("a number within the {what} {low} to {high}")))
         }
         _ => Ok(()),
     }

@@ -104,7 +104,7 @@ pub enum SchemaProblem {
         expected: String,
     },
     /// A range that holds nothing.
-    #[error("`{key}` run from {low} down to {high}\nhint: write the lower one first")]
+    #[error("`{key}`: there is no number from {low} to {high}\nhint: write the lower one first")]
     EmptyRange {
         /// The key.
         key: &'static str,
@@ -156,6 +156,18 @@ pub enum SchemaProblem {
     RuleOnItself {
         /// The feature.
         name: String,
+    },
+    /// A rule that asks for a rise that cannot be.
+    #[error(
+        "`{name}` must rise, but {because}\nhint: remove the rule and let `{effect}` rise alone, make `{effect}` immutable, or let `{name}` rise"
+    )]
+    RuleImpossible {
+        /// The feature that must rise.
+        name: String,
+        /// Why it cannot.
+        because: &'static str,
+        /// The feature that could rise only with it.
+        effect: String,
     },
     /// The same rule again.
     #[error("repeats rule {earlier}\nhint: remove one of them")]

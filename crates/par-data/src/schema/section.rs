@@ -278,13 +278,30 @@ impl<'a> Section<'a> {
 
     /// Two finite numbers in ascending order.
     pub(super) fn range(&self, key: &'static str) -> Result<Option<[f64; 2]>, SchemaError> {
+        self.ends(key, parse_number, "two finite numbers")
+    }
+
+    /// Two numbers in ascending order, either of which may be infinite.
+    pub(super) fn open_range(&self, key: &'static str) -> Result<Option<[f64; 2]>, SchemaError> {
+        let number = |text: &str| text.parse().ok().filter(|number: &f64| !number.is_nan());
+        self.ends(key, number, "two numbers, `-inf` or `inf` where there is no end")
+    }
+
+    fn ends(
+        &self,
+        key: &'static str,
+        number: impl Fn(&str) -> Option<f64>,
+        expected: &'static str,
+    ) -> Result<Option<[f64; 2]>, SchemaError> {
         if !self.has(key) {
             return Ok(None);
         }
         let ends = self.texts(key)?;
-        let numbers: Option<Vec<f64>> = ends.iter().map(|end| parse_number(&end.value)).collect();
+        let numbers: Option<Vec<f64>> = ends.iter().map(|end| number(&end.value)).collect();
         match numbers.as_deref() {
-            Some(&[low, high]) if low <= high => Ok(Some([low, high])),
+            Some(&[low, high]) if low <= high && low < f64::INFINITY && high > f64::NEG_INFINITY => {
+                Ok(Some([low, high]))
+            }
             Some(&[low, high]) => {
                 let (low, high) = (low.to_string(), high.to_string());
                 Err(self.refuse(self.line_of(key), SchemaProblem::EmptyRange { key, low, high }))
@@ -292,7 +309,7 @@ impl<'a> Section<'a> {
             _ => {
                 let found: Vec<&str> = ends.iter().map(|end| end.value.as_str()).collect();
                 let found = format!("[{}]", found.join(", "));
-                Err(self.out_of_range(key, self.line_of(key), found, "two finite numbers"))
+                Err(self.out_of_range(key, self.line_of(key), found, expected))
             }
         }
     }

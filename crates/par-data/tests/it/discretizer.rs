@@ -1,5 +1,5 @@
 use par_data::discretizer::Interval;
-use par_data::{Code, Decoded, Discretizer, DiscretizerConfig, Domain, Schema, UNKNOWN};
+use par_data::{Code, Decoded, Discretizer, DiscretizerConfig, Domain, Novelty, Schema, UNKNOWN};
 use proptest::prelude::*;
 
 use crate::{all_rows, columns, fit, fit_with, message, schema, table};
@@ -102,8 +102,7 @@ fn an_unlisted_vocabulary_is_learned() {
         discretizer.domains(),
         [Domain::Categories { values: vec!["a".to_string(), "b".to_string()], ordered: false }]
     );
-    let discretizer =
-        fit(&one("nominal", "monotone = \"increasing\""), table("x\n10\n9\n9.0\n")).expect("a fit");
+    let discretizer = fit(&one("nominal", "monotone = \"increasing\""), table("x\n10\n9\n")).expect("a fit");
     assert_eq!(
         discretizer.domains(),
         [Domain::Categories { values: vec!["9".to_string(), "10".to_string()], ordered: true }]
@@ -197,6 +196,93 @@ fn an_unseen_category_and_a_number_where_a_category_belongs_are_refused() {
     );
     let lenient = fit(&one("nominal", "missing = true"), table("x\nred\n")).expect("a fit");
     assert_eq!((code(&lenient, "blue"), outside(&lenient, "blue")), (UNKNOWN, 1));
+}
+
+#[test]
+fn a_number_that_the_column_cannot_hold_is_refused() {
+    let hint = "\nhint: correct the cell, or the feature's `range` in the schema";
+    let ages = one("discrete", "range = [0, 120]\nbounds = [18, 100]");
+    let discretizer = fit(&ages, table("x\n30\n41\n")).expect("a fit");
+    assert_eq!(
+        message(discretizer.encode_row(&["-5"])),
+        format!("column `x`: expected a number from 0 to 120, found `-5`{hint}")
+    );
+    assert_eq!(code(&discretizer, "0"), 0, "the bounds are what is advised, not what can be");
+    assert_eq!(
+        message(fit(&ages, table("x\n30\n1e17\n"))),
+        format!("t.csv, line 3, column `x`: expected a number from 0 to 120, found `1e17`{hint}")
+    );
+    for (range, cell, expected) in [("[0, inf]", "-48", "from 0 up"), ("[-inf, 5]", "6", "up to 5")] {
+        let open = fit(&one("continuous", &format!("range = {range}")), table("x\n1\n")).expect("a fit");
+        assert_eq!(
+            message(open.encode_row(&[cell])),
+            format!("column `x`: expected a number {expected}, found `{cell}`{hint}")
+        );
+    }
+}
+
+#[test]
+fn what_no_training_row_had_is_known() {
+    let numbers = fit(&one("discrete", "missing = true"), table("x\n1\n2\n4\n")).expect("a fit");
+    assert_eq!(numbers.novelty(0, "9"), Some(Novelty::Outside { low: 1.0, high: 4.0 }));
+    assert_eq!(numbers.novelty(0, "2.4"), Some(Novelty::Between { nearest: 2.0 }));
+    assert_eq!(["2", " 4.0", "NA", "many"].map(|cell| numbers.novelty(0, cell)), [None; 4]);
+    let bins =
+        fit(&one("discrete", "bins = 2"), table(&self::numbers((0..=10).map(f64::from)))).expect("a fit");
+    assert_eq!(bins.novelty(0, "-48"), Some(Novelty::Outside { low: 0.0, high: 10.0 }));
+    assert_eq!(bins.novelty(0, "2.5"), None);
+    let words = fit(&one("nominal", "missing = true"), table("x\nred\n")).expect("a fit");
+    assert_eq!((words.novelty(0, "blue"), words.novelty(0, "red")), (Some(Novelty::Category), None));
+}
+
+#[test]
+fn categories_that_are_the_same_number_stay_apart() {
+    let cells = "x\n1\n01\n1.1\n1.10\n2\n";
+    for rest in ["", "values = [\"01\", \"1\", \"1.1\", \"1.10\", \"2\"]"] {
+        let discretizer = fit(&one("nominal", rest), table(cells)).expect("a fit");
+        let codes = ["01", "1", "1.1", "1.10", "2"].map(|cell| code(&discretizer, cell));
+        assert_eq!(codes, [0, 1, 2, 3, 4], "{rest}");
+        assert_eq!(code(&discretizer, "2.0"), 4, "the only one with this number");
+        assert_eq!(
+            message(discretizer.encode_row(&["1.0"])),
+            "column `x`: no category `1.0`, did you mean `1.1`?\nhint: correct the cell, add the value to the schema, \
+             or set `missing = true` to take it as unknown"
+        );
+    }
+    let ordinal = fit(&one("ordinal", "values = [\"1\", \"01\"]"), table("x\n1\n")).expect("a fit");
+    assert_eq!(["1", "01"].map(|cell| code(&ordinal, cell)), [0, 1]);
+    let numbers = fit(&one("discrete", ""), table(cells)).expect("a fit");
+    assert_eq!(
+        ["01", "1", "1.10", "1.1"].map(|cell| code(&numbers, cell)),
+        [0, 0, 1, 1],
+        "the schema says numbers"
+    );
+}
+
+#[test]
+fn an_order_between_categories_that_are_the_same_number_is_refused() {
+    assert_eq!(
+        message(fit(&one("nominal", "monotone = \"increasing\""), table("x\n1\n2\n01\n"))),
+        "t.csv: `x` must have an order, because it is monotone, but its values `01` and `1` are the same number\n\
+         hint: make it `discrete` if they are the same, or else `ordinal`, and list its `values` in order"
+    );
+}
+
+#[test]
+fn classes_that_are_the_same_number_stay_apart() {
+    let schema = schema(
+        "[label]\ncolumn = \"y\"\nclasses = [\"1\", \"01\", \"2\"]\nfavourable = \"1\"\n[[feature]]\nname = \"x\"\nkind = \"discrete\"\n",
+    );
+    let classes = |text: &str| {
+        let table = table(text);
+        let columns = columns(&schema, &table).expect("a column");
+        schema.classes(&columns, &all_rows(table))
+    };
+    assert_eq!(classes("x,y\n5,1\n5,01\n5,2.0\n").expect("classes"), [0, 1, 2]);
+    assert_eq!(
+        message(classes("x,y\n5,1.0\n")),
+        "t.csv, line 2, column `y`: no class `1.0`, expected one of `1`, `01`, `2`"
+    );
 }
 
 #[test]

@@ -42,6 +42,18 @@ fn a_draft_is_a_schema_that_fits_its_table() {
 }
 
 #[test]
+fn a_range_is_drafted_where_the_name_leaves_no_doubt() {
+    let text = draft(table(
+        "Age,age_months,Duration in months,amount,balance,change amount,class\n\
+         30,300,6,100,5,-5,0\n41,401,12,250,-6,9,1\n52,502,48,99,7,6,0\n",
+    ));
+    let schema = Schema::parse(&text.expect("a draft"), "draft.toml").expect("a schema");
+    let ranges: Vec<Option<[f64; 2]>> = schema.features().iter().map(|feature| feature.range).collect();
+    let not_negative = Some([0.0, f64::INFINITY]);
+    assert_eq!(ranges, [Some([0.0, 120.0]), not_negative, not_negative, not_negative, None, None]);
+}
+
+#[test]
 fn long_text_and_row_numbers_are_no_features() {
     let rows: String = (0..300).map(|row| format!("{row},person {row},{}\n", row % 3)).collect();
     let text = draft(table(&format!("n,who,kind\n{rows}"))).expect_err("no feature is left");
@@ -62,10 +74,11 @@ fn a_table_without_rows_is_refused() {
 }
 
 #[test]
-fn numbers_are_told_apart_by_value() {
-    let text = draft(table("same,flag,size,code\n1,0,1,1\n1.0,1.0,2.0,1.0\n01,00,02,x\n1,1,3,1\n"))
-        .expect("a draft");
-    assert!(text.contains("# - \"same\": the same value in every row"), "{text}");
+fn numbers_are_told_apart_by_value_and_categories_by_text() {
+    let text =
+        draft(table("one,flag,size,code\n1,0,1,1\n1.0,1.0,2.0,1.0\n01,00,02,x\n1,1,3,1\n")).expect("a draft");
+    let size = "name = \"size\"\n# \"02\" and \"2.0\" are one number here; nominal keeps them apart\nkind = \"discrete\"\n";
+    assert!(text.contains(size), "{text}");
     let schema = Schema::parse(&text, "draft.toml").expect("a schema");
     let features: Vec<(&str, Kind, String)> = schema
         .features()
@@ -74,7 +87,11 @@ fn numbers_are_told_apart_by_value() {
         .collect();
     assert_eq!(
         features,
-        [("flag", Kind::Nominal, "0 1.0".to_string()), ("size", Kind::Discrete, String::new())]
+        [
+            ("one", Kind::Nominal, "01 1 1.0".to_string()),
+            ("flag", Kind::Nominal, "0 00 1 1.0".to_string()),
+            ("size", Kind::Discrete, String::new()),
+        ]
     );
     // With a text among them, all are texts.
     let label = schema.label().expect("a label");

@@ -74,3 +74,11 @@ fn numbers_become_values_or_bins_by_their_variety() {
     assert_eq!((summary.median, summary.mad, summary.decimals), (2319.5, 1097.5, 0));
     assert_eq!((summary.low, summary.high), (250.0, 18424.0));
 }
+
+#[test]
+fn no_applicant_is_of_a_negative_age_or_asks_for_a_negative_loan() {
+    let schema = german_credit::schema();
+    let range = |name: &str| schema.features()[schema.position(name).expect("a feature")].range;
+    assert_eq!(range("Age"), Some([0.0, 120.0]));
+    assert_eq!(["Duration", "Credit amount"].map(range), [Some([0.0, f64::INFINITY]); 2]);
+}

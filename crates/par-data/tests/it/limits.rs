@@ -86,6 +86,42 @@ fn a_bin_that_straddles_a_limit_is_entered_within_it() {
 }
 
 #[test]
+fn a_limit_on_whole_numbers_is_rounded_inward() {
+    let discretizer = quarters("");
+    // As a quantile gives it: no whole number lies between 49.2 and the end of its bin.
+    assert_eq!(codes(&discretizer, Permitted::Between([49.2, f64::INFINITY])), [0, 2, 3]);
+    assert_eq!(codes(&discretizer, Permitted::Between([f64::NEG_INFINITY, 25.4])), [0, 1]);
+    let (interval, numbers) = decoded(&discretizer, 1, Permitted::Between([30.2, 40.8]));
+    assert_eq!(interval, Interval { low: 31.0, high: 40.0, closed: true });
+    assert_eq!(numbers, ["31", "40", "31", "37"]);
+    assert_eq!(
+        message(limited(&discretizer, Permitted::Between([1.2, 1.8]))),
+        "`x` holds whole numbers only, and there is none from 1.2 to 1.8\nhint: widen the range"
+    );
+    assert_eq!(
+        message(limited(&discretizer, among(&["30", "40.5"]))),
+        "`x` holds whole numbers only, found `40.5`\nhint: list whole numbers, or give a range"
+    );
+    let fractions = fit(&one("continuous", ""), table("x\n1\n2.5\n4\n")).expect("a fit");
+    assert_eq!(codes(&fractions, Permitted::Between([2.2, 2.8])), [0, 1]);
+    assert_eq!(codes(&fractions, among(&["2.5"])), [0, 1]);
+}
+
+#[test]
+fn bounds_on_whole_numbers_are_rounded_inward() {
+    let bounded = quarters("bounds = [-3.5, 49.2]");
+    assert_eq!(codes(&bounded, Permitted::Between([-100.0, 100.0])), [0, 1]);
+    assert_eq!(decoded(&bounded, 1, Permitted::Between([0.0, 100.0])).1, ["25", "49", "25", "37"]);
+    let narrow = quarters("bounds = [49.2, 49.8]");
+    assert_eq!(codes(&narrow, Permitted::Between([0.0, 100.0])), [0]);
+    let allowed = fit(&one("discrete", "bins = 4\nallowed = [30, 40.5]"), table(&column(0..=100)));
+    assert_eq!(
+        message(allowed),
+        "t.csv: column `x` holds whole numbers only, but `allowed` names `40.5`\nhint: list whole numbers"
+    );
+}
+
+#[test]
 fn limits_meet_bounds_and_allowed_values() {
     let bounded = quarters("bounds = [10, 200]");
     let (_, numbers) = decoded(&bounded, 3, Permitted::Between([150.0, 300.0]));
@@ -157,6 +193,9 @@ proptest! {
         let numbers = table(&column(values.iter().map(|value| *value as f64 / scale)));
         let discretizer = fit_with(&one("continuous", &rest), numbers, &config).expect("a fit");
         let (lowest, highest) = (ends.0.min(ends.1), ends.0.max(ends.1));
+        let all_whole = discretizer.domains()[0].summary().is_some_and(|summary| summary.is_whole());
+        let (lowest, highest) =
+            if all_whole { (lowest.ceil(), highest.floor().max(lowest.ceil())) } else { (lowest, highest) };
         let limits = limited(&discretizer, Permitted::Between([lowest, highest])).expect("a limit");
         let raw = raw.to_string();
         let code_of = |cell: &str| discretizer.encode_row(&[cell]).expect("a code").codes()[0];
@@ -184,6 +223,7 @@ proptest! {
             for number in [&first, &last, &nearest, &median] {
                 prop_assert!((lowest..=highest).contains(&number.value), "{number:?} is outside");
                 prop_assert!(interval.contains(number.value) && whole.contains(number.value));
+                prop_assert!(!all_whole || number.value.fract() == 0.0, "{number:?} is a fraction");
                 prop_assert_eq!(code_of(&number.text), code);
             }
         }

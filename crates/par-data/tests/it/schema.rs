@@ -45,6 +45,7 @@ counts = [2, 1]
 name = "age"
 kind = "discrete"
 bounds = [18, 99.5]
+range = [0, inf]
 observed = [20, 70]
 unit = "years"
 bins = 4
@@ -73,6 +74,7 @@ must_increase = "age"
     assert_eq!(label.paper_favourable, Some(1));
     let [age, education] = schema.features() else { panic!("two features") };
     assert_eq!((age.bounds, age.bins, age.missing), (Some([18.0, 99.5]), Some(4), true));
+    assert_eq!(age.range, Some([0.0, f64::INFINITY]));
     assert_eq!((age.monotone, age.unit.as_deref()), (Monotone::Increasing, Some("years")));
     assert_eq!(education.allowed.as_deref(), Some(&["college".to_string()][..]));
     assert_eq!(education.labels["school"], "up to twelve years");
@@ -85,6 +87,61 @@ fn a_schema_is_saved_as_its_text() {
     let saved = serde_json::to_string(&schema).expect("text");
     assert_eq!(serde_json::from_str::<Schema>(&saved).expect("a schema"), schema);
     assert!(message(serde_json::from_str::<Schema>("\"name = 1\"")).starts_with("saved schema, line 1: "));
+}
+
+#[test]
+fn a_rule_that_asks_for_an_impossible_rise_is_refused_but_opens_in_a_model() {
+    let rule = "[[rule]]\nif_increases = \"degree\"\nmust_increase = \"age\"\n";
+    let with = |line: &str| {
+        format!(
+            "[[feature]]\nname = \"age\"\nkind = \"discrete\"\n{line}\n[[feature]]\nname = \"degree\"\nkind = \"discrete\"\n{rule}"
+        )
+    };
+    let hint =
+        "hint: remove the rule and let `degree` rise alone, make `degree` immutable, or let `age` rise";
+    for (line, because) in
+        [("immutable = true", "it is immutable"), ("monotone = \"decreasing\"", "it can only fall")]
+    {
+        let text = with(line);
+        assert_eq!(refused(&text), format!("s.toml, line 8: rule 1: `age` must rise, but {because}\n{hint}"));
+        let saved = serde_json::to_string(&text).expect("text");
+        let opened = serde_json::from_str::<Schema>(&saved).expect("a schema of an earlier version");
+        assert_eq!(opened.rules().len(), 1);
+    }
+    schema(&with("monotone = \"increasing\""));
+}
+
+#[test]
+fn a_range_that_contradicts_the_rest_is_refused() {
+    let age = |lines: &str| format!("[[feature]]\nname = \"age\"\nkind = \"discrete\"\n{lines}\n");
+    for (lines, problem) in [
+        ("range = [120, 0]", "`range`: there is no number from 120 to 0\nhint: write the lower one first"),
+        (
+            "range = [inf, inf]",
+            "`range`: there is no number from inf to inf\nhint: write the lower one first",
+        ),
+        (
+            "range = [0, nan]",
+            "`range` is [0, nan], expected two numbers, `-inf` or `inf` where there is no end",
+        ),
+        ("range = [0]", "`range` is [0], expected two numbers, `-inf` or `inf` where there is no end"),
+        ("bounds = [-1, 99]\nrange = [0, inf]", "`bounds` is [-1, 99], expected within the range 0 to inf"),
+        (
+            "observed = [0, 130]\nrange = [0, 120]",
+            "`observed` is [0, 130], expected within the range 0 to 120",
+        ),
+        (
+            "allowed = [130]\nrange = [0, 120]",
+            "`allowed` is 130, expected a number within the range 0 to 120",
+        ),
+    ] {
+        assert_eq!(refused(&age(lines)), format!("s.toml, line 4: feature `age`: {problem}"));
+    }
+    assert_eq!(
+        refused("[[feature]]\nname = \"job\"\nkind = \"nominal\"\nrange = [0, 1]\n"),
+        "s.toml, line 4: feature `job`: `range` contradicts `kind = \"nominal\"`\n\
+         hint: give categories `values` or `allowed`, or make the feature `discrete` or `continuous`"
+    );
 }
 
 #[test]
@@ -195,7 +252,7 @@ fn contradictions_are_refused() {
     );
     assert_eq!(
         feature("kind = \"discrete\"\nbounds = [9, 1]"),
-        "s.toml, line 4: feature `age`: `bounds` run from 9 down to 1\nhint: write the lower one first"
+        "s.toml, line 4: feature `age`: `bounds`: there is no number from 9 to 1\nhint: write the lower one first"
     );
     assert_eq!(
         feature("kind = \"discrete\"\nbounds = [0, inf]"),

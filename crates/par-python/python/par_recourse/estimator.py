@@ -286,7 +286,8 @@ class Recourse:
 
         Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` and
         `unverified_accepted` where the classifier itself was not asked), `reason`, `probability`, `log_likelihood`,
-        `percentile`, `changes`, `similarity`, `method`, `optimal` and `gap`, then the row that this person could become.
+        `percentile`, `changes`, `similarity`, `method`, `optimal`, `gap` and `warning` (what training never saw in the
+        person's row), then the row that this person could become.
         Someone who needs no way, or has none, has one line without a rank. A row that cannot be read has the status
         `error`, and does not keep the others from their answers.
 

@@ -42,6 +42,7 @@ impl Person<'_> {
                 .collect(),
             probability: self.probability(),
             threshold: self.threshold,
+            warnings: self.warnings.clone(),
             row: Named::new(schema, self.cells.iter().copied()),
             ways: (1..).zip(self.ways()).map(|(rank, way)| self.way(bundle, rank, way)).collect(),
             frontier,
@@ -118,6 +119,8 @@ pub struct Described {
     obstacles: Vec<DescribedObstacle>,
     probability: Option<f64>,
     threshold: f64,
+    /// What training never saw in the row.
+    warnings: Vec<String>,
     row: Named,
     ways: Vec<DescribedWay>,
     frontier: Vec<DescribedPoint>,

@@ -6,7 +6,7 @@ use super::Person;
 use crate::answer::Way;
 
 /// The columns before those of the features.
-pub const COLUMNS: [&str; 13] = [
+pub const COLUMNS: [&str; 14] = [
     "id",
     "rank",
     "status",
@@ -20,6 +20,7 @@ pub const COLUMNS: [&str; 13] = [
     "optimal",
     "gap",
     "time_us",
+    "warning",
 ];
 
 /// The names of all columns. A feature that is called like a column before it is set apart, so that no name
@@ -75,6 +76,12 @@ impl<'a> Line<'a> {
         self.way.map_or(self.person.cells[feature], |way| &way.cells[feature])
     }
 
+    /// What training never saw in the person's row, if there is anything.
+    pub fn warning(&self) -> Option<String> {
+        let warnings = &self.person.warnings;
+        (!warnings.is_empty()).then(|| warnings.join("; "))
+    }
+
     /// Whether the way is proved to be the best, if anybody looked.
     pub fn optimal(&self) -> Option<bool> {
         self.way.and_then(|way| way.gap.map(|_| way.is_optimal()))
@@ -115,6 +122,7 @@ impl Line<'_> {
             text(self.optimal()),
             text(way.and_then(|way| way.gap)),
             text(self.person.time_us),
+            text(self.warning()),
         ];
         csv.write_field(&self.person.id)?;
         facts.iter().try_for_each(|fact| csv.write_field(fact))?;

@@ -31,6 +31,7 @@ impl Person<'_> {
             let line = format!("{:width$}  {}", feature.name, words::cell(feature, cell));
             writeln!(text, "{}", line.trim_end())?;
         }
+        self.warnings.iter().try_for_each(|warning| writeln!(text, "warning: {warning}"))?;
         match &self.answer {
             Ok(Answer::Found(found)) => self.write_ways(bundle, found, text),
             Ok(Answer::NotFound(not_found)) => write_no_way(bundle, not_found, text),

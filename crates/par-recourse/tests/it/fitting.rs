@@ -2,7 +2,7 @@
 
 use par_data::german_credit;
 use par_recourse::classifier::Threshold;
-use par_recourse::{Answer, Config, Recourse, Request, Stop};
+use par_recourse::{Answer, Bundle, Config, Recourse, Request, Stop};
 
 use crate::{fit, german, quick};
 
@@ -116,6 +116,68 @@ fn youden_passes_over_categories_that_only_rows_kept_back_have() {
     config.classifier.threshold = Threshold::Youden;
     let bundle = fit(&schema, &rows, config).expect("a fit");
     assert_eq!(bundle.discretizer().domains()[1].cardinality(), 21);
+}
+
+#[test]
+fn a_fit_in_which_nothing_can_change_is_refused() {
+    let error = "every feature is immutable, so that nobody can change anything\n\
+                 hint: let people change what they can: drop its `immutable` in the schema, or its name among the \
+                 immutable features of the configuration";
+    let names = ["savings", "plan", "country"];
+    let immutable = Some(names.map(String::from).to_vec());
+    let refused = fit(SCHEMA, &rows(), Config { immutable, ..quick() }).expect_err("nothing can change");
+    assert_eq!(refused.to_string(), error);
+    let schema = SCHEMA.replace("[[feature]]", "[[feature]]\nimmutable = true");
+    assert_eq!(fit(&schema, &rows(), quick()).expect_err("nothing can change").to_string(), error);
+    let bundle = fit(SCHEMA, &rows(), quick()).expect("a fit");
+    let refused = bundle.refit(&names, &mut |_| {}, Stop::never()).expect_err("nothing can change");
+    assert_eq!(refused.to_string(), error);
+}
+
+#[test]
+fn what_a_column_cannot_hold_is_refused_and_what_training_never_saw_is_warned_about() {
+    let schema = SCHEMA.replace("kind = \"continuous\"", "kind = \"continuous\"\nrange = [0, 1000]");
+    let bundle = fit(&schema, &rows(), quick()).expect("a fit");
+    assert_eq!(
+        bundle.recourse(&["-48", "a", "here"]).expect_err("no such savings").to_string(),
+        "column `savings`: expected a number from 0 to 1000, found `-48`\n\
+         hint: correct the cell, or the feature's `range` in the schema"
+    );
+    assert_eq!(bundle.warnings(&["10", "a", "here"]), Vec::<String>::new());
+    let _ = bundle.recourse(&["500", "d", "here"]).expect("an answer");
+    assert_eq!(
+        bundle.warnings(&["500", "d", "here"]),
+        [
+            "`savings` is 500, outside the training rows' 0 to 99, and counts as the nearest value among them",
+            "`plan` is d, which training never saw, and counts as unknown",
+        ]
+    );
+    // What is observed and what can be are known from the file.
+    let opened = Bundle::from_bytes(&bundle.to_bytes()).expect("its own bytes");
+    assert_eq!(opened.warnings(&["500", "a", "here"]).len(), 1);
+    assert!(opened.recourse(&["-48", "a", "here"]).is_err());
+
+    let outside = rows().replacen("\n37,", "\n1e17,", 1);
+    assert_eq!(
+        fit(&schema, &outside, quick()).expect_err("no such savings").to_string(),
+        "t.csv, line 3, column `savings`: expected a number from 0 to 1000, found `1e17`\n\
+         hint: correct the cell, or the feature's `range` in the schema"
+    );
+}
+
+/// A text for each number and a text for each category, of which one decides.
+#[test]
+fn categories_that_are_the_same_number_are_told_apart_by_the_classifier() {
+    let schema = SCHEMA.replace("values = [\"a\", \"b\", \"c\"]\nmissing = true", "");
+    let mut rows = String::from("savings,plan,country,decision\n");
+    for row in 0..400_usize {
+        let plan = ["1", "01", "1.1", "1.10"][row * 7 % 4];
+        let decision = if matches!(plan, "1" | "1.10") { "yes" } else { "no" };
+        rows += &format!("{},{plan},here,{decision}\n", row * 37 % 100);
+    }
+    let bundle = fit(&schema, &rows, quick()).expect("a fit");
+    assert_eq!(bundle.discretizer().domains()[1].cardinality(), 4);
+    assert!(bundle.card().auc.is_some_and(|auc| auc > 0.98), "{:?}", bundle.card().auc);
 }
 
 #[test]

@@ -102,6 +102,34 @@ fn every_way_is_within_the_limits_and_accepted_as_it_is_written() {
 }
 
 #[test]
+fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
+    for bundle in everywhere() {
+        // From a file, as the numbers of the column are known from there alone.
+        let bundle = Bundle::from_bytes(&bundle.to_bytes()).expect("its own bytes");
+        let ends =
+            [("Duration", [11.2, 23.9]), ("Credit amount", [1234.5, f64::INFINITY]), ("Age", [30.2, 65.8])];
+        let to = ends.map(|(name, ends)| {
+            (bundle.schema().position(name).expect("a feature"), Permitted::Between(ends))
+        });
+        let limits = Limits::new(bundle.discretizer(), to.clone()).expect("limits");
+        let mut solver = bundle.solver();
+        let mut moved = 0;
+        for cells in given::denied(&bundle, 60) {
+            let request = Request { count: 2, limits: limits.clone(), ..Request::default() };
+            for way in solver.answer(&cells, &request).expect("its own row").ways() {
+                for (feature, _) in &to {
+                    let written = &way.cells[*feature];
+                    assert!(written.parse::<i64>().is_ok(), "{written} is not whole");
+                    moved += usize::from(written != cells[*feature]);
+                }
+                way.changes.iter().for_each(|change| assert_within(change, &to));
+            }
+        }
+        assert!(moved > 20, "{moved} numbers were limited");
+    }
+}
+
+#[test]
 fn exact_answers_within_limits_are_the_best_of_the_mask() {
     let bundle = german();
     let (limits, _) = some(bundle);

@@ -105,6 +105,11 @@ fn answer(list: &impl Fn(&str) -> Value) -> Value {
         "obstacles": list("Obstacle"),
         "probability": or_null(share("The probability that the row is accepted as it is; null if it cannot be read.")),
         "threshold": share("The probability from which on a row counts as accepted."),
+        "warnings": {
+            "description": "What training never saw in the row, and what it counts as.",
+            "type": "array",
+            "items": {"type": "string"},
+        },
         "row": cells("The row as it was read: every cell as text."),
         "ways": list("Way"),
         "frontier": list("Point"),

@@ -206,6 +206,7 @@ fn answers_are_as_they_are_said_to_be() {
         answer: Err("why".into()),
         threshold: 0.5,
         time_us: None,
+        warnings: Vec::new(),
     };
     let unread = serde_json::to_value(unread.described(ODD.bundle())).expect("JSON");
     check_answer(&shapes, "Answer", &unread);

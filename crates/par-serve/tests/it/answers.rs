@@ -121,6 +121,23 @@ fn nobody_is_moved_beyond_locks_and_limits() {
 }
 
 #[test]
+fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
+    let service = Running::new(|_| {});
+    let rows: Vec<Value> = denied(40).into_iter().map(row).collect();
+    let limit = json!({"Duration": {"between": [11.2, 23.9]}, "Credit amount": {"between": [1234.5, null]}});
+    let told = service.post("/v1/recourse", &json!({"rows": rows, "count": 3, "limit": limit})).json();
+    let answers = told["answers"].as_array().expect("answers").iter();
+    let ways: Vec<&Value> = answers.flat_map(|answer| answer["ways"].as_array().expect("ways")).collect();
+    assert!(ways.len() > 20);
+    for way in ways {
+        for name in ["Duration", "Credit amount"] {
+            let cell = way["row"][name].as_str().expect("a cell");
+            assert!(cell.parse::<i64>().is_ok(), "{name} is {cell}");
+        }
+    }
+}
+
+#[test]
 fn a_frontier_is_drawn_when_asked_for() {
     let service = Running::new(|_| {});
     let mut asked = json!({"row": row(denied(1)[0]), "plot": true});

@@ -23,13 +23,16 @@ fn with(change: impl FnOnce(&mut Value)) -> Value {
 fn a_wrong_value_is_told_with_its_place() {
     let service = Running::new(|_| {});
     let housing = "one of \"A151\", \"A152\", \"A153\"";
+    let age = "a number from 0 to 120";
     let keys = "one of the keys row, rows, method, count, budget, threshold, lock, limit, plot";
     let cases: Vec<(Value, &str, &str, String)> = vec![
         (with(|body| body["row"]["Housing"] = json!("A999")), "/row/Housing", "\"A999\"", housing.into()),
         (with(|body| body["row"]["Housing"] = json!(151)), "/row/Housing", "151", housing.into()),
         (with(|body| body["row"]["Housing"] = Value::Null), "/row/Housing", "null", housing.into()),
-        (with(|body| body["row"]["Age"] = json!("old")), "/row/Age", "\"old\"", "a number".into()),
-        (with(|body| body["row"]["Age"] = json!([1, 2])), "/row/Age", "a list of 2", "a number".into()),
+        (with(|body| body["row"]["Age"] = json!("old")), "/row/Age", "\"old\"", age.into()),
+        (with(|body| body["row"]["Age"] = json!([1, 2])), "/row/Age", "a list of 2", age.into()),
+        (with(|body| body["row"]["Age"] = json!(-5)), "/row/Age", "-5", age.into()),
+        (with(|body| body["row"]["Duration"] = json!(-48)), "/row/Duration", "-48", "a number from 0 up".into()),
         (
             with(|body| body["row"]["Savings account/bonds"] = json!({"A61": 1})),
             "/row/Savings account~1bonds",
@@ -77,6 +80,22 @@ fn a_wrong_value_is_told_with_its_place() {
             "an object with `between`",
             "{\"among\": [CATEGORY, …]}".into(),
         ),
+        (
+            with(|body| body["limit"] = json!({"Duration": {"between": [12.2, 12.8]}})),
+            "/limit/Duration",
+            "an object with `between`",
+            "something to move to: `Duration` holds whole numbers only, and there is none from 12.2 to 12.8; hint: \
+             widen the range"
+                .into(),
+        ),
+        (
+            with(|body| body["limit"] = json!({"Duration": {"among": [12, 12.5]}})),
+            "/limit/Duration",
+            "an object with `among`",
+            "something to move to: `Duration` holds whole numbers only, found `12.5`; hint: list whole numbers, or \
+             give a range"
+                .into(),
+        ),
     ];
     for (body, path, found, expected) in cases {
         let response = service.post("/v1/recourse", &body);
@@ -120,6 +139,53 @@ fn what_is_not_json_is_told_where() {
         let error = format!("the body is not JSON: {why}");
         assert_eq!(refused(&response), json!({"error": error, "code": "not_json", "problems": []}));
     }
+}
+
+#[test]
+fn a_key_that_stands_twice_is_refused_wherever_it_stands() {
+    let service = Running::new(|_| {});
+    let row = row(denied(1)[0]).to_string();
+    let twice = row.replacen('{', "{\"Age\": 99, ", 1);
+    let infer = "{\"inputs\": [{\"name\": \"Age\", \"name\": \"Duration\", \"datatype\": \"FP64\", \"shape\": [1], \"data\": [1]}]}";
+    for (address, body, path) in [
+        ("/v1/recourse", format!("{{\"row\": {twice}}}"), "/row/Age"),
+        ("/v1/recourse", format!("{{\"row\": {row}, \"count\": 1, \"count\": 2}}"), "/count"),
+        ("/v1/models/german:explain", format!("{{\"instances\": [{row}, {twice}]}}"), "/instances/1/Age"),
+        ("/v2/models/german/infer", infer.to_string(), "/inputs/0/name"),
+    ] {
+        let response = service.ask("POST", address, &[("Content-Type", "application/json")], body);
+        assert_eq!(response.status, 422, "{}", response.text());
+        let problem = json!({"path": path, "found": "the key twice", "expected": "the key once"});
+        let error = format!("`{path}`: expected the key once, found the key twice");
+        assert_eq!(
+            refused(&response),
+            json!({"error": error, "code": "wrong_value", "problems": [problem]}),
+            "{address}"
+        );
+    }
+    let lines = format!("{{\"row\": {row}}}\n{{\"row\": {twice}}}\n{{\"row\": {row}}}\n");
+    let ndjson = [("Content-Type", "application/x-ndjson")];
+    let told = service.ask("POST", "/v1/recourse/batch", &ndjson, lines);
+    let told: Vec<Value> =
+        told.text().lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    let statuses: Vec<&Value> = told.iter().map(|answer| &answer["status"]).collect();
+    assert_eq!(statuses, ["found", "error", "found"]);
+    assert_eq!(told[1]["reason"], "`/row/Age`: expected the key once, found the key twice");
+    service.is_well();
+}
+
+#[test]
+fn what_training_never_saw_is_warned_about() {
+    let service = Running::new(|_| {});
+    let told = service.post("/v1/recourse", &with(|body| body["row"]["Age"] = json!(97))).json();
+    assert_eq!(
+        told["answers"][0]["warnings"],
+        json!([
+            "`Age` is 97 years, outside the training rows' 19 to 75, and counts as the nearest value among them"
+        ])
+    );
+    let told = service.post("/v1/recourse", &with(|_| {})).json();
+    assert_eq!(told["answers"][0]["warnings"], json!([]));
 }
 
 #[test]
