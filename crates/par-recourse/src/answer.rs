@@ -107,6 +107,9 @@ pub struct Found {
     pub ways: Vec<Way>,
     /// What more changes would buy: the likeliest rows found, by their number of changes.
     pub frontier: Vec<Point>,
+    /// Whether it is proved that fewer changes than the fewest of the frontier are not enough. One change is always the
+    /// fewest; more are proved by [`Method::Exact`], or where a search had to look for more changes than usual.
+    pub fewest_proved: bool,
     /// The limits of the request, which the values that codes stand for are within.
     pub limits: Limits,
 }

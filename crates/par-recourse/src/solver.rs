@@ -16,6 +16,9 @@ use crate::problem::{Candidate, Frontier, Problem};
 use crate::refine::paper::TwoPhase;
 use crate::refine::swap;
 
+#[cfg(test)]
+mod tests;
+
 /// Answers one person after the other. Keep it: it holds the memory that answering needs.
 pub struct Solver<'b> {
     bundle: &'b Bundle,
@@ -47,11 +50,23 @@ struct Person<'a> {
 struct Search {
     frontier: Frontier,
     gaps: Option<Vec<f64>>,
+    /// With so many changes or fewer, it is proved that there is no way.
+    ruled_out: usize,
     /// Nodes of the exact search.
     nodes: usize,
 }
 
 impl Search {
+    /// What a search found that proves nothing.
+    fn unproved(frontier: Frontier) -> Self {
+        Self { frontier, gaps: None, ruled_out: 0, nodes: 0 }
+    }
+
+    /// Whether it is proved that fewer changes than the fewest found are not enough.
+    fn fewest_proved(&self) -> bool {
+        self.frontier.fewest().is_some_and(|fewest| fewest <= self.ruled_out + 1)
+    }
+
     /// Whether it is proved that there is nothing beyond what was found.
     fn is_proved(&self) -> bool {
         self.gaps.as_ref().is_some_and(|gaps| gaps.iter().all(|gap| *gap == 0.0))
@@ -309,6 +324,7 @@ impl Solver<'_> {
             probability,
             verified,
             frontier: frontier.collect(),
+            fewest_proved: search.fewest_proved(),
             ways,
             limits: person.limits.clone(),
         })
@@ -354,7 +370,7 @@ impl Solver<'_> {
         };
         match method {
             Method::Exact => self.prove(problem, frontier, answers.nodes),
-            Method::Generate | Method::Refine => Search { frontier, gaps: None, nodes: 0 },
+            Method::Generate | Method::Refine => Search::unproved(frontier),
         }
     }
 
@@ -374,27 +390,44 @@ impl Solver<'_> {
     fn prove(&mut self, problem: &Problem<'_>, known: Frontier, max_nodes: usize) -> Search {
         let Proof { frontier, gaps, nodes } =
             exact::solve(problem, &mut self.evaluator, known, max_nodes, self.stop);
-        Search { frontier, gaps: Some(gaps), nodes }
+        let proved = gaps.iter().take_while(|gap| **gap == 0.0).count();
+        // No gap at none at all is no change at all, which is denied.
+        let ruled_out = frontier.fewest().unwrap_or(usize::MAX).min(proved) - 1;
+        Search { frontier, gaps: Some(gaps), ruled_out, nodes }
     }
 
-    /// Where a usual search ends empty-handed: whether there is anything within `most` changes, and if so,
-    /// within how few, from `least` on.
+    /// Where a usual search ends empty-handed: whether there is anything within `most` changes, and if so, within how
+    /// few. Up to `least` changes all that is found counts; beyond that, only the fewest changes.
     fn search_deeper(&mut self, person: Person<'_>, least: usize, most: usize) -> Search {
-        let mut nodes = self.affordable(DEEPER_NODES);
+        let all_nodes = self.affordable(DEEPER_NODES);
         let widest = self.problem(person, most, &[]);
-        let known = swap::search(&widest, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
-        let Some(fewest) = known.candidates().first().map(|candidate| candidate.changes) else {
-            return self.prove(&widest, Frontier::default(), nodes);
-        };
+        let mut known =
+            swap::search(&widest, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
+        if known.candidates().is_empty() {
+            let mut search = self.prove(&widest, Frontier::default(), all_nodes);
+            let Some(fewest) = search.frontier.fewest() else { return search };
+            if search.fewest_proved() {
+                search.frontier = search.frontier.up_to(fewest.max(least));
+                return search;
+            }
+            // The nodes went into sets of many changes: as many again look for few.
+            known = search.frontier;
+        }
+        let fewest = known.fewest().expect("something is known");
+        let (mut nodes, mut ruled_out) = (all_nodes, 0);
         for budget in least..fewest {
-            let search = self.prove(&self.problem(person, budget, &[]), Frontier::default(), nodes);
+            let mut search = self.prove(&self.problem(person, budget, &[]), Frontier::default(), nodes);
+            ruled_out = search.ruled_out.max(ruled_out);
+            search.ruled_out = ruled_out;
             if !search.frontier.candidates().is_empty() {
                 return search;
             }
             nodes -= search.nodes;
         }
         let budget = fewest.max(least);
-        self.prove(&self.problem(person, budget, &[]), known.up_to(budget), nodes)
+        let mut search = self.prove(&self.problem(person, budget, &[]), known.up_to(budget), nodes);
+        search.ruled_out = search.ruled_out.max(ruled_out);
+        search
     }
 
     /// So many nodes, or fewer where they take longer.
@@ -515,7 +548,7 @@ impl Solver<'_> {
             if request.budget.is_some() && free > budget {
                 let mut deeper = self.search_deeper(person, budget + 1, free);
                 self.verify(person, &mut deeper);
-                not_found.needs_changes = deeper.frontier.candidates().first().map(|found| found.changes);
+                not_found.needs_changes = deeper.frontier.fewest();
             }
             if not_found.needs_changes.is_none() {
                 not_found.obstacles = self.obstacles(person, request);
@@ -587,7 +620,7 @@ impl Solver<'_> {
             *nodes = nodes.saturating_sub(self.memory.passes(person.cells.len()));
             search = match known.candidates() {
                 [] => self.prove(&problem, known, OBSTACLE_NODES[0].min(*nodes)),
-                _ => Search { frontier: known, gaps: None, nodes: 0 },
+                _ => Search::unproved(known),
             };
             *nodes -= search.nodes;
         }

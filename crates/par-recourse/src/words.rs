@@ -3,7 +3,7 @@
 use par_data::schema::{Monotone, Rule};
 use par_data::{Feature, Restriction, Schema};
 
-use crate::answer::{NotFound, Obstacle, Reason};
+use crate::answer::{Found, NotFound, Obstacle, Reason};
 use crate::classifier::Representative;
 
 /// A cell as a person reads it: the label of a category, a number with its unit.
@@ -41,6 +41,16 @@ pub fn proved_for(representative: Representative) -> &'static str {
         Representative::Median => " where bins stand for their medians",
         Representative::Farthest => " where bins are entered at their farthest values",
     }
+}
+
+/// Whether fewer changes than the fewest found could be enough, where there is more to say than that one is the fewest.
+pub fn fewest(found: &Found) -> Option<String> {
+    let fewest = found.frontier.first().filter(|point| point.changes > 1 && found.verified)?;
+    let fewer = format!("fewer than {}", changes(fewest.changes));
+    Some(match found.fewest_proved {
+        true => format!("proved: {fewer} are not enough{}", proved_for(fewest.representative)),
+        false => format!("not ruled out: {fewer} could be enough"),
+    })
 }
 
 /// Why there is no way.

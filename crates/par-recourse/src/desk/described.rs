@@ -45,6 +45,10 @@ impl Person<'_> {
             row: Named::new(schema, self.cells.iter().copied()),
             ways: (1..).zip(self.ways()).map(|(rank, way)| self.way(bundle, rank, way)).collect(),
             frontier,
+            fewest_proved: match &self.answer {
+                Ok(Answer::Found(found)) => Some(found.fewest_proved),
+                _ => None,
+            },
             time_us: self.time_us,
         }
     }
@@ -121,6 +125,7 @@ pub struct Described {
     row: Named,
     ways: Vec<DescribedWay>,
     frontier: Vec<DescribedPoint>,
+    fewest_proved: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_us: Option<u64>,
 }

@@ -68,7 +68,10 @@ impl Person<'_> {
             writeln!(text, "\nby number of changes")?;
             write_alternatives(&frontier, text)?;
         }
-        Ok(())
+        match words::fewest(found) {
+            Some(fewest) => writeln!(text, "\n{fewest}"),
+            None => Ok(()),
+        }
     }
 }
 

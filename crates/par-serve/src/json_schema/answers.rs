@@ -105,6 +105,11 @@ fn answer(list: &impl Fn(&str) -> Value) -> Value {
         "row": cells("The row as it was read: every cell as text."),
         "ways": list("Way"),
         "frontier": list("Point"),
+        "fewest_proved": or_null(json!({
+            "description": "Whether it is proved that fewer changes than the first point of the frontier has are not enough; \
+                            false: not ruled out; null where there is no way.",
+            "type": "boolean",
+        })),
         "plot": or_null(text("What more changes buy, as SVG; there only if it was asked for.")),
     });
     object("What one person is told.", properties, &["plot"])
