@@ -23,7 +23,7 @@ enum Fact {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and a line of any"
 )]
-const FACTS: [(&str, Fact); 11] = [
+const FACTS: [(&str, Fact); 12] = [
     ("rank", Fact::Count(|line| line.rank)),
     ("status", Fact::Text(|line| Some(line.person.status().to_string()))),
     ("reason", Fact::Text(|line| line.reason.clone())),
@@ -35,6 +35,7 @@ const FACTS: [(&str, Fact); 11] = [
     ("method", Fact::Text(|line| line.way.map(|way| way.method.name().to_string()))),
     ("optimal", Fact::Truth(|line| line.optimal())),
     ("gap", Fact::Number(|line| line.way.and_then(|way| way.gap))),
+    ("best_at", Fact::Text(|line| line.best_at())),
 ];
 
 impl Fact {

@@ -38,6 +38,59 @@ impl Method {
     }
 }
 
+/// Which way comes first, and which further ones are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// First comes a way that nothing shown beats in both: none of the others, and no point of the frontier, has fewer
+    /// changes and at least its probability. No way is shown that another one found equals or betters in changes,
+    /// probability and likelihood at once.
+    #[default]
+    Balanced,
+    /// The likeliest first, where each change has to be worth its price, whatever the probability.
+    Likelihood,
+}
+
+impl Order {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Balanced, Self::Likelihood];
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|order| order.name() == name)
+    }
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Balanced => "balanced",
+            Self::Likelihood => "likelihood",
+        }
+    }
+}
+
+/// What a way is best at, among all that is shown beside it: the other ways and the frontier. Equals share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BestAt {
+    /// Nothing shown has fewer changes.
+    FewestChanges,
+    /// Nothing shown is likelier among accepted rows.
+    MostCommon,
+    /// Nothing shown has a higher probability of acceptance.
+    Surest,
+}
+
+impl BestAt {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FewestChanges => "fewest_changes",
+            Self::MostCommon => "most_common",
+            Self::Surest => "surest",
+        }
+    }
+}
+
 /// What one person asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
@@ -54,6 +107,8 @@ pub struct Request {
     pub threshold: Option<f64>,
     /// How many ways to find, at least 1. Each leaves out a change of every way before it.
     pub count: usize,
+    /// Which of them comes first; the bundle's configuration says it unless told.
+    pub order: Option<Order>,
 }
 
 impl Default for Request {
@@ -65,6 +120,7 @@ impl Default for Request {
             budget: None,
             threshold: None,
             count: 1,
+            order: None,
         }
     }
 }
@@ -103,7 +159,7 @@ pub struct Found {
     pub probability: f64,
     /// Whether the classifier itself accepts the ways; not where only a network that stands in for it is at hand.
     pub verified: bool,
-    /// The best first.
+    /// In the order that was asked for.
     pub ways: Vec<Way>,
     /// What more changes would buy: the likeliest rows found, by their number of changes.
     pub frontier: Vec<Point>,
@@ -141,6 +197,8 @@ pub struct Way {
     /// there is none, absent when nobody looked. A further way is judged among those that leave out a change
     /// of every way before it.
     pub gap: Option<f64>,
+    /// What it is best at.
+    pub best_at: Vec<BestAt>,
 }
 
 impl Way {

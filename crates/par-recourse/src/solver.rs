@@ -4,14 +4,17 @@ use par_circuit::{Code, Evaluator, Stop};
 use par_data::{Batch, CellError, Columns, Decoded, Limits, Mask};
 use rayon::prelude::*;
 
-use crate::answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
+use crate::answer::{
+    Answer, BestAt, Change, Found, Method, NotFound, Obstacle, Order, Point, Reason, Request, Way,
+};
 use crate::bundle::Bundle;
-use crate::classifier::{self, Classifier, DeployedClassifier, Representative, limited_codes, probability};
+use crate::classifier::{Classifier, DeployedClassifier, Representative, limited_codes, probability};
 use crate::config::LocalSearch;
 use crate::decode::Decoder;
 use crate::error::RowError;
 use crate::exact::{self, Proof};
 use crate::generator::GeneratorScratch;
+use crate::offers::{Offer, Offers};
 use crate::problem::{Candidate, Frontier, Problem};
 use crate::refine::paper::TwoPhase;
 use crate::refine::swap;
@@ -62,9 +65,9 @@ impl Search {
         Self { frontier, gaps: None, ruled_out: 0, nodes: 0 }
     }
 
-    /// Whether it is proved that fewer changes than the fewest found are not enough.
-    fn fewest_proved(&self) -> bool {
-        self.frontier.fewest().is_some_and(|fewest| fewest <= self.ruled_out + 1)
+    /// Whether it is proved that fewer changes are not enough.
+    fn rules_out_fewer_than(&self, changes: usize) -> bool {
+        changes <= self.ruled_out + 1
     }
 
     /// Whether it is proved that there is nothing beyond what was found.
@@ -75,7 +78,7 @@ impl Search {
     fn gap(&self, candidate: &Candidate) -> Option<f64> {
         let gaps = self.gaps.as_ref()?;
         // Fewer changes than these may be likelier than the candidate only if the search left them open.
-        Some(gaps[candidate.changes])
+        gaps.get(candidate.changes).copied()
     }
 }
 
@@ -302,6 +305,26 @@ impl Solver<'_> {
         proposals: &[Code],
         request: &Request,
     ) -> Option<Found> {
+        let order = request.order.unwrap_or(self.bundle.config.answers.order);
+        let (mut ways, frontier) = match order {
+            Order::Balanced => self.balanced(person, search, proposals, request)?,
+            Order::Likelihood => self.likeliest(person, search, proposals, request)?,
+        };
+        say_what_is_best(&mut ways, &frontier);
+        let verified = self.bundle.classifier.verifies();
+        let fewest_proved =
+            frontier.first().is_some_and(|fewest| search.rules_out_fewer_than(fewest.changes));
+        Some(Found { probability, verified, ways, frontier, fewest_proved, limits: person.limits.clone() })
+    }
+
+    /// The likeliest way that is worth its changes, and further ones of the same kind.
+    fn likeliest(
+        &mut self,
+        person: Person<'_>,
+        search: &Search,
+        proposals: &[Code],
+        request: &Request,
+    ) -> Option<(Vec<Way>, Vec<Point>)> {
         let best = search.frontier.choice(self.bundle.config.answers.price)?;
         let mut ways = vec![self.way(person, best, request.method, search.gap(best))];
         let budget = self.budget(person, request).max(best.changes);
@@ -314,20 +337,88 @@ impl Solver<'_> {
         let frontier = search.frontier.candidates().iter().map(|candidate| Point {
             changes: candidate.changes,
             log_likelihood: self.evaluator.log_prob(&candidate.row),
-            probability: classifier::probability(person.classifier.log_odds(&candidate.row)),
+            probability: probability(person.classifier.log_odds(&candidate.row)),
             row: candidate.row.clone(),
             representative: person.representative,
             gap: search.gap(candidate),
         });
-        let verified = self.bundle.classifier.verifies();
-        Some(Found {
-            probability,
-            verified,
-            frontier: frontier.collect(),
-            fewest_proved: search.fewest_proved(),
-            ways,
-            limits: person.limits.clone(),
-        })
+        Some((ways, frontier.collect()))
+    }
+
+    /// Ways of which none is dominated, first one that nothing shown beats in changes and probability.
+    fn balanced(
+        &mut self,
+        person: Person<'_>,
+        search: &Search,
+        proposals: &[Code],
+        request: &Request,
+    ) -> Option<(Vec<Way>, Vec<Point>)> {
+        let Request { method, count, .. } = *request;
+        let price = self.bundle.config.answers.price;
+        let mut offers = Offers::default();
+        for candidate in search.frontier.candidates() {
+            offers.add(self.offer(person, candidate, search.gap(candidate), &[]));
+        }
+        let budget = self.budget(person, request).max(offers.shown(price, 1).first()?.candidate.changes);
+        let enough = self.offered_from();
+        let mut wanted = enough;
+        // Every way takes two searches at most: one among all rows and, if it finds nothing new, one among surer ones.
+        for _ in 0..2 * count {
+            let shown = offers.shown(price, count);
+            if shown.len() >= count || wanted > 1.0 || self.stop.check().is_err() {
+                break;
+            }
+            let taken: Vec<Vec<usize>> = shown.iter().map(|offer| offer.features.clone()).collect();
+            let problem = Problem { threshold: wanted, ..self.problem(person, budget, &taken) };
+            let mut further = self.search(&problem, proposals, method);
+            self.verify(person, &mut further);
+            let mut is_new = false;
+            for candidate in further.frontier.candidates() {
+                let gap = further.gap(candidate).filter(|_| wanted == enough);
+                is_new |= offers.add(self.offer(person, candidate, gap, &taken));
+            }
+            wanted = match wanted == enough {
+                _ if is_new => enough,
+                true if !further.frontier.candidates().is_empty() => offers.surest().next_up(),
+                _ => break,
+            };
+        }
+        let shown = offers.shown(price, count);
+        let ways = shown.iter().enumerate().map(|(place, offer)| {
+            let is_before = |set: &Vec<usize>| shown[..place].iter().any(|before| before.features == *set);
+            // What was proved among rows that leave out changes of other ways than those before it is not said.
+            let gap = offer.gap.filter(|_| offer.without.iter().all(is_before));
+            self.way(person, &offer.candidate, method, gap)
+        });
+        let ways = ways.collect();
+        let frontier = offers.frontier().into_iter().map(|offer| Point {
+            changes: offer.candidate.changes,
+            log_likelihood: offer.candidate.log_prob,
+            probability: offer.probability,
+            row: offer.candidate.row.clone(),
+            representative: person.representative,
+            gap: search.gap(&offer.candidate).filter(|gap| gap.is_finite()),
+        });
+        Some((ways, frontier.collect()))
+    }
+
+    /// A candidate as it would be shown.
+    fn offer(
+        &mut self,
+        person: Person<'_>,
+        candidate: &Candidate,
+        gap: Option<f64>,
+        without: &[Vec<usize>],
+    ) -> Offer {
+        let changes = self.changes(person, candidate, person.representative);
+        let score = self.bundle.score(&written(person, &changes));
+        Offer {
+            candidate: Candidate { log_prob: self.evaluator.log_prob(&candidate.row), ..candidate.clone() },
+            probability: score.expect("a decoded row can be encoded"),
+            features: changes.iter().map(|change| change.feature).collect(),
+            gap,
+            without: without.to_vec(),
+        }
     }
 
     fn problem<'a>(&self, person: Person<'a>, budget: usize, taken: &'a [Vec<usize>]) -> Problem<'a> {
@@ -406,7 +497,7 @@ impl Solver<'_> {
         if known.candidates().is_empty() {
             let mut search = self.prove(&widest, Frontier::default(), all_nodes);
             let Some(fewest) = search.frontier.fewest() else { return search };
-            if search.fewest_proved() {
+            if search.rules_out_fewer_than(fewest) {
                 search.frontier = search.frontier.up_to(fewest.max(least));
                 return search;
             }
@@ -492,6 +583,7 @@ impl Solver<'_> {
             method,
             representative: person.representative,
             gap,
+            best_at: Vec::new(),
         }
     }
 
@@ -690,6 +782,29 @@ fn written<'a>(person: Person<'a>, changes: &'a [Change]) -> Vec<&'a str> {
     let mut cells = person.cells.to_vec();
     changes.iter().for_each(|change| cells[change.feature] = change.value.text());
     cells
+}
+
+/// Says of each way what it is best at, among all ways and points.
+fn say_what_is_best(ways: &mut [Way], frontier: &[Point]) {
+    let is_way = |point: &&Point| ways.iter().any(|way| way.row == point.row);
+    let shown: Vec<(usize, f64, f64)> = ways
+        .iter()
+        .map(|way| (way.changes.len(), way.log_likelihood, way.probability))
+        .chain(
+            frontier
+                .iter()
+                .filter(|point| !is_way(point))
+                .map(|point| (point.changes, point.log_likelihood, point.probability)),
+        )
+        .collect();
+    for way in ways {
+        let fewest = shown.iter().all(|(changes, ..)| way.changes.len() <= *changes);
+        let most_common = shown.iter().all(|(_, log_likelihood, _)| way.log_likelihood >= *log_likelihood);
+        let surest = shown.iter().all(|(.., probability)| way.probability >= *probability);
+        let virtues =
+            [(fewest, BestAt::FewestChanges), (most_common, BestAt::MostCommon), (surest, BestAt::Surest)];
+        way.best_at = virtues.into_iter().filter(|(has_it, _)| *has_it).map(|(_, virtue)| virtue).collect();
+    }
 }
 
 /// All sets of `size` positions below `count`, in order.

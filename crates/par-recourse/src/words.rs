@@ -3,7 +3,7 @@
 use par_data::schema::{Monotone, Rule};
 use par_data::{Feature, Restriction, Schema};
 
-use crate::answer::{Found, NotFound, Obstacle, Reason};
+use crate::answer::{BestAt, Found, NotFound, Obstacle, Reason, Way};
 use crate::classifier::Representative;
 
 /// A cell as a person reads it: the label of a category, a number with its unit.
@@ -41,6 +41,18 @@ pub fn proved_for(representative: Representative) -> &'static str {
         Representative::Median => " where bins stand for their medians",
         Representative::Farthest => " where bins are entered at their farthest values",
     }
+}
+
+/// What a way is best at, where there is anything to compare it with.
+pub fn best_at(found: &Found, way: &Way) -> Option<String> {
+    let virtue = |virtue: &BestAt| match virtue {
+        BestAt::FewestChanges => "fewest changes",
+        BestAt::MostCommon => "most common",
+        BestAt::Surest => "surest",
+    };
+    let is_alone = found.ways.len() == 1 && found.frontier.len() <= 1;
+    let virtues: Vec<&str> = way.best_at.iter().filter(|_| !is_alone).map(virtue).collect();
+    (!virtues.is_empty()).then(|| virtues.join(", "))
 }
 
 /// Whether fewer changes than the fewest found could be enough, where there is more to say than that one is the fewest.

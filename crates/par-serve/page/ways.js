@@ -4,7 +4,8 @@ import { bar } from "./decision.js";
 import { element, sign } from "./element.js";
 import { commonness, count, limitWords, listed, percent } from "./words.js";
 
-const ORDER = ["Best way", "Second way", "Third way"];
+const ORDER = ["First way", "Second way", "Third way"];
+const VIRTUES = { fewest_changes: "fewest changes", most_common: "most common", surest: "surest" };
 
 /** A change: what it is now and what it could be. `lock` is called by who cannot make it. */
 export function changeItem(change, lock) {
@@ -31,7 +32,7 @@ export function changeItem(change, lock) {
   );
 }
 
-/** The cards of an answer's ways, best first. */
+/** The cards of an answer's ways, each with what it is best at. */
 export function wayCards(answer, lock) {
   const card = (way, place) =>
     element(
@@ -42,6 +43,7 @@ export function wayCards(answer, lock) {
         {},
         element("h3", { id: `way-${place}` }, ORDER[place] ?? `Way ${place + 1}`),
         element("span", { class: "badge" }, count(way.changes.length, "change")),
+        virtues(answer, way).map((virtue) => element("span", { class: "badge" }, virtue)),
       ),
       element(
         "ul",
@@ -66,6 +68,12 @@ export function wayCards(answer, lock) {
       ),
     );
   return element("div", { class: "cards" }, answer.ways.map(card));
+}
+
+/** What a way is best at, where there is anything to compare it with. */
+function virtues(answer, way) {
+  const isAlone = answer.ways.length === 1 && (answer.frontier ?? []).length <= 1;
+  return isAlone ? [] : (way.best_at ?? []).map((virtue) => VIRTUES[virtue] ?? virtue);
 }
 
 /** Why there is no way, with a button for everything that is theirs to lift. */

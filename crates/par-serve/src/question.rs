@@ -3,7 +3,7 @@
 
 use par_data::schema::parse_number;
 use par_data::{Domain, Feature, Limits, Permitted, Schema, suggest};
-use par_recourse::{Method, Request};
+use par_recourse::{Method, Order, Request};
 use serde_json::{Map, Value};
 
 use crate::models::Model;
@@ -46,7 +46,8 @@ pub(crate) struct Question {
 }
 
 /// The keys of what is asked for, beside the rows.
-pub(crate) const OPTIONS: [&str; 7] = ["method", "count", "budget", "threshold", "lock", "limit", "plot"];
+pub(crate) const OPTIONS: [&str; 8] =
+    ["method", "count", "order", "budget", "threshold", "lock", "limit", "plot"];
 
 impl Question {
     /// Reads the body of `/v1/recourse`: a `row` or `rows`, and what is asked for.
@@ -216,7 +217,7 @@ impl<'m> Reader<'m> {
             let path = format!("{path}/{}", escaped(key));
             let request = &mut asked.request;
             match (key.as_str(), value) {
-                ("budget" | "threshold", Value::Null) => {}
+                ("order" | "budget" | "threshold", Value::Null) => {}
                 ("method", value) => match value.as_str().and_then(Method::named) {
                     Some(method) => request.method = method,
                     None => self.wrong(path, value, "one of \"generate\", \"refine\", \"exact\""),
@@ -224,6 +225,10 @@ impl<'m> Reader<'m> {
                 ("count", value) => match whole(value).filter(|count| (1..=MAX_COUNT).contains(count)) {
                     Some(count) => request.count = count,
                     None => self.wrong(path, value, format!("a whole number from 1 to {MAX_COUNT}")),
+                },
+                ("order", value) => match value.as_str().and_then(Order::named) {
+                    Some(order) => request.order = Some(order),
+                    None => self.wrong(path, value, "one of \"balanced\", \"likelihood\", or null"),
                 },
                 ("budget", value) => match whole(value).filter(|budget| (1..=MAX_BUDGET).contains(budget)) {
                     Some(budget) => request.budget = Some(budget),

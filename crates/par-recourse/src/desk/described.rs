@@ -80,6 +80,7 @@ impl Person<'_> {
             method: way.method.name(),
             optimal: way.gap.map(|_| way.is_optimal()),
             gap: way.gap,
+            best_at: way.best_at.iter().map(|virtue| virtue.name()).collect(),
             changes: way.changes.iter().map(change).collect(),
             row: Named::new(bundle.schema(), way.cells.iter().map(String::as_str)),
         }
@@ -148,6 +149,7 @@ struct DescribedWay {
     method: &'static str,
     optimal: Option<bool>,
     gap: Option<f64>,
+    best_at: Vec<&'static str>,
     changes: Vec<DescribedChange>,
     row: Named,
 }

@@ -45,7 +45,11 @@ impl Person<'_> {
     fn write_ways(&self, bundle: &Bundle, found: &Found, text: &mut String) -> fmt::Result {
         for (rank, way) in (1..).zip(&found.ways) {
             let title = if found.ways.len() > 1 { format!("way {rank}") } else { "a way".to_string() };
-            writeln!(text, "\n{title}, with {}", words::changes(way.changes.len()))?;
+            write!(text, "\n{title}, with {}", words::changes(way.changes.len()))?;
+            match words::best_at(found, way) {
+                Some(virtues) => writeln!(text, ": {virtues}")?,
+                None => writeln!(text)?,
+            }
             for change in &way.changes {
                 writeln!(text, "  {}", change.sentence())?;
             }

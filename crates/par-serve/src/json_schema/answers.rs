@@ -117,7 +117,7 @@ fn answer(list: &impl Fn(&str) -> Value) -> Value {
 
 fn way(list: &impl Fn(&str) -> Value) -> Value {
     let properties = json!({
-        "rank": {"description": "Its place, the best first, from 1.", "type": "integer", "minimum": 1},
+        "rank": {"description": "Its place in the order that was asked for, from 1.", "type": "integer", "minimum": 1},
         "probability": share("Its probability of acceptance."),
         "log_likelihood": number("How likely it is among accepted rows, as a logarithm."),
         "percentile": share("The share of accepted rows that are no likelier."),
@@ -129,6 +129,11 @@ fn way(list: &impl Fn(&str) -> Value) -> Value {
             "type": "boolean",
         })),
         "gap": or_null(number("How much likelier one could be, in nats; null if nobody looked.")),
+        "best_at": {
+            "description": "What it is best at among all that is shown: ways and frontier. Equals share it.",
+            "type": "array",
+            "items": {"enum": ["fewest_changes", "most_common", "surest"]},
+        },
         "changes": list("Change"),
         "row": cells("The whole row: every cell as text."),
     });
