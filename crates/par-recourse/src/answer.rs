@@ -109,6 +109,9 @@ pub struct Request {
     pub count: usize,
     /// Which of them comes first; the bundle's configuration says it unless told.
     pub order: Option<Order>,
+    /// Whether, where there is no way, to look for what of the schema stands in it: for an auditor, and not for the
+    /// applicant, who is never told to change what nobody can.
+    pub auditor: bool,
 }
 
 impl Default for Request {
@@ -121,6 +124,7 @@ impl Default for Request {
             threshold: None,
             count: 1,
             order: None,
+            auditor: false,
         }
     }
 }
@@ -256,8 +260,12 @@ pub struct NotFound {
     pub reason: Reason,
     /// The smallest number of changes known to do, if the budget alone stands in the way.
     pub needs_changes: Option<usize>,
-    /// The smallest set of locks, limits and constraints without which a way is known; empty when none was found.
+    /// The smallest set of the person's own locks and limits without which a way is known; empty when none was found.
     pub obstacles: Vec<Obstacle>,
+    /// For an auditor: the smallest set with something of the schema without which a way is known, together with the
+    /// person's own locks and limits where both have to give. Empty when none was found, or what the person set
+    /// themselves is enough; absent unless [`Request::auditor`] asks for it.
+    pub schema_obstacles: Option<Vec<Obstacle>>,
 }
 
 /// Why there is no way.

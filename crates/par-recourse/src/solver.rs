@@ -635,7 +635,13 @@ impl Solver<'_> {
             _ if is_proved => Reason::OutOfReach,
             _ => Reason::SearchEnded,
         };
-        let mut not_found = NotFound { probability, reason, needs_changes: None, obstacles: Vec::new() };
+        let mut not_found = NotFound {
+            probability,
+            reason,
+            needs_changes: None,
+            obstacles: Vec::new(),
+            schema_obstacles: request.auditor.then(Vec::new),
+        };
         if reason != Reason::ProposalsDenied {
             if request.budget.is_some() && free > budget {
                 let mut deeper = self.search_deeper(person, budget + 1, free);
@@ -643,29 +649,71 @@ impl Solver<'_> {
                 not_found.needs_changes = deeper.frontier.fewest();
             }
             if not_found.needs_changes.is_none() {
-                not_found.obstacles = self.obstacles(person, request);
+                let mut nodes = self.affordable(OBSTACLE_NODES[1]);
+                not_found.obstacles = self.own_obstacles(person, request, &mut nodes);
+                if let Some(schema_obstacles) = &mut not_found.schema_obstacles
+                    && not_found.obstacles.is_empty()
+                {
+                    *schema_obstacles = self.schema_obstacles(person, request, &mut nodes);
+                }
             }
         }
         not_found
     }
 
-    /// The smallest set of locks, limits and constraints without which there is a way, as far as a search of limited
-    /// length can tell; of equals the one with the person's own locks and limits.
-    fn obstacles(&mut self, person: Person<'_>, request: &Request) -> Vec<Obstacle> {
-        let restrictions = self.bundle.constraints.restrictions();
-        let obstacles: Vec<Obstacle> = (request.locks.iter().copied().map(Obstacle::Lock))
-            .chain(request.limits.features().map(Obstacle::Limit))
-            .chain(restrictions.into_iter().map(Obstacle::Schema))
-            .collect();
-        let sets = (1..=OBSTACLES.min(obstacles.len())).flat_map(|size| combinations(obstacles.len(), size));
-        let mut nodes = self.affordable(OBSTACLE_NODES[1]);
-        for set in sets.take(OBSTACLE_SETS) {
-            let set: Vec<Obstacle> = set.into_iter().map(|position| obstacles[position]).collect();
-            if self.is_enough(person, request, &set, &mut nodes) {
-                return set;
+    /// The smallest set of the person's own locks and limits without which there is a way, as far as a search of limited
+    /// length can tell.
+    fn own_obstacles(&mut self, person: Person<'_>, request: &Request, nodes: &mut usize) -> Vec<Obstacle> {
+        let own = own(request);
+        let smallest = self.smallest_set(person, request, &own, |_| true, nodes);
+        if !smallest.is_empty() || own.len() <= OBSTACLES || !self.is_enough(person, request, &own, nodes) {
+            return smallest;
+        }
+        // More than a small set has to give: all of it, but for what may stay.
+        let mut set = own;
+        let mut place = set.len();
+        while place > 0 {
+            place -= 1;
+            let obstacle = set.remove(place);
+            if !self.is_enough(person, request, &set, nodes) {
+                set.insert(place, obstacle);
             }
-            if nodes == 0 {
+        }
+        set
+    }
+
+    /// The same with something of the schema; of equals the one with more of the person's own.
+    fn schema_obstacles(
+        &mut self,
+        person: Person<'_>,
+        request: &Request,
+        nodes: &mut usize,
+    ) -> Vec<Obstacle> {
+        let restrictions = self.bundle.constraints.restrictions().into_iter().map(Obstacle::Schema);
+        let obstacles: Vec<Obstacle> = own(request).into_iter().chain(restrictions).collect();
+        let has_schema = |set: &[Obstacle]| set.iter().any(|one| matches!(one, Obstacle::Schema(_)));
+        self.smallest_set(person, request, &obstacles, has_schema, nodes)
+    }
+
+    /// The first of the smallest sets that are of interest and enough; empty when none was found.
+    fn smallest_set(
+        &mut self,
+        person: Person<'_>,
+        request: &Request,
+        obstacles: &[Obstacle],
+        is_of_interest: impl Fn(&[Obstacle]) -> bool,
+        nodes: &mut usize,
+    ) -> Vec<Obstacle> {
+        let sets = (1..=OBSTACLES.min(obstacles.len()))
+            .flat_map(|size| combinations(obstacles.len(), size))
+            .map(|set| set.into_iter().map(|position| obstacles[position]).collect::<Vec<_>>())
+            .filter(|set| is_of_interest(set));
+        for set in sets.take(OBSTACLE_SETS) {
+            if *nodes == 0 {
                 break;
+            }
+            if self.is_enough(person, request, &set, nodes) {
+                return set;
             }
         }
         Vec::new()
@@ -805,6 +853,12 @@ fn say_what_is_best(ways: &mut [Way], frontier: &[Point]) {
             [(fewest, BestAt::FewestChanges), (most_common, BestAt::MostCommon), (surest, BestAt::Surest)];
         way.best_at = virtues.into_iter().filter(|(has_it, _)| *has_it).map(|(_, virtue)| virtue).collect();
     }
+}
+
+/// What a person set themselves.
+fn own(request: &Request) -> Vec<Obstacle> {
+    let locks = request.locks.iter().copied().map(Obstacle::Lock);
+    locks.chain(request.limits.features().map(Obstacle::Limit)).collect()
 }
 
 /// All sets of `size` positions below `count`, in order.

@@ -96,7 +96,7 @@ pub(crate) const ROUTES: &[(&str, &[Route])] = &[
                 &[Content { kind: NDJSON, shape: "Lines" }, Content { kind: CSV, shape: "Table" }],
                 &[Content { kind: NDJSON, shape: "AnswerLines" }, Content { kind: CSV, shape: "AnswerTable" }],
             )
-            .with(&["model", "first", "method", "count", "order", "budget", "threshold", "lock", "limit"])
+            .with(&["model", "first", "method", "count", "order", "budget", "threshold", "lock", "limit", "auditor"])
             .refuses(&[400, 404, 408, 415, 422, 500, 503]),
         ],
     ),
@@ -279,7 +279,7 @@ fn parameters(model: &Model) -> Map<String, Value> {
     let mut parameters = Map::new();
     // What everybody in a table asks for.
     let options = json_schema::options(model);
-    for name in ["method", "count", "order", "budget", "threshold", "lock"] {
+    for name in ["method", "count", "order", "budget", "threshold", "lock", "auditor"] {
         let mut schema = options[name].clone();
         let words = schema.as_object_mut().and_then(|schema| schema.remove("description"));
         // In an address nothing is said by saying nothing.

@@ -315,6 +315,12 @@ pub(crate) fn options(model: &Model) -> Map<String, Value> {
             "properties": limits,
             "additionalProperties": false,
         },
+        "auditor": {
+            "description": "Whether, where there is no way, to say in `schema_obstacles` what of the schema stands in it. For an auditor, \
+                            and not for the applicant.",
+            "type": "boolean",
+            "default": false,
+        },
         "plot": {
             "description": "Whether to draw what more changes buy, as SVG.",
             "type": "boolean",

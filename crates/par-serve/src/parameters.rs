@@ -67,6 +67,9 @@ impl Parameters {
                 Order::named(text).ok_or_else(|| wrong("order", text, "one of balanced, likelihood"))?;
             request.order = Some(order);
         }
+        if let Some(text) = self.text("auditor") {
+            request.auditor = text.parse().map_err(|_| wrong("auditor", text, "true or false"))?;
+        }
         request.budget = self.whole("budget", 1..=MAX_BUDGET as u64)?.map(|budget| budget as usize);
         if let Some(text) = self.text("threshold") {
             let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);

@@ -46,8 +46,8 @@ pub(crate) struct Question {
 }
 
 /// The keys of what is asked for, beside the rows.
-pub(crate) const OPTIONS: [&str; 8] =
-    ["method", "count", "order", "budget", "threshold", "lock", "limit", "plot"];
+pub(crate) const OPTIONS: [&str; 9] =
+    ["method", "count", "order", "budget", "threshold", "lock", "limit", "auditor", "plot"];
 
 impl Question {
     /// Reads the body of `/v1/recourse`: a `row` or `rows`, and what is asked for.
@@ -243,8 +243,9 @@ impl<'m> Reader<'m> {
                 },
                 ("lock", value) => request.locks = self.locks(&path, value),
                 ("limit", value) => request.limits = self.limits(&path, value),
+                ("auditor", Value::Bool(auditor)) => request.auditor = *auditor,
                 ("plot", Value::Bool(plot)) => asked.plot = *plot,
-                ("plot", value) => self.wrong(path, value, "true or false"),
+                ("auditor" | "plot", value) => self.wrong(path, value, "true or false"),
                 (key, _) if other.contains(&key) => {}
                 (key, _) => {
                     let known: Vec<&str> = other.iter().chain(&OPTIONS).copied().collect();

@@ -25,6 +25,9 @@ pub(crate) struct RequestOptions {
     /// Which way comes first [default: what the model says, `balanced` unless it was fitted otherwise]
     #[arg(long, value_enum)]
     order: Option<OrderName>,
+    /// For auditors: where there is no way, also say what of the schema stands in it; in text and JSON, never in `reason`
+    #[arg(long)]
+    auditor: bool,
     /// Feature that stays as it is, besides those that nobody can change
     #[arg(long = "lock", value_name = "FEATURE")]
     locks: Vec<String>,
@@ -109,6 +112,7 @@ impl RequestOptions {
             threshold: self.threshold,
             count: self.count,
             order,
+            auditor: self.auditor,
         })
     }
 

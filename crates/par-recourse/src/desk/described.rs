@@ -40,6 +40,9 @@ impl Person<'_> {
                 .iter()
                 .map(obstacle)
                 .collect(),
+            schema_obstacles: not_found
+                .and_then(|not_found| not_found.schema_obstacles.as_ref())
+                .map(|obstacles| obstacles.iter().map(obstacle).collect()),
             probability: self.probability(),
             threshold: self.threshold,
             row: Named::new(schema, self.cells.iter().copied()),
@@ -121,6 +124,8 @@ pub struct Described {
     remedy: Option<String>,
     needs_changes: Option<usize>,
     obstacles: Vec<DescribedObstacle>,
+    /// For an auditor alone.
+    schema_obstacles: Option<Vec<DescribedObstacle>>,
     probability: Option<f64>,
     threshold: f64,
     row: Named,

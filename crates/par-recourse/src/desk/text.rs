@@ -111,7 +111,15 @@ fn write_no_way(bundle: &Bundle, not_found: &NotFound, text: &mut String) -> fmt
         writeln!(text, "of bins, the nearest, the median and the farthest values were tried")?;
     }
     match words::remedy(bundle.schema(), not_found) {
-        Some(remedy) => writeln!(text, "what would have to give: {remedy}"),
+        Some(remedy) => writeln!(text, "what would have to give: {remedy}")?,
+        None => {
+            if let Some(words) = words::nothing_own(not_found) {
+                writeln!(text, "{words}")?;
+            }
+        }
+    }
+    match words::schema_remedy(bundle.schema(), not_found) {
+        Some(remedy) => writeln!(text, "for the auditor, what of the schema would have to give: {remedy}"),
         None => Ok(()),
     }
 }

@@ -1,10 +1,14 @@
 //! What every method promises, whoever asks.
 
+use par_data::Restriction;
+use par_recourse::desk::Desk;
 use par_recourse::{
-    Answer, BestAt, Config, Found, LocalSearch, Method, Obstacle, Order, Reason, Recourse, Request, Stop, Way,
+    Answer, BestAt, Bundle, Config, Found, LocalSearch, Method, NotFound, Obstacle, Order, Reason, Recourse,
+    Request, Stop, Way, words,
 };
+use serde_json::json;
 
-use crate::{applicant, applicants, denied, german, quick};
+use crate::{applicant, applicants, denied, fit, german, quick, table};
 
 fn request(method: Method) -> Request {
     Request { method, ..Request::default() }
@@ -279,6 +283,91 @@ fn with_everything_locked_the_smallest_set_of_locks_is_named() {
         let request = Request { locks, ..Request::default() };
         assert!(!solver.answer(&cells, &request).expect("its own row").ways().is_empty());
     }
+}
+
+/// Four in five of each origin are decided by it, so that nothing else helps whoever is of the wrong one.
+const ORIGIN: &str = r#"
+[label]
+column = "class"
+classes = ["no", "yes"]
+favourable = "yes"
+
+[[feature]]
+name = "race"
+kind = "nominal"
+immutable = true
+
+[[feature]]
+name = "income"
+kind = "discrete"
+
+[[feature]]
+name = "savings"
+kind = "discrete"
+"#;
+
+fn by_origin() -> Bundle {
+    let mut rows = String::from("race,income,savings,class\n");
+    for row in 0..400 {
+        let (race, income, savings) = (["a", "b"][row % 2], row / 2 % 4, row / 8 % 4);
+        let class = if race == "a" { "yes" } else { "no" };
+        rows += &format!("{race},{income},{savings},{class}\n");
+    }
+    fit(ORIGIN, &rows, quick()).expect("a fit")
+}
+
+#[test]
+fn what_the_schema_forbids_is_said_to_an_auditor_and_to_nobody_else() {
+    let bundle = by_origin();
+    let cells = ["b", "0", "0"];
+    for locks in [vec![], vec![1], vec![1, 2]] {
+        let request = Request { locks, ..Request::default() };
+        let Answer::NotFound(told) = bundle.solver().answer(&cells, &request).expect("a row") else {
+            panic!("nothing but `race` decides");
+        };
+        assert_eq!((&told.obstacles[..], &told.schema_obstacles), (&[][..], &None), "{told:?}");
+        assert_eq!(words::remedy(bundle.schema(), &told), None);
+
+        let request = Request { auditor: true, ..request };
+        let Answer::NotFound(audited) = bundle.solver().answer(&cells, &request).expect("a row") else {
+            panic!("nothing but `race` decides");
+        };
+        assert_eq!(audited.schema_obstacles, Some(vec![Obstacle::Schema(Restriction::Immutable(0))]));
+        assert_eq!(NotFound { schema_obstacles: None, ..audited }, told, "all else is the same");
+    }
+}
+
+#[test]
+fn no_text_for_an_applicant_names_what_the_schema_forbids() {
+    let bundle = by_origin();
+    let people = table("race,income,savings\nb,0,0\n");
+    let columns = bundle.schema().columns(people.origin(), people.columns()).expect("columns");
+    let header = people.columns().to_vec();
+    let batch = people.batches(1).next().expect("a row").expect("a whole row");
+    let told = |auditor: bool| {
+        let request = Request { auditor, locks: vec![1], ..Request::default() };
+        let desk = Desk::new(&bundle, &header, columns.clone(), request, false);
+        let person = desk.answer(&mut bundle.solver(), &batch, 0, 1);
+        let text = person.text(&bundle);
+        let (_, reason) = text.split_once("no way was found").expect("no way");
+        let json = serde_json::to_value(person.described(&bundle)).expect("JSON");
+        (reason.to_string(), person.reason(bundle.schema()), json)
+    };
+    let (reason, line, json) = told(false);
+    assert_eq!(
+        reason,
+        ": none of the rows that this person may become is accepted, which is proved\n\
+         no lock, limit or number of changes that was asked for was found to stand in the way\n"
+    );
+    assert_eq!(line.as_deref(), Some("out_of_reach"));
+    assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &json!(null)));
+    let (reason, line, json) = told(true);
+    assert!(
+        reason.ends_with("\nfor the auditor, what of the schema would have to give: let `race` change\n")
+    );
+    assert_eq!(line.as_deref(), Some("out_of_reach"), "a table is for applicants");
+    let expected = json!([{"kind": "immutable", "feature": "race", "words": "let `race` change"}]);
+    assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &expected));
 }
 
 #[test]

@@ -93,13 +93,21 @@ fn answer(list: &impl Fn(&str) -> Value) -> Value {
              the status is `error`."
         )),
         "reason_words": or_null(text("The same, for people.")),
-        "remedy": or_null(text("What would have to give for a way to be there.")),
+        "remedy": or_null(text("What of the person's own locks, limits and budget would have to give for a way to be there.")),
         "needs_changes": or_null(json!({
             "description": "The smallest number of changes known to do, if the budget alone stands in the way.",
             "type": "integer",
             "minimum": 1,
         })),
         "obstacles": list("Obstacle"),
+        "schema_obstacles": or_null({
+            let mut obstacles = list("Obstacle");
+            obstacles["description"] = json!(
+                "For an auditor, and not for the applicant: the smallest set with something of the schema that would have to give; \
+                 null unless `auditor` was asked for and there is no way."
+            );
+            obstacles
+        }),
         "probability": or_null(share("The probability that the row is accepted as it is; null if it cannot be read.")),
         "threshold": share("The probability from which on a row counts as accepted."),
         "row": cells("The row as it was read: every cell as text."),
