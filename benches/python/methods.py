@@ -128,7 +128,7 @@ def par(table: Table, recourse, method: str) -> Answer:
     """PAR, by what was fitted."""
 
     def answer(row: pd.DataFrame) -> pd.DataFrame | None:
-        answers = recourse.recourse(row, method=method)
+        answers = recourse.recourse(row, method=method, order="likelihood")
         found = answers[answers["status"] == "found"]
         return found[table.names][:1] if len(found) else None
 

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use par_data::{Batch, Columns, Schema, Table, suggest};
-use par_recourse::{Bundle, Config, Recourse, Stop};
+use par_recourse::{Bundle, Config, Order, Recourse, Stop};
 
 pub use self::fold::{Fold, Labelled};
 use crate::error::Error;
@@ -69,6 +69,9 @@ impl Case {
         fold: &str,
         factuals: Option<&str>,
     ) -> Result<Self, Error> {
+        // The published answers are the likeliest ones.
+        let mut config = config;
+        config.answers.order = Order::Likelihood;
         let (origin, header) = (table.origin().to_string(), table.columns().to_vec());
         let columns = schema.columns(&origin, &header)?;
         let problem = |problem: String| Error::Folds { origin: origin.clone(), problem };

@@ -19,7 +19,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use par_recourse::metrics::{Asked, Mean};
-use par_recourse::{Bundle, Config, Method, Request, Solver, Stop, Way};
+use par_recourse::{Bundle, Config, Method, Order, Request, Solver, Stop, Way};
 use rayon::prelude::*;
 
 use crate::case::{Case, Fold};
@@ -171,7 +171,7 @@ impl<'c> Ground<'c> {
     fn measure(&self, config: &Config, method: Method) -> Result<Run, par_recourse::Error> {
         let started = Instant::now();
         let bundle = self.bundle.with_config(config.clone(), &mut |_| {}, Stop::never())?;
-        let request = Request { method, ..Request::default() };
+        let request = Request { method, order: Some(Order::Likelihood), ..Request::default() };
         let ask = |solver: &mut Solver<'_>, (cells, asked): (&Vec<String>, &Asked)| {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             let answer = solver.answer(&cells, &request).expect("the fold's own bundle has read the row");

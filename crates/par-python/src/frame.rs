@@ -24,7 +24,7 @@ enum Fact {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and a line of any"
 )]
-const FACTS: [(&str, Fact); 12] = [
+const FACTS: [(&str, Fact); 13] = [
     ("rank", Fact::Count(|line| line.rank)),
     ("status", Fact::Text(|line| Some(line.person.status().to_string()))),
     ("reason", Fact::Text(|line| line.reason.clone())),
@@ -36,6 +36,7 @@ const FACTS: [(&str, Fact); 12] = [
     ("method", Fact::Text(|line| line.way.map(|way| way.method.name().to_string()))),
     ("optimal", Fact::Truth(|line| line.optimal())),
     ("gap", Fact::Number(|line| line.way.and_then(|way| way.gap))),
+    ("best_at", Fact::Text(|line| line.best_at())),
     ("warning", Fact::Text(|line| line.warning())),
 ];
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use par_data::{Discretizer, Domain, Limits, Permitted};
-use par_recourse::{Method, Request};
+use par_recourse::{Method, Order, Request};
 use pyo3::prelude::*;
 use serde::Deserialize;
 
@@ -18,6 +18,8 @@ struct Asked {
     lock: Vec<String>,
     budget: Option<usize>,
     threshold: Option<f64>,
+    order: Option<String>,
+    auditor: bool,
     limit: BTreeMap<String, Limit>,
 }
 
@@ -32,12 +34,19 @@ enum Limit {
 
 /// Reads what is asked for.
 pub(crate) fn read(discretizer: &Discretizer, asked: &str) -> PyResult<Request> {
-    let Asked { method, count, lock, budget, threshold, limit } =
+    let Asked { method, count, lock, budget, threshold, order, auditor, limit } =
         serde_json::from_str(asked).map_err(|error| errors::setting(&error.to_string()))?;
     let known = Method::ALL.map(Method::name);
     let method = Method::named(&method).ok_or_else(|| {
         errors::setting(&format!("there is no method `{method}`, expected one of {}", known.join(", ")))
     })?;
+    let order = match order {
+        None => None,
+        Some(name) => Some(Order::named(&name).ok_or_else(|| {
+            let known = Order::ALL.map(Order::name).join(", ");
+            errors::setting(&format!("there is no order `{name}`, expected one of {known}"))
+        })?),
+    };
     if count == 0 || budget == Some(0) {
         return Err(errors::setting("`count` and `budget` are at least 1"));
     }
@@ -66,7 +75,7 @@ pub(crate) fn read(discretizer: &Discretizer, asked: &str) -> PyResult<Request> 
         limits.push((feature, permitted));
     }
     let limits = Limits::new(discretizer, limits).map_err(|error| errors::setting(&error.to_string()))?;
-    Ok(Request { method, locks, limits, budget, threshold, count })
+    Ok(Request { method, locks, limits, budget, threshold, count, order, auditor })
 }
 
 /// `true` and `false` as the categories of a feature spell them.

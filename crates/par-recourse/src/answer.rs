@@ -38,6 +38,59 @@ impl Method {
     }
 }
 
+/// Which way comes first, and which further ones are shown.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// First comes a way that nothing shown beats in both: none of the others, and no point of the frontier, has fewer
+    /// changes and at least its probability. No way is shown that another one found equals or betters in changes,
+    /// probability and likelihood at once.
+    #[default]
+    Balanced,
+    /// The likeliest first, where each change has to be worth its price, whatever the probability.
+    Likelihood,
+}
+
+impl Order {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Balanced, Self::Likelihood];
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|order| order.name() == name)
+    }
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Balanced => "balanced",
+            Self::Likelihood => "likelihood",
+        }
+    }
+}
+
+/// What a way is best at, among all that is shown beside it: the other ways and the frontier. Equals share it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BestAt {
+    /// Nothing shown has fewer changes.
+    FewestChanges,
+    /// Nothing shown is likelier among accepted rows.
+    MostCommon,
+    /// Nothing shown has a higher probability of acceptance.
+    Surest,
+}
+
+impl BestAt {
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FewestChanges => "fewest_changes",
+            Self::MostCommon => "most_common",
+            Self::Surest => "surest",
+        }
+    }
+}
+
 /// What one person asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
@@ -54,6 +107,11 @@ pub struct Request {
     pub threshold: Option<f64>,
     /// How many ways to find, at least 1. Each leaves out a change of every way before it.
     pub count: usize,
+    /// Which of them comes first; the bundle's configuration says it unless told.
+    pub order: Option<Order>,
+    /// Whether, where there is no way, to look for what of the schema stands in it: for an auditor, and not for the
+    /// applicant, who is never told to change what nobody can.
+    pub auditor: bool,
 }
 
 impl Default for Request {
@@ -65,6 +123,8 @@ impl Default for Request {
             budget: None,
             threshold: None,
             count: 1,
+            order: None,
+            auditor: false,
         }
     }
 }
@@ -103,10 +163,13 @@ pub struct Found {
     pub probability: f64,
     /// Whether the classifier itself accepts the ways; not where only a network that stands in for it is at hand.
     pub verified: bool,
-    /// The best first.
+    /// In the order that was asked for.
     pub ways: Vec<Way>,
     /// What more changes would buy: the likeliest rows found, by their number of changes.
     pub frontier: Vec<Point>,
+    /// Whether it is proved that fewer changes than the fewest of the frontier are not enough. One change is always the
+    /// fewest; more are proved by [`Method::Exact`], or where a search had to look for more changes than usual.
+    pub fewest_proved: bool,
     /// The limits of the request, which the values that codes stand for are within.
     pub limits: Limits,
 }
@@ -138,6 +201,8 @@ pub struct Way {
     /// there is none, absent when nobody looked. A further way is judged among those that leave out a change
     /// of every way before it.
     pub gap: Option<f64>,
+    /// What it is best at.
+    pub best_at: Vec<BestAt>,
 }
 
 impl Way {
@@ -195,8 +260,12 @@ pub struct NotFound {
     pub reason: Reason,
     /// The smallest number of changes known to do, if the budget alone stands in the way.
     pub needs_changes: Option<usize>,
-    /// The smallest set of locks, limits and constraints without which a way is known; empty when none was found.
+    /// The smallest set of the person's own locks and limits without which a way is known; empty when none was found.
     pub obstacles: Vec<Obstacle>,
+    /// For an auditor: the smallest set with something of the schema without which a way is known, together with the
+    /// person's own locks and limits where both have to give. Empty when none was found, or what the person set
+    /// themselves is enough; absent unless [`Request::auditor`] asks for it.
+    pub schema_obstacles: Option<Vec<Obstacle>>,
 }
 
 /// Why there is no way.

@@ -4,6 +4,7 @@ use par_circuit::learn::{EmConfig, HcltConfig, LearnConfig, LearnSpnConfig, Lear
 use par_data::DiscretizerConfig;
 use serde::{Deserialize, Serialize};
 
+use crate::answer::Order;
 use crate::classifier::ClassifierConfig;
 use crate::error::Error;
 use crate::generator::GeneratorConfig;
@@ -76,6 +77,7 @@ impl Config {
                 proposals: 1,
                 search: LocalSearch::Paper,
                 delta_max: Some(1.0),
+                order: Order::Likelihood,
                 ..AnswerConfig::default()
             },
             ..Self::default()
@@ -151,6 +153,8 @@ pub struct AnswerConfig {
     /// Nodes after which an exact search stops with what it has. A node takes some ten microseconds on tables
     /// of ten or twenty features, half a millisecond on a hundred. At least 1; 200,000 unless told.
     pub nodes: usize,
+    /// Which way comes first, unless a request says it; `balanced` unless told.
+    pub order: Order,
 }
 
 /// A local search.
@@ -172,6 +176,7 @@ impl Default for AnswerConfig {
             search: LocalSearch::Swap,
             delta_max: None,
             nodes: 200_000,
+            order: Order::default(),
         }
     }
 }

@@ -56,12 +56,15 @@ pub mod words;
 mod error;
 mod exact;
 mod network;
+mod offers;
 mod problem;
 mod refine;
 #[cfg(test)]
 mod test_world;
 
-pub use answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
+pub use answer::{
+    Answer, BestAt, Change, Found, Method, NotFound, Obstacle, Order, Point, Reason, Request, Way,
+};
 pub use bundle::{Bundle, Card};
 pub use config::{AnswerConfig, Config, LocalSearch};
 pub use error::{BundleError, Error, RowError};

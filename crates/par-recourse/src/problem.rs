@@ -74,7 +74,7 @@ pub(crate) struct Candidate {
 
 impl Candidate {
     /// What it is worth when every change costs `price` nats.
-    fn worth(&self, price: f64) -> f64 {
+    pub(crate) fn worth(&self, price: f64) -> f64 {
         self.log_prob - price * self.changes as f64
     }
 }
@@ -115,6 +115,11 @@ impl Frontier {
     pub(crate) fn up_to(mut self, changes: usize) -> Self {
         self.candidates.retain(|candidate| candidate.changes <= changes);
         self
+    }
+
+    /// The fewest changes of any.
+    pub(crate) fn fewest(&self) -> Option<usize> {
+        self.candidates.first().map(|candidate| candidate.changes)
     }
 
     /// In the order of their changes.

@@ -4,17 +4,23 @@ use par_circuit::{Code, Evaluator, Stop};
 use par_data::{Batch, CellError, Columns, Decoded, Limits, Mask};
 use rayon::prelude::*;
 
-use crate::answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
+use crate::answer::{
+    Answer, BestAt, Change, Found, Method, NotFound, Obstacle, Order, Point, Reason, Request, Way,
+};
 use crate::bundle::Bundle;
-use crate::classifier::{self, Classifier, DeployedClassifier, Representative, limited_codes, probability};
+use crate::classifier::{Classifier, DeployedClassifier, Representative, limited_codes, probability};
 use crate::config::LocalSearch;
 use crate::decode::Decoder;
 use crate::error::RowError;
 use crate::exact::{self, Proof};
 use crate::generator::GeneratorScratch;
+use crate::offers::{Offer, Offers};
 use crate::problem::{Candidate, Frontier, Problem};
 use crate::refine::paper::TwoPhase;
 use crate::refine::swap;
+
+#[cfg(test)]
+mod tests;
 
 /// Answers one person after the other. Keep it: it holds the memory that answering needs.
 pub struct Solver<'b> {
@@ -47,11 +53,23 @@ struct Person<'a> {
 struct Search {
     frontier: Frontier,
     gaps: Option<Vec<f64>>,
+    /// With so many changes or fewer, it is proved that there is no way.
+    ruled_out: usize,
     /// Nodes of the exact search.
     nodes: usize,
 }
 
 impl Search {
+    /// What a search found that proves nothing.
+    fn unproved(frontier: Frontier) -> Self {
+        Self { frontier, gaps: None, ruled_out: 0, nodes: 0 }
+    }
+
+    /// Whether it is proved that fewer changes are not enough.
+    fn rules_out_fewer_than(&self, changes: usize) -> bool {
+        changes <= self.ruled_out + 1
+    }
+
     /// Whether it is proved that there is nothing beyond what was found.
     fn is_proved(&self) -> bool {
         self.gaps.as_ref().is_some_and(|gaps| gaps.iter().all(|gap| *gap == 0.0))
@@ -60,7 +78,7 @@ impl Search {
     fn gap(&self, candidate: &Candidate) -> Option<f64> {
         let gaps = self.gaps.as_ref()?;
         // Fewer changes than these may be likelier than the candidate only if the search left them open.
-        Some(gaps[candidate.changes])
+        gaps.get(candidate.changes).copied()
     }
 }
 
@@ -287,6 +305,26 @@ impl Solver<'_> {
         proposals: &[Code],
         request: &Request,
     ) -> Option<Found> {
+        let order = request.order.unwrap_or(self.bundle.config.answers.order);
+        let (mut ways, frontier) = match order {
+            Order::Balanced => self.balanced(person, search, proposals, request)?,
+            Order::Likelihood => self.likeliest(person, search, proposals, request)?,
+        };
+        say_what_is_best(&mut ways, &frontier);
+        let verified = self.bundle.classifier.verifies();
+        let fewest_proved =
+            frontier.first().is_some_and(|fewest| search.rules_out_fewer_than(fewest.changes));
+        Some(Found { probability, verified, ways, frontier, fewest_proved, limits: person.limits.clone() })
+    }
+
+    /// The likeliest way that is worth its changes, and further ones of the same kind.
+    fn likeliest(
+        &mut self,
+        person: Person<'_>,
+        search: &Search,
+        proposals: &[Code],
+        request: &Request,
+    ) -> Option<(Vec<Way>, Vec<Point>)> {
         let best = search.frontier.choice(self.bundle.config.answers.price)?;
         let mut ways = vec![self.way(person, best, request.method, search.gap(best))];
         let budget = self.budget(person, request).max(best.changes);
@@ -299,19 +337,88 @@ impl Solver<'_> {
         let frontier = search.frontier.candidates().iter().map(|candidate| Point {
             changes: candidate.changes,
             log_likelihood: self.evaluator.log_prob(&candidate.row),
-            probability: classifier::probability(person.classifier.log_odds(&candidate.row)),
+            probability: probability(person.classifier.log_odds(&candidate.row)),
             row: candidate.row.clone(),
             representative: person.representative,
             gap: search.gap(candidate),
         });
-        let verified = self.bundle.classifier.verifies();
-        Some(Found {
-            probability,
-            verified,
-            frontier: frontier.collect(),
-            ways,
-            limits: person.limits.clone(),
-        })
+        Some((ways, frontier.collect()))
+    }
+
+    /// Ways of which none is dominated, first one that nothing shown beats in changes and probability.
+    fn balanced(
+        &mut self,
+        person: Person<'_>,
+        search: &Search,
+        proposals: &[Code],
+        request: &Request,
+    ) -> Option<(Vec<Way>, Vec<Point>)> {
+        let Request { method, count, .. } = *request;
+        let price = self.bundle.config.answers.price;
+        let mut offers = Offers::default();
+        for candidate in search.frontier.candidates() {
+            offers.add(self.offer(person, candidate, search.gap(candidate), &[]));
+        }
+        let budget = self.budget(person, request).max(offers.shown(price, 1).first()?.candidate.changes);
+        let enough = self.offered_from();
+        let mut wanted = enough;
+        // Every way takes two searches at most: one among all rows and, if it finds nothing new, one among surer ones.
+        for _ in 0..2 * count {
+            let shown = offers.shown(price, count);
+            if shown.len() >= count || wanted > 1.0 || self.stop.check().is_err() {
+                break;
+            }
+            let taken: Vec<Vec<usize>> = shown.iter().map(|offer| offer.features.clone()).collect();
+            let problem = Problem { threshold: wanted, ..self.problem(person, budget, &taken) };
+            let mut further = self.search(&problem, proposals, method);
+            self.verify(person, &mut further);
+            let mut is_new = false;
+            for candidate in further.frontier.candidates() {
+                let gap = further.gap(candidate).filter(|_| wanted == enough);
+                is_new |= offers.add(self.offer(person, candidate, gap, &taken));
+            }
+            wanted = match wanted == enough {
+                _ if is_new => enough,
+                true if !further.frontier.candidates().is_empty() => offers.surest().next_up(),
+                _ => break,
+            };
+        }
+        let shown = offers.shown(price, count);
+        let ways = shown.iter().enumerate().map(|(place, offer)| {
+            let is_before = |set: &Vec<usize>| shown[..place].iter().any(|before| before.features == *set);
+            // What was proved among rows that leave out changes of other ways than those before it is not said.
+            let gap = offer.gap.filter(|_| offer.without.iter().all(is_before));
+            self.way(person, &offer.candidate, method, gap)
+        });
+        let ways = ways.collect();
+        let frontier = offers.frontier().into_iter().map(|offer| Point {
+            changes: offer.candidate.changes,
+            log_likelihood: offer.candidate.log_prob,
+            probability: offer.probability,
+            row: offer.candidate.row.clone(),
+            representative: person.representative,
+            gap: search.gap(&offer.candidate).filter(|gap| gap.is_finite()),
+        });
+        Some((ways, frontier.collect()))
+    }
+
+    /// A candidate as it would be shown.
+    fn offer(
+        &mut self,
+        person: Person<'_>,
+        candidate: &Candidate,
+        gap: Option<f64>,
+        without: &[Vec<usize>],
+    ) -> Offer {
+        let changes = self.changes(person, candidate, person.representative);
+        let score = self.bundle.score(&written(person, &changes));
+        Offer {
+            candidate: Candidate { log_prob: self.evaluator.log_prob(&candidate.row), ..candidate.clone() },
+            probability: score.expect("a decoded row can be encoded"),
+            features: changes.iter().map(|change| change.feature).collect(),
+            gap,
+            without: without.to_vec(),
+        }
     }
 
     fn problem<'a>(&self, person: Person<'a>, budget: usize, taken: &'a [Vec<usize>]) -> Problem<'a> {
@@ -354,7 +461,7 @@ impl Solver<'_> {
         };
         match method {
             Method::Exact => self.prove(problem, frontier, answers.nodes),
-            Method::Generate | Method::Refine => Search { frontier, gaps: None, nodes: 0 },
+            Method::Generate | Method::Refine => Search::unproved(frontier),
         }
     }
 
@@ -374,27 +481,44 @@ impl Solver<'_> {
     fn prove(&mut self, problem: &Problem<'_>, known: Frontier, max_nodes: usize) -> Search {
         let Proof { frontier, gaps, nodes } =
             exact::solve(problem, &mut self.evaluator, known, max_nodes, self.stop);
-        Search { frontier, gaps: Some(gaps), nodes }
+        let proved = gaps.iter().take_while(|gap| **gap == 0.0).count();
+        // No gap at none at all is no change at all, which is denied.
+        let ruled_out = frontier.fewest().unwrap_or(usize::MAX).min(proved) - 1;
+        Search { frontier, gaps: Some(gaps), ruled_out, nodes }
     }
 
-    /// Where a usual search ends empty-handed: whether there is anything within `most` changes, and if so,
-    /// within how few, from `least` on.
+    /// Where a usual search ends empty-handed: whether there is anything within `most` changes, and if so, within how
+    /// few. Up to `least` changes all that is found counts; beyond that, only the fewest changes.
     fn search_deeper(&mut self, person: Person<'_>, least: usize, most: usize) -> Search {
-        let mut nodes = self.affordable(DEEPER_NODES);
+        let all_nodes = self.affordable(DEEPER_NODES);
         let widest = self.problem(person, most, &[]);
-        let known = swap::search(&widest, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
-        let Some(fewest) = known.candidates().first().map(|candidate| candidate.changes) else {
-            return self.prove(&widest, Frontier::default(), nodes);
-        };
+        let mut known =
+            swap::search(&widest, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
+        if known.candidates().is_empty() {
+            let mut search = self.prove(&widest, Frontier::default(), all_nodes);
+            let Some(fewest) = search.frontier.fewest() else { return search };
+            if search.rules_out_fewer_than(fewest) {
+                search.frontier = search.frontier.up_to(fewest.max(least));
+                return search;
+            }
+            // The nodes went into sets of many changes: as many again look for few.
+            known = search.frontier;
+        }
+        let fewest = known.fewest().expect("something is known");
+        let (mut nodes, mut ruled_out) = (all_nodes, 0);
         for budget in least..fewest {
-            let search = self.prove(&self.problem(person, budget, &[]), Frontier::default(), nodes);
+            let mut search = self.prove(&self.problem(person, budget, &[]), Frontier::default(), nodes);
+            ruled_out = search.ruled_out.max(ruled_out);
+            search.ruled_out = ruled_out;
             if !search.frontier.candidates().is_empty() {
                 return search;
             }
             nodes -= search.nodes;
         }
         let budget = fewest.max(least);
-        self.prove(&self.problem(person, budget, &[]), known.up_to(budget), nodes)
+        let mut search = self.prove(&self.problem(person, budget, &[]), known.up_to(budget), nodes);
+        search.ruled_out = search.ruled_out.max(ruled_out);
+        search
     }
 
     /// So many nodes, or fewer where they take longer.
@@ -459,6 +583,7 @@ impl Solver<'_> {
             method,
             representative: person.representative,
             gap,
+            best_at: Vec::new(),
         }
     }
 
@@ -510,37 +635,85 @@ impl Solver<'_> {
             _ if is_proved => Reason::OutOfReach,
             _ => Reason::SearchEnded,
         };
-        let mut not_found = NotFound { probability, reason, needs_changes: None, obstacles: Vec::new() };
+        let mut not_found = NotFound {
+            probability,
+            reason,
+            needs_changes: None,
+            obstacles: Vec::new(),
+            schema_obstacles: request.auditor.then(Vec::new),
+        };
         if reason != Reason::ProposalsDenied {
             if request.budget.is_some() && free > budget {
                 let mut deeper = self.search_deeper(person, budget + 1, free);
                 self.verify(person, &mut deeper);
-                not_found.needs_changes = deeper.frontier.candidates().first().map(|found| found.changes);
+                not_found.needs_changes = deeper.frontier.fewest();
             }
             if not_found.needs_changes.is_none() {
-                not_found.obstacles = self.obstacles(person, request);
+                let mut nodes = self.affordable(OBSTACLE_NODES[1]);
+                not_found.obstacles = self.own_obstacles(person, request, &mut nodes);
+                if let Some(schema_obstacles) = &mut not_found.schema_obstacles
+                    && not_found.obstacles.is_empty()
+                {
+                    *schema_obstacles = self.schema_obstacles(person, request, &mut nodes);
+                }
             }
         }
         not_found
     }
 
-    /// The smallest set of locks, limits and constraints without which there is a way, as far as a search of limited
-    /// length can tell; of equals the one with the person's own locks and limits.
-    fn obstacles(&mut self, person: Person<'_>, request: &Request) -> Vec<Obstacle> {
-        let restrictions = self.bundle.constraints.restrictions();
-        let obstacles: Vec<Obstacle> = (request.locks.iter().copied().map(Obstacle::Lock))
-            .chain(request.limits.features().map(Obstacle::Limit))
-            .chain(restrictions.into_iter().map(Obstacle::Schema))
-            .collect();
-        let sets = (1..=OBSTACLES.min(obstacles.len())).flat_map(|size| combinations(obstacles.len(), size));
-        let mut nodes = self.affordable(OBSTACLE_NODES[1]);
-        for set in sets.take(OBSTACLE_SETS) {
-            let set: Vec<Obstacle> = set.into_iter().map(|position| obstacles[position]).collect();
-            if self.is_enough(person, request, &set, &mut nodes) {
-                return set;
+    /// The smallest set of the person's own locks and limits without which there is a way, as far as a search of limited
+    /// length can tell.
+    fn own_obstacles(&mut self, person: Person<'_>, request: &Request, nodes: &mut usize) -> Vec<Obstacle> {
+        let own = own(request);
+        let smallest = self.smallest_set(person, request, &own, |_| true, nodes);
+        if !smallest.is_empty() || own.len() <= OBSTACLES || !self.is_enough(person, request, &own, nodes) {
+            return smallest;
+        }
+        // More than a small set has to give: all of it, but for what may stay.
+        let mut set = own;
+        let mut place = set.len();
+        while place > 0 {
+            place -= 1;
+            let obstacle = set.remove(place);
+            if !self.is_enough(person, request, &set, nodes) {
+                set.insert(place, obstacle);
             }
-            if nodes == 0 {
+        }
+        set
+    }
+
+    /// The same with something of the schema; of equals the one with more of the person's own.
+    fn schema_obstacles(
+        &mut self,
+        person: Person<'_>,
+        request: &Request,
+        nodes: &mut usize,
+    ) -> Vec<Obstacle> {
+        let restrictions = self.bundle.constraints.restrictions().into_iter().map(Obstacle::Schema);
+        let obstacles: Vec<Obstacle> = own(request).into_iter().chain(restrictions).collect();
+        let has_schema = |set: &[Obstacle]| set.iter().any(|one| matches!(one, Obstacle::Schema(_)));
+        self.smallest_set(person, request, &obstacles, has_schema, nodes)
+    }
+
+    /// The first of the smallest sets that are of interest and enough; empty when none was found.
+    fn smallest_set(
+        &mut self,
+        person: Person<'_>,
+        request: &Request,
+        obstacles: &[Obstacle],
+        is_of_interest: impl Fn(&[Obstacle]) -> bool,
+        nodes: &mut usize,
+    ) -> Vec<Obstacle> {
+        let sets = (1..=OBSTACLES.min(obstacles.len()))
+            .flat_map(|size| combinations(obstacles.len(), size))
+            .map(|set| set.into_iter().map(|position| obstacles[position]).collect::<Vec<_>>())
+            .filter(|set| is_of_interest(set));
+        for set in sets.take(OBSTACLE_SETS) {
+            if *nodes == 0 {
                 break;
+            }
+            if self.is_enough(person, request, &set, nodes) {
+                return set;
             }
         }
         Vec::new()
@@ -587,7 +760,7 @@ impl Solver<'_> {
             *nodes = nodes.saturating_sub(self.memory.passes(person.cells.len()));
             search = match known.candidates() {
                 [] => self.prove(&problem, known, OBSTACLE_NODES[0].min(*nodes)),
-                _ => Search { frontier: known, gaps: None, nodes: 0 },
+                _ => Search::unproved(known),
             };
             *nodes -= search.nodes;
         }
@@ -657,6 +830,35 @@ fn written<'a>(person: Person<'a>, changes: &'a [Change]) -> Vec<&'a str> {
     let mut cells = person.cells.to_vec();
     changes.iter().for_each(|change| cells[change.feature] = change.value.text());
     cells
+}
+
+/// Says of each way what it is best at, among all ways and points.
+fn say_what_is_best(ways: &mut [Way], frontier: &[Point]) {
+    let is_way = |point: &&Point| ways.iter().any(|way| way.row == point.row);
+    let shown: Vec<(usize, f64, f64)> = ways
+        .iter()
+        .map(|way| (way.changes.len(), way.log_likelihood, way.probability))
+        .chain(
+            frontier
+                .iter()
+                .filter(|point| !is_way(point))
+                .map(|point| (point.changes, point.log_likelihood, point.probability)),
+        )
+        .collect();
+    for way in ways {
+        let fewest = shown.iter().all(|(changes, ..)| way.changes.len() <= *changes);
+        let most_common = shown.iter().all(|(_, log_likelihood, _)| way.log_likelihood >= *log_likelihood);
+        let surest = shown.iter().all(|(.., probability)| way.probability >= *probability);
+        let virtues =
+            [(fewest, BestAt::FewestChanges), (most_common, BestAt::MostCommon), (surest, BestAt::Surest)];
+        way.best_at = virtues.into_iter().filter(|(has_it, _)| *has_it).map(|(_, virtue)| virtue).collect();
+    }
+}
+
+/// What a person set themselves.
+fn own(request: &Request) -> Vec<Obstacle> {
+    let locks = request.locks.iter().copied().map(Obstacle::Lock);
+    locks.chain(request.limits.features().map(Obstacle::Limit)).collect()
 }
 
 /// All sets of `size` positions below `count`, in order.

@@ -3,7 +3,7 @@
 use par_data::schema::{Monotone, Rule};
 use par_data::{Feature, Novelty, Restriction, Schema};
 
-use crate::answer::{NotFound, Obstacle, Reason};
+use crate::answer::{BestAt, Found, NotFound, Obstacle, Reason, Way};
 use crate::classifier::Representative;
 
 /// A cell as a person reads it: the label of a category, a number with its unit.
@@ -58,17 +58,40 @@ pub fn proved_for(representative: Representative) -> &'static str {
     }
 }
 
+/// What a way is best at, where there is anything to compare it with.
+pub fn best_at(found: &Found, way: &Way) -> Option<String> {
+    let virtue = |virtue: &BestAt| match virtue {
+        BestAt::FewestChanges => "fewest changes",
+        BestAt::MostCommon => "most common",
+        BestAt::Surest => "surest",
+    };
+    let is_alone = found.ways.len() == 1 && found.frontier.len() <= 1;
+    let virtues: Vec<&str> = way.best_at.iter().filter(|_| !is_alone).map(virtue).collect();
+    (!virtues.is_empty()).then(|| virtues.join(", "))
+}
+
+/// Whether fewer changes than the fewest found could be enough, where there is more to say than that one is the fewest.
+pub fn fewest(found: &Found) -> Option<String> {
+    let fewest = found.frontier.first().filter(|point| point.changes > 1 && found.verified)?;
+    let fewer = format!("fewer than {}", changes(fewest.changes));
+    Some(match found.fewest_proved {
+        true => format!("proved: {fewer} are not enough{}", proved_for(fewest.representative)),
+        false => format!("not ruled out: {fewer} could be enough"),
+    })
+}
+
 /// Why there is no way.
 pub fn reason(reason: Reason) -> &'static str {
     match reason {
-        Reason::NothingToChange => "locks and constraints leave nothing to change",
-        Reason::OutOfReach => "every row within the limits is denied, which is proved",
+        Reason::NothingToChange => "nothing is left that may change",
+        Reason::OutOfReach => "none of the rows that this person may become is accepted, which is proved",
         Reason::SearchEnded => "the search ended before it found a way, or proved that there is none",
         Reason::ProposalsDenied => "nothing that the generator proposes is accepted",
     }
 }
 
-/// What would have to give for a way to be there, as far as it is known.
+/// What of the person's own locks, limits and budget would have to give for a way to be there, as far as it is known.
+/// What the schema forbids is never among it.
 pub fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     if not_found.reason == Reason::ProposalsDenied {
         return Some("search by `refine`".to_string());
@@ -78,6 +101,22 @@ pub fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     }
     let obstacles: Vec<String> = not_found.obstacles.iter().map(|one| obstacle(schema, *one)).collect();
     (!obstacles.is_empty()).then(|| obstacles.join(" and "))
+}
+
+/// For a person without a way, and without a remedy of their own.
+pub fn nothing_own(not_found: &NotFound) -> Option<&'static str> {
+    let is_theirs = not_found.reason == Reason::ProposalsDenied
+        || not_found.needs_changes.is_some()
+        || !not_found.obstacles.is_empty();
+    (!is_theirs)
+        .then_some("no lock, limit or number of changes that was asked for was found to stand in the way")
+}
+
+/// For an auditor: what of the schema would have to give for a way to be there, if that was asked for.
+pub fn schema_remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
+    let obstacles = not_found.schema_obstacles.as_ref()?;
+    let words: Vec<String> = obstacles.iter().map(|one| obstacle(schema, *one)).collect();
+    Some(if words.is_empty() { "nothing that was found".to_string() } else { words.join(" and ") })
 }
 
 /// What would have to give for an obstacle to be gone.
@@ -131,21 +170,46 @@ labels = { a = "cook" }
         let schema = Schema::parse(SCHEMA, "test").expect("a schema");
         let not_found = |reason, needs_changes, obstacles: &[Obstacle]| {
             let obstacles = obstacles.to_vec();
-            remedy(&schema, &NotFound { probability: 0.1, reason, needs_changes, obstacles })
+            let schema_obstacles = None;
+            remedy(
+                &schema,
+                &NotFound { probability: 0.1, reason, needs_changes, obstacles, schema_obstacles },
+            )
         };
         assert_eq!(
             not_found(Reason::OutOfReach, None, &[Obstacle::Limit(0)]),
             Some("lift the limit on `age`".to_string())
         );
-        let both = [Obstacle::Lock(1), Obstacle::Schema(Restriction::Monotone(0))];
+        let both = [Obstacle::Lock(1), Obstacle::Limit(0)];
         let out_of_reach = Reason::OutOfReach;
-        assert_eq!(not_found(out_of_reach, None, &both), Some("unlock `job` and let `age` fall".to_string()));
+        assert_eq!(
+            not_found(out_of_reach, None, &both),
+            Some("unlock `job` and lift the limit on `age`".to_string())
+        );
         assert_eq!(not_found(out_of_reach, Some(1), &[]), Some("allow 1 change".to_string()));
         assert_eq!(not_found(out_of_reach, None, &[]), None);
+    }
+
+    #[test]
+    fn what_the_schema_forbids_is_said_to_the_auditor_alone() {
+        let schema = Schema::parse(SCHEMA, "test").expect("a schema");
+        let mut not_found = NotFound {
+            probability: 0.1,
+            reason: Reason::OutOfReach,
+            needs_changes: None,
+            obstacles: Vec::new(),
+            schema_obstacles: None,
+        };
+        let nothing = "no lock, limit or number of changes that was asked for was found to stand in the way";
+        assert_eq!((remedy(&schema, &not_found), schema_remedy(&schema, &not_found)), (None, None));
+        assert_eq!(nothing_own(&not_found), Some(nothing));
         let rule = Restriction::Rule(Rule { if_increases: 1, must_increase: 0 });
+        not_found.schema_obstacles =
+            Some(vec![Obstacle::Lock(1), Obstacle::Schema(Restriction::Monotone(0)), Obstacle::Schema(rule)]);
+        assert_eq!((remedy(&schema, &not_found), nothing_own(&not_found)), (None, Some(nothing)));
         assert_eq!(
-            not_found(Reason::SearchEnded, None, &[Obstacle::Schema(rule)]),
-            Some("let `job` rise without `age`".to_string())
+            schema_remedy(&schema, &not_found).as_deref(),
+            Some("unlock `job` and let `age` fall and let `job` rise without `age`")
         );
     }
 

@@ -133,7 +133,7 @@ test("on paper it is a letter of at most two pages, without controls", async () 
   );
   assert.deepEqual(shown, []);
   assert.match(await page.locator("#letter").innerText(), /Duration\s+48 months[\s\S]*Housing\s+owned/);
-  assert.match(await page.locator("#ways").innerText(), /Best way/);
+  assert.match(await page.locator("#ways").innerText(), /First way/);
   assert.equal(
     await page.evaluate(() => getComputedStyle(document.body).backgroundColor),
     "rgb(255, 255, 255)",

@@ -40,7 +40,7 @@ test("the page opens with a made-up person, a decision and ways forward", async 
   assert.ok(cards >= 1 && cards <= 3, `${cards} cards`);
   assert.match(
     await page.locator("#ways .card").first().innerText(),
-    /Best way[\s\S]*change[\s\S]*→?[\s\S]*ommon/,
+    /First way[\s\S]*change[\s\S]*→?[\s\S]*ommon/,
   );
   assert.match(await page.locator("#spoken").innerText(), /^Denied, .* %\. \d ways? forward\.$/);
   assert.equal(new URL(page.url()).search, "", "nothing about anybody is in the address");
@@ -124,7 +124,7 @@ test("more changes are offered where they are needed", async () => {
     Object.assign(body.answers[0], {
       status: "not_found",
       reason: "out_of_reach",
-      reason_words: "every row within the limits is denied, which is proved",
+      reason_words: "none of the rows that this person may become is accepted, which is proved",
       needs_changes: 2,
       obstacles: [{ kind: "monotone", feature: "Age", words: "let `Age` fall" }],
       ways: [],
@@ -134,10 +134,9 @@ test("more changes are offered where they are needed", async () => {
   });
   await page.locator("#budget").selectOption("1");
   await page.locator(".no-way").waitFor();
-  assert.match(
-    await page.locator(".no-way").innerText(),
-    /“Age” can only rise\.[\s\S]*not yours to lift[\s\S]*It takes 2 changes/,
-  );
+  const words = await page.locator(".no-way").innerText();
+  assert.match(words, /It takes 2 changes/);
+  assert.doesNotMatch(words, /Age/, "what the schema forbids is not for the applicant");
   await page.getByRole("button", { name: "Allow 2 changes" }).click();
   await page.locator("#ways .card").first().waitFor();
   assert.equal(await page.locator("#budget").inputValue(), "2");

@@ -1,4 +1,4 @@
-// What more changes would buy: the best for each number of changes, drawn by the service and as a list to choose from.
+// What more changes would buy: the most common way for each number of changes, drawn by the service and as a list to choose from.
 
 import { byId, element } from "./element.js";
 import { changeItem } from "./ways.js";
@@ -6,8 +6,8 @@ import { commonness, count, percent } from "./words.js";
 
 /** Whether the search for a proof goes on, or was given up; `null` where it is done. */
 const SEARCH_WORDS = {
-  runs: "Whether it is the very best is still being looked for.",
-  ended: "Whether it is the very best could not be proved in time.",
+  runs: "Whether nothing is more common is still being looked for.",
+  ended: "Whether nothing is more common could not be proved in time.",
 };
 
 /** Shows the frontier of an answer; without one, hides what belongs to an earlier one. */

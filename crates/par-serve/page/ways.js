@@ -4,7 +4,8 @@ import { bar } from "./decision.js";
 import { element, sign } from "./element.js";
 import { commonness, count, limitWords, listed, percent } from "./words.js";
 
-const ORDER = ["Best way", "Second way", "Third way"];
+const ORDER = ["First way", "Second way", "Third way"];
+const VIRTUES = { fewest_changes: "fewest changes", most_common: "most common", surest: "surest" };
 
 /** A change: what it is now and what it could be. `lock` is called by who cannot make it. */
 export function changeItem(change, lock) {
@@ -31,7 +32,7 @@ export function changeItem(change, lock) {
   );
 }
 
-/** The cards of an answer's ways, best first. */
+/** The cards of an answer's ways, each with what it is best at. */
 export function wayCards(answer, lock) {
   const card = (way, place) =>
     element(
@@ -42,6 +43,7 @@ export function wayCards(answer, lock) {
         {},
         element("h3", { id: `way-${place}` }, ORDER[place] ?? `Way ${place + 1}`),
         element("span", { class: "badge" }, count(way.changes.length, "change")),
+        virtues(answer, way).map((virtue) => element("span", { class: "badge" }, virtue)),
       ),
       element(
         "ul",
@@ -68,6 +70,12 @@ export function wayCards(answer, lock) {
   return element("div", { class: "cards" }, answer.ways.map(card));
 }
 
+/** What a way is best at, where there is anything to compare it with. */
+function virtues(answer, way) {
+  const isAlone = answer.ways.length === 1 && (answer.frontier ?? []).length <= 1;
+  return isAlone ? [] : (way.best_at ?? []).map((virtue) => VIRTUES[virtue] ?? virtue);
+}
+
 /** Why there is no way, with a button for everything that is theirs to lift. */
 export function noWay(schema, person, answer, lift) {
   const feature = (name) => schema.features.find((one) => one.name === name);
@@ -77,33 +85,22 @@ export function noWay(schema, person, answer, lift) {
       person.limits.has(name)
         ? `“${name}” may only become ${limitWords(feature(name), person.limits.get(name))}.`
         : `“${name}” is limited.`,
-    monotone: (name) => `“${name}” can only ${feature(name)?.monotone === "decreasing" ? "fall" : "rise"}.`,
-    immutable: (name) => `Nobody can change “${name}”.`,
-    allowed: (name) => `Only some values of “${name}” are allowed.`,
   };
   const lifting = { lock: "Let it change", limit: "Lift the limit" };
-  const obstacle = (one) => {
-    const words =
-      one.feature !== null && explain[one.kind]
-        ? explain[one.kind](one.feature)
-        : `It would take to ${one.words.replaceAll("`", "")}.`;
-    const button = one.feature !== null && lifting[one.kind];
-    return element(
+  const obstacle = (one) =>
+    element(
       "li",
       {},
-      element("span", {}, words),
-      button
-        ? element(
-            "button",
-            { type: "button", onclick: () => lift([one]) },
-            button,
-            element("span", { class: "unseen" }, `: ${one.feature}`),
-          )
-        : element("span", { class: "quiet small" }, "not yours to lift"),
+      element("span", {}, explain[one.kind](one.feature)),
+      element(
+        "button",
+        { type: "button", onclick: () => lift([one]) },
+        lifting[one.kind],
+        element("span", { class: "unseen" }, `: ${one.feature}`),
+      ),
     );
-  };
-  const obstacles = answer.obstacles ?? [];
-  const theirs = obstacles.filter((one) => one.feature !== null && lifting[one.kind]);
+  // What the schema forbids is not for the applicant, whatever the service says.
+  const obstacles = (answer.obstacles ?? []).filter((one) => one.feature !== null && lifting[one.kind]);
   const held = [...person.locks, ...person.limits.keys()];
   return element(
     "div",
@@ -129,21 +126,24 @@ export function noWay(schema, person, answer, lift) {
           `Allow ${count(answer.needs_changes, "change")}`,
         ),
       ),
-    theirs.length > 1 &&
-      theirs.length === obstacles.length &&
+    obstacles.length > 1 &&
       element(
         "p",
         { class: "lift" },
         element(
           "button",
-          { type: "button", class: "primary", onclick: () => lift(theirs) },
+          { type: "button", class: "primary", onclick: () => lift(obstacles) },
           "Lift all of this",
         ),
       ),
     obstacles.length === 0 &&
       (answer.needs_changes ?? null) === null &&
       held.length > 0 &&
-      element("p", { class: "quiet" }, `Held at the moment: ${listed([...new Set(held)])}.`),
+      element(
+        "p",
+        { class: "quiet" },
+        `To let go of what is held at the moment (${listed([...new Set(held)])}) was not found to help.`,
+      ),
   );
 }
 

@@ -96,7 +96,7 @@ pub(crate) const ROUTES: &[(&str, &[Route])] = &[
                 &[Content { kind: NDJSON, shape: "Lines" }, Content { kind: CSV, shape: "Table" }],
                 &[Content { kind: NDJSON, shape: "AnswerLines" }, Content { kind: CSV, shape: "AnswerTable" }],
             )
-            .with(&["model", "first", "method", "count", "budget", "threshold", "lock", "limit"])
+            .with(&["model", "first", "method", "count", "order", "budget", "threshold", "lock", "limit", "auditor"])
             .refuses(&[400, 404, 408, 415, 422, 500, 503]),
         ],
     ),
@@ -279,12 +279,15 @@ fn parameters(model: &Model) -> Map<String, Value> {
     let mut parameters = Map::new();
     // What everybody in a table asks for.
     let options = json_schema::options(model);
-    for name in ["method", "count", "budget", "threshold", "lock"] {
+    for name in ["method", "count", "order", "budget", "threshold", "lock", "auditor"] {
         let mut schema = options[name].clone();
         let words = schema.as_object_mut().and_then(|schema| schema.remove("description"));
         // In an address nothing is said by saying nothing.
         if let Some(kind) = schema["type"].as_array().map(|kinds| kinds[0].clone()) {
             schema["type"] = kind;
+        }
+        if let Some(values) = schema.get_mut("enum").and_then(Value::as_array_mut) {
+            values.retain(|value| !value.is_null());
         }
         let words = format!("{} For tables.", words.as_ref().and_then(Value::as_str).unwrap_or_default());
         parameters.insert(name.to_string(), named(name, &words, schema));

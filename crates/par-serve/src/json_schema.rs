@@ -8,7 +8,7 @@ mod tests;
 use par_data::discretizer::CategoryIndex;
 use par_data::schema::parse_number;
 use par_data::{Domain, Feature};
-use par_recourse::Method;
+use par_recourse::{Method, Order};
 use serde_json::{Map, Value, json};
 
 pub(crate) use self::answers::answers;
@@ -295,6 +295,12 @@ pub(crate) fn options(model: &Model) -> Map<String, Value> {
             "maximum": MAX_COUNT,
             "default": 1,
         },
+        "order": {
+            "description": "Which way comes first: one that nothing shown beats in both changes and probability, or the likeliest, where \
+                            each change is worth its price; what the model says unless told.",
+            "type": ["string", "null"],
+            "enum": [Order::Balanced.name(), Order::Likelihood.name(), Value::Null],
+        },
         "budget": {
             "description": "How many features may change at most. Unless told, as few as the model says, and more only if there is \
                             no other way.",
@@ -318,6 +324,12 @@ pub(crate) fn options(model: &Model) -> Map<String, Value> {
             "type": "object",
             "properties": limits,
             "additionalProperties": false,
+        },
+        "auditor": {
+            "description": "Whether, where there is no way, to say in `schema_obstacles` what of the schema stands in it. For an auditor, \
+                            and not for the applicant.",
+            "type": "boolean",
+            "default": false,
         },
         "plot": {
             "description": "Whether to draw what more changes buy, as SVG.",

@@ -1,7 +1,7 @@
 //! What stands behind the `?` of a request.
 
 use par_data::{Limits, Permitted};
-use par_recourse::Method;
+use par_recourse::{Method, Order};
 
 use crate::models::Model;
 use crate::question::{Asked, MAX_BUDGET, MAX_COUNT};
@@ -62,6 +62,14 @@ impl Parameters {
                 Method::named(text).ok_or_else(|| wrong("method", text, "one of generate, refine, exact"))?;
         }
         request.count = self.whole("count", 1..=MAX_COUNT as u64)?.map_or(1, |count| count as usize);
+        if let Some(text) = self.text("order") {
+            let order =
+                Order::named(text).ok_or_else(|| wrong("order", text, "one of balanced, likelihood"))?;
+            request.order = Some(order);
+        }
+        if let Some(text) = self.text("auditor") {
+            request.auditor = text.parse().map_err(|_| wrong("auditor", text, "true or false"))?;
+        }
         request.budget = self.whole("budget", 1..=MAX_BUDGET as u64)?.map(|budget| budget as usize);
         if let Some(text) = self.text("threshold") {
             let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number < 1.0);

@@ -2,7 +2,7 @@
 //! stand there: [`crate::json_schema`] says the same beforehand.
 
 use par_data::{Domain, Feature, Limits, Permitted, Schema, suggest};
-use par_recourse::{Method, Request};
+use par_recourse::{Method, Order, Request};
 use serde_json::{Map, Value};
 
 use crate::models::Model;
@@ -45,7 +45,8 @@ pub(crate) struct Question {
 }
 
 /// The keys of what is asked for, beside the rows.
-pub(crate) const OPTIONS: [&str; 7] = ["method", "count", "budget", "threshold", "lock", "limit", "plot"];
+pub(crate) const OPTIONS: [&str; 9] =
+    ["method", "count", "order", "budget", "threshold", "lock", "limit", "auditor", "plot"];
 
 impl Question {
     /// Reads the body of `/v1/recourse`: a `row` or `rows`, and what is asked for.
@@ -215,7 +216,7 @@ impl<'m> Reader<'m> {
             let path = format!("{path}/{}", escaped(key));
             let request = &mut asked.request;
             match (key.as_str(), value) {
-                ("budget" | "threshold", Value::Null) => {}
+                ("order" | "budget" | "threshold", Value::Null) => {}
                 ("method", value) => match value.as_str().and_then(Method::named) {
                     Some(method) => request.method = method,
                     None => self.wrong(path, value, "one of \"generate\", \"refine\", \"exact\""),
@@ -223,6 +224,10 @@ impl<'m> Reader<'m> {
                 ("count", value) => match whole(value).filter(|count| (1..=MAX_COUNT).contains(count)) {
                     Some(count) => request.count = count,
                     None => self.wrong(path, value, format!("a whole number from 1 to {MAX_COUNT}")),
+                },
+                ("order", value) => match value.as_str().and_then(Order::named) {
+                    Some(order) => request.order = Some(order),
+                    None => self.wrong(path, value, "one of \"balanced\", \"likelihood\", or null"),
                 },
                 ("budget", value) => match whole(value).filter(|budget| (1..=MAX_BUDGET).contains(budget)) {
                     Some(budget) => request.budget = Some(budget),
@@ -237,8 +242,9 @@ impl<'m> Reader<'m> {
                 },
                 ("lock", value) => request.locks = self.locks(&path, value),
                 ("limit", value) => request.limits = self.limits(&path, value),
+                ("auditor", Value::Bool(auditor)) => request.auditor = *auditor,
                 ("plot", Value::Bool(plot)) => asked.plot = *plot,
-                ("plot", value) => self.wrong(path, value, "true or false"),
+                ("auditor" | "plot", value) => self.wrong(path, value, "true or false"),
                 (key, _) if other.contains(&key) => {}
                 (key, _) => {
                     let known: Vec<&str> = other.iter().chain(&OPTIONS).copied().collect();

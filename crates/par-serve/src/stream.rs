@@ -40,7 +40,8 @@ const AHEAD: usize = 2;
 const MOMENT: Duration = Duration::from_millis(5);
 
 const CSV: &str = "text/csv";
-const PARAMETERS: [&str; 8] = ["model", "first", "method", "count", "budget", "threshold", "lock", "limit"];
+const PARAMETERS: [&str; 10] =
+    ["model", "first", "method", "count", "order", "budget", "threshold", "lock", "limit", "auditor"];
 
 /// Answers a stream.
 pub(crate) async fn batch(

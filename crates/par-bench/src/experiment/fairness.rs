@@ -34,14 +34,15 @@ const CHANGES: usize = 4;
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let rows = Rows::new(fold)?;
     let asked = evenly_spaced(&rows.denied(), PEOPLE);
-    let answers = ask(&fold.bundle, &rows, &asked, &Request::default());
-    let proved = ask(&fold.bundle, &rows, &asked, &Request { method: Method::Exact, ..Request::default() });
+    let usual = Request { auditor: true, ..Request::default() };
+    let answers = ask(&fold.bundle, &rows, &asked, &usual);
+    let proved = ask(&fold.bundle, &rows, &asked, &Request { method: Method::Exact, ..usual.clone() });
     groups(fold, &rows, &asked, [&answers, &proved], sheet)?;
     let denied = rows.denied().len();
     none(&fold.bundle, &answers, denied, None, sheet);
 
     let fewer = evenly_spaced(&asked, STRICT_PEOPLE);
-    let strictly = Request { budget: Some(STRICT), ..Request::default() };
+    let strictly = Request { budget: Some(STRICT), ..usual };
     let answers = ask(&fold.bundle, &rows, &fewer, &strictly);
     none(&fold.bundle, &answers, denied, Some(STRICT), sheet);
     needs(&fold.bundle, &answers, denied, sheet);
@@ -226,7 +227,11 @@ fn none(bundle: &Bundle, answers: &[Answer], of: usize, budget: Option<usize>, s
             Obstacle::Schema(restriction) => restrictions.contains(restriction),
             Obstacle::Lock(_) | Obstacle::Limit(_) => false,
         };
-        sheet.mean(method, metric, share(&|not_found| not_found.obstacles.iter().any(stands)));
+        sheet.mean(
+            method,
+            metric,
+            share(&|not_found| not_found.schema_obstacles.iter().flatten().any(stands)),
+        );
     }
 }
 

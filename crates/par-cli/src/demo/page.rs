@@ -99,7 +99,7 @@ impl Report<'_> {
         tile(&mut heading, "of them can be accepted", &grouped(*possible));
         if let Some(exact) = self.of_method(Method::Exact) {
             tile(&mut heading, "changes on average", &decimals(exact.sparsity.mean, 1));
-            tile(&mut heading, "of the answers are proved best", &share(exact.optimal.mean));
+            tile(&mut heading, "of the answers are proved likeliest", &share(exact.optimal.mean));
         }
         if let Some(refine) = self.of_method(Method::Refine) {
             tile(&mut heading, "for a refined answer", &duration(refine.time_us));

@@ -53,7 +53,9 @@ impl<T> Cells<T> {
 impl Column {
     fn of_fact(name: &str) -> Self {
         match name {
-            "id" | "status" | "reason" | "method" | "warning" => Self::Text(Cells::default()),
+            "id" | "status" | "reason" | "method" | "best_at" | "warning" => {
+                Self::Text(Cells::default())
+            }
             "rank" | "changes" | "time_us" => Self::Whole(Cells::default()),
             "optimal" => Self::Truth(Cells::default()),
             _ => Self::Number(Cells::default()),
@@ -165,6 +167,7 @@ impl ParquetSink {
                 "method" => column.push_text(way.map(|way| way.method.name())),
                 "optimal" => column.push_truth(line.optimal()),
                 "gap" => column.push_number(way.and_then(|way| way.gap)),
+                "best_at" => column.push_text(line.best_at().as_deref()),
                 "time_us" => column.push_whole(line.person.time_us),
                 "warning" => column.push_text(line.warning().as_deref()),
                 other => panic!("column `{other}` has no cells"),

@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use par_data::schema::parse_number;
 use par_data::{Discretizer, Limits, Permitted};
-use par_recourse::{Method, Request};
+use par_recourse::{Method, Order, Request};
 
 #[derive(Args)]
 pub(crate) struct RequestOptions {
@@ -22,6 +22,12 @@ pub(crate) struct RequestOptions {
     /// How many ways to find; each leaves out a change of every way before it
     #[arg(long, value_name = "K", default_value = "1", value_parser = at_least_one)]
     count: usize,
+    /// Which way comes first [default: what the model says, `balanced` unless it was fitted otherwise]
+    #[arg(long, value_enum)]
+    order: Option<OrderName>,
+    /// For auditors: where there is no way, also say what of the schema stands in it; in text and JSON, never in `reason`
+    #[arg(long)]
+    auditor: bool,
     /// Feature that stays as it is, besides those that nobody can change
     #[arg(long = "lock", value_name = "FEATURE")]
     locks: Vec<String>,
@@ -64,6 +70,14 @@ enum MethodName {
     Exact,
 }
 
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OrderName {
+    /// One that nothing shown beats in both changes and probability
+    Balanced,
+    /// The likeliest, where each change is worth its price
+    Likelihood,
+}
+
 fn probability(text: &str) -> Result<f64, &'static str> {
     let number = parse_number(text).filter(|number| *number > 0.0 && *number < 1.0);
     number.ok_or("expected a number above 0 and below 1")
@@ -85,6 +99,10 @@ impl RequestOptions {
             MethodName::Refine => Method::Refine,
             MethodName::Exact => Method::Exact,
         };
+        let order = self.order.map(|order| match order {
+            OrderName::Balanced => Order::Balanced,
+            OrderName::Likelihood => Order::Likelihood,
+        });
         let limits = self.limits(discretizer).context("`--limit`")?;
         Ok(Request {
             method,
@@ -93,6 +111,8 @@ impl RequestOptions {
             budget: self.budget,
             threshold: self.threshold,
             count: self.count,
+            order,
+            auditor: self.auditor,
         })
     }
 

@@ -48,7 +48,7 @@ fn a_person_without_a_way_is_told_what_would_have_to_give() {
     let told = sandbox.run(&locked);
     let end = told.split_once("\n\n").expect("two parts").1;
     insta::assert_snapshot!(end, @"
-    no way was found: locks and constraints leave nothing to change
+    no way was found: nothing is left that may change
     what would have to give: unlock `income`
     ");
     let answer = sandbox.json(&locked);

@@ -28,7 +28,7 @@ fn everybody_gets_a_line_in_the_order_of_the_rows() {
     );
     let ways = sandbox.read("ways.csv");
     assert!(ways.starts_with(
-        "id,rank,status,reason,probability,log_likelihood,percentile,changes,similarity,method,optimal,gap,time_us,warning,\
+        "id,rank,status,reason,probability,log_likelihood,percentile,changes,similarity,method,optimal,gap,best_at,time_us,warning,\
          age,city,education,income,debt\n"
     ));
     let lines = lines(&ways);

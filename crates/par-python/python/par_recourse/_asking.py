@@ -15,6 +15,7 @@ from .classifier import Supplied
 from .errors import SettingError
 
 Method = Literal["generate", "refine", "exact"]
+Order = Literal["balanced", "likelihood"]
 Limit = Union[tuple[Union[float, None], Union[float, None]], Sequence[Any]]
 """What a feature may move to: (lowest, highest), either of which may be None, or a list of values."""
 
@@ -32,6 +33,8 @@ class Request:
     budget: int | None = None
     limit: Mapping[str, Limit] | None = None
     threshold: float | None = None
+    order: str | None = None
+    auditor: bool = False
 
     def __post_init__(self) -> None:
         # What can be read but once is read here.
@@ -54,6 +57,8 @@ class Request:
             "budget": self.budget,
             "limit": limits,
             "threshold": self.threshold if threshold is None else threshold,
+            "order": self.order,
+            "auditor": bool(self.auditor),
         }
         return json.dumps(asked)
 

@@ -11,7 +11,7 @@ from typing import Any, Iterable, Literal, Mapping, Sequence
 import pyarrow as pa
 
 from . import _files, _frames, _native
-from ._asking import Limit, Method, Request, answered, looked_at
+from ._asking import Limit, Method, Order, Request, answered, looked_at
 from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
 from .errors import ClassifierError, DataError, NotFittedError, SettingError
@@ -280,14 +280,16 @@ class Recourse:
         budget: int | None = None,
         limit: Mapping[str, Limit] | None = None,
         threshold: float | None = None,
+        order: Order | None = None,
         id: str | None = None,
     ) -> Any:
         """Ways forward for all rows of a table, as a tidy frame of the same kind: a line for every way.
 
         Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` and
         `unverified_accepted` where the classifier itself was not asked), `reason`, `probability`, `log_likelihood`,
-        `percentile`, `changes`, `similarity`, `method`, `optimal`, `gap` and `warning` (what training never saw in the
-        person's row), then the row that this person could become.
+        `percentile`, `changes`, `similarity`, `method`, `optimal`, `gap`, `best_at` (`fewest_changes`, `most_common`,
+        `surest`, with `|` between them) and `warning` (what training never saw in the person's row), then the row that
+        this person could become.
         Someone who needs no way, or has none, has one line without a rank. A row that cannot be read has the status
         `error`, and does not keep the others from their answers.
 
@@ -306,13 +308,16 @@ class Recourse:
             What people have they may keep.
         threshold:
             The probability from which on a row counts as accepted, in the place of that of the fit.
+        order:
+            Which way comes first: ``"balanced"``, one that nothing shown beats in both changes and probability, or
+            ``"likelihood"``, the likeliest where each change is worth its price. What the model says unless told.
         id:
             The column that names the rows: unless told that of the schema, or the index of a pandas frame. Rows
             are counted from 0 without one.
         """
         bundle = self._fitted()
         frame = self._read(X, id, index=True)
-        request = Request(count, lock, method, budget, limit, threshold)
+        request = Request(count, lock, method, budget, limit, threshold, order)
         lines = answered(bundle, self._supplied, request, frame.table, id=self._named(frame, id))
         return _frames.write(frame.kind, lines)
 
@@ -326,16 +331,19 @@ class Recourse:
         budget: int | None = None,
         limit: Mapping[str, Limit] | None = None,
         threshold: float | None = None,
+        order: Order | None = None,
+        auditor: bool = False,
         id: str | None = None,
     ) -> Explanation:
         """One person's answer, to look at: `row` is a dict, a pandas Series, or a table of one row.
 
-        The parameters are those of `recourse`. Where an imitation of the classifier is searched, this is what the
+        The parameters are those of `recourse`. With `auditor`, an answer without a way also says what of the schema stands
+        in it (`schema_obstacles`), which is not for the applicant. Where an imitation of the classifier is searched, this is what the
         imitation says, with the status `unverified`.
         """
         bundle = self._fitted()
         frame = _frames.read_row(row)
-        request = Request(count, lock, method, budget, limit, threshold).json()
+        request = Request(count, lock, method, budget, limit, threshold, order, auditor).json()
         batch = frame.table.combine_chunks().to_batches()[0]
         return Explanation(*bundle.explain(batch, request, id=self._named(frame, id)))
 

@@ -45,6 +45,8 @@ class Way:
     optimal: bool | None
     """Whether it is proved that no row with as many changes is likelier; `None` when nobody looked."""
     gap: float | None
+    best_at: tuple[str, ...]
+    """`fewest_changes`, `most_common`, `surest`: what it is best at among all ways and the frontier."""
     row: dict[str, str]
     """Its cells, as the table writes them."""
 
@@ -89,8 +91,20 @@ class Explanation:
 
     @property
     def remedy(self) -> str | None:
-        """What would have to give for a way to be there, as far as it is known."""
+        """What of this person's own locks, limits and budget would have to give for a way to be there, if it is known."""
         return self._told["remedy"]
+
+    @property
+    def schema_obstacles(self) -> list[str] | None:
+        """For an auditor: what of the schema would have to give for a way to be there, in words; `None` unless asked."""
+        told = self._told["schema_obstacles"]
+        return None if told is None else [obstacle["words"] for obstacle in told]
+
+    @property
+    def fewest_proved(self) -> bool | None:
+        """Whether it is proved that fewer changes than the first point of the frontier has are not enough; `None` where
+        there is no way."""
+        return self._told["fewest_proved"]
 
     @property
     def probability(self) -> float:
@@ -109,7 +123,7 @@ class Explanation:
 
     @property
     def ways(self) -> list[Way]:
-        """The ways forward, the best first."""
+        """The ways forward, in the order that was asked for."""
         return [_way(way) for way in self._told["ways"]]
 
     @property
@@ -143,7 +157,7 @@ class Explanation:
             rows = "".join(f"<tr>{_cells(change)}</tr>" for change in way.changes)
             parts.append(
                 '<table style="margin-top: 1em"><caption style="white-space: nowrap; text-align: left">'
-                f"way {way.rank}: {changes}, accepted with probability {way.probability:.3f}, "
+                f"way {way.rank}: {changes}{self._virtues(way)}, accepted with probability {way.probability:.3f}, "
                 f"{_likelier(way.percentile)}</caption>"
                 "<thead><tr><th>feature</th><th>from</th><th>to</th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>"
@@ -158,6 +172,12 @@ class Explanation:
         if plot is not None:
             parts.append(plot._repr_html_())
         return "".join(parts)
+
+    def _virtues(self, way: Way) -> str:
+        """What a way is best at, where there is anything to compare it with."""
+        if len(self.ways) == 1 and len(self.frontier) <= 1 or not way.best_at:
+            return ""
+        return f" ({', '.join(virtue.replace('_', ' ') for virtue in way.best_at)})"
 
 
 def _likelier(share: float) -> str:
@@ -178,7 +198,8 @@ def _way(way: dict[str, Any]) -> Way:
             told["feature"], told["from"], told["to"], told.get("lowest"), told.get("highest"), told["sentence"]
         )
 
-    return Way(**{**way, "changes": tuple(change(told) for told in way["changes"])})
+    changes = tuple(change(told) for told in way["changes"])
+    return Way(**{**way, "changes": changes, "best_at": tuple(way["best_at"])})
 
 
 class Plot:

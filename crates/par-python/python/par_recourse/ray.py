@@ -14,7 +14,7 @@ import ray
 from ray import cloudpickle
 from ray.data import Dataset
 
-from ._asking import Limit, Method, Request
+from ._asking import Limit, Method, Order, Request
 from ._workers import ROW, Job, Source, plan
 from .errors import DataError
 
@@ -29,6 +29,7 @@ def recourse(
     budget: int | None = None,
     limit: Mapping[str, Limit] | None = None,
     threshold: float | None = None,
+    order: Order | None = None,
     id: str | None = None,
 ) -> Dataset:
     """Ways forward for all rows of a Dataset, as a Dataset: the lines that `Recourse.recourse` gives on one machine.
@@ -47,7 +48,7 @@ def recourse(
         The rows.
     bundle:
         A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `bundle_`.
-    count, lock, method, budget, limit, threshold:
+    count, lock, method, budget, limit, threshold, order:
         As in `Recourse.recourse`.
     id:
         The column that names the rows, unless told that of the schema. Without one, rows are numbered from 0 in the
@@ -60,7 +61,7 @@ def recourse(
         bundle,
         schema.names,
         lambda columns: pa.schema([schema.field(name) for name in columns]),
-        Request(count, lock, method, budget, limit, threshold),
+        Request(count, lock, method, budget, limit, threshold, order),
         id=id,
         dumps=cloudpickle.dumps,
     )

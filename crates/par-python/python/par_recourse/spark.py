@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-from ._asking import Limit, Method, Request
+from ._asking import Limit, Method, Order, Request
 from ._workers import ROW, Job, Source, plan
 from .errors import DataError, SettingError
 
@@ -33,6 +33,7 @@ def recourse(
     budget: int | None = None,
     limit: Mapping[str, Limit] | None = None,
     threshold: float | None = None,
+    order: Order | None = None,
     id: str | None = None,
 ) -> DataFrame:
     """Ways forward for all rows of a DataFrame, as a DataFrame: the lines that `Recourse.recourse` gives on one machine.
@@ -47,7 +48,7 @@ def recourse(
         The rows. Columns that are neither features nor `id` nor `locks` are not sent to Python.
     bundle:
         A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `bundle_`.
-    count, lock, method, budget, limit, threshold:
+    count, lock, method, budget, limit, threshold, order:
         As in `Recourse.recourse`.
     id:
         The column that names the rows, unless told that of the schema. Without one, rows are numbered from 0 in the
@@ -59,7 +60,7 @@ def recourse(
         bundle,
         df.columns,
         lambda columns: _types(df, columns),
-        Request(count, lock, method, budget, limit, threshold),
+        Request(count, lock, method, budget, limit, threshold, order),
         id=id,
         dumps=cloudpickle.dumps,
     )

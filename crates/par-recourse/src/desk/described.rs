@@ -40,12 +40,19 @@ impl Person<'_> {
                 .iter()
                 .map(obstacle)
                 .collect(),
+            schema_obstacles: not_found
+                .and_then(|not_found| not_found.schema_obstacles.as_ref())
+                .map(|obstacles| obstacles.iter().map(obstacle).collect()),
             probability: self.probability(),
             threshold: self.threshold,
             warnings: self.warnings.clone(),
             row: Named::new(schema, self.cells.iter().copied()),
             ways: (1..).zip(self.ways()).map(|(rank, way)| self.way(bundle, rank, way)).collect(),
             frontier,
+            fewest_proved: match &self.answer {
+                Ok(Answer::Found(found)) => Some(found.fewest_proved),
+                _ => None,
+            },
             time_us: self.time_us,
         }
     }
@@ -77,6 +84,7 @@ impl Person<'_> {
             method: way.method.name(),
             optimal: way.gap.map(|_| way.is_optimal()),
             gap: way.gap,
+            best_at: way.best_at.iter().map(|virtue| virtue.name()).collect(),
             changes: way.changes.iter().map(change).collect(),
             row: Named::new(bundle.schema(), way.cells.iter().map(String::as_str)),
         }
@@ -117,6 +125,8 @@ pub struct Described {
     remedy: Option<String>,
     needs_changes: Option<usize>,
     obstacles: Vec<DescribedObstacle>,
+    /// For an auditor alone.
+    schema_obstacles: Option<Vec<DescribedObstacle>>,
     probability: Option<f64>,
     threshold: f64,
     /// What training never saw in the row.
@@ -124,6 +134,7 @@ pub struct Described {
     row: Named,
     ways: Vec<DescribedWay>,
     frontier: Vec<DescribedPoint>,
+    fewest_proved: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
     time_us: Option<u64>,
 }
@@ -146,6 +157,7 @@ struct DescribedWay {
     method: &'static str,
     optimal: Option<bool>,
     gap: Option<f64>,
+    best_at: Vec<&'static str>,
     changes: Vec<DescribedChange>,
     row: Named,
 }

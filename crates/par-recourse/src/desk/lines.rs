@@ -6,7 +6,7 @@ use super::Person;
 use crate::answer::Way;
 
 /// The columns before those of the features.
-pub const COLUMNS: [&str; 14] = [
+pub const COLUMNS: [&str; 15] = [
     "id",
     "rank",
     "status",
@@ -19,6 +19,7 @@ pub const COLUMNS: [&str; 14] = [
     "method",
     "optimal",
     "gap",
+    "best_at",
     "time_us",
     "warning",
 ];
@@ -82,7 +83,13 @@ impl<'a> Line<'a> {
         (!warnings.is_empty()).then(|| warnings.join("; "))
     }
 
-    /// Whether the way is proved to be the best, if anybody looked.
+    /// What the way is best at, with `|` between.
+    pub fn best_at(&self) -> Option<String> {
+        let names: Vec<&str> = self.way?.best_at.iter().map(|virtue| virtue.name()).collect();
+        (!names.is_empty()).then(|| names.join("|"))
+    }
+
+    /// Whether it is proved that nothing with as many changes is likelier, if anybody looked.
     pub fn optimal(&self) -> Option<bool> {
         self.way.and_then(|way| way.gap.map(|_| way.is_optimal()))
     }
@@ -121,6 +128,7 @@ impl Line<'_> {
             text(way.map(|way| way.method.name())),
             text(self.optimal()),
             text(way.and_then(|way| way.gap)),
+            text(self.best_at()),
             text(self.person.time_us),
             text(self.warning()),
         ];

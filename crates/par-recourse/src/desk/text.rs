@@ -46,7 +46,11 @@ impl Person<'_> {
     fn write_ways(&self, bundle: &Bundle, found: &Found, text: &mut String) -> fmt::Result {
         for (rank, way) in (1..).zip(&found.ways) {
             let title = if found.ways.len() > 1 { format!("way {rank}") } else { "a way".to_string() };
-            writeln!(text, "\n{title}, with {}", words::changes(way.changes.len()))?;
+            write!(text, "\n{title}, with {}", words::changes(way.changes.len()))?;
+            match words::best_at(found, way) {
+                Some(virtues) => writeln!(text, ": {virtues}")?,
+                None => writeln!(text)?,
+            }
             for change in &way.changes {
                 writeln!(text, "  {}", change.sentence())?;
             }
@@ -69,7 +73,10 @@ impl Person<'_> {
             writeln!(text, "\nby number of changes")?;
             write_alternatives(&frontier, text)?;
         }
-        Ok(())
+        match words::fewest(found) {
+            Some(fewest) => writeln!(text, "\n{fewest}"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -105,7 +112,15 @@ fn write_no_way(bundle: &Bundle, not_found: &NotFound, text: &mut String) -> fmt
         writeln!(text, "of bins, the nearest, the median and the farthest values were tried")?;
     }
     match words::remedy(bundle.schema(), not_found) {
-        Some(remedy) => writeln!(text, "what would have to give: {remedy}"),
+        Some(remedy) => writeln!(text, "what would have to give: {remedy}")?,
+        None => {
+            if let Some(words) = words::nothing_own(not_found) {
+                writeln!(text, "{words}")?;
+            }
+        }
+    }
+    match words::schema_remedy(bundle.schema(), not_found) {
+        Some(remedy) => writeln!(text, "for the auditor, what of the schema would have to give: {remedy}"),
         None => Ok(()),
     }
 }

@@ -1,11 +1,21 @@
 //! What every method promises, whoever asks.
 
-use par_recourse::{Answer, Config, LocalSearch, Method, Obstacle, Reason, Recourse, Request, Stop, Way};
+use par_data::Restriction;
+use par_recourse::desk::Desk;
+use par_recourse::{
+    Answer, BestAt, Bundle, Config, Found, LocalSearch, Method, NotFound, Obstacle, Order, Reason, Recourse,
+    Request, Stop, Way, words,
+};
+use serde_json::json;
 
-use crate::{applicant, applicants, denied, german, quick};
+use crate::{applicant, applicants, denied, fit, german, quick, table};
 
 fn request(method: Method) -> Request {
     Request { method, ..Request::default() }
+}
+
+fn by_likelihood(method: Method) -> Request {
+    Request { order: Some(Order::Likelihood), ..request(method) }
 }
 
 fn features(way: &Way) -> Vec<usize> {
@@ -117,7 +127,7 @@ fn refine_is_no_worse_than_generate_and_exact_no_worse_than_refine() {
     for cells in denied(60) {
         let mut worths = Vec::new();
         for method in Method::ALL {
-            let answer = solver.answer(&cells, &request(method)).expect("its own row");
+            let answer = solver.answer(&cells, &by_likelihood(method)).expect("its own row");
             let best = answer.ways().first();
             assert!(best.is_some() || method == Method::Generate, "{method:?} finds one for everybody here");
             worths.push(best.map_or(f64::NEG_INFINITY, worth));
@@ -145,6 +155,81 @@ fn every_way_leaves_out_a_change_of_each_before_it() {
             }
         }
         assert!(several >= 8, "{several} of 10 have more than one way");
+    }
+}
+
+/// Changes, probability and likelihood of the ways, and of the frontier that is shown beside them.
+fn shown(found: &Found) -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
+    let ways = found.ways.iter();
+    let ways = ways.map(|way| [way.changes.len() as f64, way.probability, way.log_likelihood]);
+    let points = found.frontier.iter();
+    let points = points.map(|point| [point.changes as f64, point.probability, point.log_likelihood]);
+    (ways.collect(), points.collect())
+}
+
+/// Whether something shown has fewer changes than the first way and at least its probability.
+fn first_is_beaten(found: &Found) -> bool {
+    let (ways, points) = shown(found);
+    ways.iter().chain(&points).any(|one| one[0] < ways[0][0] && one[1] >= ways[0][1])
+}
+
+#[test]
+fn nothing_shown_beats_the_first_way_in_both_changes_and_probability() {
+    let mut solver = german().solver();
+    let (mut asked, mut beaten, mut several) = (0, 0, 0);
+    for cells in denied(60) {
+        for (method, count) in [(Method::Refine, 1), (Method::Refine, 3), (Method::Exact, 3)] {
+            let likeliest = Request { count, ..by_likelihood(method) };
+            let Answer::Found(found) = solver.answer(&cells, &likeliest).expect("its own row") else {
+                continue;
+            };
+            asked += 1;
+            beaten += usize::from(first_is_beaten(&found));
+            let request = Request { count, ..request(method) };
+            let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
+                panic!("an order takes nothing away");
+            };
+            assert!(!first_is_beaten(&found), "{found:?}");
+            several += usize::from(found.ways.len() > 1);
+            let (ways, points) = shown(&found);
+            for way in &ways {
+                let dominates =
+                    |one: &[f64; 3]| one != way && one[0] <= way[0] && one[1] >= way[1] && one[2] >= way[2];
+                assert!(!ways.iter().chain(&points).any(dominates), "{way:?} of {ways:?} and {points:?}");
+            }
+        }
+    }
+    assert!(beaten * 5 > asked, "by likelihood alone {beaten} of {asked} first ways are beaten");
+    assert!(several * 2 > asked, "{several} of {asked} have more than one way");
+}
+
+#[test]
+fn a_way_says_what_it_is_best_at_among_all_that_is_shown() {
+    let mut solver = german().solver();
+    for order in Order::ALL {
+        let mut virtues = 0;
+        for cells in denied(30) {
+            let request = Request { count: 3, order: Some(order), ..request(Method::Refine) };
+            let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
+                continue;
+            };
+            let (ways, points) = shown(&found);
+            for (way, own) in found.ways.iter().zip(&ways) {
+                let is_best = |place: usize, sign: f64| {
+                    ways.iter().chain(&points).all(|one| sign * own[place] >= sign * one[place])
+                };
+                let expected = [
+                    (BestAt::FewestChanges, is_best(0, -1.0)),
+                    (BestAt::MostCommon, is_best(2, 1.0)),
+                    (BestAt::Surest, is_best(1, 1.0)),
+                ];
+                let expected: Vec<BestAt> =
+                    expected.into_iter().filter(|(_, is_best)| *is_best).map(|(virtue, _)| virtue).collect();
+                assert_eq!(way.best_at, expected);
+                virtues += expected.len();
+            }
+        }
+        assert!(virtues > 30, "{virtues}");
     }
 }
 
@@ -198,6 +283,91 @@ fn with_everything_locked_the_smallest_set_of_locks_is_named() {
         let request = Request { locks, ..Request::default() };
         assert!(!solver.answer(&cells, &request).expect("its own row").ways().is_empty());
     }
+}
+
+/// Four in five of each origin are decided by it, so that nothing else helps whoever is of the wrong one.
+const ORIGIN: &str = r#"
+[label]
+column = "class"
+classes = ["no", "yes"]
+favourable = "yes"
+
+[[feature]]
+name = "race"
+kind = "nominal"
+immutable = true
+
+[[feature]]
+name = "income"
+kind = "discrete"
+
+[[feature]]
+name = "savings"
+kind = "discrete"
+"#;
+
+fn by_origin() -> Bundle {
+    let mut rows = String::from("race,income,savings,class\n");
+    for row in 0..400 {
+        let (race, income, savings) = (["a", "b"][row % 2], row / 2 % 4, row / 8 % 4);
+        let class = if race == "a" { "yes" } else { "no" };
+        rows += &format!("{race},{income},{savings},{class}\n");
+    }
+    fit(ORIGIN, &rows, quick()).expect("a fit")
+}
+
+#[test]
+fn what_the_schema_forbids_is_said_to_an_auditor_and_to_nobody_else() {
+    let bundle = by_origin();
+    let cells = ["b", "0", "0"];
+    for locks in [vec![], vec![1], vec![1, 2]] {
+        let request = Request { locks, ..Request::default() };
+        let Answer::NotFound(told) = bundle.solver().answer(&cells, &request).expect("a row") else {
+            panic!("nothing but `race` decides");
+        };
+        assert_eq!((&told.obstacles[..], &told.schema_obstacles), (&[][..], &None), "{told:?}");
+        assert_eq!(words::remedy(bundle.schema(), &told), None);
+
+        let request = Request { auditor: true, ..request };
+        let Answer::NotFound(audited) = bundle.solver().answer(&cells, &request).expect("a row") else {
+            panic!("nothing but `race` decides");
+        };
+        assert_eq!(audited.schema_obstacles, Some(vec![Obstacle::Schema(Restriction::Immutable(0))]));
+        assert_eq!(NotFound { schema_obstacles: None, ..audited }, told, "all else is the same");
+    }
+}
+
+#[test]
+fn no_text_for_an_applicant_names_what_the_schema_forbids() {
+    let bundle = by_origin();
+    let people = table("race,income,savings\nb,0,0\n");
+    let columns = bundle.schema().columns(people.origin(), people.columns()).expect("columns");
+    let header = people.columns().to_vec();
+    let batch = people.batches(1).next().expect("a row").expect("a whole row");
+    let told = |auditor: bool| {
+        let request = Request { auditor, locks: vec![1], ..Request::default() };
+        let desk = Desk::new(&bundle, &header, columns.clone(), request, false);
+        let person = desk.answer(&mut bundle.solver(), &batch, 0, 1);
+        let text = person.text(&bundle);
+        let (_, reason) = text.split_once("no way was found").expect("no way");
+        let json = serde_json::to_value(person.described(&bundle)).expect("JSON");
+        (reason.to_string(), person.reason(bundle.schema()), json)
+    };
+    let (reason, line, json) = told(false);
+    assert_eq!(
+        reason,
+        ": none of the rows that this person may become is accepted, which is proved\n\
+         no lock, limit or number of changes that was asked for was found to stand in the way\n"
+    );
+    assert_eq!(line.as_deref(), Some("out_of_reach"));
+    assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &json!(null)));
+    let (reason, line, json) = told(true);
+    assert!(
+        reason.ends_with("\nfor the auditor, what of the schema would have to give: let `race` change\n")
+    );
+    assert_eq!(line.as_deref(), Some("out_of_reach"), "a table is for applicants");
+    let expected = json!([{"kind": "immutable", "feature": "race", "words": "let `race` change"}]);
+    assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &expected));
 }
 
 #[test]

@@ -96,13 +96,21 @@ fn answer(list: &impl Fn(&str) -> Value) -> Value {
              the status is `error`."
         )),
         "reason_words": or_null(text("The same, for people.")),
-        "remedy": or_null(text("What would have to give for a way to be there.")),
+        "remedy": or_null(text("What of the person's own locks, limits and budget would have to give for a way to be there.")),
         "needs_changes": or_null(json!({
             "description": "The smallest number of changes known to do, if the budget alone stands in the way.",
             "type": "integer",
             "minimum": 1,
         })),
         "obstacles": list("Obstacle"),
+        "schema_obstacles": or_null({
+            let mut obstacles = list("Obstacle");
+            obstacles["description"] = json!(
+                "For an auditor, and not for the applicant: the smallest set with something of the schema that would have to give; \
+                 null unless `auditor` was asked for and there is no way."
+            );
+            obstacles
+        }),
         "probability": or_null(share("The probability that the row is accepted as it is; null if it cannot be read.")),
         "threshold": share("The probability from which on a row counts as accepted."),
         "warnings": {
@@ -113,6 +121,11 @@ fn answer(list: &impl Fn(&str) -> Value) -> Value {
         "row": cells("The row as it was read: every cell as text."),
         "ways": list("Way"),
         "frontier": list("Point"),
+        "fewest_proved": or_null(json!({
+            "description": "Whether it is proved that fewer changes than the first point of the frontier has are not enough; \
+                            false: not ruled out; null where there is no way.",
+            "type": "boolean",
+        })),
         "plot": or_null(text("What more changes buy, as SVG; there only if it was asked for.")),
     });
     object("What one person is told.", properties, &["plot"])
@@ -120,7 +133,7 @@ fn answer(list: &impl Fn(&str) -> Value) -> Value {
 
 fn way(list: &impl Fn(&str) -> Value) -> Value {
     let properties = json!({
-        "rank": {"description": "Its place, the best first, from 1.", "type": "integer", "minimum": 1},
+        "rank": {"description": "Its place in the order that was asked for, from 1.", "type": "integer", "minimum": 1},
         "probability": share("Its probability of acceptance."),
         "log_likelihood": number("How likely it is among accepted rows, as a logarithm."),
         "percentile": share("The share of accepted rows that are no likelier."),
@@ -132,6 +145,11 @@ fn way(list: &impl Fn(&str) -> Value) -> Value {
             "type": "boolean",
         })),
         "gap": or_null(number("How much likelier one could be, in nats; null if nobody looked.")),
+        "best_at": {
+            "description": "What it is best at among all that is shown: ways and frontier. Equals share it.",
+            "type": "array",
+            "items": {"enum": ["fewest_changes", "most_common", "surest"]},
+        },
         "changes": list("Change"),
         "row": cells("The whole row: every cell as text."),
     });

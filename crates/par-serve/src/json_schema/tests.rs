@@ -82,9 +82,20 @@ fn whatever_stands_in_a_row_is_accepted_by_both_or_by_neither() {
 #[test]
 fn whatever_is_asked_for_is_accepted_by_both_or_by_neither() {
     let asked = |key: &str, value: &Value| is_accepted(&json!({"row": row(), key: value}));
-    for key in
-        ["method", "count", "budget", "threshold", "lock", "limit", "plot", "rows", "instances", "locks"]
-    {
+    for key in [
+        "method",
+        "count",
+        "order",
+        "budget",
+        "threshold",
+        "lock",
+        "limit",
+        "auditor",
+        "plot",
+        "rows",
+        "instances",
+        "locks",
+    ] {
         for value in values() {
             asked(key, &value);
         }
@@ -92,6 +103,9 @@ fn whatever_is_asked_for_is_accepted_by_both_or_by_neither() {
     for (key, value) in [
         ("method", json!("exact")),
         ("count", json!(20.0)),
+        ("order", json!("likelihood")),
+        ("auditor", json!(true)),
+        ("order", json!(null)),
         ("budget", json!(1_000_000_000)),
         ("threshold", json!(0.999)),
         ("lock", json!(["a/b~c", "a/b~c"])),
@@ -106,6 +120,8 @@ fn whatever_is_asked_for_is_accepted_by_both_or_by_neither() {
     for (key, value) in [
         ("method", json!("Exact")),
         ("count", json!(21)),
+        ("order", json!("best")),
+        ("auditor", json!("yes")),
         ("count", json!(1.5)),
         ("budget", json!(0)),
         ("budget", json!(1_000_000_001)),

@@ -37,7 +37,7 @@ fn way(bundle: &Bundle, found: &Found) -> Markup {
     let way = &found.ways[0];
     let mut card = Markup::default();
     match way.is_optimal() {
-        true => card.raw("<span class=\"badge\">proved best</span></header>"),
+        true => card.raw("<span class=\"badge\">proved</span></header>"),
         false => card.raw("<span class=\"badge open\">not proved</span></header>"),
     };
     card.raw("<ul class=\"changes\">");
@@ -47,6 +47,9 @@ fn way(bundle: &Bundle, found: &Found) -> Markup {
     }
     card.raw("</ul>").add(&odds(bundle, found.probability, Some(way.probability)));
     card.element("<p>That row is ", words::percentile(way.percentile), ".</p>");
+    if let Some(virtues) = words::best_at(found, way) {
+        card.element("<p>Best at: ", virtues, ".</p>");
+    }
     card.element("<p>", proof(way.changes.len(), way.gap), "</p>");
     card
 }
