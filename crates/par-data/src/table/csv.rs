@@ -93,12 +93,15 @@ fn delimiter(start: &[u8]) -> u8 {
     *b",;\t".iter().find(|delimiter| line.contains(delimiter)).unwrap_or(&b',')
 }
 
+/// The first line, which was looked at, and what follows it.
+type Bytes = Chain<Cursor<Vec<u8>>, BufReader<Box<dyn Read + Send>>>;
+
 pub(super) struct CsvRows {
     origin: Arc<str>,
     gzip: bool,
     /// Whether lines end in two characters.
     crlf: bool,
-    reader: csv::Reader<RecordLimit<Chain<Cursor<Vec<u8>>, BufReader<Box<dyn Read + Send>>>>>,
+    reader: csv::Reader<RecordLimit<Bytes>>,
     record: StringRecord,
     /// Without a header, opening has already read the first row into `record`.
     first_is_data: bool,
