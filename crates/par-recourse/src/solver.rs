@@ -154,10 +154,15 @@ impl Bundle {
 }
 
 impl<'b> Solver<'b> {
-    /// The same, with exact searches that end where they are when they are told to stop, as if they had run out of nodes.
+    /// The same, with searches that end where they are when they are told to stop, as if they had run out of nodes.
     #[must_use]
     pub fn until(self, stop: Stop<'b>) -> Self {
         Self { stop, ..self }
+    }
+
+    /// Whether searches are told to stop by now, so that the last answer may be less than there is.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.check().is_err()
     }
 }
 
@@ -291,7 +296,7 @@ impl Solver<'_> {
         let mut ways = vec![self.way(person, best, request.method, search.gap(best))];
         let budget = self.budget(person, request).max(best.changes);
         while ways.len() < request.count
-            && self.stop.check().is_ok()
+            && !self.is_stopped()
             && let Some(way) = self.another_way(person, budget, proposals, &ways, request.method)
         {
             ways.push(way);
@@ -338,7 +343,7 @@ impl Solver<'_> {
             (Method::Generate, _) => self.accepted_ones(problem, proposals),
             (_, LocalSearch::Swap) => {
                 let known = self.accepted_ones(problem, proposals);
-                swap::search(problem, &mut self.evaluator, &mut self.memory, known, answers.price)
+                swap::search(problem, &mut self.evaluator, &mut self.memory, known, answers.price, self.stop)
             }
             (_, LocalSearch::Paper) => {
                 let mut two_phase = TwoPhase {
@@ -382,7 +387,8 @@ impl Solver<'_> {
     fn search_deeper(&mut self, person: Person<'_>, least: usize, most: usize) -> Search {
         let mut nodes = self.affordable(DEEPER_NODES);
         let widest = self.problem(person, most, &[]);
-        let known = swap::search(&widest, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
+        let none = Frontier::default();
+        let known = swap::search(&widest, &mut self.evaluator, &mut self.memory, none, 0.0, self.stop);
         let Some(fewest) = known.candidates().first().map(|candidate| candidate.changes) else {
             return self.prove(&widest, Frontier::default(), nodes);
         };
@@ -539,7 +545,7 @@ impl Solver<'_> {
             if self.is_enough(person, request, &set, &mut nodes) {
                 return set;
             }
-            if nodes == 0 {
+            if nodes == 0 || self.is_stopped() {
                 break;
             }
         }
@@ -582,8 +588,8 @@ impl Solver<'_> {
         let mut search = self.prove(&problem, Frontier::default(), 1);
         *nodes = nodes.saturating_sub(1);
         if search.frontier.candidates().is_empty() && !search.is_proved() {
-            let known =
-                swap::search(&problem, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
+            let none = Frontier::default();
+            let known = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, 0.0, self.stop);
             *nodes = nodes.saturating_sub(self.memory.passes(person.cells.len()));
             search = match known.candidates() {
                 [] => self.prove(&problem, known, OBSTACLE_NODES[0].min(*nodes)),

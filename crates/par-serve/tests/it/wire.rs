@@ -20,12 +20,12 @@ fn statuses(service: &Running, bytes: impl AsRef<[u8]>) -> Vec<u16> {
 }
 
 /// A request that would be found in the body of another.
-const HIDDEN: &str = "GET /v1/models HTTP/1.1\r\nHost: test\r\n\r\n";
+const HIDDEN: &str = "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 #[test]
 fn a_body_has_one_length() {
     let service = Running::new(|_| {});
-    let post = "POST /v1/recourse HTTP/1.1\r\nHost: test\r\n";
+    let post = "POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
     // Two lengths that differ.
     assert_eq!(
         statuses(&service, format!("{post}Content-Length: 2\r\nContent-Length: 44\r\n\r\n{{}}{HIDDEN}")),
@@ -65,7 +65,7 @@ fn heads_that_are_none_are_refused() {
     for head in [
         "GET\r\n\r\n",
         "GET / HTTP/9.9\r\n\r\n",
-        "GET  / HTTP/1.1\r\nHost: test\r\n\r\n",
+        "GET  / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "GET / HTTP/1.1\r\nNo colon\r\n\r\n",
         "GET / HTTP/1.1\r\nBad name: x\r\n\r\n",
         "GET / HTTP/1.1\r\nX: a\0b\r\n\r\n",
@@ -80,7 +80,7 @@ fn heads_that_are_none_are_refused() {
     assert_eq!(
         statuses(
             &service,
-            [b"GET /\xff HTTP/1.1\r\nHost: test\r\n\r\n".as_slice(), HIDDEN.as_bytes()].concat()
+            [b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n".as_slice(), HIDDEN.as_bytes()].concat()
         ),
         [400]
     );
@@ -95,11 +95,11 @@ fn heads_that_are_too_large_are_refused() {
     assert_eq!(statuses(&service, many + "\r\n"), [431]);
     let long = format!("GET /healthz HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(1 << 20));
     assert_eq!(statuses(&service, long), [431]);
-    let address = format!("GET /{} HTTP/1.1\r\nHost: test\r\n\r\n", "y".repeat(1 << 20));
+    let address = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "y".repeat(1 << 20));
     assert!([414, 431].contains(&statuses(&service, address)[0]));
     // As large as browsers and proxies make them is fine.
     let usual = format!(
-        "GET /healthz HTTP/1.1\r\nHost: test\r\nCookie: {}\r\nConnection: close\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nCookie: {}\r\nConnection: close\r\n\r\n",
         "y".repeat(16 << 10)
     );
     assert_eq!(statuses(&service, usual), [200]);
@@ -147,7 +147,7 @@ fn old_clients_get_a_body_and_a_closed_connection() {
     assert_eq!((response.status, response.json()), (200, json!({"status": "ok"})));
     assert!(client.is_closed());
     let mut client = service.client();
-    client.send("GET /healthz HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assert_eq!(client.response().header("connection"), Some("close"));
     assert!(client.is_closed());
 }
@@ -166,7 +166,7 @@ fn a_client_that_only_listens_is_answered_or_let_go() {
     }
     // One that ends in the middle of its body is no request.
     let mut client = service.client();
-    client.send("POST /v1/recourse HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\n{").ends();
+    client.send("POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{").ends();
     assert!(client.head().is_none_or(|head| head.status == 400));
     assert!(client.is_closed());
     service.is_well();
@@ -180,7 +180,7 @@ fn a_refused_body_leaves_no_rest_behind() {
         [request("POST", "/nothing", &[], HIDDEN.as_bytes()), request("GET", "/healthz", &[], b"")].concat();
     let told = statuses(
         &service,
-        [bytes, b"GET /healthz HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n".to_vec()].concat(),
+        [bytes, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".to_vec()].concat(),
     );
     assert_eq!(told[0], 404);
     assert!(told[1..].iter().all(|status| *status == 200) && told.len() <= 3, "{told:?}");
