@@ -347,3 +347,32 @@ async fn watch(service: Arc<Service>, handle: Handle) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::thread;
+
+    use axum::body::Body;
+    use axum::http::HeaderMap;
+    use axum::http::header::CONTENT_TYPE;
+
+    use super::*;
+
+    #[test]
+    fn large_bodies_are_taken_apart_apart_from_connections() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par-recourse/tests/fixtures/version_1.par");
+        let server = Server::bind("127.0.0.1:0", &[("a".to_string(), file)], Settings::default());
+        let server = server.expect("a free port");
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, "application/json".parse().expect("a value"))]);
+        let reader = |bytes: usize| {
+            let read = server
+                .service
+                .read(&headers, Body::from(" ".repeat(bytes) + "1"), |_| Ok(thread::current().id()));
+            server.runtime.block_on(read).expect("JSON")
+        };
+        assert_eq!(reader(100), thread::current().id());
+        assert_ne!(reader(200_000), thread::current().id());
+        assert_eq!(server.service.body_bytes.available_permits(), Settings::default().max_bodies);
+    }
+}

@@ -1,9 +1,9 @@
 //! What is allowed on the wire, and what two parties could read differently.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::request;
-use crate::running::{Running, denied, row};
+use crate::running::{Running, denied, logs, row, until};
 
 /// The statuses of all responses until the connection is closed.
 fn statuses(service: &Running, bytes: impl AsRef<[u8]>) -> Vec<u16> {
@@ -184,4 +184,51 @@ fn a_refused_body_leaves_no_rest_behind() {
     );
     assert_eq!(told[0], 404);
     assert!(told[1..].iter().all(|status| *status == 200) && told.len() <= 3, "{told:?}");
+}
+
+#[test]
+fn heads_that_cannot_be_read_are_refused_counted_and_logged_as_everything_is() {
+    let service = Running::new(|_| {});
+    let long = format!("GET /healthz HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(1 << 20));
+    let address = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "y".repeat(65_535));
+    let not_http = ("wrong_head", "the head of the request is not HTTP/1.1");
+    let too_large = (
+        "head_too_large",
+        "the head of the request has more than 65536 bytes or too many headers: send less",
+    );
+    for (head, status, (code, error)) in [
+        ("nonsense\r\n\r\n", 400, not_http),
+        ("GET / HTTP/1.1\r\nNo colon\r\n\r\n", 400, not_http),
+        ("POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 400, not_http),
+        (&long, 431, too_large),
+        (&address, 414, too_large),
+    ] {
+        let metric = format!("par_requests_total{{route=\"other\",status=\"{status}\"}}");
+        let before = service.metric(&metric);
+        let mut client = service.client();
+        // Also after a request that was answered.
+        assert_eq!(client.send(request("GET", "/healthz", &[], b"")).response().status, 200);
+        let _ = client.try_send(head);
+        let response = client.response();
+        assert_eq!(response.status, status, "{head:.60}");
+        let id = response.header("x-request-id").expect("a name").to_string();
+        let expected = json!({"error": error, "code": code, "problems": [], "request_id": id});
+        assert_eq!(response.json(), expected, "{head:.60}");
+        assert_eq!(response.header("content-type"), Some("application/json"));
+        assert_eq!(response.header("connection"), Some("close"));
+        assert!(response.header("date").is_some());
+        assert!(client.is_closed());
+        assert_eq!(service.metric(&metric), before + 1.0);
+        let logs = logs();
+        let line = logs.lines().find(|line| line.contains(&id)).expect("a line");
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!((&line["status"], &line["code"]), (&json!(status), &json!(code)));
+    }
+    // HTTP/2 is not answered, but counted.
+    let metric = "par_requests_total{route=\"other\",status=\"400\"}";
+    let before = service.metric(metric);
+    let mut client = service.client();
+    client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    assert!(client.is_closed());
+    until("it is counted", || service.metric(metric) == before + 1.0);
 }
