@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use par_serve::{Server, Settings};
+use par_serve::{Logs, Server, Settings};
 
 use crate::bundle_file;
 use crate::recourse::request::at_least_one;
@@ -18,10 +18,14 @@ Examples:
   par serve people.par --listen 0.0.0.0:8080 --token-file token.txt
   par serve loans=loans.par cards=cards.par         two models; without ?model=NAME the first is meant
 
-What can be asked is at /api on the running service. Logs are lines of JSON on standard error, without anything about people.
+What can be asked is at /api on the running service. Logs are lines of JSON on standard error, without anything about people;
+lines that cannot be written, or that nobody reads, are dropped and counted.
 The files of the models are read again when they change, and at SIGHUP; one that cannot be read leaves the one
 before in its place. SIGTERM and Ctrl-C end the service once the requests under way are answered. TLS is left to
 a proxy in front of it.";
+
+/// How long the last log lines may take to be written.
+const LOGS_PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -38,12 +42,19 @@ pub(crate) struct Serve {
     /// Origin whose pages may ask too: scheme and host, as in `https://example.org`
     #[arg(long = "cors", value_name = "ORIGIN")]
     origins: Vec<String>,
+    /// Name that the service goes by, beside localhost, IP addresses and the name it listens on; `*` is any. Requests for
+    /// others are refused with 421
+    #[arg(long = "host", value_name = "NAME")]
+    hosts: Vec<String>,
     /// Threads that answer [default: as many as cores]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     threads: Option<usize>,
     /// Bytes in a request that is not a stream, at most
     #[arg(long, value_name = "N", default_value_t = Settings::default().max_body, value_parser = at_least_one)]
     max_body: usize,
+    /// Bytes of all such requests together, at most; more are refused with 503
+    #[arg(long, value_name = "N", default_value_t = Settings::default().max_bodies, value_parser = at_least_one)]
+    max_bodies: usize,
     /// Rows times ways for each in a request that is not a stream, at most
     #[arg(long, value_name = "N", default_value_t = Settings::default().max_rows, value_parser = at_least_one)]
     max_rows: usize,
@@ -53,10 +64,13 @@ pub(crate) struct Serve {
     /// Streams at a time, at most; more are refused with 503
     #[arg(long, value_name = "N", default_value_t = Settings::default().max_streams, value_parser = at_least_one)]
     max_streams: usize,
-    /// Connections at a time, at most; more wait
+    /// Bytes that a stream has to send in a second, at least; slower ones end with 408. 0: any rate
+    #[arg(long, value_name = "N", default_value_t = Settings::default().min_rate)]
+    min_rate: usize,
+    /// Connections at a time, at most; more are answered about health alone, and otherwise refused with 503
     #[arg(long, value_name = "N", default_value_t = Settings::default().max_connections, value_parser = at_least_one)]
     max_connections: usize,
-    /// Seconds that an answer may take
+    /// Seconds that an answer may take, or a row of a stream; searches that take longer end with what they have, and say so
     #[arg(long, value_name = "S", default_value = "10", value_parser = seconds)]
     time: Duration,
     /// Seconds that a client may let the service wait, for the rest of a request or to read a response
@@ -96,7 +110,9 @@ fn seconds(text: &str) -> Result<Duration, &'static str> {
 
 impl Serve {
     pub(crate) fn run(self) -> Result<()> {
-        tracing_subscriber::fmt().json().flatten_event(true).with_writer(io::stderr).init();
+        let logs = Logs::new(io::stderr()).context("cannot start")?;
+        let lines = logs.clone();
+        tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || lines.clone()).init();
         // What a panic says may hold somebody's values: where it was is enough.
         std::panic::set_hook(Box::new(|panic| {
             let place = panic.location().map(ToString::to_string);
@@ -107,6 +123,8 @@ impl Serve {
         let settings = Settings {
             threads: self.threads.unwrap_or(defaults.threads),
             max_body: self.max_body,
+            max_bodies: self.max_bodies,
+            min_rate: self.min_rate,
             max_rows: self.max_rows,
             max_requests: self.max_requests,
             max_streams: self.max_streams,
@@ -115,6 +133,8 @@ impl Serve {
             patience: self.patience,
             token,
             origins: self.origins,
+            hosts: self.hosts,
+            logs: Some(logs.clone()),
             ..defaults
         };
         let models: Vec<(String, PathBuf)> =
@@ -125,7 +145,9 @@ impl Serve {
         })?;
         server.heed_signals()?;
         writeln!(io::stdout(), "listening on http://{}", server.address())?;
-        Ok(server.run()?)
+        let ended = server.run();
+        logs.flush(LOGS_PATIENCE);
+        Ok(ended?)
     }
 }
 

@@ -211,7 +211,14 @@ impl Bundle {
     /// # Errors
     /// When it cannot be read, is larger than 4 GiB, or is not a whole bundle of a known version.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, BundleError> {
-        let file = File::open(path)?;
+        Self::read(File::open(path)?)
+    }
+
+    /// Reads a bundle from a file that is open.
+    ///
+    /// # Errors
+    /// As [`Bundle::load`].
+    pub fn read(file: File) -> Result<Self, BundleError> {
         let check = |found| match found {
             0..=MAX_BYTES => Ok(()),
             _ => Err(BundleError::TooLarge { found, expected: MAX_BYTES }),

@@ -329,7 +329,9 @@ mod tests {
             let mask = person.constraints.mask(&person.factual, &person.locks);
             let problem = person.problem(&mask, 4);
             let mut evaluator = person.circuit.evaluator();
-            let known = swap::search(&problem, &mut evaluator, &mut swap::Memory::default(), Frontier::default(), 1.0);
+            let mut memory = swap::Memory::default();
+            let known =
+                swap::search(&problem, &mut evaluator, &mut memory, Frontier::default(), 1.0, Stop::never());
             for changes in 0..=4 {
                 prop_assert!(known.at_most(changes) <= person.best(&problem, changes) + TOLERANCE);
             }

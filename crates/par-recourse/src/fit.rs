@@ -383,7 +383,8 @@ impl Parts {
             Box::new(move |mask| {
                 let budget = budget.min(mask.free_features());
                 let problem = Problem { mask, classifier, threshold, budget, taken: &[] };
-                let found = swap::search(&problem, &mut evaluator, &mut memory, Frontier::default(), price);
+                let found =
+                    swap::search(&problem, &mut evaluator, &mut memory, Frontier::default(), price, stop);
                 found.choice(price).map(|best| best.row.clone())
             })
         };

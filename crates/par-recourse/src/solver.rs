@@ -172,10 +172,15 @@ impl Bundle {
 }
 
 impl<'b> Solver<'b> {
-    /// The same, with exact searches that end where they are when they are told to stop, as if they had run out of nodes.
+    /// The same, with searches that end where they are when they are told to stop, as if they had run out of nodes.
     #[must_use]
     pub fn until(self, stop: Stop<'b>) -> Self {
         Self { stop, ..self }
+    }
+
+    /// Whether searches are told to stop by now, so that the last answer may be less than there is.
+    pub fn is_stopped(&self) -> bool {
+        self.stop.check().is_err()
     }
 }
 
@@ -329,7 +334,7 @@ impl Solver<'_> {
         let mut ways = vec![self.way(person, best, request.method, search.gap(best))];
         let budget = self.budget(person, request).max(best.changes);
         while ways.len() < request.count
-            && self.stop.check().is_ok()
+            && !self.is_stopped()
             && let Some(way) = self.another_way(person, budget, proposals, &ways, request.method)
         {
             ways.push(way);
@@ -445,7 +450,7 @@ impl Solver<'_> {
             (Method::Generate, _) => self.accepted_ones(problem, proposals),
             (_, LocalSearch::Swap) => {
                 let known = self.accepted_ones(problem, proposals);
-                swap::search(problem, &mut self.evaluator, &mut self.memory, known, answers.price)
+                swap::search(problem, &mut self.evaluator, &mut self.memory, known, answers.price, self.stop)
             }
             (_, LocalSearch::Paper) => {
                 let mut two_phase = TwoPhase {
@@ -492,8 +497,8 @@ impl Solver<'_> {
     fn search_deeper(&mut self, person: Person<'_>, least: usize, most: usize) -> Search {
         let all_nodes = self.affordable(DEEPER_NODES);
         let widest = self.problem(person, most, &[]);
-        let mut known =
-            swap::search(&widest, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
+        let none = Frontier::default();
+        let mut known = swap::search(&widest, &mut self.evaluator, &mut self.memory, none, 0.0, self.stop);
         if known.candidates().is_empty() {
             let mut search = self.prove(&widest, Frontier::default(), all_nodes);
             let Some(fewest) = search.frontier.fewest() else { return search };
@@ -709,7 +714,7 @@ impl Solver<'_> {
             .map(|set| set.into_iter().map(|position| obstacles[position]).collect::<Vec<_>>())
             .filter(|set| is_of_interest(set));
         for set in sets.take(OBSTACLE_SETS) {
-            if *nodes == 0 {
+            if *nodes == 0 || self.is_stopped() {
                 break;
             }
             if self.is_enough(person, request, &set, nodes) {
@@ -755,8 +760,8 @@ impl Solver<'_> {
         let mut search = self.prove(&problem, Frontier::default(), 1);
         *nodes = nodes.saturating_sub(1);
         if search.frontier.candidates().is_empty() && !search.is_proved() {
-            let known =
-                swap::search(&problem, &mut self.evaluator, &mut self.memory, Frontier::default(), 0.0);
+            let none = Frontier::default();
+            let known = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, 0.0, self.stop);
             *nodes = nodes.saturating_sub(self.memory.passes(person.cells.len()));
             search = match known.candidates() {
                 [] => self.prove(&problem, known, OBSTACLE_NODES[0].min(*nodes)),

@@ -13,13 +13,13 @@ use crate::Service;
 use crate::models::Model;
 use crate::question::{Asked, Question, Row};
 use crate::refusal::Refusal;
-use crate::workers::Urgency;
+use crate::workers::{Client, Rows, Urgency};
 
 /// Rows that a thread takes at once.
 pub(crate) const PIECE: usize = 16;
 
 /// How long a place is waited for. Somebody who is refused at once asks again at once, and to refuse costs a third of an answer.
-const MOMENT: Duration = Duration::from_millis(100);
+pub(crate) const MOMENT: Duration = Duration::from_millis(100);
 
 /// What some people are told.
 #[derive(Default)]
@@ -38,19 +38,27 @@ pub(crate) enum Form {
 }
 
 impl Told {
-    /// Adds a person.
-    pub(crate) fn add(&mut self, model: &Model, person: &Person<'_>, form: Form, plot: bool) {
+    /// Adds a person. `search_ended` says that their time was over before the search was.
+    pub(crate) fn add(
+        &mut self,
+        model: &Model,
+        person: &Person<'_>,
+        form: Form,
+        plot: bool,
+        search_ended: bool,
+    ) {
         let bundle = model.bundle();
+        let is_searched = matches!(person.answer, Ok(Answer::Found(_) | Answer::NotFound(_)));
+        let search_ended = search_ended && is_searched;
         match form {
             Form::Csv => self.bytes.extend(csv_lines(bundle.schema(), std::slice::from_ref(person))),
             Form::Json => {
                 let described = person.described(bundle);
-                let written = match plot {
-                    false => serde_json::to_writer(&mut self.bytes, &described),
-                    true => {
-                        let plot = plotted(model, person);
-                        serde_json::to_writer(&mut self.bytes, &WithPlot { described, plot })
-                    }
+                let written = if plot || search_ended {
+                    let plot = plot.then(|| plotted(model, person));
+                    serde_json::to_writer(&mut self.bytes, &WithMore { described, plot, search_ended })
+                } else {
+                    serde_json::to_writer(&mut self.bytes, &described)
                 };
                 written.expect("a person has only text keys");
                 self.bytes.push(b'\n');
@@ -60,11 +68,16 @@ impl Told {
     }
 }
 
+/// What only the service says of a person.
 #[derive(Serialize)]
-struct WithPlot {
+struct WithMore {
     #[serde(flatten)]
     described: Described,
-    plot: Option<String>,
+    /// Where it is asked for: what more changes buy, unless there is nothing to draw.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    plot: Option<Option<String>>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    search_ended: bool,
 }
 
 /// What more changes buy, as SVG.
@@ -101,11 +114,14 @@ impl Service {
         let question = Arc::new(question);
         let of_piece = |question: &Arc<Question>, first: usize| {
             let (question, model) = (Arc::clone(question), Arc::clone(model));
-            move |solver: &mut Solver<'_>| {
+            move |solver: &mut Solver<'_>, rows: &Rows<'_>| {
                 let mut told = Told::default();
                 for (row, number) in question.rows.iter().zip(1..).skip(first).take(PIECE) {
+                    if !rows.go_on() {
+                        break;
+                    }
                     let person = answer(&model, solver, row, number, &question.asked);
-                    told.add(&model, &person, Form::Json, question.asked.plot);
+                    told.add(&model, &person, Form::Json, question.asked.plot, solver.is_stopped());
                 }
                 told
             }
@@ -134,7 +150,7 @@ impl Service {
         model: &Arc<Model>,
         work: impl FnOnce(&mut Solver<'_>) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let mut work = Some(work);
+        let mut work = Some(|solver: &mut Solver<'_>, _: &Rows<'_>| work(solver));
         let pieces = self.pieces(model, 1, |_| work.take().expect("one row is one piece")).await?;
         Ok(pieces.into_iter().next().expect("one row is one piece"))
     }
@@ -148,15 +164,18 @@ impl Service {
     ) -> Result<Vec<T>, Refusal>
     where
         T: Send + 'static,
-        W: FnOnce(&mut Solver<'_>) -> T + Send + 'static,
+        W: FnOnce(&mut Solver<'_>, &Rows<'_>) -> T + Send + 'static,
     {
         // Only now, so that nobody who is slow to send keeps others out.
         let _admitted = self.admitted().await?;
         let deadline = Instant::now() + self.settings.time;
+        let urgency = if rows > 1 { Urgency::Many(deadline) } else { Urgency::One(deadline) };
+        // Dropped with this future when the connection is, and then the work ends.
+        let client = Client::default();
         let replies: Vec<_> = (0..rows)
             .step_by(PIECE)
             .map(work)
-            .map(|work| self.workers.ask(model, Urgency::Waiting(deadline), work))
+            .map(|work| self.workers.ask(model, urgency, &client.watch(), work))
             .collect();
         // A search that has to end at the deadline needs a moment to say so.
         let patience = (deadline + self.settings.time / 4).into();

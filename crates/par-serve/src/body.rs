@@ -1,5 +1,6 @@
 //! The body of a request: as much as is allowed, as long as it keeps coming.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody as _};
@@ -8,31 +9,59 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE, EXPECT};
 use http_body_util::BodyExt as _;
 use hyper::body::Frame;
 use serde_json::Value;
-use tokio::sync::SemaphorePermit;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::refusal::Refusal;
 use crate::{Service, json};
 
-/// A larger body is read as JSON as one of a few at a time: that takes up to thirty times its size in memory.
+/// A larger body is taken apart as one of a few at a time, and apart from the threads that talk to clients: that takes up to
+/// thirty times its size in memory, and longer than others should wait.
 const LARGE: usize = 64 << 10;
+/// So much of every body is read however many there are: single questions are smaller.
+const SMALL: usize = 16 << 10;
 /// What is still read of a body that is refused, so that the client comes to read why.
 const DRAINED: usize = 4 << 20;
 /// For how long.
 const DRAINING: Duration = Duration::from_secs(1);
 
-/// A body that was read, and its share of the memory, which others wait for: it is not for keeping.
-pub(crate) struct Json<'s> {
-    pub(crate) value: Value,
-    _share: Option<SemaphorePermit<'s>>,
-}
-
 impl Service {
-    /// The body as JSON.
-    pub(crate) async fn json(&self, headers: &HeaderMap, mut body: Body) -> Result<Json<'_>, Refusal> {
+    /// What `read` makes of the body, which is JSON.
+    pub(crate) async fn read<T: Send + 'static>(
+        &self,
+        headers: &HeaderMap,
+        body: Body,
+        read: impl FnOnce(&Value) -> Result<T, Refusal> + Send + 'static,
+    ) -> Result<T, Refusal> {
         expect_type(headers, &["application/json"])?;
         expect_encoding(headers, &[])?;
         let deadline = Instant::now() + self.settings.patience;
+        let (bytes, share) = self.bytes(headers, body, deadline).await?;
+        let size = bytes.len();
+        let read = move || {
+            let value = json::read(&bytes)?;
+            read(&value)
+        };
+        if size <= LARGE {
+            return read();
+        }
+        // Only now, so that nobody has a place who is slow to send.
+        let place = timeout_at(deadline, Arc::clone(&self.large).acquire_owned()).await;
+        let place = place.map_err(|_| Refusal::Overloaded)?.map_err(|_| Refusal::ShuttingDown)?;
+        let reading = tokio::task::spawn_blocking(move || {
+            let _held = (share, place);
+            read()
+        });
+        reading.await.map_err(|_| Refusal::Broken)?
+    }
+
+    /// The whole body, and its share of the bytes that all bodies may have together.
+    async fn bytes(
+        &self,
+        headers: &HeaderMap,
+        mut body: Body,
+        deadline: Instant,
+    ) -> Result<(Vec<u8>, Option<OwnedSemaphorePermit>), Refusal> {
         let declared = body.size_hint();
         let limit = self.settings.max_body;
         if declared.lower() > limit as u64 {
@@ -42,26 +71,36 @@ impl Service {
             }
             return Err(Refusal::TooManyBytes { limit });
         }
-        let mut bytes = Vec::with_capacity(declared.lower().min(LARGE as u64) as usize);
+        let mut bytes = Vec::with_capacity(declared.lower() as usize);
+        let mut share: Option<OwnedSemaphorePermit> = None;
         loop {
             match timeout_at(deadline, frame(&mut body)).await {
                 Err(_) => return Err(Refusal::Stalled),
-                Ok(None) => break,
+                Ok(None) => return Ok((bytes, share)),
                 Ok(Some(Err(_))) => return Err(Refusal::BrokenOff),
                 Ok(Some(Ok(more))) if bytes.len() + more.len() > limit => {
                     drain(&mut body).await;
                     return Err(Refusal::TooManyBytes { limit });
                 }
-                Ok(Some(Ok(more))) => bytes.extend_from_slice(&more),
+                Ok(Some(Ok(more))) => {
+                    bytes.extend_from_slice(&more);
+                    let held = share.as_ref().map_or(0, OwnedSemaphorePermit::num_permits);
+                    let wanted = if bytes.len() > SMALL { (bytes.len() - held) as u32 } else { 0 };
+                    if wanted == 0 {
+                        continue;
+                    }
+                    let Ok(permits) = Arc::clone(&self.body_bytes).try_acquire_many_owned(wanted) else {
+                        drop((bytes, share));
+                        drain(&mut body).await;
+                        return Err(Refusal::Overloaded);
+                    };
+                    match &mut share {
+                        Some(share) => share.merge(permits),
+                        None => share = Some(permits),
+                    }
+                }
             }
         }
-        // Only now, so that nobody has a share who is slow to send.
-        let mut share = None;
-        if bytes.len() > LARGE {
-            let permit = timeout_at(deadline, self.large.acquire()).await;
-            share = Some(permit.map_err(|_| Refusal::Overloaded)?.map_err(|_| Refusal::ShuttingDown)?);
-        }
-        Ok(Json { value: json::read(&bytes)?, _share: share })
     }
 }
 
@@ -91,13 +130,13 @@ async fn drain(body: &mut Body) {
     let _ = timeout(DRAINING, draining).await;
 }
 
-/// Which of the expected types the body is of, the first where it says nothing.
+/// Which of the expected types the body is of. It has to say: a website may send a body without a type, or of a form's, to anywhere.
 pub(crate) fn expect_type(
     headers: &HeaderMap,
     expected: &'static [&'static str],
 ) -> Result<&'static str, Refusal> {
-    let Some(found) = headers.get(CONTENT_TYPE) else { return Ok(expected[0]) };
-    let found = found.to_str().unwrap_or_default().split(';').next().unwrap_or_default().trim();
+    let found = headers.get(CONTENT_TYPE).and_then(|found| found.to_str().ok()).unwrap_or_default();
+    let found = found.split(';').next().unwrap_or_default().trim();
     let same = expected.iter().copied().find(|expected| expected.eq_ignore_ascii_case(found));
     same.ok_or(Refusal::WrongType { expected })
 }

@@ -189,15 +189,21 @@ pub(crate) const ROUTES: &[(&str, &[Route])] = &[
 ];
 
 /// What the statuses of refusals mean.
-pub(crate) const REFUSALS: [(u16, &str); 11] = [
-    (400, "The body is not JSON, or ended before it was complete"),
+pub(crate) const REFUSALS: [(u16, &str); 14] = [
+    (
+        400,
+        "The request is not HTTP/1.1 or has no header `Host`, or the body is not JSON or ended before it was complete",
+    ),
     (401, "The header `Authorization: Bearer TOKEN` is expected"),
     (404, "There is nothing of that name"),
     (405, "Another method is expected; the header `Allow` says which"),
-    (408, "The body did not arrive in time"),
+    (408, "The body did not arrive in time, or came too slowly"),
     (413, "The body has too many bytes or too many rows, or asks for too many ways"),
+    (414, "The address is too long"),
     (415, "Another content type or encoding is expected"),
+    (421, "The header `Host` names another service; `--host` says which names are ours"),
     (422, "A value does not fit; `problems` says where, what was found and what could stand there"),
+    (431, "The head of the request has too many bytes or headers"),
     (500, "Something is wrong with the service"),
     (
         503,

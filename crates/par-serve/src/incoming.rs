@@ -2,7 +2,7 @@
 
 use std::io::{self, Read};
 use std::sync::{Arc, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use tokio::sync::mpsc;
@@ -28,7 +28,8 @@ pub(crate) struct Incoming {
 }
 
 impl Incoming {
-    pub(crate) fn new(mut body: Body, patience: Duration) -> Self {
+    /// `min_rate` is how many bytes have to come in a second while more is waited for, over as long as `patience`.
+    pub(crate) fn new(mut body: Body, patience: Duration, min_rate: usize) -> Self {
         let (sender, parts) = mpsc::channel(PARTS);
         let failure = Arc::new(OnceLock::new());
         let why = Arc::clone(&failure);
@@ -39,10 +40,26 @@ impl Incoming {
             Err(io::Error::other(message))
         };
         tokio::spawn(async move {
+            let (mut waited, mut came) = (Duration::ZERO, 0);
             loop {
-                let part = match timeout(patience, frame(&mut body)).await {
+                let begun = Instant::now();
+                let part = timeout(patience, frame(&mut body)).await;
+                // Not the time in which nothing is read, because answers are not taken.
+                waited += begun.elapsed();
+                let part = match part {
                     Ok(None) => break,
-                    Ok(Some(Ok(bytes))) => Ok(bytes),
+                    Ok(Some(Ok(bytes))) => {
+                        came += bytes.len();
+                        let is_slow = (came as f64) < min_rate as f64 * waited.as_secs_f64();
+                        if waited < patience {
+                            Ok(bytes)
+                        } else if is_slow {
+                            failed(Refusal::Dripping { expected: min_rate })
+                        } else {
+                            (waited, came) = (Duration::ZERO, 0);
+                            Ok(bytes)
+                        }
+                    }
                     Ok(Some(Err(_))) => failed(Refusal::BrokenOff),
                     Err(_) => failed(Refusal::Stalled),
                 };

@@ -17,6 +17,7 @@ use crate::parameters::Parameters;
 use crate::question::{Asked, Question, Reader, Row, brief, missing, shortened, whole};
 use crate::refusal::Refusal;
 use crate::routes::{Name, answered, json_bytes, noted, versioned};
+use crate::workers::Rows;
 
 /// Types of tensors that hold numbers.
 pub(crate) const NUMBERS: [&str; 11] =
@@ -72,9 +73,9 @@ pub(crate) async fn ask(
     };
     Parameters::read(query.as_deref(), &[])?;
     let model = service.model(Some(name))?;
-    let json = service.json(&headers, body).await?;
-    let question = Question::read_instances(&model, &json.value, service.settings.max_rows)?;
-    drop(json);
+    let (asked, max_rows) = (Arc::clone(&model), service.settings.max_rows);
+    let question =
+        service.read(&headers, body, move |value| Question::read_instances(&asked, value, max_rows)).await?;
     if explains {
         return Ok(answered(&model, service.answers(&model, question).await?, "explanations"));
     }
@@ -312,8 +313,8 @@ impl Service {
     ) -> Result<(Arc<Model>, Tensors), Refusal> {
         Parameters::read(query, &[])?;
         let model = self.model(Some(name))?;
-        let json = self.json(headers, body).await?;
-        let tensors = Tensors::read(&model, &json.value, self.settings.max_rows)?;
+        let (asked, max_rows) = (Arc::clone(&model), self.settings.max_rows);
+        let tensors = self.read(headers, body, move |value| Tensors::read(&asked, value, max_rows)).await?;
         Ok((model, tensors))
     }
 
@@ -323,7 +324,7 @@ impl Service {
         let rows = Arc::new(rows);
         let of_piece = |first: usize| {
             let (rows, model) = (Arc::clone(&rows), Arc::clone(model));
-            move |_: &mut Solver<'_>| -> Result<Vec<f64>, String> {
+            move |_: &mut Solver<'_>, _: &Rows<'_>| -> Result<Vec<f64>, String> {
                 let score = |row: &Row| {
                     let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
                     model.bundle().score(&cells).map_err(|error| error.to_string())

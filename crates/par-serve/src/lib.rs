@@ -3,7 +3,7 @@
 //! | step | module         | what it does with a request                                          |
 //! |------|----------------|----------------------------------------------------------------------|
 //! | 1    | `server`       | takes connections, few enough and not for ever; ends without dropping |
-//! | 2    | `routes`       | names the request, asks for the token, counts, logs, finds who answers |
+//! | 2    | `routes`       | names the request, asks for host and token, counts, logs, finds who answers |
 //! | 3    | `body`         | reads as much as is allowed, as long as it keeps coming              |
 //! | 4    | `question`     | from JSON to rows, with the place of everything wrong                |
 //! | 5    | `models`       | which model, as it is in its file now                                |
@@ -11,7 +11,7 @@
 //! | 7    | `answers`      | what people are told                                                 |
 //! | 8    | `refusal`      | or why they are not: one table of statuses                           |
 //!
-//! `stream` does the same for tables of any length as they come in (`incoming`), `kserve` in the shape of KServe's protocols;
+//! `seat` keeps connections for health, `wire` is below HTTP. `stream` does the same for tables of any length as they come in (`incoming`), `kserve` in the shape of KServe's protocols;
 //! `about` says what a model knows, `guide` what can be asked, as `openapi` to programs and as `api_page` to people; `page` is the
 //! page. Nothing about a person is logged or kept.
 //!
@@ -30,10 +30,12 @@ mod answers;
 mod api_page;
 mod body;
 mod guide;
+mod host;
 mod incoming;
 mod json;
 mod json_schema;
 mod kserve;
+mod logs;
 mod metrics;
 mod models;
 mod openapi;
@@ -43,18 +45,22 @@ mod patience;
 mod question;
 mod refusal;
 mod routes;
+mod seat;
 mod server;
 mod settings;
 mod stream;
 #[cfg(test)]
 mod test_world;
+mod wire;
 mod workers;
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize};
 
 use tokio::sync::Semaphore;
 
+pub use logs::Logs;
 pub use server::{Handle, Server};
 pub use settings::Settings;
 
@@ -90,6 +96,14 @@ pub enum Error {
         /// What was given.
         found: String,
     },
+    /// A name of the service is none.
+    #[error(
+        "`{found}` cannot be the name of a host, expected for instance `par.example.org`, or `*` for any"
+    )]
+    BadHost {
+        /// What was given.
+        found: String,
+    },
     /// The address cannot be listened on.
     #[error(
         "cannot listen on {address}: {source}\nhint: expected an address and a port that is free, for instance 127.0.0.1:8080"
@@ -113,10 +127,12 @@ struct Service {
     metrics: metrics::Metrics,
     /// Requests that may still come in.
     admission: Semaphore,
-    /// Large bodies that may still be read.
-    large: Semaphore,
+    /// Large bodies that may still be taken apart.
+    large: Arc<Semaphore>,
+    /// Bytes of bodies that may still be read.
+    body_bytes: Arc<Semaphore>,
     /// Streams that may still begin.
-    streams: std::sync::Arc<Semaphore>,
+    streams: Arc<Semaphore>,
     connections: AtomicUsize,
     /// Questions that are being read or answered.
     under_way: AtomicUsize,

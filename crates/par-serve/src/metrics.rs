@@ -98,6 +98,10 @@ impl Service {
             text.line(&format!("par_reloads_total{{model={model:?},outcome=\"{outcome}\"}}"), *count as f64);
         }
         drop(counts);
+        if let Some(logs) = &self.settings.logs {
+            text.family("par_log_lines_dropped_total", "counter", "Log lines that could not be written.");
+            text.line("par_log_lines_dropped_total", logs.dropped() as f64);
+        }
         text.family("par_model_loaded_seconds", "gauge", "When each model was read, in seconds since 1970.");
         for model in self.models.all() {
             let name = model.name();

@@ -1,6 +1,8 @@
 //! The models by name, each of which may be replaced while it is asked.
 
 use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -27,10 +29,6 @@ pub(crate) struct Model {
 }
 
 impl Model {
-    fn load(name: &str, path: &Path) -> Result<Self, BundleError> {
-        Ok(Self::new(name, Bundle::load(path)?))
-    }
-
     pub(crate) fn new(name: &str, bundle: Bundle) -> Self {
         let features = bundle.schema().features().iter().zip(0..);
         Self {
@@ -78,6 +76,19 @@ impl Model {
     }
 }
 
+/// Opens a file without waiting for anybody: a pipe in its place would have nobody write into it, and is refused.
+fn regular_file(path: &Path) -> io::Result<File> {
+    let mut options = File::options();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, libc::O_NONBLOCK);
+    let file = options.open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("expected a file, found a pipe, a folder or a device"));
+    }
+    Ok(file)
+}
+
 /// The models in the order they were named; there is at least one.
 pub(crate) struct Models(Vec<Source>);
 
@@ -116,8 +127,9 @@ impl Models {
         let source = |(name, path): &(String, PathBuf)| {
             // Taken before it is read: what changes meanwhile is then seen as changed.
             let tried = Mutex::new(Stamp::of(path));
-            let model = Model::load(name, path)
+            let bundle = Bundle::load(path)
                 .map_err(|source| Error::Model { path: path.clone(), source: Box::new(source) })?;
+            let model = Model::new(name, bundle);
             Ok(Source { name: name.clone(), path: path.clone(), model: RwLock::new(Arc::new(model)), tried })
         };
         Ok(Self(files.iter().map(source).collect::<Result<_, Error>>()?))
@@ -161,7 +173,9 @@ impl Source {
             return None;
         }
         *tried = now;
-        let outcome = Model::load(&self.name, &self.path).map(|model| {
+        let bundle = regular_file(&self.path).map_err(BundleError::from).and_then(Bundle::read);
+        let outcome = bundle.map(|bundle| {
+            let model = Model::new(&self.name, bundle);
             let sha256 = model.sha256.clone();
             *self.model.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(model);
             sha256

@@ -13,6 +13,9 @@ use crate::parameters::Parameters;
 use crate::refusal::Refusal;
 use crate::routes::{json_bytes, versioned};
 
+/// What anything may be refused with.
+const EVERYWHERE: [u16; 2] = [400, 421];
+
 /// `GET /openapi.json`
 pub(crate) async fn openapi(
     State(service): State<Arc<Service>>,
@@ -86,7 +89,7 @@ impl Guide {
         });
         responses.insert("200".to_string(), answer);
         let is_guarded = asks_token && !route.is_open;
-        for status in route.refusals.iter().chain(is_guarded.then_some(&401)) {
+        for status in route.refusals.iter().chain(&EVERYWHERE).chain(is_guarded.then_some(&401)) {
             let response = format!("#/components/responses/{}", response_name(*status));
             responses.insert(status.to_string(), json!({"$ref": response}));
         }

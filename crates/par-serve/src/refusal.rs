@@ -28,11 +28,29 @@ pub(crate) enum Refusal {
     /// A table that cannot be read.
     Table(String),
     Unauthorized,
+    /// The host that is asked for is missing, there twice or none.
+    NoHost,
+    /// The request is for another host.
+    WrongHost {
+        found: String,
+    },
     /// There is nothing of that name; what was looked for.
     Unknown(Cow<'static, str>),
     WrongMethod,
     /// The body did not arrive in time.
     Stalled,
+    /// The body came too slowly.
+    Dripping {
+        /// Bytes a second that are expected.
+        expected: usize,
+    },
+    /// The head of the request is no HTTP.
+    WrongHead,
+    /// The head of the request has too many bytes or headers.
+    HeadTooLarge {
+        limit: usize,
+        status: StatusCode,
+    },
     /// The client went away before the body had arrived.
     BrokenOff,
     TooManyBytes {
@@ -71,12 +89,14 @@ struct Told<'a> {
 impl Refusal {
     fn status(&self) -> StatusCode {
         match self {
-            Self::NotJson(_) | Self::BrokenOff => StatusCode::BAD_REQUEST,
+            Self::NotJson(_) | Self::BrokenOff | Self::NoHost | Self::WrongHead => StatusCode::BAD_REQUEST,
             Self::WrongValues(_) | Self::Table(_) => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
+            Self::WrongHost { .. } => StatusCode::MISDIRECTED_REQUEST,
             Self::Unknown(_) => StatusCode::NOT_FOUND,
             Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Stalled => StatusCode::REQUEST_TIMEOUT,
+            Self::Stalled | Self::Dripping { .. } => StatusCode::REQUEST_TIMEOUT,
+            Self::HeadTooLarge { status, .. } => *status,
             Self::TooManyBytes { .. } | Self::TooManyRows { .. } | Self::TooManyWays { .. } => {
                 StatusCode::PAYLOAD_TOO_LARGE
             }
@@ -94,9 +114,13 @@ impl Refusal {
             Self::WrongValues(_) => "wrong_value",
             Self::Table(_) => "wrong_table",
             Self::Unauthorized => "unauthorized",
+            Self::NoHost => "no_host",
+            Self::WrongHost { .. } => "wrong_host",
             Self::Unknown(_) => "unknown",
             Self::WrongMethod => "wrong_method",
-            Self::Stalled => "stalled",
+            Self::Stalled | Self::Dripping { .. } => "stalled",
+            Self::WrongHead => "wrong_head",
+            Self::HeadTooLarge { .. } => "head_too_large",
             Self::TooManyBytes { .. } => "too_many_bytes",
             Self::TooManyRows { .. } => "too_many_rows",
             Self::TooManyWays { .. } => "too_many_ways",
@@ -127,9 +151,20 @@ impl Refusal {
             },
             Self::Table(message) => message.clone(),
             Self::Unauthorized => "expected the header `Authorization: Bearer TOKEN`".to_string(),
+            Self::NoHost => "expected one header `Host` with the name of this service".to_string(),
+            Self::WrongHost { found } => format!(
+                "this service does not go by the name `{found}`, expected `localhost`, an IP address or a name given with `--host`"
+            ),
             Self::Unknown(what) => format!("there is no {what}"),
             Self::WrongMethod => "expected another method: the header `Allow` says which".to_string(),
             Self::Stalled => "the body did not arrive in time".to_string(),
+            Self::Dripping { expected } => {
+                format!("the body came too slowly, expected at least {expected} bytes a second")
+            }
+            Self::WrongHead => "the head of the request is not HTTP/1.1".to_string(),
+            Self::HeadTooLarge { limit, .. } => {
+                format!("the head of the request has more than {limit} bytes or too many headers: send less")
+            }
             Self::TooManyBytes { limit } => {
                 format!(
                     "the body has more than {limit} bytes: send less at a time, or a stream to `/v1/recourse/batch`"
@@ -152,15 +187,19 @@ impl Refusal {
         }
     }
 
-    /// The response, which names the request.
-    pub(crate) fn response(&self, request_id: &str) -> Response {
+    /// What is said, which names the request.
+    pub(crate) fn body(&self, request_id: &str) -> Vec<u8> {
         let problems = match self {
             Self::WrongValues(problems) => problems.as_slice(),
             _ => &[],
         };
         let told = Told { error: &self.message(), code: self.code(), problems, request_id };
-        let body = serde_json::to_vec(&told).expect("texts alone");
-        let mut response = (self.status(), body).into_response();
+        serde_json::to_vec(&told).expect("texts alone")
+    }
+
+    /// The response.
+    pub(crate) fn response(&self, request_id: &str) -> Response {
+        let mut response = (self.status(), self.body(request_id)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         match self {
@@ -171,7 +210,7 @@ impl Refusal {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             // The rest of the body is not worth reading.
-            Self::Stalled | Self::TooManyBytes { .. } => {
+            Self::Stalled | Self::Dripping { .. } | Self::TooManyBytes { .. } => {
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
             _ => {}

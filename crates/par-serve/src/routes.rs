@@ -3,12 +3,12 @@
 use std::hash::{BuildHasher, RandomState};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, LazyLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::Router;
 use axum::body::Body;
 use axum::extract::{MatchedPath, Path, RawQuery, Request, State};
-use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONTENT_TYPE, RETRY_AFTER};
+use axum::http::header::{AUTHORIZATION, CACHE_CONTROL, CONNECTION, CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
@@ -23,14 +23,20 @@ use crate::models::Model;
 use crate::parameters::Parameters;
 use crate::question::Question;
 use crate::refusal::Refusal;
-use crate::{Service, about, api_page, kserve, openapi, page, stream};
+use crate::seat::Seat;
+use crate::{Service, about, api_page, host, kserve, openapi, page, stream};
 
 /// The header that names a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// The header that says which version of a model answers: the SHA-256 of its bundle.
 pub(crate) const MODEL_VERSION: HeaderName = HeaderName::from_static("x-model-version");
+/// The route of requests for no address of ours, in log and metrics.
+const OTHER: &str = "other";
 /// A longer name of a request is replaced by one of our own.
 const LONGEST_ID: usize = 64;
+
+/// What is answered when all connections are taken.
+const HEALTH: [&str; 4] = ["/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"];
 
 /// What a handler tells the log of an answer, and nothing about people.
 #[derive(Clone)]
@@ -92,7 +98,7 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
     let id = id.map_or_else(new_id, str::to_string);
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let route = route.as_ref().map_or("other", MatchedPath::as_str);
+    let route = route.as_ref().map_or(OTHER, MatchedPath::as_str);
     if let Ok(id) = HeaderValue::from_str(&id) {
         request.headers_mut().insert(REQUEST_ID, id);
     }
@@ -100,8 +106,17 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
     let is_question = method == Method::POST;
     let counted = is_question.then(|| Counted::new(&service.under_way));
     let is_ending = service.ending.load(Ordering::Relaxed) && is_question;
-    let mut response =
-        if is_ending { Refusal::ShuttingDown.into_response() } else { next.run(request).await };
+    let seat = request.extensions().get::<Arc<Seat>>().cloned();
+    let is_crowded = match &seat {
+        Some(seat) => !HEALTH.contains(&route) && !seat.has_place().await,
+        None => false,
+    };
+    let mut response = match host::expect_ours(&request, &service.settings.hosts) {
+        Err(refusal) => refusal.into_response(),
+        Ok(()) if is_ending => Refusal::ShuttingDown.into_response(),
+        Ok(()) if is_crowded => Refusal::Overloaded.into_response(),
+        Ok(()) => next.run(request).await,
+    };
     drop(counted);
     // What is refused before anybody here is asked: a method, or an address that is no text.
     if response.extensions().get::<Refusal>().is_none() {
@@ -124,6 +139,9 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
         response = told;
     }
     let headers = response.headers_mut();
+    if seat.is_some_and(|seat| seat.is_spare()) {
+        headers.insert(CONNECTION, HeaderValue::from_static("close"));
+    }
     if let Ok(id) = HeaderValue::from_str(&id) {
         headers.insert(REQUEST_ID, id);
     }
@@ -137,6 +155,23 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
     let micros = took.as_micros() as u64;
     tracing::info!(id, %method, route, status, micros, model, rows, code, "request");
     response
+}
+
+/// Counts and logs a request whose head cannot be read; the headers and the body it is answered with.
+pub(crate) fn refused_head(service: &Service, status: u16, limit: usize) -> (String, Vec<u8>) {
+    let refusal = match StatusCode::from_u16(status) {
+        Ok(status @ (StatusCode::URI_TOO_LONG | StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE)) => {
+            Refusal::HeadTooLarge { limit, status }
+        }
+        _ => Refusal::WrongHead,
+    };
+    let id = new_id();
+    service.metrics.requested(OTHER, status, Duration::ZERO);
+    tracing::info!(id, route = OTHER, status, code = refusal.code(), "request");
+    let headers = format!(
+        "content-type: application/json\r\n{REQUEST_ID}: {id}\r\n{CACHE_CONTROL}: no-store\r\nx-content-type-options: nosniff\r\n"
+    );
+    (headers, refusal.body(&id))
 }
 
 /// Whether a client may call a request so.
@@ -191,9 +226,8 @@ async fn recourse(
 ) -> Result<Response, Refusal> {
     let parameters = Parameters::read(query.as_deref(), &["model"])?;
     let model = service.model(parameters.text("model"))?;
-    let json = service.json(&headers, body).await?;
-    let question = Question::read(&model, &json.value, service.settings.max_rows)?;
-    drop(json);
+    let (asked, max_rows) = (Arc::clone(&model), service.settings.max_rows);
+    let question = service.read(&headers, body, move |value| Question::read(&asked, value, max_rows)).await?;
     let told = service.answers(&model, question).await?;
     Ok(answered(&model, told, "answers"))
 }

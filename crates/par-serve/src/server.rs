@@ -9,23 +9,28 @@ use std::time::Duration;
 use axum::Router;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use hyper_util::server::graceful::GracefulShutdown;
+use hyper_util::server::graceful::{GracefulConnection, GracefulShutdown};
 use hyper_util::service::TowerToHyperService;
-use tokio::net::TcpStream;
 use tokio::runtime::{Builder, Runtime};
 use tokio::sync::{Notify, Semaphore};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tower::ServiceExt as _;
 
 use crate::metrics::{Counted, Metrics};
 use crate::models::Models;
 use crate::patience::Patient;
+use crate::seat::{SPARE_CONNECTIONS, SPARE_PATIENCE, Seat, open_files};
+use crate::wire::{Refuse, Wire};
 use crate::workers::Workers;
-use crate::{Error, Service, Settings, routes};
+use crate::{Error, Service, Settings, host, routes};
 
 /// The most that the head of a request may have, in bytes.
 const MAX_HEAD: usize = 64 << 10;
 /// Large bodies that are read at a time.
 const LARGE_BODIES: usize = 8;
+
+/// Files that are open beside connections: models, sockets, logs.
+const OTHER_FILES: usize = 64;
 
 /// A service that listens.
 pub struct Server {
@@ -85,15 +90,22 @@ impl Server {
         if let Some(found) = settings.origins.iter().find(|origin| !is_origin(origin)) {
             return Err(Error::BadOrigin { found: found.clone() });
         }
+        if let Some(found) = settings.hosts.iter().find(|name| !host::is_name(name)) {
+            return Err(Error::BadHost { found: found.clone() });
+        }
         let models = Models::load(models)?;
         let listen = |source| Error::Listen { address: address.to_string(), source };
         let listener = TcpListener::bind(&address).map_err(listen)?;
         listener.set_nonblocking(true).map_err(listen)?;
         let most = Semaphore::MAX_PERMITS;
+        let mut hosts = settings.hosts;
+        hosts.extend(address.to_string().rsplit_once(':').map(|(host, _)| host.to_string()));
         let settings = Settings {
+            hosts,
             max_requests: settings.max_requests.min(most),
             max_streams: settings.max_streams.min(most),
-            max_connections: settings.max_connections.min(most),
+            max_connections: affordable_connections(settings.max_connections.min(most)),
+            max_bodies: settings.max_bodies.max(settings.max_body).min(most),
             look: settings.look.max(Duration::from_millis(1)),
             ..settings
         };
@@ -101,7 +113,8 @@ impl Server {
             workers: Workers::new(settings.threads, settings.time)?,
             metrics: Metrics::default(),
             admission: Semaphore::new(settings.max_requests),
-            large: Semaphore::new(LARGE_BODIES),
+            large: Arc::new(Semaphore::new(LARGE_BODIES)),
+            body_bytes: Arc::new(Semaphore::new(settings.max_bodies)),
             streams: Arc::new(Semaphore::new(settings.max_streams)),
             connections: AtomicUsize::new(0),
             under_way: AtomicUsize::new(0),
@@ -191,13 +204,28 @@ fn is_origin(text: &str) -> bool {
     host.is_some_and(|host| !host.is_empty() && host.bytes().all(fits))
 }
 
+/// So many connections, or as many as the process may have files open.
+fn affordable_connections(wanted: usize) -> usize {
+    let most =
+        open_files().map_or(usize::MAX, |files| files.saturating_sub(SPARE_CONNECTIONS + OTHER_FILES).max(1));
+    if wanted > most {
+        tracing::warn!(
+            wanted,
+            most,
+            "fewer connections are taken: raise the limit of open files (ulimit -n)"
+        );
+    }
+    wanted.min(most)
+}
+
 /// Takes connections until the service is to end, then waits for those that are under way.
 async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, router: &Router, handle: &Handle) {
     let connections = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(service.settings.max_connections));
+    let spare = Arc::new(Semaphore::new(SPARE_CONNECTIONS));
     let taking = async {
         loop {
-            let place = Arc::clone(&room).acquire_owned().await.expect("it is never closed");
+            let seat = Arc::new(Seat::new(&room, &spare).await);
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
                 Err(error) => {
@@ -207,13 +235,21 @@ async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, route
                     continue;
                 }
             };
-            let connection = connections.watch(connection(stream, service, router));
+            // Answers are short: they should not wait for more to send.
+            let _ = stream.set_nodelay(true);
+            let refusals = Arc::new(HeadRefusals::new(service));
+            let (wire, peer) = Wire::new(stream, Arc::clone(&refusals) as Arc<dyn Refuse>);
+            let connection = connections.watch(connection(wire, service, router, &seat));
             let service = Arc::clone(service);
             tokio::spawn(async move {
                 let _counted = Counted::new(&service.connections);
-                // Clients may go whenever they like.
-                let _ = connection.await;
-                drop(place);
+                tokio::select! {
+                    biased;
+                    ended = connection => refusals.settle(ended),
+                    // Whatever is under way for the client is dropped with the connection, and ends.
+                    () = peer.left() => {}
+                }
+                drop(seat);
             });
         }
     };
@@ -221,7 +257,7 @@ async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, route
         handle.0.end.notified().await;
         tracing::info!("ending");
         service.ending.store(true, Ordering::Relaxed);
-        // Whoever has not heard yet is told so, rather than turned away.
+        // New requests are told so with 503 for a while, before connections are turned away.
         let _ = timeout(service.settings.leave, handle.0.end.notified()).await;
     };
     tokio::select! {
@@ -235,21 +271,52 @@ async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, route
 }
 
 fn connection(
-    stream: TcpStream,
+    wire: Wire,
     service: &Service,
     router: &Router,
-) -> http1::Connection<TokioIo<Patient<TcpStream>>, TowerToHyperService<Router>> {
-    // Answers are short: they should not wait for more to send.
-    let _ = stream.set_nodelay(true);
+    seat: &Arc<Seat>,
+) -> impl GracefulConnection<Error = hyper::Error> + 'static {
     let patience = service.settings.patience;
+    let seat = Arc::clone(seat);
+    let head_patience = if seat.is_spare() { patience.min(SPARE_PATIENCE) } else { patience };
+    let router = router.clone().map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
+        request.extensions_mut().insert(Arc::clone(&seat));
+        request
+    });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(patience)
+        .header_read_timeout(head_patience)
         .max_buf_size(MAX_HEAD)
-        .serve_connection(
-            TokioIo::new(Patient::new(stream, patience)),
-            TowerToHyperService::new(router.clone()),
-        )
+        .serve_connection(TokioIo::new(Patient::new(wire, patience)), TowerToHyperService::new(router))
+}
+
+/// Puts heads that cannot be read into the log, the metrics and the shape of all refusals.
+struct HeadRefusals {
+    service: Arc<Service>,
+    is_told: AtomicBool,
+}
+
+impl HeadRefusals {
+    fn new(service: &Arc<Service>) -> Self {
+        Self { service: Arc::clone(service), is_told: AtomicBool::new(false) }
+    }
+
+    /// Counts what was refused without a response, HTTP/2 for one. Clients may go whenever they like.
+    fn settle(&self, ended: Result<(), hyper::Error>) {
+        if let Err(error) = ended
+            && error.is_parse()
+            && !self.is_told.load(Ordering::Relaxed)
+        {
+            self.refuse(if error.is_parse_too_large() { 431 } else { 400 });
+        }
+    }
+}
+
+impl Refuse for HeadRefusals {
+    fn refuse(&self, status: u16) -> (String, Vec<u8>) {
+        self.is_told.store(true, Ordering::Relaxed);
+        routes::refused_head(&self.service, status, MAX_HEAD)
+    }
 }
 
 /// Reads models again when their files change, or when it is asked for.
@@ -278,5 +345,34 @@ async fn watch(service: Arc<Service>, handle: Handle) {
                 }
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+    use std::thread;
+
+    use axum::body::Body;
+    use axum::http::HeaderMap;
+    use axum::http::header::CONTENT_TYPE;
+
+    use super::*;
+
+    #[test]
+    fn large_bodies_are_taken_apart_apart_from_connections() {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par-recourse/tests/fixtures/version_1.par");
+        let server = Server::bind("127.0.0.1:0", &[("a".to_string(), file)], Settings::default());
+        let server = server.expect("a free port");
+        let headers = HeaderMap::from_iter([(CONTENT_TYPE, "application/json".parse().expect("a value"))]);
+        let reader = |bytes: usize| {
+            let read = server
+                .service
+                .read(&headers, Body::from(" ".repeat(bytes) + "1"), |_| Ok(thread::current().id()));
+            server.runtime.block_on(read).expect("JSON")
+        };
+        assert_eq!(reader(100), thread::current().id());
+        assert_ne!(reader(200_000), thread::current().id());
+        assert_eq!(server.service.body_bytes.available_permits(), Settings::default().max_bodies);
     }
 }

@@ -13,6 +13,7 @@ use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
+use http_body_util::BodyExt as _;
 use http_body_util::channel::{Channel, Sender};
 use par_data::{Batch, Columns, Table, TableOptions};
 use par_recourse::Solver;
@@ -28,7 +29,7 @@ use crate::parameters::Parameters;
 use crate::question::{Asked, Question};
 use crate::refusal::Refusal;
 use crate::routes::{REQUEST_ID, versioned};
-use crate::workers::Urgency;
+use crate::workers::{Client, ClientWatch, Rows, Urgency};
 use crate::{Service, json};
 
 /// Parts of an answer that are kept on their way.
@@ -60,13 +61,22 @@ pub(crate) async fn batch(
     let form = if accepts_csv(&headers) { Form::Csv } else { Form::Json };
     let place = Arc::clone(&service.streams).try_acquire_owned().map_err(|_| Refusal::Overloaded)?;
 
-    let incoming = Incoming::new(body, service.settings.patience);
+    let incoming = Incoming::new(body, service.settings.patience, service.settings.min_rate);
     let (out, answers) = Channel::new(PARTS);
+    let client = Client::default();
     let (opened, is_open) = oneshot::channel();
     let answering = Arc::clone(&model);
     let id = headers.get(REQUEST_ID).and_then(|id| id.to_str().ok()).unwrap_or_default().to_string();
-    let mut stream =
-        Stream { runtime: Handle::current(), service, model, form, out, pending: VecDeque::new(), rows: 0 };
+    let mut stream = Stream {
+        runtime: Handle::current(),
+        service,
+        model,
+        form,
+        out,
+        client: client.watch(),
+        pending: VecDeque::new(),
+        rows: 0,
+    };
     tokio::task::spawn_blocking(move || {
         let ended = if kind == CSV {
             stream.table(incoming, first, asked, opened)
@@ -84,6 +94,11 @@ pub(crate) async fn batch(
     });
     is_open.await.map_err(|_| Refusal::Broken)??;
     let kind = if form == Form::Csv { "text/csv; charset=utf-8" } else { "application/x-ndjson" };
+    // The body is dropped with the connection, and with it the client.
+    let answers = answers.map_frame(move |frame| {
+        let _there = &client;
+        frame
+    });
     Ok(versioned(([(CONTENT_TYPE, kind)], Body::new(answers)).into_response(), &answering))
 }
 
@@ -112,6 +127,7 @@ struct Stream {
     form: Form,
     runtime: Handle,
     out: Sender<Bytes, io::Error>,
+    client: ClientWatch,
     /// Pieces that are being answered, in their order.
     pending: VecDeque<oneshot::Receiver<Told>>,
     /// Rows that were answered.
@@ -150,7 +166,7 @@ impl Stream {
             }
             *number += rows.len() as u64;
             let (shared, model, form) = (Arc::clone(&shared), Arc::clone(&stream.model), stream.form);
-            stream.submit(move |solver, next| shared.answer(&model, solver, next, &rows, first, form))
+            stream.submit(move |solver, turns| shared.answer(&model, solver, turns, &rows, first, form))
         };
         // Read by another thread, so that this one sees when nothing has come in; one by one, so that everybody before a row
         // that cannot be read is answered.
@@ -228,7 +244,7 @@ impl Stream {
             return Ok(());
         }
         let (model, form) = (Arc::clone(&self.model), self.form);
-        self.submit(move |solver, next| answer_lines(&model, solver, next, &lines, form))
+        self.submit(move |solver, turns| answer_lines(&model, solver, turns, &lines, form))
     }
 
     fn open(&mut self, opened: Opened) -> Result<(), Ended> {
@@ -241,12 +257,12 @@ impl Stream {
 
     fn submit(
         &mut self,
-        work: impl FnOnce(&mut Solver<'_>, &dyn Fn()) -> Told + Send + 'static,
+        work: impl FnOnce(&mut Solver<'_>, &Rows<'_>) -> Told + Send + 'static,
     ) -> Result<(), Ended> {
         if self.pending.len() >= AHEAD * self.service.settings.threads {
             self.settle()?;
         }
-        self.pending.push_back(self.service.workers.ask_each(&self.model, Urgency::Bulk, work));
+        self.pending.push_back(self.service.workers.ask(&self.model, Urgency::Stream, &self.client, work));
         Ok(())
     }
 
@@ -259,6 +275,7 @@ impl Stream {
                 self.service.metrics.answered(self.model.name(), &told.statuses);
                 if told.bytes.is_empty() { Ok(()) } else { self.send(told.bytes) }
             }
+            Err(_) if !self.client.is_there() => Err(Ended::Gone),
             Err(_) => self.complain("", "something is wrong with the service"),
         }
     }
@@ -274,7 +291,13 @@ impl Stream {
     fn complain(&mut self, id: &str, message: &str) -> Result<(), Ended> {
         self.settle_all()?;
         let mut told = Told::default();
-        told.add(&self.model, &unread(&self.model, id.to_string(), message.to_string()), self.form, false);
+        told.add(
+            &self.model,
+            &unread(&self.model, id.to_string(), message.to_string()),
+            self.form,
+            false,
+            false,
+        );
         self.send(told.bytes)?;
         Err(Ended::Broken)
     }
@@ -292,12 +315,11 @@ struct Shared {
 }
 
 impl Shared {
-    /// `next` is called before every row, which has its own time.
     fn answer(
         &self,
         model: &Model,
         solver: &mut Solver<'_>,
-        next: &dyn Fn(),
+        turns: &Rows<'_>,
         rows: &[Batch],
         first: u64,
         form: Form,
@@ -306,8 +328,11 @@ impl Shared {
         let desk = Desk::new(model.bundle(), &self.header, self.columns.clone(), request, false);
         let mut told = Told::default();
         for (row, number) in rows.iter().zip(first..) {
-            next();
-            told.add(model, &desk.answer(solver, row, 0, number), form, false);
+            if !turns.go_on() {
+                break;
+            }
+            let person = desk.answer(solver, row, 0, number);
+            told.add(model, &person, form, false, solver.is_stopped());
         }
         told
     }
@@ -320,23 +345,24 @@ fn question(model: &Model, line: &Line) -> Result<Question, String> {
     question.map_err(|refusal| refusal.message())
 }
 
-/// `next` is called before every line, which has its own time.
 fn answer_lines(
     model: &Model,
     solver: &mut Solver<'_>,
-    next: &dyn Fn(),
+    turns: &Rows<'_>,
     piece: &[(u64, Line)],
     form: Form,
 ) -> Told {
     let mut told = Told::default();
     for (number, line) in piece {
-        next();
+        if !turns.go_on() {
+            break;
+        }
         match question(model, line) {
             Ok(Question { rows, asked }) => {
                 let person = answer(model, solver, &rows[0], *number, &asked);
-                told.add(model, &person, form, asked.plot);
+                told.add(model, &person, form, asked.plot, solver.is_stopped());
             }
-            Err(error) => told.add(model, &unread(model, number.to_string(), error), form, false),
+            Err(error) => told.add(model, &unread(model, number.to_string(), error), form, false, false),
         }
     }
     told

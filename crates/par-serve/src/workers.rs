@@ -1,10 +1,11 @@
 //! Threads that answer, each with a solver of its own.
 //!
-//! Answers are found apart from the threads that talk to clients, so that a long search keeps nobody from being heard.
+//! Answers are found apart from the threads that talk to clients, so that a long search keeps nobody from being heard. Work
+//! ends when its client has left.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use par_recourse::{Solver, Stop};
@@ -12,30 +13,61 @@ use tokio::sync::oneshot;
 
 use crate::models::Model;
 
-/// After so many jobs of people who wait, one of those that come in bulk has its turn.
+/// After so many jobs of people who wait, one of the streams has its turn.
 const TURNS: usize = 3;
 
 /// So long a thread keeps its solver, and with it the model, when it has nothing to do.
 const IDLE: Duration = Duration::from_secs(1);
 
+/// Held by whoever wants to hear an answer: once it is dropped, work for it ends.
+#[derive(Default)]
+pub(crate) struct Client(Arc<()>);
+
+/// Knows whether a client is still there.
+#[derive(Clone)]
+pub(crate) struct ClientWatch(Weak<()>);
+
+impl Client {
+    pub(crate) fn watch(&self) -> ClientWatch {
+        ClientWatch(Arc::downgrade(&self.0))
+    }
+}
+
+impl ClientWatch {
+    pub(crate) fn is_there(&self) -> bool {
+        self.0.strong_count() > 0
+    }
+}
+
 /// Something to be done with a solver of a model.
 struct Job {
     model: Arc<Model>,
-    /// When a search has to end; from when it begins, where nobody waits.
-    deadline: Option<Instant>,
+    urgency: Urgency,
+    client: ClientWatch,
     work: Box<Work>,
 }
 
-/// Calls its second argument whenever the time of a search begins anew.
-type Work = dyn FnOnce(&mut Solver<'_>, &dyn Fn()) + Send;
+type Work = dyn FnOnce(&mut Solver<'_>, &Rows<'_>) + Send;
 
 /// How soon a job is to be done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Urgency {
-    /// Somebody waits for it, until then.
-    Waiting(Instant),
-    /// One piece of many.
-    Bulk,
+    /// Somebody waits for one answer, until then.
+    One(Instant),
+    /// A piece of a request with many rows, which share their time.
+    Many(Instant),
+    /// A piece of a stream, whose rows have their own time.
+    Stream,
+}
+
+/// Goes through the rows of a job.
+pub(crate) struct Rows<'a>(&'a dyn Fn() -> bool);
+
+impl Rows<'_> {
+    /// Before each row: begins its time, and says whether its client is still there.
+    pub(crate) fn go_on(&self) -> bool {
+        (self.0)()
+    }
 }
 
 /// The threads. They end when this is dropped, each with its job.
@@ -51,62 +83,74 @@ struct Queue {
 
 #[derive(Default)]
 struct Jobs {
-    waiting: VecDeque<Job>,
-    bulk: VecDeque<Job>,
-    /// How many of those waiting were taken since one of the bulk.
+    /// Those that somebody waits for, with their numbers in the order they came.
+    one: VecDeque<(u64, Job)>,
+    many: VecDeque<(u64, Job)>,
+    streams: VecDeque<Job>,
+    next_number: u64,
+    /// How many of those waiting were taken since one of the streams.
     taken: usize,
     closed: bool,
 }
 
+/// Which jobs a thread takes.
+#[derive(Clone, Copy)]
+enum Takes {
+    All,
+    /// Those of one row alone, so that however much is asked in bulk, single questions have a thread.
+    One,
+}
+
+/// When the search at hand has to end.
+struct Limit {
+    deadline: Instant,
+    client: ClientWatch,
+}
+
+impl Limit {
+    fn is_over(&self) -> bool {
+        !self.client.is_there() || Instant::now() >= self.deadline
+    }
+}
+
 impl Workers {
-    /// `time` is how long a search of a job in bulk may take.
+    /// So many threads for everything, and one more for single questions. `time` is how long a row of a stream may take.
     pub(crate) fn new(threads: usize, time: Duration) -> std::io::Result<Self> {
         let workers = Self { queue: Arc::default() };
-        for number in 1..=threads.max(1) {
+        let spawn = |name: String, takes: Takes| {
             let queue = Arc::clone(&workers.queue);
-            let name = format!("answers-{number}");
-            std::thread::Builder::new().name(name).spawn(move || queue.work(time))?;
+            std::thread::Builder::new().name(name).spawn(move || queue.work(takes, time)).map(|_| ())
+        };
+        for number in 1..=threads.max(1) {
+            spawn(format!("answers-{number}"), Takes::All)?;
         }
+        spawn("answers-one".to_string(), Takes::One)?;
         Ok(workers)
     }
 
-    /// Has something done with a solver of the model. The answer never comes if the work panics, or if it has not begun
-    /// by its deadline or when nobody waits for it any more.
+    /// Has something done with a solver of the model. The answer never comes if the work panics, if it has not begun by its
+    /// deadline, or if the client leaves.
     pub(crate) fn ask<T: Send + 'static>(
         &self,
         model: &Arc<Model>,
         urgency: Urgency,
-        work: impl FnOnce(&mut Solver<'_>) -> T + Send + 'static,
-    ) -> oneshot::Receiver<T> {
-        self.ask_each(model, urgency, |solver, _| work(solver))
-    }
-
-    /// The same for work on several rows, which calls its second argument before each, so that all have the same time.
-    pub(crate) fn ask_each<T: Send + 'static>(
-        &self,
-        model: &Arc<Model>,
-        urgency: Urgency,
-        work: impl FnOnce(&mut Solver<'_>, &dyn Fn()) -> T + Send + 'static,
+        client: &ClientWatch,
+        work: impl FnOnce(&mut Solver<'_>, &Rows<'_>) -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (reply, answer) = oneshot::channel();
-        let work = move |solver: &mut Solver<'_>, next: &dyn Fn()| {
-            if !reply.is_closed() {
-                // Whoever has gone meanwhile is not told.
-                let _ = reply.send(work(solver, next));
-            }
+        let work = move |solver: &mut Solver<'_>, rows: &Rows<'_>| {
+            // Clients who have left meanwhile are not told.
+            let _ = reply.send(work(solver, rows));
         };
-        let deadline = match urgency {
-            Urgency::Waiting(deadline) => Some(deadline),
-            Urgency::Bulk => None,
-        };
-        self.queue.push(Job { model: Arc::clone(model), deadline, work: Box::new(work) });
+        let (model, client) = (Arc::clone(model), client.clone());
+        self.queue.push(Job { model, urgency, client, work: Box::new(work) });
         answer
     }
 
     /// How many jobs nobody has begun.
     pub(crate) fn queued(&self) -> usize {
         let jobs = self.queue.lock();
-        jobs.waiting.len() + jobs.bulk.len()
+        jobs.one.len() + jobs.many.len() + jobs.streams.len()
     }
 }
 
@@ -124,59 +168,68 @@ impl Queue {
 
     fn push(&self, job: Job) {
         let mut jobs = self.lock();
-        if job.deadline.is_some() {
-            jobs.waiting.push_back(job);
-        } else {
-            jobs.bulk.push_back(job);
+        let number = jobs.next_number;
+        jobs.next_number += 1;
+        match job.urgency {
+            Urgency::One(_) => jobs.one.push_back((number, job)),
+            Urgency::Many(_) => jobs.many.push_back((number, job)),
+            Urgency::Stream => jobs.streams.push_back(job),
         }
         drop(jobs);
-        self.changed.notify_one();
+        // A single one might wake a thread that does not take the job.
+        self.changed.notify_all();
     }
 
     /// The next job, when there is one; nothing when there will be none, or has been none for so long.
-    fn pop(&self, patience: Option<Duration>) -> Option<Job> {
+    fn pop(&self, takes: Takes, patience: Option<Duration>) -> Option<Job> {
+        let deadline = patience.map(|patience| Instant::now() + patience);
         let mut jobs = self.lock();
         loop {
-            if let Some(job) = jobs.next() {
+            if let Some(job) = jobs.next(takes) {
                 return Some(job);
             }
             if jobs.closed {
                 return None;
             }
-            jobs = match patience {
+            jobs = match deadline {
                 None => self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner),
-                Some(patience) => {
-                    let waited = self.changed.wait_timeout(jobs, patience);
-                    let (jobs, waited) = waited.unwrap_or_else(PoisonError::into_inner);
-                    if waited.timed_out() {
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
                         return None;
                     }
-                    jobs
+                    self.changed.wait_timeout(jobs, left).unwrap_or_else(PoisonError::into_inner).0
                 }
             };
         }
     }
 
-    /// Does one job after the other, with the same solver as long as they are of one model. Whoever has nothing to do lets go of
-    /// both: the model may have been replaced.
-    fn work(&self, time: Duration) {
+    /// Does one job after the other, with the same solver as long as they are of one model. A thread that has nothing to do
+    /// lets go of both: the model may have been replaced.
+    fn work(&self, takes: Takes, time: Duration) {
         let mut next = None;
-        while let Some(first) = next.or_else(|| self.pop(None)) {
+        while let Some(first) = next.or_else(|| self.pop(takes, None)) {
             let model = Arc::clone(&first.model);
-            let deadline = Mutex::new(Instant::now());
-            let is_over = || Instant::now() >= *deadline.lock().unwrap_or_else(PoisonError::into_inner);
+            let limit = Mutex::new(Limit { deadline: Instant::now(), client: first.client.clone() });
+            let is_over = || limit.lock().unwrap_or_else(PoisonError::into_inner).is_over();
             let mut solver = model.bundle().solver().until(Stop::when(&is_over));
             let mut job = first;
             next = loop {
-                let is_late = job.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+                let Job { urgency, client, work, .. } = job;
                 let begin = || {
-                    *deadline.lock().unwrap_or_else(PoisonError::into_inner) =
-                        job.deadline.unwrap_or_else(|| Instant::now() + time);
+                    let deadline = match urgency {
+                        Urgency::One(deadline) | Urgency::Many(deadline) => deadline,
+                        Urgency::Stream => Instant::now() + time,
+                    };
+                    *limit.lock().unwrap_or_else(PoisonError::into_inner) =
+                        Limit { deadline, client: client.clone() };
+                    client.is_there()
                 };
                 begin();
-                let work = || if is_late { drop(job.work) } else { (job.work)(&mut solver, &begin) };
+                // Nobody waits for what has not begun by its deadline.
+                let work = || if is_over() { drop(work) } else { work(&mut solver, &Rows(&begin)) };
                 let done = catch_unwind(AssertUnwindSafe(work));
-                match self.pop(Some(IDLE)) {
+                match self.pop(takes, Some(IDLE)) {
                     Some(other) if done.is_ok() && Arc::ptr_eq(&other.model, &model) => job = other,
                     // After a panic the solver's memory may be anything.
                     other => break other,
@@ -187,14 +240,24 @@ impl Queue {
 }
 
 impl Jobs {
-    fn next(&mut self) -> Option<Job> {
-        if self.taken < TURNS || self.bulk.is_empty() {
+    fn next(&mut self, takes: Takes) -> Option<Job> {
+        if matches!(takes, Takes::One) {
+            return self.one.pop_front().map(|(_, job)| job);
+        }
+        if self.taken < TURNS || self.streams.is_empty() {
             self.taken += 1;
-            self.waiting.pop_front().or_else(|| self.bulk.pop_front())
+            self.next_waiting().or_else(|| self.streams.pop_front())
         } else {
             self.taken = 0;
-            self.bulk.pop_front()
+            self.streams.pop_front()
         }
+    }
+
+    /// The one that has waited longest.
+    fn next_waiting(&mut self) -> Option<Job> {
+        let number = |jobs: &VecDeque<(u64, Job)>| jobs.front().map_or(u64::MAX, |(number, _)| *number);
+        let jobs = if number(&self.one) <= number(&self.many) { &mut self.one } else { &mut self.many };
+        jobs.pop_front().map(|(_, job)| job)
     }
 }
 
@@ -212,47 +275,89 @@ mod tests {
         models.get(None).expect("there is one")
     }
 
-    fn soon() -> Urgency {
-        Urgency::Waiting(Instant::now() + Duration::from_secs(60))
+    fn soon() -> Instant {
+        Instant::now() + Duration::from_secs(60)
+    }
+
+    fn workers() -> Workers {
+        Workers::new(1, Duration::from_secs(60)).expect("threads")
     }
 
     #[test]
     fn a_job_that_panics_is_not_answered_and_the_next_one_is() {
-        let (model, workers) = (model(), Workers::new(1, Duration::from_secs(60)).expect("a thread"));
-        for _ in 0..3 {
-            let broken = workers.ask(&model, soon(), |_| -> usize { panic!("a bug, as the test has it") });
+        let (model, workers, client) = (model(), workers(), Client::default());
+        for urgency in [Urgency::One(soon()), Urgency::Many(soon()), Urgency::Stream] {
+            let broken = workers
+                .ask(&model, urgency, &client.watch(), |_, _| -> usize { panic!("a bug of the test") });
             assert!(broken.blocking_recv().is_err());
-            let whole = workers.ask(&model, soon(), |_| 7);
+            let whole = workers.ask(&model, urgency, &client.watch(), |_, _| 7);
             assert_eq!(whole.blocking_recv(), Ok(7));
         }
     }
 
     #[test]
     fn what_nobody_waits_for_is_not_done() {
-        let (model, workers) = (model(), Workers::new(1, Duration::from_secs(60)).expect("a thread"));
+        let (model, workers, client) = (model(), workers(), Client::default());
         let (go, wait) = mpsc::channel::<()>();
-        let first = workers.ask(&model, soon(), move |_| wait.recv().is_ok());
+        let many = Urgency::Many(soon());
+        let first = workers.ask(&model, many, &client.watch(), move |_, _| wait.recv().is_ok());
         let (tell, told) = mpsc::channel();
-        drop(workers.ask(&model, soon(), move |_| tell.send("done")));
+        let _answer = workers.ask(&model, many, &Client::default().watch(), move |_, _| tell.send("done"));
         go.send(()).expect("the first waits");
         assert_eq!(first.blocking_recv(), Ok(true));
-        let last = workers.ask(&model, soon(), |_| ());
+        let last = workers.ask(&model, many, &client.watch(), |_, _| ());
         assert_eq!(last.blocking_recv(), Ok(()));
         assert!(told.recv().is_err(), "it was never done");
         assert_eq!(workers.queued(), 0);
     }
 
     #[test]
-    fn those_who_wait_come_first_and_the_bulk_has_its_turns() {
-        let (model, workers) = (model(), Workers::new(1, Duration::from_secs(60)).expect("a thread"));
+    fn work_ends_when_its_client_leaves() {
+        let (model, workers) = (model(), workers());
+        for urgency in [Urgency::One(soon()), Urgency::Many(soon()), Urgency::Stream] {
+            let client = Client::default();
+            let (tell, told) = mpsc::channel();
+            let search = move |solver: &mut Solver<'_>, rows: &Rows<'_>| {
+                tell.send(()).expect("the test waits");
+                while !solver.is_stopped() {
+                    std::thread::yield_now();
+                }
+                assert!(!rows.go_on());
+            };
+            let answer = workers.ask(&model, urgency, &client.watch(), search);
+            told.recv().expect("it begins");
+            drop(client);
+            assert_eq!(answer.blocking_recv(), Ok(()));
+        }
+    }
+
+    #[test]
+    fn single_questions_have_a_thread_however_much_is_asked_in_bulk() {
+        let (model, workers, client) = (model(), workers(), Client::default());
+        for urgency in [Urgency::Many(soon()), Urgency::Stream] {
+            let (go, wait) = mpsc::channel::<()>();
+            let bulk = workers.ask(&model, urgency, &client.watch(), move |_, _| wait.recv().is_ok());
+            for number in 0..3 {
+                let one = workers.ask(&model, Urgency::One(soon()), &client.watch(), move |_, _| number);
+                assert_eq!(one.blocking_recv(), Ok(number));
+            }
+            go.send(()).expect("it waits");
+            assert_eq!(bulk.blocking_recv(), Ok(true));
+        }
+    }
+
+    #[test]
+    fn those_who_wait_come_first_and_streams_have_their_turns() {
+        let (model, workers, client) = (model(), workers(), Client::default());
         let (go, wait) = mpsc::channel::<()>();
-        let first = workers.ask(&model, soon(), move |_| wait.recv().is_ok());
+        let many = Urgency::Many(soon());
+        let first = workers.ask(&model, many, &client.watch(), move |_, _| wait.recv().is_ok());
         let (tell, told) = mpsc::channel();
         let mut answers = Vec::new();
-        for (urgency, name) in [(Urgency::Bulk, 'b'), (soon(), 'w')] {
+        for (urgency, name) in [(Urgency::Stream, 's'), (many, 'w')] {
             for _ in 0..6 {
                 let tell = tell.clone();
-                answers.push(workers.ask(&model, urgency, move |_| tell.send(name)));
+                answers.push(workers.ask(&model, urgency, &client.watch(), move |_, _| tell.send(name)));
             }
         }
         go.send(()).expect("the first waits");
@@ -260,17 +365,17 @@ mod tests {
         drop(tell);
         let order: String = told.iter().collect();
         assert_eq!(order.len(), 12);
-        let bulk_before = |end: usize| order[..end].matches('b').count();
-        assert!(bulk_before(4) <= 2 && bulk_before(8) >= 2, "{order}");
+        let streams_before = |end: usize| order[..end].matches('s').count();
+        assert!(streams_before(4) <= 2 && streams_before(8) >= 2, "{order}");
     }
 
     #[test]
     fn jobs_of_another_model_get_a_solver_of_their_own() {
         let (one, other) = (model(), model());
-        let workers = Workers::new(1, Duration::from_secs(60)).expect("a thread");
+        let (workers, client) = (workers(), Client::default());
         for model in [&one, &other, &one] {
             let row = vec!["?"; model.bundle().schema().features().len()];
-            let answered = workers.ask(model, Urgency::Bulk, move |solver| {
+            let answered = workers.ask(model, Urgency::Stream, &client.watch(), move |solver, _| {
                 solver.answer(&row, &par_recourse::Request::default()).is_err()
             });
             assert!(answered.blocking_recv().is_ok());

@@ -22,9 +22,13 @@ struct Served {
 
 impl Served {
     fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
+        Self::logging_to(Stdio::piped(), sandbox, arguments)
+    }
+
+    fn logging_to(stderr: Stdio, sandbox: &Sandbox, arguments: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_par"));
         command.current_dir(sandbox.path("")).arg("serve").args(arguments).args(["--listen", "127.0.0.1:0"]);
-        let mut process = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("par starts");
+        let mut process = command.stdout(Stdio::piped()).stderr(stderr).spawn().expect("par starts");
         let mut line = String::new();
         let mut told = BufReader::new(process.stdout.take().expect("it is piped"));
         told.read_line(&mut line).expect("a line");
@@ -36,8 +40,13 @@ impl Served {
     fn ask(&self, method: &str, path: &str, body: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
         stream.set_read_timeout(Some(LONGEST)).expect("a time above zero");
-        let head = format!("{method} {path} HTTP/1.1\r\nHost: test\r\nConnection: close\r\n");
-        write!(stream, "{head}Content-Length: {}\r\n\r\n{body}", body.len()).expect("an open connection");
+        let head = format!("{method} {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n");
+        write!(
+            stream,
+            "{head}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .expect("an open connection");
         let mut told = String::new();
         stream.read_to_string(&mut told).expect("a response");
         let (head, body) = told.split_once("\r\n\r\n").expect("a head");
@@ -129,6 +138,43 @@ fn it_answers_until_it_is_told_to_end() {
     }
 }
 
+#[cfg(target_os = "linux")]
+#[test]
+fn a_log_that_cannot_be_written_stops_nothing() {
+    let sandbox = Sandbox::with_model();
+    let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a device of Linux");
+    let onto_full = Served::logging_to(full.into(), &sandbox, &["a.par"]);
+    let mut into_nothing = Served::start(&sandbox, &["a.par"]);
+    drop(into_nothing.process.stderr.take());
+    for served in [&onto_full, &into_nothing] {
+        for _ in 0..20 {
+            assert_eq!(served.get("/healthz"), json!({"status": "ok"}));
+            assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 200);
+        }
+        until("lines are counted", || served.metric("par_log_lines_dropped_total") >= 40.0);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_log_that_nobody_reads_stops_nothing() {
+    let sandbox = Sandbox::with_model();
+    let mut served = Served::start(&sandbox, &["a.par"]);
+    // A pipe holds 64 KiB, a few hundred lines.
+    for _ in 0..1_500 {
+        assert_eq!(served.ask("GET", "/healthz", "").0, 200);
+    }
+    assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 200);
+    assert_eq!(served.metric("par_log_lines_dropped_total"), 0.0);
+    served.signal("-TERM");
+    let mut status = None;
+    until("it ends", || {
+        status = served.process.try_wait().expect("a process");
+        status.is_some()
+    });
+    assert!(status.is_some_and(|status| status.success()));
+}
+
 #[cfg(unix)]
 #[test]
 fn a_hangup_reads_the_models_again() {
@@ -191,7 +237,7 @@ fn a_token_is_asked_for_when_there_is_one() {
         let mut stream = TcpStream::connect(&served.address).expect("it listens");
         write!(
             stream,
-            "GET /v1/models HTTP/1.1\r\nHost: test\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
+            "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
         )
         .expect("an open connection");
         let mut told = String::new();
@@ -243,6 +289,10 @@ fn what_cannot_be_served_is_told_in_one_message() {
         (
             &["a.par", "--cors", "example.org"],
             "error: `example.org` is no origin, expected for instance `https://example.org`\n",
+        ),
+        (
+            &["a.par", "--host", "https://example.org"],
+            "error: `https://example.org` cannot be the name of a host, expected for instance `par.example.org`, or `*` for any\n",
         ),
         (
             &["a.par", "--cors", "https://example.org/"],

@@ -1,6 +1,6 @@
 //! Our local search: trade one change for another, or for none, as long as that pays.
 
-use par_circuit::{Code, Evaluator};
+use par_circuit::{Code, Evaluator, Stop};
 
 use crate::problem::{Candidate, Frontier, Problem};
 
@@ -26,7 +26,7 @@ impl Memory {
     }
 }
 
-/// Improves what is known until no trade of one change for another helps.
+/// Improves what is known until no trade of one change for another helps, or it is told to stop.
 ///
 /// At a candidate, every one of its changes is taken back in turn, and none; from each of these rows every
 /// single change is tried at once, by one pass of the circuit. The likeliest accepted rows go on the
@@ -38,9 +38,10 @@ pub(crate) fn search(
     memory: &mut Memory,
     known: Frontier,
     price: f64,
+    stop: Stop<'_>,
 ) -> Frontier {
     memory.centres.clear();
-    let mut search = Search { problem, evaluator, memory, frontier: known };
+    let mut search = Search { problem, evaluator, memory, frontier: known, stop };
     if search.frontier.candidates().is_empty() {
         search.reach();
     }
@@ -57,11 +58,13 @@ struct Search<'a, 'p, 'c> {
     evaluator: &'a mut Evaluator<'c>,
     memory: &'a mut Memory,
     frontier: Frontier,
+    stop: Stop<'a>,
 }
 
 impl Search<'_, '_, '_> {
     /// Where to search next.
     fn next(&self, price: f64, searched: &[Vec<Code>]) -> Option<Vec<Code>> {
+        self.stop.check().ok()?;
         let mut near = self.frontier.near(price, NEAR).map(|candidate| &candidate.row);
         near.find(|row| !searched.contains(row)).cloned()
     }
@@ -79,7 +82,8 @@ impl Search<'_, '_, '_> {
 
     /// Takes the best of the rows that are one change away, for each number of changes.
     fn single_changes(&mut self, centre: &[Code]) {
-        let Self { problem, evaluator, memory: Memory { neighbours, better, row, centres }, frontier } = self;
+        let Self { problem, evaluator, memory, frontier, .. } = self;
+        let Memory { neighbours, better, row, centres } = &mut **memory;
         if centres.chunks_exact(centre.len()).any(|tried| tried == centre) {
             return;
         }
@@ -127,7 +131,8 @@ impl Search<'_, '_, '_> {
             let tried = self.memory.centres.len();
             self.single_changes(&row);
             // Where it has been before it would only go round in a circle.
-            if !self.frontier.candidates().is_empty() || self.memory.centres.len() == tried {
+            let is_round = self.memory.centres.len() == tried;
+            if !self.frontier.candidates().is_empty() || is_round || self.stop.check().is_err() {
                 return;
             }
             let mut best: Option<(f64, usize, Code)> = None;

@@ -63,7 +63,7 @@ pub(crate) fn questions(bundle: &Bundle) -> Result<Vec<Vec<u8>>, Box<dyn Error>>
     let request = |row: Value| {
         let body = json!({"row": row}).to_string();
         let head = format!(
-            "POST /v1/recourse HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         (head + &body).into_bytes()

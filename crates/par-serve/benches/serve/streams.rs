@@ -98,7 +98,7 @@ fn exchange(address: SocketAddr, kind: &str, accept: &str, body: &str) -> Result
     runtime.block_on(async {
         let stream = TcpStream::connect(address).await?;
         let head = format!(
-            "POST /v1/recourse/batch HTTP/1.1\r\nHost: bench\r\nContent-Type: {kind}\r\nAccept: {accept}\r\nContent-Length: {}\r\n\r\n",
+            "POST /v1/recourse/batch HTTP/1.1\r\nHost: localhost\r\nContent-Type: {kind}\r\nAccept: {accept}\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         let sending = async {

@@ -127,8 +127,12 @@ fn answer(list: &impl Fn(&str) -> Value) -> Value {
             "type": "boolean",
         })),
         "plot": or_null(text("What more changes buy, as SVG; there only if it was asked for.")),
+        "search_ended": {
+            "description": "Its time was over before the search was: more or better ways may exist. There only if so.",
+            "const": true,
+        },
     });
-    object("What one person is told.", properties, &["plot"])
+    object("What one person is told.", properties, &["plot", "search_ended"])
 }
 
 fn way(list: &impl Fn(&str) -> Value) -> Value {
@@ -340,10 +344,14 @@ fn refusal() -> Value {
         "unknown",
         "wrong_method",
         "stalled",
+        "wrong_head",
+        "head_too_large",
         "too_many_bytes",
         "too_many_rows",
         "too_many_ways",
         "wrong_type",
+        "no_host",
+        "wrong_host",
         "wrong_encoding",
         "overloaded",
         "shutting_down",

@@ -3,6 +3,8 @@ use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::answers::{Form, Told, answer};
+use axum::http::StatusCode;
+
 use crate::guide::{REFUSALS, reference};
 use crate::question::Question;
 use crate::refusal::{Problem, Refusal};
@@ -209,6 +211,7 @@ fn answers_are_as_they_are_said_to_be() {
             &answer(&ODD, &mut solver, &read.rows[0], 1, &read.asked),
             Form::Json,
             read.asked.plot,
+            question["count"] == json!(3),
         );
         let answer: Value = serde_json::from_slice(&told.bytes).expect("JSON");
         check_answer(&shapes, "Answer", &answer);
@@ -238,9 +241,15 @@ async fn refusals_are_as_they_are_said_to_be() {
         Refusal::WrongValues(vec![problem]),
         Refusal::Table("why".into()),
         Refusal::Unauthorized,
+        Refusal::NoHost,
+        Refusal::WrongHost { found: "evil.example".into() },
         Refusal::Unknown("such address".into()),
         Refusal::WrongMethod,
         Refusal::Stalled,
+        Refusal::Dripping { expected: 1 },
+        Refusal::WrongHead,
+        Refusal::HeadTooLarge { limit: 1, status: StatusCode::URI_TOO_LONG },
+        Refusal::HeadTooLarge { limit: 1, status: StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE },
         Refusal::BrokenOff,
         Refusal::TooManyBytes { limit: 1 },
         Refusal::TooManyRows { found: 2, limit: 1 },

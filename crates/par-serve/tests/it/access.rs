@@ -233,3 +233,60 @@ fn other_types_of_bodies_are_refused() {
     assert_eq!((response.status, response.code()), (415, "wrong_encoding".to_string()));
     service.is_well();
 }
+
+/// A website can have its visitors' browsers send work here without asking, as long as the type is none or that of a form.
+#[test]
+fn a_body_without_a_type_is_refused() {
+    let service = Running::new(|_| {});
+    let body = json!({"row": row(denied(1)[0])}).to_string();
+    for (path, expected) in [
+        ("/v1/recourse", "application/json"),
+        ("/v1/models/german:predict", "application/json"),
+        ("/v2/models/german/infer", "application/json"),
+        ("/v1/recourse/batch", "application/x-ndjson or application/jsonl or text/csv"),
+    ] {
+        let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n");
+        for kind in
+            ["", "Content-Type: text/plain\r\n", "Content-Type: application/x-www-form-urlencoded\r\n"]
+        {
+            let bytes = format!("{head}{kind}Content-Length: {}\r\n\r\n{body}", body.len());
+            let refused = service.client().send(bytes).response();
+            assert_eq!((refused.status, refused.code()), (415, "wrong_type".to_string()), "{path} {kind}");
+            assert_eq!(refused.json()["error"], json!(format!("expected the content type {expected}")));
+        }
+    }
+}
+
+/// A website may have its own name point to this machine, and then be of the same origin as the service.
+#[test]
+fn requests_for_other_hosts_are_refused() {
+    let service = Running::new(|_| {});
+    let body = json!({"row": row(denied(1)[0])}).to_string();
+    let asked = |service: &Running, host: &str| service.ask("POST", "/v1/recourse", &[("Host", host)], &body);
+    let port = service.address.port();
+    for host in
+        ["localhost", "127.0.0.1", "[::1]", &format!("localhost:{port}"), &service.address.to_string()]
+    {
+        assert_eq!(asked(&service, host).status, 200, "{host}");
+    }
+    let refused = asked(&service, "rebound.evil.example");
+    assert_eq!((refused.status, refused.code()), (421, "wrong_host".to_string()));
+    assert_eq!(
+        refused.json()["error"],
+        json!(
+            "this service does not go by the name `rebound.evil.example`, expected `localhost`, an IP address or a name \
+             given with `--host`"
+        )
+    );
+    for path in ["/", "/v1/schema", "/metrics", "/healthz"] {
+        assert_eq!(service.ask("GET", path, &[("Host", "rebound.evil.example")], "").status, 421, "{path}");
+    }
+    let without = service.client().send("GET /v1/schema HTTP/1.1\r\n\r\n").response();
+    assert_eq!((without.status, without.code()), (400, "no_host".to_string()));
+
+    let named = Running::new(|settings| settings.hosts = vec!["par.example.org".to_string()]);
+    assert_eq!(asked(&named, "par.example.org").status, 200);
+    assert_eq!(asked(&named, "example.org").status, 421);
+    let any = Running::new(|settings| settings.hosts = vec!["*".to_string()]);
+    assert_eq!(asked(&any, "rebound.evil.example").status, 200);
+}

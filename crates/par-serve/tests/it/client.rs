@@ -176,10 +176,7 @@ impl Response {
 
 /// A request with a body of a known length.
 pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
-    let mut bytes = format!("{method} {path} HTTP/1.1\r\nHost: test\r\n");
-    for (name, value) in headers {
-        bytes += &format!("{name}: {value}\r\n");
-    }
+    let mut bytes = format!("{method} {path} HTTP/1.1\r\n{}", written(path, headers));
     if !body.is_empty() || method == "POST" {
         bytes += &format!("Content-Length: {}\r\n", body.len());
     }
@@ -188,9 +185,15 @@ pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: 
 
 /// The head of a request whose body comes in pieces.
 pub(crate) fn chunked(path: &str, headers: &[(&str, &str)]) -> Vec<u8> {
-    let mut bytes = format!("POST {path} HTTP/1.1\r\nHost: test\r\nTransfer-Encoding: chunked\r\n");
-    for (name, value) in headers {
-        bytes += &format!("{name}: {value}\r\n");
-    }
-    (bytes + "\r\n").into_bytes()
+    let headers = written(path, headers);
+    format!("POST {path} HTTP/1.1\r\n{headers}Transfer-Encoding: chunked\r\n\r\n").into_bytes()
+}
+
+/// The headers as they are sent, with a host and the type of body that the address takes, unless they are among them.
+fn written(path: &str, headers: &[(&str, &str)]) -> String {
+    let kind = if path.contains("/batch") { "application/x-ndjson" } else { "application/json" };
+    let is_given = |name: &str| headers.iter().any(|(given, _)| given.eq_ignore_ascii_case(name));
+    let usual = [("Host", "localhost"), ("Content-Type", kind)];
+    let usual = usual.iter().filter(|(name, _)| !is_given(name));
+    usual.chain(headers).map(|(name, value)| format!("{name}: {value}\r\n")).collect()
 }

@@ -64,7 +64,7 @@ fn whoever_takes_longer_than_the_grace_is_let_go() {
     stream.send(chunked("/v1/recourse/batch", &[]));
     assert_eq!(stream.head().map(|head| head.status), Some(200));
     let mut stalled = service.client();
-    stalled.send("POST /v1/recourse HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\n{");
+    stalled.send("POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{");
     service.handle.end();
     service.ended();
     assert!(stream.is_closed() && stalled.is_closed());
@@ -121,5 +121,11 @@ fn what_cannot_be_served_is_told_beforehand() {
         settings.origins = vec![origin.to_string()];
         let bound = Server::bind(any, &[("a".to_string(), file.clone())], settings);
         assert!(matches!(bound.map(|_| ()), Err(Error::BadOrigin { found }) if found == origin));
+    }
+    for name in ["", "https://example.org", "example.org:80", "a/b", "*.org"] {
+        let mut settings = settings();
+        settings.hosts = vec![name.to_string()];
+        let bound = Server::bind(any, &[("a".to_string(), file.clone())], settings);
+        assert!(matches!(bound.map(|_| ()), Err(Error::BadHost { found }) if found == name));
     }
 }

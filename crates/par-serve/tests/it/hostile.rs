@@ -39,7 +39,7 @@ fn a_client_that_stalls_in_the_head_is_let_go() {
 #[test]
 fn a_client_that_stalls_in_the_body_is_told_so() {
     let service = Running::new(|settings| settings.patience = Duration::from_millis(200));
-    let head = "POST /v1/recourse HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n{\"row\"";
+    let head = "POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"row\"";
     let mut client = service.client();
     let response = client.send(head).response();
     assert_eq!((response.status, response.code()), (408, "stalled".to_string()));
@@ -106,7 +106,7 @@ fn a_body_of_a_gigabyte_is_refused_before_it_is_read() {
 
     // Whoever asks first is told at once.
     let mut polite = service.client();
-    let head = "POST /v1/recourse HTTP/1.1\r\nHost: test\r\nContent-Length: 1073741824\r\n";
+    let head = "POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1073741824\r\n";
     let begun = Instant::now();
     polite.send(format!("{head}Expect: 100-continue\r\n\r\n"));
     let response = polite.response();
@@ -138,13 +138,13 @@ fn lengths_that_cannot_be_are_refused() {
     let service = Running::new(|_| {});
     for length in ["-1", "1e3", "0x10", "18446744073709551616", "1, 2", "", "+5"] {
         let mut client = service.client();
-        client.send(format!("POST /v1/recourse HTTP/1.1\r\nHost: test\r\nContent-Length: {length}\r\n\r\n"));
+        client.send(format!("POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {length}\r\n\r\n"));
         assert_eq!(client.head().map(|head| head.status), Some(400), "{length}");
         assert!(client.is_closed());
     }
     let mut client = service.client();
     client.send(format!(
-        "POST /v1/recourse HTTP/1.1\r\nHost: test\r\nContent-Length: {}\r\n\r\n",
+        "POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
         u64::MAX - 2
     ));
     assert_eq!(client.head().map(|head| head.status), Some(413));

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::client::{chunked, request};
+use crate::client::{Client, chunked, request};
 use crate::running::{Running, denied, row, until};
 
 fn question() -> Vec<u8> {
@@ -94,17 +94,46 @@ fn bodies_up_to_the_limit_are_read() {
 }
 
 #[test]
-fn more_connections_than_are_allowed_wait_for_one_to_end() {
+fn when_all_connections_are_taken_health_is_answered_and_others_are_refused() {
     let service = Running::new(|settings| settings.max_connections = 3);
     let mut idle: Vec<_> = (0..3).map(|_| service.client()).collect();
     for client in &mut idle {
-        assert_eq!(client.send(request("GET", "/healthz", &[], b"")).response().status, 200);
+        assert_eq!(client.send(request("GET", "/v1/models", &[], b"")).response().status, 200);
     }
-    let mut fourth = service.client();
-    fourth.send(request("GET", "/healthz", &[], b""));
-    assert!(fourth.hears_nothing(Duration::from_millis(100)));
+    for path in ["/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"] {
+        let mut fourth = service.client();
+        let response = fourth.send(request("GET", path, &[], b"")).response();
+        assert_eq!((response.status, response.header("connection")), (200, Some("close")), "{path}");
+        assert!(fourth.is_closed());
+    }
+    let refused = service.get("/v1/models");
+    assert_eq!((refused.status, refused.code()), (503, "overloaded".to_string()));
+    assert_eq!((refused.header("retry-after"), refused.header("connection")), (Some("1"), Some("close")));
     idle.pop();
-    assert_eq!(fourth.response().status, 200);
+    until("one has a place", || {
+        let response = service.get("/v1/models");
+        (response.status, response.header("connection")) == (200, None)
+    });
+}
+
+#[test]
+fn clients_who_hold_all_connections_and_more_do_not_keep_health_from_being_answered() {
+    let service = Running::new(|settings| settings.max_connections = 50);
+    // Each says that a large body follows, and sends no more.
+    let head = request("POST", "/v1/recourse", &[("Content-Length", "1000000")], b"");
+    let head = head.strip_suffix(b"Content-Length: 0\r\n\r\n").expect("a head");
+    let mut stalled: Vec<_> = (0..80).map(|_| service.client()).collect();
+    for client in &mut stalled {
+        // Those beyond the places may be refused before they have sent it.
+        let _ = client.try_send([head, b"\r\n{\"row\""].concat());
+    }
+    for _ in 0..20 {
+        assert_eq!(service.get("/healthz").status, 200);
+        assert_eq!(service.get("/readyz").status, 200);
+    }
+    drop(stalled);
+    until("all are forgotten", || service.get("/v1/models").status == 200);
+    service.is_well();
 }
 
 #[test]
@@ -115,11 +144,42 @@ fn idle_connections_up_to_the_limit_keep_nobody_from_being_answered() {
     });
     let idle: Vec<_> = (0..299).map(|_| service.client()).collect();
     service.is_well();
-    // Those beyond wait until the idle ones are closed.
+    // Those beyond are refused until the idle ones are closed.
     let more: Vec<_> = (0..10).map(|_| service.client()).collect();
+    until("the idle ones are closed", || service.get("/v1/models").status == 200);
     service.is_well();
     drop((idle, more));
     until("all are forgotten", || service.metric("par_connections") == 1.0);
+}
+
+#[test]
+fn bodies_that_stall_have_so_many_bytes_together() {
+    let service = Running::new(|settings| settings.max_bodies = 4 << 20);
+    let (head, part) = (chunked("/v1/recourse", &[]), vec![b' '; 900 << 10]);
+    let mut clients: Vec<_> = (0..40).map(|_| service.client()).collect();
+    let stalls = |client: &mut Client| {
+        client.send(&head);
+        // Those who are refused may be so before they have sent it.
+        let _ = client.send_chunk(&part);
+    };
+    clients.iter_mut().for_each(stalls);
+    let is_refused = |client: &mut Client| !client.hears_nothing(Duration::from_millis(50));
+    let mut refused: Vec<Client> = Vec::new();
+    until("all but those within the budget are refused", || {
+        refused.extend(clients.extract_if(.., is_refused));
+        refused.len() >= 36
+    });
+    for client in &mut refused {
+        let response = client.response();
+        assert_eq!((response.status, response.code()), (503, "overloaded".to_string()));
+        assert_eq!(response.header("retry-after"), Some("1"));
+    }
+    // Single questions are read all the same.
+    service.is_well();
+    drop(clients);
+    let mut large = question();
+    large.resize(1 << 20, b' ');
+    until("the budget is free again", || service.ask("POST", "/v1/recourse", &[], &large).status == 200);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! The service as clients meet it, over real connections: good ones, careless ones and hostile ones.
 
+mod abandoned;
 mod access;
 mod answers;
 mod client;

@@ -83,7 +83,7 @@ fn what_is_under_way_is_counted() {
     assert_eq!(stream.head().map(|head| head.status), Some(200));
     assert_eq!(service.metric("par_streams"), 1.0);
     let mut slow = service.client();
-    slow.send("POST /v1/recourse HTTP/1.1\r\nHost: test\r\nContent-Length: 2\r\n\r\n{");
+    slow.send("POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 2\r\n\r\n{");
     until("a request is under way", || service.metric("par_requests_in_flight") == 1.0);
     assert_eq!(slow.send("}").response().status, 422);
     stream.send("0\r\n\r\n");

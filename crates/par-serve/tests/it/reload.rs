@@ -40,6 +40,23 @@ fn a_file_that_is_replaced_is_asked_from_then_on() {
     assert_eq!(service.get("/v1/model").json()["sha256"], version);
 }
 
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_place_of_a_file_is_refused_and_the_next_file_read() {
+    let service = Running::new(|settings| settings.look = Duration::from_millis(5));
+    let file = service.file("german");
+    std::fs::remove_file(&file).expect("a file can be removed");
+    let made = std::process::Command::new("mkfifo").arg(&file).status().expect("mkfifo starts");
+    assert!(made.success());
+    until("the pipe is refused", || service.metric(REFUSED) >= 1.0);
+    let error = "expected a file, found a pipe, a folder or a device";
+    until("it is logged", || logs().lines().any(|line| line.contains(error)));
+    service.is_well();
+    replace(&file, &bundles()[1].to_bytes());
+    until("the other model is read", || service.metric(LOADED) == 1.0);
+    service.is_well();
+}
+
 #[test]
 fn every_response_of_a_model_names_its_version() {
     let service = Running::new(|settings| settings.look = Duration::from_millis(5));

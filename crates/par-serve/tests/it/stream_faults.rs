@@ -177,6 +177,37 @@ fn a_stream_that_stalls_is_told_so() {
 }
 
 #[test]
+fn streams_that_drip_are_told_so_and_leave_their_places() {
+    let service = Running::new(|settings| {
+        settings.patience = Duration::from_millis(400);
+        settings.min_rate = 1_000;
+        settings.max_streams = 2;
+    });
+    let too_slow = "the body came too slowly, expected at least 1000 bytes a second";
+    let mut lines = service.client();
+    lines.send(chunked("/v1/recourse/batch", &[NDJSON]));
+    let mut table = service.client();
+    table.send(chunked("/v1/recourse/batch", &[CSV]));
+    until("both places are taken", || service.metric("par_streams") == 2.0);
+    assert_eq!(lines.head().map(|head| head.status), Some(200));
+    until("both places are free", || {
+        for client in [&mut lines, &mut table] {
+            if client.hears_nothing(Duration::from_millis(20)) {
+                // The service may close it meanwhile.
+                let _ = client.send_chunk(" ");
+            }
+        }
+        service.metric("par_streams") == 0.0
+    });
+    let told = told(std::str::from_utf8(&lines.rest_of_chunks()).expect("UTF-8"));
+    assert_eq!((told.len(), &told[0]["reason"]), (1, &json!(too_slow)));
+    let refused = table.response();
+    assert_eq!((refused.status, refused.code()), (408, "stalled".to_string()));
+    assert_eq!(refused.json()["error"], json!(too_slow));
+    assert_eq!(service.ask("POST", "/v1/recourse/batch", &[NDJSON], line()).status, 200);
+}
+
+#[test]
 fn a_stream_that_breaks_off_stops_nothing_else() {
     let service = Running::new(|_| {});
     for end in ["zz\r\n", "ffffffffffffffffff\r\n", "5\r\nab", ""] {

@@ -1,9 +1,9 @@
 //! What is allowed on the wire, and what two parties could read differently.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::client::request;
-use crate::running::{Running, denied, row};
+use crate::running::{Running, denied, logs, row, until};
 
 /// The statuses of all responses until the connection is closed.
 fn statuses(service: &Running, bytes: impl AsRef<[u8]>) -> Vec<u16> {
@@ -20,12 +20,12 @@ fn statuses(service: &Running, bytes: impl AsRef<[u8]>) -> Vec<u16> {
 }
 
 /// A request that would be found in the body of another.
-const HIDDEN: &str = "GET /v1/models HTTP/1.1\r\nHost: test\r\n\r\n";
+const HIDDEN: &str = "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 #[test]
 fn a_body_has_one_length() {
     let service = Running::new(|_| {});
-    let post = "POST /v1/recourse HTTP/1.1\r\nHost: test\r\n";
+    let post = "POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n";
     // Two lengths that differ.
     assert_eq!(
         statuses(&service, format!("{post}Content-Length: 2\r\nContent-Length: 44\r\n\r\n{{}}{HIDDEN}")),
@@ -65,7 +65,7 @@ fn heads_that_are_none_are_refused() {
     for head in [
         "GET\r\n\r\n",
         "GET / HTTP/9.9\r\n\r\n",
-        "GET  / HTTP/1.1\r\nHost: test\r\n\r\n",
+        "GET  / HTTP/1.1\r\nHost: localhost\r\n\r\n",
         "GET / HTTP/1.1\r\nNo colon\r\n\r\n",
         "GET / HTTP/1.1\r\nBad name: x\r\n\r\n",
         "GET / HTTP/1.1\r\nX: a\0b\r\n\r\n",
@@ -80,7 +80,7 @@ fn heads_that_are_none_are_refused() {
     assert_eq!(
         statuses(
             &service,
-            [b"GET /\xff HTTP/1.1\r\nHost: test\r\n\r\n".as_slice(), HIDDEN.as_bytes()].concat()
+            [b"GET /\xff HTTP/1.1\r\nHost: localhost\r\n\r\n".as_slice(), HIDDEN.as_bytes()].concat()
         ),
         [400]
     );
@@ -95,11 +95,11 @@ fn heads_that_are_too_large_are_refused() {
     assert_eq!(statuses(&service, many + "\r\n"), [431]);
     let long = format!("GET /healthz HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(1 << 20));
     assert_eq!(statuses(&service, long), [431]);
-    let address = format!("GET /{} HTTP/1.1\r\nHost: test\r\n\r\n", "y".repeat(1 << 20));
+    let address = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "y".repeat(1 << 20));
     assert!([414, 431].contains(&statuses(&service, address)[0]));
     // As large as browsers and proxies make them is fine.
     let usual = format!(
-        "GET /healthz HTTP/1.1\r\nHost: test\r\nCookie: {}\r\nConnection: close\r\n\r\n",
+        "GET /healthz HTTP/1.1\r\nHost: localhost\r\nCookie: {}\r\nConnection: close\r\n\r\n",
         "y".repeat(16 << 10)
     );
     assert_eq!(statuses(&service, usual), [200]);
@@ -147,7 +147,7 @@ fn old_clients_get_a_body_and_a_closed_connection() {
     assert_eq!((response.status, response.json()), (200, json!({"status": "ok"})));
     assert!(client.is_closed());
     let mut client = service.client();
-    client.send("GET /healthz HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n");
+    client.send("GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
     assert_eq!(client.response().header("connection"), Some("close"));
     assert!(client.is_closed());
 }
@@ -166,7 +166,7 @@ fn a_client_that_only_listens_is_answered_or_let_go() {
     }
     // One that ends in the middle of its body is no request.
     let mut client = service.client();
-    client.send("POST /v1/recourse HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\n{").ends();
+    client.send("POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{").ends();
     assert!(client.head().is_none_or(|head| head.status == 400));
     assert!(client.is_closed());
     service.is_well();
@@ -180,8 +180,55 @@ fn a_refused_body_leaves_no_rest_behind() {
         [request("POST", "/nothing", &[], HIDDEN.as_bytes()), request("GET", "/healthz", &[], b"")].concat();
     let told = statuses(
         &service,
-        [bytes, b"GET /healthz HTTP/1.1\r\nHost: test\r\nConnection: close\r\n\r\n".to_vec()].concat(),
+        [bytes, b"GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".to_vec()].concat(),
     );
     assert_eq!(told[0], 404);
     assert!(told[1..].iter().all(|status| *status == 200) && told.len() <= 3, "{told:?}");
+}
+
+#[test]
+fn heads_that_cannot_be_read_are_refused_counted_and_logged_as_everything_is() {
+    let service = Running::new(|_| {});
+    let long = format!("GET /healthz HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(1 << 20));
+    let address = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "y".repeat(65_535));
+    let not_http = ("wrong_head", "the head of the request is not HTTP/1.1");
+    let too_large = (
+        "head_too_large",
+        "the head of the request has more than 65536 bytes or too many headers: send less",
+    );
+    for (head, status, (code, error)) in [
+        ("nonsense\r\n\r\n", 400, not_http),
+        ("GET / HTTP/1.1\r\nNo colon\r\n\r\n", 400, not_http),
+        ("POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Length: -1\r\n\r\n", 400, not_http),
+        (&long, 431, too_large),
+        (&address, 414, too_large),
+    ] {
+        let metric = format!("par_requests_total{{route=\"other\",status=\"{status}\"}}");
+        let before = service.metric(&metric);
+        let mut client = service.client();
+        // Also after a request that was answered.
+        assert_eq!(client.send(request("GET", "/healthz", &[], b"")).response().status, 200);
+        let _ = client.try_send(head);
+        let response = client.response();
+        assert_eq!(response.status, status, "{head:.60}");
+        let id = response.header("x-request-id").expect("a name").to_string();
+        let expected = json!({"error": error, "code": code, "problems": [], "request_id": id});
+        assert_eq!(response.json(), expected, "{head:.60}");
+        assert_eq!(response.header("content-type"), Some("application/json"));
+        assert_eq!(response.header("connection"), Some("close"));
+        assert!(response.header("date").is_some());
+        assert!(client.is_closed());
+        assert_eq!(service.metric(&metric), before + 1.0);
+        let logs = logs();
+        let line = logs.lines().find(|line| line.contains(&id)).expect("a line");
+        let line: Value = serde_json::from_str(line).expect("JSON");
+        assert_eq!((&line["status"], &line["code"]), (&json!(status), &json!(code)));
+    }
+    // HTTP/2 is not answered, but counted.
+    let metric = "par_requests_total{route=\"other\",status=\"400\"}";
+    let before = service.metric(metric);
+    let mut client = service.client();
+    client.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+    assert!(client.is_closed());
+    until("it is counted", || service.metric(metric) == before + 1.0);
 }
