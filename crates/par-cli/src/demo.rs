@@ -125,6 +125,7 @@ impl<'a> Answered<'a> {
             let [_, _, exact] = answers.clone();
             denied.push(Person {
                 id: id.clone(),
+                warnings: bundle.warnings(&cells),
                 cells,
                 answer: Ok(exact),
                 threshold: bundle.threshold(),
