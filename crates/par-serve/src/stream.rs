@@ -30,7 +30,7 @@ use crate::parameters::Parameters;
 use crate::question::{Asked, Question};
 use crate::refusal::Refusal;
 use crate::routes::REQUEST_ID;
-use crate::workers::{Client, ClientWatch, Rows, Urgency};
+use crate::workers::{Client, ClientWatch, Turns, Urgency};
 
 /// Parts of an answer that are kept on their way.
 const PARTS: usize = 4;
@@ -255,7 +255,7 @@ impl Stream {
 
     fn submit(
         &mut self,
-        work: impl FnOnce(&mut Solver<'_>, &Rows<'_>) -> Told + Send + 'static,
+        work: impl FnOnce(&mut Solver<'_>, &Turns<'_>) -> Told + Send + 'static,
     ) -> Result<(), Ended> {
         if self.pending.len() >= AHEAD * self.service.settings.threads {
             self.settle()?;
@@ -317,7 +317,7 @@ impl Shared {
         &self,
         model: &Model,
         solver: &mut Solver<'_>,
-        turns: &Rows<'_>,
+        turns: &Turns<'_>,
         rows: &[Batch],
         first: u64,
         form: Form,
@@ -347,7 +347,7 @@ fn question(model: &Model, line: &Line) -> Result<Question, String> {
 fn answer_lines(
     model: &Model,
     solver: &mut Solver<'_>,
-    turns: &Rows<'_>,
+    turns: &Turns<'_>,
     piece: &[(u64, Line)],
     form: Form,
 ) -> Told {
