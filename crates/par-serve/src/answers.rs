@@ -13,7 +13,7 @@ use crate::Service;
 use crate::models::Model;
 use crate::question::{Asked, Question, Row};
 use crate::refusal::Refusal;
-use crate::workers::{Client, Rows, Urgency};
+use crate::workers::{Client, Turns, Urgency};
 
 /// Rows that a thread takes at once.
 pub(crate) const PIECE: usize = 16;
@@ -114,10 +114,10 @@ impl Service {
         let question = Arc::new(question);
         let of_piece = |question: &Arc<Question>, first: usize| {
             let (question, model) = (Arc::clone(question), Arc::clone(model));
-            move |solver: &mut Solver<'_>, rows: &Rows<'_>| {
+            move |solver: &mut Solver<'_>, turns: &Turns<'_>| {
                 let mut told = Told::default();
                 for (row, number) in question.rows.iter().zip(1..).skip(first).take(PIECE) {
-                    if !rows.go_on() {
+                    if !turns.go_on() {
                         break;
                     }
                     let person = answer(&model, solver, row, number, &question.asked);
@@ -150,7 +150,7 @@ impl Service {
         model: &Arc<Model>,
         work: impl FnOnce(&mut Solver<'_>) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let mut work = Some(|solver: &mut Solver<'_>, _: &Rows<'_>| work(solver));
+        let mut work = Some(|solver: &mut Solver<'_>, _: &Turns<'_>| work(solver));
         let pieces = self.pieces(model, 1, |_| work.take().expect("one row is one piece")).await?;
         Ok(pieces.into_iter().next().expect("one row is one piece"))
     }
@@ -164,7 +164,7 @@ impl Service {
     ) -> Result<Vec<T>, Refusal>
     where
         T: Send + 'static,
-        W: FnOnce(&mut Solver<'_>, &Rows<'_>) -> T + Send + 'static,
+        W: FnOnce(&mut Solver<'_>, &Turns<'_>) -> T + Send + 'static,
     {
         // Only now, so that nobody who is slow to send keeps others out.
         let _admitted = self.admitted().await?;

@@ -15,10 +15,10 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::refusal::Refusal;
 use crate::{Service, json};
 
-/// A larger body is taken apart as one of a few at a time, and apart from the threads that talk to clients: that takes up to
-/// thirty times its size in memory, and longer than others should wait.
+/// A larger body is parsed as one of a few at a time, which takes up to thirty times its size in memory, and not on the threads
+/// of connections, which others wait for.
 const LARGE: usize = 64 << 10;
-/// So much of every body is read however many there are: single questions are smaller.
+/// A body counts against the bytes of all bodies once it is larger: single questions are smaller, and always read.
 const SMALL: usize = 16 << 10;
 /// What is still read of a body that is refused, so that the client comes to read why.
 const DRAINED: usize = 4 << 20;
@@ -130,7 +130,7 @@ async fn drain(body: &mut Body) {
     let _ = timeout(DRAINING, draining).await;
 }
 
-/// Which of the expected types the body is of. It has to say: a website may send a body without a type, or of a form's, to anywhere.
+/// Which of the expected types the body is of. Any website may send a body without a type, or of a form's, so those are refused.
 pub(crate) fn expect_type(
     headers: &HeaderMap,
     expected: &'static [&'static str],

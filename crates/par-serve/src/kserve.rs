@@ -17,7 +17,7 @@ use crate::parameters::Parameters;
 use crate::question::{Asked, Question, Reader, Row, brief, missing, shortened, whole};
 use crate::refusal::Refusal;
 use crate::routes::{Name, answered, json_bytes, noted, versioned};
-use crate::workers::Rows;
+use crate::workers::Turns;
 
 /// Types of tensors that hold numbers.
 pub(crate) const NUMBERS: [&str; 11] =
@@ -324,7 +324,7 @@ impl Service {
         let rows = Arc::new(rows);
         let of_piece = |first: usize| {
             let (rows, model) = (Arc::clone(&rows), Arc::clone(model));
-            move |_: &mut Solver<'_>, _: &Rows<'_>| -> Result<Vec<f64>, String> {
+            move |_: &mut Solver<'_>, _: &Turns<'_>| -> Result<Vec<f64>, String> {
                 let score = |row: &Row| {
                     let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
                     model.bundle().score(&cells).map_err(|error| error.to_string())

@@ -127,7 +127,7 @@ struct Service {
     metrics: metrics::Metrics,
     /// Requests that may still come in.
     admission: Semaphore,
-    /// Large bodies that may still be taken apart.
+    /// Large bodies that may still be parsed.
     large: Arc<Semaphore>,
     /// Bytes of bodies that may still be read.
     body_bytes: Arc<Semaphore>,

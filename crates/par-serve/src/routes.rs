@@ -32,6 +32,8 @@ pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id"
 pub(crate) const MODEL_VERSION: HeaderName = HeaderName::from_static("x-model-version");
 /// The route of requests for no address of ours, in log and metrics.
 const OTHER: &str = "other";
+/// The status, in log and metrics, of a request whose client left before it was answered; nginx has it too.
+const CLIENT_LEFT: u16 = 499;
 /// A longer name of a request is replaced by one of our own.
 const LONGEST_ID: usize = 64;
 
@@ -103,6 +105,7 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
         request.headers_mut().insert(REQUEST_ID, id);
     }
 
+    let mut record = Record { service: &service, id: &id, method: &method, route, begun, outcome: None };
     let is_question = method == Method::POST;
     let counted = is_question.then(|| Counted::new(&service.under_way));
     let is_ending = service.ending.load(Ordering::Relaxed) && is_question;
@@ -148,13 +151,33 @@ async fn around(State(service): State<Arc<Service>>, mut request: Request, next:
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
     headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
 
-    let (status, took) = (response.status().as_u16(), begun.elapsed());
-    service.metrics.requested(route, status, took);
     let noted = response.extensions_mut().remove::<Noted>();
-    let (model, rows) = noted.map_or((None, None), |noted| (Some(noted.model), Some(noted.rows)));
-    let micros = took.as_micros() as u64;
-    tracing::info!(id, %method, route, status, micros, model, rows, code, "request");
+    record.outcome = Some((response.status().as_u16(), code, noted));
+    drop(record);
     response
+}
+
+/// Counts and logs a request when it is dropped: answered, or left by its client.
+struct Record<'a> {
+    service: &'a Service,
+    id: &'a str,
+    method: &'a Method,
+    route: &'a str,
+    begun: Instant,
+    /// The status, the code of a refusal, and what the handler tells; nothing before there is an answer.
+    outcome: Option<(u16, Option<&'static str>, Option<Noted>)>,
+}
+
+impl Drop for Record<'_> {
+    fn drop(&mut self) {
+        let Self { service, id, method, route, begun, outcome } = self;
+        let took = begun.elapsed();
+        let (status, code, noted) = outcome.take().unwrap_or((CLIENT_LEFT, Some("client_left"), None));
+        service.metrics.requested(route, status, took);
+        let (model, rows) = noted.map_or((None, None), |noted| (Some(noted.model), Some(noted.rows)));
+        let micros = took.as_micros() as u64;
+        tracing::info!(id, %method, route, status, micros, model, rows, code, "request");
+    }
 }
 
 /// Counts and logs a request whose head cannot be read; the headers and the body it is answered with.

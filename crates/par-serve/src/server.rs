@@ -360,7 +360,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn large_bodies_are_taken_apart_apart_from_connections() {
+    fn large_bodies_are_parsed_on_other_threads_than_connections() {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par-recourse/tests/fixtures/version_1.par");
         let server = Server::bind("127.0.0.1:0", &[("a".to_string(), file)], Settings::default());
         let server = server.expect("a free port");

@@ -11,7 +11,7 @@ pub struct Settings {
     pub threads: usize,
     /// Bytes in the body of a request that is not a stream; 1 MiB unless told. More are refused with 413.
     pub max_body: usize,
-    /// Bytes of all such bodies together that are being read or taken apart, small ones (16 KiB) aside; 64 MiB unless told. More
+    /// Bytes of all such bodies together that are being read or parsed, small ones (16 KiB) aside; 64 MiB unless told. More
     /// are refused with 503.
     pub max_bodies: usize,
     /// Rows in one such request times ways for each; 1,000 unless told. More are refused with 413.

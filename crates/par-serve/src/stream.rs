@@ -29,7 +29,7 @@ use crate::parameters::Parameters;
 use crate::question::{Asked, Question};
 use crate::refusal::Refusal;
 use crate::routes::{REQUEST_ID, versioned};
-use crate::workers::{Client, ClientWatch, Rows, Urgency};
+use crate::workers::{Client, ClientWatch, Turns, Urgency};
 use crate::{Service, json};
 
 /// Parts of an answer that are kept on their way.
@@ -257,7 +257,7 @@ impl Stream {
 
     fn submit(
         &mut self,
-        work: impl FnOnce(&mut Solver<'_>, &Rows<'_>) -> Told + Send + 'static,
+        work: impl FnOnce(&mut Solver<'_>, &Turns<'_>) -> Told + Send + 'static,
     ) -> Result<(), Ended> {
         if self.pending.len() >= AHEAD * self.service.settings.threads {
             self.settle()?;
@@ -319,7 +319,7 @@ impl Shared {
         &self,
         model: &Model,
         solver: &mut Solver<'_>,
-        turns: &Rows<'_>,
+        turns: &Turns<'_>,
         rows: &[Batch],
         first: u64,
         form: Form,
@@ -348,7 +348,7 @@ fn question(model: &Model, line: &Line) -> Result<Question, String> {
 fn answer_lines(
     model: &Model,
     solver: &mut Solver<'_>,
-    turns: &Rows<'_>,
+    turns: &Turns<'_>,
     piece: &[(u64, Line)],
     form: Form,
 ) -> Told {

@@ -47,7 +47,7 @@ struct Job {
     work: Box<Work>,
 }
 
-type Work = dyn FnOnce(&mut Solver<'_>, &Rows<'_>) + Send;
+type Work = dyn FnOnce(&mut Solver<'_>, &Turns<'_>) + Send;
 
 /// How soon a job is to be done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -60,11 +60,11 @@ pub(crate) enum Urgency {
     Stream,
 }
 
-/// Goes through the rows of a job.
-pub(crate) struct Rows<'a>(&'a dyn Fn() -> bool);
+/// What a job asks before each of its rows.
+pub(crate) struct Turns<'a>(&'a dyn Fn() -> bool);
 
-impl Rows<'_> {
-    /// Before each row: begins its time, and says whether its client is still there.
+impl Turns<'_> {
+    /// Begins the time of a row; whether its client is still there.
     pub(crate) fn go_on(&self) -> bool {
         (self.0)()
     }
@@ -135,12 +135,12 @@ impl Workers {
         model: &Arc<Model>,
         urgency: Urgency,
         client: &ClientWatch,
-        work: impl FnOnce(&mut Solver<'_>, &Rows<'_>) -> T + Send + 'static,
+        work: impl FnOnce(&mut Solver<'_>, &Turns<'_>) -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (reply, answer) = oneshot::channel();
-        let work = move |solver: &mut Solver<'_>, rows: &Rows<'_>| {
+        let work = move |solver: &mut Solver<'_>, turns: &Turns<'_>| {
             // Clients who have left meanwhile are not told.
-            let _ = reply.send(work(solver, rows));
+            let _ = reply.send(work(solver, turns));
         };
         let (model, client) = (Arc::clone(model), client.clone());
         self.queue.push(Job { model, urgency, client, work: Box::new(work) });
@@ -227,7 +227,7 @@ impl Queue {
                 };
                 begin();
                 // Nobody waits for what has not begun by its deadline.
-                let work = || if is_over() { drop(work) } else { work(&mut solver, &Rows(&begin)) };
+                let work = || if is_over() { drop(work) } else { work(&mut solver, &Turns(&begin)) };
                 let done = catch_unwind(AssertUnwindSafe(work));
                 match self.pop(takes, Some(IDLE)) {
                     Some(other) if done.is_ok() && Arc::ptr_eq(&other.model, &model) => job = other,
@@ -317,12 +317,12 @@ mod tests {
         for urgency in [Urgency::One(soon()), Urgency::Many(soon()), Urgency::Stream] {
             let client = Client::default();
             let (tell, told) = mpsc::channel();
-            let search = move |solver: &mut Solver<'_>, rows: &Rows<'_>| {
+            let search = move |solver: &mut Solver<'_>, turns: &Turns<'_>| {
                 tell.send(()).expect("the test waits");
                 while !solver.is_stopped() {
                     std::thread::yield_now();
                 }
-                assert!(!rows.go_on());
+                assert!(!turns.go_on());
             };
             let answer = workers.ask(&model, urgency, &client.watch(), search);
             told.recv().expect("it begins");

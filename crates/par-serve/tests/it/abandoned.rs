@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use crate::client::{chunked, request};
-use crate::running::{Running, denied, row, until};
+use crate::running::{Running, denied, logs, row, until};
 
 /// A question that is searched for as long as is allowed.
 fn heavy() -> Value {
@@ -77,6 +77,9 @@ fn a_search_ends_when_its_client_leaves() {
         let took = timed(|| service.is_well());
         assert!(took < Duration::from_secs(30), "it waited for {took:?}");
     }
+    // Who leaves is counted and logged all the same.
+    assert_eq!(service.metric("par_requests_total{route=\"/v1/recourse\",status=\"499\"}"), 6.0);
+    assert!(logs().lines().any(|line| line.contains("\"client_left\"")));
 }
 
 #[test]
