@@ -86,8 +86,8 @@ def _verified(
     """Lines as the classifier sees them, and the number of the person that each is about.
 
     Someone whom it accepts has one line that says so. Ways that it denies are left out, and the others are put in order
-    anew by what it says of them, at most `count` for each person. Someone who has none left is not found. What was proved of an imitation is
-    not told.
+    anew by what it says of them, at most `count` for each person. Someone who has none left is not found. What was
+    proved of an imitation is not told.
     """
     import numpy
 
