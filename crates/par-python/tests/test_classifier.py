@@ -540,3 +540,22 @@ def test_a_forest_that_rounds_otherwise_in_its_onnx_file_is_asked_itself():
     ways = recourse.recourse(frame, count=3)
     ways = ways[ways["status"] == "found"]
     assert len(ways) > 1000 and (forest.predict_proba(ways[frame.columns])[:, 1] >= 0.5).all()
+
+
+def test_ways_are_put_in_order_by_what_the_classifier_itself_says():
+    import numpy
+
+    from par_recourse._verification import _places
+
+    person = numpy.array([0, 0, 0, 1, 2, 2])
+    changes = numpy.array([3, 2, 3, 0, 1, 1])
+    probability = numpy.array([0.6, 0.7, 0.55, numpy.nan, 0.6, 0.4])
+    likelihood = numpy.array([-5.0, -6.0, -7.0, numpy.nan, -4.0, -3.0])
+    is_good = probability >= 0.5
+
+    places, best_at = _places(is_good, person, changes, probability, likelihood, 3, "balanced")
+    assert places.tolist() == [2, 1, 0, 0, 1, 0], "the second beats the first, and the third is dominated"
+    assert best_at.tolist()[:2] == ["most_common", "fewest_changes|surest"]
+    assert best_at.tolist()[2:] == [None, None, "fewest_changes|most_common|surest", None]
+    places, _ = _places(is_good, person, changes, probability, likelihood, 2, "likelihood")
+    assert places.tolist() == [1, 2, 0, 0, 1, 0], "as they were found"

@@ -21,11 +21,11 @@ def test_every_row_has_a_line_in_order(fitted, german):
     lines = fitted.recourse(german.X)
     assert lines.column("id").to_pylist() == german.X.column("id").to_pylist()
     assert set(lines.column("status").to_pylist()) == {"accepted", "found"}
-    assert lines.column_names[:13] == [
+    assert lines.column_names[:14] == [
         "id", "rank", "status", "reason", "probability", "log_likelihood", "percentile", "changes", "similarity",
-        "method", "optimal", "gap", "warning",
+        "method", "optimal", "gap", "best_at", "warning",
     ]  # fmt: skip
-    assert lines.column_names[13:] == fitted.feature_names_in_
+    assert lines.column_names[14:] == fitted.feature_names_in_
 
 
 def test_ways_are_accepted_and_keep_what_is_locked(fitted, german):
@@ -194,7 +194,7 @@ def test_limits_that_are_none(fitted, german, limit, message):
 
 def test_no_rows_have_no_answers(fitted, german):
     lines = fitted.recourse(german.X.slice(0, 0))
-    assert lines.num_rows == 0 and lines.column_names[13:] == fitted.feature_names_in_
+    assert lines.num_rows == 0 and lines.column_names[14:] == fitted.feature_names_in_
 
 
 def test_the_same_seed_gives_the_same_bytes(fitted, german):

@@ -101,10 +101,12 @@ fn most_worth<'a>(offers: impl Iterator<Item = &'a Offer>, price: f64) -> Option
 
 #[cfg(test)]
 mod tests {
+    use par_circuit::Code;
+
     use super::*;
 
     fn offer(features: &[usize], probability: f64, log_prob: f64) -> Offer {
-        let row = (0..6).map(|feature| u16::from(features.contains(&feature)).into()).collect();
+        let row = (0..6).map(|feature| Code::from(features.contains(&feature))).collect();
         Offer {
             candidate: Candidate { row, log_prob, changes: features.len() },
             probability,

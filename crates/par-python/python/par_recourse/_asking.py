@@ -102,7 +102,8 @@ def answered(
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
 
     threshold = bundle.threshold if request.threshold is None else request.threshold
-    return supplied.settled(ask, rows, bundle.features, request.count, threshold)
+    order = request.order or json.loads(bundle.config)["answers"]["order"]
+    return supplied.settled(ask, rows, bundle.features, request.count, threshold, order)
 
 
 def _batches(answers: _native.Answers, rows: pa.Table, before: int, parallel: bool) -> Iterator[pa.RecordBatch]:

@@ -13,7 +13,7 @@ from ._judge import Judge
 DENIED_WAYS = "unverified: the classifier denies the ways that were found"
 DENIED_PERSON = "unverified: the classifier denies this row, which was taken for accepted"
 
-_OF_WAYS = ("rank", "log_likelihood", "percentile", "changes", "similarity", "method", "optimal", "gap")
+_OF_WAYS = ("rank", "log_likelihood", "percentile", "changes", "similarity", "method", "optimal", "gap", "best_at")
 """The columns that are empty where there is no way."""
 
 
@@ -30,6 +30,7 @@ def settled(
     features: list[str],
     count: int,
     threshold: float,
+    order: str,
 ) -> pa.Table:
     """Lines of the tidy table as the classifier sees them.
 
@@ -44,7 +45,7 @@ def settled(
     """
     import numpy
 
-    lines, person = _verified(judge, imitates, ask(people, threshold), people, features, count, threshold)
+    lines, person = _verified(judge, imitates, ask(people, threshold), people, features, count, threshold, order)
     ids = lines.column("id").take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
     for share in _STRICTER:
         open_ = person[_is_open(lines)]
@@ -52,7 +53,7 @@ def settled(
             break
         some = people.take(pa.array(open_))
         wanted = threshold + share * (1 - threshold)
-        more, own = _verified(judge, imitates, ask(some, wanted), some, features, count, threshold)
+        more, own = _verified(judge, imitates, ask(some, wanted), some, features, count, threshold, order)
         own = open_[own]
         is_found = numpy.array(more.column("status").to_pylist(), dtype=object) == "found"
         more, own = more.filter(pa.array(is_found)), own[is_found]
@@ -73,13 +74,20 @@ def _is_open(lines: pa.Table) -> Any:
 
 
 def _verified(
-    judge: Judge, imitates: bool, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
+    judge: Judge,
+    imitates: bool,
+    lines: pa.Table,
+    people: pa.Table,
+    features: list[str],
+    count: int,
+    threshold: float,
+    order: str,
 ) -> tuple[pa.Table, Any]:
     """Lines as the classifier sees them, and the number of the person that each is about.
 
-    Someone whom it accepts has one line that says so. Ways that it denies are left out, and the others are numbered
-    anew, at most `count` for each person. Someone who has none left is not found. What was proved of an imitation is
-    not told.
+    Someone whom it accepts has one line that says so. Ways that it denies are left out, and the others are put in order
+    anew by what it says of them, at most `count` for each person. Someone who has none left is not found. What was
+    proved of an imitation is not told.
     """
     import numpy
 
@@ -98,11 +106,15 @@ def _verified(
     own, probability = numpy.full(len(firsts), numpy.nan), numpy.full(len(rank), numpy.nan)
     own[is_read], probability[asked] = said[: rows[0].num_rows], said[rows[0].num_rows :]
     is_accepted = own >= threshold
-    ranks = _ranks((probability >= threshold) & ~is_accepted[person], person)
-    is_kept = (ranks > 0) & (ranks <= count)
+    likelihood = lines.column("log_likelihood").fill_null(numpy.nan).to_numpy()
+    changes = lines.column("changes").fill_null(0).to_numpy()
+    is_good = (probability >= threshold) & ~is_accepted[person]
+    ranks, best_at = _places(is_good, person, changes, probability, likelihood, count, order)
+    is_kept = ranks > 0
     is_kept[firsts] |= ~numpy.isin(numpy.arange(len(firsts)), person[is_kept])
 
     kept = numpy.flatnonzero(is_kept)
+    kept = kept[numpy.lexsort((ranks[kept], person[kept]))]
     person, ranks, was_way = person[kept], ranks[kept], rank[kept] > 0
     is_way = ranks > 0
     out = lines.take(pa.array(kept))
@@ -111,8 +123,9 @@ def _verified(
         "status": _statuses(status[kept], is_way, is_accepted[person]),
         "reason": _reasons(out.column("reason"), status[kept], was_way, is_way, is_accepted[person]),
         "probability": pa.array(numpy.where(is_way, probability[kept], own[person]), from_pandas=True),
+        "best_at": pa.array(best_at[kept], pa.string()),
     }
-    for name in _OF_WAYS[1:]:
+    for name in _OF_WAYS[1:-1]:
         column = out.column(name)
         is_told = is_way & (not imitates or name not in ("optimal", "gap"))
         new[name] = pc.if_else(pa.array(is_told), column, pa.scalar(None, column.type))
@@ -121,14 +134,46 @@ def _verified(
     return _as_they_are(out, people, features, person, was_way & ~is_way), person
 
 
-def _ranks(is_good: Any, person: Any) -> Any:
-    """The places of the good lines among those of their person, from 1; 0 for all others."""
+def _places(
+    is_good: Any, person: Any, changes: Any, probability: Any, likelihood: Any, count: int, order: str
+) -> tuple[Any, Any]:
+    """The places of the ways that are shown among those of their person, from 1, and what each is best at.
+
+    All other lines have the place 0. In the order `balanced` no way is shown that another one equals or betters in
+    changes, probability and likelihood at once, and none comes first that another one beats in both changes and
+    probability; otherwise ways stay in the order in which they were found.
+    """
     import numpy
 
-    before = numpy.cumsum(is_good)
-    firsts = numpy.flatnonzero(numpy.diff(person, prepend=-1))
-    earlier = before[firsts] - is_good[firsts]
-    return numpy.where(is_good, before - earlier[person], 0)
+    places, best_at = numpy.zeros(len(person), dtype=int), numpy.full(len(person), None, dtype=object)
+    good = numpy.flatnonzero(is_good)
+    for ways in numpy.split(good, numpy.flatnonzero(numpy.diff(person[good])) + 1):
+        shown = list(ways)
+        if order == "balanced":
+            facts = {way: (-changes[way], probability[way], likelihood[way]) for way in shown}
+            shown = [way for way in shown if not any(_dominates(facts[other], facts[way]) for other in shown)]
+            unbeaten = (
+                way
+                for way in shown
+                if not any(changes[other] < changes[way] and probability[other] >= probability[way] for other in shown)
+            )
+            first = next(unbeaten, None)
+            shown = sorted(shown, key=lambda way: way != first)
+        shown = shown[:count]
+        for place, way in enumerate(shown, 1):
+            virtues = {
+                "fewest_changes": changes[way] == min(changes[shown]),
+                "most_common": likelihood[way] == max(likelihood[shown]),
+                "surest": probability[way] == max(probability[shown]),
+            }
+            places[way] = place
+            best_at[way] = "|".join(name for name, has_it in virtues.items() if has_it) or None
+    return places, best_at
+
+
+def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
+    """Whether one is no worse in anything, and better in something; more is better."""
+    return one != other and all(own >= its for own, its in zip(one, other))
 
 
 def _rows(lines: pa.Table, people: pa.Table, features: list[str], asked: Any, person: Any) -> pa.Table:

@@ -74,11 +74,12 @@ class Supplied:
         features: list[str],
         count: int,
         threshold: float,
+        order: str,
     ) -> pa.Table:
         """The lines that `ask` gives, with ways that the classifier itself was asked about where it can be."""
         if self.judge is None:
             return ask(people, threshold)
-        return settled(self.judge, self.imitates, ask, people, features, count, threshold)
+        return settled(self.judge, self.imitates, ask, people, features, count, threshold, order)
 
     def probabilities(self, table: pa.Table) -> Any:
         """What the classifier itself says of rows, where it can be asked; `None` where it cannot."""

@@ -338,8 +338,8 @@ class Recourse:
         """One person's answer, to look at: `row` is a dict, a pandas Series, or a table of one row.
 
         The parameters are those of `recourse`. With `auditor`, an answer without a way also says what of the schema stands
-        in it (`schema_obstacles`), which is not for the applicant. Where an imitation of the classifier is searched, this is what the
-        imitation says, with the status `unverified`.
+        in it (`schema_obstacles`), which is not for the applicant. Where an imitation of the classifier is searched, this
+        is what the imitation says, with the status `unverified`.
         """
         bundle = self._fitted()
         frame = _frames.read_row(row)

@@ -1,7 +1,7 @@
 //! `POST /v1/recourse`, when all goes well.
 
 use par_data::{Limits, Permitted};
-use par_recourse::{Answer, Method, Request};
+use par_recourse::{Answer, Method, Order, Request};
 use serde_json::{Value, json};
 
 use crate::running::{Running, bundle, cells, denied, described, row};
@@ -71,6 +71,14 @@ fn what_is_asked_for_is_what_is_told() {
         (json!({"method": "generate"}), Request { method: Method::Generate, ..Request::default() }),
         (json!({"method": "exact"}), Request { method: Method::Exact, ..Request::default() }),
         (json!({"count": 3}), Request { count: 3, ..Request::default() }),
+        (
+            json!({"count": 3, "order": "likelihood"}),
+            Request { count: 3, order: Some(Order::Likelihood), ..Request::default() },
+        ),
+        (
+            json!({"budget": 1, "auditor": true}),
+            Request { budget: Some(1), auditor: true, ..Request::default() },
+        ),
         (json!({"budget": 1}), Request { budget: Some(1), ..Request::default() }),
         (json!({"budget": null, "threshold": null}), Request::default()),
         (json!({"threshold": 0.75}), Request { threshold: Some(0.75), ..Request::default() }),

@@ -4,7 +4,7 @@ use std::io::Write as _;
 
 use par_data::german_credit;
 use par_recourse::desk::{Desk, csv_header, csv_lines};
-use par_recourse::{Method, Request};
+use par_recourse::{Method, Order, Request};
 use serde_json::{Value, json};
 
 use crate::client::chunked;
@@ -50,7 +50,7 @@ fn a_table_comes_back_as_par_recourse_writes_it() {
 fn a_table_has_questions_for_everybody() {
     let service = Running::new(|_| {});
     let position = |name: &str| bundle().schema().position(name).expect("a feature");
-    let path = "/v1/recourse/batch?method=exact&count=2&budget=3&threshold=0.6&lock=Age&lock=Credit+amount&limit=Duration%3D6..24";
+    let path = "/v1/recourse/batch?method=exact&count=2&order=likelihood&auditor=true&budget=3&threshold=0.6&lock=Age&lock=Credit+amount&limit=Duration%3D6..24";
     let response = service.ask("POST", path, &[CSV, AS_CSV], first_rows(60));
     let permitted = par_data::Permitted::Between([6.0, 24.0]);
     let limits = par_data::Limits::new(bundle().discretizer(), [(position("Duration"), permitted)]);
@@ -63,12 +63,16 @@ fn a_table_has_questions_for_everybody() {
         threshold: Some(0.6),
         locks,
         limits: limits.expect("limits that can be kept"),
+        order: Some(Order::Likelihood),
+        auditor: true,
     };
     assert_eq!(response.text(), table_of(&request, 60));
 
     let wrong = [
         ("count=0", "?count"),
         ("method=guess", "?method"),
+        ("order=best", "?order"),
+        ("auditor=yes", "?auditor"),
         ("threshold=1", "?threshold"),
         ("lock=Nothing", "?lock"),
         ("limit=Duration", "?limit"),
