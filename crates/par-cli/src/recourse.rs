@@ -36,8 +36,8 @@ Examples:
 
 A line for every way: id, rank, status, reason, probability, log_likelihood, percentile, changes, similarity,
 method, optimal, gap, time_us, then the row that this person could become, a column for every feature
-under its own name; where a feature is called `status`, our column is `par_status`, and a note says so. A row without a way has one line without a rank, its probability and cells
-its own. `status` is `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit, or
+under its own name; where a feature is called `status`, our column is `par_status`, and a note says so. A row without a
+way has one line without a rank, its probability and cells its own. `status` is `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit, or
 `unverified` and `unverified_accepted` in place of `found` and `accepted` when the model was made from scores, so
 that the classifier itself was never asked; `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
 be at most, and stays empty unless it is known. With jsonl there is an object for every person.

@@ -67,7 +67,7 @@ class Supplied:
         """The error with what is likely to be wrong here, where the classifier is no ONNX file of the caller's own."""
         if self.judge is None:
             return error
-        owner = getattr(self.judge.function, "__self__", None)
+        owner: Any = getattr(self.judge.function, "__self__", None)
         if hasattr(owner, "classes_"):
             classes = ", ".join(f"`{name}`" for name in owner.classes_)
             hint = (
