@@ -85,11 +85,13 @@ def test_a_feature_may_name_the_rows(recourse):
     assert ways[recourse.columns_["id"]].drop_duplicates().tolist() == X["id"].head(20).drop_duplicates().tolist()
 
 
-def test_names_that_give_way_are_told_once(recourse):
+def test_names_that_give_way_are_told_once(recourse, tmp_path):
+    recourse.save(tmp_path / "model.par")
+    loaded = Recourse.load(tmp_path / "model.par")
     with warnings.catch_warnings(record=True) as told:
-        warnings.simplefilter("default")
+        warnings.simplefilter("always")
         for _ in range(3):
-            recourse.recourse(X.head(2))
+            loaded.recourse(X.head(2))
     assert [(warning.category, str(warning.message)) for warning in told] == [(errors.RenamedColumnWarning, WORDS)]
     assert told[0].filename == __file__
 

@@ -268,6 +268,7 @@ class Recourse:
         self.card_ = json.loads(bundle.card)
         self.feature_names_in_ = bundle.features
         self.columns_ = dict(bundle.columns)
+        self._names_told = False
         self.n_features_in_ = len(self.feature_names_in_)
         self._supplied = supplied.kept()
         self._labels = list(labels)
@@ -315,7 +316,10 @@ class Recourse:
             The column that names the rows: unless told that of the schema, or the index of a pandas frame. Rows
             are counted from 0 without one.
         """
-        warn_of_renamed(self._fitted(), stacklevel=2)
+        bundle = self._fitted()
+        if not self._names_told:
+            warn_of_renamed(bundle, stacklevel=2)
+            self._names_told = True
         return self._lines(X, Request(count, lock, method, budget, limit, threshold), id)
 
     def _lines(self, X: Any, request: Request, id: str | None = None) -> Any:
