@@ -41,6 +41,20 @@ def test_ways_are_accepted_and_keep_what_is_locked(fitted, german):
     assert ways.column("log_likelihood").to_pylist() == pytest.approx(list(fitted.log_likelihood(ways)))
 
 
+@pytest.mark.parametrize("method", ["generate", "refine", "exact"])
+def test_limits_with_fractions_leave_whole_numbers_whole(fitted, german, method):
+    X = german.X.to_pandas()
+    limit = {"Duration": (7.2, X["Duration"].quantile(0.31)), "Credit amount": (None, 2999.5)}
+    ways = fitted.recourse(X, method=method, count=2, limit=limit)
+    ways = ways[ways["status"] == "found"]
+    assert len(ways) > 50 and ways[fitted.feature_names_in_].notna().all(axis=None)
+    own = X.set_index("id").loc[ways["id"]]
+    for name, (low, high) in limit.items():
+        moved = ways[name].to_numpy()[ways[name].to_numpy() != own[name].to_numpy()]
+        assert ways[name].dtype == X[name].dtype and len(moved) > 0
+        assert (moved >= (low or 0)).all() and (moved <= high).all()
+
+
 def test_columns_keep_their_types(fitted, german):
     lines = fitted.recourse(german.X.slice(0, 5))
     for name in fitted.feature_names_in_:

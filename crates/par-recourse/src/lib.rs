@@ -67,7 +67,7 @@ pub use answer::{
 };
 pub use bundle::{Bundle, Card};
 pub use config::{AnswerConfig, Config, LocalSearch};
-pub use error::{BundleError, Error, RowError};
+pub use error::{BundleError, Error, RowError, ScoredBy};
 pub use fit::{Recourse, Stage};
 pub use metrics::{Evaluation, Mean};
 pub use par_circuit::{Stop, Stopped};

@@ -11,10 +11,10 @@ from typing import Any, Iterable, Literal, Mapping, Sequence
 import pyarrow as pa
 
 from . import _files, _frames, _native
-from ._asking import Limit, Method, Order, Request, answered, looked_at
+from ._asking import Limit, Method, Order, Request, answered, looked_at, warn_of_renamed
 from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
-from .errors import ClassifierError, DataError, NotFittedError, SettingError
+from .errors import ClassifierError, DataError, InvertedClassifierError, NotFittedError, SettingError
 from .evaluation import Evaluation
 from .explanation import Explanation
 from .progress import Listener, listener
@@ -34,8 +34,9 @@ class Recourse:
         is drafted from the table, with a warning, since nothing in a table says what nobody can change.
     classifier:
         The classifier whose decisions are to be turned: an ONNX file (a path or its bytes), a scikit-learn estimator or
-        Pipeline on raw columns, or any function that gives probabilities of acceptance for a table. Trained here
-        unless told. An estimator is converted by skl2onnx and searched as it is; of a function, or of an estimator
+        Pipeline on raw columns, or any function that gives probabilities of acceptance for a table; of two columns, as
+        of `predict_proba`, the second is taken. Trained here unless told. Where `fit` has labels, a classifier whose scores
+        are plainly those of the other class is refused. An estimator is converted by skl2onnx and searched as it is; of a function, or of an estimator
         that cannot be converted, an imitation is searched. Either way `recourse` asks the estimator or the function
         itself about every answer. It is given tables of the kind, the columns and the types that `fit` was given.
     inputs:
@@ -163,6 +164,8 @@ class Recourse:
         try:
             bundle = self._fit(table, schema, supplied, favourable)
             supplied.compare(bundle, table)
+        except InvertedClassifierError as error:
+            raise supplied.explained(error, wanted) from None
         except ClassifierError as error:
             if supplied.fallback is None:
                 raise
@@ -264,6 +267,8 @@ class Recourse:
         self.threshold_ = bundle.threshold
         self.card_ = json.loads(bundle.card)
         self.feature_names_in_ = bundle.features
+        self.columns_ = dict(bundle.columns)
+        self._names_told = False
         self.n_features_in_ = len(self.feature_names_in_)
         self._supplied = supplied.kept()
         self._labels = list(labels)
@@ -289,7 +294,8 @@ class Recourse:
         `unverified_accepted` where the classifier itself was not asked), `reason`, `probability`, `log_likelihood`,
         `percentile`, `changes`, `similarity`, `method`, `optimal`, `gap`, `best_at` (`fewest_changes`, `most_common`,
         `surest`, with `|` between them) and `warning` (what training never saw in the person's row), then the row that
-        this person could become.
+        this person could become. Features keep their names: beside a feature `status` our column is `par_status`, with
+        a `RenamedColumnWarning`; ``recourse.columns_["status"]`` is its name either way.
         Someone who needs no way, or has none, has one line without a rank. A row that cannot be read has the status
         `error`, and does not keep the others from their answers.
 
@@ -316,10 +322,15 @@ class Recourse:
             are counted from 0 without one.
         """
         bundle = self._fitted()
+        if not self._names_told:
+            warn_of_renamed(bundle, stacklevel=2)
+            self._names_told = True
+        return self._lines(X, Request(count, lock, method, budget, limit, threshold, order), id)
+
+    def _lines(self, X: Any, request: Request, id: str | None = None) -> Any:
         frame = self._read(X, id, index=True)
-        request = Request(count, lock, method, budget, limit, threshold, order)
-        lines = answered(bundle, self._supplied, request, frame.table, id=self._named(frame, id))
-        return _frames.write(frame.kind, lines)
+        lines = answered(self._fitted(), self._supplied, request, frame.table, id=self._named(frame, id))
+        return _frames.write(frame.kind, lines, self.columns_)
 
     def explain(
         self,
