@@ -123,12 +123,14 @@ impl<'a> Answered<'a> {
             let Some(Asked { answers, .. }) = asked else { continue };
             let id = test.cell(row, id).to_string();
             let [_, _, exact] = answers.clone();
+            let warnings = bundle.warnings(&cells);
             denied.push(Person {
                 id: id.clone(),
                 cells,
                 answer: Ok(exact),
                 threshold: bundle.threshold(),
                 time_us: None,
+                warnings,
             });
             people.push(page::Person { id, answers });
         }

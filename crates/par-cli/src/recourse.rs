@@ -35,12 +35,12 @@ Examples:
   par recourse people.par people.csv --where fold=0 --method exact --strict
 
 A line for every way: id, rank, status, reason, probability, log_likelihood, percentile, changes, similarity,
-method, optimal, gap, time_us, then the row that this person could become, a column for every feature; a feature
-`status` is `feature_status` there. A row without a way has one line without a rank, its probability and cells
+method, optimal, gap, time_us, warning, then the row that this person could become, a column for every feature; a
+feature `status` is `feature_status` there. A row without a way has one line without a rank, its probability and cells
 its own. `status` is `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit, or
 `unverified` and `unverified_accepted` in place of `found` and `accepted` when the model was made from scores, so
 that the classifier itself was never asked; `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
-be at most, and stays empty unless it is known. With jsonl there is an object for every person.
+be at most, and stays empty unless it is known. `warning` names what training never saw in the row. With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.
 Lines are in the order of the rows. Same model, same rows: the same bytes, on any number of threads, unless
