@@ -280,7 +280,7 @@ fn a_feature_that_is_called_like_a_column_is_set_apart() {
     let ways = sandbox.read("ways.csv");
     let header = ways.lines().next().expect("a header");
     assert!(
-        header.ends_with(",gap,time_us,age,feature_status,education,income,feature_feature_status"),
+        header.ends_with(",gap,time_us,warning,age,feature_status,education,income,feature_feature_status"),
         "{header}"
     );
 }
