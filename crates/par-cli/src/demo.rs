@@ -123,6 +123,7 @@ impl<'a> Answered<'a> {
             let Some(Asked { answers, .. }) = asked else { continue };
             let id = test.cell(row, id).to_string();
             let [_, _, exact] = answers.clone();
+            let warnings = bundle.warnings(&cells);
             denied.push(Person {
                 id: id.clone(),
                 warnings: bundle.warnings(&cells),
@@ -130,6 +131,7 @@ impl<'a> Answered<'a> {
                 answer: Ok(exact),
                 threshold: bundle.threshold(),
                 time_us: None,
+                warnings,
             });
             people.push(page::Person { id, answers });
         }

@@ -42,7 +42,8 @@ way has one line without a rank, its probability and cells its own. `status` is 
 `unverified` and `unverified_accepted` in place of `found` and `accepted` when the model was made from scores, so
 that the classifier itself was never asked; `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
 be at most, and stays empty unless it is known. `best_at` is what a way is best at among all that `explain` shows of the
-person, ways and numbers of changes: `fewest_changes`, `most_common`, `surest`, with `|` between. With jsonl there is an object for every person.
+person, ways and numbers of changes: `fewest_changes`, `most_common`, `surest`, with `|` between.
+`warning` names what training never saw in the row. With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.
 Lines are in the order of the rows. Same model, same rows: the same bytes, on any number of threads, unless

@@ -366,8 +366,8 @@ fn what_training_never_saw_is_warned_about_in_every_form() {
 #[test]
 fn a_fractional_limit_on_whole_numbers_moves_nobody_to_a_fraction_or_to_nothing() {
     let sandbox = Sandbox::with_model();
-    // No whole number lies between these ends and those of their bins.
-    let limits = ["--limit", "income=1099.5..3699.5", "--limit", "debt=0.5..6.5", "--limit", "age=23.4.."];
+    // Bins end at 3013 and at 46: the ones below have a part of these ranges, but no whole number in it.
+    let limits = ["--limit", "income=3012.2..3013.5", "--limit", "age=45.2..46.5"];
     let ask = |out: &str| {
         sandbox.run(
             &[&["recourse", "a.par", "applicants.csv", "--count", "3", "--out", out], &limits[..]].concat(),

@@ -1,4 +1,4 @@
-use par_data::discretizer::Interval;
+use par_data::discretizer::{Interval, Summary};
 use par_data::{
     Code, Constraints, Decoded, Discretizer, DiscretizerConfig, LimitError, Limits, Permitted, Schema,
 };
@@ -193,7 +193,7 @@ proptest! {
         let numbers = table(&column(values.iter().map(|value| *value as f64 / scale)));
         let discretizer = fit_with(&one("continuous", &rest), numbers, &config).expect("a fit");
         let (lowest, highest) = (ends.0.min(ends.1), ends.0.max(ends.1));
-        let all_whole = discretizer.domains()[0].summary().is_some_and(|summary| summary.is_whole());
+        let all_whole = discretizer.domains()[0].summary().is_some_and(Summary::is_whole);
         let (lowest, highest) =
             if all_whole { (lowest.ceil(), highest.floor().max(lowest.ceil())) } else { (lowest, highest) };
         let limits = limited(&discretizer, Permitted::Between([lowest, highest])).expect("a limit");

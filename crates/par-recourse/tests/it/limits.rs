@@ -106,10 +106,14 @@ fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
     for bundle in everywhere() {
         // From a file, as the numbers of the column are known from there alone.
         let bundle = Bundle::from_bytes(&bundle.to_bytes()).expect("its own bytes");
-        let ends =
-            [("Duration", [11.2, 23.9]), ("Credit amount", [1234.5, f64::INFINITY]), ("Age", [30.2, 65.8])];
-        let to = ends.map(|(name, ends)| {
-            (bundle.schema().position(name).expect("a feature"), Permitted::Between(ends))
+        let to = ["Duration", "Credit amount", "Age"].map(|name| {
+            let feature = bundle.schema().position(name).expect("a feature");
+            let Domain::Bins { edges, .. } = &bundle.discretizer().domains()[feature] else {
+                panic!("{name} has bins");
+            };
+            // The bin below the edge has a part of this range, but no whole number in it.
+            let edge = edges[edges.len() / 2].ceil();
+            (feature, Permitted::Between([edge - 0.8, edge + 0.5]))
         });
         let limits = Limits::new(bundle.discretizer(), to.clone()).expect("limits");
         let mut solver = bundle.solver();
@@ -125,7 +129,7 @@ fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
                 way.changes.iter().for_each(|change| assert_within(change, &to));
             }
         }
-        assert!(moved > 20, "{moved} numbers were limited");
+        assert!(moved > 0, "somebody moves to a limit");
     }
 }
 

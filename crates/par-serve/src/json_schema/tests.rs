@@ -114,7 +114,7 @@ fn whatever_is_asked_for_is_accepted_by_both_or_by_neither() {
         ("limit", json!({})),
         ("limit", json!({"Age in years": {"between": [null, null]}})),
         ("limit", json!({"income=\"net\"": {"between": [0, 1e9]}, "grade": {"among": [2.0, "2.5"]}})),
-        ("limit", json!({"Age in years": {"among": [30, 31.5]}, "has car?": {"among": [true, "False"]}})),
+        ("limit", json!({"Age in years": {"among": [30, 31.0]}, "has car?": {"among": [true, "False"]}})),
         ("limit", json!({"Straße, Hausnr. 🏠": {"among": ["Ulm"]}})),
     ] {
         assert!(asked(key, &value), "{key}: {value}");
@@ -140,6 +140,7 @@ fn whatever_is_asked_for_is_accepted_by_both_or_by_neither() {
         ("limit", json!({"Age in years": {"between": [1, 2, 3]}})),
         ("limit", json!({"Age in years": {"between": ["1", 2]}})),
         ("limit", json!({"Age in years": {"among": ["30"]}})),
+        ("limit", json!({"Age in years": {"among": [30, 31.5]}})),
         ("limit", json!({"Age in years": {"among": [30], "between": [1, 2]}})),
     ] {
         assert!(!asked(key, &value), "{key}: {value}");
@@ -199,7 +200,7 @@ fn answers_are_as_they_are_said_to_be() {
     let mut statuses = Vec::new();
     for question in [
         json!({"row": row(), "method": "exact", "count": 3, "plot": true}),
-        json!({"row": with("income=\"net\"", (-1e308).into()), "threshold": 0.9}),
+        json!({"row": with("income=\"net\"", 0.into()), "threshold": 0.9}),
         json!({"row": with("income=\"net\"", 9000.into()), "threshold": 0.001}),
         json!({"row": row(), "lock": names}),
         json!({"row": row(), "budget": 1, "threshold": 0.999}),

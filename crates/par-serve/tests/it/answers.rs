@@ -1,6 +1,6 @@
 //! `POST /v1/recourse`, when all goes well.
 
-use par_data::{Limits, Permitted};
+use par_data::{Domain, Limits, Permitted};
 use par_recourse::{Answer, Method, Order, Request};
 use serde_json::{Value, json};
 
@@ -132,7 +132,15 @@ fn nobody_is_moved_beyond_locks_and_limits() {
 fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
     let service = Running::new(|_| {});
     let rows: Vec<Value> = denied(40).into_iter().map(row).collect();
-    let limit = json!({"Duration": {"between": [11.2, 23.9]}, "Credit amount": {"between": [1234.5, null]}});
+    let limit = |name: &str| {
+        let Domain::Bins { edges, .. } = &bundle().discretizer().domains()[feature(name)] else {
+            panic!("{name} has bins");
+        };
+        // The bin below the edge has a part of this range, but no whole number in it.
+        let edge = edges[edges.len() / 2].ceil();
+        json!({"between": [edge - 0.8, edge + 0.5]})
+    };
+    let limit = json!({"Duration": limit("Duration"), "Credit amount": limit("Credit amount")});
     let told = service.post("/v1/recourse", &json!({"rows": rows, "count": 3, "limit": limit})).json();
     let answers = told["answers"].as_array().expect("answers").iter();
     let ways: Vec<&Value> = answers.flat_map(|answer| answer["ways"].as_array().expect("ways")).collect();
