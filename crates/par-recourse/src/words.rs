@@ -116,7 +116,11 @@ pub fn nothing_own(not_found: &NotFound) -> Option<&'static str> {
 pub fn schema_remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     let obstacles = not_found.schema_obstacles.as_ref()?;
     let words: Vec<String> = obstacles.iter().map(|one| obstacle(schema, *one)).collect();
-    Some(if words.is_empty() { "nothing that was found".to_string() } else { words.join(" and ") })
+    Some(match nothing_own(not_found) {
+        None => "nothing, since what the person set is enough".to_string(),
+        Some(_) if words.is_empty() => "nothing that was found".to_string(),
+        Some(_) => words.join(" and "),
+    })
 }
 
 /// What would have to give for an obstacle to be gone.
@@ -207,6 +211,10 @@ labels = { a = "cook" }
         not_found.schema_obstacles =
             Some(vec![Obstacle::Lock(1), Obstacle::Schema(Restriction::Monotone(0)), Obstacle::Schema(rule)]);
         assert_eq!((remedy(&schema, &not_found), nothing_own(&not_found)), (None, Some(nothing)));
+        assert_eq!(
+            schema_remedy(&schema, &NotFound { needs_changes: Some(2), ..not_found.clone() }).as_deref(),
+            Some("nothing, since what the person set is enough")
+        );
         assert_eq!(
             schema_remedy(&schema, &not_found).as_deref(),
             Some("unlock `job` and let `age` fall and let `job` rise without `age`")
