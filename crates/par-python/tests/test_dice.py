@@ -209,7 +209,7 @@ def test_features_move_only_within_the_permitted_range_and_may_stay_outside(expl
 
 
 def test_a_permitted_range_with_fractions_gives_whole_numbers_within_it(explainer, denied, model):
-    permitted = {"Duration": [10.5, 20.5], "Credit amount": [1000.25, 3999.75]}
+    permitted = {"Duration": [5.5, 9.5], "Credit amount": [1000.25, 3999.75]}
     answered = explainer.generate_counterfactuals(denied, 3, permitted_range=permitted, features_to_vary=list(permitted))
     moved = 0
     for own, rows in ways(answered):

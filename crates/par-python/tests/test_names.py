@@ -121,13 +121,15 @@ def test_the_door_of_dice_has_the_names_of_the_table_alone():
     with warnings.catch_warnings():
         warnings.simplefilter("error", errors.RenamedColumnWarning)
         found = explainer.generate_counterfactuals(denied, 1, desired_class=1)
-    for example in found.cf_examples_list:
-        assert list(example.final_cfs_df.columns) == [*X.columns, "class"]
-        assert (decide(example.final_cfs_df) >= 0.5).all()
+    frames = [example.final_cfs_df for example in found.cf_examples_list if example.final_cfs_df is not None]
+    assert len(frames) > 0
+    for frame in frames:
+        assert list(frame.columns) == [*X.columns, "class"]
+        assert (decide(frame) >= 0.5).all()
 
 
 def test_an_index_is_not_taken_for_a_feature_that_is_absent():
     schema = {**SCHEMA, "feature": [*SCHEMA["feature"], {"name": "index", "kind": "discrete"}]}
     fitted = Recourse(schema, config=QUICK).fit(X.assign(index=range(400)), Y)
     with pytest.raises(errors.DataError, match="no column `index`"):
-        fitted.recourse(X.head(3))
+        silently(fitted, X.head(3))

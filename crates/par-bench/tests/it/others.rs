@@ -10,7 +10,7 @@ use crate::{SCHEMA, applicants, case, case_of, figures, quick, table};
 
 const HEADER: &str = "method,fold,id,k,time_s,height,job,degree,age,debt,sex\n";
 
-fn read(case: &par_bench::Case, lines: &str) -> Result<Vec<par_bench::method::Recorded>, Error> {
+fn read(case: &Case, lines: &str) -> Result<Vec<par_bench::method::Recorded>, Error> {
     let text = format!("{HEADER}{lines}");
     peers::read(Table::from_reader("others.csv", Cursor::new(text), &TableOptions::default())?, case)
 }

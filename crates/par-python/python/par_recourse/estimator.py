@@ -34,11 +34,13 @@ class Recourse:
         is drafted from the table, with a warning, since nothing in a table says what nobody can change.
     classifier:
         The classifier whose decisions are to be turned: an ONNX file (a path or its bytes), a scikit-learn estimator or
-        Pipeline on raw columns, or any function that gives probabilities of acceptance for a table; of two columns, as
-        of `predict_proba`, the second is taken. Trained here unless told. Where `fit` has labels, a classifier whose scores
-        are plainly those of the other class is refused. An estimator is converted by skl2onnx and searched as it is; of a function, or of an estimator
-        that cannot be converted, an imitation is searched. Either way `recourse` asks the estimator or the function
-        itself about every answer. It is given tables of the kind, the columns and the types that `fit` was given.
+        Pipeline on raw columns, or any function that gives probabilities of acceptance for a table. Trained here
+        unless told. Of two columns that a function gives the second is taken, unless it is the `predict_proba` of an
+        estimator, whose `classes_` tell which. An estimator is converted by skl2onnx and searched as it is; of a
+        function, or of an estimator that cannot be converted, an imitation is searched. Either way `recourse` asks the
+        estimator or the function itself about every answer. It is given tables of the kind, the columns and the types
+        that `fit` was given. Where there are labels, a classifier whose scores are plainly those of the other class is
+        refused.
     inputs:
         How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted unless told.
     favourable:
