@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from .errors import SettingError
+
 
 @dataclass(frozen=True)
 class Change:
@@ -188,7 +190,21 @@ class Plot:
         self.svg = svg
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes the drawing to a file."""
+        """Writes the drawing to a file, whose name ends in `.svg`.
+
+        Raises
+        ------
+        SettingError
+            When it ends otherwise: what would be in it is SVG all the same.
+        """
+        name = os.fspath(path)
+        ending = os.path.splitext(name)[1]
+        if ending.lower() != ".svg":
+            found = f"ends in `{ending}`" if ending else "has no ending"
+            raise SettingError(
+                f"{name}: {found}, expected `.svg`, the only format that is written\n"
+                "hint: other programs convert it, such as `cairosvg plot.svg -o plot.png`"
+            )
         with open(path, "w", encoding="utf-8") as file:
             file.write(self.svg)
 
