@@ -10,7 +10,7 @@ use par_circuit::Circuit;
 use par_data::{Schema, suggest};
 use par_recourse::classifier::{DeployedClassifier, GivenError, Threshold};
 use par_recourse::config::Density;
-use par_recourse::{Bundle, Config, Error, Mean, Recourse, Stop};
+use par_recourse::{Bundle, Config, Error, Mean, Recourse, ScoredBy, Stop};
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped, percent};
@@ -204,7 +204,12 @@ impl Fit {
                 anyhow::Error::from(error).context(path_text(self.inputs.as_deref()))
             }
             Error::Given(_) => anyhow::Error::from(error).context(path_text(self.classifier.as_deref())),
-            Error::Classifier(_) => anyhow::Error::from(error).context(rows.origin().to_string()),
+            Error::Inverted { scored: ScoredBy::Output { .. }, .. } => {
+                anyhow::Error::from(error).context(path_text(self.inputs.as_deref()))
+            }
+            Error::Inverted { .. } | Error::Classifier(_) => {
+                anyhow::Error::from(error).context(rows.origin().to_string())
+            }
             other => other.into(),
         }
     }
@@ -458,7 +463,7 @@ fn warnings(bundle: &Bundle) -> Vec<String> {
     }
     if let Some(auc) = bundle.card().auc.filter(|auc| is_given && *auc < 0.5) {
         warnings.push(format!(
-            "the classifier tells the classes apart the wrong way round, AUC {auc:.3}\n\
+            "the classifier tells the classes apart no better than chance, AUC {auc:.3}\n\
              hint: see which column is `accepted` in the inputs, and which class is `favourable` in the schema"
         ));
     }

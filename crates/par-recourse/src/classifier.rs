@@ -19,7 +19,7 @@ pub(crate) use self::given::limited_codes;
 pub use self::given::{GivenClassifier, GivenError, Representative, file_hash};
 pub use self::inputs::{Encoding, Inputs, InputsError};
 pub use self::measures::{
-    CalibrationBin, accuracy, auc, brier, calibration, calibration_error, youden_threshold,
+    CalibrationBin, accuracy, auc, brier, calibration, calibration_error, inverted_auc, youden_threshold,
 };
 pub use self::neural::NeuralClassifier;
 pub use self::training::{Epoch, History};

@@ -41,6 +41,20 @@ pub enum Error {
         /// The cell.
         found: String,
     },
+    /// The classifier that was given scores rows of the favourable class lower than others, beyond chance.
+    #[error(
+        "the classifier tells the classes apart the wrong way round: its AUC for `{favourable}` is {auc:.3} on the {rows} training rows, and scores that know nothing have 0.5\nhint: {scored}"
+    )]
+    Inverted {
+        /// The AUC of its scores for the favourable class.
+        auc: f64,
+        /// Over how many rows.
+        rows: usize,
+        /// The favourable class.
+        favourable: String,
+        /// Where the scores come from.
+        scored: ScoredBy,
+    },
     /// The classifier decides the same for all training rows, and the circuits were to be learned from its decisions.
     #[error(
         "the classifier {} every training row, so that nothing can be learned from its decisions\nhint: choose another threshold, or learn the circuits from the labels",
@@ -89,6 +103,29 @@ pub enum Error {
     /// The fit was stopped from outside.
     #[error(transparent)]
     Stopped(#[from] Stopped),
+}
+
+/// Where the scores of training rows come from. Its text says how scores of another class are put right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScoredBy {
+    /// An output of a file.
+    #[error(
+        "`accepted = {accepted}` under `[output]` of the inputs is likely the other class, try `accepted = {}`; or see which class is `favourable`",
+        1 - .accepted
+    )]
+    Output {
+        /// The column, or class, that was taken for acceptance: 0 or 1.
+        accepted: usize,
+    },
+    /// A column of the table.
+    #[error(
+        "column `{column}` likely holds the probability p of the other class, give 1 - p; or see which class is `favourable`"
+    )]
+    Column {
+        /// Its name.
+        column: String,
+    },
 }
 
 impl From<ClassifierError> for Error {

@@ -64,7 +64,7 @@ mod test_world;
 pub use answer::{Answer, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Way};
 pub use bundle::{Bundle, Card};
 pub use config::{AnswerConfig, Config, LocalSearch};
-pub use error::{BundleError, Error, RowError};
+pub use error::{BundleError, Error, RowError, ScoredBy};
 pub use fit::{Recourse, Stage};
 pub use metrics::{Evaluation, Mean};
 pub use par_circuit::{Stop, Stopped};

@@ -188,14 +188,37 @@ fn scores_are_imitated_and_their_ways_are_unverified() {
 }
 
 #[test]
-fn a_classifier_that_says_the_opposite_is_pointed_out() {
+fn a_classifier_that_says_the_opposite_is_refused() {
     let sandbox = sandbox();
     let reversed = sandbox.read("network.toml").replace("accepted = 1", "accepted = 0");
     sandbox.write("reversed.toml", reversed);
     let fit = ["--classifier", "network.onnx", "--inputs", "reversed.toml", "--out", "a.par"];
-    let fitted = sandbox.run(&[&FIT[..], &fit].concat());
-    let expected = "warning: the classifier tells the classes apart the wrong way round, AUC 0.0";
-    assert!(fitted.contains(expected), "{fitted}");
+    assert_eq!(
+        sandbox.refused(&[&FIT[..], &fit].concat()),
+        "error: reversed.toml: the classifier tells the classes apart the wrong way round: its AUC for `Good` is 0.003 \
+         on the 1000 training rows, and scores that know nothing have 0.5\n\
+         hint: `accepted = 0` under `[output]` of the inputs is likely the other class, try `accepted = 1`; or see which \
+         class is `favourable`\n"
+    );
+}
+
+#[test]
+fn scores_of_the_other_class_are_refused() {
+    let sandbox = sandbox();
+    let scores = fs::read_to_string(crates("par-recourse/tests/fixtures/given/network.csv")).expect("scores");
+    let mut scored = String::new();
+    for (line, score) in sandbox.read("german_credit.csv").lines().zip(scores.lines()) {
+        let denied = score.parse::<f64>().map_or("denied".to_string(), |score| (1.0 - score).to_string());
+        scored += &format!("{line},{denied}\n");
+    }
+    sandbox.write("german_credit.csv", scored);
+    assert_eq!(
+        sandbox.refused(&[&FIT[..], &["--scores", "denied", "--out", "a.par"]].concat()),
+        "error: german_credit.csv: the classifier tells the classes apart the wrong way round: its AUC for `Good` is \
+         0.003 on the 1000 training rows, and scores that know nothing have 0.5\n\
+         hint: column `denied` likely holds the probability p of the other class, give 1 - p; or see which class is \
+         `favourable`\n"
+    );
 }
 
 #[test]

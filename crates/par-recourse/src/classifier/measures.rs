@@ -50,6 +50,23 @@ pub fn auc(scores: &[f64], accepted: &[bool]) -> Option<f64> {
     (positives > 0.0 && negatives > 0.0).then(|| wins / (positives * negatives))
 }
 
+/// Standard errors below one half from which on an AUC is no accident.
+const BEYOND_CHANCE: f64 = 3.0;
+
+/// The AUC of scores that rank the classes the wrong way round, such as those of another class: lower than that of scores
+/// that know nothing, by three standard errors. `None` for all others, and unless there are rows of both classes.
+///
+/// # Panics
+/// Unless there are as many scores as labels.
+pub fn inverted_auc(scores: &[f64], accepted: &[bool]) -> Option<f64> {
+    let auc = auc(scores, accepted)?;
+    let positives = accepted.iter().filter(|accepted| **accepted).count() as f64;
+    let negatives = accepted.len() as f64 - positives;
+    // That of the Mann–Whitney statistic under independence; ties only lower it.
+    let standard_error = ((positives + negatives + 1.0) / (12.0 * positives * negatives)).sqrt();
+    (auc + BEYOND_CHANCE * standard_error < 0.5).then_some(auc)
+}
+
 /// The share of rows on the right side of the threshold; `None` without rows.
 ///
 /// # Panics
@@ -132,6 +149,29 @@ mod tests {
         assert_eq!(youden_threshold(&scores, &accepted), 0.06);
         assert_eq!(youden_threshold(&[0.2, 0.3], &[false, true]), 0.21);
         assert_eq!(youden_threshold(&[0.2, 0.3], &[true, true]), 0.5);
+    }
+
+    #[test]
+    fn only_scores_that_are_worse_than_chance_are_inverted() {
+        let rows = |count: usize| (0..count).map(|row| row % 2 == 0).collect::<Vec<bool>>();
+        let scores = |accepted: &[bool], right: f64, wrong: f64| -> Vec<f64> {
+            accepted.iter().map(|&accepted| if accepted { wrong } else { right }).collect()
+        };
+        let many = rows(100);
+        assert_eq!(inverted_auc(&scores(&many, 0.9, 0.1), &many), Some(0.0));
+        assert_eq!(inverted_auc(&scores(&many, 0.1, 0.9), &many), None);
+        assert_eq!(inverted_auc(&scores(&many, 0.5, 0.5), &many), None);
+        // Of so few rows, all can be the wrong way round by accident.
+        let few = rows(12);
+        assert_eq!(inverted_auc(&scores(&few, 0.9, 0.1), &few), None);
+        // Somewhat below one half: an accident of 100 rows, none of 10,000.
+        let below = |row: usize| (row * 7919 % 1000) as f64 - if row.is_multiple_of(2) { 60.0 } else { 0.0 };
+        for (count, is_inverted) in [(100, false), (10_000, true)] {
+            let scores: Vec<f64> = (0..count).map(below).collect();
+            assert!(auc(&scores, &rows(count)).is_some_and(|auc| auc < 0.47));
+            assert_eq!(inverted_auc(&scores, &rows(count)).is_some(), is_inverted);
+        }
+        assert_eq!(inverted_auc(&[0.1, 0.2], &[true, true]), None);
     }
 
     #[test]

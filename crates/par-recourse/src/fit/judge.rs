@@ -8,10 +8,10 @@ use super::{Part, Recourse, Rows, Stage, is_kept_back, reading};
 use crate::classifier::inputs::Inputs;
 use crate::classifier::{
     Classifier, DeployedClassifier, Epoch, GivenClassifier, History, NeuralClassifier, Threshold,
-    probability, youden_threshold,
+    inverted_auc, probability, youden_threshold,
 };
 use crate::config::Config;
-use crate::error::Error;
+use crate::error::{Error, ScoredBy};
 use crate::metrics::Mean;
 
 /// What is known of the classifier before the fit.
@@ -92,12 +92,15 @@ impl Recourse {
                 };
                 let given = GivenClassifier::new(file.clone(), inputs, discretizer)?;
                 let scores = given_scores(&given, columns, open()?, stop)?;
+                let accepted = given.inputs().choice().accepted;
+                self.expect_upright(rows, &scores, || ScoredBy::Output { accepted })?;
                 let (threshold, history) = (threshold(&scores)?, History::default());
                 let classifier = DeployedClassifier::Given(Box::new(given));
                 Ok(Judged { classifier, scores, threshold, history, agreement: None })
             }
             Supplied::Scores { column, position } => {
                 let scores = self.read_scores(column, *position, open, stop)?;
+                self.expect_upright(rows, &scores, || ScoredBy::Column { column: column.clone() })?;
                 // Decisions have been made already: between yes and no there is no threshold to choose.
                 let decided = scores.iter().all(|score| *score == 0.0 || *score == 1.0);
                 let threshold = if decided { 0.5 } else { threshold(&scores)? };
@@ -115,6 +118,19 @@ impl Recourse {
                 Ok(Judged { classifier, scores, threshold, history, agreement: Some(agreement) })
             }
         }
+    }
+
+    /// Refuses scores that the labels, where there are any, say are those of another class.
+    fn expect_upright(
+        &self,
+        rows: &Rows,
+        scores: &[f64],
+        scored: impl FnOnce() -> ScoredBy,
+    ) -> Result<(), Error> {
+        let inverted = rows.accepted.as_deref().and_then(|labels| inverted_auc(scores, labels));
+        let Some(auc) = inverted else { return Ok(()) };
+        let [favourable, _] = self.classes(Some(self.favourable()?));
+        Err(Error::Inverted { auc, rows: scores.len(), favourable, scored: scored() })
     }
 
     /// How often a network decides as scores do on a fifth of the rows, having learned from the others.
