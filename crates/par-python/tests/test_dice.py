@@ -208,6 +208,28 @@ def test_features_move_only_within_the_permitted_range_and_may_stay_outside(expl
     assert any((rows["Savings account/bonds"] == "A61").any() for _, rows in ways(answered))
 
 
+def test_a_permitted_range_with_fractions_gives_whole_numbers_within_it(explainer, denied, model):
+    permitted = {"Duration": [5.5, 9.5], "Credit amount": [1000.25, 3999.75]}
+    answered = explainer.generate_counterfactuals(denied, 3, permitted_range=permitted, features_to_vary=list(permitted))
+    moved = 0
+    for own, rows in ways(answered):
+        assert rows[FEATURES].notna().all(axis=None)
+        assert (model.predict(rows[FEATURES]) == "Good").all()
+        for name, (low, high) in permitted.items():
+            assert rows[name].dtype.kind == "i"
+            others = rows[name][rows[name] != own[name]]
+            assert others.between(low, high).all()
+            moved += len(others)
+    assert moved > 0
+
+
+def test_a_permitted_range_between_two_whole_numbers_permits_nothing(explainer, denied):
+    with pytest.raises(UserConfigValidationException, match="No counterfactuals found for any of the query points!"):
+        explainer.generate_counterfactuals(
+            denied, 1, permitted_range={"Duration": [10.2, 10.8]}, features_to_vary=["Duration"]
+        )
+
+
 def test_the_range_of_the_data_holds_unless_a_question_has_another(X, y, explainer, denied):
     data = dice_ml.Data(
         dataframe=X.assign(**{"class": y}),
