@@ -1,14 +1,16 @@
 //! Answers that other programs found, read from a table.
 //!
-//! Its columns are `method`, `fold`, `id`, `k`, `time_s` and the features, in any order; others are not looked at. `k`
-//! counts what a method offers to somebody from 0, and -1 with empty cells says that it found nothing. An empty cell of
-//! an answer stands for the person's own. Only the first answer, `k` = 0, is scored: it is what the method puts first,
-//! and a method that offers ten must not be judged by the luckiest of them.
+//! Its columns are `method`, `fold`, `id`, `k`, `time_s` and the features, in any order; others are not looked at. A column that
+//! is called like a feature is written as in our own tables: `par_method` beside a feature `method`. `k` counts what a
+//! method offers to somebody from 0, and -1 with empty cells says that it found nothing. An empty cell of an answer stands
+//! for the person's own. Only the first answer, `k` = 0, is scored: it is what the method puts first, and a method that
+//! offers ten must not be judged by the luckiest of them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use par_data::{Batch, Feature, Table, TableOptions, found_instead, suggest};
+use par_recourse::desk::column_name;
 
 use crate::case::Case;
 use crate::error::Error;
@@ -123,7 +125,7 @@ impl Layout {
         };
         let mut columns = [0; 5];
         for (column, name) in columns.iter_mut().zip(COLUMNS) {
-            *column = find(name)?;
+            *column = find(&column_name(&case.schema, name))?;
         }
         let features = case.schema.features().iter().map(|feature| find(&feature.name));
         let features = features.collect::<Result<_, _>>()?;

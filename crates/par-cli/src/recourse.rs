@@ -14,7 +14,7 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use par_data::Batch;
-use par_recourse::desk::{Desk, Person};
+use par_recourse::desk::{self, Desk, Person};
 use par_recourse::{Answer, Bundle, Solver, words};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -35,9 +35,9 @@ Examples:
   par recourse people.par people.csv --where fold=0 --method exact --strict
 
 A line for every way: id, rank, status, reason, probability, log_likelihood, percentile, changes, similarity,
-method, optimal, gap, time_us, then the row that this person could become, a column for every feature; a feature
-`status` is `feature_status` there. A row without a way has one line without a rank, its probability and cells
-its own. `status` is `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit, or
+method, optimal, gap, time_us, then the row that this person could become, a column for every feature
+under its own name; where a feature is called `status`, our column is `par_status`, and a note says so. A row without a
+way has one line without a rank, its probability and cells its own. `status` is `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit, or
 `unverified` and `unverified_accepted` in place of `found` and `accepted` when the model was made from scores, so
 that the classifier itself was never asked; `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
 be at most, and stays empty unless it is known. With jsonl there is an object for every person.
@@ -104,6 +104,10 @@ impl Recourse {
             [self.model.as_path(), &self.table].into_iter().chain(self.classifier.files()).collect();
         let destination = self.out.as_deref().map(|out| Destination::new(out, &read)).transpose()?;
         let format = self.format();
+        // JSON keeps the features in an object of their own.
+        if let Some(renamed) = desk::renamed(bundle.schema()).filter(|_| format != Format::Jsonl) {
+            io::stderr().write_all(format!("note: {renamed}\n").as_bytes())?;
+        }
         let mut sink = Sink::new(format, destination, bundle.schema())?;
         let spinner = self.spinner()?;
         let mut tally = Tally::default();

@@ -7,7 +7,7 @@ use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 use par_data::{Batch, Columns};
 use par_recourse::classifier::file_hash;
-use par_recourse::{Evaluation, RowError, Stop, metrics};
+use par_recourse::{Evaluation, RowError, Stop, desk, metrics};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::{PyRecordBatch, PySchema, PyTable};
@@ -15,7 +15,7 @@ use rayon::prelude::*;
 
 use crate::answers::Answers;
 use crate::table::{self, Cells};
-use crate::{errors, figure, fit, threads};
+use crate::{errors, figure, fit, frame, threads};
 
 /// People who are asked about before anybody looks whether to stop.
 const EVALUATED_AT_ONCE: usize = 64;
@@ -125,6 +125,18 @@ impl Bundle {
     #[getter]
     fn features(&self) -> Vec<&str> {
         self.0.schema().features().iter().map(|feature| feature.name.as_str()).collect()
+    }
+
+    /// The columns of answers before those of the features: our name for each, and the one it has in the frame.
+    #[getter]
+    fn columns(&self) -> Vec<(&'static str, String)> {
+        frame::own_columns(self.0.schema())
+    }
+
+    /// Which of these columns are called otherwise because of a feature, in words.
+    #[getter]
+    fn renamed(&self) -> Option<String> {
+        desk::renamed(self.0.schema())
     }
 
     /// Whether the classifier itself accepts the ways, and not a network that imitates it.

@@ -51,6 +51,7 @@ pub(crate) fn fit(error: &Error) -> PyErr {
         Error::NoLabel | Error::UnknownClass { .. } => exception("SchemaError", &error.to_string()),
         Error::Setting(_) | Error::Circuits(_) => setting(&error.to_string()),
         Error::Given(_) | Error::NoScore { .. } | Error::OneDecision { .. } => classifier(error),
+        Error::Inverted { .. } => exception("InvertedClassifierError", &error.to_string()),
         _ => exception("DataError", &error.to_string()),
     }
 }

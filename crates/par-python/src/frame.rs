@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
 use arrow_select::take::take;
-use par_data::{Columns, Domain};
+use par_data::{Columns, Domain, Schema};
 use par_recourse::Bundle;
 use par_recourse::desk::{self, Line, Person};
 
@@ -36,6 +36,12 @@ const FACTS: [(&str, Fact); 11] = [
     ("optimal", Fact::Truth(|line| line.optimal())),
     ("gap", Fact::Number(|line| line.way.and_then(|way| way.gap))),
 ];
+
+/// The columns before those of the features: our name for each, and the one it has beside the features.
+pub(crate) fn own_columns(schema: &Schema) -> Vec<(&'static str, String)> {
+    let own = std::iter::once("id").chain(FACTS.iter().map(|(name, _)| *name));
+    own.map(|own| (own, desk::column_name(schema, own))).collect()
+}
 
 impl Fact {
     fn data_type(&self) -> DataType {
@@ -71,12 +77,14 @@ impl Frame {
     pub(crate) fn new(bundle: &Bundle, columns: &Columns, rows: &ArrowSchema) -> Self {
         let id = columns.id;
         let id_type = id.map_or(DataType::Int64, |column| rows.field(column).data_type().clone());
-        let mut fields = vec![Field::new("id", id_type, true)];
-        fields.extend(FACTS.iter().map(|(name, fact)| Field::new(*name, fact.data_type(), true)));
-        let names = desk::names(bundle.schema());
-        let names = names.iter().skip(desk::COLUMNS.len());
-        for ((name, &column), domain) in names.zip(&columns.features).zip(bundle.discretizer().domains()) {
-            fields.push(Field::new(name, kept_type(rows.field(column).data_type(), domain), true));
+        let types = std::iter::once(id_type).chain(FACTS.iter().map(|(_, fact)| fact.data_type()));
+        let own = own_columns(bundle.schema()).into_iter().zip(types);
+        let mut fields: Vec<Field> =
+            own.map(|((_, name), data_type)| Field::new(name, data_type, true)).collect();
+        let features = bundle.schema().features().iter().zip(bundle.discretizer().domains());
+        for ((feature, domain), &column) in features.zip(&columns.features) {
+            let data_type = kept_type(rows.field(column).data_type(), domain);
+            fields.push(Field::new(&feature.name, data_type, true));
         }
         Self { schema: Arc::new(ArrowSchema::new(fields)), id }
     }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import json
 import pickle
 import warnings
 
@@ -12,7 +13,8 @@ import pytest
 
 from par_recourse import Recourse, _native, datasets, draft_schema
 from par_recourse._judge import Layout
-from par_recourse.errors import ClassifierError, FileError, SettingError
+from par_recourse.classifier import supply
+from par_recourse.errors import ClassifierError, FileError, InvertedClassifierError, SettingError
 
 pandas = pytest.importorskip("pandas")
 pytest.importorskip("sklearn")
@@ -309,6 +311,58 @@ def test_one_column_is_the_probability_of_acceptance(logistic, shape):
 def test_of_two_columns_the_second_counts(logistic):
     recourse = fitted(lambda rows: logistic.predict_proba(rows))
     assert (recourse.predict_proba(X)[:, 1] == logistic.predict_proba(X)[:, 1]).all()
+
+
+INVERTED = (
+    "classifier: the classifier tells the classes apart the wrong way round: its AUC for `Good` is {auc:.3f} on the 500 "
+    "training rows, and scores that know nothing have 0.5\nhint: "
+)
+
+
+def auc_of_denial(model):
+    from sklearn.metrics import roc_auc_score
+
+    return roc_auc_score(Y == "Good", 1 - good(model, X))
+
+
+@pytest.mark.parametrize("both", [False, True], ids=["the wrong column", "both in the wrong order"])
+def test_the_wrong_column_is_refused(logistic, both):
+    denial = lambda X: logistic.predict_proba(X)[:, ::-1] if both else logistic.predict_proba(X)[:, 0]  # noqa: E731
+    with pytest.raises(InvertedClassifierError) as raised:
+        fitted(denial)
+    assert str(raised.value) == INVERTED.format(auc=auc_of_denial(logistic)) + (
+        "the function has to give the probability of `Good`: where it takes `predict_proba(X)[:, 0]`, take `[:, 1]`, and "
+        "the other way round (of two columns the second counts); `classes_` has their order"
+    )
+
+
+def test_an_estimator_of_other_labels_is_refused_and_not_imitated(logistic):
+    other = pipeline(LogisticRegression(max_iter=1000)).fit(X, Y.map({"Good": "Bad", "Bad": "Good"}))
+    with warnings.catch_warnings(), pytest.raises(InvertedClassifierError) as raised:
+        warnings.simplefilter("error", UserWarning)
+        fitted(other)
+    assert str(raised.value) == INVERTED.format(auc=auc_of_denial(logistic)) + (
+        "its `classes_` are `Bad`, `Good`: see that it was trained on the labels of the table, and which class is "
+        "`favourable`"
+    )
+
+
+def test_a_file_of_the_other_class_is_refused(logistic):
+    facts = json.loads(_native.schema_facts(GERMAN.schema))
+    onnx, inputs = supply(logistic, None, X, GERMAN.schema, facts, "Good").onnx
+    with pytest.raises(InvertedClassifierError, match="try `accepted = 1`; or see which class is `favourable`"):
+        fitted(onnx, inputs=inputs.replace("accepted = 1", "accepted = 0"))
+    fitted_without_warning(onnx, inputs=inputs)
+
+
+def test_a_function_that_knows_nothing_is_not_refused():
+    nothing = numpy.random.default_rng(3).random(len(X))
+    fitted(lambda frame: nothing[frame.index] if len(frame) == len(X) else numpy.full(len(frame), 0.6))
+
+
+def test_without_labels_nothing_says_which_class_is_meant(logistic):
+    denial = lambda X: logistic.predict_proba(X)[:, 0]  # noqa: E731
+    fitted(denial, labels=None, density="decisions")
 
 
 def test_who_is_left_without_a_way_is_asked_about_again(imitated, monkeypatch):

@@ -16,7 +16,7 @@ use std::time::Instant;
 use par_data::{Batch, Columns, Schema};
 
 pub use self::described::{Described, DescribedPoint};
-pub use self::lines::{COLUMNS, Line, csv_header, csv_lines, names};
+pub use self::lines::{COLUMNS, Line, column_name, csv_header, csv_lines, names, renamed};
 use crate::answer::{Answer, Request, Way};
 use crate::bundle::Bundle;
 use crate::solver::Solver;

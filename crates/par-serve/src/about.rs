@@ -6,6 +6,7 @@ use axum::extract::{RawQuery, State};
 use axum::response::Response;
 use par_data::schema::Monotone;
 use par_data::{Code, Domain, Feature};
+use par_recourse::desk;
 use serde_json::{Map, Value, json};
 
 use crate::Service;
@@ -39,6 +40,8 @@ fn described(model: &Model, max_rows: usize) -> Value {
         |rule| json!({"if_increases": name(rule.if_increases), "must_increase": name(rule.must_increase)}),
     );
     let features = (0..schema.features().len()).map(|position| feature(model, position));
+    let columns =
+        desk::COLUMNS.into_iter().map(|own| (own.to_string(), desk::column_name(schema, own).into()));
     json!({
         "model": model.name(),
         "title": schema.name(),
@@ -47,6 +50,7 @@ fn described(model: &Model, max_rows: usize) -> Value {
         "label": {"accepted": accepted, "denied": denied},
         "features": features.collect::<Vec<_>>(),
         "rules": rules.collect::<Vec<_>>(),
+        "columns": columns.collect::<Map<_, _>>(),
         "row": json_schema::row_alone(model),
         "request": json_schema::question_alone(model, max_rows),
     })
@@ -157,5 +161,22 @@ fn typical(model: &Model, position: usize, code: Code) -> Value {
         Domain::Categories { values, .. } => values[usize::from(code)].as_str().into(),
         Domain::Values { values, .. } => json_schema::number(values[usize::from(code)]),
         Domain::Bins { medians, .. } => json_schema::number(medians[usize::from(code)]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_world::{ODD, odd_with_age_called};
+
+    #[test]
+    fn a_column_that_is_called_like_a_feature_is_told_under_another_name() {
+        let columns = |model: &Model| described(model, 3)["columns"].clone();
+        let usual: Map<String, Value> =
+            desk::COLUMNS.into_iter().map(|own| (own.to_string(), own.into())).collect();
+        assert_eq!(columns(&ODD), Value::Object(usual.clone()));
+        let mut renamed = usual;
+        renamed["status"] = "par_status".into();
+        assert_eq!(columns(&odd_with_age_called("status")), Value::Object(renamed));
     }
 }

@@ -264,7 +264,13 @@ fn shapes(model: &Model, max_rows: usize) -> Map<String, Value> {
         ("Lines", text("A Question with one row on every line.")),
         ("Table", text("A table as CSV, with a column for every feature and a header.")),
         ("AnswerLines", text("An Answer on every line.")),
-        ("AnswerTable", text("A line for every way, and one for every row that has none.")),
+        (
+            "AnswerTable",
+            text(
+                "A line for every way, and one for every row that has none. Features keep their names; a column before them that \
+                  is called like one is called otherwise, as `columns` of `/v1/schema` says.",
+            ),
+        ),
         ("Measures", text("The text format of Prometheus.")),
         ("Page", text("A page.")),
         ("OpenApi", json!({"type": "object", "description": "An OpenAPI document."})),

@@ -12,19 +12,18 @@ use crate::guide::Guide;
 use crate::models::Model;
 
 /// The model, which is made once.
-pub(crate) static ODD: LazyLock<Model> = LazyLock::new(|| {
-    let schema = Schema::parse(include_str!("../testdata/odd.toml"), "odd.toml").expect("a schema");
+pub(crate) static ODD: LazyLock<Model> = LazyLock::new(|| odd_with_age_called("Age in years"));
+
+/// The same with another name for a feature.
+pub(crate) fn odd_with_age_called(name: &str) -> Model {
+    let renamed = |text: &str| text.replace("Age in years", name);
+    let schema = Schema::parse(&renamed(include_str!("../testdata/odd.toml")), "odd.toml");
     let settings = include_str!("../testdata/quick.toml").parse().expect("TOML");
     let config = Config::default().laid_over(settings).expect("settings");
-    let table = || {
-        Table::from_reader(
-            "odd.csv",
-            Cursor::new(include_str!("../testdata/odd.csv")),
-            &TableOptions::default(),
-        )
-    };
-    Model::new("odd", Recourse::new(schema, config).fit(table).expect("a model"))
-});
+    let rows = renamed(include_str!("../testdata/odd.csv"));
+    let table = || Table::from_reader("odd.csv", Cursor::new(rows.clone()), &TableOptions::default());
+    Model::new("odd", Recourse::new(schema.expect("a schema"), config).fit(table).expect("a model"))
+}
 
 /// What is said of it.
 pub(crate) fn guide(asks_token: bool) -> Guide {

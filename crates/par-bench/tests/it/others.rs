@@ -3,14 +3,14 @@
 use std::io::Cursor;
 
 use par_bench::method::{Method, Reply};
-use par_bench::{Error, Experiment, Metric, peers};
-use par_data::{Table, TableOptions};
+use par_bench::{Case, Error, Experiment, Metric, peers};
+use par_data::{Schema, Table, TableOptions};
 
-use crate::{applicants, case, case_of, figures};
+use crate::{SCHEMA, applicants, case, case_of, figures, quick, table};
 
 const HEADER: &str = "method,fold,id,k,time_s,height,job,degree,age,debt,sex\n";
 
-fn read(case: &par_bench::Case, lines: &str) -> Result<Vec<par_bench::method::Recorded>, Error> {
+fn read(case: &Case, lines: &str) -> Result<Vec<par_bench::method::Recorded>, Error> {
     let text = format!("{HEADER}{lines}");
     peers::read(Table::from_reader("others.csv", Cursor::new(text), &TableOptions::default())?, case)
 }
@@ -32,6 +32,20 @@ fn only_the_first_answer_counts_and_empty_cells_are_the_persons_own() {
     // Finding nothing takes its time too.
     assert_eq!(replies[1], Reply { cells: None, microseconds: Some(250_000.0) });
     assert!(peers[0].answer("1", &people).iter().all(|reply| *reply == Reply::default()));
+}
+
+#[test]
+fn a_column_that_is_called_like_a_feature_gives_way_to_it() {
+    let schema =
+        Schema::parse(&SCHEMA.replace("\"job\"", "\"method\""), "applicants.toml").expect("a schema");
+    let rows = applicants().replacen(",job,", ",method,", 1);
+    let case = Case::new("applicants", schema, quick(), table(&rows), "fold", None).expect("a case");
+    let text = "par_method,fold,id,k,time_s,height,method,degree,age,debt,sex\nFACE,0,p0,0,0.5,,nurse,,,0,\n";
+    let others = Table::from_reader("others.csv", Cursor::new(text), &TableOptions::default());
+    let peers = peers::read(others.expect("a header"), &case).expect("answers");
+    let replies = peers[0].answer("0", &case.people(&case.test("0")));
+    let expected = ["nurse", "low", "20", "0", "f", "150"].map(String::from);
+    assert_eq!((peers[0].name(), replies[0].cells.as_deref()), ("FACE", Some(&expected[..])));
 }
 
 #[track_caller]

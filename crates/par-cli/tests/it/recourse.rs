@@ -269,20 +269,29 @@ fn rows_without_an_id_go_by_their_number_in_the_table() {
 }
 
 #[test]
-fn a_feature_that_is_called_like_a_column_is_set_apart() {
+fn a_feature_that_is_called_like_a_column_keeps_its_name() {
     let sandbox = Sandbox::with_applicants();
     for name in ["applicants.csv", "applicants.toml"] {
-        let renamed = sandbox.read(name).replace("debt", "status").replace("city", "feature_status");
+        let renamed = sandbox.read(name).replace("debt", "status").replace("city", "par_status");
         sandbox.write(name, renamed);
     }
     sandbox.run(&crate::model::FIT);
-    sandbox.run(&["recourse", "a.par", "applicants.csv", "--out", "ways.csv"]);
+    let ask = |out: &str| {
+        let output = sandbox.par(&["recourse", "a.par", "applicants.csv", "--out", out]).output();
+        String::from_utf8(output.expect("par starts").stderr).expect("UTF-8")
+    };
+    assert_eq!(
+        ask("ways.csv"),
+        "note: columns of the answers give way to features of the same name: `status` is called `par_par_status`\n"
+    );
     let ways = sandbox.read("ways.csv");
     let header = ways.lines().next().expect("a header");
-    assert!(
-        header.ends_with(",gap,time_us,age,feature_status,education,income,feature_feature_status"),
-        "{header}"
-    );
+    assert!(header.starts_with("id,rank,par_par_status,reason,"), "{header}");
+    assert!(header.ends_with(",age,par_status,education,income,status"), "{header}");
+    assert!(lines(&ways).iter().any(|line| line["par_par_status"] == "found"));
+    assert!(lines(&ways).iter().all(|line| line["status"].parse::<f64>().is_ok()));
+    // There features are in an object of their own.
+    assert_eq!(ask("ways.jsonl"), "");
 }
 
 #[test]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Iterator, Literal, Mapping, Sequence, Union
 
@@ -12,7 +13,7 @@ import pyarrow as pa
 from . import _native
 from ._cells import cell, names, number, whole
 from .classifier import Supplied
-from .errors import SettingError
+from .errors import RenamedColumnWarning, SettingError
 
 Method = Literal["generate", "refine", "exact"]
 Limit = Union[tuple[Union[float, None], Union[float, None]], Sequence[Any]]
@@ -97,7 +98,14 @@ def answered(
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
 
     threshold = bundle.threshold if request.threshold is None else request.threshold
-    return supplied.settled(ask, rows, bundle.features, request.count, threshold)
+    return supplied.settled(ask, rows, bundle, request.count, threshold)
+
+
+def warn_of_renamed(bundle: _native.Bundle, stacklevel: int) -> None:
+    """Tells the caller's caller, where columns of ours give way to features."""
+    if bundle.renamed is not None:
+        told = f"{bundle.renamed}\nhint: `columns_` of a Recourse has their names by the usual ones"
+        warnings.warn(told, RenamedColumnWarning, stacklevel=stacklevel + 1)
 
 
 def _batches(answers: _native.Answers, rows: pa.Table, before: int, parallel: bool) -> Iterator[pa.RecordBatch]:

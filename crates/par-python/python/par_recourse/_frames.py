@@ -11,6 +11,10 @@ import pyarrow as pa
 from .errors import DataError
 
 
+INDEX = "__index__"
+"""The column in which the index of a pandas frame travels: no name that a feature is likely to have."""
+
+
 @dataclass(frozen=True)
 class Frame:
     """A table, and the kind of frame that it came in."""
@@ -57,7 +61,7 @@ def _of_pandas(X: Any, wanted: Callable[[str], bool], index: bool) -> Frame:
     table = pa.Table.from_pandas(X.iloc[:, places].set_axis(kept, axis=1), preserve_index=False)
     if not index:
         return Frame("pandas", table)
-    name = "index"
+    name = INDEX
     while name in kept:
         name += "_"
     try:
@@ -135,14 +139,13 @@ def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:
     return table.append_column(name, values)
 
 
-def write(kind: str, table: pa.Table) -> Any:
-    """Gives answers out in the kind of frame that their table came in."""
+def write(kind: str, table: pa.Table, columns: dict[str, str]) -> Any:
+    """Gives answers out in the kind of frame that their table came in; `columns` has the names of ours by our names."""
     frame = write_plain(kind, table)
     if kind == "pandas":
         # pandas has no whole numbers with gaps unless told, and a column is of one type whatever the answers are.
-        for name in ("rank", "changes"):
-            frame[name] = frame[name].astype("Int64")
-        frame["optimal"] = frame["optimal"].astype("boolean")
+        for name, dtype in {"rank": "Int64", "changes": "Int64", "optimal": "boolean"}.items():
+            frame[columns[name]] = frame[columns[name]].astype(dtype)
     return frame
 
 

@@ -13,6 +13,8 @@ class Bundle:
     threshold: float
     classes: list[str]
     features: list[str]
+    columns: list[tuple[str, str]]
+    renamed: str | None
     verifies: bool
     sha256: str
     card: str
@@ -29,7 +31,6 @@ class Bundle:
     def probability(self, table: Any) -> pa.RecordBatch: ...
     def log_likelihood(self, table: Any) -> pa.RecordBatch: ...
     def refit(self, immutable: list[str], *, progress: Callable[..., None] | None = None) -> Bundle: ...
-    def with_classifier(self, file: bytes, inputs: str) -> Bundle: ...
 
 def fit(
     table: Any,

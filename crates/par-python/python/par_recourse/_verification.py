@@ -8,6 +8,7 @@ from typing import Any, Callable
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from . import _native
 from ._judge import Judge
 
 DENIED_WAYS = "unverified: the classifier denies the ways that were found"
@@ -27,7 +28,7 @@ def settled(
     imitates: bool,
     ask: Callable[[pa.Table, float], pa.Table],
     people: pa.Table,
-    features: list[str],
+    bundle: _native.Bundle,
     count: int,
     threshold: float,
 ) -> pa.Table:
@@ -38,23 +39,26 @@ def settled(
     imitates:
         Whether it is an imitation that is searched, of which proofs are then.
     ask:
-        Gives the lines of some people at a threshold; `features` are the last columns, under whatever name.
+        Gives the lines of some people at a threshold.
     people:
         The rows that are asked about.
+    bundle:
+        Who answers: it knows the names of the columns.
     """
     import numpy
 
-    lines, person = _verified(judge, imitates, ask(people, threshold), people, features, count, threshold)
-    ids = lines.column("id").take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
+    columns = dict(bundle.columns)
+    lines, person = _verified(judge, imitates, ask(people, threshold), people, bundle, count, threshold)
+    ids = lines.column(columns["id"]).take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
     for share in _STRICTER:
-        open_ = person[_is_open(lines)]
+        open_ = person[_is_open(lines.column(columns["reason"]))]
         if len(open_) == 0:
             break
         some = people.take(pa.array(open_))
         wanted = threshold + share * (1 - threshold)
-        more, own = _verified(judge, imitates, ask(some, wanted), some, features, count, threshold)
+        more, own = _verified(judge, imitates, ask(some, wanted), some, bundle, count, threshold)
         own = open_[own]
-        is_found = numpy.array(more.column("status").to_pylist(), dtype=object) == "found"
+        is_found = numpy.array(more.column(columns["status"]).to_pylist(), dtype=object) == "found"
         more, own = more.filter(pa.array(is_found)), own[is_found]
         is_kept = ~numpy.isin(person, own)
         lines = pa.concat_tables([lines.filter(pa.array(is_kept)), more])
@@ -65,15 +69,21 @@ def settled(
     return _with(lines, 0, ids.take(pa.array(person)))
 
 
-def _is_open(lines: pa.Table) -> Any:
+def _is_open(reasons: pa.ChunkedArray) -> Any:
     """Who has no way since only the imitation accepts them, or their ways."""
     import numpy
 
-    return numpy.isin(numpy.array(lines.column("reason").to_pylist(), dtype=object), [DENIED_WAYS, DENIED_PERSON])
+    return numpy.isin(numpy.array(reasons.to_pylist(), dtype=object), [DENIED_WAYS, DENIED_PERSON])
 
 
 def _verified(
-    judge: Judge, imitates: bool, lines: pa.Table, people: pa.Table, features: list[str], count: int, threshold: float
+    judge: Judge,
+    imitates: bool,
+    lines: pa.Table,
+    people: pa.Table,
+    bundle: _native.Bundle,
+    count: int,
+    threshold: float,
 ) -> tuple[pa.Table, Any]:
     """Lines as the classifier sees them, and the number of the person that each is about.
 
@@ -83,9 +93,10 @@ def _verified(
     """
     import numpy
 
+    features, columns = bundle.features, dict(bundle.columns)
     lines = lines.combine_chunks()
-    rank = lines.column("rank").fill_null(0).to_numpy()
-    status = numpy.array(lines.column("status").to_pylist(), dtype=object)
+    rank = lines.column(columns["rank"]).fill_null(0).to_numpy()
+    status = numpy.array(lines.column(columns["status"]).to_pylist(), dtype=object)
     firsts = numpy.flatnonzero(rank <= 1)
     person = numpy.cumsum(rank <= 1) - 1
 
@@ -109,15 +120,15 @@ def _verified(
     new = {
         "rank": pa.array(ranks, mask=~is_way),
         "status": _statuses(status[kept], is_way, is_accepted[person]),
-        "reason": _reasons(out.column("reason"), status[kept], was_way, is_way, is_accepted[person]),
+        "reason": _reasons(out.column(columns["reason"]), status[kept], was_way, is_way, is_accepted[person]),
         "probability": pa.array(numpy.where(is_way, probability[kept], own[person]), from_pandas=True),
     }
     for name in _OF_WAYS[1:]:
-        column = out.column(name)
+        column = out.column(columns[name])
         is_told = is_way & (not imitates or name not in ("optimal", "gap"))
         new[name] = pc.if_else(pa.array(is_told), column, pa.scalar(None, column.type))
     for name, column in new.items():
-        out = _with(out, out.column_names.index(name), column)
+        out = _with(out, out.column_names.index(columns[name]), column)
     return _as_they_are(out, people, features, person, was_way & ~is_way), person
 
 

@@ -16,7 +16,7 @@ from typing import Any, Callable, Iterator, NamedTuple, Union
 import pyarrow as pa
 
 from . import _native
-from ._asking import Request, answered, looked_at
+from ._asking import Request, answered, looked_at, warn_of_renamed
 from .classifier import Supplied
 from .errors import ClassifierError, DataError, SettingError
 from .estimator import Recourse
@@ -96,6 +96,8 @@ def plan(
         Pickles, functions included.
     """
     opened = _opened(source)
+    # Of the one who called the engine's `recourse`.
+    warn_of_renamed(opened.bundle, stacklevel=3)
     own_id = json.loads(_native.schema_facts(opened.bundle.schema))["id"]
     columns = list(filter(looked_at(opened.bundle.features, own_id, id), header))
     read = types(columns) if len(set(columns)) == len(columns) else pa.schema([])

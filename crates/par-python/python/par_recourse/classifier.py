@@ -15,7 +15,7 @@ from ._cells import is_same
 from ._conversion import converted
 from ._judge import Judge, Layout
 from ._verification import settled
-from .errors import ClassifierError, FileError, SettingError
+from .errors import ClassifierError, FileError, InvertedClassifierError, SettingError
 
 COMPARED = 2000
 """Training rows on which an ONNX file is compared with the estimator that it was made of."""
@@ -63,6 +63,25 @@ class Supplied:
         if different > DIFFERENT * rows.num_rows:
             raise ClassifierError(f"its ONNX file decides otherwise about {different} of {rows.num_rows} training rows")
 
+    def explained(self, error: InvertedClassifierError, favourable: str | None) -> InvertedClassifierError:
+        """The error with what is likely to be wrong here, where the classifier is no ONNX file of the caller's own."""
+        if self.judge is None:
+            return error
+        owner: Any = getattr(self.judge.function, "__self__", None)
+        if hasattr(owner, "classes_"):
+            classes = ", ".join(f"`{name}`" for name in owner.classes_)
+            hint = (
+                f"its `classes_` are {classes}: see that it was trained on the labels of the table, and which class is "
+                "`favourable`"
+            )
+        else:
+            hint = (
+                f"the function has to give the probability of `{favourable}`: where it takes `predict_proba(X)[:, 0]`, take "
+                "`[:, 1]`, and the other way round (of two columns the second counts); `classes_` has their order"
+            )
+        told = str(error).split("\nhint")[0]
+        return InvertedClassifierError(f"classifier: {told}\nhint: {hint}")
+
     def kept(self) -> Supplied:
         """What is of use after the fit."""
         return Supplied(judge=self.judge, imitates=self.scores is not None)
@@ -71,14 +90,14 @@ class Supplied:
         self,
         ask: Callable[[pa.Table, float], pa.Table],
         people: pa.Table,
-        features: list[str],
+        bundle: _native.Bundle,
         count: int,
         threshold: float,
     ) -> pa.Table:
         """The lines that `ask` gives, with ways that the classifier itself was asked about where it can be."""
         if self.judge is None:
             return ask(people, threshold)
-        return settled(self.judge, self.imitates, ask, people, features, count, threshold)
+        return settled(self.judge, self.imitates, ask, people, bundle, count, threshold)
 
     def probabilities(self, table: pa.Table) -> Any:
         """What the classifier itself says of rows, where it can be asked; `None` where it cannot."""

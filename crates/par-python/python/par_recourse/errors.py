@@ -21,6 +21,10 @@ class ClassifierError(ParError, ValueError):
     """A classifier that was given cannot be used."""
 
 
+class InvertedClassifierError(ClassifierError):
+    """A classifier that was given ranks the classes the wrong way round, as if its scores were those of another class."""
+
+
 class BundleError(ParError, ValueError):
     """A file is not a whole model of a known version."""
 
@@ -31,3 +35,7 @@ class FileError(ParError, OSError):
 
 class NotFittedError(ParError, ValueError, AttributeError):
     """Something was asked of an estimator before it was fitted."""
+
+
+class RenamedColumnWarning(UserWarning):
+    """A column of the answers is called otherwise than usual, since a feature has its name."""

@@ -11,10 +11,10 @@ from typing import Any, Iterable, Literal, Mapping, Sequence
 import pyarrow as pa
 
 from . import _files, _frames, _native
-from ._asking import Limit, Method, Request, answered, looked_at
+from ._asking import Limit, Method, Request, answered, looked_at, warn_of_renamed
 from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
-from .errors import ClassifierError, DataError, NotFittedError, SettingError
+from .errors import ClassifierError, DataError, InvertedClassifierError, NotFittedError, SettingError
 from .evaluation import Evaluation
 from .explanation import Explanation
 from .progress import Listener, listener
@@ -35,9 +35,12 @@ class Recourse:
     classifier:
         The classifier whose decisions are to be turned: an ONNX file (a path or its bytes), a scikit-learn estimator or
         Pipeline on raw columns, or any function that gives probabilities of acceptance for a table. Trained here
-        unless told. An estimator is converted by skl2onnx and searched as it is; of a function, or of an estimator
-        that cannot be converted, an imitation is searched. Either way `recourse` asks the estimator or the function
-        itself about every answer. It is given tables of the kind, the columns and the types that `fit` was given.
+        unless told. Of two columns that a function gives the second is taken, unless it is the `predict_proba` of an
+        estimator, whose `classes_` tell which. An estimator is converted by skl2onnx and searched as it is; of a
+        function, or of an estimator that cannot be converted, an imitation is searched. Either way `recourse` asks the
+        estimator or the function itself about every answer. It is given tables of the kind, the columns and the types
+        that `fit` was given. Where there are labels, a classifier whose scores are plainly those of the other class is
+        refused.
     inputs:
         How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted unless told.
     favourable:
@@ -163,6 +166,8 @@ class Recourse:
         try:
             bundle = self._fit(table, schema, supplied, favourable)
             supplied.compare(bundle, table)
+        except InvertedClassifierError as error:
+            raise supplied.explained(error, wanted) from None
         except ClassifierError as error:
             if supplied.fallback is None:
                 raise
@@ -264,6 +269,8 @@ class Recourse:
         self.threshold_ = bundle.threshold
         self.card_ = json.loads(bundle.card)
         self.feature_names_in_ = bundle.features
+        self.columns_ = dict(bundle.columns)
+        self._names_told = False
         self.n_features_in_ = len(self.feature_names_in_)
         self._supplied = supplied.kept()
         self._labels = list(labels)
@@ -287,6 +294,8 @@ class Recourse:
         Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` and
         `unverified_accepted` where the classifier itself was not asked), `reason`, `probability`, `log_likelihood`,
         `percentile`, `changes`, `similarity`, `method`, `optimal` and `gap`, then the row that this person could become.
+        Features keep their names: beside a feature `status` our column is `par_status`, with a `RenamedColumnWarning`;
+        ``recourse.columns_["status"]`` is its name either way.
         Someone who needs no way, or has none, has one line without a rank. A row that cannot be read has the status
         `error`, and does not keep the others from their answers.
 
@@ -310,10 +319,15 @@ class Recourse:
             are counted from 0 without one.
         """
         bundle = self._fitted()
+        if not self._names_told:
+            warn_of_renamed(bundle, stacklevel=2)
+            self._names_told = True
+        return self._lines(X, Request(count, lock, method, budget, limit, threshold), id)
+
+    def _lines(self, X: Any, request: Request, id: str | None = None) -> Any:
         frame = self._read(X, id, index=True)
-        request = Request(count, lock, method, budget, limit, threshold)
-        lines = answered(bundle, self._supplied, request, frame.table, id=self._named(frame, id))
-        return _frames.write(frame.kind, lines)
+        lines = answered(self._fitted(), self._supplied, request, frame.table, id=self._named(frame, id))
+        return _frames.write(frame.kind, lines, self.columns_)
 
     def explain(
         self,

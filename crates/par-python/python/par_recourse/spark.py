@@ -39,7 +39,8 @@ def recourse(
 
     Partitions stay as they are and keep their order. The bundle is broadcast once and opened once by every Python
     worker; batches stream through it, a task uses one thread, and a row that cannot be read has the status `error` and
-    stops nothing. What is wrong with the request or with the columns is told here, before anything runs.
+    stops nothing. What is wrong with the request or with the columns is told here, before anything runs. Features keep
+    their names, and columns of ours give way as in `Recourse.recourse`.
 
     Parameters
     ----------

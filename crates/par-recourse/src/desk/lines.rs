@@ -22,21 +22,35 @@ pub const COLUMNS: [&str; 13] = [
     "time_us",
 ];
 
-/// The names of all columns. A feature that is called like a column before it is set apart, so that no name
-/// stands for two.
+/// What stands before a column of ours that is called like a feature.
+const PREFIX: &str = "par_";
+
+/// What a column of ours is called beside the features of a schema, which keep their names: `own`, after as many `par_` as
+/// it takes to be no feature's name.
+pub fn column_name(schema: &Schema, own: &str) -> String {
+    let is_feature = |name: &str| schema.features().iter().any(|feature| feature.name == name);
+    let mut name = own.to_string();
+    while is_feature(&name) {
+        name.insert_str(0, PREFIX);
+    }
+    name
+}
+
+/// The names of all columns: ours as [`column_name`] has them, then the features.
 pub fn names(schema: &Schema) -> Vec<String> {
-    let features = || schema.features().iter().map(|feature| feature.name.as_str());
-    let is_taken = |name: &str| COLUMNS.contains(&name) || features().any(|feature| feature == name);
-    let own = |feature: &str| {
-        let mut name = feature.to_string();
-        if COLUMNS.contains(&feature) {
-            while is_taken(&name) {
-                name.insert_str(0, "feature_");
-            }
-        }
-        name
-    };
-    COLUMNS.into_iter().map(String::from).chain(features().map(own)).collect()
+    let own = COLUMNS.into_iter().map(|own| column_name(schema, own));
+    own.chain(schema.features().iter().map(|feature| feature.name.clone())).collect()
+}
+
+/// Which of our columns are called otherwise because of a feature, in words; `None` where all keep their names.
+pub fn renamed(schema: &Schema) -> Option<String> {
+    let pairs = COLUMNS.into_iter().map(|own| (own, column_name(schema, own)));
+    let told: Vec<String> = pairs
+        .filter(|(own, name)| own != name)
+        .map(|(own, name)| format!("`{own}` is called `{name}`"))
+        .collect();
+    (!told.is_empty())
+        .then(|| format!("columns of the answers give way to features of the same name: {}", told.join(", ")))
 }
 
 /// One line of the table.

@@ -284,6 +284,12 @@ fn features() -> Value {
                 &[],
             ),
         },
+        "columns": {
+            "description": "What the columns before the features are called in answers as CSV, by the name that they have \
+                            unless a feature has it: `par_status` beside a feature `status`.",
+            "type": "object",
+            "additionalProperties": {"type": "string"},
+        },
         "row": {"description": "JSON Schema of a row.", "type": "object"},
         "request": {"description": "JSON Schema of the body of `POST /v1/recourse`.", "type": "object"},
     })

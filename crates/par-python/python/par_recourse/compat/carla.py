@@ -33,6 +33,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping
 
+from .._asking import Request
 from ..errors import ClassifierError, DataError, SettingError
 from ..estimator import Recourse
 from .lines import ways
@@ -146,14 +147,13 @@ class RecourseMethod:
         limits = {
             feature: values for name, values in told["limit"].items() for feature in encoding.features_of(name, "limit")
         }
-        lines = recourse.recourse(
-            encoding.decoded(rows),
+        request = Request(
             lock=encoding.features_of(told["lock"], "lock"),
             limit=limits,
             method=told["method"],
             budget=told["budget"],
         )
-        found = encoding.encoded(ways(recourse, lines, "factuals"), rows)
+        found = encoding.encoded(ways(recourse, encoding.decoded(rows), request, "factuals"), rows)
         if len(found) > 0:
             found = found[_scores(self._mlmodel, found) >= told["threshold"]]
         return found

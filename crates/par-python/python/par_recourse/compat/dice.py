@@ -49,7 +49,7 @@ import re
 import time
 from typing import Any, Mapping, Sequence
 
-from .._asking import Method
+from .._asking import Method, Request
 from .._cells import cell
 from .._files import toml
 from ..errors import DataError
@@ -371,8 +371,8 @@ class Dice:
     def _found(self, rows: Any, target: int, threshold: float, **asked: Any) -> dict[int, Any]:
         """The counterfactuals of some rows, by the number of the row."""
         recourse = self._recourse(target)
-        lines = recourse.recourse(rows, method=_METHODS[self.method], threshold=threshold, **asked)
-        found = ways(recourse, lines, "query_instances")[self.data_interface.feature_names]
+        request = Request(method=_METHODS[self.method], threshold=threshold, **asked)
+        found = ways(recourse, rows, request, "query_instances")[self.data_interface.feature_names]
         if len(found) > 0:
             found = found.assign(**{name: _cast(found[name], rows[name].dtype) for name in found})
             scores = self._probabilities(found)
