@@ -200,13 +200,10 @@ impl Fit {
                     "{error}\nhint: without labels, `--density decisions` learns from what the classifier decides"
                 )
             }
-            Error::Given(GivenError::Inputs(_)) => {
+            Error::Given(GivenError::Inputs(_)) | Error::Inverted { scored: ScoredBy::Output { .. }, .. } => {
                 anyhow::Error::from(error).context(path_text(self.inputs.as_deref()))
             }
             Error::Given(_) => anyhow::Error::from(error).context(path_text(self.classifier.as_deref())),
-            Error::Inverted { scored: ScoredBy::Output { .. }, .. } => {
-                anyhow::Error::from(error).context(path_text(self.inputs.as_deref()))
-            }
             Error::Inverted { .. } | Error::Classifier(_) => {
                 anyhow::Error::from(error).context(rows.origin().to_string())
             }
