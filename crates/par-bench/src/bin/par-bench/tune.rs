@@ -1,4 +1,4 @@
-//! `par tune`: settings of the generator that answer better, found over folds.
+//! `par-bench tune`: settings of the generator that answer better, found over folds.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -9,18 +9,18 @@ use indicatif::{ProgressBar, ProgressStyle};
 use par_bench::Tuned;
 use par_bench::tune::Trial;
 use par_recourse::{Config, Mean, Method};
+use par_terminal::aligned::{Facts, grouped, percent};
+use par_terminal::config_file;
+use par_terminal::output::{self, Destination};
+use par_terminal::preset::Preset;
 use serde::Serialize;
 
-use crate::aligned::{Facts, grouped, percent};
-use crate::config_file;
-use crate::fit::Preset;
 use crate::folded::{self, Folds};
-use crate::output::{self, Destination};
 
 const EXAMPLES: &str = "\
 Examples:
-  par tune people.csv --schema people.toml --out tuned.toml
-  par tune people.csv --schema people.toml --config mine.toml --trials 60 --history trials.csv --out tuned.toml
+  par-bench tune people.csv --schema people.toml --out tuned.toml
+  par-bench tune people.csv --schema people.toml --config mine.toml --trials 60 --history trials.csv --out tuned.toml
   par fit people.csv --schema people.toml --config tuned.toml --out people.par
 
 Tuned are the accepted pool and the generator: its size, its training and the weights of its loss, around the
@@ -137,7 +137,7 @@ impl Tune {
         };
         let table = table.replace(char::is_control, " ");
         format!(
-            "# Found by `par tune` on {table}, method {method}, seed {seed}: {found}.\n\
+            "# Found by `par-bench tune` on {table}, method {method}, seed {seed}: {found}.\n\
              # That is the mean regret over {folds} folds, which chose the settings: others will do a little worse.\n\n"
         )
     }

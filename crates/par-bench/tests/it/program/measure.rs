@@ -1,17 +1,7 @@
-use crate::Sandbox;
-use crate::model::applicants;
+use crate::sandbox::{Sandbox, applicants};
 
-const BENCH: [&str; 9] = [
-    "bench",
-    "--table",
-    "applicants.csv",
-    "--schema",
-    "applicants.toml",
-    "--config",
-    "quick.toml",
-    "--out",
-    "out",
-];
+const BENCH: [&str; 8] =
+    ["--table", "applicants.csv", "--schema", "applicants.toml", "--config", "quick.toml", "--out", "out"];
 
 #[track_caller]
 fn refused(arguments: &[&str]) -> String {
@@ -58,8 +48,7 @@ fn a_table_that_cannot_be_parted_into_folds() {
 fn what_is_read_is_not_written_over() {
     let sandbox = Sandbox::with_applicants();
     sandbox.write("figures.csv", applicants());
-    let arguments =
-        ["bench", "--table", "figures.csv", "--schema", "applicants.toml", "--config", "quick.toml"];
+    let arguments = ["--table", "figures.csv", "--schema", "applicants.toml", "--config", "quick.toml"];
     insta::assert_snapshot!(sandbox.refused(&[&arguments[..], &["--out", "."]].concat()), @"
     error: ./figures.csv: is read from, and writing would replace it
     hint: write to another file
@@ -77,7 +66,7 @@ fn a_table_that_is_only_called_like_one_of_the_papers_has_nothing_published_besi
 
 #[test]
 fn a_schema_beside_a_suite_is_refused() {
-    let error = Sandbox::with_applicants().refused(&["bench", "--suite", ".", "--schema", "applicants.toml"]);
+    let error = Sandbox::with_applicants().refused(&["--suite", ".", "--schema", "applicants.toml"]);
     assert!(error.contains("'--suite <FOLDER>' cannot be used with '--schema <FILE>'"), "{error}");
 }
 
@@ -91,7 +80,7 @@ fn an_unknown_experiment() {
 fn a_suite_without_tables() {
     let sandbox = Sandbox::with_applicants();
     std::fs::create_dir(sandbox.path("empty")).expect("a folder");
-    let suite = |folder| sandbox.refused(&["bench", "--suite", folder, "--out", "out"]);
+    let suite = |folder| sandbox.refused(&["--suite", folder, "--out", "out"]);
     insta::assert_snapshot!(suite("empty"), @"error: empty: holds no table with a schema beside it, expected NAME.csv, NAME.csv.gz or NAME.parquet, and NAME.toml");
     assert!(suite("nowhere").starts_with("error: nowhere: cannot be read: "), "{}", suite("nowhere"));
 }
@@ -111,17 +100,7 @@ fn answers_of_others_that_cannot_be_meant() {
     std::fs::create_dir(sandbox.path("empty")).expect("a folder");
     insta::assert_snapshot!(with("empty"), @"error: empty: holds no answers for `applicants`, expected applicants.csv or applicants.csv.gz");
     let suite = |peers| {
-        sandbox.refused(&[
-            "bench",
-            "--suite",
-            ".",
-            "--config",
-            "quick.toml",
-            "--out",
-            "out",
-            "--peers",
-            peers,
-        ])
+        sandbox.refused(&["--suite", ".", "--config", "quick.toml", "--out", "out", "--peers", peers])
     };
     insta::assert_snapshot!(suite("empty"), @"error: empty: holds no answers, expected NAME.csv or NAME.csv.gz for a table NAME");
     insta::assert_snapshot!(suite("others.csv"), @"error: others.csv: is no folder, expected one with NAME.csv or NAME.csv.gz for the tables of `--suite`");

@@ -1,4 +1,4 @@
-//! `par bench`: the paper's experiments, on tables with folds.
+//! `par-bench`: the paper's experiments, on tables with folds.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,16 +9,17 @@ use clap::{ArgGroup, Args};
 use indicatif::{ProgressBar, ProgressStyle};
 use par_bench::{Case, Experiment, Report, paper, peers};
 use par_recourse::Config;
+use par_terminal::config_file;
+use par_terminal::output::{self, Destination};
 
 use crate::folded::{self, Folds};
-use crate::output::{self, Destination};
-use crate::{config_file, report};
+use crate::report;
 
-const EXAMPLES: &str = "\
+pub(crate) const EXAMPLES: &str = "\
 Examples:
-  par bench --table people.csv --schema people.toml --folds fold
-  par bench --table people.csv --schema people.toml --only answers,fairness --json
-  par bench --suite tables --peers answers-of-others --out results
+  par-bench --table people.csv --schema people.toml --folds fold
+  par-bench --table people.csv --schema people.toml --only answers,fairness --json
+  par-bench --suite tables --peers answers-of-others --out results
 
 Writes figures.csv, report.html and plots/*.svg into the folder of `--out`, in place of those that are there.
 Each fold's bundle learns from the rows outside the fold and is asked about those in it: the ones with a 1 in the
@@ -29,8 +30,8 @@ Answers of other methods have the columns method, fold, id, k, time_s and the fe
 somebody, k = 0, is scored; k = -1 says that nothing was found, and an empty cell stands for the person's own.";
 
 #[derive(Args)]
-#[command(after_help = EXAMPLES, group(ArgGroup::new("what").required(true).args(["table", "suite"])))]
-pub(crate) struct Bench {
+#[command(group(ArgGroup::new("what").required(true).args(["table", "suite"])))]
+pub(crate) struct Measure {
     /// Table to measure on: CSV, plain or gzipped, or Parquet if the program is built for it
     #[arg(long, value_name = "FILE", requires = "schema")]
     table: Option<PathBuf>,
@@ -70,7 +71,7 @@ pub(crate) fn experiment() -> impl TypedValueParser<Value = Experiment> {
 
 const FIGURES: &str = "figures.csv";
 
-impl Bench {
+impl Measure {
     pub(crate) fn run(self) -> Result<()> {
         let tables = self.tables()?;
         let mut cases = Vec::new();

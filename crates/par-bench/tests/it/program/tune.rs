@@ -1,4 +1,7 @@
-use crate::Sandbox;
+use par_data::{Schema, Table, TableOptions};
+use par_recourse::{Config, Recourse};
+
+use crate::sandbox::Sandbox;
 
 const TUNE: [&str; 10] = [
     "tune",
@@ -24,24 +27,19 @@ fn settings_are_found_that_a_model_can_be_made_with() {
 
     let settings = sandbox.read("tuned.toml");
     assert!(
-        settings.starts_with("# Found by `par tune` on applicants, method generate, seed 0: "),
+        settings.starts_with("# Found by `par-bench tune` on applicants, method generate, seed 0: "),
         "{settings}"
     );
-    sandbox.run(&[
-        "fit",
-        "applicants.csv",
-        "--schema",
-        "applicants.toml",
-        "--config",
-        "tuned.toml",
-        "--out",
-        "b.par",
-    ]);
-    let used = sandbox.json(&["inspect", "b.par"])["config"].clone();
+    let config = par_terminal::config_file::laid_over(&Config::default(), &sandbox.path("tuned.toml"));
+    let config = config.expect("settings");
+    let used = serde_json::to_value(&config).expect("settings");
     let written: serde_json::Value = toml::from_str(&settings).expect("TOML");
     for section in ["bins", "classifier", "circuits", "pool", "generator"] {
         assert_eq!(used[section], written[section], "{section}");
     }
+    let schema = Schema::load(sandbox.path("applicants.toml")).expect("a schema");
+    let table = || Table::open(sandbox.path("applicants.csv"), &TableOptions::default());
+    Recourse::new(schema, config).fit(table).expect("a model");
     assert_eq!(used["classifier"]["hidden"], serde_json::json!([6]));
     for change in summary["changes"].as_array().expect("a list") {
         let keys = change["setting"].as_str().expect("a name").split('.');

@@ -1,19 +1,19 @@
-//! `par report`: what `par bench` measured, as a page, charts and tables, from its figures alone.
+//! `par-bench report`: what was measured, as a page, charts and tables, from its figures alone.
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use par_bench::{Experiment, Figures, Report};
+use par_terminal::output::{self, Destination};
 
-use crate::bench::experiment;
-use crate::output::{self, Destination};
+use crate::measure::experiment;
 
 const EXAMPLES: &str = "\
 Examples:
-  par report results/figures.csv                   results/report.html and results/plots
-  par report results/figures.csv --show answers    table 1, as text
-  par report results/figures.csv --show fairness --json
+  par-bench report results/figures.csv                   results/report.html and results/plots
+  par-bench report results/figures.csv --show answers    table 1, as text
+  par-bench report results/figures.csv --show fairness --json
 
 Nothing is measured: the same figures give the same page, the same charts and the same tables.";
 
@@ -25,7 +25,7 @@ pub(crate) const WRITTEN: &str = "report.html, plots/*.svg";
 #[derive(Args)]
 #[command(name = "report", after_help = EXAMPLES)]
 pub(crate) struct Command {
-    /// Made by `par bench`
+    /// Made by `par-bench`
     figures: PathBuf,
     /// Folder for the page and the charts [default: that of the figures]
     #[arg(long, value_name = "FOLDER", conflicts_with = "show")]
@@ -50,7 +50,7 @@ impl Command {
         };
         if report.tables(topic).is_empty() {
             bail!(
-                "{}: holds no figures of `{}`\nhint: `par bench --only {}` measures them",
+                "{}: holds no figures of `{}`\nhint: `par-bench --only {}` measures them",
                 self.figures.display(),
                 topic.name(),
                 topic.name()

@@ -1,4 +1,4 @@
-use crate::Sandbox;
+use crate::sandbox::Sandbox;
 
 const HEADER: &str = "table,fold,method,metric,value,over,of\n";
 
@@ -89,7 +89,7 @@ fn wrong_figures_are_named() {
     sandbox.write("figures.csv", figures());
     assert_eq!(
         sandbox.refused(&["report", "figures.csv", "--show", "fairness"]),
-        "error: figures.csv: holds no figures of `fairness`\nhint: `par bench --only fairness` measures them\n"
+        "error: figures.csv: holds no figures of `fairness`\nhint: `par-bench --only fairness` measures them\n"
     );
 }
 
@@ -114,7 +114,7 @@ fn a_run_leaves_figures_a_page_and_charts_and_prints_table_1() {
     sandbox.write("people.csv", folds.collect::<String>());
     let quick = "pool.size = 50\ngenerator.steps = 3\ngenerator.examples = 50\n";
     sandbox.write("quick.toml", quick);
-    let arguments = ["bench", "--table", "people.csv", "--schema", "people.toml", "--config", "quick.toml"];
+    let arguments = ["--table", "people.csv", "--schema", "people.toml", "--config", "quick.toml"];
     let told =
         sandbox.run(&[&arguments[..], &["--folds", "half", "--only", "answers", "--out", "run"]].concat());
     assert!(told.starts_with("people: how good the answers are\n") && told.contains("\n  refine "), "{told}");

@@ -6,7 +6,10 @@ use anyhow::{Context, Result, anyhow};
 use par_recourse::Config;
 
 /// Settings with those of a file laid over them.
-pub(crate) fn laid_over(config: &Config, path: &Path) -> Result<Config> {
+///
+/// # Errors
+/// When the file cannot be read, or a setting is unknown or out of its range; with its line where it has one.
+pub fn laid_over(config: &Config, path: &Path) -> Result<Config> {
     let origin = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("{origin}: cannot be read"))?;
     let refuse = |error: toml::de::Error| match error.span() {
