@@ -6,6 +6,7 @@ mod measured;
 mod others;
 mod program;
 mod published;
+mod reported;
 mod runs;
 #[path = "../../../par-cli/tests/it/sandbox.rs"]
 mod sandbox;

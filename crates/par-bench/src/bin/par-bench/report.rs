@@ -83,7 +83,7 @@ impl Files {
     }
 
     /// Writes the page and a file a chart, in place of all charts that were there.
-    pub(crate) fn write(self, report: &Report<'_>) -> Result<()> {
+    pub(crate) fn write(self, report: &Report) -> Result<()> {
         for entry in std::fs::read_dir(&self.plots)? {
             let path = entry?.path();
             if path.extension().is_some_and(|ending| ending == "svg") {

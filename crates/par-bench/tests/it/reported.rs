@@ -1,10 +1,9 @@
 //! The report of figures that have every measure of every experiment, odd names and holes.
 
+use par_bench::figures::COLUMNS;
+use par_bench::{Experiment, Figures, Metric, Report, Sheet};
 use par_plot::page::check_tags;
 use par_recourse::Mean;
-
-use super::*;
-use crate::figures::{COLUMNS, Metric, Sheet};
 
 const HOSTILE: &str = "<script>alert('1')</script>; \"x\" = 1";
 const OURS: [&str; 3] = ["generate", "refine", "exact"];

@@ -1,25 +1,23 @@
 //! A few people before and after: parallel coordinates, turned on their side so that names can be read.
 
+use par_plot::text::decimal;
 use par_plot::{Axis, Chart, Shape, Sign};
 
-use crate::experiment::Experiment;
+use super::measured::{Measured, number};
+use super::methods::EXACT;
+use super::plot::{Plot, SIZE};
 use crate::figures::Figure;
-use crate::report::methods::EXACT;
-use crate::report::plot::{Layout, Plot, SIZE};
-use crate::report::view::{View, number};
-use par_plot::text::decimal;
 
 /// People who are drawn, at most.
 const SHOWN: usize = 4;
-const FACTUAL: &str = "factual";
-/// The longest text of a cell.
+/// The longest text of a cell in a plot.
 const LONGEST: usize = 90;
+const FACTUAL: &str = "factual";
 
-pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
-    let all = view.named(case, FACTUAL, "coordinate");
+pub(super) fn plot(measured: &Measured<'_>) -> Option<Plot> {
     // One of every fold, then further ones.
     let mut seen: Vec<(&str, &str, usize)> = Vec::new();
-    for figure in all {
+    for figure in measured.named(FACTUAL, "coordinate") {
         let (fold, Some(person)) = (figure.fold.as_str(), figure.metric.key("person")) else { continue };
         if !seen.iter().any(|(own, id, _)| (*own, *id) == (fold, person)) {
             let of_fold = seen.iter().filter(|(own, ..)| *own == fold).count();
@@ -28,29 +26,21 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     }
     seen.sort_by_key(|(_, _, of_fold)| *of_fold);
     let charts = seen.iter().take(SHOWN).filter_map(|(fold, person, _)| {
-        let own = |method| {
-            let of =
-                |figure: &&&'f Figure| figure.fold == *fold && figure.metric.key("person") == Some(person);
-            view.named(case, method, "coordinate").iter().filter(of).copied().collect::<Vec<&Figure>>()
+        let own = |method| -> Vec<&Figure> {
+            let of = |figure: &&&Figure| figure.fold == *fold && figure.metric.key("person") == Some(person);
+            measured.named(method, "coordinate").iter().filter(of).copied().collect()
         };
         Some((format!("Person {person}"), chart(person, &own(FACTUAL), &own(EXACT.key))?))
     });
-    let caption = "Each row is a feature, from its lowest bin or first category at the left to its highest or last at \
-                   the right. Outlines are how the person is, filled marks the recourse that the exact search proves; \
-                   what changes is drawn strongly and written out below.";
-    let plot = Plot::new(Experiment::Answers, case, "people", "A few people, before and after", caption);
-    plot.charts(charts, Layout::Panels).if_any().into_iter().collect()
+    measured.plot("people", &[], charts)
 }
 
 fn chart(person: &str, before: &[&Figure], after: &[&Figure]) -> Option<Chart> {
     let names: Vec<&str> = before.iter().filter_map(|figure| figure.metric.key("feature")).collect();
-    if names.is_empty() {
-        return None;
-    }
-    let place = |figure: &&&Figure| figure.value.map(|value| value.clamp(0.0, 1.0));
+    names.first()?;
     let find = |figures: &[&Figure], name: &str| {
         let figure = figures.iter().find(|figure| figure.metric.key("feature") == Some(name))?;
-        Some((place(&figure)?, figure.metric.key("cell").unwrap_or_default().to_string()))
+        Some((figure.value?.clamp(0.0, 1.0), figure.metric.key("cell").unwrap_or_default().to_string()))
     };
     let axes = (Axis::bare("", -0.03, 1.03), Axis::names("", names.iter().copied()).reversed());
     let description = format!("Where person {person} stands on every feature, before and after");

@@ -1,48 +1,49 @@
 //! Changes against likelihood: what more changes buy, and where every method stands.
 
 use par_plot::labels::{self, Label};
+use par_plot::text::decimal;
 use par_plot::{Axis, Chart, Shape, Sign};
 
-use crate::experiment::Experiment;
-use crate::paper;
-use crate::report::methods::{FRONTIER, Method, OURS, PRESET, PUBLISHED, hollow, peers};
-use crate::report::plot::{Plot, SIZE};
-use crate::report::view::View;
-use par_plot::text::decimal;
+use super::answers::{NLL, SPARSITY, published_name};
+use super::measured::Measured;
+use super::methods::{FRONTIER, Look, PEER, PRESET, PUBLISHED, PUBLISHED_LOOK, peers};
+use super::plot::{Plot, SIZE, alone};
+use super::table::{Source, Table};
 
-/// A method's place.
+/// A method's place among changes and likelihoods.
 struct Point {
-    class: &'static str,
-    shape: Shape,
+    look: Look,
     at: (f64, f64),
     name: String,
     /// Whether its likelihood is so far from all others' that it stands at the edge.
     is_beyond: bool,
 }
 
-pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
-    let place = |method: &Method<'_>, class: &'static str| {
-        let at =
-            (view.spread(case, method.key, "sparsity")?.mean, view.spread(case, method.key, "nll")?.mean);
-        Some(Point { class, shape: method.shape, at, name: method.label.to_string(), is_beyond: false })
-    };
-    let peers = peers(view, case);
-    let mut points: Vec<Point> = OURS.iter().filter_map(|method| place(method, method.class)).collect();
-    points.extend(PRESET.iter().filter_map(|method| place(method, hollow(method.class))));
-    if points.is_empty() {
-        return Vec::new();
+/// Every method of table 1, and the frontier.
+pub(super) fn plot(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
+    let published = PUBLISHED.map(published_name);
+    let mut points = Vec::new();
+    for ((row, nll), (_, changes)) in table.below(NLL).zip(table.below(SPARSITY)) {
+        let (Some(changes), Some(nll)) = (changes.mean(), nll.mean()) else { continue };
+        let mut look = row.look;
+        match row.source {
+            // An outline says that its likelihood is that of another circuit.
+            Source::Measured => look.is_hollow = look.colour == PRESET[0].look.colour,
+            Source::Published if row.name == published[0] => look.shape = Shape::Triangle,
+            Source::Published if row.name == published[1] => {}
+            Source::Published | Source::Aim => continue,
+        }
+        points.push(Point { look, at: (changes, nll), name: row.name.clone(), is_beyond: false });
     }
-    points.extend(published(case));
-    points.extend(peers.iter().filter_map(|method| place(method, method.class)));
-    let frontier: Vec<(f64, f64)> = view
-        .along(case, FRONTIER, "nll", "changes")
-        .iter()
-        .map(|(changes, nll)| (*changes, nll.mean))
-        .collect();
+    // Published and others' places alone say nothing of ours.
+    points.iter().find(|point| point.look != PEER && point.look.colour != PUBLISHED_LOOK.colour)?;
+    // Others come last, so that they are drawn over nobody.
+    points.sort_by_key(|point| point.look == PEER);
+    let frontier = measured.along(FRONTIER, "nll", "changes");
 
     let fence = fence(points.iter().map(|point| point.at.1).chain(frontier.iter().map(|at| at.1)));
     for point in &mut points {
-        point.is_beyond = point.class == "peer" && point.at.1 > fence;
+        point.is_beyond = point.look == PEER && point.at.1 > fence;
     }
     let near = points.iter().filter(|point| !point.is_beyond).map(|point| point.at.1);
     let y = Axis::around("mean NLL, nats", near.chain(frontier.iter().map(|at| at.1)), 6);
@@ -52,45 +53,38 @@ pub(super) fn plots<'f>(view: &View<'f>, case: &'f str) -> Vec<Plot> {
     let x = Axis::around("features that change, mean", [0.0, most + 0.5], 8);
     let width = |axis: &Axis| axis.range().1 - axis.range().0;
     let reach = (0.03 * width(&x), 0.03 * width(&y));
-    let description = format!("Mean NLL against the mean number of changes on {case}, by method");
-    let mut chart = Chart::new(&description, (SIZE.0, if peers.is_empty() { 380.0 } else { 470.0 }), x, y);
+    let description = format!("Mean NLL against the mean number of changes on {}, by method", measured.case);
+    let height = if peers(measured).is_empty() { 380.0 } else { 470.0 };
+    let mut chart = Chart::new(&description, (SIZE.0, height), x, y);
     if !frontier.is_empty() {
         chart.line("exact", "the best with at most so many changes", &frontier);
         chart.key("exact", Sign::Line, "the best with at most so many changes");
     }
-    for point in &points {
+    for point in &mut points {
         let title =
             format!("{}: {} changes, NLL {}", point.name, decimal(point.at.0, 2), decimal(point.at.1, 2));
-        let shape = if point.is_beyond { Shape::Triangle } else { point.shape };
-        chart.mark(point.class, shape, (point.at.0, point.at.1.min(top)), &title);
-    }
-    for point in points.iter_mut().filter(|point| point.is_beyond) {
-        point.name = format!("{}, NLL {}", point.name, decimal(point.at.1, 1));
-        point.at.1 = top;
+        let shape = if point.is_beyond { Shape::Triangle } else { point.look.shape };
+        chart.mark(point.look.class(), shape, (point.at.0, point.at.1.min(top)), &title);
+        if point.is_beyond {
+            point.name = format!("{}, NLL {}", point.name, decimal(point.at.1, 1));
+            point.at.1 = top;
+        }
     }
     labels::write(&mut chart, &names(&points, reach), &[&frontier]);
-    let has = |class: &str| points.iter().any(|point| point.class == class);
     for (class, shape, text) in [
         ("refine", Shape::Circle, "ours"),
         ("preset hollow", Shape::Circle, "paper's preset, its own circuit"),
         ("published hollow", Shape::Circle, "published, its own circuit and people"),
         ("peer", Shape::Cross, "others, scored here"),
     ] {
-        if has(class) {
+        if points.iter().any(|point| point.look.class() == class) {
             chart.key(class, Sign::Mark(shape), text);
         }
     }
     if points.iter().any(|point| point.is_beyond) {
         chart.key("peer", Sign::Mark(Shape::Triangle), "others, further up than the chart");
     }
-    let caption = "Further down is more plausible, further left is less to do; the line is the best there is, person by \
-                   person, averaged over those who can be accepted with so many changes. A method that \
-                   lets some change more than others can lie below it. Outlines are likelihoods \
-                   of another circuit, so that only their place from left to right is comparable.";
-    vec![
-        Plot::new(Experiment::Answers, case, "pareto", "Changes against likelihood", caption)
-            .chart("", chart),
-    ]
+    measured.plot("pareto", &[], alone(chart))
 }
 
 /// Above it, a likelihood is so far from all others' that an axis which shows it shows nothing else: Tukey's outer end
@@ -111,10 +105,10 @@ fn names(points: &[Point], reach: (f64, f64)) -> Vec<Label> {
     };
     let mut heaps: Vec<Vec<&Point>> = Vec::new();
     for point in points {
-        let is_peer = point.class == "peer";
+        let is_peer = point.look == PEER;
         let heap = heaps
             .iter_mut()
-            .find(|heap| is_peer && heap.iter().any(|own| own.class == "peer" && is_near(own, point)));
+            .find(|heap| is_peer && heap.iter().any(|own| own.look == PEER && is_near(own, point)));
         match heap {
             Some(heap) => heap.push(point),
             None => heaps.push(vec![point]),
@@ -125,34 +119,14 @@ fn names(points: &[Point], reach: (f64, f64)) -> Vec<Label> {
         [one, other] => format!("{}, {}", one.name, other.name),
         heap => format!("{} and {} like it", heap[0].name, heap.len() - 1),
     };
-    let label = |heap: &Vec<&Point>| Label { class: colour(heap[0].class), at: heap[0].at, text: text(heap) };
+    let label =
+        |heap: &Vec<&Point>| Label { class: heap[0].look.colour.line, at: heap[0].at, text: text(heap) };
     heaps.iter().map(label).collect()
-}
-
-/// What is published of the paper's method.
-fn published(case: &str) -> Vec<Point> {
-    let rows = paper::benchmark(case).map_or(&[][..], |benchmark| &benchmark.published);
-    let point = |(row, shape): (&paper::Published, Shape)| {
-        let at = (row.sparsity?[0], row.nll?[0]);
-        Some(Point {
-            class: "published hollow",
-            shape,
-            at,
-            name: format!("{}, published", row.method),
-            is_beyond: false,
-        })
-    };
-    let own = rows.iter().filter(|row| PUBLISHED.contains(&row.method.as_str()));
-    own.zip([Shape::Triangle, Shape::Circle]).filter_map(point).collect()
-}
-
-/// The colour of a mark's name.
-fn colour(class: &'static str) -> &'static str {
-    class.split(' ').next().unwrap_or_default()
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::methods::REFINE;
     use super::*;
 
     #[test]
@@ -165,20 +139,14 @@ mod tests {
 
     #[test]
     fn others_in_the_same_place_have_one_name_together() {
-        let point = |class, at, name: &str| Point {
-            class,
-            shape: Shape::Cross,
-            at,
-            name: name.to_string(),
-            is_beyond: false,
-        };
-        let mut points = vec![point("refine", (1.0, 20.0), "refine"), point("peer", (1.0, 20.0), "a")];
-        points.extend([point("peer", (1.1, 20.1), "b"), point("peer", (5.0, 20.0), "d")]);
+        let point = |look, at, name: &str| Point { look, at, name: name.to_string(), is_beyond: false };
+        let mut points = vec![point(REFINE.look, (1.0, 20.0), "refine"), point(PEER, (1.0, 20.0), "a")];
+        points.extend([point(PEER, (1.1, 20.1), "b"), point(PEER, (5.0, 20.0), "d")]);
         let texts = |points: &[Point]| -> Vec<String> {
             names(points, (0.3, 0.3)).into_iter().map(|label| label.text).collect()
         };
         assert_eq!(texts(&points), ["refine", "a, b", "d"]);
-        points.push(point("peer", (0.9, 20.0), "c"));
+        points.push(point(PEER, (0.9, 20.0), "c"));
         assert_eq!(texts(&points), ["refine", "a and 2 like it", "d"]);
     }
 }
