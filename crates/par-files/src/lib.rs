@@ -62,8 +62,8 @@ impl Destination {
     ///
     /// # Errors
     /// When there is no such folder, it cannot be written to, or the file must not be replaced.
-    pub fn new(path: impl AsRef<Path>, inputs: &[&Path]) -> Result<Self, Error> {
-        let path = path.as_ref().to_path_buf();
+    pub fn new(path: &Path, inputs: &[&Path]) -> Result<Self, Error> {
+        let path = path.to_path_buf();
         let mut target = path.clone();
         loop {
             let Some(within) = folder(&target).canonicalize().ok().filter(|within| within.is_dir()) else {
@@ -174,7 +174,7 @@ pub fn write_file(destination: Destination, bytes: &[u8]) -> Result<(), Error> {
 /// # Errors
 /// When it cannot be written.
 pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
-    write_file(Destination::new(path, &[])?, bytes)
+    write_file(Destination::new(path.as_ref(), &[])?, bytes)
 }
 
 /// Files that are being written under a name of their own.

@@ -179,6 +179,9 @@ fn pairs() -> [([String; 2], Look, &'static str); 3] {
     ]
 }
 
+/// A mean and its deviation, before and after, of each of [`pairs`].
+type Pairs = [[Option<[f64; 2]>; 2]; 3];
+
 /// What local search does, over all cases.
 pub(super) fn local_search(cases: &[Shown]) -> Option<Plot> {
     let measures = [(NLL, "NLL, nats"), (SPARSITY, "features that change"), ("similarity", "similarity")];
@@ -197,7 +200,7 @@ fn bars(cases: &[Shown], head: &str, label: &str) -> Option<Chart> {
     };
     let tables =
         cases.iter().flat_map(|shown| &shown.tables).map(|table| (table.case.as_str(), values(table)));
-    let cases: Vec<(&str, [[Option<[f64; 2]>; 2]; 3])> =
+    let cases: Vec<(&str, Pairs)> =
         tables.filter(|(_, [ours, preset, _])| ours.iter().chain(preset).any(Option::is_some)).collect();
     cases.first()?;
     let all = cases.iter().flat_map(|(_, pairs)| pairs.iter().flatten().flatten());
