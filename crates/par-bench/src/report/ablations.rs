@@ -141,6 +141,7 @@ mod tests {
     use super::*;
     use crate::experiment::Experiment;
     use crate::figures::{Figures, Sheet};
+    use crate::report::description::word;
 
     #[test]
     fn published_rows_follow_the_row_of_the_same_name() {
@@ -171,5 +172,7 @@ mod tests {
         );
         assert_eq!(tables[0].rows[3].cells[1].text, "18.88 ± 0.59");
         assert_eq!(tables[1].rows.len(), 1, "nothing is published after local search");
+        let tells = |table: &Table| table.notes.iter().any(|note| note == word("similarity"));
+        assert!(tells(&tables[0]) && !tells(&tables[1]), "published similarity is another measure");
     }
 }

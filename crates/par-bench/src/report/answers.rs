@@ -281,6 +281,8 @@ mod tests {
             table.notes
         );
         assert!(table.notes.iter().any(|note| note.contains("transfers")));
+        let similarity = description::word("similarity");
+        assert!(table.notes.iter().any(|note| note == similarity), "published similarity is another measure");
     }
 
     #[test]

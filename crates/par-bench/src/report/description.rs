@@ -13,6 +13,18 @@ use super::table::{Cell, Row, Source, Table, Unit};
 use crate::experiment::Experiment;
 use crate::figures::Metric;
 
+/// All of it.
+#[derive(Debug, Deserialize)]
+struct Description {
+    /// Sentences of several tables, by name.
+    words: BTreeMap<String, String>,
+    #[serde(flatten)]
+    topics: BTreeMap<String, Topic>,
+}
+
+static DESCRIPTION: LazyLock<Description> =
+    LazyLock::new(|| toml::from_str(include_str!("report.toml")).expect("a description of the report"));
+
 /// How an experiment is reported.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -95,10 +107,7 @@ fn fill(text: &str, with: Filled<'_>) -> String {
 
 impl Topic {
     pub(crate) fn of(experiment: Experiment) -> &'static Self {
-        static TOPICS: LazyLock<BTreeMap<String, Topic>> = LazyLock::new(|| {
-            toml::from_str(include_str!("report.toml")).expect("a description of the report")
-        });
-        &TOPICS[experiment.name()]
+        &DESCRIPTION.topics[experiment.name()]
     }
 }
 
@@ -185,7 +194,10 @@ impl Frame {
         when: &[&str],
         with: Filled<'_>,
     ) -> Option<Table> {
-        let with = &[&[("folds", measured.over_folds())][..], with].concat();
+        let words = DESCRIPTION.words.iter().map(|(name, text)| (name.as_str(), text.clone()));
+        let with: Vec<(&str, String)> =
+            words.chain([("folds", measured.over_folds())]).chain(with.iter().cloned()).collect();
+        let with = with.as_slice();
         rows.retain(|row| row.cells.iter().any(Cell::says_something));
         rows.iter().find(|row| row.source == Source::Measured)?;
         let counted = self.counted.as_ref().map(|counted| &counted.head);
@@ -229,6 +241,12 @@ fn counted(mut cells: Vec<Cell>, known: &[usize]) -> Vec<Cell> {
     cells.iter_mut().filter(|cell| cell.note == folds).for_each(|cell| cell.note.clear());
     cells.insert(0, Cell::text(answered).noted(folds));
     cells
+}
+
+/// A sentence of several tables.
+#[cfg(test)]
+pub(crate) fn word(name: &str) -> &'static str {
+    &DESCRIPTION.words[name]
 }
 
 #[cfg(test)]

@@ -144,7 +144,7 @@ const MEASURES: [(&str, &str, &str, f64); 5] = [
     ("denied %", "Denied", "percentage points more often", 100.0),
     ("available %", "Recourse is available", "percentage points more often", 100.0),
     ("changes", "Changes", "features more", 1.0),
-    ("NLL", "NLL", "nats more, less plausible", 1.0),
+    ("NLL", "NLL", "nats more, the rarity of the group included", 1.0),
     ("distance", "Distance", "distance more, further to go", 1.0),
 ];
 
@@ -263,6 +263,8 @@ mod tests {
         assert_eq!((cells[1].text.as_str(), cells[1].note.as_str()), ("80.0", "+20.0 [5.2, 33.4] *"));
         assert_eq!((cells[2].text.as_str(), cells[2].note.as_str()), ("5.00", "+2.00 [0.75, 3.25] *"));
         assert_eq!(table.rows[1].cells[2].note, "−2.00 [−3.25, −0.75] *");
+        let note = "NLL is that of the whole row, with what nobody can change";
+        assert!(table.notes.iter().any(|told| told.starts_with(note)), "NLL is no cost of recourse");
     }
 
     #[test]

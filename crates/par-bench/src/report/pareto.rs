@@ -37,7 +37,7 @@ pub(super) fn plot(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
     }
     // Published and others' places alone say nothing of ours.
     points.iter().find(|point| point.look != PEER && point.look.colour != PUBLISHED_LOOK.colour)?;
-    // Others come last, so that they are drawn over nobody.
+    // Others come last: their marks may cover each other's, and names of heaps follow.
     points.sort_by_key(|point| point.look == PEER);
     let frontier = measured.along(FRONTIER, "nll", "changes");
 
