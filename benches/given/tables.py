@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pandas as pd
 
-# As `par bench` asks them: bins, the probability from which a row is accepted, the price of a change. On gmsc
+# As `par-bench` asks them: bins, the probability from which a row is accepted, the price of a change. On gmsc
 # nearly everybody is above one half.
 ASKED = {"adult": (12, 0.5, 1.25), "credit": (10, 0.5, 1.0), "gmsc": (10, 0.94, 1.4)}
 

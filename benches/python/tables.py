@@ -9,7 +9,7 @@ import pandas as pd
 
 DATA = Path(__file__).parents[2] / "crates" / "par-data" / "data"
 
-# As `par bench` asks them: bins, the probability from which a row is accepted, the price of a change. On gmsc
+# As `par-bench` asks them: bins, the probability from which a row is accepted, the price of a change. On gmsc
 # nearly everybody is above one half.
 ASKED = {
     "german_credit": (10, 0.5, 1.0),

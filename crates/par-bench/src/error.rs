@@ -64,11 +64,6 @@ pub enum Error {
         source: std::io::Error,
     },
     /// A file cannot be written.
-    #[error("{path}: cannot be written: {source}")]
-    Write {
-        /// The file.
-        path: String,
-        /// Why.
-        source: std::io::Error,
-    },
+    #[error(transparent)]
+    Write(#[from] par_files::Error),
 }

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::str::FromStr;
 
 use par_recourse::Mean;
+use serde::Deserialize;
 
 use crate::error::Error;
 
@@ -38,7 +39,8 @@ pub struct Figure {
 
 /// What was measured, and where along an axis, of which group, of which person: `nll`, `nll@changes=2`,
 /// `sparsity@feature=sex; group=Female`.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(try_from = "String")]
 pub struct Metric {
     /// The measure's name.
     pub name: String,
@@ -93,6 +95,14 @@ impl FromStr for Metric {
         };
         let keys: Option<Vec<(String, String)>> = keys.split("; ").map(key).collect();
         Ok(Self { name: name.to_string(), keys: keys.ok_or("expected NAME or NAME@KEY=VALUE; KEY=VALUE")? })
+    }
+}
+
+impl TryFrom<String> for Metric {
+    type Error = &'static str;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::{BufReader, BufWriter};
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -235,16 +235,12 @@ impl Part<'_> {
     /// Keeps what was measured: the whole file or none.
     fn write(&self, figures: &[Figure]) -> Result<(), Error> {
         let Some(path) = &self.file else { return Ok(()) };
-        let half = path.with_extension("part");
-        let written = File::create(&half).and_then(|file| {
-            Figures(figures.to_vec()).write(BufWriter::new(&file))?;
-            file.sync_all()?;
-            std::fs::rename(&half, path)
-        });
-        written.map_err(|source| write_error(path, source))
+        let mut csv = Vec::new();
+        Figures(figures.to_vec()).write(&mut csv).map_err(|source| write_error(path, source))?;
+        Ok(par_files::write(path, &csv)?)
     }
 }
 
 fn write_error(path: &Path, source: std::io::Error) -> Error {
-    Error::Write { path: path.display().to_string(), source }
+    par_files::Error::Write { path: path.to_path_buf(), source }.into()
 }

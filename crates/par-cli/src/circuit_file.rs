@@ -144,5 +144,5 @@ impl CircuitFile {
 }
 
 fn damaged(error: &Error) -> Error {
-    anyhow!("{}\nhint: copy it again, or make it again with `par circuit fit`", crate::chain(error))
+    anyhow!("{}\nhint: copy it again, or make it again with `par circuit fit`", par_terminal::chain(error))
 }

@@ -11,6 +11,7 @@ use par_data::{Schema, suggest};
 use par_recourse::classifier::{DeployedClassifier, GivenError, Threshold};
 use par_recourse::config::Density;
 use par_recourse::{Bundle, Config, Error, Mean, Recourse, ScoredBy, Stop};
+use par_terminal::preset::Preset;
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped, percent};
@@ -85,20 +86,6 @@ pub(crate) struct Fit {
     /// Print the summary as JSON
     #[arg(long)]
     json: bool,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Preset {
-    /// As the paper does it: its circuits, its generator, its local search
-    Paper,
-}
-
-impl Preset {
-    pub(crate) fn config(self) -> Config {
-        match self {
-            Self::Paper => Config::paper(),
-        }
-    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

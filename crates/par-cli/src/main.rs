@@ -12,45 +12,36 @@
 //! | 8    | [`evaluate`] | `par evaluate`, how good the answers are     |
 //! | 9    | [`inspect`]  | `par inspect`, what is in a model            |
 //! | 10   | [`demo`]     | `par demo`, all of it on an embedded table   |
-//! | 11   | [`mod@bench`] | `par bench`, the paper's experiments         |
-//! | 12   | [`report`]   | `par report`, their tables and charts        |
-//! | 13   | [`tune`]     | `par tune`, settings that answer better      |
-//! | 14   | [`serve`]    | `par serve`, answers over HTTP, and the page |
+//! | 11   | [`serve`]    | `par serve`, answers over HTTP, and the page |
 
-mod aligned;
-mod bench;
 mod bins;
 mod bundle_file;
 mod categories;
 mod circuit;
 mod circuit_file;
 mod classifier_file;
-mod config_file;
 mod demo;
 mod domain_text;
 mod evaluate;
 mod explain;
 mod fit;
 mod fitting;
-mod folded;
 mod inputs;
 mod inspect;
 mod learning;
-mod output;
 mod recourse;
 mod refit;
-mod report;
 mod rows;
 mod schema;
 mod serve;
-mod tune;
 mod variables;
 
-use std::io::{self, Write};
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::Result;
-use clap::{Parser, Subcommand};
+use anyhow::{Result, bail};
+use clap::{Args, Parser, Subcommand};
+use par_terminal::{aligned, config_file, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -98,14 +89,21 @@ enum Command {
     Inspect(inspect::Inspect),
     /// Learn from the embedded German Credit table, tell its denied rows what to change, and write a report
     Demo(demo::Demo),
-    /// Run the paper's experiments on tables with folds, and write their figures and a report
-    Bench(bench::Bench),
-    /// Make the report of experiments again from their figures, or print its tables
-    Report(report::Command),
-    /// Search for settings of the generator that answer better, over the folds of a table
-    Tune(tune::Tune),
     /// Answer over HTTP, and serve a page on which people can explore their own recourse
     Serve(serve::Serve),
+    #[command(hide = true, disable_help_flag = true)]
+    Bench(Moved),
+    #[command(hide = true, disable_help_flag = true)]
+    Tune(Moved),
+    #[command(hide = true, disable_help_flag = true)]
+    Report(Moved),
+}
+
+/// Arguments of a command that is now one of `par-bench`.
+#[derive(Args)]
+struct Moved {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    _arguments: Vec<OsString>,
 }
 
 impl Command {
@@ -125,44 +123,20 @@ impl Command {
             Self::Evaluate(evaluate) => evaluate.run()?,
             Self::Inspect(inspect) => inspect.run()?,
             Self::Demo(demo) => demo.run()?,
-            Self::Bench(bench) => bench.run()?,
-            Self::Report(report) => report.run()?,
-            Self::Tune(tune) => tune.run()?,
             Self::Serve(serve) => serve.run()?,
+            Self::Bench(_) => moved("bench", "")?,
+            Self::Tune(_) => moved("tune", "tune ")?,
+            Self::Report(_) => moved("report", "report ")?,
         }
         Ok(ExitCode::SUCCESS)
     }
 }
 
+/// Says where a command has gone; the message goes with the next version.
+fn moved(command: &str, subcommand: &str) -> Result<()> {
+    bail!("`par {command}` is now a program of its own: cargo run --release -p par-bench -- {subcommand}…")
+}
+
 fn main() -> ExitCode {
-    match Cli::parse().command.run() {
-        Err(error) if !is_broken_pipe(&error) => {
-            // Where even that cannot be written, the exit status has to do.
-            let _ = writeln!(io::stderr(), "error: {}", chain(&error));
-            ExitCode::from(2)
-        }
-        Err(_) => ExitCode::SUCCESS,
-        Ok(code) => code,
-    }
-}
-
-/// Whoever reads our output, `head` for one, has had enough.
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error
-        .chain()
-        .filter_map(|cause| cause.downcast_ref::<io::Error>())
-        .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
-}
-
-/// The error and its causes, leaving out a cause that the message before it already tells.
-fn chain(error: &anyhow::Error) -> String {
-    let mut text = String::new();
-    for cause in error.chain().map(ToString::to_string) {
-        if text.is_empty() {
-            text = cause;
-        } else if !text.contains(&cause) {
-            text = format!("{text}: {cause}");
-        }
-    }
-    text
+    par_terminal::end(Cli::parse().command.run())
 }

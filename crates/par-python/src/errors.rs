@@ -61,6 +61,7 @@ pub(crate) fn bundle(error: &BundleError, path: Option<&Path>) -> PyErr {
     let origin = path.map_or("bundle".to_string(), |path| path.display().to_string());
     match error {
         BundleError::Io(error) => exception("FileError", &format!("{origin}: {error}")),
+        BundleError::Write(error) => exception("FileError", &error.to_string()),
         BundleError::Container(ContainerError::OtherKind) => exception(
             "BundleError",
             &format!("{origin}: not a model file\nhint: `Recourse.save` and `par fit` make one"),

@@ -5,7 +5,7 @@
 //! circuits and classifier alone, so [`Bundle::refit`] can make them again.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::Read;
 use std::path::Path;
 
 use par_circuit::{Circuit, Code, Dataset};
@@ -236,19 +236,7 @@ impl Bundle {
     /// # Errors
     /// When it cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> Result<(), BundleError> {
-        let path = path.as_ref();
-        let mut half = path.as_os_str().to_owned();
-        half.push(format!(".{}.part", std::process::id()));
-        let written = File::create(&half).and_then(|mut file| {
-            file.write_all(&self.to_bytes())?;
-            file.sync_all()?;
-            std::fs::rename(&half, path)
-        });
-        if written.is_err() {
-            // The error that matters is the one above.
-            let _ = std::fs::remove_file(&half);
-        }
-        Ok(written?)
+        Ok(par_files::write(path, &self.to_bytes())?)
     }
 
     /// The bytes of the file: see [`container`], whose parts are the description as JSON, both circuits, the

@@ -172,9 +172,12 @@ pub enum RowError {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum BundleError {
-    /// It cannot be read or written.
+    /// It cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
+    /// It cannot be written.
+    #[error(transparent)]
+    Write(#[from] par_files::Error),
     /// It is larger than any bundle.
     #[error("the file has {found} bytes, expected at most {expected}")]
     TooLarge {

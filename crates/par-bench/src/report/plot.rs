@@ -1,7 +1,9 @@
 //! Charts that belong together, with their title, their caption and the name of their file.
 
-use par_plot::{Chart, Markup, page};
+use par_plot::{Axis, Chart, Markup, page};
+use serde::Deserialize;
 
+use super::methods::Look;
 use crate::experiment::Experiment;
 
 /// A chart on half a page: about as wide as on a phone, so that its letters are as large there.
@@ -24,13 +26,15 @@ pub struct Plot {
     pub caption: String,
     /// The charts, each with its own title, which is empty where there is one alone.
     pub charts: Vec<(String, Chart)>,
-    layout: Layout,
+    pub(super) layout: Layout,
 }
 
 /// How charts stand beside each other.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub(super) enum Layout {
     /// One, or several above each other, on half a page.
+    #[default]
     Stack,
     /// Two beside each other, over the whole width.
     Panels,
@@ -39,37 +43,6 @@ pub(super) enum Layout {
 }
 
 impl Plot {
-    pub(super) fn new(
-        topic: Experiment,
-        case: &str,
-        name: &'static str,
-        title: &str,
-        caption: impl Into<String>,
-    ) -> Self {
-        let (case, title, caption) = (case.to_string(), title.to_string(), caption.into());
-        Self { topic, case, name, title, caption, charts: Vec::new(), layout: Layout::Stack }
-    }
-
-    pub(super) fn chart(mut self, title: impl Into<String>, chart: Chart) -> Self {
-        self.charts.push((title.into(), chart));
-        self
-    }
-
-    pub(super) fn charts(
-        mut self,
-        charts: impl IntoIterator<Item = (String, Chart)>,
-        layout: Layout,
-    ) -> Self {
-        self.charts.extend(charts);
-        self.layout = layout;
-        self
-    }
-
-    /// There is none without a chart.
-    pub(super) fn if_any(self) -> Option<Self> {
-        (!self.charts.is_empty()).then_some(self)
-    }
-
     /// A figure of a page.
     pub(super) fn figure(&self) -> Markup {
         let mut body = Markup::default();
@@ -104,6 +77,40 @@ impl Plot {
             _ => format!("{stem}-{}.svg", place + 1),
         };
         self.charts.iter().enumerate().map(|(place, (_, chart))| (name(place), chart.file())).collect()
+    }
+}
+
+/// A chart alone, without a title of its own.
+pub(super) fn alone(chart: Chart) -> [(String, Chart); 1] {
+    [(String::new(), chart)]
+}
+
+/// A mark in the line of a name.
+pub(super) struct Dot {
+    /// Which of the names.
+    pub(super) line: usize,
+    pub(super) look: Look,
+    pub(super) at: f64,
+    pub(super) ends: Option<(f64, f64)>,
+    /// What is told to whoever points at it.
+    pub(super) title: String,
+}
+
+/// A chart with a line for every name.
+pub(super) fn named(description: &str, x: Axis, names: impl Iterator<Item = impl Into<String>>) -> Chart {
+    let names: Vec<String> = names.map(Into::into).collect();
+    let size = (SIZE.0, 56.0 + 22.0 * names.len() as f64);
+    Chart::new(description, size, x, Axis::names("", names).reversed())
+}
+
+/// Draws marks along the lines of names.
+pub(super) fn draw(chart: &mut Chart, dots: impl IntoIterator<Item = Dot>) {
+    for Dot { line, look, at, ends, title } in dots {
+        let line = line as f64;
+        if let Some(ends) = ends {
+            chart.interval_across(look.colour.line, ends, line);
+        }
+        chart.mark(look.class(), look.shape, (at, line), &title);
     }
 }
 

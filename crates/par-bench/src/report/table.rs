@@ -1,10 +1,15 @@
-//! A table of figures, before it is text or a page.
+//! A table of figures: columns are measures, rows are methods or other places where these were measured.
 
+use par_plot::text::{Side, aligned, decimal, duration, grouped, wrapped};
 use serde::Serialize;
 
+use super::interval::Difference;
+use super::methods::Look;
 use crate::experiment::Experiment;
 use crate::figures::Spread;
-use par_plot::text::{decimal, duration, grouped};
+
+/// Notes are wrapped at this many characters, in text.
+const WIDTH: usize = 110;
 
 /// A table of figures.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -37,6 +42,9 @@ pub struct Row {
     pub source: Source,
     /// One a column after the first.
     pub cells: Vec<Cell>,
+    /// How it is drawn.
+    #[serde(skip)]
+    pub(crate) look: Look,
 }
 
 /// Where figures come from.
@@ -65,6 +73,9 @@ pub struct Cell {
     /// Whether what is aimed at is met, in a cell that tells.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub met: Option<bool>,
+    /// How far it is from everybody else's.
+    #[serde(skip)]
+    pub(crate) gap: Option<Difference>,
 }
 
 /// A number of a cell.
@@ -156,7 +167,7 @@ impl Cell {
         if spread.folds < folds {
             notes.push(format!("{} of {folds} folds", spread.folds));
         }
-        Self { text, note: notes.join(", "), numbers: vec![spread.into()], met: None }
+        Self { text, note: notes.join(", "), numbers: vec![spread.into()], ..Self::default() }
     }
 
     /// A published mean and its deviation.
@@ -172,8 +183,18 @@ impl Cell {
         Self { text: unit.number(value), numbers: vec![Number::plain(value)], ..Self::default() }
     }
 
-    fn says_something(&self) -> bool {
+    pub(crate) fn says_something(&self) -> bool {
         !matches!(self.text.as_str(), "" | "–")
+    }
+
+    /// The first of its numbers, which is what a plot shows.
+    pub(crate) fn mean(&self) -> Option<f64> {
+        self.numbers.first().map(|number| number.mean)
+    }
+
+    /// Its first number and the standard deviation over folds.
+    pub(crate) fn pair(&self) -> Option<[f64; 2]> {
+        self.numbers.first().map(|number| [number.mean, number.deviation.unwrap_or(0.0)])
     }
 
     /// The same with a note.
@@ -186,43 +207,50 @@ impl Cell {
 impl Row {
     /// A row of what was measured here.
     pub(crate) fn new(name: impl Into<String>, cells: Vec<Cell>) -> Self {
-        Self { name: name.into(), source: Source::Measured, cells }
+        Self { name: name.into(), source: Source::Measured, cells, look: Look::default() }
+    }
+
+    /// The same from elsewhere.
+    pub(crate) fn from(self, source: Source) -> Self {
+        Self { source, ..self }
+    }
+
+    /// The same, drawn so.
+    pub(crate) fn drawn(self, look: Look) -> Self {
+        Self { look, ..self }
+    }
+
+    /// The same with nothing where nothing is known: for a row that has but few of the measures.
+    pub(crate) fn sparse(mut self) -> Self {
+        let unknown = self.cells.iter_mut().filter(|cell| !cell.says_something());
+        unknown.for_each(|cell| *cell = Cell::default());
+        self
     }
 }
 
 impl Table {
-    /// A table without the rows and columns that say nothing; there is none where nothing was measured.
-    pub(crate) fn new(
-        topic: Experiment,
-        case: &str,
-        title: &str,
-        columns: &[&str],
-        rows: Vec<Row>,
-    ) -> Option<Self> {
-        let mut rows: Vec<Row> =
-            rows.into_iter().filter(|row| row.cells.iter().any(Cell::says_something)).collect();
-        rows.iter().find(|row| row.source == Source::Measured)?;
-        let says_something =
-            |column: &usize| rows.iter().any(|row| row.cells.get(*column).is_some_and(Cell::says_something));
-        let kept: Vec<usize> = (0..columns.len() - 1).filter(says_something).collect();
-        for row in &mut rows {
-            row.cells = kept.iter().map(|column| row.cells[*column].clone()).collect();
-        }
-        let names = columns[..1].iter().chain(kept.iter().map(|column| &columns[column + 1]));
-        Some(Self {
-            topic,
-            case: case.to_string(),
-            title: title.to_string(),
-            notes: Vec::new(),
-            columns: names.map(ToString::to_string).collect(),
-            rows,
-        })
+    /// The cells below a head, each with its row; none where the table has no such column.
+    pub(crate) fn below<'t>(&'t self, head: &str) -> impl Iterator<Item = (&'t Row, &'t Cell)> {
+        let place = self.columns.iter().position(|column| column == head);
+        let cell = move |row: &'t Row| Some((row, row.cells.get(place?.checked_sub(1)?)?));
+        self.rows.iter().filter_map(cell)
     }
 
-    /// The same with notes; empty ones are left out.
-    pub(crate) fn noted(mut self, notes: impl IntoIterator<Item = impl Into<String>>) -> Self {
-        self.notes.extend(notes.into_iter().map(Into::into).filter(|note| !note.is_empty()));
-        self
+    /// A table as lines: its title, its rows, its notes.
+    pub(crate) fn text(&self) -> String {
+        let cell = |cell: &Cell| {
+            let met = cell.met.map_or("", |met| if met { ", met" } else { ", missed" });
+            let note = if cell.note.is_empty() { String::new() } else { format!(" ({})", cell.note) };
+            format!("{}{met}{note}", cell.text)
+        };
+        let mut rows = vec![self.columns.clone()];
+        for row in &self.rows {
+            rows.push(std::iter::once(row.name.clone()).chain(row.cells.iter().map(cell)).collect());
+        }
+        let mut text = format!("{}: {}", self.case, self.title).replace(char::is_control, " ") + "\n";
+        text.push_str(&aligned([Side::Left, Side::Right], &rows));
+        text.extend(self.notes.iter().map(|note| wrapped(note, "  ", WIDTH)));
+        text
     }
 }
 
@@ -242,24 +270,5 @@ mod tests {
         assert_eq!(Cell::published(Some([11.76, 1.85]), Unit::Plain(2)).text, "11.76 ± 1.85");
         assert_eq!(Cell::number(Some(36_555.7), Unit::Plain(0)).text, "36,556");
         assert_eq!(Cell::number(Some(f64::NAN), Unit::Plain(2)).text, "–");
-    }
-
-    #[test]
-    fn columns_that_say_nothing_are_left_out() {
-        let rows = vec![
-            Row::new("refine", vec![Cell::none(), Cell::text("1")]),
-            Row::new("exact", vec![Cell::none(); 2]),
-        ];
-        let table =
-            Table::new(Experiment::Answers, "credit", "", &["method", "gap", "nll"], rows).expect("a table");
-        assert_eq!((table.columns, table.rows.len()), (vec!["method".to_string(), "nll".to_string()], 1));
-        assert_eq!(table.rows[0].cells, [Cell::text("1")]);
-    }
-
-    #[test]
-    fn a_table_of_nothing_measured_is_none() {
-        let published = Row { source: Source::Published, ..Row::new("PAR", vec![Cell::text("1")]) };
-        let rows = vec![Row::new("refine", vec![Cell::none()]), published];
-        assert_eq!(Table::new(Experiment::Answers, "credit", "", &["method", "nll"], rows), None);
     }
 }

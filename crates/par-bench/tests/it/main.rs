@@ -4,14 +4,21 @@ mod cases;
 mod judged;
 mod measured;
 mod others;
+mod program;
 mod published;
+mod reported;
 mod runs;
+#[path = "../../../par-cli/tests/it/sandbox.rs"]
+mod sandbox;
 
 use std::io::Cursor;
 
 use par_bench::{Bench, Case, Experiment, Figures};
 use par_data::{Schema, Table, TableOptions};
 use par_recourse::{Bundle, Config, Recourse};
+
+/// The program under test.
+const PROGRAM: &str = env!("CARGO_BIN_EXE_par-bench");
 
 /// 216 applicants, one for every job, degree, age, debt and sex: those with little debt and a good degree are
 /// accepted. Ages are 10 from their median on the median, debts 1.

@@ -195,6 +195,6 @@ impl ParquetSink {
         if self.lines > 0 {
             self.write_group()?;
         }
-        self.writer.into_inner()?.finish()
+        Ok(self.writer.into_inner()?.finish()?)
     }
 }

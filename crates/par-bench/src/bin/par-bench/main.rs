@@ -1,0 +1,56 @@
+//! The program `par-bench`: the paper's experiments, tuning, and their report.
+//!
+//! | module       | command                                                             |
+//! |--------------|---------------------------------------------------------------------|
+//! | [`measure`]  | `par-bench`: experiments on tables with folds, figures and a report |
+//! | [`tune`]     | `par-bench tune`: settings that answer better                       |
+//! | [`report`]   | `par-bench report`: tables and charts, again, from figures          |
+
+mod folded;
+mod measure;
+mod report;
+mod tune;
+
+use std::process::ExitCode;
+
+use anyhow::Result;
+use clap::{Parser, Subcommand};
+use par_terminal::output;
+
+/// The paper's experiments on tables with folds: their figures and a report.
+#[derive(Parser)]
+#[command(
+    name = "par-bench",
+    version,
+    after_help = measure::EXAMPLES,
+    args_conflicts_with_subcommands = true,
+    subcommand_negates_reqs = true
+)]
+struct Cli {
+    #[command(flatten)]
+    measure: measure::Measure,
+    #[command(subcommand)]
+    command: Option<Command>,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Search for settings of the generator that answer better, over the folds of a table
+    Tune(tune::Tune),
+    /// Make the report of experiments again from their figures, or print its tables
+    Report(report::Command),
+}
+
+fn run(cli: Cli) -> Result<ExitCode> {
+    output::clean_up_when_interrupted()?;
+    match cli.command {
+        None => cli.measure.run()?,
+        Some(Command::Tune(tune)) => tune.run()?,
+        Some(Command::Report(report)) => report.run()?,
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn main() -> ExitCode {
+    par_terminal::end(run(Cli::parse()))
+}

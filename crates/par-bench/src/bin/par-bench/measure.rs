@@ -1,0 +1,214 @@
+//! `par-bench`: the paper's experiments, on tables with folds.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{ArgGroup, Args};
+use indicatif::{ProgressBar, ProgressStyle};
+use par_bench::{Case, Experiment, Report, paper, peers};
+use par_recourse::Config;
+use par_terminal::config_file;
+use par_terminal::output::{self, Destination};
+
+use crate::folded::{self, Folds};
+use crate::report;
+
+pub(crate) const EXAMPLES: &str = "\
+Examples:
+  par-bench --table people.csv --schema people.toml --folds fold
+  par-bench --table people.csv --schema people.toml --only answers,fairness --json
+  par-bench --suite tables --peers answers-of-others --out results
+
+Writes figures.csv, report.html and plots/*.svg into the folder of `--out`, in place of those that are there.
+Each fold's bundle learns from the rows outside the fold and is asked about those in it: the ones with a 1 in the
+column of `--factuals`, or all. Tables that the paper measures on are known by their schema and asked as in the
+paper, unless `--config` says otherwise. A run that is interrupted goes on where it was when it is begun again.
+
+Answers of other methods have the columns method, fold, id, k, time_s and the features. Only the first answer to
+somebody, k = 0, is scored; k = -1 says that nothing was found, and an empty cell stands for the person's own.";
+
+#[derive(Args)]
+#[command(group(ArgGroup::new("what").required(true).args(["table", "suite"])))]
+pub(crate) struct Measure {
+    /// Table to measure on: CSV, plain or gzipped, or Parquet if the program is built for it
+    #[arg(long, value_name = "FILE", requires = "schema")]
+    table: Option<PathBuf>,
+    /// What its columns mean
+    #[arg(long, value_name = "FILE", conflicts_with = "suite")]
+    schema: Option<PathBuf>,
+    /// Folder with tables to measure on, each beside its schema: NAME.csv, NAME.csv.gz or NAME.parquet, and NAME.toml
+    #[arg(long, value_name = "FOLDER")]
+    suite: Option<PathBuf>,
+    #[command(flatten)]
+    folds: Folds,
+    /// Settings, as TOML, instead of the usual ones and those for tables of the paper
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// What other methods answered the same people: a file, or a folder with NAME.csv or NAME.csv.gz for a table NAME
+    #[arg(long, value_name = "PATH")]
+    peers: Option<PathBuf>,
+    /// Experiments to run [default: all]
+    #[arg(long, value_name = "EXPERIMENT", value_parser = experiment(), value_delimiter = ',')]
+    only: Vec<Experiment>,
+    /// Folder for what is written
+    #[arg(long, value_name = "FOLDER", default_value = "par-bench")]
+    out: PathBuf,
+    /// Print table 1 as JSON
+    #[arg(long)]
+    json: bool,
+}
+
+/// Reads the name of an experiment.
+pub(crate) fn experiment() -> impl TypedValueParser<Value = Experiment> {
+    let value = |experiment: Experiment| PossibleValue::new(experiment.name()).help(experiment.about());
+    PossibleValuesParser::new(Experiment::ALL.map(value)).map(|name| {
+        let named = Experiment::ALL.into_iter().find(|experiment| experiment.name() == name);
+        named.expect("one of the possible values")
+    })
+}
+
+const FIGURES: &str = "figures.csv";
+
+impl Measure {
+    pub(crate) fn run(self) -> Result<()> {
+        let tables = self.tables()?;
+        let mut cases = Vec::new();
+        for (table, schema) in &tables {
+            cases.extend(self.cases(table, schema)?);
+        }
+        cases.iter().try_for_each(Case::check)?;
+        if let Some(folder) = self.peers.as_ref().filter(|_| cases.iter().all(|case| case.peers.is_empty())) {
+            bail!(
+                "{}: holds no answers, expected NAME.csv or NAME.csv.gz for a table NAME",
+                folder.display()
+            );
+        }
+        let mut experiments = self.only.clone();
+        if experiments.is_empty() {
+            experiments = Experiment::ALL.to_vec();
+        }
+        experiments.sort();
+        experiments.dedup();
+        std::fs::create_dir_all(&self.out)
+            .with_context(|| format!("{}: cannot be made", self.out.display()))?;
+        let read =
+            tables.iter().flat_map(|(table, schema)| [table, schema]).chain(&self.config).chain(&self.peers);
+        let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
+        let figures = Destination::new(&self.out.join(FIGURES), &read)?;
+        let files = report::Files::new(&self.out, &read)?;
+
+        let bench = par_bench::Bench { cases, experiments, parts: Some(self.out.join("parts")) };
+        let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
+            "{bar:30} {percent:>3} %  {elapsed} so far, about {eta} left  {msg}",
+        )?);
+        bar.enable_steady_tick(Duration::from_millis(200));
+        let measured = bench.run(&|progress| {
+            bar.set_length(progress.of);
+            bar.set_position(progress.done);
+            if !progress.is_new {
+                // What was done before takes no time, which must not look like speed.
+                bar.reset_eta();
+            }
+            bar.set_message(format!("{} {} {}", progress.case, progress.fold, progress.what));
+        });
+        bar.finish_and_clear();
+        let measured = measured?;
+        let mut csv = Vec::new();
+        measured.write(&mut csv)?;
+        output::write_file(figures, &csv)?;
+        let report = Report::new(&measured);
+        files.write(&report)?;
+        bench.forget();
+        // Table 1 where it was measured, and else what was.
+        let shown = match bench.experiments.contains(&Experiment::Answers) {
+            true => vec![Experiment::Answers],
+            false => bench.experiments,
+        };
+        if self.json {
+            return output::print_json(&report.json(&shown));
+        }
+        let text: String = shown.iter().map(|experiment| report.text(*experiment)).collect();
+        output::print(&format!("{text}\nwritten to {}: {FIGURES}, {}\n", self.out.display(), report::WRITTEN))
+    }
+
+    /// The tables with their schemas.
+    fn tables(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
+        let (table, schema, suite) = (&self.table, &self.schema, &self.suite);
+        match (table, schema, suite) {
+            (Some(table), Some(schema), _) => Ok(vec![(table.clone(), schema.clone())]),
+            (_, _, Some(suite)) => pairs(suite),
+            _ => bail!("name a table with its schema, or a folder of such pairs"),
+        }
+    }
+
+    fn cases(&self, table: &Path, schema: &Path) -> Result<Vec<Case>> {
+        let config = match &self.config {
+            Some(file) => config_file::laid_over(&Config::default(), file)?,
+            None => Config::default(),
+        };
+        let mut case = folded::case(table, schema, &self.folds, config)?;
+        let known = paper::benchmarks_of(&case.schema);
+        if let Some(file) = self.peers_of(table)? {
+            case.peers = peers::load(file, &case)?;
+        }
+        Ok(match (&self.config, known.is_empty()) {
+            (None, false) => {
+                known.iter().map(|known| case.asked_as(&known.name, known.config.clone())).collect()
+            }
+            // What is published was not measured so, and must not stand beside it.
+            (Some(file), false) => {
+                let name = format!("{}, {}", case.name, folded::stem(file));
+                vec![case.asked_as(&name, case.config.clone())]
+            }
+            // Nor of another table that is only called so.
+            (_, true) if paper::benchmark(&case.name).is_some() => {
+                let name = format!("{}, not the paper's", case.name);
+                vec![case.asked_as(&name, case.config.clone())]
+            }
+            (_, true) => vec![case],
+        })
+    }
+
+    /// The file of what others answered the people of a table. In a folder of them not every table has one.
+    fn peers_of(&self, table: &Path) -> Result<Option<PathBuf>> {
+        let Some(path) = &self.peers else { return Ok(None) };
+        if !path.is_dir() {
+            if self.suite.is_some() {
+                bail!(
+                    "{}: is no folder, expected one with NAME.csv or NAME.csv.gz for the tables of `--suite`",
+                    path.display()
+                );
+            }
+            return Ok(Some(path.clone()));
+        }
+        let name = folded::stem(table);
+        let file = ["csv", "csv.gz"].map(|ending| path.join(format!("{name}.{ending}")));
+        let file = file.into_iter().find(|file| file.is_file());
+        if file.is_none() && self.suite.is_none() {
+            bail!("{}: holds no answers for `{name}`, expected {name}.csv or {name}.csv.gz", path.display());
+        }
+        Ok(file)
+    }
+}
+
+/// The tables of a folder that have a schema beside them, by name.
+fn pairs(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+    let origin = folder.display();
+    let entries = std::fs::read_dir(folder).with_context(|| format!("{origin}: cannot be read"))?;
+    let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
+    files.sort();
+    let pair = |schema: &PathBuf| {
+        let tables = ["csv", "csv.gz", "parquet"].map(|ending| schema.with_extension(ending));
+        tables.into_iter().find(|table| table.is_file()).map(|table| (table, schema.clone()))
+    };
+    let schemas = files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "toml"));
+    let pairs: Vec<(PathBuf, PathBuf)> = schemas.filter_map(pair).collect();
+    if pairs.is_empty() {
+        bail!(
+            "{origin}: holds no table with a schema beside it, expected NAME.csv, NAME.csv.gz or NAME.parquet, and NAME.toml"
+        );
+    }
+    Ok(pairs)
+}

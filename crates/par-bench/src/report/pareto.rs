@@ -1,0 +1,152 @@
+//! Changes against likelihood: what more changes buy, and where every method stands.
+
+use par_plot::labels::{self, Label};
+use par_plot::text::decimal;
+use par_plot::{Axis, Chart, Shape, Sign};
+
+use super::answers::{NLL, SPARSITY, published_name};
+use super::measured::Measured;
+use super::methods::{FRONTIER, Look, PEER, PRESET, PUBLISHED, PUBLISHED_LOOK, peers};
+use super::plot::{Plot, SIZE, alone};
+use super::table::{Source, Table};
+
+/// A method's place among changes and likelihoods.
+struct Point {
+    look: Look,
+    at: (f64, f64),
+    name: String,
+    /// Whether its likelihood is so far from all others' that it stands at the edge.
+    is_beyond: bool,
+}
+
+/// Every method of table 1, and the frontier.
+pub(super) fn plot(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
+    let published = PUBLISHED.map(published_name);
+    let mut points = Vec::new();
+    for ((row, nll), (_, changes)) in table.below(NLL).zip(table.below(SPARSITY)) {
+        let (Some(changes), Some(nll)) = (changes.mean(), nll.mean()) else { continue };
+        let mut look = row.look;
+        match row.source {
+            // An outline says that its likelihood is that of another circuit.
+            Source::Measured => look.is_hollow = look.colour == PRESET[0].look.colour,
+            Source::Published if row.name == published[0] => look.shape = Shape::Triangle,
+            Source::Published if row.name == published[1] => {}
+            Source::Published | Source::Aim => continue,
+        }
+        points.push(Point { look, at: (changes, nll), name: row.name.clone(), is_beyond: false });
+    }
+    // Published and others' places alone say nothing of ours.
+    points.iter().find(|point| point.look != PEER && point.look.colour != PUBLISHED_LOOK.colour)?;
+    // Others come last: their marks may cover each other's, and names of heaps follow.
+    points.sort_by_key(|point| point.look == PEER);
+    let frontier = measured.along(FRONTIER, "nll", "changes");
+
+    let fence = fence(points.iter().map(|point| point.at.1).chain(frontier.iter().map(|at| at.1)));
+    for point in &mut points {
+        point.is_beyond = point.look == PEER && point.at.1 > fence;
+    }
+    let near = points.iter().filter(|point| !point.is_beyond).map(|point| point.at.1);
+    let y = Axis::around("mean NLL, nats", near.chain(frontier.iter().map(|at| at.1)), 6);
+    let top = y.range().1;
+    let most =
+        points.iter().map(|point| point.at.0).chain(frontier.iter().map(|at| at.0)).fold(0.0, f64::max);
+    let x = Axis::around("features that change, mean", [0.0, most + 0.5], 8);
+    let width = |axis: &Axis| axis.range().1 - axis.range().0;
+    let reach = (0.03 * width(&x), 0.03 * width(&y));
+    let description = format!("Mean NLL against the mean number of changes on {}, by method", measured.case);
+    let height = if peers(measured).is_empty() { 380.0 } else { 470.0 };
+    let mut chart = Chart::new(&description, (SIZE.0, height), x, y);
+    if !frontier.is_empty() {
+        chart.line("exact", "the best with at most so many changes", &frontier);
+        chart.key("exact", Sign::Line, "the best with at most so many changes");
+    }
+    for point in &mut points {
+        let title =
+            format!("{}: {} changes, NLL {}", point.name, decimal(point.at.0, 2), decimal(point.at.1, 2));
+        let shape = if point.is_beyond { Shape::Triangle } else { point.look.shape };
+        chart.mark(point.look.class(), shape, (point.at.0, point.at.1.min(top)), &title);
+        if point.is_beyond {
+            point.name = format!("{}, NLL {}", point.name, decimal(point.at.1, 1));
+            point.at.1 = top;
+        }
+    }
+    labels::write(&mut chart, &names(&points, reach), &[&frontier]);
+    for (class, shape, text) in [
+        ("refine", Shape::Circle, "ours"),
+        ("preset hollow", Shape::Circle, "paper's preset, its own circuit"),
+        ("published hollow", Shape::Circle, "published, its own circuit and people"),
+        ("peer", Shape::Cross, "others, scored here"),
+    ] {
+        if points.iter().any(|point| point.look.class() == class) {
+            chart.key(class, Sign::Mark(shape), text);
+        }
+    }
+    if points.iter().any(|point| point.is_beyond) {
+        chart.key("peer", Sign::Mark(Shape::Triangle), "others, further up than the chart");
+    }
+    measured.plot("pareto", &[], alone(chart))
+}
+
+/// Above it, a likelihood is so far from all others' that an axis which shows it shows nothing else: Tukey's outer end
+/// of what is usual, one and a half times as far beyond the middle half as that is wide, and never less than a nat.
+fn fence(likelihoods: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = likelihoods.collect();
+    sorted.sort_by(f64::total_cmp);
+    let at =
+        |share: f64| sorted.get((share * sorted.len() as f64) as usize).copied().unwrap_or(f64::INFINITY);
+    let (low, high) = (at(0.25), at(0.75));
+    high + (1.5 * (high - low)).max(1.0)
+}
+
+/// The names of points. Others' that are all but in the same place have one name together.
+fn names(points: &[Point], reach: (f64, f64)) -> Vec<Label> {
+    let is_near = |one: &Point, other: &Point| {
+        (one.at.0 - other.at.0).abs() < reach.0 && (one.at.1 - other.at.1).abs() < reach.1
+    };
+    let mut heaps: Vec<Vec<&Point>> = Vec::new();
+    for point in points {
+        let is_peer = point.look == PEER;
+        let heap = heaps
+            .iter_mut()
+            .find(|heap| is_peer && heap.iter().any(|own| own.look == PEER && is_near(own, point)));
+        match heap {
+            Some(heap) => heap.push(point),
+            None => heaps.push(vec![point]),
+        }
+    }
+    let text = |heap: &[&Point]| match heap {
+        [one] => one.name.replace("paper's preset, ", "preset "),
+        [one, other] => format!("{}, {}", one.name, other.name),
+        heap => format!("{} and {} like it", heap[0].name, heap.len() - 1),
+    };
+    let label =
+        |heap: &Vec<&Point>| Label { class: heap[0].look.colour.line, at: heap[0].at, text: text(heap) };
+    heaps.iter().map(label).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::methods::REFINE;
+    use super::*;
+
+    #[test]
+    fn what_is_far_from_all_others_is_beyond_the_fence() {
+        let usual = [9.0, 9.1, 9.2, 10.0, 11.0, 12.0, 15.0];
+        assert!((15.0..24.0).contains(&fence(usual.into_iter().chain([24.0]))));
+        assert_eq!(fence([3.0].into_iter()), 4.0);
+        assert_eq!(fence([].into_iter()), f64::INFINITY);
+    }
+
+    #[test]
+    fn others_in_the_same_place_have_one_name_together() {
+        let point = |look, at, name: &str| Point { look, at, name: name.to_string(), is_beyond: false };
+        let mut points = vec![point(REFINE.look, (1.0, 20.0), "refine"), point(PEER, (1.0, 20.0), "a")];
+        points.extend([point(PEER, (1.1, 20.1), "b"), point(PEER, (5.0, 20.0), "d")]);
+        let texts = |points: &[Point]| -> Vec<String> {
+            names(points, (0.3, 0.3)).into_iter().map(|label| label.text).collect()
+        };
+        assert_eq!(texts(&points), ["refine", "a, b", "d"]);
+        points.push(point(PEER, (0.9, 20.0), "c"));
+        assert_eq!(texts(&points), ["refine", "a and 2 like it", "d"]);
+    }
+}

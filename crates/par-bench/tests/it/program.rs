@@ -1,0 +1,5 @@
+//! The program as a person at a terminal meets it.
+
+mod measure;
+mod report;
+mod tune;

@@ -1,0 +1,270 @@
+//! Files that appear only when they are complete: written under another name beside their own, then renamed.
+//!
+//! | step | item                   | takes                                   | gives                         |
+//! |------|------------------------|-----------------------------------------|-------------------------------|
+//! | 1    | [`Destination`]        | a path, and what is read from           | a file that may be written    |
+//! | 2    | [`Replacement`]        | a destination, then bytes               | the whole file, or none       |
+//! | –    | [`write`]              | a path and all bytes                    | both steps at once            |
+//! | –    | [`discard_unfinished`] | –                                       | nothing half-written is left  |
+
+use std::collections::BTreeSet;
+use std::fs::{File, OpenOptions};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Why a file cannot be written.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The folder it would stand in is not there.
+    #[error("{}: no such folder `{}`", path.display(), folder.display())]
+    NoFolder {
+        /// The file.
+        path: PathBuf,
+        /// The folder.
+        folder: PathBuf,
+    },
+    /// There is a folder of this name.
+    #[error("{}: is a folder, expected a file to write", .0.display())]
+    Folder(PathBuf),
+    /// What has this name is no regular file.
+    #[error("{}: is a device or a pipe, expected a file to write", .0.display())]
+    Device(PathBuf),
+    /// The path ends in no name.
+    #[error("`{}` names no file to write", .0.display())]
+    NoName(PathBuf),
+    /// It is one of the files that are read.
+    #[error("{}: is read from, and writing would replace it\nhint: write to another file", .0.display())]
+    Read(PathBuf),
+    /// The system refuses.
+    #[error("{}: cannot be written: {source}", path.display())]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// A file that may be written: it is new or a regular file, and none that is read from.
+#[derive(Debug)]
+pub struct Destination {
+    /// As given.
+    path: PathBuf,
+    /// Where its symbolic links lead.
+    target: PathBuf,
+}
+
+impl Destination {
+    /// Finds out before the work what would fail after it; `inputs` are the files that are read.
+    ///
+    /// # Errors
+    /// When there is no such folder, it cannot be written to, or the file must not be replaced.
+    pub fn new(path: &Path, inputs: &[&Path]) -> Result<Self, Error> {
+        let path = path.to_path_buf();
+        let mut target = path.clone();
+        loop {
+            let Some(within) = folder(&target).canonicalize().ok().filter(|within| within.is_dir()) else {
+                return Err(Error::NoFolder { path, folder: folder(&target).to_path_buf() });
+            };
+            match target.metadata() {
+                Ok(found) if found.is_dir() => return Err(Error::Folder(path)),
+                Ok(found) if !found.is_file() || holds_devices(&within) => return Err(Error::Device(path)),
+                // Links in a circle are such an error, so that what follows comes to an end.
+                Err(source) if source.kind() != io::ErrorKind::NotFound => {
+                    return Err(Error::Write { path, source });
+                }
+                _ => {}
+            }
+            let Some(name) = target.file_name() else { return Err(Error::NoName(path)) };
+            target = within.join(name);
+            match target.read_link() {
+                Ok(next) => target = within.join(next),
+                Err(_) => break,
+            }
+        }
+        if inputs.iter().any(|input| input.canonicalize().is_ok_and(|input| input == target)) {
+            return Err(Error::Read(path));
+        }
+        let destination = Self { path, target };
+        // Whether a file can be made there at all; it is gone at once.
+        Unfinished::begin(&destination.target).map_err(|source| destination.error(source))?;
+        Ok(destination)
+    }
+
+    /// Whether both are one file.
+    pub fn is_same_as(&self, other: &Self) -> bool {
+        self.target == other.target
+    }
+
+    fn error(&self, source: io::Error) -> Error {
+        Error::Write { path: self.path.clone(), source }
+    }
+}
+
+/// Whether the files in the folder stand for something else, standard output for one.
+fn holds_devices(folder: &Path) -> bool {
+    folder == Path::new("/dev") || folder.starts_with("/dev/fd") || folder.starts_with("/proc")
+}
+
+fn folder(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// A file that takes its place only when [`Replacement::finish`] is called. Dropped before that, it leaves
+/// nothing behind.
+#[derive(Debug)]
+pub struct Replacement {
+    destination: Destination,
+    file: BufWriter<File>,
+    unfinished: Unfinished,
+}
+
+impl Replacement {
+    /// An empty one.
+    ///
+    /// # Errors
+    /// When no file can be made in the folder of the destination.
+    pub fn new(destination: Destination) -> Result<Self, Error> {
+        let (unfinished, file) =
+            Unfinished::begin(&destination.target).map_err(|source| destination.error(source))?;
+        Ok(Self { destination, file: BufWriter::new(file), unfinished })
+    }
+
+    /// Puts the complete file in its place.
+    ///
+    /// # Errors
+    /// When the rest of it cannot be written, or it cannot take its place.
+    pub fn finish(mut self) -> Result<(), Error> {
+        let finished = self.file.flush().and_then(|()| {
+            self.file.get_ref().sync_all()?;
+            std::fs::rename(&self.unfinished.0, &self.destination.target)
+        });
+        finished.map_err(|source| self.destination.error(source))
+    }
+}
+
+impl Write for Replacement {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+/// Writes a whole file, or nothing.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_file(destination: Destination, bytes: &[u8]) -> Result<(), Error> {
+    let mut file = Replacement::new(destination)?;
+    file.write_all(bytes).map_err(|source| file.destination.error(source))?;
+    file.finish()
+}
+
+/// Writes a whole file to a path, or nothing.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
+    write_file(Destination::new(path.as_ref(), &[])?, bytes)
+}
+
+/// Files that are being written under a name of their own.
+static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The name of a file that is being written. Dropped, the file is gone, unless it was renamed.
+#[derive(Debug)]
+struct Unfinished(PathBuf);
+
+impl Unfinished {
+    /// A new file in the folder of its target.
+    fn begin(target: &Path) -> io::Result<(Self, File)> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let mut all = unfinished();
+        loop {
+            let number = NEXT.fetch_add(1, Ordering::Relaxed);
+            let path = folder(target).join(format!(".par-{}-{number}", std::process::id()));
+            match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) => {
+                    all.insert(path.clone());
+                    return Ok((Self(path), file));
+                }
+                // Left by another program whose process had our number.
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(error.kind().into()),
+            }
+        }
+    }
+}
+
+impl Drop for Unfinished {
+    fn drop(&mut self) {
+        // There is none once it has taken its place.
+        let _ = std::fs::remove_file(&self.0);
+        unfinished().remove(&self.0);
+    }
+}
+
+/// While it lives, no file can be begun.
+#[derive(Debug)]
+pub struct Discarded {
+    _lock: MutexGuard<'static, BTreeSet<PathBuf>>,
+}
+
+/// Removes all files that are being written, for a program that is interrupted: it ends before the guard does.
+pub fn discard_unfinished() -> Discarded {
+    let unfinished = unfinished();
+    for path in unfinished.iter() {
+        // It may have been finished or removed just now.
+        let _ = std::fs::remove_file(path);
+    }
+    Discarded { _lock: unfinished }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = std::fs::read_dir(folder).expect("a folder");
+        entries.map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned()).collect()
+    }
+
+    #[test]
+    fn a_file_is_there_when_it_is_complete_and_not_before() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("a.csv");
+        write(&path, b"old").expect("a file");
+        let mut file = Replacement::new(Destination::new(&path, &[]).expect("a file")).expect("a file");
+        file.write_all(b"new").expect("written");
+        assert_eq!(std::fs::read(&path).expect("a file"), b"old");
+        drop(file);
+        assert_eq!(names(folder.path()), ["a.csv"]);
+        write(&path, b"new").expect("a file");
+        assert_eq!((std::fs::read(&path).expect("a file"), names(folder.path()).len()), (b"new".to_vec(), 1));
+    }
+
+    #[test]
+    fn what_cannot_be_written_says_why() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("none").join("a.csv");
+        assert_eq!(
+            write(&path, b"").expect_err("no folder").to_string(),
+            format!("{}: no such folder `{}`", path.display(), folder.path().join("none").display())
+        );
+        let error = write(folder.path(), b"").expect_err("a folder").to_string();
+        assert_eq!(error, format!("{}: is a folder, expected a file to write", folder.path().display()));
+    }
+}

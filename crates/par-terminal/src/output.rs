@@ -1,0 +1,96 @@
+//! Where results go: standard output, or a file that appears only when it is complete.
+
+use std::io::{self, BufWriter, Write};
+
+use anyhow::Result;
+pub use par_files::{Destination, Replacement};
+
+/// The exit status of a program that was interrupted, as shells know it.
+const INTERRUPTED: i32 = 130;
+
+/// When the program is interrupted, files that are not complete go with it.
+///
+/// # Errors
+/// When the system does not tell of interruptions.
+pub fn clean_up_when_interrupted() -> Result<()> {
+    let clean_up = || {
+        // Held to the end, so that nothing new is begun.
+        let _discarded = par_files::discard_unfinished();
+        std::process::exit(INTERRUPTED);
+    };
+    Ok(ctrlc::set_handler(clean_up)?)
+}
+
+/// Writes a whole file, or nothing.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_file(destination: Destination, bytes: &[u8]) -> Result<()> {
+    Ok(par_files::write_file(destination, bytes)?)
+}
+
+/// Standard output, or a file when there is a destination.
+pub enum Output {
+    /// Standard output.
+    Stdout(BufWriter<io::StdoutLock<'static>>),
+    /// A file, once it is complete.
+    File(Replacement),
+}
+
+impl Output {
+    /// Opens it.
+    ///
+    /// # Errors
+    /// When the file cannot be begun.
+    pub fn new(destination: Option<Destination>) -> Result<Self> {
+        Ok(match destination {
+            Some(destination) => Self::File(Replacement::new(destination)?),
+            None => Self::Stdout(BufWriter::new(io::stdout().lock())),
+        })
+    }
+
+    /// Writes what is left, and puts a file in its place.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn finish(self) -> Result<()> {
+        match self {
+            Self::Stdout(mut stdout) => Ok(stdout.flush()?),
+            Self::File(file) => Ok(file.finish()?),
+        }
+    }
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Stdout(stdout) => stdout.write(bytes),
+            Self::File(file) => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Stdout(stdout) => stdout.flush(),
+            Self::File(file) => file.flush(),
+        }
+    }
+}
+
+/// Writes text to standard output.
+///
+/// # Errors
+/// When nobody takes it.
+pub fn print(text: &str) -> Result<()> {
+    let mut stdout = io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    Ok(stdout.flush()?)
+}
+
+/// Writes one JSON object to standard output.
+///
+/// # Errors
+/// When nobody takes it.
+pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
+    print(&format!("{}\n", serde_json::to_string_pretty(value)?))
+}
