@@ -126,7 +126,6 @@ impl<'a> Answered<'a> {
             let warnings = bundle.warnings(&cells);
             denied.push(Person {
                 id: id.clone(),
-                warnings: bundle.warnings(&cells),
                 cells,
                 answer: Ok(exact),
                 threshold: bundle.threshold(),
