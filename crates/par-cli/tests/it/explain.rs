@@ -65,7 +65,7 @@ fn what_the_schema_forbids_is_looked_for_only_for_an_auditor() {
     let text = sandbox.run(&asked);
     assert!(
         text.ends_with(
-            "no lock, limit or number of changes that was asked for was found to stand in the way\n"
+            "what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known\n"
         )
     );
     let auditor = [&asked[..], &["--auditor"]].concat();
