@@ -20,3 +20,12 @@ pub fn schema() -> Schema {
     let text = include_str!("../data/german_credit.toml");
     Schema::parse(text, "german_credit.toml").expect("the embedded schema is consistent")
 }
+
+/// Its schema without constraints: every feature may change, in every direction. Searches are hard only where much may
+/// change, so it is for measuring and testing them.
+pub fn unconstrained_schema() -> Schema {
+    let is_constraint = |line: &&str| ["immutable", "monotone", "allowed"].iter().any(|key| line.starts_with(key));
+    let schema = schema();
+    let lines: Vec<&str> = schema.source().lines().filter(|line| !is_constraint(line)).collect();
+    Schema::parse(&lines.join("\n"), "german_credit.toml").expect("fewer constraints contradict nothing")
+}

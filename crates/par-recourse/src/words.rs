@@ -108,8 +108,9 @@ pub fn nothing_own(not_found: &NotFound) -> Option<&'static str> {
     let is_theirs = not_found.reason == Reason::ProposalsDenied
         || not_found.needs_changes.is_some()
         || !not_found.obstacles.is_empty();
-    (!is_theirs)
-        .then_some("no lock, limit or number of changes that was asked for was found to stand in the way")
+    (!is_theirs).then_some(
+        "what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known",
+    )
 }
 
 /// For an auditor: what of the schema would have to give for a way to be there, if that was asked for.
@@ -204,7 +205,7 @@ labels = { a = "cook" }
             obstacles: Vec::new(),
             schema_obstacles: None,
         };
-        let nothing = "no lock, limit or number of changes that was asked for was found to stand in the way";
+        let nothing = "what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known";
         assert_eq!((remedy(&schema, &not_found), schema_remedy(&schema, &not_found)), (None, None));
         assert_eq!(nothing_own(&not_found), Some(nothing));
         let rule = Restriction::Rule(Rule { if_increases: 1, must_increase: 0 });

@@ -72,7 +72,8 @@ fn an_exact_answer_is_proved() {
 #[test]
 fn more_ways_have_ranks_and_differ() {
     let sandbox = with_table("t.csv", &[HEADER, "middle,35,Jena,middle,2000,4"]);
-    sandbox.run(&["recourse", "a.par", "t.csv", "--count", "3", "--out", "ways.csv"]);
+    let asked = ["recourse", "a.par", "t.csv", "--count", "3", "--order", "likelihood", "--out", "ways.csv"];
+    sandbox.run(&asked);
     let lines = lines(&sandbox.read("ways.csv"));
     let ranks: Vec<&str> = lines.iter().map(|line| line["rank"].as_str()).collect();
     assert_eq!(ranks, &["1", "2", "3"][..lines.len()]);

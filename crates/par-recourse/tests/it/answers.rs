@@ -357,7 +357,7 @@ fn no_text_for_an_applicant_names_what_the_schema_forbids() {
     assert_eq!(
         reason,
         ": none of the rows that this person may become is accepted, which is proved\n\
-         no lock, limit or number of changes that was asked for was found to stand in the way\n"
+         what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known\n"
     );
     assert_eq!(line.as_deref(), Some("out_of_reach"));
     assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &json!(null)));

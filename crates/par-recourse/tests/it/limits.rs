@@ -139,7 +139,8 @@ fn exact_answers_within_limits_are_the_best_of_the_mask() {
     let (limits, _) = some(bundle);
     let mut solver = bundle.solver();
     for cells in given::denied(bundle, 20) {
-        let request = |method| Request { method, limits: limits.clone(), ..Request::default() };
+        let order = Some(Order::Likelihood);
+        let request = |method| Request { method, order, limits: limits.clone(), ..Request::default() };
         let [refined, exact] = [Method::Refine, Method::Exact]
             .map(|method| solver.answer(&cells, &request(method)).expect("its own row"));
         let (Some(refined), Some(exact)) = (refined.ways().first(), exact.ways().first()) else { continue };
