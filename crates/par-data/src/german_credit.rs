@@ -24,7 +24,8 @@ pub fn schema() -> Schema {
 /// Its schema without constraints: every feature may change, in every direction. Searches are hard only where much may
 /// change, so it is for measuring and testing them.
 pub fn unconstrained_schema() -> Schema {
-    let is_constraint = |line: &&str| ["immutable", "monotone", "allowed"].iter().any(|key| line.starts_with(key));
+    let is_constraint =
+        |line: &&str| ["immutable", "monotone", "allowed"].iter().any(|key| line.starts_with(key));
     let schema = schema();
     let lines: Vec<&str> = schema.source().lines().filter(|line| !is_constraint(line)).collect();
     Schema::parse(&lines.join("\n"), "german_credit.toml").expect("fewer constraints contradict nothing")

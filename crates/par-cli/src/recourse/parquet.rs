@@ -53,9 +53,7 @@ impl<T> Cells<T> {
 impl Column {
     fn of_fact(name: &str) -> Self {
         match name {
-            "id" | "status" | "reason" | "method" | "best_at" | "warning" => {
-                Self::Text(Cells::default())
-            }
+            "id" | "status" | "reason" | "method" | "best_at" | "warning" => Self::Text(Cells::default()),
             "rank" | "changes" | "time_us" => Self::Whole(Cells::default()),
             "optimal" => Self::Truth(Cells::default()),
             _ => Self::Number(Cells::default()),

@@ -106,7 +106,7 @@ fn where_the_nodes_run_out_fewer_changes_are_not_ruled_out() {
     everybody_denied(|bundle, cells, factual| {
         // Long enough for a local search to find something.
         let asked = AtomicUsize::new(0);
-        let stopped = || asked.fetch_add(1, Ordering::Relaxed) > 30;
+        let stopped = || asked.fetch_add(1, Ordering::Relaxed) > 8;
         let mut solver = bundle.solver().until(Stop::when(&stopped));
         let Answer::Found(found) = solver.answer(cells, &Request::default()).expect("a row of the world")
         else {

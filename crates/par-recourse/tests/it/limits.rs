@@ -1,7 +1,7 @@
 //! What a person lets features move to, in every answer.
 
 use par_data::{Decoded, Domain, Limits, Permitted};
-use par_recourse::{Answer, Bundle, Change, Found, Method, Obstacle, Reason, Request};
+use par_recourse::{Answer, Bundle, Change, Found, Method, Obstacle, Order, Reason, Request};
 
 use crate::{german, given};
 

@@ -27,7 +27,9 @@ fn quick() -> Config {
 fn german() -> &'static Bundle {
     static BUNDLE: OnceLock<Bundle> = OnceLock::new();
     BUNDLE.get_or_init(|| {
-        Recourse::new(german_credit::unconstrained_schema(), quick()).fit(|| Ok(german_credit::table())).expect("a fit")
+        Recourse::new(german_credit::unconstrained_schema(), quick())
+            .fit(|| Ok(german_credit::table()))
+            .expect("a fit")
     })
 }
 

@@ -27,7 +27,8 @@ pub(crate) fn bundles() -> &'static [Bundle; 2] {
             config.generator.hidden = [16, 16];
             (config.generator.encoder, config.generator.embedding) = (8, 4);
             (config.generator.examples, config.generator.steps) = (200, 40);
-            let fit = Recourse::new(german_credit::unconstrained_schema(), config).fit(|| Ok(german_credit::table()));
+            let fit = Recourse::new(german_credit::unconstrained_schema(), config)
+                .fit(|| Ok(german_credit::table()));
             fit.expect("German Credit can be learned from")
         })
     })
