@@ -261,15 +261,23 @@ def test_without_skl2onnx_it_is_imitated_and_asked(logistic, monkeypatch):
     assert (found["probability"] == good(logistic, found[list(X.columns)])).all()
 
 
-def test_a_file_that_decides_otherwise_is_not_used(logistic, monkeypatch):
+@pytest.mark.parametrize(
+    ("is_other", "why"),
+    [(False, "its ONNX file tells the classes apart the wrong way round"), (True, "its ONNX file decides otherwise about")],
+    ids=["the other class", "another model"],
+)
+def test_a_file_that_decides_otherwise_is_not_used(logistic, monkeypatch, is_other, why):
     pytest.importorskip("skl2onnx")
     import par_recourse.classifier as module
 
     converted = module.converted
-    monkeypatch.setattr(
-        module, "converted", lambda estimator, place, *rest: converted(estimator, 1 - place, *rest)
-    )
-    with pytest.warns(UserWarning, match="decides otherwise about") as told:
+    other = pipeline(LogisticRegression(max_iter=1000, C=1e-3)).fit(X, Y)
+
+    def spoiled(estimator, place, *rest):
+        return converted(other, place, *rest) if is_other else converted(estimator, 1 - place, *rest)
+
+    monkeypatch.setattr(module, "converted", spoiled)
+    with pytest.warns(UserWarning, match=why) as told:
         recourse = fitted(logistic)
     assert told[0].filename == __file__
     assert not recourse.bundle_.verifies
@@ -331,7 +339,7 @@ def test_the_wrong_column_is_refused(logistic, both):
     with pytest.raises(InvertedClassifierError) as raised:
         fitted(denial)
     assert str(raised.value) == INVERTED.format(auc=auc_of_denial(logistic)) + (
-        "the function has to give the probability of `Good`: where it takes `predict_proba(X)[:, 0]`, take `[:, 1]`, and "
+        "the function has to give the probability of acceptance: where it takes `predict_proba(X)[:, 0]`, take `[:, 1]`, and "
         "the other way round (of two columns the second counts); `classes_` has their order"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Callable
 
 import pyarrow as pa
@@ -40,6 +40,8 @@ class Supplied:
     """Whether an imitation of it was fitted, so that nothing is proved of itself."""
     fallback: Callable[[str], "Supplied"] | None = None
     """What to do where the ONNX file cannot be used, given why."""
+    warning: str | None = None
+    """What the user is to know of it once it has been fitted."""
 
     @property
     def spare(self) -> int:
@@ -63,10 +65,13 @@ class Supplied:
         if different > DIFFERENT * rows.num_rows:
             raise ClassifierError(f"its ONNX file decides otherwise about {different} of {rows.num_rows} training rows")
 
-    def explained(self, error: InvertedClassifierError, favourable: str | None) -> InvertedClassifierError:
-        """The error with what is likely to be wrong here, where the classifier is no ONNX file of the caller's own."""
+    def explained(self, error: InvertedClassifierError) -> InvertedClassifierError:
+        """The error, with what is likely to be wrong where the classifier is a function or an estimator."""
         if self.judge is None:
             return error
+        if self.fallback is not None:
+            # Whether the estimator does too comes out when its own scores are used.
+            return InvertedClassifierError("its ONNX file tells the classes apart the wrong way round")
         owner: Any = getattr(self.judge.function, "__self__", None)
         if hasattr(owner, "classes_"):
             classes = ", ".join(f"`{name}`" for name in owner.classes_)
@@ -76,7 +81,7 @@ class Supplied:
             )
         else:
             hint = (
-                f"the function has to give the probability of `{favourable}`: where it takes `predict_proba(X)[:, 0]`, take "
+                "the function has to give the probability of acceptance: where it takes `predict_proba(X)[:, 0]`, take "
                 "`[:, 1]`, and the other way round (of two columns the second counts); `classes_` has their order"
             )
         told = str(error).split("\nhint")[0]
@@ -202,21 +207,18 @@ def _estimator(
 
     def fallback(why: str) -> Supplied:
         told = why.split("\nhint")[0]
-        warnings.warn(
+        warning = (
             f"the classifier cannot be searched as it is: {told}\nA network imitates it instead. `recourse` asks the "
             "classifier itself about every answer, and tells none that it denies; some people may be told none "
-            "at all. `explain` and `evaluate` are about the imitation.",
-            stacklevel=3 if is_late else 5,
+            "at all. `explain` and `evaluate` are about the imitation."
         )
-        return _imitated(judge, table, facts, favourable)
+        return replace(_imitated(judge, table, facts, favourable), warning=warning)
 
-    is_late = False
     try:
         place = 1 if judge.place is None else judge.place
         onnx = converted(estimator, place, table, judge.layout, facts, schema)
     except ClassifierError as error:
         return fallback(str(error))
-    is_late = True
     return Supplied(onnx=onnx, judge=judge, fallback=fallback)
 
 

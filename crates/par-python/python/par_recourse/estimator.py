@@ -166,13 +166,13 @@ class Recourse:
         try:
             bundle = self._fit(table, schema, supplied, favourable)
             supplied.compare(bundle, table)
-        except InvertedClassifierError as error:
-            raise supplied.explained(error, wanted) from None
         except ClassifierError as error:
             if supplied.fallback is None:
                 raise
             supplied = supplied.fallback(str(error))
             bundle = self._fit(table, schema, supplied, favourable)
+        if supplied.warning is not None:
+            warnings.warn(supplied.warning, stacklevel=2)
         labels = table.column(label).unique().to_pylist() if label in table.column_names else []
         self._take(bundle, supplied, labels)
         return self
@@ -207,6 +207,8 @@ class Recourse:
                 scores=None if supplied.scores is None else supplied.column,
                 progress=told,
             )
+        except InvertedClassifierError as error:
+            raise supplied.explained(error) from None
         finally:
             end()
 
