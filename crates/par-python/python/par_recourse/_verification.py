@@ -60,8 +60,8 @@ def settled(
         is_kept = ~numpy.isin(person, own)
         lines = pa.concat_tables([lines.filter(pa.array(is_kept)), more])
         person = numpy.concatenate([person[is_kept], own])
-        order = numpy.argsort(person, kind="stable")
-        lines, person = lines.take(pa.array(order)), person[order]
+        by_person = numpy.argsort(person, kind="stable")
+        lines, person = lines.take(pa.array(by_person)), person[by_person]
     # Rows without a name are counted anew each time that they are asked about.
     return _with(lines, 0, ids.take(pa.array(person)))
 
