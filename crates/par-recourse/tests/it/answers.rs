@@ -285,7 +285,7 @@ fn with_everything_locked_the_smallest_set_of_locks_is_named() {
     }
 }
 
-/// Four in five of each origin are decided by it, so that nothing else helps whoever is of the wrong one.
+/// Whether somebody is accepted follows from `race` alone, which nobody can change.
 const ORIGIN: &str = r#"
 [label]
 column = "class"
