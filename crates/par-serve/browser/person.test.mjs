@@ -85,13 +85,13 @@ test("a limit is kept by every way", async () => {
     .allTextContents();
   for (const text of words) assert.ok(Math.min(...text.match(/\d+/g).map(Number)) >= 4000, text);
   assert.match(await page.locator("#held").innerText(), /Credit amount: at least 4000 DM/);
-  const housing = field(page, "Housing");
-  await housing.getByRole("button", { name: "Limit what Housing may become" }).click();
+  const others = field(page, "Other debtors / guarantors");
+  await others.getByRole("button", { name: "Limit what Other debtors / guarantors may become" }).click();
   const request = page.waitForRequest((asked) => asked.url().includes("/v1/recourse"));
-  await housing.getByLabel("rent free").last().uncheck();
+  await others.getByLabel("a co-applicant").last().uncheck();
   assert.deepEqual((await request).postDataJSON().limit, {
     "Credit amount": { between: [4000, null] },
-    Housing: { among: ["A151", "A152"] },
+    "Other debtors / guarantors": { among: ["A101", "A103"] },
   });
   browser.check();
 });
@@ -176,7 +176,7 @@ test("a wrong value is told at its field", async () => {
   await input.fill("30");
   const savings = field(page, "Savings account/bonds");
   await savings.locator(".problem").waitFor();
-  assert.match(await savings.locator(".problem").innerText(), /Expected one of "A61", .*; found "A99"/);
+  assert.match(await savings.locator(".problem").innerText(), /Expected one of "A65", .*; found "A99"/);
   browser.check();
 });
 
@@ -185,7 +185,10 @@ test("an unusual number is answered, and said to be unusual", async () => {
   const amount = field(page, "Credit amount");
   const [, range] = /^seen: (\d+ to \d+)/.exec(await amount.locator(".hint").first().innerText());
   await amount.locator(".number input").fill("99999");
-  assert.equal(await amount.locator(".hint").first().innerText(), `unusual: the model has seen ${range}`);
+  assert.equal(
+    await amount.locator(".hint").first().innerText(),
+    `unusual: the model has seen ${range} · can only fall`,
+  );
   browser.check();
 });
 
