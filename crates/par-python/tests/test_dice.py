@@ -13,6 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from par_recourse import ParError
+from par_recourse.errors import SettingError
 from par_recourse.compat import dice as dice_ml
 from par_recourse.compat.dice import CounterfactualExplanations, UserConfigValidationException
 from par_recourse.compat.interfaces import OneHotMinMax
@@ -223,8 +224,8 @@ def test_a_permitted_range_with_fractions_gives_whole_numbers_within_it(explaine
     assert moved > 0
 
 
-def test_a_permitted_range_between_two_whole_numbers_permits_nothing(explainer, denied):
-    with pytest.raises(UserConfigValidationException, match="No counterfactuals found for any of the query points!"):
+def test_a_permitted_range_between_two_whole_numbers_is_refused(explainer, denied):
+    with pytest.raises(SettingError, match="`Duration` holds whole numbers only, and there is none from 10.2 to 10.8"):
         explainer.generate_counterfactuals(
             denied, 1, permitted_range={"Duration": [10.2, 10.8]}, features_to_vary=["Duration"]
         )
@@ -513,13 +514,13 @@ def test_a_model_of_encoded_columns_is_asked_about_encoded_columns(data, X, y, d
 
 
 @pytest.mark.parametrize("has_output", [True, False])
-def test_an_onnx_file_is_a_model_in_both_directions(german, y, has_output):
+def test_an_onnx_file_is_a_model_in_both_directions(german, unconstrained, y, has_output):
     files = Path(__file__).resolve().parents[2] / "par-recourse" / "tests" / "fixtures" / "given"
     inputs = (files / "network.toml").read_text()
     if not has_output:
         inputs = inputs[inputs.index("[[input]]") :]
     frame = german.X.to_pandas()
-    data = dice_ml.Data(dataframe=frame.assign(**{"class": y}), outcome_name="class", schema=german.schema)
+    data = dice_ml.Data(dataframe=frame.assign(**{"class": y}), outcome_name="class", schema=unconstrained)
     network = dice_ml.Model(model_path=str(files / "network.onnx"))
     asked = dice_ml.Dice(data, network, inputs=inputs, config=QUICK)
     answered = asked.generate_counterfactuals(frame.iloc[:6], 1)

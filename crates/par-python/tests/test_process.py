@@ -56,10 +56,10 @@ LONG_ANSWERS = ["evaluate(X)", "explain(X.slice(1, 1), count=50, budget=12)", "r
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise")
 @pytest.mark.parametrize("call", LONG_ANSWERS)
-def test_ctrl_c_stops_long_answers(call):
+def test_ctrl_c_stops_long_answers(call, unconstrained):
     process = run(f"""
         import pyarrow as pa
-        recourse = Recourse(german.schema, config={{"generator": {{"steps": 5}}, "answers": {{"nodes": 100000000}}}})
+        recourse = Recourse({unconstrained!r}, config={{"generator": {{"steps": 5}}, "answers": {{"nodes": 100000000}}}})
         recourse.fit(german.X, german.y)
         X = pa.concat_tables([german.X] * 100)
         print("begun", flush=True)
