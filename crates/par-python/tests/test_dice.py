@@ -13,10 +13,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from par_recourse import ParError
-from par_recourse.errors import SettingError
 from par_recourse.compat import dice as dice_ml
 from par_recourse.compat.dice import CounterfactualExplanations, UserConfigValidationException
 from par_recourse.compat.interfaces import OneHotMinMax
+from par_recourse.errors import SettingError
 
 QUICK = {"generator": {"steps": 20}}
 NUMBERS = ["Duration", "Credit amount", "Age"]
