@@ -54,6 +54,12 @@ impl Person {
     }
 }
 
+/// The published answers are the likeliest ones.
+fn by_likelihood(mut config: Config) -> Config {
+    config.answers.order = Order::Likelihood;
+    config
+}
+
 impl Case {
     /// A case over all rows of a table. `fold` is the column whose values are the folds; in `factuals`, where there
     /// is such a column, those who are asked about have a 1.
@@ -69,9 +75,7 @@ impl Case {
         fold: &str,
         factuals: Option<&str>,
     ) -> Result<Self, Error> {
-        // The published answers are the likeliest ones.
-        let mut config = config;
-        config.answers.order = Order::Likelihood;
+        let config = by_likelihood(config);
         let (origin, header) = (table.origin().to_string(), table.columns().to_vec());
         let columns = schema.columns(&origin, &header)?;
         let problem = |problem: String| Error::Folds { origin: origin.clone(), problem };
@@ -113,7 +117,7 @@ impl Case {
     /// The same table, asked in another sense. Its rows are shared.
     #[must_use]
     pub fn asked_as(&self, name: &str, config: Config) -> Self {
-        Self { name: name.to_string(), config, ..self.clone() }
+        Self { name: name.to_string(), config: by_likelihood(config), ..self.clone() }
     }
 
     /// Whether a bundle can be made for every fold: rows of both classes stand outside it.
@@ -266,4 +270,17 @@ fn folds(origin: &str, rows: &Batch, column: usize, name: &str) -> Result<Vec<St
 pub(crate) fn in_parts(rows: &Batch) -> impl Iterator<Item = Result<Batch, par_data::Error>> {
     let parts = (0..rows.rows()).step_by(ROWS_AT_ONCE);
     parts.map(|first| Ok(rows.select(first..rows.rows().min(first + ROWS_AT_ONCE))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_case::{SCHEMA, case};
+
+    #[test]
+    fn however_a_table_is_asked_answers_are_in_the_published_order() {
+        let case = case(SCHEMA);
+        let other = case.asked_as("other", Config::default());
+        assert_eq!([case.config, other.config].map(|config| config.answers.order), [Order::Likelihood; 2]);
+    }
 }

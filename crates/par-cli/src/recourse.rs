@@ -109,7 +109,8 @@ impl Recourse {
         let format = self.format();
         // JSON keeps the features in an object of their own.
         if let Some(renamed) = desk::renamed(bundle.schema()).filter(|_| format != Format::Jsonl) {
-            io::stderr().write_all(format!("note: {renamed}\n").as_bytes())?;
+            // A note that cannot be written keeps nobody from an answer.
+            let _ = io::stderr().write_all(format!("note: {renamed}\n").as_bytes());
         }
         let mut sink = Sink::new(format, destination, bundle.schema())?;
         let spinner = self.spinner()?;

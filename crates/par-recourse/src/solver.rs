@@ -488,7 +488,7 @@ impl Solver<'_> {
             exact::solve(problem, &mut self.evaluator, known, max_nodes, self.stop);
         let proved = gaps.iter().take_while(|gap| **gap == 0.0).count();
         // No gap at none at all is no change at all, which is denied.
-        let ruled_out = frontier.fewest().unwrap_or(usize::MAX).min(proved) - 1;
+        let ruled_out = frontier.fewest().unwrap_or(usize::MAX).min(proved).saturating_sub(1);
         Search { frontier, gaps: Some(gaps), ruled_out, nodes }
     }
 
@@ -515,6 +515,7 @@ impl Solver<'_> {
             let mut search = self.prove(&self.problem(person, budget, &[]), Frontier::default(), nodes);
             ruled_out = search.ruled_out.max(ruled_out);
             search.ruled_out = ruled_out;
+            self.verify(person, &mut search);
             if !search.frontier.candidates().is_empty() {
                 return search;
             }
@@ -669,7 +670,11 @@ impl Solver<'_> {
     /// The smallest set of the person's own locks and limits without which there is a way, as far as a search of limited
     /// length can tell.
     fn own_obstacles(&mut self, person: Person<'_>, request: &Request, nodes: &mut usize) -> Vec<Obstacle> {
-        let own = own(request);
+        // Nobody is told to unlock what the schema does not let change anyway.
+        let can_change = |one: &Obstacle| {
+            one.feature().is_some_and(|feature| !self.bundle.constraints.is_immutable(feature))
+        };
+        let own: Vec<Obstacle> = own(request).filter(can_change).collect();
         let smallest = self.smallest_set(person, request, &own, |_| true, nodes);
         if !smallest.is_empty() || own.len() <= OBSTACLES || !self.is_enough(person, request, &own, nodes) {
             return smallest;
@@ -695,7 +700,7 @@ impl Solver<'_> {
         nodes: &mut usize,
     ) -> Vec<Obstacle> {
         let restrictions = self.bundle.constraints.restrictions().into_iter().map(Obstacle::Schema);
-        let obstacles: Vec<Obstacle> = own(request).into_iter().chain(restrictions).collect();
+        let obstacles: Vec<Obstacle> = own(request).chain(restrictions).collect();
         let has_schema = |set: &[Obstacle]| set.iter().any(|one| matches!(one, Obstacle::Schema(_)));
         self.smallest_set(person, request, &obstacles, has_schema, nodes)
     }
@@ -861,9 +866,9 @@ fn say_what_is_best(ways: &mut [Way], frontier: &[Point]) {
 }
 
 /// What a person set themselves.
-fn own(request: &Request) -> Vec<Obstacle> {
+fn own(request: &Request) -> impl Iterator<Item = Obstacle> {
     let locks = request.locks.iter().copied().map(Obstacle::Lock);
-    locks.chain(request.limits.features().map(Obstacle::Limit)).collect()
+    locks.chain(request.limits.features().map(Obstacle::Limit))
 }
 
 /// All sets of `size` positions below `count`, in order.

@@ -195,7 +195,7 @@ export class OnePerson {
         return;
       }
       const exact = api
-        .recourse({ ...request, method: "exact", plot: true }, signal)
+        .recourse({ ...request, method: "exact", count: WAYS, plot: true }, signal)
         .catch((problem) => ({ problem }));
       const early = await Promise.race([exact, new Promise((resolve) => setTimeout(resolve, EXACT_MS))]);
       if (!current()) return;
@@ -254,7 +254,8 @@ export class OnePerson {
     if (!current()) return;
     const failed = exact?.problem ?? null;
     if (failed?.name === "AbortError") return;
-    const answer = exact && !failed ? together(refined, exact) : refined;
+    // What each way is best at is said among the ways of one answer, so answers are not mixed.
+    const answer = exact && !failed && (exact.ways.length > 0 || refined.ways.length === 0) ? exact : refined;
     this.shown = { answer, asked: this.asked, at: new Date() };
     this.renew();
     byId("decision").replaceChildren(...decision(this.schema, answer));
@@ -353,12 +354,4 @@ export class OnePerson {
     seen.observe(byId("decision"));
     pocket.onclick = () => byId("answer").scrollIntoView({ block: "start" });
   }
-}
-
-/** The proved way first, then the refined ones that are other ways. Only an exact search can say that there is none. */
-function together(refined, exact) {
-  if (exact.ways.length === 0) return refined.ways.length === 0 ? exact : refined;
-  const row = (way) => JSON.stringify(way.row);
-  const others = refined.ways.filter((way) => exact.ways.every((proved) => row(proved) !== row(way)));
-  return { ...exact, ways: [...exact.ways, ...others].slice(0, WAYS) };
 }

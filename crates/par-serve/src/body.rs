@@ -71,7 +71,7 @@ impl Service {
             }
             return Err(Refusal::TooManyBytes { limit });
         }
-        let mut bytes = Vec::with_capacity(declared.lower() as usize);
+        let mut bytes = Vec::with_capacity(declared.lower().min(SMALL as u64) as usize);
         let mut share: Option<OwnedSemaphorePermit> = None;
         loop {
             match timeout_at(deadline, frame(&mut body)).await {

@@ -1,7 +1,7 @@
 //! The body of a stream as it comes in: bytes, lines, and pieces of as many rows as a thread takes at once.
 
 use std::io::{self, Read};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
@@ -25,14 +25,23 @@ pub(crate) struct Incoming {
     part: Bytes,
     /// Why there is no more, if it broke off.
     failure: Arc<OnceLock<Refusal>>,
+    /// When an answer was sent last: a client may wait for it before it sends more.
+    answered: Arc<Mutex<Instant>>,
 }
 
 impl Incoming {
+    /// Where to say that an answer was sent.
+    pub(crate) fn answered(&self) -> Arc<Mutex<Instant>> {
+        Arc::clone(&self.answered)
+    }
+
     /// `min_rate` is how many bytes have to come in a second while more is waited for, over as long as `patience`.
     pub(crate) fn new(mut body: Body, patience: Duration, min_rate: usize) -> Self {
         let (sender, parts) = mpsc::channel(PARTS);
         let failure = Arc::new(OnceLock::new());
         let why = Arc::clone(&failure);
+        let answered = Arc::new(Mutex::new(Instant::now()));
+        let last_answer = Arc::clone(&answered);
         let failed = move |refusal: Refusal| {
             let message = refusal.message();
             // There is but one.
@@ -44,8 +53,9 @@ impl Incoming {
             loop {
                 let begun = Instant::now();
                 let part = timeout(patience, frame(&mut body)).await;
-                // Not the time in which nothing is read, because answers are not taken.
-                waited += begun.elapsed();
+                // Neither the time in which nothing is read, because answers are not taken, nor that before an answer.
+                let answered = *last_answer.lock().unwrap_or_else(PoisonError::into_inner);
+                waited += begun.max(answered).elapsed();
                 let part = match part {
                     Ok(None) => break,
                     Ok(Some(Ok(bytes))) => {
@@ -69,7 +79,7 @@ impl Incoming {
                 }
             }
         });
-        Self { parts, part: Bytes::new(), failure }
+        Self { parts, part: Bytes::new(), failure, answered }
     }
 
     /// Will say why there is no more, if it breaks off.

@@ -4,9 +4,9 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, sync_channel};
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
 use axum::extract::{RawQuery, State};
@@ -75,6 +75,7 @@ pub(crate) async fn batch(
         out,
         client: client.watch(),
         pending: VecDeque::new(),
+        answered: incoming.answered(),
         rows: 0,
     };
     tokio::task::spawn_blocking(move || {
@@ -130,6 +131,8 @@ struct Stream {
     client: ClientWatch,
     /// Pieces that are being answered, in their order.
     pending: VecDeque<oneshot::Receiver<Told>>,
+    /// When an answer was sent last.
+    answered: Arc<Mutex<Instant>>,
     /// Rows that were answered.
     rows: usize,
 }
@@ -303,7 +306,9 @@ impl Stream {
     }
 
     fn send(&mut self, bytes: Vec<u8>) -> Result<(), Ended> {
-        self.runtime.block_on(self.out.send_data(bytes.into())).map_err(|_| Ended::Gone)
+        self.runtime.block_on(self.out.send_data(bytes.into())).map_err(|_| Ended::Gone)?;
+        *self.answered.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        Ok(())
     }
 }
 

@@ -114,7 +114,8 @@ def _verified(
     likelihood = lines.column(columns["log_likelihood"]).fill_null(numpy.nan).to_numpy()
     changes = lines.column(columns["changes"]).fill_null(0).to_numpy()
     is_good = (probability >= threshold) & ~is_accepted[person]
-    ranks, best_at = _places(is_good, person, changes, probability, likelihood, count, order)
+    said = numpy.array([text or "" for text in lines.column(columns["best_at"]).to_pylist()], dtype=object)
+    ranks, best_at = _places(is_good, person, changes, probability, likelihood, said, count, order)
     is_kept = ranks > 0
     is_kept[firsts] |= ~numpy.isin(numpy.arange(len(firsts)), person[is_kept])
 
@@ -140,9 +141,10 @@ def _verified(
 
 
 def _places(
-    is_good: Any, person: Any, changes: Any, probability: Any, likelihood: Any, count: int, order: str
+    is_good: Any, person: Any, changes: Any, probability: Any, likelihood: Any, said: Any, count: int, order: str
 ) -> tuple[Any, Any]:
-    """The places of the ways that are shown among those of their person, from 1, and what each is best at.
+    """The places of the ways that are shown among those of their person, from 1, and what each is best at: among all
+    ways that the classifier accepts, and, as the search `said`, what it found by number of changes.
 
     All other lines have the place 0. In the order `balanced` no way is shown that another one equals or betters in
     changes, probability and likelihood at once, and none comes first that another one beats in both changes and
@@ -166,13 +168,13 @@ def _places(
             shown = sorted(shown, key=lambda way: way != first)
         shown = shown[:count]
         for place, way in enumerate(shown, 1):
-            virtues = {
-                "fewest_changes": changes[way] == min(changes[shown]),
-                "most_common": likelihood[way] == max(likelihood[shown]),
-                "surest": probability[way] == max(probability[shown]),
+            is_best_at = {
+                "fewest_changes": changes[way] == min(changes[ways]) and "fewest_changes" in said[way],
+                "most_common": likelihood[way] == max(likelihood[ways]) and "most_common" in said[way],
+                "surest": probability[way] == max(probability[ways]),
             }
             places[way] = place
-            best_at[way] = "|".join(name for name, has_it in virtues.items() if has_it) or None
+            best_at[way] = "|".join(name for name, is_best in is_best_at.items() if is_best) or None
     return places, best_at
 
 

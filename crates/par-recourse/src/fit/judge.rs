@@ -93,14 +93,14 @@ impl Recourse {
                 let given = GivenClassifier::new(file.clone(), inputs, discretizer)?;
                 let scores = given_scores(&given, columns, open()?, stop)?;
                 let accepted = given.inputs().choice().accepted;
-                self.expect_upright(rows, &scores, || ScoredBy::Output { accepted })?;
+                self.refuse_inverted(rows, &scores, || ScoredBy::Output { accepted })?;
                 let (threshold, history) = (threshold(&scores)?, History::default());
                 let classifier = DeployedClassifier::Given(Box::new(given));
                 Ok(Judged { classifier, scores, threshold, history, agreement: None })
             }
             Supplied::Scores { column, position } => {
                 let scores = self.read_scores(column, *position, open, stop)?;
-                self.expect_upright(rows, &scores, || ScoredBy::Column { column: column.clone() })?;
+                self.refuse_inverted(rows, &scores, || ScoredBy::Column { column: column.clone() })?;
                 // Decisions have been made already: between yes and no there is no threshold to choose.
                 let decided = scores.iter().all(|score| *score == 0.0 || *score == 1.0);
                 let threshold = if decided { 0.5 } else { threshold(&scores)? };
@@ -121,7 +121,7 @@ impl Recourse {
     }
 
     /// Refuses scores that the labels, where there are any, say are those of another class.
-    fn expect_upright(
+    fn refuse_inverted(
         &self,
         rows: &Rows,
         scores: &[f64],

@@ -320,7 +320,8 @@ fn by_origin() -> Bundle {
 fn what_the_schema_forbids_is_said_to_an_auditor_and_to_nobody_else() {
     let bundle = by_origin();
     let cells = ["b", "0", "0"];
-    for locks in [vec![], vec![1], vec![1, 2]] {
+    // Nobody is told to unlock what they could not change anyway.
+    for locks in [vec![], vec![1], vec![1, 2], vec![0], vec![0, 1, 2]] {
         let request = Request { locks, ..Request::default() };
         let Answer::NotFound(told) = bundle.solver().answer(&cells, &request).expect("a row") else {
             panic!("nothing but `race` decides");
@@ -328,11 +329,15 @@ fn what_the_schema_forbids_is_said_to_an_auditor_and_to_nobody_else() {
         assert_eq!((&told.obstacles[..], &told.schema_obstacles), (&[][..], &None), "{told:?}");
         assert_eq!(words::remedy(bundle.schema(), &told), None);
 
+        let mut in_the_way = vec![Obstacle::Schema(Restriction::Immutable(0))];
+        if request.locks.contains(&0) {
+            in_the_way.insert(0, Obstacle::Lock(0));
+        }
         let request = Request { auditor: true, ..request };
         let Answer::NotFound(audited) = bundle.solver().answer(&cells, &request).expect("a row") else {
             panic!("nothing but `race` decides");
         };
-        assert_eq!(audited.schema_obstacles, Some(vec![Obstacle::Schema(Restriction::Immutable(0))]));
+        assert_eq!(audited.schema_obstacles, Some(in_the_way));
         assert_eq!(NotFound { schema_obstacles: None, ..audited }, told, "all else is the same");
     }
 }
