@@ -40,8 +40,8 @@ def recourse(
 
     Ray Data gives blocks on as they are done, unless the Dataset was made under
     ``ray.data.DataContext.get_current().execution_options.preserve_order = True``. So lines come in any order by
-    default; `sort(["id", "rank"])`, or by their names in `columns_`, mends that as well. Features keep their names, and columns
-    of ours give way as in `Recourse.recourse`.
+    default; `sort(["id", "rank"])`, or by their names in `columns_`, mends that as well. Features keep their names, and
+    columns of ours give way as in `Recourse.recourse`.
 
     Parameters
     ----------
