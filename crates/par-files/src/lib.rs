@@ -4,7 +4,7 @@
 //! |------|------------------------|-----------------------------------------|-------------------------------|
 //! | 1    | [`Destination`]        | a path, and what is read from           | a file that may be written    |
 //! | 2    | [`Replacement`]        | a destination, then bytes               | the whole file, or none       |
-//! | –    | [`write`]              | a path and all bytes                    | both steps at once            |
+//! | –    | [`write()`]            | a path and all bytes                    | both steps at once            |
 //! | –    | [`discard_unfinished`] | –                                       | nothing half-written is left  |
 
 use std::collections::BTreeSet;
