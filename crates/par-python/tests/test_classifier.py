@@ -615,10 +615,14 @@ def test_ways_are_put_in_order_by_what_the_classifier_itself_says():
     probability = numpy.array([0.6, 0.7, 0.55, numpy.nan, 0.6, 0.4])
     likelihood = numpy.array([-5.0, -6.0, -7.0, numpy.nan, -4.0, -3.0])
     is_good = probability >= 0.5
+    said = numpy.array(["most_common", "fewest_changes", "", "", "fewest_changes|most_common", "most_common"], dtype=object)
 
-    places, best_at = _places(is_good, person, changes, probability, likelihood, 3, "balanced")
+    places, best_at = _places(is_good, person, changes, probability, likelihood, said, 3, "balanced")
     assert places.tolist() == [2, 1, 0, 0, 1, 0], "the second beats the first, and the third is dominated"
     assert best_at.tolist()[:2] == ["most_common", "fewest_changes|surest"]
     assert best_at.tolist()[2:] == [None, None, "fewest_changes|most_common|surest", None]
-    places, _ = _places(is_good, person, changes, probability, likelihood, 2, "likelihood")
+    # One way alone is not best at what another one that was found, or a number of changes, is better at.
+    places, best_at = _places(is_good, person, changes, probability, likelihood, said, 1, "likelihood")
+    assert (places.tolist(), best_at.tolist()[0]) == ([1, 0, 0, 0, 1, 0], "most_common")
+    places, _ = _places(is_good, person, changes, probability, likelihood, said, 2, "likelihood")
     assert places.tolist() == [1, 2, 0, 0, 1, 0], "as they were found"
