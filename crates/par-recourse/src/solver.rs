@@ -370,7 +370,7 @@ impl Solver<'_> {
         // Every way takes two searches at most: one among all rows and, if it finds nothing new, one among surer ones.
         for _ in 0..2 * count {
             let shown = offers.shown(price, count);
-            if shown.len() >= count || wanted > 1.0 || self.stop.check().is_err() {
+            if shown.len() >= count || wanted > 1.0 || self.is_stopped() {
                 break;
             }
             let taken: Vec<Vec<usize>> = shown.iter().map(|offer| offer.features.clone()).collect();
@@ -487,7 +487,7 @@ impl Solver<'_> {
         let Proof { frontier, gaps, nodes } =
             exact::solve(problem, &mut self.evaluator, known, max_nodes, self.stop);
         let proved = gaps.iter().take_while(|gap| **gap == 0.0).count();
-        // No gap at none at all is no change at all, which is denied.
+        // The first gap is that of the person's own row, which is denied: one proof less counts.
         let ruled_out = frontier.fewest().unwrap_or(usize::MAX).min(proved).saturating_sub(1);
         Search { frontier, gaps: Some(gaps), ruled_out, nodes }
     }
