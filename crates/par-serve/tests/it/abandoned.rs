@@ -99,3 +99,24 @@ fn a_search_that_is_not_done_in_time_says_so() {
     assert!(!ended(&told["answers"][0]), "{told}");
     assert_eq!(told["answers"][0].get("search_ended"), None);
 }
+
+#[test]
+fn a_client_that_waits_for_slow_answers_does_not_drip() {
+    let service = Running::new(|settings| {
+        settings.time = Duration::from_millis(500);
+        settings.patience = Duration::from_secs(5);
+        // Far more than a row for every answer.
+        settings.min_rate = 10_000;
+    });
+    let mut client = service.client();
+    client.send(chunked("/v1/recourse/batch", &[]));
+    let line = heavy().to_string() + "\n";
+    client.send_chunk(&line).expect("sent");
+    assert_eq!(client.head().map(|head| head.status), Some(200));
+    // Longer than patience, together.
+    for _ in 0..12 {
+        let told: Value = serde_json::from_slice(&client.chunk().expect("an answer")).expect("JSON");
+        assert_eq!(told["status"], json!("found"), "{told}");
+        client.send_chunk(&line).expect("sent");
+    }
+}
