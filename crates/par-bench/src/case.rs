@@ -5,8 +5,12 @@ mod fold;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use par_answer::Order;
+use par_circuit::Stop;
 use par_data::{Batch, Columns, Schema, Table, suggest};
-use par_recourse::{Bundle, Config, Order, Recourse, Stop};
+use par_fit::ModelBuilder;
+use par_model::Config;
+use par_model::Model;
 
 pub use self::fold::{Fold, Labelled};
 use crate::error::Error;
@@ -26,7 +30,7 @@ pub struct Case {
     pub schema: Schema,
     /// Where they stand.
     pub columns: Columns,
-    /// How bundles are made.
+    /// How models are made.
     pub config: Config,
     /// What other methods answered the same people.
     pub peers: Vec<Recorded>,
@@ -120,7 +124,7 @@ impl Case {
         Self { name: name.to_string(), config: by_likelihood(config), ..self.clone() }
     }
 
-    /// Whether a bundle can be made for every fold: rows of both classes stand outside it.
+    /// Whether a model can be made for every fold: rows of both classes stand outside it.
     ///
     /// # Errors
     /// When they do not, or the configuration calls a class accepted that the label does not have.
@@ -227,15 +231,15 @@ impl Case {
         self.peers.iter().for_each(|peer| peer.hash_into(hasher));
     }
 
-    /// A bundle made from some rows.
-    pub(crate) fn fit(&self, fold: &str, config: &Config, rows: &Batch) -> Result<Bundle, Error> {
-        let method = Recourse::new(self.schema.clone(), config.clone());
+    /// A model made from some rows.
+    pub(crate) fn fit(&self, fold: &str, config: &Config, rows: &Batch) -> Result<Model, Error> {
+        let method = ModelBuilder::new(self.schema.clone(), config.clone());
         method
             .fit_rows(&self.columns, || Ok(in_parts(rows)), &mut |_| {}, Stop::never())
             .map_err(|source| self.fit_error(fold, source))
     }
 
-    pub(crate) fn fit_error(&self, fold: &str, source: par_recourse::Error) -> Error {
+    pub(crate) fn fit_error(&self, fold: &str, source: par_fit::Error) -> Error {
         Error::Fit { case: self.name.clone(), fold: fold.to_string(), source: Box::new(source) }
     }
 }

@@ -9,7 +9,7 @@ pub enum Error {
     /// A table or schema is wrong.
     #[error(transparent)]
     Data(#[from] par_data::Error),
-    /// A bundle cannot be made.
+    /// A model cannot be made.
     #[error("{case}, fold {fold}: {source}")]
     Fit {
         /// The case.
@@ -17,7 +17,7 @@ pub enum Error {
         /// The fold.
         fold: String,
         /// Why.
-        source: Box<par_recourse::Error>,
+        source: Box<par_fit::Error>,
     },
     /// A row of a fold cannot be read by what was learned from the other folds.
     #[error("{place}: {source}")]
@@ -25,7 +25,7 @@ pub enum Error {
         /// Where it stands.
         place: Place,
         /// Why.
-        source: Box<par_recourse::RowError>,
+        source: Box<par_model::RowError>,
     },
     /// A table cannot be parted into folds.
     #[error("{origin}: {problem}")]

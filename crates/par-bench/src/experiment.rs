@@ -1,4 +1,4 @@
-//! The experiments: each takes a fold, with its bundle, and adds what it measures to a sheet.
+//! The experiments: each takes a fold, with its model, and adds what it measures to a sheet.
 //!
 //! | module         | what it asks                                                        | the paper's                 |
 //! |----------------|---------------------------------------------------------------------|-----------------------------|

@@ -6,7 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::str::FromStr;
 
-use par_recourse::Mean;
+use par_model::Mean;
 use serde::Deserialize;
 
 use crate::error::Error;
@@ -143,7 +143,7 @@ impl Sheet {
     /// Adds the median over some of `of`.
     pub fn median(&mut self, method: &str, metric: impl Into<Metric>, values: Vec<f64>, of: usize) {
         let over = values.len();
-        self.mean(method, metric, Mean { mean: par_recourse::metrics::median(values), over, of });
+        self.mean(method, metric, Mean { mean: par_answer::evaluate::median(values), over, of });
     }
 
     /// What was measured.

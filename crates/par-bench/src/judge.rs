@@ -3,14 +3,14 @@
 use par_circuit::Evaluator;
 use par_data::schema::Monotone;
 use par_data::{CellError, Code, Feature, UNKNOWN};
-use par_recourse::Bundle;
-use par_recourse::metrics::Mean;
+use par_model::Mean;
+use par_model::Model;
 
 use crate::figures::Sheet;
 
-/// Judges answers as a bundle sees them: its classifier, its circuit, its bins.
+/// Judges answers as a model sees them: its classifier, its circuit, its bins.
 pub struct Judge<'b> {
-    bundle: &'b Bundle,
+    model: &'b Model,
     evaluator: Evaluator<'b>,
 }
 
@@ -41,8 +41,8 @@ pub struct Judged {
 
 impl<'b> Judge<'b> {
     /// A judge for one thread.
-    pub fn new(bundle: &'b Bundle) -> Self {
-        Self { bundle, evaluator: bundle.accepted().evaluator() }
+    pub fn new(model: &'b Model) -> Self {
+        Self { model, evaluator: model.accepted().evaluator() }
     }
 
     /// Judges what somebody could become. Both are cells in schema order, as a table writes them; what must not
@@ -51,10 +51,10 @@ impl<'b> Judge<'b> {
     /// # Errors
     /// When a cell of the answer does not fit its column, a category that nobody had for instance.
     pub fn judge(&mut self, factual: &[&str], answer: &[&str]) -> Result<Judged, CellError> {
-        let bundle = self.bundle;
-        let own = bundle.discretizer().encode_row(factual)?.into_codes();
-        let codes = bundle.discretizer().encode_row(answer)?.into_codes();
-        let features = bundle.schema().features();
+        let model = self.model;
+        let own = model.discretizer().encode_row(factual)?.into_codes();
+        let codes = model.discretizer().encode_row(answer)?.into_codes();
+        let features = model.schema().features();
         let moves: Vec<Move> = features
             .iter()
             .enumerate()
@@ -69,22 +69,22 @@ impl<'b> Judge<'b> {
                 Monotone::Decreasing => *step != Move::Up,
             };
             let is_known = *step != Move::Unknown;
-            *step == Move::Stays || fits && is_known && !bundle.constraints().is_immutable(place)
+            *step == Move::Stays || fits && is_known && !model.constraints().is_immutable(place)
         });
-        let rules = bundle.schema().rules();
+        let rules = model.schema().rules();
         let causal = rules
             .iter()
             .all(|rule| moves[rule.if_increases] != Move::Up || moves[rule.must_increase] == Move::Up);
         let (mut similarity, mut distance) = (0.0, 0.0);
         for (place, _) in moves.iter().enumerate().filter(|(_, step)| **step != Move::Stays) {
-            let moved = bundle.moved_by(place, factual[place], answer[place]);
+            let moved = model.moved_by(place, factual[place], answer[place]);
             similarity += moved.unwrap_or(0.0);
             distance += moved.unwrap_or(1.0);
         }
-        let score = bundle.probability(&codes);
+        let score = model.probability(&codes);
         Ok(Judged {
             score,
-            valid: score >= bundle.threshold(),
+            valid: score >= model.threshold(),
             actionable,
             causal,
             nll: -self.evaluator.log_prob(&codes),

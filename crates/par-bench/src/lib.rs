@@ -2,7 +2,7 @@
 //!
 //! | step | module         | takes                               | gives                             |
 //! |------|----------------|-------------------------------------|-----------------------------------|
-//! | 1    | [`case`]       | a table, its schema, how it is asked | folds, each with its bundle      |
+//! | 1    | [`case`]       | a table, its schema, how it is asked | folds, each with its model      |
 //! | 2    | [`method`]     | the people of a fold                | what each of them could become    |
 //! | 3    | [`peers`]      | a table of others' answers          | methods that answer so            |
 //! | 4    | [`judge`]      | an answer, whoever gave it          | the measures of the paper         |

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use par_recourse::metrics::Asked;
+use par_answer::evaluate::MethodAnswers;
 
 use crate::case::Person;
 
@@ -27,9 +27,9 @@ pub struct Reply {
 /// One of our methods, as it answered the people of a fold.
 pub struct Ours<'a> {
     /// Which of them.
-    pub method: par_recourse::Method,
+    pub method: par_answer::Method,
     /// What the people were told, in their order.
-    pub asked: &'a [Option<Asked>],
+    pub asked: &'a [Option<MethodAnswers>],
 }
 
 impl Method for Ours<'_> {
@@ -40,7 +40,7 @@ impl Method for Ours<'_> {
     fn answer(&self, _fold: &str, people: &[Person]) -> Vec<Reply> {
         assert_eq!(people.len(), self.asked.len(), "the people who were asked");
         let place = self.method as usize;
-        let reply = |asked: &Asked| Reply {
+        let reply = |asked: &MethodAnswers| Reply {
             cells: asked.way(place).map(|way| way.cells.clone()),
             microseconds: Some(asked.microseconds[place]),
         };

@@ -3,7 +3,7 @@
 use std::sync::LazyLock;
 
 use par_data::Schema;
-use par_recourse::Config;
+use par_model::Config;
 use serde::Deserialize;
 
 /// A table of the paper, in one sense in which it can be asked.
@@ -19,7 +19,7 @@ pub struct Benchmark {
     /// What a reader has to know of it, beside what holds for all.
     #[serde(default)]
     pub note: String,
-    /// How bundles are made.
+    /// How models are made.
     pub config: Config,
     /// NLL, sparsity and similarity that `refine` aims at.
     pub aims: Aims,

@@ -9,8 +9,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
+use par_answer::write::column_name;
 use par_data::{Batch, Feature, Table, TableOptions, found_instead, suggest};
-use par_recourse::desk::column_name;
 
 use crate::case::Case;
 use crate::error::Error;

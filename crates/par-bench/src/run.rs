@@ -58,7 +58,7 @@ enum Of<'b> {
     Synthetic,
 }
 
-/// What learning a bundle takes, beside the experiments.
+/// What learning a model takes, beside the experiments.
 const FIT: u64 = 4;
 
 impl Bench {
@@ -168,7 +168,7 @@ impl Bench {
         match part.of {
             Of::Fold(case, name) => {
                 let fold = Fold::new(case, name)?;
-                step("bundle", FIT);
+                step("model", FIT);
                 sheet.mean("people", "readable", fold.readable());
                 for experiment in self.experiments(false) {
                     experiment.measure(&fold, &mut sheet)?;

@@ -3,7 +3,7 @@
 use std::io::Cursor;
 
 use par_data::{Schema, Table, TableOptions};
-use par_recourse::Config;
+use par_model::Config;
 
 use crate::case::{Case, Fold};
 

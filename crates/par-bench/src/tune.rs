@@ -18,8 +18,17 @@ mod space;
 use std::io::Write;
 use std::time::Instant;
 
-use par_recourse::metrics::{Asked, Mean};
-use par_recourse::{Bundle, Config, Method, Order, Request, Solver, Stop, Way};
+use par_answer::Method;
+use par_answer::Order;
+use par_answer::Request;
+use par_answer::Solver;
+use par_answer::Way;
+use par_answer::evaluate::MethodAnswers;
+use par_circuit::Stop;
+use par_fit::with_config;
+use par_model::Config;
+use par_model::Mean;
+use par_model::Model;
 use rayon::prelude::*;
 
 use crate::case::{Case, Fold};
@@ -108,12 +117,12 @@ pub struct Tuned {
 /// What stays of a fold for all trials.
 struct Ground<'c> {
     name: &'c str,
-    bundle: Bundle,
+    model: Model,
     /// The cells of those who are denied.
     denied: Vec<Vec<String>>,
-    /// What the bundle tells them.
-    asked: Vec<Asked>,
-    /// How long the bundle took.
+    /// What the model tells them.
+    asked: Vec<MethodAnswers>,
+    /// How long the model took.
     seconds: f64,
 }
 
@@ -123,7 +132,7 @@ impl Tune<'_> {
     /// Searches, and tells after each trial on a fold how far it is.
     ///
     /// # Errors
-    /// When a bundle cannot be made, a row cannot be read, or no fold has anybody who could be helped.
+    /// When a model cannot be made, a row cannot be read, or no fold has anybody who could be helped.
     pub fn run(&self, tell: &(dyn Fn(Progress) + Sync)) -> Result<Tuned, Error> {
         let case = self.case;
         let grounds: Result<Vec<Ground<'_>>, Error> =
@@ -156,10 +165,10 @@ impl<'c> Ground<'c> {
         let started = Instant::now();
         let fold = Fold::new(case, name)?;
         let seconds = started.elapsed().as_secs_f64();
-        let asked = fold.ask(&fold.bundle)?;
+        let asked = fold.ask(&fold.model)?;
         let denied = fold.people.into_iter().zip(asked);
         let (denied, asked) = denied.filter_map(|(person, asked)| Some((person.cells, asked?))).unzip();
-        Ok(Self { name, bundle: fold.bundle, denied, asked, seconds })
+        Ok(Self { name, model: fold.model, denied, asked, seconds })
     }
 
     /// Whether there is anybody who can have an answer.
@@ -168,25 +177,25 @@ impl<'c> Ground<'c> {
     }
 
     /// Makes a generator and asks it.
-    fn measure(&self, config: &Config, method: Method) -> Result<Run, par_recourse::Error> {
+    fn measure(&self, config: &Config, method: Method) -> Result<Run, par_fit::Error> {
         let started = Instant::now();
-        let bundle = self.bundle.with_config(config.clone(), &mut |_| {}, Stop::never())?;
+        let model = with_config(&self.model, config.clone(), &mut |_| {}, Stop::never())?;
         let request = Request { method, order: Some(Order::Likelihood), ..Request::default() };
-        let ask = |solver: &mut Solver<'_>, (cells, asked): (&Vec<String>, &Asked)| {
+        let ask = |solver: &mut Solver<'_>, (cells, asked): (&Vec<String>, &MethodAnswers)| {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-            let answer = solver.answer(&cells, &request).expect("the fold's own bundle has read the row");
+            let answer = solver.answer(&cells, &request).expect("the fold's own model has read the row");
             let mut asked = asked.clone();
             asked.answers[method as usize] = answer;
             asked
         };
-        let asked: Vec<Asked> =
-            self.denied.par_iter().zip(&self.asked).map_init(|| bundle.solver(), ask).collect();
+        let asked: Vec<MethodAnswers> =
+            self.denied.par_iter().zip(&self.asked).map_init(|| Solver::new(&model), ask).collect();
         Ok(self.run(&asked, method, started.elapsed().as_secs_f64()))
     }
 
-    fn run(&self, asked: &[Asked], method: Method, seconds: f64) -> Run {
+    fn run(&self, asked: &[MethodAnswers], method: Method, seconds: f64) -> Run {
         let (place, denied) = (method as usize, asked.len());
-        let price = self.bundle.config().answers.price;
+        let price = self.model.config().answers.price;
         let regrets = Mean::new(asked.iter().filter_map(|asked| regret(asked, place, price)), denied);
         let mean = |value: fn(&Way) -> f64| {
             Mean::new(asked.iter().filter_map(|asked| asked.way(place)).map(value), denied)
@@ -205,7 +214,7 @@ impl<'c> Ground<'c> {
 }
 
 /// How much worse than the exact answer a method's is; nothing to say of those who can have none.
-fn regret(asked: &Asked, method: usize, price: f64) -> Option<f64> {
+fn regret(asked: &MethodAnswers, method: usize, price: f64) -> Option<f64> {
     let cost = |way: &Way| price * way.changes.len() as f64 - way.log_likelihood;
     let least = cost(asked.way(EXACT)?);
     Some(asked.way(method).map_or(PENALTY, |way| (cost(way) - least).min(PENALTY)))

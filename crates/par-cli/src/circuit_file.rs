@@ -10,7 +10,7 @@ use std::path::Path;
 use anyhow::{Context, Error, Result, anyhow, bail, ensure};
 use par_circuit::Circuit;
 use par_circuit::learn::LearnConfig;
-use par_recourse::container::{self, ContainerError};
+use par_model::container::{self, ContainerError};
 use serde::{Deserialize, Serialize};
 
 use crate::aligned::{Facts, grouped};

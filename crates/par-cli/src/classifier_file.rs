@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
 use par_onnx::Graph;
-use par_recourse::Bundle;
-use par_recourse::classifier::inputs::Inputs;
-use par_recourse::classifier::{DeployedClassifier, file_hash};
+use par_model::Model;
+use par_model::classifier::inputs::Inputs;
+use par_model::classifier::{DeployedClassifier, file_hash};
 
 /// A larger file is refused before it fills the memory.
 const MAX_BYTES: u64 = 1 << 28;
@@ -61,20 +61,20 @@ impl ClassifierOptions {
         [&self.classifier, &self.inputs].into_iter().flatten().map(PathBuf::as_path)
     }
 
-    /// The bundle in the file `model`, with the classifier that is to answer.
-    pub(crate) fn answering(&self, bundle: Bundle, model: &Path) -> Result<Bundle> {
-        let Some(path) = &self.classifier else { return Ok(bundle) };
+    /// The model in a file, with the classifier that is to answer.
+    pub(crate) fn answering(&self, model: Model, file: &Path) -> Result<Model> {
+        let Some(path) = &self.classifier else { return Ok(model) };
         let (file, origin) = (read(path)?, path.display());
-        let (found, expected) = (file_hash(&file), bundle.classifier().hash());
+        let (found, expected) = (file_hash(&file), model.classifier().hash());
         if found == expected && self.inputs.is_none() {
-            return Ok(bundle);
+            return Ok(model);
         }
-        if !self.other_classifier && !matches!(bundle.classifier(), DeployedClassifier::Given(_)) {
+        if !self.other_classifier && !matches!(model.classifier(), DeployedClassifier::External(_)) {
             bail!(
                 "{}: was not made for an ONNX file, so that {origin} is another classifier\n\
                  hint: make a model for it with `par fit --classifier`, or answer by it all the same with \
                  `--other-classifier`",
-                model.display()
+                file.display()
             );
         }
         if !self.other_classifier {
@@ -82,18 +82,18 @@ impl ClassifierOptions {
                 "{origin}: is not the classifier that {} was made for: its SHA-256 is {found}, expected {expected}\n\
                  hint: make the model anew with `par fit --classifier`, or answer by this one all the same with \
                  `--other-classifier`",
-                model.display()
+                file.display()
             );
         }
-        let inputs = match (&self.inputs, bundle.classifier()) {
+        let inputs = match (&self.inputs, model.classifier()) {
             (Some(path), _) => read_inputs(path)?,
-            (None, DeployedClassifier::Given(given)) => given.inputs().clone(),
+            (None, DeployedClassifier::External(given)) => given.inputs().clone(),
             (None, _) => bail!(
                 "{}: was not made for an ONNX file, so that nothing says how a row becomes the inputs of {origin}\n\
                  hint: `par inputs init` drafts a file for `--inputs`",
-                model.display()
+                file.display()
             ),
         };
-        bundle.with_classifier(file, inputs).with_context(|| origin.to_string())
+        model.with_classifier(file, inputs).with_context(|| origin.to_string())
     }
 }

@@ -8,17 +8,24 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
+use par_answer::words;
 use par_data::{Batch, Columns, Schema, german_credit};
 use par_plot::text::duration;
-use par_recourse::metrics::{Asked, Evaluation, ask};
-use par_recourse::{Answer, Bundle, Config, Recourse, Stop};
+use par_answer::evaluate::MethodAnswers;
+use par_answer::evaluate::Evaluation;
+use par_answer::evaluate::answer_by_all_methods;
+use par_answer::Answer;
+use par_circuit::Stop;
+use par_fit::ModelBuilder;
+use par_model::Config;
+use par_model::Model;
 
 use crate::aligned::{Side, aligned, grouped, percent};
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
 use crate::recourse;
 use page::Report;
-use par_recourse::desk::Person;
+use par_answer::table::RowAnswer;
 
 #[derive(Args)]
 pub(crate) struct Demo {
@@ -44,29 +51,29 @@ impl Demo {
             .with_context(|| format!("{}: cannot be made", self.out.display()))?;
         let destination = |name: &str| Destination::new(&self.out.join(name), &[]);
         let (table, schema) = (destination(TABLE)?, destination(SCHEMA)?);
-        let (model, answers, page) = (destination(MODEL)?, destination(ANSWERS)?, destination(REPORT)?);
+        let (model_file, answers, page) = (destination(MODEL)?, destination(ANSWERS)?, destination(REPORT)?);
 
         let split = Split::new()?;
         let config = Config { seed: self.seed, ..Config::default() };
         let watch = Watch::new("German Credit")?;
-        let fitted = Recourse::new(split.schema.clone(), config).fit_rows(
+        let fitted = ModelBuilder::new(split.schema.clone(), config).fit_rows(
             &split.columns,
             || Ok([Ok(split.train.clone())]),
             &mut |stage| watch.tell(stage),
             Stop::never(),
         );
         watch.end();
-        let bundle = fitted?;
+        let model = fitted?;
         let learned = start.elapsed();
-        let answered = Answered::new(&bundle, &split)?;
+        let answered = Answered::new(&model, &split)?;
 
         output::write_file(table, &table_csv()?)?;
-        output::write_file(schema, bundle.schema().source().as_bytes())?;
-        output::write_file(model, &bundle.to_bytes())?;
-        recourse::write_csv(answers, &bundle, &answered.denied)?;
-        output::write_file(page, answered.report(&bundle).html().as_bytes())?;
+        output::write_file(schema, model.schema().source().as_bytes())?;
+        output::write_file(model_file, &model.to_bytes())?;
+        recourse::write_csv(answers, &model, &answered.denied)?;
+        output::write_file(page, answered.report(&model).html().as_bytes())?;
         let learned_from = split.train.rows();
-        output::print(&answered.summary(&bundle, learned_from, &self.out, [learned, start.elapsed()])?)
+        output::print(&answered.summary(&model, learned_from, &self.out, [learned, start.elapsed()])?)
     }
 }
 
@@ -96,7 +103,7 @@ impl Split {
 /// What the held-out people are told.
 struct Answered<'a> {
     /// Those who are denied, and what the exact search tells them.
-    denied: Vec<Person<'a>>,
+    denied: Vec<RowAnswer<'a>>,
     /// The same people, and what all methods tell them.
     people: Vec<page::Person>,
     evaluation: Evaluation,
@@ -105,30 +112,30 @@ struct Answered<'a> {
 }
 
 impl<'a> Answered<'a> {
-    fn new(bundle: &Bundle, split: &'a Split) -> Result<Self> {
+    fn new(model: &Model, split: &'a Split) -> Result<Self> {
         let Split { schema, columns, test, .. } = split;
         let cells = |row| columns.features.iter().map(|&column| test.cell(row, column)).collect();
         let rows: Vec<Vec<&str>> = (0..test.rows()).map(cells).collect();
-        let asked = ask(bundle, &rows).map_err(|(_, error)| error)?;
-        let evaluation = Evaluation::new(bundle, &asked);
+        let asked = ask(model, &rows).map_err(|(_, error)| error)?;
+        let evaluation = Evaluation::new(model, &asked);
 
         let favourable = schema.label().expect("the embedded schema has a label").favourable;
         let classes = schema.classes(columns, test)?;
-        let is_right = |(asked, class): &(&Option<Asked>, usize)| asked.is_none() == (*class == favourable);
+        let is_right = |(asked, class): &(&Option<MethodAnswers>, usize)| asked.is_none() == (*class == favourable);
         let right = asked.iter().zip(classes).filter(is_right).count();
 
         let id = columns.id.expect("the embedded table has an id");
         let (mut denied, mut people) = (Vec::new(), Vec::new());
         for (row, (asked, cells)) in asked.into_iter().zip(rows).enumerate() {
-            let Some(Asked { answers, .. }) = asked else { continue };
+            let Some(MethodAnswers { answers, .. }) = asked else { continue };
             let id = test.cell(row, id).to_string();
             let [_, _, exact] = answers.clone();
-            let warnings = bundle.warnings(&cells);
+            let warnings = words::warnings(&model, &cells);
             denied.push(Person {
                 id: id.clone(),
                 cells,
                 answer: Ok(exact),
-                threshold: bundle.threshold(),
+                threshold: model.threshold(),
                 time_us: None,
                 warnings,
             });
@@ -137,14 +144,14 @@ impl<'a> Answered<'a> {
         Ok(Self { denied, people, evaluation, right })
     }
 
-    fn report<'b>(&'b self, bundle: &'b Bundle) -> Report<'b> {
+    fn report<'b>(&'b self, model: &'b Model) -> Report<'b> {
         let Self { people, evaluation, right, .. } = self;
-        Report { name: "German Credit", bundle, right: Some(*right), evaluation, people }
+        Report { name: "German Credit", model, right: Some(*right), evaluation, people }
     }
 
     fn summary(
         &self,
-        bundle: &Bundle,
+        model: &Model,
         learned_from: usize,
         out: &Path,
         [learned, all]: [Duration; 2],
@@ -154,7 +161,7 @@ impl<'a> Answered<'a> {
             "German Credit: {} rows to learn from, {} held out, {} features\n",
             grouped(learned_from),
             grouped(rows),
-            bundle.schema().features().len()
+            model.schema().features().len()
         );
         let accuracy = percent(self.right as f64 / rows as f64);
         writeln!(text, "  the classifier is right about {} of {rows} held-out rows, {accuracy}", self.right)?;
@@ -165,7 +172,7 @@ impl<'a> Answered<'a> {
 
         let told = self.denied.iter().find(|person| matches!(person.answer, Ok(Answer::Found(_))));
         if let Some(person) = told {
-            writeln!(text, "\none of them, by the exact search\n\n{}", person.text(bundle))?;
+            writeln!(text, "\none of them, by the exact search\n\n{}", person.text(model))?;
         }
 
         let folder = out.display();

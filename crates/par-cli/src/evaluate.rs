@@ -1,4 +1,4 @@
-//! `par evaluate`: how good the answers of a bundle are.
+//! `par evaluate`: how good the answers of a model are.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -6,14 +6,17 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use par_data::Batch;
-use par_recourse::metrics::{self, Evaluation, MethodMetrics};
-use par_recourse::{Bundle, Mean};
+use par_answer::evaluate;
+use par_answer::evaluate::Evaluation;
+use par_answer::evaluate::MethodMetrics;
+use par_model::Mean;
+use par_model::Model;
 use serde::Serialize;
 
 use crate::aligned::{Facts, Side, aligned, grouped};
 use crate::classifier_file::ClassifierOptions;
 use crate::rows::{Condition, Rows};
-use crate::{bundle_file, output};
+use crate::{model_file, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -46,9 +49,9 @@ pub(crate) struct Evaluate {
 impl Evaluate {
     pub(crate) fn run(self) -> Result<()> {
         let start = Instant::now();
-        let bundle = self.classifier.answering(bundle_file::read(&self.model)?, &self.model)?;
+        let model = self.classifier.answering(model_file::read(&self.model)?, &self.model)?;
         let mut rows = Rows::open(&self.table, true, &self.conditions)?;
-        let columns = bundle_file::columns(&bundle, &rows)?;
+        let columns = model_file::columns(&model, &rows)?;
         let batches: Vec<Batch> = rows.by_ref().collect::<Result<_, _>>()?;
         if batches.is_empty() {
             return Err(rows.none_passed());
@@ -59,12 +62,12 @@ impl Evaluate {
             .iter()
             .map(|(batch, row)| columns.features.iter().map(|&column| batch.cell(*row, column)).collect())
             .collect();
-        let evaluation = metrics::evaluate(&bundle, &cells).map_err(|(position, error)| {
+        let evaluation = metrics::evaluate(&model, &cells).map_err(|(position, error)| {
             let (batch, row) = places[position];
             anyhow!("{}, {error}", batch.place(row))
         })?;
         let report = Report {
-            model: ModelFacts::new(&bundle, self.model.display().to_string()),
+            model: ModelFacts::new(&model, self.model.display().to_string()),
             evaluation,
             seconds: start.elapsed().as_secs_f64(),
         };
@@ -95,17 +98,17 @@ struct ModelFacts {
 }
 
 impl ModelFacts {
-    fn new(bundle: &Bundle, file: String) -> Self {
-        let (card, config) = (bundle.card(), bundle.config());
+    fn new(model: &Model, file: String) -> Self {
+        let (card, config) = (model.card(), model.config());
         Self {
             file,
             program: card.program.clone(),
             classes: card.classes.clone(),
-            threshold: bundle.threshold(),
+            threshold: model.threshold(),
             seed: config.seed,
             immutable: config.immutable.clone(),
             training_rows: card.rows,
-            verified: bundle.classifier().verifies(),
+            verified: model.classifier().verifies(),
         }
     }
 }

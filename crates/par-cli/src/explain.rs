@@ -4,14 +4,15 @@ use std::path::PathBuf;
 
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
+use par_answer::Solver;
 use par_data::Batch;
-use par_recourse::desk::Desk;
+use par_answer::table::TableAnswerer;
 
 use crate::aligned::grouped;
 use crate::classifier_file::ClassifierOptions;
 use crate::recourse::request::RequestOptions;
 use crate::rows::Rows;
-use crate::{bundle_file, output};
+use crate::{model_file, output};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,25 +42,25 @@ pub(crate) struct Explain {
 
 impl Explain {
     pub(crate) fn run(self) -> Result<()> {
-        let bundle = self.classifier.answering(bundle_file::read(&self.model)?, &self.model)?;
-        let request = self.request.request(bundle.discretizer())?;
+        let model = self.classifier.answering(model_file::read(&self.model)?, &self.model)?;
+        let request = self.request.request(&model)?;
         let mut rows = Rows::open(&self.table, true, &[])?;
-        let columns = bundle_file::columns(&bundle, &rows)?;
+        let columns = model_file::columns(&model, &rows)?;
         let id_column = columns.id.map(|column| rows.columns()[column].clone());
-        let desk = Desk::new(&bundle, rows.columns(), columns, request, false);
-        let (batch, row, number) = self.find(&desk, &mut rows, id_column.as_deref())?;
-        let person = desk.answer(&mut bundle.solver(), &batch, row, number);
+        let answerer = TableAnswerer::new(&model, rows.columns(), columns, request, false);
+        let (batch, row, number) = self.find(&answerer, &mut rows, id_column.as_deref())?;
+        let person = answerer.answer(&mut Solver::new(&model), &batch, row, number);
         if let Err(error) = &person.answer {
             return Err(anyhow!("{}, {error}", batch.place(row)));
         }
         if self.json {
-            return output::print_json(&person.described(&bundle));
+            return output::print_json(&person.json(&model));
         }
-        output::print(&person.text(&bundle))
+        output::print(&person.text(&model))
     }
 
     /// The one row that is called so: another person's answer would be worse than none.
-    fn find(&self, desk: &Desk<'_>, rows: &mut Rows, id_column: Option<&str>) -> Result<(Batch, usize, u64)> {
+    fn find(&self, answerer: &TableAnswerer<'_>, rows: &mut Rows, id_column: Option<&str>) -> Result<(Batch, usize, u64)> {
         let wanted = self.id.trim();
         let mut found: Option<(Batch, usize, u64)> = None;
         let mut before = 0;
@@ -67,7 +68,7 @@ impl Explain {
             let batch = batch?;
             for row in 0..batch.rows() {
                 let number = before + row as u64 + 1;
-                if desk.id(&batch, row, number).trim() != wanted {
+                if answerer.id(&batch, row, number).trim() != wanted {
                     continue;
                 }
                 if let Some((first, at, _)) = &found {

@@ -1,4 +1,4 @@
-//! `par fit`: from a table to a bundle.
+//! `par fit`: from a table to a model.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -8,9 +8,15 @@ use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use par_circuit::Circuit;
 use par_data::{Schema, suggest};
-use par_recourse::classifier::{DeployedClassifier, GivenError, Threshold};
-use par_recourse::config::Density;
-use par_recourse::{Bundle, Config, Error, Mean, Recourse, ScoredBy, Stop};
+use par_model::classifier::{DeployedClassifier, ExternalError, Threshold};
+use par_model::Density;
+use par_circuit::Stop;
+use par_fit::Error;
+use par_fit::ModelBuilder;
+use par_fit::ScoredBy;
+use par_model::Config;
+use par_model::Mean;
+use par_model::Model;
 use par_terminal::preset::Preset;
 use serde::Serialize;
 
@@ -117,16 +123,16 @@ impl Fit {
         let schema = Schema::load(&self.schema)?;
         let rows = Rows::open_file(&self.table, &self.conditions)?;
         let columns = schema.columns(rows.origin(), rows.columns())?;
-        let recourse = self.with_classifier(Recourse::new(schema, config), &rows)?;
+        let recourse = self.with_classifier(ModelBuilder::new(schema, config), &rows)?;
         let what = self.out.display().to_string();
         let watch = Watch::new(&what)?;
         let fitted =
             recourse.fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage), Stop::never());
         watch.end();
-        let bundle = fitted.map_err(|error| self.explained(error, &rows))?;
-        let bytes = bundle.to_bytes();
+        let model = fitted.map_err(|error| self.explained(error, &rows))?;
+        let bytes = model.to_bytes();
         output::write_file(destination, &bytes)?;
-        let summary = Summary::new(&bundle, what, bytes.len(), start.elapsed().as_secs_f64());
+        let summary = Summary::new(&model, what, bytes.len(), start.elapsed().as_secs_f64());
         if self.json { output::print_json(&summary) } else { output::print(&summary.text()) }
     }
 
@@ -166,7 +172,7 @@ impl Fit {
         Ok(config)
     }
 
-    /// Why there is no bundle, with what only the command line knows.
+    /// Why there is no model, with what only the command line knows.
     fn explained(&self, error: Error, rows: &Rows) -> anyhow::Error {
         let schema = || self.schema.display().to_string();
         match error {
@@ -188,10 +194,10 @@ impl Fit {
                     "{error}\nhint: without labels, `--density decisions` learns from what the classifier decides"
                 )
             }
-            Error::Given(GivenError::Inputs(_)) | Error::Inverted { scored: ScoredBy::Output { .. }, .. } => {
+            Error::External(ExternalError::Inputs(_)) | Error::Inverted { scored: ScoredBy::Output { .. }, .. } => {
                 anyhow::Error::from(error).context(path_text(self.inputs.as_deref()))
             }
-            Error::Given(_) => anyhow::Error::from(error).context(path_text(self.classifier.as_deref())),
+            Error::External(_) => anyhow::Error::from(error).context(path_text(self.classifier.as_deref())),
             Error::Inverted { .. } | Error::Classifier(_) => {
                 anyhow::Error::from(error).context(rows.origin().to_string())
             }
@@ -275,28 +281,28 @@ pub(crate) struct ClassifierFacts {
 }
 
 impl ClassifierFacts {
-    pub(crate) fn new(bundle: &Bundle) -> Self {
-        let classifier = bundle.classifier();
+    pub(crate) fn new(model: &Model) -> Self {
+        let classifier = model.classifier();
         let mut facts = Self {
             origin: "trained",
             shape: None,
             column: None,
             sha256: classifier.hash(),
-            agreement: bundle.card().agreement,
+            agreement: model.card().agreement,
             verified: classifier.verifies(),
             unused: Vec::new(),
         };
         match classifier {
             DeployedClassifier::Trained(_) => {}
-            DeployedClassifier::StandIn { column, .. } => {
+            DeployedClassifier::Surrogate { column, .. } => {
                 facts.origin = "scores";
                 facts.column = Some(column.clone());
             }
-            DeployedClassifier::Given(given) => {
+            DeployedClassifier::External(given) => {
                 facts.origin = "onnx";
                 facts.shape = Some(given.shape());
-                let features = bundle.schema().features();
-                let unused = given.unused(bundle.schema()).into_iter();
+                let features = model.schema().features();
+                let unused = given.unused(model.schema()).into_iter();
                 facts.unused = unused.map(|feature| features[feature].name.clone()).collect();
             }
         }
@@ -338,10 +344,10 @@ struct GeneratorFacts {
 }
 
 impl Summary {
-    pub(crate) fn new(bundle: &Bundle, out: String, bytes: usize, seconds: f64) -> Self {
-        let card = bundle.card();
-        let features = bundle.schema().features();
-        let immutable = (0..features.len()).filter(|&feature| bundle.constraints().is_immutable(feature));
+    pub(crate) fn new(model: &Model, out: String, bytes: usize, seconds: f64) -> Self {
+        let card = model.card();
+        let features = model.schema().features();
+        let immutable = (0..features.len()).filter(|&feature| model.constraints().is_immutable(feature));
         let last = card.generator.points.last();
         Self {
             rows: card.rows.iter().sum(),
@@ -349,15 +355,15 @@ impl Summary {
             denied_rows: card.rows[1],
             classes: card.classes.clone(),
             features: features.len(),
-            classifier: ClassifierFacts::new(bundle),
+            classifier: ClassifierFacts::new(model),
             epochs: card.classifier.epochs.len(),
             auc: card.auc,
             accuracy: card.accuracy,
-            threshold: bundle.threshold(),
-            density: bundle.config().density,
-            accepted_circuit: CircuitFacts::new(bundle.accepted(), card.held_out[0]),
-            denied_circuit: CircuitFacts::new(bundle.denied(), card.held_out[1]),
-            pool: bundle.pool().len(),
+            threshold: model.threshold(),
+            density: model.config().density,
+            accepted_circuit: CircuitFacts::new(model.accepted(), card.held_out[0]),
+            denied_circuit: CircuitFacts::new(model.denied(), card.held_out[1]),
+            pool: model.pool().len(),
             generator: GeneratorFacts {
                 examples: card.generator.examples,
                 steps: last.map_or(0, |point| point.step),
@@ -365,11 +371,11 @@ impl Summary {
                 valid: last.and_then(|point| point.held_out).map(|held_out| held_out.valid),
             },
             immutable: immutable.map(|feature| features[feature].name.clone()).collect(),
-            seed: bundle.config().seed,
+            seed: model.config().seed,
             seconds,
             bytes,
             out,
-            warnings: warnings(bundle),
+            warnings: warnings(model),
         }
     }
 
@@ -428,11 +434,11 @@ fn immutable_text(names: &[String]) -> String {
     }
 }
 
-/// What makes a bundle of little use.
-fn warnings(bundle: &Bundle) -> Vec<String> {
+/// What makes a model of little use.
+fn warnings(model: &Model) -> Vec<String> {
     let mut warnings = Vec::new();
-    let is_given = !matches!(bundle.classifier(), DeployedClassifier::Trained(_));
-    match bundle.card().scores {
+    let is_given = !matches!(model.classifier(), DeployedClassifier::Trained(_));
+    match model.card().scores {
         Some([lowest, highest]) if is_given && (highest < 1e-9 || lowest > 1.0 - 1e-9) => warnings.push(
             "the classifier is certain of every training row, as if its scores were no log-odds\n\
              hint: a regressor's numbers are none; see `scale` in the inputs"
@@ -446,19 +452,19 @@ fn warnings(bundle: &Bundle) -> Vec<String> {
         ),
         _ => {}
     }
-    if let Some(auc) = bundle.card().auc.filter(|auc| is_given && *auc < 0.5) {
+    if let Some(auc) = model.card().auc.filter(|auc| is_given && *auc < 0.5) {
         warnings.push(format!(
             "the classifier tells the classes apart no better than chance, AUC {auc:.3}\n\
              hint: see which column is `accepted` in the inputs, and which class is `favourable` in the schema"
         ));
     }
-    if bundle.pool().is_empty() {
+    if model.pool().is_empty() {
         warnings.push(
             "the classifier denies everybody that the accepted circuit imagines, so that there may be no way for anybody\n\
              hint: lower `--threshold`, or let it be `youden`"
                 .to_string(),
         );
-    } else if bundle.card().generator.examples == 0 {
+    } else if model.card().generator.examples == 0 {
         warnings.push(
             "the classifier denies nobody, so that nobody needs recourse\n\
              hint: raise `--threshold`, let it be `youden`, or look at `favourable` in the schema"

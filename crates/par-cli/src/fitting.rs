@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Result;
 use indicatif::{ProgressBar, ProgressStyle};
-use par_recourse::Stage;
+use par_fit::Stage;
 
 use crate::aligned::grouped;
 

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use par_data::Schema;
 use par_onnx::Graph;
-use par_recourse::classifier::inputs::{self, Inputs};
+use par_model::classifier::inputs::{self, Inputs};
 
 use crate::classifier_file;
 use crate::output::{self, Destination};

@@ -1,16 +1,18 @@
-//! `par inspect`: what is in a bundle, and how it was made.
+//! `par inspect`: what is in a model, and how it was made.
 
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
 use par_data::schema::Monotone;
-use par_recourse::{Bundle, Card, Config};
+use par_model::Card;
+use par_model::Config;
+use par_model::Model;
 use serde::Serialize;
 
 use crate::aligned::{Facts, Side, aligned, grouped, percent};
 use crate::fit::{CircuitFacts, ClassifierFacts};
-use crate::{bundle_file, domain_text, output};
+use crate::{model_file, domain_text, output};
 
 #[derive(Args)]
 pub(crate) struct Inspect {
@@ -23,10 +25,10 @@ pub(crate) struct Inspect {
 
 impl Inspect {
     pub(crate) fn run(self) -> Result<()> {
-        let bundle = bundle_file::read(&self.model)?;
+        let model = model_file::read(&self.model)?;
         let bytes = self.model.metadata().with_context(|| self.model.display().to_string())?.len();
-        let contents = Contents::new(&bundle, bytes);
-        if self.json { output::print_json(&contents) } else { output::print(&contents.text(&bundle)?) }
+        let contents = Contents::new(&model, bytes);
+        if self.json { output::print_json(&contents) } else { output::print(&contents.text(&model)?) }
     }
 }
 
@@ -77,16 +79,16 @@ struct NetworkFacts {
 }
 
 impl FeatureFacts {
-    fn new(bundle: &Bundle, position: usize) -> Self {
-        let feature = &bundle.schema().features()[position];
-        let domain = &bundle.discretizer().domains()[position];
+    fn new(model: &Model, position: usize) -> Self {
+        let feature = &model.schema().features()[position];
+        let domain = &model.discretizer().domains()[position];
         Self {
             name: feature.name.clone(),
             kind: feature.kind.name(),
             codes: domain.cardinality(),
             coded_as: domain_text::coded_as(domain),
             contents: domain_text::contents(domain),
-            immutable: bundle.constraints().is_immutable(position),
+            immutable: model.constraints().is_immutable(position),
             monotone: match feature.monotone {
                 Monotone::None => "none",
                 Monotone::Increasing => "increasing",
@@ -114,16 +116,16 @@ impl FeatureFacts {
 }
 
 impl Contents {
-    fn new(bundle: &Bundle, bytes: u64) -> Self {
-        let card = bundle.card();
-        let schema = bundle.schema();
+    fn new(model: &Model, bytes: u64) -> Self {
+        let card = model.card();
+        let schema = model.schema();
         let name = |feature: usize| schema.features()[feature].name.clone();
-        let shape = bundle.generator().shape();
+        let shape = model.generator().shape();
         Self {
             bytes,
-            threshold: bundle.threshold(),
+            threshold: model.threshold(),
             features: (0..schema.features().len())
-                .map(|position| FeatureFacts::new(bundle, position))
+                .map(|position| FeatureFacts::new(model, position))
                 .collect(),
             rules: schema
                 .rules()
@@ -133,25 +135,25 @@ impl Contents {
                     must_increase: name(rule.must_increase),
                 })
                 .collect(),
-            classifier: ClassifierFacts::new(bundle),
-            network: bundle.classifier().network().map(|network| NetworkFacts {
+            classifier: ClassifierFacts::new(model),
+            network: model.classifier().network().map(|network| NetworkFacts {
                 widths: network.widths().to_vec(),
                 parameters: network.parameters().len(),
             }),
-            accepted_circuit: CircuitFacts::new(bundle.accepted(), card.held_out[0]),
-            denied_circuit: CircuitFacts::new(bundle.denied(), card.held_out[1]),
-            pool: bundle.pool().len(),
+            accepted_circuit: CircuitFacts::new(model.accepted(), card.held_out[0]),
+            denied_circuit: CircuitFacts::new(model.denied(), card.held_out[1]),
+            pool: model.pool().len(),
             generator: NetworkFacts {
                 widths: vec![shape.encoder, shape.embedding, shape.hidden[0], shape.hidden[1]],
-                parameters: bundle.generator().parameters().len(),
+                parameters: model.generator().parameters().len(),
             },
             card: card.clone(),
-            config: bundle.config().clone(),
+            config: model.config().clone(),
             schema: schema.source().to_string(),
         }
     }
 
-    fn text(&self, bundle: &Bundle) -> Result<String> {
+    fn text(&self, model: &Model) -> Result<String> {
         let card = &self.card;
         let [accepted, denied] = &card.classes;
         let mut facts = Facts::default();
@@ -185,7 +187,7 @@ impl Contents {
         let lines: Vec<[String; 6]> = self
             .features
             .iter()
-            .zip(bundle.discretizer().domains())
+            .zip(model.discretizer().domains())
             .map(|(feature, domain)| {
                 [
                     feature.name.clone(),

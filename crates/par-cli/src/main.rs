@@ -15,7 +15,7 @@
 //! | 11   | [`serve`]    | `par serve`, answers over HTTP, and the page |
 
 mod bins;
-mod bundle_file;
+mod model_file;
 mod categories;
 mod circuit;
 mod circuit_file;

@@ -14,13 +14,17 @@ use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use par_data::Batch;
-use par_recourse::desk::{self, Desk, Person};
-use par_recourse::{Answer, Bundle, Solver, words};
+use par_answer::write::{self};
+use par_answer::table::{TableAnswerer, RowAnswer};
+use par_answer::Answer;
+use par_answer::Solver;
+use par_answer::words;
+use par_model::Model;
 use rayon::prelude::*;
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped};
-use crate::bundle_file;
+use crate::model_file;
 use crate::classifier_file::ClassifierOptions;
 use crate::output::{self, Destination};
 use crate::rows::{Condition, Rows};
@@ -98,21 +102,21 @@ const PIECE: usize = 16;
 impl Recourse {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let start = Instant::now();
-        let bundle = self.classifier.answering(bundle_file::read(&self.model)?, &self.model)?;
-        let request = self.request.request(bundle.discretizer())?;
+        let model = self.classifier.answering(model_file::read(&self.model)?, &self.model)?;
+        let request = self.request.request(&model)?;
         let mut rows = Rows::open(&self.table, true, &self.conditions)?;
-        let columns = bundle_file::columns(&bundle, &rows)?;
-        let desk = Desk::new(&bundle, rows.columns(), columns, request, self.time);
+        let columns = model_file::columns(&model, &rows)?;
+        let answerer = TableAnswerer::new(&model, rows.columns(), columns, request, self.time);
         let read: Vec<&Path> =
             [self.model.as_path(), &self.table].into_iter().chain(self.classifier.files()).collect();
         let destination = self.out.as_deref().map(|out| Destination::new(out, &read)).transpose()?;
         let format = self.format();
         // JSON keeps the features in an object of their own.
-        if let Some(renamed) = desk::renamed(bundle.schema()).filter(|_| format != Format::Jsonl) {
+        if let Some(renamed) = write::renamed(model.schema()).filter(|_| format != Format::Jsonl) {
             // A note that cannot be written keeps nobody from an answer.
             let _ = io::stderr().write_all(format!("note: {renamed}\n").as_bytes());
         }
-        let mut sink = Sink::new(format, destination, bundle.schema())?;
+        let mut sink = Sink::new(format, destination, model.schema())?;
         let spinner = self.spinner()?;
         let mut tally = Tally::default();
         rows.read_ahead(|batch, numbers| {
@@ -122,16 +126,16 @@ impl Recourse {
                 let pieces: Vec<Piece<'_>> = starts
                     .par_iter()
                     .map_init(
-                        || bundle.solver(),
+                        || Solver::new(&model),
                         |solver, &start| {
                             let rows = start..last.min(start + PIECE);
-                            Piece::new(&desk, format, solver, &batch, numbers, rows)
+                            Piece::new(&answerer, format, solver, &batch, numbers, rows)
                         },
                     )
                     .collect();
                 for piece in pieces {
                     tally.add(piece.tally);
-                    sink.write(&bundle, &piece.bytes, &piece.people)?;
+                    sink.write(&model, &piece.bytes, &piece.people)?;
                 }
                 spinner.inc((last - first) as u64);
             }
@@ -177,10 +181,10 @@ impl Recourse {
 }
 
 /// Writes what some people are told to a file, as CSV.
-pub(crate) fn write_csv(destination: Destination, bundle: &Bundle, people: &[Person<'_>]) -> Result<()> {
-    let mut sink = Sink::new(Format::Csv, Some(destination), bundle.schema())?;
-    let bytes = Format::Csv.text(bundle, people).expect("CSV is text");
-    sink.write(bundle, &bytes, &[])?;
+pub(crate) fn write_csv(destination: Destination, model: &Model, people: &[RowAnswer<'_>]) -> Result<()> {
+    let mut sink = Sink::new(Format::Csv, Some(destination), model.schema())?;
+    let bytes = Format::Csv.text(model, people).expect("CSV is text");
+    sink.write(model, &bytes, &[])?;
     sink.finish()
 }
 
@@ -189,13 +193,13 @@ struct Piece<'a> {
     /// Their lines, where a line is text.
     bytes: Vec<u8>,
     /// The people themselves, where it is not.
-    people: Vec<Person<'a>>,
+    people: Vec<RowAnswer<'a>>,
     tally: Tally,
 }
 
 impl<'a> Piece<'a> {
     fn new(
-        desk: &Desk<'_>,
+        answerer: &TableAnswerer<'_>,
         format: Format,
         solver: &mut Solver<'_>,
         batch: &'a Batch,
@@ -203,14 +207,14 @@ impl<'a> Piece<'a> {
         rows: std::ops::Range<usize>,
     ) -> Self {
         let mut tally = Tally::default();
-        let people: Vec<Person<'a>> = rows
+        let people: Vec<RowAnswer<'a>> = rows
             .map(|row| {
-                let person = desk.answer(solver, batch, row, numbers[row]);
+                let person = answerer.answer(solver, batch, row, numbers[row]);
                 tally.count(&person, batch, row);
                 person
             })
             .collect();
-        match format.text(desk.bundle(), &people) {
+        match format.text(answerer.model(), &people) {
             Some(bytes) => Self { bytes, people: Vec::new(), tally },
             None => Self { bytes: Vec::new(), people, tally },
         }
@@ -232,7 +236,7 @@ struct Tally {
 }
 
 impl Tally {
-    fn count(&mut self, person: &Person<'_>, batch: &Batch, row: usize) {
+    fn count(&mut self, person: &RowAnswer<'_>, batch: &Batch, row: usize) {
         self.rows += 1;
         match &person.answer {
             Ok(Answer::Accepted { .. }) => self.accepted += 1,

@@ -5,9 +5,10 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
-use par_recourse::Stop;
+use par_fit::refit;
+use par_circuit::Stop;
 
-use crate::bundle_file;
+use crate::model_file;
 use crate::fit::Summary;
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
@@ -43,11 +44,11 @@ impl Refit {
     pub(crate) fn run(self) -> Result<()> {
         let destination = Destination::new(&self.out, &[&self.model])?;
         let start = Instant::now();
-        let bundle = bundle_file::read(&self.model)?;
+        let model = model_file::read(&self.model)?;
         let immutable: Vec<&str> = self.immutable.iter().map(String::as_str).collect();
         let what = self.out.display().to_string();
         let watch = Watch::new(&what)?;
-        let refitted = bundle.refit(&immutable, &mut |stage| watch.tell(stage), Stop::never());
+        let refitted = refit(&model, &immutable, &mut |stage| watch.tell(stage), Stop::never());
         watch.end();
         let refitted = refitted.with_context(|| self.model.display().to_string())?;
         let bytes = refitted.to_bytes();

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use par_serve::{Logs, Server, Settings};
 
-use crate::bundle_file;
+use crate::model_file;
 use crate::recourse::request::at_least_one;
 
 const EXAMPLES: &str = "\
@@ -140,7 +140,7 @@ impl Serve {
         let models: Vec<(String, PathBuf)> =
             self.models.into_iter().map(|model| (model.name, model.file)).collect();
         let server = Server::bind(self.listen.as_str(), &models, settings).map_err(|error| match error {
-            par_serve::Error::Model { path, source } => bundle_file::unreadable(&path, *source),
+            par_serve::Error::Model { path, source } => model_file::unreadable(&path, *source),
             other => other.into(),
         })?;
         server.heed_signals()?;

@@ -6,15 +6,17 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::{ArrowError, SchemaRef};
 use arrow_select::concat::concat_batches;
+use par_answer::Request;
+use par_answer::Solver;
+use par_answer::table::{RowAnswer, TableAnswerer};
+use par_circuit::Stop;
 use par_data::Columns;
-use par_recourse::desk::{Desk, Person};
-use par_recourse::{Request, Solver, Stop};
 use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 use rayon::prelude::*;
 
-use crate::bundle::Bundle;
 use crate::frame::Frame;
+use crate::model::Model;
 use crate::table::{self, Cells};
 use crate::{errors, request, threads};
 
@@ -24,7 +26,7 @@ const PIECE: usize = 32;
 /// Answers tables of one shape, batch by batch.
 #[pyclass(frozen, module = "par_recourse._native")]
 pub(crate) struct Answers {
-    bundle: Arc<par_recourse::Bundle>,
+    model: Arc<par_model::Model>,
     request: Request,
     rows: SchemaRef,
     columns: Columns,
@@ -34,26 +36,32 @@ pub(crate) struct Answers {
 
 impl Answers {
     /// `id` names the column that names the rows, in the place of the schema's.
-    pub(crate) fn new(bundle: &Bundle, rows: SchemaRef, request: &str, id: Option<&str>) -> PyResult<Self> {
-        let bundle = Arc::clone(bundle.inner());
-        let request = request::read(bundle.discretizer(), request)?;
-        let (mut columns, cells) = table::read(bundle.schema(), bundle.discretizer().domains(), &rows)?;
+    pub(crate) fn new(model: &Model, rows: SchemaRef, request: &str, id: Option<&str>) -> PyResult<Self> {
+        let model = Arc::clone(model.inner());
+        let request = request::read(&model, request)?;
+        let (mut columns, cells) = table::read(model.schema(), model.discretizer().domains(), &rows)?;
         if let Some(name) = id {
             let found = rows.index_of(name);
             let unknown =
                 |_| errors::setting(&format!("{}: no column `{name}` to name the rows", table::ORIGIN));
             columns.id = Some(found.map_err(unknown)?);
         }
-        let frame = Frame::new(&bundle, &columns, &rows);
-        let mut answers = Self { bundle, request, rows, columns, cells, frame };
-        if let Some(locks) = answers.desk().locks() {
+        let frame = Frame::new(&model, &columns, &rows);
+        let mut answers = Self { model, request, rows, columns, cells, frame };
+        if let Some(locks) = answers.answerer().locks() {
             answers.cells = answers.cells.with(&answers.rows, locks);
         }
         Ok(answers)
     }
 
-    fn desk(&self) -> Desk<'_> {
-        Desk::new(&self.bundle, &table::header(&self.rows), self.columns.clone(), self.request.clone(), false)
+    fn answerer(&self) -> TableAnswerer<'_> {
+        TableAnswerer::new(
+            &self.model,
+            &table::header(&self.rows),
+            self.columns.clone(),
+            self.request.clone(),
+            false,
+        )
     }
 
     /// What the first person of some rows is told, by their name.
@@ -61,20 +69,20 @@ impl Answers {
         &self,
         rows: &RecordBatch,
         stop: Stop<'_>,
-        tell: impl FnOnce(&Person<'_>) -> T,
+        tell: impl FnOnce(&RowAnswer<'_>) -> T,
     ) -> T {
         let cells = match self.columns.id {
             Some(column) => self.cells.clone().with(&self.rows, column),
             None => self.cells.clone(),
         };
         let batch = cells.batch(rows, 0..1, 0);
-        tell(&self.desk().answer(&mut self.bundle.solver().until(stop), &batch, 0, 0))
+        tell(&self.answerer().answer(&mut Solver::new(&self.model).until(stop), &batch, 0, 0))
     }
 
     /// The lines of some rows, which one thread answers.
     fn piece(
         &self,
-        desk: &Desk<'_>,
+        answerer: &TableAnswerer<'_>,
         solver: &mut Solver<'_>,
         rows: &RecordBatch,
         range: Range<usize>,
@@ -82,22 +90,22 @@ impl Answers {
     ) -> Result<RecordBatch, ArrowError> {
         let first = range.start;
         let batch = self.cells.batch(rows, range, before);
-        let people: Vec<Person<'_>> =
-            (0..batch.rows()).map(|row| desk.answer(solver, &batch, row, batch.position(row))).collect();
-        self.frame.lines(&self.bundle, rows, first, before, &people)
+        let people: Vec<RowAnswer<'_>> =
+            (0..batch.rows()).map(|row| answerer.answer(solver, &batch, row, batch.position(row))).collect();
+        self.frame.lines(&self.model, rows, first, before, &people)
     }
 
     /// The lines of all rows, on all threads; those of some, when they are told to stop.
     fn lines(&self, rows: &RecordBatch, before: u64, stop: Stop<'_>) -> Result<RecordBatch, ArrowError> {
-        let desk = self.desk();
+        let answerer = self.answerer();
         let starts: Vec<usize> = (0..rows.num_rows()).step_by(PIECE).collect();
         let pieces: Vec<RecordBatch> = starts
             .into_par_iter()
             .map_init(
-                || self.bundle.solver().until(stop),
+                || Solver::new(&self.model).until(stop),
                 |solver, start| {
                     let range = start..rows.num_rows().min(start + PIECE);
-                    stop.check().is_ok().then(|| self.piece(&desk, solver, rows, range, before))
+                    stop.check().is_ok().then(|| self.piece(&answerer, solver, rows, range, before))
                 },
             )
             .flatten()
@@ -132,8 +140,8 @@ impl Answers {
             threads::work(py, None, |caller| self.lines(&rows, before, Stop::when(&|| caller.is_gone())))?
         } else {
             py.detach(|| {
-                let (desk, mut solver) = (self.desk(), self.bundle.solver());
-                self.piece(&desk, &mut solver, &rows, 0..rows.num_rows(), before)
+                let (answerer, mut solver) = (self.answerer(), Solver::new(&self.model));
+                self.piece(&answerer, &mut solver, &rows, 0..rows.num_rows(), before)
             })
         };
         PyRecordBatch::new(lines.map_err(errors::data_text)?).into_pyarrow(py)

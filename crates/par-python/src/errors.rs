@@ -3,8 +3,9 @@
 use std::fmt::Display;
 use std::path::Path;
 
-use par_recourse::container::ContainerError;
-use par_recourse::{BundleError, Error};
+use par_fit::Error;
+use par_model::ModelError;
+use par_model::container::ContainerError;
 use pyo3::exceptions::PyException;
 use pyo3::prelude::*;
 use pyo3::types::PyType;
@@ -49,25 +50,25 @@ pub(crate) fn fit(error: &Error) -> PyErr {
     match error {
         Error::Data(error) => data(error),
         Error::NoLabel | Error::UnknownClass { .. } => exception("SchemaError", &error.to_string()),
-        Error::Setting(_) | Error::Circuits(_) => setting(&error.to_string()),
-        Error::Given(_) | Error::NoScore { .. } | Error::OneDecision { .. } => classifier(error),
+        Error::Config(_) => setting(&error.to_string()),
+        Error::External(_) | Error::NoScore { .. } | Error::OneDecision { .. } => classifier(error),
         Error::Inverted { .. } => exception("InvertedClassifierError", &error.to_string()),
         _ => exception("DataError", &error.to_string()),
     }
 }
 
-/// `path` is absent where the bundle came as bytes.
-pub(crate) fn bundle(error: &BundleError, path: Option<&Path>) -> PyErr {
-    let origin = path.map_or("bundle".to_string(), |path| path.display().to_string());
+/// `path` is absent where the model came as bytes.
+pub(crate) fn model(error: &ModelError, path: Option<&Path>) -> PyErr {
+    let origin = path.map_or("model".to_string(), |path| path.display().to_string());
     match error {
-        BundleError::Io(error) => exception("FileError", &format!("{origin}: {error}")),
-        BundleError::Write(error) => exception("FileError", &error.to_string()),
-        BundleError::Container(ContainerError::OtherKind) => exception(
-            "BundleError",
+        ModelError::Io(error) => exception("FileError", &format!("{origin}: {error}")),
+        ModelError::Write(error) => exception("FileError", &error.to_string()),
+        ModelError::Container(ContainerError::OtherKind) => exception(
+            "ModelError",
             &format!("{origin}: not a model file\nhint: `Recourse.save` and `par fit` make one"),
         ),
         damaged => {
-            exception("BundleError", &format!("{origin}: {damaged}\nhint: copy it again, or make it again"))
+            exception("ModelError", &format!("{origin}: {damaged}\nhint: copy it again, or make it again"))
         }
     }
 }

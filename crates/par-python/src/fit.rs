@@ -1,19 +1,22 @@
-//! From a table to a bundle, and the drafts that a fit begins with.
+//! From a table to a model, and the drafts that a fit begins with.
 
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
 use arrow_schema::Schema as ArrowSchema;
+use par_circuit::Stop;
 use par_data::schema::draft_rows;
 use par_data::{Columns, Schema, german_credit as embedded};
+use par_fit::ModelBuilder;
+use par_fit::Stage;
+use par_model::Config;
+use par_model::classifier::inputs::{self, Inputs};
 use par_onnx::Graph;
-use par_recourse::classifier::inputs::{self, Inputs};
-use par_recourse::{Config, Recourse, Stage, Stop};
 use pyo3::prelude::*;
 use pyo3_arrow::PyTable;
 
-use crate::bundle::Bundle;
 use crate::errors;
+use crate::model::Model;
 use crate::table::{self, Cells};
 use crate::threads::{self, Caller};
 
@@ -35,33 +38,33 @@ pub(crate) fn fit(
     classifier: Option<(Vec<u8>, String)>,
     scores: Option<&str>,
     progress: Option<&Bound<'_, PyAny>>,
-) -> PyResult<Bundle> {
+) -> PyResult<Model> {
     let schema = read_schema(schema)?;
     let config = config(preset, file, settings)?;
     let (rows, arrow) = table.into_inner();
     let (columns, mut cells) = table::read(&schema, &[], &arrow)?;
-    let mut recourse = Recourse::new(schema, config);
+    let mut builder = ModelBuilder::new(schema, config);
     if let Some((file, inputs)) = classifier {
-        recourse = recourse.with_classifier(file, Inputs::parse(&inputs).map_err(errors::classifier)?);
+        builder = builder.with_classifier(file, Inputs::parse(&inputs).map_err(errors::classifier)?);
     }
     if let Some(name) = scores {
         let position = arrow.index_of(name).map_err(|error| errors::setting(&error.to_string()))?;
         cells = cells.with(&arrow, position);
-        recourse = recourse.with_scores(name, position);
+        builder = builder.with_scores(name, position);
     }
-    let fitted = threads::work(py, progress, |caller| fit_rows(&recourse, &cells, &rows, &columns, caller))?;
-    Ok(Bundle::new(fitted.map_err(|error| errors::fit(&error))?))
+    let fitted = threads::work(py, progress, |caller| fit_rows(&builder, &cells, &rows, &columns, caller))?;
+    Ok(Model::new(fitted.map_err(|error| errors::fit(&error))?))
 }
 
 fn fit_rows(
-    recourse: &Recourse,
+    builder: &ModelBuilder,
     cells: &Cells,
     rows: &[RecordBatch],
     columns: &Columns,
     caller: &Caller<'_>,
-) -> Result<par_recourse::Bundle, par_recourse::Error> {
+) -> Result<par_model::Model, par_fit::Error> {
     let is_gone = || caller.is_gone();
-    recourse.fit_rows(
+    builder.fit_rows(
         columns,
         || Ok(cells.batches(rows).map(Ok)),
         &mut |stage| tell(caller, stage),

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray, UInt64Array};
 use arrow_schema::{ArrowError, DataType, Field, Schema as ArrowSchema, SchemaRef};
 use arrow_select::take::take;
+use par_answer::table::RowAnswer;
+use par_answer::write::{self, Line};
 use par_data::schema::same_numbers;
 use par_data::{Columns, Domain, Schema};
-use par_recourse::Bundle;
-use par_recourse::desk::{self, Line, Person};
+use par_model::Model;
 
 /// What a line says besides the cells.
 enum Fact {
@@ -26,7 +27,7 @@ enum Fact {
 )]
 const FACTS: [(&str, Fact); 13] = [
     ("rank", Fact::Count(|line| line.rank)),
-    ("status", Fact::Text(|line| Some(line.person.status().to_string()))),
+    ("status", Fact::Text(|line| Some(line.row.status().to_string()))),
     ("reason", Fact::Text(|line| line.reason.clone())),
     ("probability", Fact::Number(|line| line.probability)),
     ("log_likelihood", Fact::Number(|line| line.way.map(|way| way.log_likelihood))),
@@ -43,7 +44,7 @@ const FACTS: [(&str, Fact); 13] = [
 /// The columns before those of the features: our name for each, and the one it has beside the features.
 pub(crate) fn own_columns(schema: &Schema) -> Vec<(&'static str, String)> {
     let own = std::iter::once("id").chain(FACTS.iter().map(|(name, _)| *name));
-    own.map(|own| (own, desk::column_name(schema, own))).collect()
+    own.map(|own| (own, write::column_name(schema, own))).collect()
 }
 
 impl Fact {
@@ -77,14 +78,14 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    pub(crate) fn new(bundle: &Bundle, columns: &Columns, rows: &ArrowSchema) -> Self {
+    pub(crate) fn new(model: &Model, columns: &Columns, rows: &ArrowSchema) -> Self {
         let id = columns.id;
         let id_type = id.map_or(DataType::Int64, |column| rows.field(column).data_type().clone());
         let types = std::iter::once(id_type).chain(FACTS.iter().map(|(_, fact)| fact.data_type()));
-        let own = own_columns(bundle.schema()).into_iter().zip(types);
+        let own = own_columns(model.schema()).into_iter().zip(types);
         let mut fields: Vec<Field> =
             own.map(|((_, name), data_type)| Field::new(name, data_type, true)).collect();
-        let features = bundle.schema().features().iter().zip(bundle.discretizer().domains());
+        let features = model.schema().features().iter().zip(model.discretizer().domains());
         for ((feature, domain), &column) in features.zip(&columns.features) {
             let data_type = kept_type(rows.field(column).data_type(), domain);
             fields.push(Field::new(&feature.name, data_type, true));
@@ -99,16 +100,16 @@ impl Frame {
     /// The lines of some people: the rows of `rows` from `first` on, which is row `first + before` of its table.
     pub(crate) fn lines(
         &self,
-        bundle: &Bundle,
+        model: &Model,
         rows: &RecordBatch,
         first: usize,
         before: u64,
-        people: &[Person<'_>],
+        people: &[RowAnswer<'_>],
     ) -> Result<RecordBatch, ArrowError> {
         let lines: Vec<(u64, Line<'_>)> = (first as u64..)
             .zip(people)
             .flat_map(|(row, person)| {
-                Line::of(bundle.schema(), person).into_iter().map(move |line| (row, line))
+                Line::of(model.schema(), person).into_iter().map(move |line| (row, line))
             })
             .collect();
         let positions = UInt64Array::from_iter_values(lines.iter().map(|(row, _)| *row));

@@ -5,8 +5,8 @@
 //! |-----------|---------------------------------------------------------|
 //! | `table`   | record batches → cells                                  |
 //! | `frame`   | answers → record batches                                |
-//! | `fit`     | a table → a bundle                                      |
-//! | `bundle`  | a bundle, and what it says of rows                      |
+//! | `fit`     | a table → a model                                      |
+//! | `model`  | a model, and what it says of rows                      |
 //! | `request` | what is asked for                                       |
 //! | `answers` | the rows of a table → lines of the tidy table           |
 //! | `figure`  | what more changes buy, drawn                            |
@@ -16,11 +16,11 @@
 #![expect(clippy::needless_pass_by_value, reason = "what comes from Python is owned")]
 
 mod answers;
-mod bundle;
 mod errors;
 mod figure;
 mod fit;
 mod frame;
+mod model;
 mod request;
 mod table;
 mod threads;
@@ -35,7 +35,7 @@ mod _native {
     #[pymodule_export]
     use super::answers::Answers;
     #[pymodule_export]
-    use super::bundle::Bundle;
-    #[pymodule_export]
     use super::fit::{as_toml, draft_inputs, draft_schema, fit, german_credit, schema_facts};
+    #[pymodule_export]
+    use super::model::Model;
 }

@@ -515,7 +515,7 @@ def test_a_model_of_encoded_columns_is_asked_about_encoded_columns(data, X, y, d
 
 @pytest.mark.parametrize("has_output", [True, False])
 def test_an_onnx_file_is_a_model_in_both_directions(german, unconstrained, y, has_output):
-    files = Path(__file__).resolve().parents[2] / "par-recourse" / "tests" / "fixtures" / "given"
+    files = Path(__file__).resolve().parents[2] / "par-model" / "tests" / "fixtures" / "external"
     inputs = (files / "network.toml").read_text()
     if not has_output:
         inputs = inputs[inputs.index("[[input]]") :]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
-use par_recourse::Config;
+use par_model::Config;
 
 /// Settings with those of a file laid over them.
 ///

@@ -1,7 +1,7 @@
 //! Settings that have a name.
 
 use clap::ValueEnum;
-use par_recourse::Config;
+use par_model::Config;
 
 /// Settings to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

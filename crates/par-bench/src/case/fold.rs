@@ -2,11 +2,15 @@
 
 use std::sync::OnceLock;
 
+use par_answer::evaluate::MethodAnswers;
+use par_answer::evaluate::answer_by_all_methods;
 use par_circuit::{Code, Dataset};
 use par_data::Batch;
-use par_recourse::generator::GeneratorConfig;
-use par_recourse::metrics::{Asked, Mean, ask};
-use par_recourse::{Bundle, Config, RowError};
+use par_model::Config;
+use par_model::Mean;
+use par_model::Model;
+use par_model::RowError;
+use par_model::generator::GeneratorConfig;
 
 use super::{Case, Person};
 use crate::error::Error;
@@ -22,7 +26,7 @@ pub struct Labelled {
 
 /// A fold of a case: what is learned from the rows outside it, and who is asked about in it.
 ///
-/// A row of the fold with a cell that the bundle cannot read, a category that no training row has for instance, stops
+/// A row of the fold with a cell that the model cannot read, a category that no training row has for instance, stops
 /// nothing: it is left out of `test` and of `people`, and counted.
 #[derive(Debug)]
 pub struct Fold<'c> {
@@ -39,26 +43,26 @@ pub struct Fold<'c> {
     /// Those of the rows that can be read who are asked about.
     pub people: Vec<Person>,
     /// Made by the case's configuration.
-    pub bundle: Bundle,
+    pub model: Model,
     /// Where the people stand among the rows that can be read.
     rows: Vec<usize>,
-    paper: OnceLock<Bundle>,
-    asked: OnceLock<Vec<Option<Asked>>>,
-    asked_by_paper: OnceLock<Vec<Option<Asked>>>,
+    paper: OnceLock<Model>,
+    asked: OnceLock<Vec<Option<MethodAnswers>>>,
+    asked_by_paper: OnceLock<Vec<Option<MethodAnswers>>>,
 }
 
 impl<'c> Fold<'c> {
-    /// Makes the fold's bundle.
+    /// Makes the fold's model.
     ///
     /// # Errors
     /// When it cannot be made.
     pub fn new(case: &'c Case, name: &'c str) -> Result<Self, Error> {
         let (training, all) = (case.training(name), case.test(name));
-        let bundle = case.fit(name, &case.config, &training)?;
+        let model = case.fit(name, &case.config, &training)?;
         let is_read = |row: &usize| {
             let cells: Vec<&str> =
                 case.columns.features.iter().map(|&column| all.cell(*row, column)).collect();
-            bundle.discretizer().encode_row(&cells).is_ok()
+            model.discretizer().encode_row(&cells).is_ok()
         };
         let (read, unread): (Vec<usize>, Vec<usize>) = (0..all.rows()).partition(is_read);
         let (test, unread) = (all.select(read), all.select(unread));
@@ -70,7 +74,7 @@ impl<'c> Fold<'c> {
             people: rows.iter().map(|&row| case.person(&test, row)).collect(),
             test,
             unread,
-            bundle,
+            model,
             rows,
             paper: OnceLock::new(),
             asked: OnceLock::new(),
@@ -85,12 +89,12 @@ impl<'c> Fold<'c> {
         Mean::share(truths, self.people.len() + unread)
     }
 
-    /// Rows that the bundle can read, as codes.
+    /// Rows that the model can read, as codes.
     ///
     /// # Errors
     /// When it cannot read one.
     pub fn labelled(&self, rows: &Batch) -> Result<Labelled, Error> {
-        let (case, discretizer) = (self.case, self.bundle.discretizer());
+        let (case, discretizer) = (self.case, self.model.discretizer());
         let codes: Vec<Code> = discretizer.encode(&case.columns, rows)?.into_codes();
         let favourable = case.favourable();
         let classes = case.schema.classes(&case.columns, rows)?;
@@ -99,59 +103,59 @@ impl<'c> Fold<'c> {
         Ok(Labelled { rows, accepted: classes.into_iter().map(|class| Some(class) == favourable).collect() })
     }
 
-    /// The bundle of the paper's preset, with the bins, the classifier and the threshold of the case's own, and as long
+    /// The model of the paper's preset, with the bins, the classifier and the threshold of the case's own, and as long
     /// a training on as many samples.
     ///
     /// # Errors
     /// When it cannot be made.
-    pub fn paper(&self) -> Result<&Bundle, Error> {
+    pub fn paper(&self) -> Result<&Model, Error> {
         if self.paper.get().is_none() {
             let own = self.case.config.clone();
             let GeneratorConfig { conditioning, locked, loss, .. } = GeneratorConfig::paper();
             let generator = GeneratorConfig { conditioning, locked, loss, ..own.generator };
             let Config { circuits, answers, .. } = Config::paper();
             let config = Config { circuits, generator, answers, ..own };
-            let bundle = self.case.fit(self.name, &config, &self.training)?;
+            let model = self.case.fit(self.name, &config, &self.training)?;
             // Nobody else sets it: a fold is one task.
-            let _ = self.paper.set(bundle);
+            let _ = self.paper.set(model);
         }
         Ok(self.paper.get().expect("it was set just now"))
     }
 
-    /// What the fold's bundle tells its people, by all methods.
+    /// What the fold's model tells its people, by all methods.
     ///
     /// # Errors
     /// When a cell cannot be read.
-    pub fn asked(&self) -> Result<&[Option<Asked>], Error> {
-        self.once(&self.asked, || Ok(&self.bundle))
+    pub fn asked(&self) -> Result<&[Option<MethodAnswers>], Error> {
+        self.once(&self.asked, || Ok(&self.model))
     }
 
-    /// What the bundle of the paper's preset tells them, by all methods.
+    /// What the model of the paper's preset tells them, by all methods.
     ///
     /// # Errors
-    /// When the bundle cannot be made.
-    pub fn asked_by_paper(&self) -> Result<&[Option<Asked>], Error> {
+    /// When the model cannot be made.
+    pub fn asked_by_paper(&self) -> Result<&[Option<MethodAnswers>], Error> {
         self.once(&self.asked_by_paper, || self.paper())
     }
 
     fn once<'s>(
         &self,
-        kept: &'s OnceLock<Vec<Option<Asked>>>,
-        bundle: impl Fn() -> Result<&'s Bundle, Error>,
-    ) -> Result<&'s [Option<Asked>], Error> {
+        kept: &'s OnceLock<Vec<Option<MethodAnswers>>>,
+        model: impl Fn() -> Result<&'s Model, Error>,
+    ) -> Result<&'s [Option<MethodAnswers>], Error> {
         if kept.get().is_none() {
-            let _ = kept.set(self.ask(bundle()?)?);
+            let _ = kept.set(self.ask(model()?)?);
         }
         Ok(kept.get().expect("it was set just now"))
     }
 
-    /// What a bundle tells the fold's people, by all methods.
+    /// What a model tells the fold's people, by all methods.
     ///
     /// # Errors
-    /// When a cell cannot be read, which only happens to a bundle with other bins.
-    pub fn ask(&self, bundle: &Bundle) -> Result<Vec<Option<Asked>>, Error> {
+    /// When a cell cannot be read, which only happens to a model with other bins.
+    pub fn ask(&self, model: &Model) -> Result<Vec<Option<MethodAnswers>>, Error> {
         let rows: Vec<Vec<&str>> = self.people.iter().map(Person::cells).collect();
-        ask(bundle, &rows).map_err(|(person, source)| self.row_error(person, source))
+        answer_by_all_methods(model, &rows).map_err(|(person, source)| self.row_error(person, source))
     }
 
     /// Where one of the people stands among the rows that can be read.

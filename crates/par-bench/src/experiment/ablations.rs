@@ -7,7 +7,13 @@
 //! # Paper
 //! Q2: table 2 and the appendix's tables. The variants of the paper's preset are all that stand in them.
 
-use par_recourse::{Bundle, Config, Method, Request, Stop};
+use par_answer::Method;
+use par_answer::Request;
+use par_answer::Solver;
+use par_circuit::Stop;
+use par_fit::with_config;
+use par_model::Config;
+use par_model::Model;
 
 use crate::case::Fold;
 use crate::error::Error;
@@ -124,10 +130,10 @@ impl Preset {
         }
     }
 
-    pub(super) fn bundle<'f>(self, fold: &'f Fold<'_>) -> Result<&'f Bundle, Error> {
+    pub(super) fn model<'f>(self, fold: &'f Fold<'_>) -> Result<&'f Model, Error> {
         match self {
             Self::Paper => fold.paper(),
-            Self::Ours => Ok(&fold.bundle),
+            Self::Ours => Ok(&fold.model),
         }
     }
 }
@@ -168,12 +174,12 @@ pub(super) fn measure_variants(
 ) -> Result<(), Error> {
     let people = denied(fold)?;
     for variant in variants {
-        let full = variant.preset.bundle(fold)?;
+        let full = variant.preset.model(fold)?;
         let [proposed, refined] = match variant.without {
             // Training it once more would give the same generator.
             [] => judge(fold, full, &people)?,
             _ => {
-                let trained = full.with_config(variant.config(full.config()), &mut |_| {}, Stop::never());
+                let trained = with_config(&full, variant.config(full.config()), &mut |_| {}, Stop::never());
                 judge(fold, &trained.map_err(|source| fold.case.fit_error(fold.name, source))?, &people)?
             }
         };
@@ -189,9 +195,9 @@ pub(super) fn denied(fold: &Fold<'_>) -> Result<Vec<usize>, Error> {
     Ok((0..asked.len()).filter(|&place| asked[place].is_some()).collect())
 }
 
-/// A bundle's most probable rows, and what its local search makes of them, judged by itself.
-fn judge(fold: &Fold<'_>, bundle: &Bundle, people: &[usize]) -> Result<[Vec<Option<Judged>>; 2], Error> {
-    let (mut solver, mut judge) = (bundle.solver(), Judge::new(bundle));
+/// A model's most probable rows, and what its local search makes of them, judged by itself.
+fn judge(fold: &Fold<'_>, model: &Model, people: &[usize]) -> Result<[Vec<Option<Judged>>; 2], Error> {
+    let (mut solver, mut judge) = (Solver::new(&model), Judge::new(model));
     let refine = Request { method: Method::Refine, ..Request::default() };
     let mut answers = [Vec::with_capacity(people.len()), Vec::with_capacity(people.len())];
     for &place in people {

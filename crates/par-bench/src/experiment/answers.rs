@@ -4,9 +4,12 @@
 //! Table 1 (Q1), and Q4: `generate` is before local search, `refine` after it. `paper/generate` and `paper/refine`
 //! are PAR and PAR (+LS) by the paper's preset; their NLL is that of the paper's own kind of circuit.
 
+use par_answer::Answer;
+use par_answer::Method as Own;
+use par_answer::evaluate::MethodAnswers;
 use par_data::UNKNOWN;
-use par_recourse::metrics::{Asked, Mean};
-use par_recourse::{Answer, Bundle, Method as Own};
+use par_model::Mean;
+use par_model::Model;
 
 use crate::case::Fold;
 use crate::error::Error;
@@ -24,13 +27,13 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let asked = fold.asked()?;
     let denied = asked.iter().flatten().count();
     sheet.mean("people", "denied", Mean::share(asked.iter().map(Option::is_some), asked.len()));
-    let possible = |asked: &Asked| asked.way(Own::Exact as usize).is_some();
+    let possible = |asked: &MethodAnswers| asked.way(Own::Exact as usize).is_some();
     sheet.mean("people", "possible", Mean::share(asked.iter().flatten().map(possible), denied));
-    ours(fold, &fold.bundle, "", asked, sheet);
+    ours(fold, &fold.model, "", asked, sheet);
     let paper = fold.paper()?;
     ours(fold, paper, "paper/", fold.asked_by_paper()?, sheet);
     for peer in &fold.case.peers {
-        let judged = judge(fold, &fold.bundle, asked, peer);
+        let judged = judge(fold, &fold.model, asked, peer);
         add(sheet, peer.name(), &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
         let times: Vec<f64> = judged.iter().filter_map(|(_, time)| *time).collect();
         sheet.median(peer.name(), "time_us", times, denied);
@@ -40,19 +43,19 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     Ok(())
 }
 
-/// What a bundle told the people of its fold, by all methods, their names after `prefix`.
+/// What a model told the people of its fold, by all methods, their names after `prefix`.
 pub(super) fn ours(
     fold: &Fold<'_>,
-    bundle: &Bundle,
+    model: &Model,
     prefix: &str,
-    asked: &[Option<Asked>],
+    asked: &[Option<MethodAnswers>],
     sheet: &mut Sheet,
 ) {
-    let denied: Vec<&Asked> = asked.iter().flatten().collect();
+    let denied: Vec<&MethodAnswers> = asked.iter().flatten().collect();
     for own in Own::ALL {
         let place = own as usize;
         let method = &format!("{prefix}{}", own.name());
-        let judged = judge(fold, bundle, asked, &Ours { method: own, asked });
+        let judged = judge(fold, model, asked, &Ours { method: own, asked });
         add(sheet, method, &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
         let gaps: Vec<f64> = denied.iter().filter_map(|asked| asked.gap(place)).collect();
         sheet.mean(method, "gap", Mean::new(gaps.iter().copied(), denied.len()));
@@ -69,11 +72,11 @@ pub(super) fn ours(
 /// The answers of a method to those of a fold who are denied, judged, with their times.
 pub(super) fn judge(
     fold: &Fold<'_>,
-    bundle: &Bundle,
-    asked: &[Option<Asked>],
+    model: &Model,
+    asked: &[Option<MethodAnswers>],
     method: &impl Method,
 ) -> Vec<(Option<Judged>, Option<f64>)> {
-    let mut judge = Judge::new(bundle);
+    let mut judge = Judge::new(model);
     let replies = method.answer(fold.name, &fold.people);
     let people = fold.people.iter().zip(replies).zip(asked).filter(|(_, asked)| asked.is_some());
     let judged = people.map(|((person, reply), _)| {
@@ -88,19 +91,19 @@ pub(super) fn judge(
 }
 
 /// The best with at most so many changes that the exact search found, up to the budget, within which it looks.
-fn frontier(fold: &Fold<'_>, asked: &[Option<Asked>], sheet: &mut Sheet) {
-    let denied: Vec<&Asked> = asked.iter().flatten().collect();
+fn frontier(fold: &Fold<'_>, asked: &[Option<MethodAnswers>], sheet: &mut Sheet) {
+    let denied: Vec<&MethodAnswers> = asked.iter().flatten().collect();
     let frontiers = || {
         denied.iter().filter_map(|asked| match &asked.answers[Own::Exact as usize] {
             Answer::Found(found) => Some(&found.frontier),
             Answer::Accepted { .. } | Answer::NotFound(_) => None,
         })
     };
-    let constraints = fold.bundle.constraints();
+    let constraints = fold.model.constraints();
     let mutable = (0..constraints.features()).filter(|&feature| !constraints.is_immutable(feature)).count();
-    for changes in 1..=fold.bundle.config().answers.budget.min(mutable) {
+    for changes in 1..=fold.model.config().answers.budget.min(mutable) {
         let best = frontiers().filter_map(|frontier| {
-            let within = frontier.iter().filter(|point| point.changes <= changes);
+            let within = frontier.iter().filter(|point| point.changes.len() <= changes);
             within.map(|point| point.log_likelihood).max_by(f64::total_cmp)
         });
         let nll = Mean::new(best.map(|log_likelihood| -log_likelihood), denied.len());
@@ -116,8 +119,8 @@ fn frontier(fold: &Fold<'_>, asked: &[Option<Asked>], sheet: &mut Sheet) {
 }
 
 /// Everybody's NLL and number of changes, and where a few of them stand before and after.
-fn people(fold: &Fold<'_>, asked: &[Option<Asked>], sheet: &mut Sheet) {
-    let bundle = &fold.bundle;
+fn people(fold: &Fold<'_>, asked: &[Option<MethodAnswers>], sheet: &mut Sheet) {
+    let model = &fold.model;
     let mut shown = 0;
     let denied = fold.people.iter().zip(asked).filter_map(|(person, asked)| Some((person, asked.as_ref()?)));
     for (person, asked) in denied.take(LISTED) {
@@ -132,8 +135,8 @@ fn people(fold: &Fold<'_>, asked: &[Option<Asked>], sheet: &mut Sheet) {
             continue;
         }
         shown += 1;
-        let cardinalities = bundle.discretizer().cardinalities();
-        for (place, feature) in bundle.schema().features().iter().enumerate() {
+        let cardinalities = model.discretizer().cardinalities();
+        for (place, feature) in model.schema().features().iter().enumerate() {
             let rows =
                 [("factual", &asked.factual, &person.cells), (Own::Exact.name(), &way.row, &way.cells)];
             for (method, codes, cells) in rows.into_iter().filter(|(_, codes, _)| codes[place] != UNKNOWN) {

@@ -1,6 +1,6 @@
 //! Whether circuits are better learned from the labels or from the classifier's own decisions on the training rows.
 //!
-//! A fold's people are answered by two bundles that differ in nothing but [`Config::density`]. A likelihood under the p⁺
+//! A fold's people are answered by two models that differ in nothing but [`Config::density`]. A likelihood under the p⁺
 //! of the labels and one under that of the decisions are different yardsticks, so both circuits judge both sets of
 //! answers (`nll@circuit=…`), and beside them measures that belong to neither: what the classifier and those that were
 //! trained again say (`score`, `kept`), what is changed, and how many codes an answer differs from the nearest real
@@ -13,11 +13,15 @@
 //! # Paper
 //! It leaves open which of the two p⁺ and p⁻ are.
 
+use par_answer::Method as Own;
+use par_answer::evaluate::MethodAnswers;
 use par_circuit::{Circuit, Code};
-use par_recourse::classifier::{Classifier, NeuralClassifier, probability};
-use par_recourse::config::Density;
-use par_recourse::metrics::{Asked, Mean};
-use par_recourse::{Bundle, Config, Error as FitError, Method as Own};
+use par_fit::Error as FitError;
+use par_model::Config;
+use par_model::Density;
+use par_model::Mean;
+use par_model::Model;
+use par_model::classifier::{Classifier, NeuralClassifier, probability};
 
 use super::{answers, robustness};
 use crate::case::{Fold, Labelled};
@@ -29,11 +33,11 @@ use crate::method::Ours;
 /// Rows that are drawn to see how many of them the classifier accepts. Where half of them are, that is 0.005 nats off.
 const DRAWS: u64 = 50_000;
 
-/// A bundle, by what its circuits were learned from, and what it tells the people of the fold.
+/// A model, by what its circuits were learned from, and what it tells the people of the fold.
 struct Side<'f> {
     name: &'static str,
-    bundle: &'f Bundle,
-    asked: &'f [Option<Asked>],
+    model: &'f Model,
+    asked: &'f [Option<MethodAnswers>],
 }
 
 /// What answers are measured by, beside the circuits.
@@ -54,12 +58,12 @@ struct Kind {
 
 /// Measures a fold with both densities.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
-    let own = Side { name: name(fold.case.config.density), bundle: &fold.bundle, asked: fold.asked()? };
+    let own = Side { name: name(fold.case.config.density), model: &fold.model, asked: fold.asked()? };
     let other = other(fold)?;
-    let asked = other.as_ref().map(|bundle| fold.ask(bundle)).transpose()?;
+    let asked = other.as_ref().map(|model| fold.ask(model)).transpose()?;
     let mut sides = vec![own];
-    if let (Some(bundle), Some(asked)) = (&other, &asked) {
-        sides.push(Side { name: name(bundle.config().density), bundle, asked });
+    if let (Some(model), Some(asked)) = (&other, &asked) {
+        sides.push(Side { name: name(model.config().density), model, asked });
     }
     // The same order whichever the case's own is.
     sides.sort_by_key(|side| side.name != name(Density::Labels));
@@ -86,9 +90,9 @@ fn name(density: Density) -> &'static str {
     }
 }
 
-/// The bundle with the density that the case does not have, its bins and classifier the same. There is none when the
+/// The model with the density that the case does not have, its bins and classifier the same. There is none when the
 /// classifier decides the same for everybody, and its decisions teach nothing.
-fn other(fold: &Fold<'_>) -> Result<Option<Bundle>, Error> {
+fn other(fold: &Fold<'_>) -> Result<Option<Model>, Error> {
     let density = match fold.case.config.density {
         Density::Labels => Density::Decisions,
         Density::Decisions => Density::Labels,
@@ -96,11 +100,11 @@ fn other(fold: &Fold<'_>) -> Result<Option<Bundle>, Error> {
     let config = Config { density, ..fold.case.config.clone() };
     match fold.case.fit(fold.name, &config, &fold.training) {
         Err(Error::Fit { source, .. }) if matches!(*source, FitError::OneDecision { .. }) => Ok(None),
-        bundle => bundle.map(Some),
+        model => model.map(Some),
     }
 }
 
-/// What one bundle's local search tells those who are denied, by all measures.
+/// What one model's local search tells those who are denied, by all measures.
 fn add_answers(
     fold: &Fold<'_>,
     side: &Side<'_>,
@@ -110,16 +114,16 @@ fn add_answers(
 ) {
     let method = &format!("{}/refine", side.name);
     let refine = Ours { method: Own::Refine, asked: side.asked };
-    let judged_by = |bundle: &Bundle| -> Vec<Option<Judged>> {
-        let judged = answers::judge(fold, bundle, side.asked, &refine);
+    let judged_by = |model: &Model| -> Vec<Option<Judged>> {
+        let judged = answers::judge(fold, model, side.asked, &refine);
         judged.into_iter().map(|(judged, _)| judged).collect()
     };
-    let judged = judged_by(side.bundle);
+    let judged = judged_by(side.model);
     let of = judged.len();
     let valid = judged.iter().map(|judged| judged.is_some_and(|judged| judged.valid));
     sheet.mean(method, "validity", Mean::share(valid, of));
     for judge in sides {
-        let nll = judged_by(judge.bundle).into_iter().flatten().map(|judged| judged.nll);
+        let nll = judged_by(judge.model).into_iter().flatten().map(|judged| judged.nll);
         sheet.mean(method, Metric::at("nll", &[("circuit", &judge.name)]), Mean::new(nll, of));
     }
     let measures: [Measure; 4] = [
@@ -138,7 +142,7 @@ fn add_answers(
         })
     };
     let Yardsticks { test, kinds, retrained } = yardsticks;
-    let threshold = side.bundle.threshold();
+    let threshold = side.model.threshold();
     let kept = found().filter_map(|(_, row)| share_of(retrained, threshold, row));
     sheet.mean(method, "kept", Mean::new(kept, of));
     for kind in kinds {
@@ -148,15 +152,15 @@ fn add_answers(
     }
 }
 
-/// How likely one bundle's p⁺ finds good rows.
+/// How likely one model's p⁺ finds good rows.
 fn add_circuit(side: &Side<'_>, Yardsticks { test, kinds, .. }: &Yardsticks, sheet: &mut Sheet) {
-    let (method, bundle) = (&format!("{}/circuit", side.name), side.bundle);
-    let drawn = bundle.accepted().sampler().rows(0..DRAWS, bundle.config().seed);
-    let is_accepted = |row: &[Code]| bundle.probability(row) >= bundle.threshold();
+    let (method, model) = (&format!("{}/circuit", side.name), side.model);
+    let drawn = model.accepted().sampler().rows(0..DRAWS, model.config().seed);
+    let is_accepted = |row: &[Code]| model.probability(row) >= model.threshold();
     let accepted = Mean::share(drawn.rows().map(is_accepted), drawn.len());
     sheet.mean(method, "accepted", accepted);
     for kind in kinds {
-        let mean = kind.log_likelihood(bundle.accepted(), test);
+        let mean = kind.log_likelihood(model.accepted(), test);
         sheet.mean(method, Metric::at("log_likelihood", &[("rows", &kind.name)]), mean);
         if kind.is_accepted {
             let at = Metric::at("log_likelihood", &[("rows", &kind.name), ("given", &"accepted")]);
@@ -175,8 +179,8 @@ fn share_of(classifiers: &[(String, NeuralClassifier)], threshold: f64, row: &[C
 impl Kind {
     /// Rows whose label is favourable, rows that the classifier accepts, and rows of which both hold.
     fn all(fold: &Fold<'_>, test: &Labelled) -> [Self; 3] {
-        let threshold = fold.bundle.threshold();
-        let is_accepted = |row: usize| fold.bundle.probability(test.rows.row(row)) >= threshold;
+        let threshold = fold.model.threshold();
+        let is_accepted = |row: usize| fold.model.probability(test.rows.row(row)) >= threshold;
         let accepted: Vec<bool> = (0..test.rows.len()).map(is_accepted).collect();
         let of = |name, is_accepted, is_good: &dyn Fn(usize) -> bool| Self {
             name,
@@ -207,7 +211,7 @@ impl Kind {
 #[cfg(test)]
 mod tests {
     use par_circuit::Dataset;
-    use par_recourse::classifier::Threshold;
+    use par_model::classifier::Threshold;
 
     use super::*;
     use crate::Figure;

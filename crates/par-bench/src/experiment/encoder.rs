@@ -9,9 +9,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use par_circuit::Code;
-use par_recourse::Bundle;
-use par_recourse::generator::GeneratorScratch;
-use par_recourse::metrics::Mean;
+use par_model::Mean;
+use par_model::Model;
+use par_model::generator::GeneratorScratch;
 
 use super::ablations::{Part, Preset, Variant, denied, measure_variants};
 use crate::case::Fold;
@@ -30,33 +30,33 @@ const EPSILON: f64 = 1e-8;
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let people = denied(fold)?;
     for preset in [Preset::Paper, Preset::Ours] {
-        let bundle = preset.bundle(fold)?;
+        let model = preset.model(fold)?;
         let rows = people.iter().map(|&place| {
             let cells = fold.people[place].cells();
-            let row = bundle.discretizer().encode_row(&cells);
+            let row = model.discretizer().encode_row(&cells);
             row.map(par_data::Encoded::into_codes).map_err(|source| fold.row_error(place, source))
         });
         let rows: Vec<Vec<Code>> = rows.collect::<Result<_, _>>()?;
-        add_shifts(bundle, &rows, &format!("{}/encoder", preset.name()), sheet);
+        add_shifts(model, &rows, &format!("{}/encoder", preset.name()), sheet);
     }
     let variant = |preset| Variant { preset, without: &[Part::Neighbours] };
     measure_variants(fold, &[variant(Preset::Paper), variant(Preset::Ours)], sheet)
 }
 
 /// How far the logits of denied people move who have the same immutable features as another of them.
-fn add_shifts(bundle: &Bundle, denied: &[Vec<Code>], method: &str, sheet: &mut Sheet) {
-    let constraints = bundle.constraints();
+fn add_shifts(model: &Model, denied: &[Vec<Code>], method: &str, sheet: &mut Sheet) {
+    let constraints = model.constraints();
     let (immutable, mutable): (Vec<usize>, Vec<usize>) =
         (0..constraints.features()).partition(|&feature| constraints.is_immutable(feature));
     let blocks: Vec<Range<usize>> = mutable.iter().map(|&feature| constraints.range(feature)).collect();
-    let without = bundle.pool().with_neighbours(0);
-    let mut evaluator = bundle.accepted().evaluator();
+    let without = model.pool().with_neighbours(0);
+    let mut evaluator = model.accepted().evaluator();
     let mut scratch = GeneratorScratch::default();
     let mut shift = |row: &[Code]| {
         let mask = constraints.mask(row, &[]);
         let log_likelihood = evaluator.log_prob(row);
-        let generator = bundle.generator();
-        let with = generator.logits(bundle.pool(), &mask, log_likelihood, &mut scratch).to_vec();
+        let generator = model.generator();
+        let with = generator.logits(model.pool(), &mask, log_likelihood, &mut scratch).to_vec();
         Shift::new(&with, generator.logits(&without, &mask, log_likelihood, &mut scratch), &blocks)
     };
     let shifts: Vec<Shift> = sharing(denied, &immutable).into_iter().map(|row| shift(&denied[row])).collect();
@@ -64,7 +64,7 @@ fn add_shifts(bundle: &Bundle, denied: &[Vec<Code>], method: &str, sheet: &mut S
     sheet.mean(method, "relative_l1", mean(&|shift| shift.relative_l1));
     sheet.mean(method, "moved", mean(&|shift| shift.moved));
     for (block, &feature) in mutable.iter().enumerate() {
-        let name = &bundle.schema().features()[feature].name;
+        let name = &model.schema().features()[feature].name;
         let at = |metric| Metric::at(metric, &[("feature", name)]);
         sheet.mean(method, at("logit_change"), mean(&|shift| shift.blocks[block].change));
         sheet.mean(method, at("moved"), mean(&|shift| shift.blocks[block].moved));
@@ -173,7 +173,7 @@ mod tests {
     fn without_neighbours_logits_move_and_answers_are_still_measured() {
         let figures = figures(test_case::SCHEMA, usize::MAX);
         let shifts = shifts(&figures);
-        // Altogether and for three features, by two measures, of two bundles.
+        // Altogether and for three features, by two measures, of two models.
         assert_eq!(shifts.len(), 2 * 4 * 2);
         assert!(shifts.iter().all(|figure| figure.over > 1 && figure.value.is_some_and(f64::is_finite)));
         assert!(shifts.iter().all(|figure| figure.metric.key("feature") != Some("town")));

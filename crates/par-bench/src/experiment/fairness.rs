@@ -10,10 +10,18 @@
 
 use std::collections::BTreeMap;
 
+use par_answer::Answer;
+use par_answer::Method;
+use par_answer::NotFound;
+use par_answer::Obstacle;
+use par_answer::Reason;
+use par_answer::Request;
+use par_answer::Solver;
+use par_answer::Way;
 use par_data::schema::Rule;
 use par_data::{Code, Discretizer, Domain, Feature, Restriction, Schema, UNKNOWN};
-use par_recourse::metrics::Mean;
-use par_recourse::{Answer, Bundle, Method, NotFound, Obstacle, Reason, Request, Way};
+use par_model::Mean;
+use par_model::Model;
 use rayon::prelude::*;
 
 use crate::case::Fold;
@@ -35,17 +43,17 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let rows = Rows::new(fold)?;
     let asked = evenly_spaced(&rows.denied(), PEOPLE);
     let usual = Request { auditor: true, ..Request::default() };
-    let answers = ask(&fold.bundle, &rows, &asked, &usual);
-    let proved = ask(&fold.bundle, &rows, &asked, &Request { method: Method::Exact, ..usual.clone() });
+    let answers = ask(&fold.model, &rows, &asked, &usual);
+    let proved = ask(&fold.model, &rows, &asked, &Request { method: Method::Exact, ..usual.clone() });
     groups(fold, &rows, &asked, [&answers, &proved], sheet)?;
     let denied = rows.denied().len();
-    none(&fold.bundle, &answers, denied, None, sheet);
+    none(&fold.model, &answers, denied, None, sheet);
 
     let fewer = evenly_spaced(&asked, STRICT_PEOPLE);
     let strictly = Request { budget: Some(STRICT), ..usual };
-    let answers = ask(&fold.bundle, &rows, &fewer, &strictly);
-    none(&fold.bundle, &answers, denied, Some(STRICT), sheet);
-    needs(&fold.bundle, &answers, denied, sheet);
+    let answers = ask(&fold.model, &rows, &fewer, &strictly);
+    none(&fold.model, &answers, denied, Some(STRICT), sheet);
+    needs(&fold.model, &answers, denied, sheet);
     Ok(())
 }
 
@@ -58,9 +66,9 @@ struct Rows {
 
 impl Rows {
     fn new(fold: &Fold<'_>) -> Result<Self, Error> {
-        let bundle = &fold.bundle;
-        let encoded = bundle.discretizer().encode(&fold.case.columns, &fold.test)?;
-        let denied = encoded.rows().map(|codes| bundle.probability(codes) < bundle.threshold()).collect();
+        let model = &fold.model;
+        let encoded = model.discretizer().encode(&fold.case.columns, &fold.test)?;
+        let denied = encoded.rows().map(|codes| model.probability(codes) < model.threshold()).collect();
         let cells = (0..fold.test.rows()).map(|row| fold.case.person(&fold.test, row).cells).collect();
         Ok(Self { cells, denied })
     }
@@ -80,12 +88,12 @@ pub(super) fn evenly_spaced(rows: &[usize], most: usize) -> Vec<usize> {
 }
 
 /// What rows that can be read are told, on all threads.
-fn ask(bundle: &Bundle, rows: &Rows, asked: &[usize], request: &Request) -> Vec<Answer> {
-    let answer = |solver: &mut par_recourse::Solver<'_>, row: &usize| {
+fn ask(model: &Model, rows: &Rows, asked: &[usize], request: &Request) -> Vec<Answer> {
+    let answer = |solver: &mut par_answer::Solver<'_>, row: &usize| {
         let cells: Vec<&str> = rows.cells[*row].iter().map(String::as_str).collect();
         solver.answer(&cells, request).expect("a row that was read before")
     };
-    asked.par_iter().map_init(|| bundle.solver(), answer).collect()
+    asked.par_iter().map_init(|| Solver::new(&model), answer).collect()
 }
 
 /// A measure of a way, its name and that of its deviation.
@@ -105,7 +113,7 @@ fn groups(
     answers: [&[Answer]; 2],
     sheet: &mut Sheet,
 ) -> Result<(), Error> {
-    let constraints = fold.bundle.constraints();
+    let constraints = fold.model.constraints();
     let features = fold.case.schema.features();
     let immutable: Vec<usize> =
         (0..features.len()).filter(|&feature| constraints.is_immutable(feature)).collect();
@@ -179,7 +187,7 @@ fn deviation(values: impl Iterator<Item = f64>, of: Mean) -> Mean {
 /// The fewest changes of what was found.
 fn fewest(answer: &Answer) -> Option<usize> {
     let Answer::Found(found) = answer else { return None };
-    let frontier = found.frontier.iter().map(|point| point.changes);
+    let frontier = found.frontier.iter().map(|point| point.changes.len());
     frontier.chain(found.ways.iter().map(|way| way.changes.len())).min()
 }
 
@@ -201,7 +209,7 @@ fn group_name(feature: &Feature, domain: &Domain, code: Code) -> String {
 
 /// Those without an answer: why, and which constraints stand in their way. All that could be are told, also where
 /// nobody met them, so that shares of several folds can be pooled.
-fn none(bundle: &Bundle, answers: &[Answer], of: usize, budget: Option<usize>, sheet: &mut Sheet) {
+fn none(model: &Model, answers: &[Answer], of: usize, budget: Option<usize>, sheet: &mut Sheet) {
     let method = Method::Refine.name();
     let share = |fits: &dyn Fn(&NotFound) -> bool| {
         let fits = |answer: &Answer| matches!(answer, Answer::NotFound(not_found) if fits(not_found));
@@ -217,11 +225,11 @@ fn none(bundle: &Bundle, answers: &[Answer], of: usize, budget: Option<usize>, s
     }
     // Two rules on one feature are told together.
     let mut kinds: BTreeMap<(&str, usize), Vec<Restriction>> = BTreeMap::new();
-    for restriction in bundle.constraints().restrictions() {
+    for restriction in model.constraints().restrictions() {
         kinds.entry(described(restriction)).or_default().push(restriction);
     }
     for ((kind, feature), restrictions) in kinds {
-        let name = feature_name(bundle.schema(), feature);
+        let name = feature_name(model.schema(), feature);
         let metric = limited("obstacle", &[("kind", &kind), ("feature", &name)]);
         let stands = |obstacle: &Obstacle| match obstacle {
             Obstacle::Schema(restriction) => restrictions.contains(restriction),
@@ -251,8 +259,8 @@ fn feature_name(schema: &Schema, feature: usize) -> &str {
 }
 
 /// How many changes those without an answer under the strict limit need.
-fn needs(bundle: &Bundle, answers: &[Answer], of: usize, sheet: &mut Sheet) {
-    let constraints = bundle.constraints();
+fn needs(model: &Model, answers: &[Answer], of: usize, sheet: &mut Sheet) {
+    let constraints = model.constraints();
     let most = (0..constraints.features()).filter(|&feature| !constraints.is_immutable(feature)).count();
     for changes in STRICT + 1..=most {
         let needs = |answer: &Answer| match answer {
@@ -269,8 +277,8 @@ mod tests {
     use std::io::Cursor;
 
     use par_data::{Table, TableOptions};
-    use par_recourse::Config;
-    use par_recourse::classifier::Threshold;
+    use par_model::Config;
+    use par_model::classifier::Threshold;
 
     use super::*;
     use crate::case::Case;
@@ -294,7 +302,7 @@ mod tests {
         let case = Case::new("people", schema, config, table.expect("a header"), "fold", None);
         let case = case.expect("folds");
         let mut sheet = Sheet::new("people", "0");
-        measure(&Fold::new(&case, "0").expect("a bundle"), &mut sheet).expect("figures");
+        measure(&Fold::new(&case, "0").expect("a model"), &mut sheet).expect("figures");
         Figures(sheet.into_figures())
     }
 
@@ -341,7 +349,7 @@ mod tests {
         let case = Case::new("people", PEOPLE.schema(), config, PEOPLE.table(), "fold", None).expect("folds");
         let groups = ["0", "3"].map(|fold| {
             let mut sheet = Sheet::new("people", fold);
-            measure(&Fold::new(&case, fold).expect("a bundle"), &mut sheet).expect("figures");
+            measure(&Fold::new(&case, fold).expect("a model"), &mut sheet).expect("figures");
             let figures = Figures(sheet.into_figures());
             let denied = named(&figures, "denied");
             let group = |figure: &&Figure| figure.metric.key("group").map(str::to_string);

@@ -1,6 +1,6 @@
 //! What answers cost, and how that grows: with training rows, bins, the size of the circuit and the number of features.
 //!
-//! Everything is of the first fold of a case, one thing after the other, with the machine to itself. Bundles are made
+//! Everything is of the first fold of a case, one thing after the other, with the machine to itself. Models are made
 //! on all threads; answers are timed on one, and in batches on one and on all. So that a run ends in a minute or two:
 //!
 //! - bins and circuits vary over at most 20,000 training rows, of larger tables one in so many;
@@ -19,11 +19,20 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use par_answer::Method;
+use par_answer::Request;
+use par_answer::Solver;
+use par_answer::answer_batch;
+use par_circuit::Stop;
 use par_circuit::learn::Learner;
 use par_data::Batch;
-use par_recourse::metrics::Mean;
-use par_recourse::pool::AcceptedPool;
-use par_recourse::{Bundle, Config, Method, Recourse, Request, Stage, Stop};
+use par_fit::ModelBuilder;
+use par_fit::Stage;
+use par_fit::pool::draw_pool;
+use par_model::Config;
+use par_model::Mean;
+use par_model::Model;
+use par_model::Target;
 
 use super::fairness::evenly_spaced;
 use crate::case::{Case, Person};
@@ -67,10 +76,10 @@ pub(super) fn measure(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
     let Some(trial) = Trial::new(case) else { return Ok(()) };
     sheet.number("fit", "threads", rayon::current_num_threads() as f64, 1);
     let training = case.training(trial.fold);
-    let (bundle, spent) = trial.fit(&case.config, &training)?;
-    stages(&bundle, &spent, training.rows(), sheet);
-    trial.ask(&bundle, ALL_PEOPLE, |name| Metric::at(name, &[("alone", &1)]), sheet);
-    trial.batches(&bundle, sheet);
+    let (model, spent) = trial.fit(&case.config, &training)?;
+    stages(&model, &spent, training.rows(), sheet);
+    trial.ask(&model, ALL_PEOPLE, |name| Metric::at(name, &[("alone", &1)]), sheet);
+    trial.batches(&model, sheet);
 
     for part in PARTS {
         let rows = every(&training, part);
@@ -81,7 +90,7 @@ pub(super) fn measure(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
             trial.point(&fitted, "rows", rows.rows(), rows.rows(), sheet);
         }
     }
-    trial.point(&(bundle, spent), "rows", training.rows(), training.rows(), sheet);
+    trial.point(&(model, spent), "rows", training.rows(), training.rows(), sheet);
 
     let training = every(&training, training.rows().div_ceil(ROWS).max(1));
     for bins in BINS {
@@ -95,12 +104,12 @@ pub(super) fn measure(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
         let mut config = trial.limited();
         config.circuits.learner = Learner::Hclt;
         config.circuits.hclt.states = states;
-        let Ok((bundle, spent)) = trial.fit(&config, &training) else { continue };
+        let Ok((model, spent)) = trial.fit(&config, &training) else { continue };
         let at = |name: &str| Metric::at(name, &[("states", &states)]);
         sheet.number("fit", at("seconds"), spent.all(), training.rows());
-        let edges = bundle.accepted().edges();
+        let edges = model.accepted().edges();
         sheet.number("fit", at("edges"), edges as f64, 1);
-        trial.ask(&bundle, PEOPLE, |name| Metric::at(name, &[("edges", &edges)]), sheet);
+        trial.ask(&model, PEOPLE, |name| Metric::at(name, &[("edges", &edges)]), sheet);
     }
     Ok(())
 }
@@ -108,7 +117,7 @@ pub(super) fn measure(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
 /// Measures tables of more and more features, which are those of no case.
 ///
 /// # Errors
-/// When a bundle cannot be made.
+/// When a model cannot be made.
 pub fn measure_synthetic(sheet: &mut Sheet) -> Result<(), Error> {
     for features in FEATURES {
         let people = Synthetic { rows: SYNTHETIC_ROWS, features, seed: 0 };
@@ -122,7 +131,7 @@ pub fn measure_synthetic(sheet: &mut Sheet) -> Result<(), Error> {
     Ok(())
 }
 
-/// A fold of a case, which many bundles are asked about.
+/// A fold of a case, which many models are asked about.
 struct Trial<'c> {
     case: &'c Case,
     fold: &'c str,
@@ -146,9 +155,9 @@ impl<'c> Trial<'c> {
         config
     }
 
-    /// Makes a bundle and takes the time.
-    fn fit(&self, config: &Config, rows: &Batch) -> Result<(Bundle, Spent), Error> {
-        let method = Recourse::new(self.case.schema.clone(), config.clone());
+    /// Makes a model and takes the time.
+    fn fit(&self, config: &Config, rows: &Batch) -> Result<(Model, Spent), Error> {
+        let method = ModelBuilder::new(self.case.schema.clone(), config.clone());
         let mut spent = Spent { seconds: [0.0; 5], since: Instant::now() };
         let mut progress = |stage: Stage<'_>| match stage {
             Stage::Read(_) => spent.charge(READ),
@@ -157,17 +166,17 @@ impl<'c> Trial<'c> {
             Stage::Pool(_) => spent.charge(POOL),
             _ => spent.charge(GENERATOR),
         };
-        let bundle = method
+        let model = method
             .fit_rows(&self.case.columns, || Ok([Ok(rows.clone())]), &mut progress, Stop::never())
             .map_err(|source| self.case.fit_error(self.fold, source))?;
         spent.charge(GENERATOR);
-        Ok((bundle, spent))
+        Ok((model, spent))
     }
 
-    /// Where something varies: how long the bundle took, how large its circuit is, how long answers take.
+    /// Where something varies: how long the model took, how large its circuit is, how long answers take.
     fn point(
         &self,
-        (bundle, spent): &(Bundle, Spent),
+        (model, spent): &(Model, Spent),
         key: &str,
         value: usize,
         rows: usize,
@@ -175,19 +184,18 @@ impl<'c> Trial<'c> {
     ) {
         let at = |name: &str| Metric::at(name, &[(key, &value)]);
         sheet.number("fit", at("seconds"), spent.all(), rows);
-        sheet.number("fit", at("edges"), bundle.accepted().edges() as f64, 1);
-        self.ask(bundle, PEOPLE, at, sheet);
+        sheet.number("fit", at("edges"), model.accepted().edges() as f64, 1);
+        self.ask(model, PEOPLE, at, sheet);
     }
 
     /// Asks about those who are denied, by all methods, one after the other on this thread.
-    fn ask(&self, bundle: &Bundle, most: usize, at: impl Fn(&str) -> Metric, sheet: &mut Sheet) {
-        let denied: Vec<usize> = (0..self.people.len())
-            .filter(|&person| is_denied(bundle, &self.people[person].cells()))
-            .collect();
+    fn ask(&self, model: &Model, most: usize, at: impl Fn(&str) -> Metric, sheet: &mut Sheet) {
+        let denied: Vec<usize> =
+            (0..self.people.len()).filter(|&person| is_denied(model, &self.people[person].cells())).collect();
         let asked = evenly_spaced(&denied, most);
         let rows: Vec<Vec<&str>> = asked.iter().map(|&person| self.people[person].cells()).collect();
         for method in Method::ALL {
-            let (times, proved) = times(bundle, &rows, method);
+            let (times, proved) = times(model, &rows, method);
             sheet.median(method.name(), at("time_us"), times, denied.len());
             if method == Method::Exact {
                 sheet.mean(method.name(), at("optimal"), Mean::share(proved.into_iter(), denied.len()));
@@ -196,10 +204,10 @@ impl<'c> Trial<'c> {
     }
 
     /// How many denied rows a second are answered in batches, on one thread and on all.
-    fn batches(&self, bundle: &Bundle, sheet: &mut Sheet) {
+    fn batches(&self, model: &Model, sheet: &mut Sheet) {
         let denied = self.test.select((0..self.test.rows()).filter(|&row| {
             let cells = self.case.person(&self.test, row).cells;
-            is_denied(bundle, &cells.iter().map(String::as_str).collect::<Vec<_>>())
+            is_denied(model, &cells.iter().map(String::as_str).collect::<Vec<_>>())
         }));
         let rows = every(&denied, denied.rows().div_ceil(BATCH_ROWS).max(1));
         let all = rayon::current_num_threads();
@@ -212,7 +220,7 @@ impl<'c> Trial<'c> {
                 let request = |_| Request { method, ..Request::default() };
                 let (started, mut answered) = (Instant::now(), 0);
                 while started.elapsed() < BATCH_TIME && rows.rows() > 0 {
-                    let answers = pool.install(|| bundle.recourse_batch(&self.case.columns, &rows, request));
+                    let answers = pool.install(|| answer_batch(&model, &self.case.columns, &rows, request));
                     answered += black_box(answers).len();
                 }
                 let rate = answered as f64 / started.elapsed().as_secs_f64();
@@ -225,9 +233,9 @@ impl<'c> Trial<'c> {
 
 /// What rows take in microseconds, each the least of its passes, since whatever else a machine does only adds to it;
 /// and whether each way that was found is proved best. Those that there was no time for are absent.
-fn times(bundle: &Bundle, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<bool>) {
+fn times(model: &Model, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<bool>) {
     let request = Request { method, ..Request::default() };
-    let mut solver = bundle.solver();
+    let mut solver = Solver::new(&model);
     let mut times = vec![f64::INFINITY; rows.len()];
     let mut proved = vec![None; rows.len()];
     let begun = Instant::now();
@@ -245,10 +253,10 @@ fn times(bundle: &Bundle, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<
     (times, proved.into_iter().flatten().collect())
 }
 
-/// Whether a row is denied. What only others had cannot be read by a bundle that has not seen them.
-fn is_denied(bundle: &Bundle, cells: &[&str]) -> bool {
-    let encoded = bundle.discretizer().encode_row(cells);
-    encoded.is_ok_and(|encoded| bundle.probability(encoded.codes()) < bundle.threshold())
+/// Whether a row is denied. What only others had cannot be read by a model that has not seen them.
+fn is_denied(model: &Model, cells: &[&str]) -> bool {
+    let encoded = model.discretizer().encode_row(cells);
+    encoded.is_ok_and(|encoded| model.probability(encoded.codes()) < model.threshold())
 }
 
 /// Stages of a fit.
@@ -278,20 +286,15 @@ impl Spent {
 }
 
 /// The stages of a fit. A threshold by Youden's J counts among the circuits, since nothing is told when it ends.
-fn stages(bundle: &Bundle, spent: &Spent, rows: usize, sheet: &mut Sheet) {
+fn stages(model: &Model, spent: &Spent, rows: usize, sheet: &mut Sheet) {
     let mut seconds = spent.seconds;
     // The last word on circuits comes before the winner is trained on all rows. The pool alone is drawn again here.
-    let config = bundle.config();
+    let config = model.config();
     let started = Instant::now();
-    let pool = AcceptedPool::sample(
-        bundle.accepted(),
-        &*bundle.classifier().typical(),
-        bundle.threshold(),
-        &config.pool,
-        config.seed,
-        Stop::never(),
-    )
-    .expect("nobody stops it");
+    let typical = model.classifier().typical();
+    let target = Target { classifier: &*typical, threshold: model.threshold() };
+    let pool = draw_pool(model.accepted(), target, &config.pool, config.seed, Stop::never());
+    let pool = pool.expect("nobody stops it");
     let alone = started.elapsed().as_secs_f64().min(seconds[POOL]);
     seconds[CIRCUITS] += seconds[POOL] - alone;
     seconds[POOL] = alone;
@@ -359,11 +362,11 @@ mod tests {
     #[test]
     fn nobody_to_ask_about_has_no_time() {
         let mut case = case(Synthetic { rows: 300, features: 2, seed: 0 });
-        case.config.classifier.threshold = par_recourse::classifier::Threshold::Fixed(1e-9);
+        case.config.classifier.threshold = par_model::classifier::Threshold::Fixed(1e-9);
         let trial = Trial::new(&case).expect("a fold");
-        let (bundle, _) = trial.fit(&case.config, &case.training(trial.fold)).expect("a bundle");
+        let (model, _) = trial.fit(&case.config, &case.training(trial.fold)).expect("a model");
         let mut sheet = Sheet::new("people", "");
-        trial.ask(&bundle, PEOPLE, |name| name.into(), &mut sheet);
+        trial.ask(&model, PEOPLE, |name| name.into(), &mut sheet);
         let figures = sheet.into_figures();
         assert_eq!(figures.len(), 4);
         assert!(figures.iter().all(|figure| (figure.value, figure.over, figure.of) == (None, 0, 0)));

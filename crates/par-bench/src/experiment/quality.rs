@@ -1,15 +1,17 @@
 //! How good bins, classifier, circuits and generator are, on the rows of the fold, which none of them has seen.
 //!
 //! # Paper
-//! Appendix, "Bin Coverage and Bin Fidelity" and "Threshold Selection for GMSC". A row that the bundle cannot read
+//! Appendix, "Bin Coverage and Bin Fidelity" and "Threshold Selection for GMSC". A row that the model cannot read
 //! counts as out of domain in the one cell or more that nobody knows, and is in none of the other measures.
 
+use par_circuit::Stop;
 use par_circuit::{Circuit, Code};
 use par_data::Batch;
-use par_recourse::classifier::{ClassifierError, accuracy, auc, brier, calibration, calibration_error};
-use par_recourse::generator::LossTerms;
-use par_recourse::metrics::Mean;
-use par_recourse::{Card, Recourse, Stop};
+use par_fit::ModelBuilder;
+use par_fit::classifier::{ClassifierError, accuracy, auc, brier, calibration, calibration_error};
+use par_model::Card;
+use par_model::Mean;
+use par_model::card::LossTerms;
 
 use crate::case::{Fold, Labelled, in_parts};
 use crate::error::Error;
@@ -18,21 +20,21 @@ use crate::figures::{Metric, Sheet};
 /// Bins of the calibration curve.
 const CALIBRATION_BINS: usize = 10;
 
-/// Measures a fold's bundle on the fold's rows.
+/// Measures a fold's model on the fold's rows.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     bins(fold, sheet)?;
     let test = fold.labelled(&fold.test)?;
     classifier(fold, &test, sheet)?;
-    let bundle = &fold.bundle;
-    circuit("circuit of the accepted", bundle.accepted(), &test, true, sheet);
-    circuit("circuit of the denied", bundle.denied(), &test, false, sheet);
-    curves(bundle.card(), sheet);
+    let model = &fold.model;
+    circuit("circuit of the accepted", model.accepted(), &test, true, sheet);
+    circuit("circuit of the denied", model.denied(), &test, false, sheet);
+    curves(model.card(), sheet);
     Ok(())
 }
 
 /// Coverage of cells and fidelity of rows.
 fn bins(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
-    let discretizer = fold.bundle.discretizer();
+    let discretizer = fold.model.discretizer();
     let encoded = discretizer.encode(&fold.case.columns, &fold.test)?;
     let features = discretizer.domains().len();
     let rows = fold.test.rows() + fold.unread.rows();
@@ -47,13 +49,13 @@ fn bins(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
 
 /// How many cells of rows that cannot be read are in their domains all the same.
 fn cells_inside(fold: &Fold<'_>, rows: &Batch) -> usize {
-    let Fold { case, bundle, .. } = fold;
+    let Fold { case, model, .. } = fold;
     // A row that can be read, to put the cells into one at a time.
     let Some(known) = (fold.test.rows() > 0).then(|| case.person(&fold.test, 0)) else { return 0 };
     let is_inside = |place: usize, cell: &str| {
         let mut cells = known.cells();
         cells[place] = cell;
-        let encoded = bundle.discretizer().encode_row(&cells);
+        let encoded = model.discretizer().encode_row(&cells);
         encoded.is_ok_and(|encoded| encoded.coverage().outside()[place] == 0)
     };
     let inside = |row: usize| {
@@ -64,10 +66,10 @@ fn cells_inside(fold: &Fold<'_>, rows: &Batch) -> usize {
 }
 
 fn classifier(fold: &Fold<'_>, test: &Labelled, sheet: &mut Sheet) -> Result<(), Error> {
-    let Fold { case, bundle, .. } = fold;
+    let Fold { case, model, .. } = fold;
     let training = fold.training.rows();
-    sheet.number("classifier", "threshold", bundle.threshold(), training);
-    let youden = Recourse::new(case.schema.clone(), case.config.clone()).youden(
+    sheet.number("classifier", "threshold", model.threshold(), training);
+    let youden = ModelBuilder::new(case.schema.clone(), case.config.clone()).youden(
         &case.columns,
         || Ok(in_parts(&fold.training)),
         Stop::never(),
@@ -75,18 +77,18 @@ fn classifier(fold: &Fold<'_>, test: &Labelled, sheet: &mut Sheet) -> Result<(),
     match youden {
         Ok(youden) => sheet.number("classifier", "youden", youden, training),
         // Four rows in five can be of one class where all are of both, and then there is nothing to choose by.
-        Err(par_recourse::Error::Classifier(ClassifierError::OneClass { .. })) => {
+        Err(par_fit::Error::Classifier(ClassifierError::OneClass { .. })) => {
             sheet.mean("classifier", "youden", Mean { mean: None, over: 0, of: training });
         }
         Err(source) => return Err(case.fit_error(fold.name, source)),
     }
-    let scores: Vec<f64> = test.rows.rows().map(|row| bundle.probability(row)).collect();
+    let scores: Vec<f64> = test.rows.rows().map(|row| model.probability(row)).collect();
     let rows = scores.len();
     let accepted = &test.accepted;
     let curve = calibration(&scores, accepted, CALIBRATION_BINS);
     let measures = [
         ("auc", auc(&scores, accepted)),
-        ("accuracy", accuracy(&scores, accepted, bundle.threshold())),
+        ("accuracy", accuracy(&scores, accepted, model.threshold())),
         ("brier", brier(&scores, accepted)),
         ("calibration_error", calibration_error(&curve)),
     ];

@@ -11,12 +11,14 @@
 //! Appendix, "Robustness to Classifier Change": the mean score of answers under another classifier. Departure: the
 //! paper names none, so there are nine, and beside the score the share that is still accepted.
 
+use par_answer::Method as Own;
+use par_answer::evaluate::MethodAnswers;
+use par_circuit::Stop;
 use par_circuit::{Code, Dataset};
-use par_recourse::classifier::{
-    Classifier, ClassifierConfig, ClassifierError, NeuralClassifier, auc, probability,
-};
-use par_recourse::metrics::{Asked, Mean};
-use par_recourse::{Error as FitError, Method as Own, Stop};
+use par_fit::Error as FitError;
+use par_fit::classifier::{ClassifierError, auc, train_classifier};
+use par_model::Mean;
+use par_model::classifier::{Classifier, ClassifierConfig, NeuralClassifier, probability};
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -47,9 +49,9 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let training = fold.labelled(&fold.training)?;
     let test = fold.labelled(&fold.test)?;
     let methods = methods(fold)?;
-    let threshold = fold.bundle.threshold();
+    let threshold = fold.model.threshold();
     let score = |classifier: &NeuralClassifier, row: &[Code]| probability(classifier.log_odds(row));
-    let is_accepted = |row: &[Code]| fold.bundle.probability(row) >= threshold;
+    let is_accepted = |row: &[Code]| fold.model.probability(row) >= threshold;
     let deployed: Vec<bool> = test.rows.rows().map(is_accepted).collect();
     for (name, classifier) in &retrained(fold, &training)? {
         let at = |metric| Metric::at(metric, &[("classifier", name)]);
@@ -117,7 +119,7 @@ impl Again {
         let rows: Dataset = training.rows.select(&sample);
         let accepted: Vec<bool> = sample.iter().map(|&row| training.accepted[row]).collect();
         let seed = rng.next_u64();
-        match NeuralClassifier::fit(&rows, &accepted, &self.config, seed, &mut |_, _| {}, Stop::never()) {
+        match train_classifier(&rows, &accepted, &self.config, seed, &mut |_, _| {}, Stop::never()) {
             Ok((classifier, _)) => Ok(Some(classifier)),
             Err(ClassifierError::OneClass { .. }) => Ok(None),
             Err(error) => Err(error.into()),
@@ -144,14 +146,14 @@ fn sample(rows: usize, is_bootstrap: bool, rng: &mut impl Rng) -> Vec<usize> {
 type Answers = Vec<Option<Vec<Code>>>;
 
 fn methods(fold: &Fold<'_>) -> Result<Vec<(String, Answers)>, Error> {
-    let rows = |asked: &[Option<Asked>], own: Own| -> Answers {
-        let row = |asked: &Asked| asked.way(own as usize).map(|way| way.row.clone());
+    let rows = |asked: &[Option<MethodAnswers>], own: Own| -> Answers {
+        let row = |asked: &MethodAnswers| asked.way(own as usize).map(|way| way.row.clone());
         asked.iter().flatten().map(row).collect()
     };
     let asked = fold.asked()?;
     let mut methods: Vec<(String, Answers)> =
         Own::ALL.into_iter().map(|own| (own.name().to_string(), rows(asked, own))).collect();
-    // Its bins are those of the fold's bundle, so that its codes mean the same.
+    // Its bins are those of the fold's model, so that its codes mean the same.
     methods.push(("paper/refine".to_string(), rows(fold.asked_by_paper()?, Own::Refine)));
     for peer in &fold.case.peers {
         let replies = peer.answer(fold.name, &fold.people);
@@ -160,7 +162,7 @@ fn methods(fold: &Fold<'_>) -> Result<Vec<(String, Answers)>, Error> {
             let cells = reply.cells?;
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             // An answer that cannot be read, for a category that nobody had, is no answer.
-            Some(fold.bundle.discretizer().encode_row(&cells).ok()?.into_codes())
+            Some(fold.model.discretizer().encode_row(&cells).ok()?.into_codes())
         });
         methods.push((peer.name().to_string(), codes.collect()));
     }

@@ -227,7 +227,7 @@ fn bars(cases: &[Shown], head: &str, label: &str) -> Option<Chart> {
 mod tests {
     use super::*;
     use crate::figures::{Figures, Sheet};
-    use par_recourse::Mean;
+    use par_model::Mean;
 
     fn credit() -> Figures {
         let mut all = Vec::new();

@@ -11,8 +11,8 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use par_recourse::Config;
-use par_recourse::metrics::median;
+use par_answer::evaluate::median;
+use par_model::Config;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
@@ -98,7 +98,7 @@ pub(super) fn best(trials: &[Trial]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use par_recourse::Mean;
+    use par_model::Mean;
     use std::convert::Infallible;
     use std::sync::Mutex;
 
@@ -185,8 +185,8 @@ mod tests {
         let start = Config::default();
         let measure = |config: &Config, fold| match *config == start || fold == 0 {
             true => Ok(run(1.0)),
-            false => Err("no bundle"),
+            false => Err("no model"),
         };
-        assert_eq!(plan(&start, 9, 0).search(&measure, &|_| {}).err(), Some("no bundle"));
+        assert_eq!(plan(&start, 9, 0).search(&measure, &|_| {}).err(), Some("no model"));
     }
 }

@@ -19,7 +19,7 @@
 
 use std::slice;
 
-use par_recourse::Config;
+use par_model::Config;
 use rand::{Rng, RngExt};
 
 /// A setting that is tuned.

@@ -46,7 +46,7 @@ fn case_of(config: Config, is_asked: impl Fn(usize) -> bool) -> Case {
     Case::new("t", schema, config, table, "fold", Some("asked")).expect("a case")
 }
 
-/// Settings with which a bundle is made in a moment.
+/// Settings with which a model is made in a moment.
 fn quick() -> Config {
     let mut config = Config::default();
     config.classifier.hidden = vec![6];
@@ -136,7 +136,7 @@ fn the_start_measured_again_is_the_start() {
 #[test]
 fn nobody_to_help_is_an_error() {
     let mut config = quick();
-    config.classifier.threshold = par_recourse::classifier::Threshold::Fixed(1e-300);
+    config.classifier.threshold = par_model::classifier::Threshold::Fixed(1e-300);
     let case = case(config);
     let error = Tune { case: &case, trials: 3, method: Method::Generate, seed: 0 }.run(&|_| {});
     assert_eq!(

@@ -100,7 +100,7 @@ fn a_fold_learns_from_the_other_rows_alone() {
         (fold.training.rows(), fold.test.rows(), fold.people.len(), fold.unread.rows()),
         (144, 72, 72, 0)
     );
-    assert_eq!(fold.bundle.card().rows.iter().sum::<usize>(), 144);
+    assert_eq!(fold.model.card().rows.iter().sum::<usize>(), 144);
     let of_fold = |rows: &par_data::Batch, row| rows.cell(row, 8) == "1";
     assert!((0..144).all(|row| !of_fold(&fold.training, row)) && (0..72).all(|row| of_fold(&fold.test, row)));
 }

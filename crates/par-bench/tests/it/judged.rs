@@ -1,19 +1,22 @@
 //! The judge against cases worked out by hand, and against what our own answers say of themselves.
 
+use par_answer::Method;
+use par_answer::evaluate::answer_by_all_methods;
 use par_bench::judge::{Judge, Judged};
 use par_data::german_credit;
-use par_recourse::metrics::ask;
-use par_recourse::{Bundle, Config, Method, Recourse};
+use par_fit::ModelBuilder;
+use par_model::Config;
+use par_model::Model;
 
-use crate::bundle;
+use crate::model;
 
 /// A cook of 30 with a middle degree and much debt.
 const COOK: [&str; 6] = ["cook", "middle", "30", "3", "f", "160"];
 
-fn judged(bundle: &Bundle, change: &[(usize, &str)]) -> Judged {
+fn judged(model: &Model, change: &[(usize, &str)]) -> Judged {
     let mut answer = COOK;
     change.iter().for_each(|&(place, cell)| answer[place] = cell);
-    Judge::new(bundle).judge(&COOK, &answer).expect("cells that can be read")
+    Judge::new(model).judge(&COOK, &answer).expect("cells that can be read")
 }
 
 const JOB: usize = 0;
@@ -25,49 +28,49 @@ const HEIGHT: usize = 5;
 
 #[test]
 fn distances_are_in_median_absolute_deviations_and_one_a_category() {
-    let bundle = bundle();
-    let none = judged(&bundle, &[]);
+    let model = model();
+    let none = judged(&model, &[]);
     assert_eq!((none.similarity, none.distance, none.sparsity), (0.0, 0.0, 0.0));
     // Debts of 0 to 3 are 1 from their median on the median; ages of 20, 30 and 40 are 10.
-    let less = judged(&bundle, &[(JOB, "nurse"), (DEGREE, "high"), (AGE, "40"), (DEBT, "0")]);
+    let less = judged(&model, &[(JOB, "nurse"), (DEGREE, "high"), (AGE, "40"), (DEBT, "0")]);
     assert_eq!((less.similarity, less.distance, less.sparsity), (1.0 + 3.0, 1.0 + 3.0 + 2.0, 4.0));
     assert!(less.actionable && less.causal);
 
-    let codes = |cells: &[&str]| bundle.discretizer().encode_row(cells).expect("a row").into_codes();
+    let codes = |cells: &[&str]| model.discretizer().encode_row(cells).expect("a row").into_codes();
     let row = codes(&["nurse", "high", "40", "0", "f", "160"]);
-    assert_eq!(less.score, bundle.probability(&row));
-    assert_eq!(less.valid, less.score >= bundle.threshold());
-    assert_eq!(less.nll, -bundle.accepted().evaluator().log_prob(&row));
+    assert_eq!(less.score, model.probability(&row));
+    assert_eq!(less.valid, less.score >= model.threshold());
+    assert_eq!(less.nll, -model.accepted().evaluator().log_prob(&row));
 }
 
 #[test]
 fn an_immutable_number_that_changes_within_its_bin_is_seen() {
-    let bundle = bundle();
-    let taller = judged(&bundle, &[(HEIGHT, "161")]);
+    let model = model();
+    let taller = judged(&model, &[(HEIGHT, "161")]);
     assert!(!taller.actionable);
     assert!(taller.similarity > 0.0 && taller.similarity == taller.distance);
     // Its code stays.
     assert_eq!(taller.sparsity, 0.0);
-    assert!(!judged(&bundle, &[(SEX, "m")]).actionable);
+    assert!(!judged(&model, &[(SEX, "m")]).actionable);
 }
 
 #[test]
 fn a_number_written_otherwise_is_the_same_number() {
-    let bundle = bundle();
-    assert_eq!(judged(&bundle, &[(HEIGHT, "160.0"), (AGE, " 30.0")]), judged(&bundle, &[]));
+    let model = model();
+    assert_eq!(judged(&model, &[(HEIGHT, "160.0"), (AGE, " 30.0")]), judged(&model, &[]));
     assert_eq!(
-        Judge::new(&bundle)
+        Judge::new(&model)
             .judge(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "-0", "f", "160"]),
-        Judge::new(&bundle)
+        Judge::new(&model)
             .judge(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "0", "f", "160"])
     );
 }
 
 #[test]
 fn directions_and_rules_are_told_apart() {
-    let bundle = bundle();
+    let model = model();
     let said = |change: &[(usize, &str)]| {
-        let judged = judged(&bundle, change);
+        let judged = judged(&model, change);
         (judged.actionable, judged.causal)
     };
     assert_eq!(said(&[(AGE, "20")]), (false, true));
@@ -82,10 +85,10 @@ fn directions_and_rules_are_told_apart() {
 
 #[test]
 fn a_category_that_nobody_had_cannot_be_judged() {
-    let bundle = bundle();
+    let model = model();
     let mut answer = COOK;
     answer[JOB] = "pilot";
-    let error = Judge::new(&bundle).judge(&COOK, &answer).expect_err("nobody was a pilot");
+    let error = Judge::new(&model).judge(&COOK, &answer).expect_err("nobody was a pilot");
     assert_eq!(
         error.to_string(),
         "column `job`: no category `pilot`, expected one of `clerk`, `cook`, `nurse`\n\
@@ -99,15 +102,15 @@ fn what_our_answers_say_of_themselves_is_what_the_judge_says() {
     config.generator.examples = 500;
     config.generator.steps = 60;
     config.pool.size = 300;
-    let bundle =
-        Recourse::new(german_credit::schema(), config).fit(|| Ok(german_credit::table())).expect("a fit");
+    let model =
+        ModelBuilder::new(german_credit::schema(), config).fit(|| Ok(german_credit::table())).expect("a fit");
     let table = german_credit::table();
-    let columns = bundle.schema().columns(table.origin(), table.columns()).expect("its own columns");
+    let columns = model.schema().columns(table.origin(), table.columns()).expect("its own columns");
     let batch = table.batches(300).next().expect("rows").expect("whole rows");
     let cells = |row| columns.features.iter().map(|&column| batch.cell(row, column)).collect();
     let rows: Vec<Vec<&str>> = (0..batch.rows()).map(cells).collect();
-    let asked = ask(&bundle, &rows).expect("its own rows");
-    let mut judge = Judge::new(&bundle);
+    let asked = answer_by_all_methods(&model, &rows).expect("its own rows");
+    let mut judge = Judge::new(&model);
     let mut count = 0;
     for (cells, asked) in rows.iter().zip(&asked).filter_map(|(cells, asked)| Some((cells, asked.as_ref()?)))
     {

@@ -15,7 +15,9 @@ use std::io::Cursor;
 
 use par_bench::{Bench, Case, Experiment, Figures};
 use par_data::{Schema, Table, TableOptions};
-use par_recourse::{Bundle, Config, Recourse};
+use par_fit::ModelBuilder;
+use par_model::Config;
+use par_model::Model;
 
 /// The program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_par-bench");
@@ -117,9 +119,9 @@ fn case() -> Case {
     case_of(&applicants())
 }
 
-/// A bundle of all applicants.
-fn bundle() -> Bundle {
-    Recourse::new(schema(), quick()).fit(|| Ok(table(&applicants()))).expect("a fit")
+/// A model of all applicants.
+fn model() -> Model {
+    ModelBuilder::new(schema(), quick()).fit(|| Ok(table(&applicants()))).expect("a fit")
 }
 
 /// What is measured, without a word on the way.

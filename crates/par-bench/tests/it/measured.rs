@@ -2,8 +2,8 @@
 
 use par_bench::{Experiment, Figure, Figures, Fold, Metric};
 use par_circuit::{Code, Evidence};
-use par_recourse::Bundle;
-use par_recourse::classifier::Threshold;
+use par_model::Model;
+use par_model::classifier::Threshold;
 
 use crate::{applicants, case, case_of, figures};
 
@@ -14,8 +14,8 @@ fn value(Figures(figures): &Figures, fold: &str, method: &str, metric: &Metric) 
 
 /// −log p⁺ of the likeliest row that is accepted and that somebody may become: sex and height stay, degree and age do
 /// not fall, and a degree rises only with the age.
-fn best(bundle: &Bundle, factual: &[Code]) -> Option<f64> {
-    let cardinalities = bundle.discretizer().cardinalities();
+fn best(model: &Model, factual: &[Code]) -> Option<f64> {
+    let cardinalities = model.discretizer().cardinalities();
     let mut best: Option<f64> = None;
     for job in 0..cardinalities[0] as Code {
         for degree in factual[1]..cardinalities[1] as Code {
@@ -23,8 +23,8 @@ fn best(bundle: &Bundle, factual: &[Code]) -> Option<f64> {
                 for debt in 0..cardinalities[3] as Code {
                     let row = [job, degree, age, debt, factual[4], factual[5]];
                     let keeps_rule = degree == factual[1] || age > factual[2];
-                    if keeps_rule && bundle.probability(&row) >= bundle.threshold() {
-                        let nll = -bundle.accepted().log_prob(&Evidence::from_row(&row));
+                    if keeps_rule && model.probability(&row) >= model.threshold() {
+                        let nll = -model.accepted().log_prob(&Evidence::from_row(&row));
                         best = Some(best.map_or(nll, |best| best.min(nll)));
                     }
                 }
@@ -45,14 +45,14 @@ fn exact_finds_the_optimum_that_listing_all_rows_finds() {
         assert_eq!(value(&figures, name, "exact", &"gap".into()), Some(0.0));
         let fold = Fold::new(&case, name).expect("a fold");
         for person in &fold.people {
-            let codes = fold.bundle.discretizer().encode_row(&person.cells()).expect("a row").into_codes();
+            let codes = fold.model.discretizer().encode_row(&person.cells()).expect("a row").into_codes();
             let found = value(&figures, name, "exact", &Metric::at("nll", &[("person", &person.id)]));
-            if fold.bundle.probability(&codes) >= fold.bundle.threshold() {
+            if fold.model.probability(&codes) >= fold.model.threshold() {
                 assert_eq!(found, None, "{} is accepted", person.id);
                 continue;
             }
             denied += 1;
-            let (found, best) = (found.expect("an answer"), best(&fold.bundle, &codes).expect("a way"));
+            let (found, best) = (found.expect("an answer"), best(&fold.model, &codes).expect("a way"));
             // The search is in single precision, listing is not.
             assert!((found - best).abs() < 1e-5, "{}: found {found}, listed {best}", person.id);
         }
@@ -164,15 +164,15 @@ fn a_likelihood_given_acceptance_is_by_what_listing_gives_all_accepted_rows() {
     case.config.classifier.threshold = Threshold::Fixed(0.9);
     let figures = figures(&case, &[Experiment::Density]);
     for name in case.folds() {
-        let Fold { bundle, .. } = Fold::new(&case, name).expect("a fold");
+        let Fold { model, .. } = Fold::new(&case, name).expect("a fold");
         let mut rows = vec![Vec::new()];
-        for codes in bundle.discretizer().cardinalities() {
+        for codes in model.discretizer().cardinalities() {
             let longer = |row: Vec<Code>| (0..codes as Code).map(move |code| [&row[..], &[code]].concat());
             rows = rows.into_iter().flat_map(longer).collect();
         }
-        rows.retain(|row| bundle.probability(row) >= bundle.threshold());
+        rows.retain(|row| model.probability(row) >= model.threshold());
         let listed: f64 =
-            rows.iter().map(|row| bundle.accepted().log_prob(&Evidence::from_row(row)).exp()).sum();
+            rows.iter().map(|row| model.accepted().log_prob(&Evidence::from_row(row)).exp()).sum();
         let value = |method: &str, metric: &str| {
             value(&figures, name, method, &metric.parse().expect("a measure")).expect("a figure")
         };

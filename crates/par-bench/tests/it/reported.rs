@@ -2,8 +2,8 @@
 
 use par_bench::figures::COLUMNS;
 use par_bench::{Experiment, Figures, Metric, Report, Sheet};
+use par_model::Mean;
 use par_plot::page::check_tags;
-use par_recourse::Mean;
 
 const HOSTILE: &str = "<script>alert('1')</script>; \"x\" = 1";
 const OURS: [&str; 3] = ["generate", "refine", "exact"];

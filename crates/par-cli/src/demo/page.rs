@@ -1,4 +1,4 @@
-//! A report of how a bundle answers people: one page that needs nothing but a browser.
+//! A report of how a model answers people: one page that needs nothing but a browser.
 //!
 //! | file      | what it holds              |
 //! |-----------|----------------------------|
@@ -8,8 +8,14 @@
 mod figures;
 mod people;
 
-use par_recourse::metrics::MethodMetrics;
-use par_recourse::{Answer, Bundle, Evaluation, Mean, Method};
+use par_answer::answer;
+use par_answer::Solver;
+use par_answer::evaluate::MethodMetrics;
+use par_answer::Answer;
+use par_answer::Method;
+use par_answer::evaluate::Evaluation;
+use par_model::Mean;
+use par_model::Model;
 
 use par_plot::text::{duration, grouped, share};
 use par_plot::{Markup, page};
@@ -18,7 +24,7 @@ use par_plot::{Markup, page};
 pub(crate) struct Report<'a> {
     /// What the table is called.
     pub(crate) name: &'a str,
-    pub(crate) bundle: &'a Bundle,
+    pub(crate) model: &'a Model,
     /// How many of the people asked about are classified rightly, where their classes are known.
     pub(crate) right: Option<usize>,
     pub(crate) evaluation: &'a Evaluation,
@@ -43,17 +49,17 @@ impl Person {
 const SAMPLE: usize = 6;
 
 impl Report<'_> {
-    /// The page. Beside what the bundle and the answers say it holds times, so that no two are the same.
+    /// The page. Beside what the model and the answers say it holds times, so that no two are the same.
     pub(crate) fn html(&self) -> String {
         let mut page = page::head(&format!("Recourse for {}", self.name), "");
         page.add(&self.heading()).raw("<main>\n").add(&self.metrics());
-        page.add(&people::section(self.bundle, &self.sample()));
+        page.add(&people::section(self.model, &self.sample()));
         page.raw(
             "<section>\n<h2>What more changes buy</h2>\n<p>Fewer changes are easier to make; more of them ",
         );
         page.raw("lead to a row that is more usual among accepted people. Each person can choose.</p>\n");
-        page.raw("<div class=\"charts\">\n").add(&figures::frontier(self.bundle, self.people));
-        page.add(&figures::features(self.bundle, self.people)).raw("</div>\n</section>\n");
+        page.raw("<div class=\"charts\">\n").add(&figures::frontier(self.model, self.people));
+        page.add(&figures::features(self.model, self.people)).raw("</div>\n</section>\n");
         page.raw(
             "<section>\n<h2>Three methods compared</h2>\n<p>The generator proposes, a local search refines, ",
         );
@@ -61,17 +67,17 @@ impl Report<'_> {
         page.raw("<div class=\"charts\">\n").add(&figures::changes(self.people));
         page.add(&figures::likelihoods(self.people)).raw("</div>\n</section>\n");
         page.raw("<section>\n<h2>How it learned</h2>\n<div class=\"charts\">\n");
-        page.add(&figures::classifier(&self.bundle.card().classifier));
-        page.add(&figures::validity(&self.bundle.card().generator));
-        page.add(&figures::losses(&self.bundle.card().generator)).raw("</div>\n</section>\n</main>\n");
+        page.add(&figures::classifier(&self.model.card().classifier));
+        page.add(&figures::validity(&self.model.card().generator));
+        page.add(&figures::losses(&self.model.card().generator)).raw("</div>\n</section>\n</main>\n");
         page.add(&self.footer()).raw("</body>\n</html>\n");
         page.into_string()
     }
 
     /// What is never advised. It is the schema that says so: the report knows nothing else of what people can change.
     fn unchangeable(&self) -> String {
-        let constraints = self.bundle.constraints();
-        let features = self.bundle.schema().features().iter().enumerate();
+        let constraints = self.model.constraints();
+        let features = self.model.schema().features().iter().enumerate();
         let names: Vec<&str> = features
             .filter(|(position, _)| constraints.is_immutable(*position))
             .map(|(_, feature)| feature.name.as_str())
@@ -84,7 +90,7 @@ impl Report<'_> {
 
     fn heading(&self) -> Markup {
         let Evaluation { rows, denied, possible, .. } = self.evaluation;
-        let [accepted, _] = &self.bundle.card().classes;
+        let [accepted, _] = &self.model.card().classes;
         let mut heading = Markup::default();
         heading.raw("<header>\n<p class=\"over\">Plausible algorithmic recourse</p>\n");
         heading.element("<h1>", format!("Recourse for {}", self.name), "</h1>\n<p class=\"lead\">");
@@ -157,19 +163,19 @@ impl Report<'_> {
     }
 
     fn footer(&self) -> Markup {
-        let card = self.bundle.card();
+        let card = self.model.card();
         let mut footer = Markup::default();
         footer.raw("<footer>\n<p>").text(format!(
             "Made by {} with seed {}. Learned from {} rows of class “{}” and {} of “{}”, of which the model keeps \
              none: its pool of {} accepted people and all that the generator learned from are drawn from its \
              circuits. Log-likelihoods are in nats, of the circuit of accepted rows.",
             card.program,
-            self.bundle.config().seed,
+            self.model.config().seed,
             grouped(card.rows[0]),
             card.classes[0],
             grouped(card.rows[1]),
             card.classes[1],
-            grouped(self.bundle.pool().len())
+            grouped(self.model.pool().len())
         ));
         footer.raw("</p>\n</footer>\n");
         footer
@@ -221,15 +227,17 @@ fn decimals(number: Option<f64>, decimals: usize) -> String {
 #[cfg(test)]
 mod tests {
     use par_data::{Schema, Table, TableOptions};
-    use par_recourse::metrics::evaluate;
-    use par_recourse::{Config, Recourse, Request};
+    use par_answer::evaluate::evaluate;
+    use par_answer::Request;
+    use par_fit::ModelBuilder;
+    use par_model::Config;
 
     use super::*;
 
     const HOSTILE: &str = "<script>alert('1')</script>";
 
-    /// A bundle whose schema and people are full of tags.
-    fn hostile() -> (Bundle, Vec<Vec<String>>) {
+    /// A model whose schema and people are full of tags.
+    fn hostile() -> (Model, Vec<Vec<String>>) {
         let schema = format!(
             r#"
 [label]
@@ -265,16 +273,16 @@ unit = "{HOSTILE}"
         let open = || {
             Table::from_reader("hostile.csv", std::io::Cursor::new(text.clone()), &TableOptions::default())
         };
-        let bundle = Recourse::new(schema, config).fit(open).expect("a bundle");
-        (bundle, rows.into_iter().map(|row| row[..2].to_vec()).collect())
+        let model = ModelBuilder::new(schema, config).fit(open).expect("a model");
+        (model, rows.into_iter().map(|row| row[..2].to_vec()).collect())
     }
 
     #[test]
     fn nothing_that_a_table_or_a_schema_says_becomes_a_tag() {
-        let (bundle, rows) = hostile();
+        let (model, rows) = hostile();
         let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
-        let evaluation = evaluate(&bundle, &rows).expect("rows that fit");
-        let mut solver = bundle.solver();
+        let evaluation = evaluate(&model, &rows).expect("rows that fit");
+        let mut solver = Solver::new(&model);
         let mut answer = |row: &[&str], method| {
             solver.answer(row, &Request { method, ..Request::default() }).expect("a row that fits")
         };
@@ -288,7 +296,7 @@ unit = "{HOSTILE}"
             .collect();
         assert!(people.iter().any(|person| !person.answer(Method::Exact).ways().is_empty()));
         let html =
-            Report { name: HOSTILE, bundle: &bundle, right: None, evaluation: &evaluation, people: &people };
+            Report { name: HOSTILE, model: &model, right: None, evaluation: &evaluation, people: &people };
         let html = html.html();
         assert!(html.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"));
         assert!(!html.contains("<script"));
@@ -297,10 +305,10 @@ unit = "{HOSTILE}"
 
     #[test]
     fn a_report_about_nobody_is_a_report() {
-        let (bundle, _) = hostile();
-        let evaluation = evaluate(&bundle, &[]).expect("no rows");
+        let (model, _) = hostile();
+        let evaluation = evaluate(&model, &[]).expect("no rows");
         let html =
-            Report { name: "nobody", bundle: &bundle, right: Some(0), evaluation: &evaluation, people: &[] };
+            Report { name: "nobody", model: &model, right: Some(0), evaluation: &evaluation, people: &[] };
         let html = html.html();
         page::check_tags(&html);
         assert!(!html.contains("NaN"));

@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use anyhow::Result;
 use par_data::Schema;
-use par_recourse::desk::{self, COLUMNS, Line, Person};
+use par_answer::write::{self, COLUMNS, Line};
+use par_answer::table::{RowAnswer};
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;
@@ -128,8 +129,8 @@ impl ParquetSink {
         let features = schema.features();
         let columns: Vec<Column> =
             COLUMNS.into_iter().map(Column::of_fact).chain(features.iter().map(Column::of_feature)).collect();
-        let names = desk::names(schema);
-        let fields = columns.iter().zip(&names).map(|(column, name)| column.described(name).map(Arc::new));
+        let names = write::names(schema);
+        let fields = columns.iter().zip(&names).map(|(column, name)| column.json(name).map(Arc::new));
         let fields = fields.collect::<Result<_>>()?;
         let described = Arc::new(Type::group_type_builder("recourse").with_fields(fields).build()?);
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
@@ -138,7 +139,7 @@ impl ParquetSink {
         Ok(Self { writer, columns, lines: 0 })
     }
 
-    pub(super) fn write(&mut self, schema: &Schema, people: &[Person<'_>]) -> Result<()> {
+    pub(super) fn write(&mut self, schema: &Schema, people: &[RowAnswer<'_>]) -> Result<()> {
         for line in people.iter().flat_map(|person| Line::of(schema, person)) {
             self.push(&line);
             if self.lines == LINES_PER_GROUP {
@@ -153,9 +154,9 @@ impl ParquetSink {
         let way = line.way;
         for (name, column) in COLUMNS.into_iter().zip(facts) {
             match name {
-                "id" => column.push_text(Some(&line.person.id)),
+                "id" => column.push_text(Some(&line.row.id)),
                 "rank" => column.push_whole(line.rank.map(|rank| rank as u64)),
-                "status" => column.push_text(Some(line.person.status())),
+                "status" => column.push_text(Some(line.row.status())),
                 "reason" => column.push_text(line.reason.as_deref()),
                 "probability" => column.push_number(line.probability),
                 "log_likelihood" => column.push_number(way.map(|way| way.log_likelihood)),
@@ -166,7 +167,7 @@ impl ParquetSink {
                 "optimal" => column.push_truth(line.optimal()),
                 "gap" => column.push_number(way.and_then(|way| way.gap)),
                 "best_at" => column.push_text(line.best_at().as_deref()),
-                "time_us" => column.push_whole(line.person.time_us),
+                "time_us" => column.push_whole(line.row.time_us),
                 "warning" => column.push_text(line.warning().as_deref()),
                 other => panic!("column `{other}` has no cells"),
             }

@@ -1,18 +1,18 @@
-//! What is asked for, from the command line.
-
-use std::str::FromStr;
+//! The options of a request, on the command line.
 
 use anyhow::{Context, Result};
-use clap::{Args, ValueEnum};
+use clap::Args;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use par_answer::request::text::TextReader;
+use par_answer::{Method, Order, Request};
 use par_data::schema::parse_number;
-use par_data::{Discretizer, Limits, Permitted};
-use par_recourse::{Method, Order, Request};
+use par_model::Model;
 
 #[derive(Args)]
 pub(crate) struct RequestOptions {
     /// How to search
-    #[arg(long, value_enum, default_value_t = MethodName::Refine)]
-    method: MethodName,
+    #[arg(long, value_parser = method(), default_value = Method::default().name())]
+    method: Method,
     /// Most features that may change [default: as few as the model says, more only if there is no other way]
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     budget: Option<usize>,
@@ -23,8 +23,8 @@ pub(crate) struct RequestOptions {
     #[arg(long, value_name = "K", default_value = "1", value_parser = at_least_one)]
     count: usize,
     /// Which way comes first [default: what the model says, `balanced` unless it was fitted otherwise]
-    #[arg(long, value_enum)]
-    order: Option<OrderName>,
+    #[arg(long, value_parser = order())]
+    order: Option<Order>,
     /// For auditors: where there is no way, also say what of the schema stands in it; in text and JSON, never in `reason`
     #[arg(long)]
     auditor: bool,
@@ -32,50 +32,25 @@ pub(crate) struct RequestOptions {
     #[arg(long = "lock", value_name = "FEATURE")]
     locks: Vec<String>,
     /// What a feature may move to, if it changes: LOWEST..HIGHEST, either of which may be left out, or VALUE|VALUE
-    #[arg(long = "limit", value_name = "FEATURE=VALUES")]
-    limits: Vec<Limit>,
+    #[arg(long = "limit", value_name = "FEATURE=VALUES", value_parser = limit)]
+    limits: Vec<String>,
 }
 
-/// A feature, and the text of what it may move to.
-#[derive(Clone)]
-struct Limit {
-    feature: String,
-    to: String,
+fn method() -> impl TypedValueParser<Value = Method> {
+    let values = Method::ALL.map(|method| PossibleValue::new(method.name()).help(method.summary()));
+    PossibleValuesParser::new(values).map(|name| Method::named(&name).expect("one of the values"))
 }
 
-impl FromStr for Limit {
-    type Err = &'static str;
+fn order() -> impl TypedValueParser<Value = Order> {
+    let values = Order::ALL.map(|order| PossibleValue::new(order.name()).help(order.summary()));
+    PossibleValuesParser::new(values).map(|name| Order::named(&name).expect("one of the values"))
+}
 
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let expected = "expected FEATURE=LOWEST..HIGHEST or FEATURE=VALUE|VALUE";
-        let (feature, to) = text.split_once('=').ok_or(expected)?;
-        Ok(Self { feature: feature.trim().to_string(), to: to.trim().to_string() })
+fn limit(text: &str) -> Result<String, &'static str> {
+    match text.contains('=') {
+        true => Ok(text.to_string()),
+        false => Err("expected FEATURE=LOWEST..HIGHEST or FEATURE=VALUE|VALUE"),
     }
-}
-
-impl Limit {
-    fn checked(&self, discretizer: &Discretizer) -> Result<(usize, Permitted)> {
-        let position = discretizer.schema().position(&self.feature)?;
-        Ok((position, Permitted::parse(discretizer, position, &self.to)?))
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum MethodName {
-    /// By the generator alone
-    Generate,
-    /// By the generator and a local search
-    Refine,
-    /// By both and a branch and bound that proves the answer
-    Exact,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum OrderName {
-    /// One that nothing shown beats in both changes and probability
-    Balanced,
-    /// The likeliest, where each change is worth its price
-    Likelihood,
 }
 
 fn probability(text: &str) -> Result<f64, &'static str> {
@@ -89,36 +64,17 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, &'static str> {
 }
 
 impl RequestOptions {
-    /// What everybody asks for.
-    pub(crate) fn request(&self, discretizer: &Discretizer) -> Result<Request> {
-        let mut locks = discretizer.schema().positions(&self.locks).context("`--lock`")?;
-        locks.sort_unstable();
-        locks.dedup();
-        let method = match self.method {
-            MethodName::Generate => Method::Generate,
-            MethodName::Refine => Method::Refine,
-            MethodName::Exact => Method::Exact,
-        };
-        let order = self.order.map(|order| match order {
-            OrderName::Balanced => Order::Balanced,
-            OrderName::Likelihood => Order::Likelihood,
-        });
-        let limits = self.limits(discretizer).context("`--limit`")?;
-        Ok(Request {
-            method,
-            locks,
-            limits,
-            budget: self.budget,
-            threshold: self.threshold,
-            count: self.count,
-            order,
-            auditor: self.auditor,
-        })
-    }
-
-    fn limits(&self, discretizer: &Discretizer) -> Result<Limits> {
-        let limits =
-            self.limits.iter().map(|limit| limit.checked(discretizer)).collect::<Result<Vec<_>>>()?;
-        Ok(Limits::new(discretizer, limits)?)
+    /// The request of every row.
+    pub(crate) fn request(&self, model: &Model) -> Result<Request> {
+        let mut reader = TextReader::new(model, usize::MAX);
+        for lock in &self.locks {
+            reader.option("lock", lock).context("`--lock`")?;
+        }
+        for limit in &self.limits {
+            reader.option("limit", limit).context("`--limit`")?;
+        }
+        let request = reader.finish().context("`--limit`")?;
+        let Self { method, budget, threshold, count, order, auditor, .. } = *self;
+        Ok(Request { method, budget, threshold, count, order, auditor, ..request })
     }
 }

@@ -4,8 +4,9 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use par_data::Schema;
-use par_recourse::Bundle;
-use par_recourse::desk::{self, Person};
+use par_model::Model;
+use par_answer::write::{self};
+use par_answer::table::{RowAnswer};
 
 use super::Format;
 use crate::output::{Destination, Output};
@@ -23,7 +24,7 @@ impl Sink {
         match (format, destination) {
             (Format::Csv, destination) => {
                 let mut out = Output::new(destination)?;
-                out.write_all(&desk::csv_header(schema))?;
+                out.write_all(&write::csv_header(schema))?;
                 Ok(Self::Csv(out))
             }
             (Format::Jsonl, destination) => Ok(Self::Jsonl(Output::new(destination)?)),
@@ -49,11 +50,11 @@ impl Sink {
         not(feature = "parquet"),
         expect(unused_variables, reason = "only Parquet is no text, and this build leaves it out")
     )]
-    pub(super) fn write(&mut self, bundle: &Bundle, bytes: &[u8], people: &[Person<'_>]) -> Result<()> {
+    pub(super) fn write(&mut self, model: &Model, bytes: &[u8], people: &[RowAnswer<'_>]) -> Result<()> {
         match self {
             Self::Csv(out) | Self::Jsonl(out) => Ok(out.write_all(bytes)?),
             #[cfg(feature = "parquet")]
-            Self::Parquet(parquet) => parquet.write(bundle.schema(), people),
+            Self::Parquet(parquet) => parquet.write(model.schema(), people),
         }
     }
 
@@ -68,13 +69,13 @@ impl Sink {
 
 impl Format {
     /// The lines of some people, where a line is text.
-    pub(super) fn text(self, bundle: &Bundle, people: &[Person<'_>]) -> Option<Vec<u8>> {
+    pub(super) fn text(self, model: &Model, people: &[RowAnswer<'_>]) -> Option<Vec<u8>> {
         match self {
-            Self::Csv => Some(desk::csv_lines(bundle.schema(), people)),
+            Self::Csv => Some(write::csv_lines(model.schema(), people)),
             Self::Jsonl => {
                 let mut bytes = Vec::new();
                 for person in people {
-                    serde_json::to_writer(&mut bytes, &person.described(bundle))
+                    serde_json::to_writer(&mut bytes, &person.json(model))
                         .expect("a person has only text keys");
                     bytes.push(b'\n');
                 }

@@ -19,7 +19,7 @@ fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     let german = ["german_credit.csv", "german_credit.toml"].map(|name| crates("par-data/data").join(name));
     let given = ["network.onnx", "network.toml", "flat.onnx", "flat.toml", "boosting.onnx", "boosting.toml"]
-        .map(|name| crates("par-recourse/tests/fixtures/given").join(name));
+        .map(|name| crates("par-model/tests/fixtures/external").join(name));
     for path in german.iter().chain(&given) {
         fs::copy(path, sandbox.path(&path.file_name().expect("a name").to_string_lossy())).expect("a copy");
     }
@@ -168,7 +168,7 @@ fn a_score_that_is_no_number_ends_the_fit() {
 #[test]
 fn scores_are_imitated_and_their_ways_are_unverified() {
     let sandbox = sandbox();
-    let scores = fs::read_to_string(crates("par-recourse/tests/fixtures/given/network.csv")).expect("scores");
+    let scores = fs::read_to_string(crates("par-model/tests/fixtures/external/network.csv")).expect("scores");
     let table = sandbox.read("german_credit.csv");
     let scored: String =
         table.lines().zip(scores.lines()).map(|(line, score)| format!("{line},{score}\n")).collect();
@@ -205,7 +205,7 @@ fn a_classifier_that_says_the_opposite_is_refused() {
 #[test]
 fn scores_of_the_other_class_are_refused() {
     let sandbox = sandbox();
-    let scores = fs::read_to_string(crates("par-recourse/tests/fixtures/given/network.csv")).expect("scores");
+    let scores = fs::read_to_string(crates("par-model/tests/fixtures/external/network.csv")).expect("scores");
     let mut scored = String::new();
     for (line, score) in sandbox.read("german_credit.csv").lines().zip(scores.lines()) {
         let denied = score.parse::<f64>().map_or("denied".to_string(), |score| (1.0 - score).to_string());

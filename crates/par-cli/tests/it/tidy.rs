@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use par_recourse::Config;
+use par_model::Config;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -59,7 +59,7 @@ fn the_readme_has_no_placeholder_left() {
 #[test]
 fn the_readme_shows_the_example_as_it_runs() {
     let readme = read(&root().join("README.md"));
-    let example = read(&root().join("crates/par-recourse/examples/02_ask_for_recourse.rs"));
+    let example = read(&root().join("crates/par/examples/02_ask_for_recourse.rs"));
     let code = example.split_once("\n\n").expect("a heading before the code").1;
     assert!(readme.contains(code), "README.md shows examples/02_ask_for_recourse.rs");
 }

@@ -64,6 +64,16 @@ class Request:
         return json.dumps(asked)
 
 
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    value = value.item() if hasattr(value, "item") else value
+    return value if isinstance(value, (bool, int)) or _is_number(value) else cell(value)
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, float) and math.isfinite(value)
+
+
 def _limit(name: str, told: Limit) -> dict[str, Any]:
     if isinstance(told, tuple) and len(told) == 2:
         lowest, highest = (None if end is None else number(end, f"limit of `{name}`") for end in told)
@@ -73,7 +83,7 @@ def _limit(name: str, told: Limit) -> dict[str, Any]:
     elif isinstance(told, str):
         return {"among": [told]}
     elif isinstance(told, Iterable) and not isinstance(told, tuple):
-        return {"among": [cell(value) for value in told]}
+        return {"among": [_plain(value) for value in told]}
     raise SettingError(
         f"limit of `{name}` is {told!r}, expected (lowest, highest), either of which may be None, or a list of values\n"
         "hint: a range is a tuple, single values are a list"

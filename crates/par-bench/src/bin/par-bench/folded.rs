@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use clap::Args;
 use par_bench::Case;
 use par_data::{Schema, Table, TableOptions};
-use par_recourse::Config;
+use par_model::Config;
 
 /// Which columns part a table.
 #[derive(Args)]

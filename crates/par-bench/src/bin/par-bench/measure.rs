@@ -8,7 +8,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{ArgGroup, Args};
 use indicatif::{ProgressBar, ProgressStyle};
 use par_bench::{Case, Experiment, Report, paper, peers};
-use par_recourse::Config;
+use par_model::Config;
 use par_terminal::config_file;
 use par_terminal::output::{self, Destination};
 
@@ -22,7 +22,7 @@ Examples:
   par-bench --suite tables --peers answers-of-others --out results
 
 Writes figures.csv, report.html and plots/*.svg into the folder of `--out`, in place of those that are there.
-Each fold's bundle learns from the rows outside the fold and is asked about those in it: the ones with a 1 in the
+Each fold's model learns from the rows outside the fold and is asked about those in it: the ones with a 1 in the
 column of `--factuals`, or all. Tables that the paper measures on are known by their schema and asked as in the
 paper, unless `--config` says otherwise. A run that is interrupted goes on where it was when it is begun again.
 

@@ -1,5 +1,6 @@
 use par_data::{Schema, Table, TableOptions};
-use par_recourse::{Config, Recourse};
+use par_fit::ModelBuilder;
+use par_model::Config;
 
 use crate::sandbox::Sandbox;
 
@@ -39,7 +40,7 @@ fn settings_are_found_that_a_model_can_be_made_with() {
     }
     let schema = Schema::load(sandbox.path("applicants.toml")).expect("a schema");
     let table = || Table::open(sandbox.path("applicants.csv"), &TableOptions::default());
-    Recourse::new(schema, config).fit(table).expect("a model");
+    ModelBuilder::new(schema, config).fit(table).expect("a model");
     assert_eq!(used["classifier"]["hidden"], serde_json::json!([6]));
     for change in summary["changes"].as_array().expect("a list") {
         let keys = change["setting"].as_str().expect("a name").split('.');

@@ -1,8 +1,13 @@
 //! The charts of a report.
 
-use par_recourse::generator::LossTerms;
-use par_recourse::metrics::median;
-use par_recourse::{Answer, Bundle, Method, Way, classifier, generator};
+use par_model::card::LossTerms;
+use par_answer::evaluate::median;
+use par_answer::Answer;
+use par_answer::Method;
+use par_answer::Way;
+use par_model::Model;
+use par_model::classifier;
+use par_model::generator;
 
 use par_plot::distributions::{Series, histograms, tallies};
 use par_plot::page::figure;
@@ -16,7 +21,7 @@ const SIZE: (f64, f64) = (440.0, 280.0);
 const PANEL: (f64, f64) = (195.0, 110.0);
 
 /// Log-likelihood by number of changes, everyone's and the median.
-pub(super) fn frontier(bundle: &Bundle, people: &[Person]) -> Markup {
+pub(super) fn frontier(model: &Model, people: &[Person]) -> Markup {
     let frontiers: Vec<(&str, Vec<(usize, f64)>)> = people
         .iter()
         .filter_map(|person| match person.answer(Method::Exact) {
@@ -32,7 +37,7 @@ pub(super) fn frontier(bundle: &Bundle, people: &[Person]) -> Markup {
     let best = |points: &[(usize, f64)], changes: usize| {
         points.iter().filter(|point| point.0 <= changes).map(|point| point.1).max_by(f64::total_cmp)
     };
-    let usual = median(bundle.pool().log_likelihoods().to_vec());
+    let usual = median(model.pool().log_likelihoods().to_vec());
     let values = frontiers.iter().flat_map(|(_, points)| points).map(|point| point.1).chain(usual);
     let y = Axis::around("log-likelihood, nats", values, 5);
     let x = Axis::counts("changes, at most", 1..=most);
@@ -71,8 +76,8 @@ pub(super) fn frontier(bundle: &Bundle, people: &[Person]) -> Markup {
 const FEATURES: usize = 10;
 
 /// How often each feature changes.
-pub(super) fn features(bundle: &Bundle, people: &[Person]) -> Markup {
-    let names = bundle.schema().features();
+pub(super) fn features(model: &Model, people: &[Person]) -> Markup {
+    let names = model.schema().features();
     let mut counts = vec![0_usize; names.len()];
     let found: Vec<&Way> = ways(people, Method::Exact).collect();
     for change in found.iter().flat_map(|way| &way.changes) {

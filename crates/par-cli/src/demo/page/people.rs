@@ -2,13 +2,17 @@
 
 use par_plot::Markup;
 use par_plot::chart::way_across;
-use par_recourse::{Answer, Bundle, Found, Method, NotFound};
+use par_answer::Answer;
+use par_answer::Found;
+use par_answer::Method;
+use par_answer::NotFound;
+use par_model::Model;
 
 use super::Person;
-use par_recourse::words;
+use par_answer::words;
 
 /// What some people are told.
-pub(super) fn section(bundle: &Bundle, people: &[&Person]) -> Markup {
+pub(super) fn section(model: &Model, people: &[&Person]) -> Markup {
     let mut section = Markup::default();
     section.raw("<section>\n<h2>What people are told</h2>\n<p>").text(format!(
         "{}. The mark on each line is the threshold, {:.0} %: to its right, people are accepted.",
@@ -17,14 +21,14 @@ pub(super) fn section(bundle: &Bundle, people: &[&Person]) -> Markup {
             1 => "One person who is denied".to_string(),
             count => format!("{count} of those who are denied"),
         },
-        100.0 * bundle.threshold()
+        100.0 * model.threshold()
     ));
     section.raw("</p>\n<div class=\"cards\">\n");
     for person in people {
         section.element("<article class=\"card\"><header><h3>", format!("Person {}", person.id), "</h3>");
         match person.answer(Method::Exact) {
-            Answer::Found(found) => section.add(&way(bundle, found)),
-            Answer::NotFound(not_found) => section.add(&no_way(bundle, not_found)),
+            Answer::Found(found) => section.add(&way(model, found)),
+            Answer::NotFound(not_found) => section.add(&no_way(model, not_found)),
             Answer::Accepted { .. } => section.raw("</header><p>Accepted as they are.</p>"),
         };
         section.raw("</article>\n");
@@ -33,7 +37,7 @@ pub(super) fn section(bundle: &Bundle, people: &[&Person]) -> Markup {
     section
 }
 
-fn way(bundle: &Bundle, found: &Found) -> Markup {
+fn way(model: &Model, found: &Found) -> Markup {
     let way = &found.ways[0];
     let mut card = Markup::default();
     match way.is_optimal() {
@@ -45,7 +49,7 @@ fn way(bundle: &Bundle, found: &Found) -> Markup {
         let becomes = format!("{} → {}", change.from, change.to);
         card.element("<li><b>", &change.name, "</b>").element("", becomes, "</li>");
     }
-    card.raw("</ul>").add(&odds(bundle, found.probability, Some(way.probability)));
+    card.raw("</ul>").add(&odds(model, found.probability, Some(way.probability)));
     card.element("<p>That row is ", words::percentile(way.percentile), ".</p>");
     if let Some(virtues) = words::best_at(found, way) {
         card.element("<p>Best at: ", virtues, ".</p>");
@@ -55,7 +59,7 @@ fn way(bundle: &Bundle, found: &Found) -> Markup {
 }
 
 /// The probability of acceptance before and after.
-fn odds(bundle: &Bundle, before: f64, after: Option<f64>) -> Markup {
+fn odds(model: &Model, before: f64, after: Option<f64>) -> Markup {
     let percent = |probability: f64| format!("{:.0} %", 100.0 * probability);
     let mut odds = Markup::default();
     let told = match after {
@@ -66,7 +70,7 @@ fn odds(bundle: &Bundle, before: f64, after: Option<f64>) -> Markup {
     if let Some(after) = after {
         odds.element("<b>", format!("then {}", percent(after)), "</b>");
     }
-    odds.raw("</div>").add(&way_across(&told, before, after.unwrap_or(before), bundle.threshold()));
+    odds.raw("</div>").add(&way_across(&told, before, after.unwrap_or(before), model.threshold()));
     odds
 }
 
@@ -82,13 +86,13 @@ fn proof(changes: usize, gap: Option<f64>) -> String {
     }
 }
 
-fn no_way(bundle: &Bundle, not_found: &NotFound) -> Markup {
+fn no_way(model: &Model, not_found: &NotFound) -> Markup {
     let mut card = Markup::default();
     card.raw("<span class=\"badge open\">no way found</span></header><ul class=\"changes\"><li>");
     card.text(words::reason(not_found.reason)).raw("</li>");
-    if let Some(remedy) = words::remedy(bundle.schema(), not_found) {
+    if let Some(remedy) = words::remedy(model.schema(), not_found) {
         card.element("<li><b>what would help</b>", remedy, "</li>");
     }
-    card.raw("</ul>").add(&odds(bundle, not_found.probability, None));
+    card.raw("</ul>").add(&odds(model, not_found.probability, None));
     card
 }

@@ -1,0 +1,32 @@
+//! One person's row and request to their answer: what to change so that the classifier accepts, plausibly.
+//!
+//! | step | module       | takes                       | gives                                |
+//! |------|--------------|-----------------------------|--------------------------------------|
+//! | 1    | [`request`]  | options by name             | a [`Request`]                        |
+//! | 2    | [`solver`]   | a row and its request       | an [`Answer`], by steps 3 to 6       |
+//! | 3    | [`decode`]   | the generator's logits      | proposals                            |
+//! | 4    | [`refine`]   | proposals                   | likelier, sparser candidates         |
+//! | 5    | `exact`      | candidates                  | the best, proved                     |
+//! | 6    | `offers`     | candidates                  | the [`Way`]s to show, in order       |
+//! | 7    | [`table`]    | the rows of a table         | a [`RowAnswer`](table::RowAnswer) each |
+//! | 8    | [`write`](mod@write) | a row's answer      | CSV, JSON or text, in [`words`]      |
+//! | 9    | [`evaluate`] | many answers                | how good they are                    |
+
+pub mod answer;
+pub mod decode;
+pub mod evaluate;
+pub mod refine;
+pub mod request;
+pub mod solver;
+pub mod table;
+pub mod words;
+pub mod write;
+
+mod exact;
+mod offers;
+mod problem;
+
+pub use answer::{Answer, BestAt, Change, Found, NotFound, Obstacle, Point, Reason, Way};
+pub use par_model::Order;
+pub use request::{Method, Request};
+pub use solver::{Solver, answer, answer_batch};

@@ -1,0 +1,265 @@
+//! The paper's local search, to the letter: its appendix "Local Search and Post-Processing".
+
+use par_circuit::{Code, Evaluator};
+
+use crate::problem::Problem;
+
+/// Lets features that rose although what has to rise with them did not fall back to the person's own.
+///
+/// # Paper
+/// Algorithm "RepairCausality". `rules` are its pairs of an effect v and its cause u, causes in order.
+/// Departure: none; where rules form a chain, one pass may leave a rule broken, which `Feasible` then sees.
+pub(crate) fn repair_causality(candidate: &mut [Code], factual: &[Code], rules: &[(usize, usize)]) {
+    for &(effect, cause) in rules {
+        if candidate[cause] <= factual[cause] && candidate[effect] > factual[effect] {
+            candidate[effect] = factual[effect];
+        }
+    }
+}
+
+/// The local search of one person's problem.
+pub(crate) struct TwoPhase<'a, 'e, 'c> {
+    pub(crate) problem: Problem<'a>,
+    /// Pairs of an effect and its cause, sorted by the cause.
+    pub(crate) rules: &'a [(usize, usize)],
+    pub(crate) evaluator: &'e mut Evaluator<'c>,
+    /// How much log p⁺ may fall when a change is taken back (Δ_max); any amount when absent.
+    pub(crate) delta_max: Option<f64>,
+}
+
+impl TwoPhase<'_, '_, '_> {
+    /// Repairs a proposal and takes back what is superfluous. The row that comes out may still be denied.
+    ///
+    /// # Paper
+    /// Algorithm "Strict Two-Phase Local Search". Departures: the budget is also that of the request; and
+    /// `Feasible` asks the mask, which knows locks, bounds and allowed values besides the paper's constraints.
+    pub(crate) fn search(&mut self, proposal: &[Code]) -> Vec<Code> {
+        let budget = self.problem.budget;
+        // Line 1.
+        self.problem.budget = budget.min(self.problem.changes(proposal));
+        let row = self.search_within_budget(proposal);
+        self.problem.budget = budget;
+        row
+    }
+
+    fn search_within_budget(&mut self, proposal: &[Code]) -> Vec<Code> {
+        let factual = self.problem.factual().to_vec();
+        // Lines 2 and 3.
+        let mut row = proposal.to_vec();
+        for (feature, code) in row.iter_mut().enumerate() {
+            if !self.problem.mask.is_free(feature) {
+                *code = factual[feature];
+            }
+        }
+        repair_causality(&mut row, &factual, self.rules);
+        // Lines 4 to 6.
+        if !self.problem.permits(&row) {
+            row = factual.clone();
+        }
+        // Lines 7 to 10.
+        let score = self.problem.target.classifier.log_odds(&row);
+        if self.problem.target.is_reached_by(score) {
+            return self.sparsify(row);
+        }
+        // Lines 11 to 30.
+        let mut best = (score, self.evaluator.log_prob(&row), row.clone());
+        let mut valid: Option<(f64, usize, f64, Vec<Code>)> = None;
+        for feature in (0..row.len()).filter(|&feature| self.problem.mask.is_free(feature)) {
+            for code in 0..self.problem.mask.legal(feature).len() as Code {
+                if code == row[feature] {
+                    continue;
+                }
+                let mut changed = row.clone();
+                changed[feature] = code;
+                repair_causality(&mut changed, &factual, self.rules);
+                if !self.problem.permits(&changed) {
+                    continue;
+                }
+                let score = self.problem.target.classifier.log_odds(&changed);
+                let log_prob = self.evaluator.log_prob(&changed);
+                if self.problem.target.is_reached_by(score) {
+                    let key = (-score, self.problem.changes(&changed), -log_prob);
+                    if valid.as_ref().is_none_or(|known| key < (known.0, known.1, known.2)) {
+                        valid = Some((key.0, key.1, key.2, changed));
+                    }
+                } else if (score, log_prob) > (best.0, best.1) {
+                    best = (score, log_prob, changed);
+                }
+            }
+        }
+        // Lines 31 to 34.
+        match valid {
+            Some((.., row)) => self.sparsify(row),
+            None => best.2,
+        }
+    }
+
+    /// Takes changes back, one at a time, while the row stays accepted and likely enough.
+    ///
+    /// # Paper
+    /// Algorithm "Sparsify".
+    pub(crate) fn sparsify(&mut self, mut row: Vec<Code>) -> Vec<Code> {
+        let factual = self.problem.factual().to_vec();
+        let mut log_prob = self.evaluator.log_prob(&row);
+        loop {
+            let mut changed: Vec<usize> =
+                (0..row.len()).filter(|&feature| row[feature] != factual[feature]).collect();
+            changed.sort_by_key(|&feature| row[feature].abs_diff(factual[feature]));
+            let reverted = changed.into_iter().find_map(|feature| {
+                let mut reverted = row.clone();
+                reverted[feature] = factual[feature];
+                repair_causality(&mut reverted, &factual, self.rules);
+                if !self.problem.permits(&reverted) || !self.problem.target.accepts(&reverted) {
+                    return None;
+                }
+                let reverted_log_prob = self.evaluator.log_prob(&reverted);
+                let falls_too_far = |most| reverted_log_prob < log_prob - most;
+                (!self.delta_max.is_some_and(falls_too_far)).then_some((reverted, reverted_log_prob))
+            });
+            match reverted {
+                Some(reverted) => (row, log_prob) = reverted,
+                None => return row,
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use par_data::{Constraints, Mask};
+
+    use super::*;
+    use par_model::Target;
+    use par_model::test_world::World;
+
+    #[test]
+    fn repair_lets_effects_fall_back_when_their_cause_did_not_rise() {
+        let factual = [2, 2, 2, 2];
+        // Features 1 and 2 rise only with feature 0.
+        let rules = [(1, 0), (2, 0)];
+        let repaired = |mut row: [Code; 4]| {
+            repair_causality(&mut row, &factual, &rules);
+            row
+        };
+        assert_eq!(
+            repaired([2, 3, 4, 5]),
+            [2, 2, 2, 5],
+            "lines 2 to 5: the cause stayed, both effects clamp"
+        );
+        assert_eq!(repaired([1, 3, 2, 2]), [1, 2, 2, 2], "line 2: a cause that fell did not rise");
+        assert_eq!(repaired([3, 3, 4, 2]), [3, 3, 4, 2], "line 2: the cause rose, effects may");
+        assert_eq!(repaired([2, 1, 0, 2]), [2, 1, 0, 2], "line 4: effects that fall need no cause");
+    }
+
+    /// Four features of four codes; a row is accepted when its codes sum to `enough`. The circuit leans to
+    /// high codes.
+    struct Case {
+        world: World,
+        constraints: Constraints,
+        enough: i32,
+    }
+
+    impl Case {
+        fn new(enough: i32, rules: Vec<(usize, usize)>) -> Self {
+            let world =
+                World { cardinalities: vec![4; 4], lines: vec!["", "", "", "immutable = true"], rules };
+            Self { constraints: Constraints::new(&world.discretizer()), world, enough }
+        }
+
+        fn run<T>(
+            &self,
+            factual: [Code; 4],
+            delta_max: Option<f64>,
+            run: impl FnOnce(&mut TwoPhase<'_, '_, '_>, &Mask<'_>) -> T,
+        ) -> T {
+            // Each code counts half below itself.
+            let classifier = self.world.classifier(2.0 - f64::from(self.enough) + 1e-3);
+            let circuit = self.world.circuit(true);
+            let mask = self.constraints.mask(&factual, &[]);
+            let target = Target { classifier: &classifier, threshold: 0.5 };
+            let problem = Problem { mask: &mask, target, budget: 4, taken: &[] };
+            let evaluator = &mut circuit.evaluator();
+            run(&mut TwoPhase { problem, rules: &self.world.rules, evaluator, delta_max }, &mask)
+        }
+
+        fn search(&self, factual: [Code; 4], proposal: [Code; 4]) -> Vec<Code> {
+            self.run(factual, None, |two_phase, _| two_phase.search(&proposal))
+        }
+
+        fn sparsify(&self, factual: [Code; 4], row: [Code; 4], delta_max: Option<f64>) -> Vec<Code> {
+            self.run(factual, delta_max, |two_phase, _| two_phase.sparsify(row.to_vec()))
+        }
+    }
+
+    #[test]
+    fn sparsify_takes_the_smallest_changes_back_first_while_the_row_stays_accepted() {
+        let case = Case::new(3, Vec::new());
+        // Lines 4 to 6: feature 1 moved least; without it 3 + 2 is enough, then without 2 as well.
+        assert_eq!(case.sparsify([0, 0, 0, 0], [3, 1, 2, 0], None), [3, 0, 0, 0]);
+        // Line 11: without any of them the sum falls short.
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 1, 1, 0], None), [1, 1, 1, 0]);
+        // Line 5: nothing to take back.
+        assert_eq!(case.sparsify([0, 0, 3, 0], [0, 0, 3, 0], None), [0, 0, 3, 0]);
+    }
+
+    #[test]
+    fn sparsify_does_not_take_back_what_makes_the_row_too_unlikely() {
+        let case = Case::new(3, Vec::new());
+        // Lines 13 to 17: taking back a change from 1 to 0 costs less than 1.2 nats, one from 3 to 0 more.
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 3, 3, 0], Some(1.2)), [0, 3, 3, 0]);
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 3, 3, 0], Some(9.0)), [0, 0, 3, 0]);
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 3, 3, 0], Some(0.0)), [1, 3, 3, 0]);
+    }
+
+    #[test]
+    fn sparsify_repairs_rules_when_it_takes_a_cause_back() {
+        // Feature 1 rises only with feature 0. Line 8: without feature 0, feature 1 goes as well.
+        let case = Case::new(3, vec![(1, 0)]);
+        assert_eq!(case.sparsify([0, 0, 0, 0], [1, 2, 3, 0], None), [0, 0, 3, 0]);
+    }
+
+    #[test]
+    fn an_accepted_proposal_is_only_made_sparser() {
+        let case = Case::new(3, Vec::new());
+        // Lines 7 to 9; line 2 puts the immutable feature back first.
+        assert_eq!(case.search([0, 0, 0, 0], [3, 1, 0, 2]), [3, 0, 0, 0]);
+    }
+
+    #[test]
+    fn a_denied_proposal_is_repaired_by_one_change_within_its_own_budget() {
+        let case = Case::new(5, Vec::new());
+        // Lines 12 to 27: of the rows one change away, (3, 3, 0, 0) has the highest score within a budget of
+        // two changes; then line 34 finds nothing to take back.
+        assert_eq!(case.search([0, 0, 0, 0], [3, 1, 0, 0]), [3, 3, 0, 0]);
+        // With a budget of three, two rows have the highest score and as many changes, so that line 25 takes
+        // the likelier; line 34 takes the superfluous change back.
+        let found = case.search([0, 0, 0, 0], [2, 1, 1, 0]);
+        assert_eq!(found.iter().filter(|code| **code != 0).count(), 2, "{found:?}");
+    }
+
+    #[test]
+    fn one_proposals_budget_is_not_the_next_ones() {
+        let case = Case::new(5, Vec::new());
+        let found = case.run([0, 0, 0, 0], None, |two_phase, _| {
+            assert_eq!(two_phase.search(&[0, 0, 0, 0]), [0, 0, 0, 0]);
+            two_phase.search(&[3, 1, 0, 0])
+        });
+        assert_eq!(found, [3, 3, 0, 0]);
+    }
+
+    #[test]
+    fn what_cannot_be_repaired_comes_as_near_as_one_change_can() {
+        let case = Case::new(8, Vec::new());
+        // Lines 28 and 32: nothing within one change is accepted; the best is the highest score.
+        assert_eq!(case.search([0, 0, 0, 0], [0, 2, 0, 0]), [0, 3, 0, 0]);
+    }
+
+    #[test]
+    fn a_proposal_that_may_not_be_is_given_up_for_the_factual() {
+        // Nobody may fall in feature 0, so lines 4 to 6 go back to the factual, whose budget is still two.
+        let lines = vec!["monotone = \"increasing\"", "", "", ""];
+        let world = World { cardinalities: vec![4; 4], lines, rules: Vec::new() };
+        let case = Case { constraints: Constraints::new(&world.discretizer()), world, enough: 4 };
+        assert_eq!(case.search([1, 0, 0, 0], [0, 3, 0, 0]), [1, 3, 0, 0]);
+    }
+}

@@ -1,0 +1,142 @@
+//! Answers the rows of a table.
+
+use std::collections::BTreeSet;
+use std::time::Instant;
+
+use par_data::{Batch, Columns, Schema};
+
+use par_model::Model;
+
+use crate::answer::{Answer, Way};
+use crate::request::Request;
+use crate::solver::Solver;
+use crate::words;
+
+/// A row of a table, and the answer to it.
+pub struct RowAnswer<'a> {
+    /// What the table calls them, or the row's number from 1.
+    pub id: String,
+    /// Their cells, in schema order.
+    pub cells: Vec<&'a str>,
+    /// The answer, or what is wrong with the row.
+    pub answer: Result<Answer, String>,
+    /// The probability from which on they count as accepted.
+    pub threshold: f64,
+    /// How long the answer took, if that was asked for.
+    pub time_us: Option<u64>,
+    /// What training never saw in the row, a sentence for each cell.
+    pub warnings: Vec<String>,
+}
+
+/// Takes the rows of a table and answers them.
+pub struct TableAnswerer<'b> {
+    model: &'b Model,
+    columns: Columns,
+    /// The column with the locks of each row.
+    locks: Option<usize>,
+    request: Request,
+    time: bool,
+}
+
+impl<'b> TableAnswerer<'b> {
+    /// `header` are the columns of the table.
+    pub fn new(model: &'b Model, header: &[String], columns: Columns, request: Request, time: bool) -> Self {
+        let is_feature = model.schema().features().iter().any(|feature| feature.name == LOCKS);
+        let locks = header.iter().position(|column| column.trim() == LOCKS).filter(|_| !is_feature);
+        Self { model, columns, locks, request, time }
+    }
+
+    /// The model that answers.
+    pub fn model(&self) -> &'b Model {
+        self.model
+    }
+
+    /// The column with the locks of each row, if there is one.
+    pub fn locks(&self) -> Option<usize> {
+        self.locks
+    }
+
+    /// What the table calls a row; `number` is its number in the table.
+    pub fn id(&self, batch: &Batch, row: usize, number: u64) -> String {
+        self.columns.id.map_or_else(|| number.to_string(), |column| batch.cell(row, column).to_string())
+    }
+
+    /// Answers a row; `number` is its number in the table.
+    pub fn answer<'a>(
+        &self,
+        solver: &mut Solver<'_>,
+        batch: &'a Batch,
+        row: usize,
+        number: u64,
+    ) -> RowAnswer<'a> {
+        let cells: Vec<&str> = self.columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+        // A browser has no clock that `Instant` could read.
+        let started = self.time.then(Instant::now);
+        let answer = match self.request(batch, row) {
+            Ok(request) => solver.answer(&cells, &request).map_err(|error| error.to_string()),
+            Err(error) => Err(error),
+        };
+        let threshold = self.request.threshold.unwrap_or(self.model.threshold());
+        let time_us = started.map(|started| started.elapsed().as_micros() as u64);
+        let warnings = words::warnings(self.model, &cells);
+        RowAnswer { id: self.id(batch, row, number), cells, answer, threshold, time_us, warnings }
+    }
+
+    /// What the person of a row asks for.
+    fn request(&self, batch: &Batch, row: usize) -> Result<Request, String> {
+        let mut request = self.request.clone();
+        if let Some(column) = self.locks {
+            let names = batch.cell(row, column).split(';').map(str::trim).filter(|name| !name.is_empty());
+            let own = self.model.schema().positions(&names.collect::<Vec<_>>());
+            let own = own.map_err(|error| format!("column `{LOCKS}`: {error}"))?;
+            request.locks =
+                request.locks.into_iter().chain(own).collect::<BTreeSet<_>>().into_iter().collect();
+        }
+        Ok(request)
+    }
+}
+
+/// The column with the locks of each row.
+const LOCKS: &str = "locks";
+
+impl RowAnswer<'_> {
+    /// The status, in one word: `found`, `accepted`, `not_found`, `error`, or an unverified form.
+    pub fn status(&self) -> &'static str {
+        match &self.answer {
+            Ok(Answer::Accepted { verified: false, .. }) => "unverified_accepted",
+            Ok(Answer::Accepted { .. }) => "accepted",
+            Ok(Answer::Found(found)) if !found.verified => "unverified",
+            Ok(Answer::Found(_)) => "found",
+            Ok(Answer::NotFound(_)) => "not_found",
+            Err(_) => "error",
+        }
+    }
+
+    /// Why there is no way, on one line: the name of the reason, and what would have to give.
+    pub fn reason(&self, schema: &Schema) -> Option<String> {
+        match &self.answer {
+            Ok(Answer::NotFound(not_found)) => {
+                let name = not_found.reason.name();
+                let remedy = words::remedy(schema, not_found).map(|remedy| format!(": {remedy}"));
+                Some(format!("{name}{}", remedy.unwrap_or_default()))
+            }
+            Err(error) => Some(words::without_hint(error).to_string()),
+            Ok(_) => None,
+        }
+    }
+
+    /// The probability that the row is accepted as it is.
+    pub fn probability(&self) -> Option<f64> {
+        match &self.answer {
+            Ok(Answer::Accepted { probability, .. }) => Some(*probability),
+            Ok(Answer::Found(found)) => Some(found.probability),
+            Ok(Answer::NotFound(not_found)) => Some(not_found.probability),
+            Err(_) => None,
+        }
+    }
+
+    /// The ways that were found.
+    pub fn ways(&self) -> &[Way] {
+        self.answer.as_ref().map_or(&[], Answer::ways)
+    }
+}

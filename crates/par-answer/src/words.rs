@@ -1,0 +1,247 @@
+//! What answers say, in plain words.
+
+use par_data::schema::{Monotone, Rule};
+use par_data::{Feature, Novelty, Restriction, Schema};
+
+use crate::answer::{BestAt, Found, NotFound, Obstacle, Reason, Way};
+use par_model::Model;
+use par_model::classifier::Representative;
+
+/// A cell as a person reads it: the label of a category, a number with its unit.
+pub fn cell(feature: &Feature, text: &str) -> String {
+    let text = text.trim();
+    match (feature.labels.get(text), &feature.unit) {
+        (Some(label), _) => label.clone(),
+        (None, Some(unit)) if !text.is_empty() => format!("{text} {unit}"),
+        (None, _) => text.to_string(),
+    }
+}
+
+/// What a cell holds that training never saw, and what it counts as.
+pub fn novelty(feature: &Feature, text: &str, novelty: Novelty) -> String {
+    let (name, found) = (&feature.name, cell(feature, text));
+    match novelty {
+        Novelty::Outside { low, high } => format!(
+            "`{name}` is {found}, outside the training rows' {low} to {high}, and counts as the nearest value among them"
+        ),
+        Novelty::Between { nearest } => {
+            format!("`{name}` is {found}, which no training row has, and counts as {nearest}")
+        }
+        Novelty::Category => format!("`{name}` is {found}, which training never saw, and counts as unknown"),
+        _ => format!("`{name}` is {found}, which training never saw"),
+    }
+}
+
+/// What training never saw in a row, its cells in schema order, and what that counts as: a sentence for each cell.
+///
+/// # Panics
+/// When there are more cells than features.
+pub fn warnings(model: &Model, cells: &[&str]) -> Vec<String> {
+    let warning = |(position, cell): (usize, &&str)| {
+        let novelty = model.discretizer().novelty(position, cell)?;
+        Some(self::novelty(&model.schema().features()[position], cell, novelty))
+    };
+    cells.iter().enumerate().filter_map(warning).collect()
+}
+
+/// `1 change`, `2 changes`.
+pub fn changes(count: usize) -> String {
+    if count == 1 { "1 change".to_string() } else { format!("{count} changes") }
+}
+
+/// How likely a row is among accepted ones.
+pub fn percentile(share: f64) -> String {
+    if share >= 1.0 {
+        return "likelier than all accepted people".to_string();
+    }
+    // Rounded down: 99.9 % are not all.
+    match (100.0 * share).floor() {
+        0.0 => "likelier than less than 1 % of accepted people".to_string(),
+        percent => format!("likelier than {percent} % of accepted people"),
+    }
+}
+
+/// What a proof is about, where the classifier looks at the values behind bins.
+pub fn proved_for(representative: Representative) -> &'static str {
+    match representative {
+        Representative::Any => "",
+        Representative::Nearest => " where bins are entered at their nearest values",
+        Representative::Median => " where bins stand for their medians",
+        Representative::Farthest => " where bins are entered at their farthest values",
+    }
+}
+
+/// What a way is best at, where there is anything to compare it with.
+pub fn best_at(found: &Found, way: &Way) -> Option<String> {
+    let virtue = |virtue: &BestAt| match virtue {
+        BestAt::FewestChanges => "fewest changes",
+        BestAt::MostCommon => "most common",
+        BestAt::Surest => "surest",
+    };
+    let is_alone = found.ways.len() == 1 && found.frontier.len() <= 1;
+    let virtues: Vec<&str> = way.best_at.iter().filter(|_| !is_alone).map(virtue).collect();
+    (!virtues.is_empty()).then(|| virtues.join(", "))
+}
+
+/// Whether fewer changes than the fewest found could be enough, where there is more to say than that one is the fewest.
+pub fn fewest(found: &Found) -> Option<String> {
+    let fewest = found.frontier.first().filter(|point| point.changes.len() > 1 && found.verified)?;
+    let fewer = format!("fewer than {}", changes(fewest.changes.len()));
+    Some(match found.fewest_proved {
+        true => format!("proved: {fewer} are not enough{}", proved_for(fewest.representative)),
+        false => format!("not ruled out: {fewer} could be enough"),
+    })
+}
+
+/// Why there is no way.
+pub fn reason(reason: Reason) -> &'static str {
+    match reason {
+        Reason::NothingToChange => "nothing is left that may change",
+        Reason::OutOfReach => "none of the rows that this person may become is accepted, which is proved",
+        Reason::SearchEnded => "the search ended before it found a way, or proved that there is none",
+        Reason::ProposalsDenied => "nothing that the generator proposes is accepted",
+    }
+}
+
+/// What of the person's own locks, limits and budget would have to give for a way to be there, as far as it is known.
+/// What the schema forbids is never among it.
+pub fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
+    if not_found.reason == Reason::ProposalsDenied {
+        return Some("search by `refine`".to_string());
+    }
+    if let Some(needed) = not_found.needs_changes {
+        return Some(format!("allow {}", changes(needed)));
+    }
+    let obstacles: Vec<String> = not_found.obstacles.iter().map(|one| obstacle(schema, *one)).collect();
+    (!obstacles.is_empty()).then(|| obstacles.join(" and "))
+}
+
+/// For a person without a way, and without a remedy of their own.
+pub fn nothing_own(not_found: &NotFound) -> Option<&'static str> {
+    let is_theirs = not_found.reason == Reason::ProposalsDenied
+        || not_found.needs_changes.is_some()
+        || !not_found.obstacles.is_empty();
+    (!is_theirs).then_some(
+        "what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known",
+    )
+}
+
+/// For an auditor: what of the schema would have to give for a way to be there, if that was asked for.
+pub fn schema_remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
+    let obstacles = not_found.schema_obstacles.as_ref()?;
+    let words: Vec<String> = obstacles.iter().map(|one| obstacle(schema, *one)).collect();
+    Some(match nothing_own(not_found) {
+        None => "nothing, since what the person set is enough".to_string(),
+        Some(_) if words.is_empty() => "nothing that was found".to_string(),
+        Some(_) => words.join(" and "),
+    })
+}
+
+/// What would have to give for an obstacle to be gone.
+pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
+    let name = |feature: usize| &schema.features()[feature].name;
+    match obstacle {
+        Obstacle::Lock(feature) => format!("unlock `{}`", name(feature)),
+        Obstacle::Limit(feature) => format!("lift the limit on `{}`", name(feature)),
+        Obstacle::Schema(Restriction::Monotone(feature)) => {
+            let direction = match schema.features()[feature].monotone {
+                Monotone::Increasing => "fall",
+                Monotone::Decreasing => "rise",
+                Monotone::None => "change",
+            };
+            format!("let `{}` {direction}", name(feature))
+        }
+        Obstacle::Schema(Restriction::Immutable(feature)) => format!("let `{}` change", name(feature)),
+        Obstacle::Schema(Restriction::Allowed(feature)) => format!("allow more of `{}`", name(feature)),
+        Obstacle::Schema(Restriction::Rule(Rule { if_increases, must_increase })) => {
+            format!("let `{}` rise without `{}`", name(if_increases), name(must_increase))
+        }
+        Obstacle::Schema(_) => "lift a constraint".to_string(),
+    }
+}
+
+/// The part of a message before its hint.
+pub fn without_hint(message: &str) -> &str {
+    message.split_once('\n').map_or(message, |(message, _)| message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SCHEMA: &str = r#"
+[[feature]]
+name = "age"
+kind = "discrete"
+monotone = "increasing"
+unit = "years"
+
+[[feature]]
+name = "job"
+kind = "nominal"
+values = ["a", "b"]
+labels = { a = "cook" }
+"#;
+
+    #[test]
+    fn what_would_have_to_give_is_said_in_words() {
+        let schema = Schema::parse(SCHEMA, "test").expect("a schema");
+        let not_found = |reason, needs_changes, obstacles: &[Obstacle]| {
+            let obstacles = obstacles.to_vec();
+            let schema_obstacles = None;
+            remedy(
+                &schema,
+                &NotFound { probability: 0.1, reason, needs_changes, obstacles, schema_obstacles },
+            )
+        };
+        assert_eq!(
+            not_found(Reason::OutOfReach, None, &[Obstacle::Limit(0)]),
+            Some("lift the limit on `age`".to_string())
+        );
+        let both = [Obstacle::Lock(1), Obstacle::Limit(0)];
+        let out_of_reach = Reason::OutOfReach;
+        assert_eq!(
+            not_found(out_of_reach, None, &both),
+            Some("unlock `job` and lift the limit on `age`".to_string())
+        );
+        assert_eq!(not_found(out_of_reach, Some(1), &[]), Some("allow 1 change".to_string()));
+        assert_eq!(not_found(out_of_reach, None, &[]), None);
+    }
+
+    #[test]
+    fn what_the_schema_forbids_is_said_to_the_auditor_alone() {
+        let schema = Schema::parse(SCHEMA, "test").expect("a schema");
+        let mut not_found = NotFound {
+            probability: 0.1,
+            reason: Reason::OutOfReach,
+            needs_changes: None,
+            obstacles: Vec::new(),
+            schema_obstacles: None,
+        };
+        let nothing = "what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known";
+        assert_eq!((remedy(&schema, &not_found), schema_remedy(&schema, &not_found)), (None, None));
+        assert_eq!(nothing_own(&not_found), Some(nothing));
+        let rule = Restriction::Rule(Rule { if_increases: 1, must_increase: 0 });
+        not_found.schema_obstacles =
+            Some(vec![Obstacle::Lock(1), Obstacle::Schema(Restriction::Monotone(0)), Obstacle::Schema(rule)]);
+        assert_eq!((remedy(&schema, &not_found), nothing_own(&not_found)), (None, Some(nothing)));
+        assert_eq!(
+            schema_remedy(&schema, &NotFound { needs_changes: Some(2), ..not_found.clone() }).as_deref(),
+            Some("nothing, since what the person set is enough")
+        );
+        assert_eq!(
+            schema_remedy(&schema, &not_found).as_deref(),
+            Some("unlock `job` and let `age` fall and let `job` rise without `age`")
+        );
+    }
+
+    #[test]
+    fn cells_have_labels_and_units() {
+        let schema = Schema::parse(SCHEMA, "test").expect("a schema");
+        let [age, job] = schema.features() else { panic!("two features") };
+        assert_eq!(
+            [cell(age, " 31"), cell(age, ""), cell(job, "a"), cell(job, "b")],
+            ["31 years", "", "cook", "b"]
+        );
+    }
+}

@@ -1,0 +1,44 @@
+//! The model that `par fit` writes and everything after it reads.
+
+use std::path::Path;
+
+use anyhow::{Result, anyhow};
+use par_data::{Columns, Error, found_instead};
+use par_model::container::ContainerError;
+use par_model::Model;
+use par_model::ModelError;
+
+use crate::rows::Rows;
+
+/// Reads a model.
+pub(crate) fn read(path: &Path) -> Result<Model> {
+    Model::load(path).map_err(|error| unreadable(path, error))
+}
+
+/// Why a file is no model.
+pub(crate) fn unreadable(path: &Path, error: ModelError) -> anyhow::Error {
+    let origin = path.display();
+    match error {
+        ModelError::Io(error) => anyhow!("{origin}: cannot be opened: {error}"),
+        ModelError::Container(ContainerError::OtherKind) => {
+            anyhow!("{origin}: not a model file\nhint: `par fit` makes one from a table and its schema")
+        }
+        ModelError::Container(ContainerError::OtherVersion { found, expected }) => {
+            anyhow!(
+                "{origin}: model files of version {found} are not known, this program reads versions up to {expected}"
+            )
+        }
+        ModelError::TooLarge { .. } => anyhow!("{origin}: {error}"),
+        damaged => anyhow!("{origin}: {damaged}\nhint: copy it again, or make it again with `par fit`"),
+    }
+}
+
+/// Where the features of a model stand in a table.
+pub(crate) fn columns(model: &Model, rows: &Rows) -> Result<Columns> {
+    model.schema().columns(rows.origin(), rows.columns()).map_err(|error| match error {
+        Error::AbsentColumn { origin, column, known } => {
+            anyhow!("{origin}: no column `{column}`, which the model needs{}", found_instead(&column, &known))
+        }
+        other => other.into(),
+    })
+}

@@ -1,0 +1,40 @@
+//! Trains classifiers and measures them.
+
+mod measures;
+mod training;
+
+use par_model::setting::SettingError;
+
+pub use self::measures::{
+    CalibrationBin, accuracy, auc, brier, calibration, calibration_error, inverted_auc, youden_threshold,
+};
+pub use self::training::{train_classifier, train_surrogate};
+
+/// Why no classifier could be trained.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ClassifierError {
+    /// A setting is out of its range.
+    #[error(transparent)]
+    Setting(#[from] SettingError),
+    /// There is nothing to learn from.
+    #[error("there are no training rows")]
+    NoRows,
+    /// There is nothing to tell apart.
+    #[error("every training row is {}, expected rows of both classes", if *.accepted { "accepted" } else { "denied" })]
+    OneClass {
+        /// Which class the rows are of.
+        accepted: bool,
+    },
+    /// The loss grew beyond all numbers.
+    #[error("training diverged in epoch {epoch}\nhint: lower `learning_rate`, which is {learning_rate}")]
+    Diverged {
+        /// Counted from 1.
+        epoch: usize,
+        /// The setting.
+        learning_rate: f64,
+    },
+    /// Training was stopped from outside.
+    #[error(transparent)]
+    Stopped(#[from] par_circuit::Stopped),
+}

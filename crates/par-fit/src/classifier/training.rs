@@ -1,0 +1,362 @@
+//! From labelled rows to a classifier: cross-entropy, Adam, early stopping.
+
+use par_circuit::{Dataset, Stop, Stopped};
+use par_model::card::{ClassifierHistory, Epoch};
+use par_model::classifier::neural::{add_rows, offsets, ones};
+use par_model::classifier::{Balance, ClassifierConfig, NeuralClassifier};
+use par_model::network::{Network, Trace};
+use rand::SeedableRng;
+use rand::seq::SliceRandom;
+use rand_chacha::ChaCha8Rng;
+
+use super::ClassifierError;
+use crate::adam::Adam;
+
+/// Trains a classifier on rows and whether each was accepted; the same seed trains the same one.
+///
+/// `progress` is told of every epoch when it ends, counted from 1. The threshold is no part of the
+/// classifier; of the settings it only bears on `balance`.
+///
+/// # Errors
+/// When a setting is out of its range, there are no rows of one class, the loss diverges, or it is stopped.
+///
+/// # Panics
+/// Unless there are as many labels as rows.
+pub fn train_classifier(
+    rows: &Dataset,
+    accepted: &[bool],
+    config: &ClassifierConfig,
+    seed: u64,
+    progress: &mut dyn FnMut(usize, &Epoch),
+    stop: Stop<'_>,
+) -> Result<(NeuralClassifier, ClassifierHistory), ClassifierError> {
+    config.check()?;
+    let first = *accepted.first().ok_or(ClassifierError::NoRows)?;
+    if accepted.iter().all(|&accepted| accepted == first) {
+        return Err(ClassifierError::OneClass { accepted: first });
+    }
+    let targets: Vec<f32> = accepted.iter().map(|&accepted| f32::from(u8::from(accepted))).collect();
+    train(rows, &targets, config, seed, progress, stop)
+}
+
+/// Trains a surrogate on the scores that another classifier gave the rows, each a probability. All rows weigh the same,
+/// whatever the settings say.
+///
+/// # Errors
+/// When a setting is out of its range, there are no rows, the loss diverges, or it is stopped.
+///
+/// # Panics
+/// Unless there are as many targets as rows.
+pub fn train_surrogate(
+    rows: &Dataset,
+    targets: &[f32],
+    config: &ClassifierConfig,
+    seed: u64,
+    progress: &mut dyn FnMut(usize, &Epoch),
+    stop: Stop<'_>,
+) -> Result<(NeuralClassifier, ClassifierHistory), ClassifierError> {
+    let config = ClassifierConfig { balance: Balance::Never, ..config.clone() };
+    config.check()?;
+    if targets.is_empty() {
+        return Err(ClassifierError::NoRows);
+    }
+    train(rows, targets, &config, seed, progress, stop)
+}
+
+fn train(
+    rows: &Dataset,
+    targets: &[f32],
+    config: &ClassifierConfig,
+    seed: u64,
+    progress: &mut dyn FnMut(usize, &Epoch),
+    stop: Stop<'_>,
+) -> Result<(NeuralClassifier, ClassifierHistory), ClassifierError> {
+    assert_eq!(rows.len(), targets.len(), "one target a row");
+    let accepted: Vec<bool> = targets.iter().map(|target| *target >= 0.5).collect();
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let (mut training, validation) = split(&accepted, config.validation, &mut rng);
+    let mut trainer = Trainer::new(rows, targets, &accepted, config, &mut rng);
+    let mut history = ClassifierHistory { epochs: Vec::new(), best: 0, balanced: trainer.balanced };
+    let (mut best, mut lowest) = (Vec::new(), f64::INFINITY);
+    for epoch in 1..=config.epochs {
+        training.shuffle(&mut rng);
+        let mut losses = 0.0;
+        for batch in training.chunks(config.batch) {
+            stop.check()?;
+            losses += trainer.step(batch);
+        }
+        let loss = losses / training.len() as f64;
+        if !loss.is_finite() {
+            return Err(ClassifierError::Diverged { epoch, learning_rate: config.learning_rate });
+        }
+        let validated = match validation.is_empty() {
+            true => None,
+            false => Some(trainer.loss(&validation, stop)?),
+        };
+        history.epochs.push(Epoch { training: loss, validation: validated });
+        progress(epoch, &history.epochs[epoch - 1]);
+        if validated.is_none_or(|loss| loss < lowest) {
+            lowest = validated.unwrap_or(lowest);
+            history.best = epoch;
+            best = trainer.parameters();
+        } else if epoch - history.best >= config.patience {
+            break;
+        }
+    }
+    let classifier =
+        NeuralClassifier::from_parameters(rows.cardinalities().to_vec(), &config.hidden, best).ok_or(
+            ClassifierError::Diverged { epoch: history.epochs.len(), learning_rate: config.learning_rate },
+        )?;
+    Ok((classifier, history))
+}
+
+/// The rows to train on and the held-out ones, the same share of both classes.
+fn split(accepted: &[bool], share: f64, rng: &mut ChaCha8Rng) -> (Vec<usize>, Vec<usize>) {
+    let (mut training, mut validation) = (Vec::new(), Vec::new());
+    for class in [true, false] {
+        let mut rows: Vec<usize> = (0..accepted.len()).filter(|&row| accepted[row] == class).collect();
+        rows.shuffle(rng);
+        training.extend(rows.split_off((share * rows.len() as f64) as usize));
+        validation.extend(rows);
+    }
+    (training, validation)
+}
+
+struct Trainer<'a> {
+    rows: &'a Dataset,
+    /// The probability that each row is accepted, zero or one where it is known.
+    targets: &'a [f32],
+    /// What each row weighs in the loss, one on average.
+    weights: Vec<f32>,
+    balanced: bool,
+    offsets: Vec<usize>,
+    /// The first layer, whose inputs are sparse, and then the others.
+    networks: Vec<Network>,
+    adam: Adam,
+    gradient: Vec<f32>,
+    /// The values of the first layer, row by row.
+    hidden: Vec<f32>,
+    trace: Trace,
+}
+
+impl<'a> Trainer<'a> {
+    fn new(
+        rows: &'a Dataset,
+        targets: &'a [f32],
+        accepted: &[bool],
+        config: &ClassifierConfig,
+        rng: &mut ChaCha8Rng,
+    ) -> Self {
+        let positives = accepted.iter().filter(|accepted| **accepted).count();
+        let negatives = accepted.len() - positives;
+        let balanced = config.balances(positives, negatives);
+        let weight = |rows: usize| if balanced { accepted.len() as f32 / (2 * rows) as f32 } else { 1.0 };
+        let codes = rows.cardinalities().iter().sum();
+        let widths: Vec<usize> =
+            [codes].into_iter().chain(config.hidden.iter().copied()).chain([1]).collect();
+        let parts = [&widths[..2], &widths[1..]];
+        let networks: Vec<Network> = parts
+            .into_iter()
+            .filter(|widths| widths.len() > 1)
+            .map(|widths| Network::new(widths, rng))
+            .collect();
+        let parameters = networks.iter().map(|network| network.parameters().len()).sum();
+        Self {
+            rows,
+            targets,
+            weights: accepted.iter().map(|&own| weight(if own { positives } else { negatives })).collect(),
+            balanced,
+            offsets: offsets(rows.cardinalities()),
+            networks,
+            adam: Adam::new(parameters, config.learning_rate),
+            gradient: vec![0.0; parameters],
+            hidden: Vec::new(),
+            trace: Trace::default(),
+        }
+    }
+
+    fn parameters(&self) -> Vec<f32> {
+        self.networks.iter().flat_map(Network::parameters).copied().collect()
+    }
+
+    /// The log-odds of some rows.
+    fn forward(&mut self, batch: &[usize]) -> Vec<f32> {
+        let first = self.networks[0].layer(0);
+        let width = first.biases.len();
+        self.hidden.clear();
+        for &row in batch {
+            let inputs = ones(&self.offsets, self.rows.row(row)).map(|input| (input, 1.0));
+            let start = self.hidden.len();
+            self.hidden.extend_from_slice(first.biases);
+            add_rows(&inputs, first.weights, &mut self.hidden[start..start + width]);
+        }
+        let Some(rest) = self.networks.get(1) else { return self.hidden.clone() };
+        self.hidden.iter_mut().for_each(|value| *value = value.max(0.0));
+        self.trace.inputs().extend_from_slice(&self.hidden);
+        rest.forward(&mut self.trace).to_vec()
+    }
+
+    /// Makes a step down the loss of some rows, and returns the sum of their losses before it.
+    fn step(&mut self, batch: &[usize]) -> f64 {
+        let mut values = self.forward(batch);
+        let mut losses = 0.0;
+        for (value, &row) in values.iter_mut().zip(batch) {
+            losses += self.row_loss(row, *value);
+            let weight = self.weights[row] / batch.len() as f32;
+            *value = weight * (1.0 / (1.0 + (-*value).exp()) - self.targets[row]);
+        }
+        self.gradient.fill(0.0);
+        let (first, rest) = self.gradient.split_at_mut(self.networks[0].parameters().len());
+        if let Some(network) = self.networks.get(1) {
+            values = network.backward(&self.trace, &values, rest);
+            let inactive = values.iter_mut().zip(&self.hidden).filter(|(_, value)| **value <= 0.0);
+            inactive.for_each(|(slope, _)| *slope = 0.0);
+        }
+        let width = self.networks[0].widths()[1];
+        let (weights, biases) = first.split_at_mut(first.len() - width);
+        for (slopes, &row) in values.chunks_exact(width).zip(batch) {
+            add(slopes, biases);
+            for input in ones(&self.offsets, self.rows.row(row)) {
+                add(slopes, &mut weights[input * width..][..width]);
+            }
+        }
+        let mut networks: Vec<&mut Network> = self.networks.iter_mut().collect();
+        self.adam.step(&mut networks, &self.gradient);
+        losses
+    }
+
+    /// The mean loss of some rows.
+    fn loss(&mut self, rows: &[usize], stop: Stop<'_>) -> Result<f64, Stopped> {
+        let mut losses = 0.0;
+        for batch in rows.chunks(256) {
+            stop.check()?;
+            let values = self.forward(batch);
+            losses += values.iter().zip(batch).map(|(&value, &row)| self.row_loss(row, value)).sum::<f64>();
+        }
+        Ok(losses / rows.len() as f64)
+    }
+
+    /// The cross-entropy of a row with these log-odds, as it weighs in the loss.
+    fn row_loss(&self, row: usize, log_odds: f32) -> f64 {
+        let (target, log_odds) = (f64::from(self.targets[row]), f64::from(log_odds));
+        let loss = |wrong: f64| wrong.max(0.0) + (-wrong.abs()).exp().ln_1p();
+        f64::from(self.weights[row]) * (target * loss(-log_odds) + (1.0 - target) * loss(log_odds))
+    }
+}
+
+#[inline(always)]
+fn add(slopes: &[f32], sums: &mut [f32]) {
+    sums.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope);
+}
+
+#[cfg(test)]
+mod tests {
+    use par_model::classifier::{Classifier, probability};
+
+    use super::super::auc;
+    use super::*;
+
+    #[test]
+    fn a_surrogate_learns_scores_and_not_only_decisions() {
+        let codes = (0..400).flat_map(|row| [row % 4, row % 3]).collect();
+        let rows = Dataset::new(vec![4, 3], codes).expect("two columns");
+        let score = |row: &[par_circuit::Code]| [0.2, 0.4, 0.7, 0.9][usize::from(row[0])];
+        let targets: Vec<f32> = rows.rows().map(score).collect();
+        let config = ClassifierConfig { learning_rate: 1e-2, ..ClassifierConfig::default() };
+        let (surrogate, _) =
+            train_surrogate(&rows, &targets, &config, 1, &mut |_, _| {}, Stop::never()).expect("a fit");
+        for row in rows.rows() {
+            let found = probability(surrogate.log_odds(row));
+            assert!((found - f64::from(score(row))).abs() < 0.05, "{row:?} has {found}");
+        }
+    }
+
+    /// Rows of two bits and a column that says nothing, accepted when the bits differ.
+    fn exclusive_or(rows: u16) -> (Dataset, Vec<bool>) {
+        let codes = (0..rows).flat_map(|row| [row % 2, row / 2 % 2, 0]).collect();
+        let accepted = (0..rows).map(|row| row % 2 != row / 2 % 2).collect();
+        (Dataset::new(vec![2, 2, 1], codes).expect("three columns"), accepted)
+    }
+
+    fn quick() -> ClassifierConfig {
+        ClassifierConfig { learning_rate: 0.02, batch: 16, epochs: 60, ..ClassifierConfig::default() }
+    }
+
+    fn fit(
+        rows: &Dataset,
+        accepted: &[bool],
+        config: &ClassifierConfig,
+        seed: u64,
+    ) -> (NeuralClassifier, ClassifierHistory) {
+        train_classifier(rows, accepted, config, seed, &mut |_, _| (), Stop::never())
+            .expect("rows of both classes")
+    }
+
+    #[test]
+    fn learns_what_no_sum_of_features_can_say() {
+        let (rows, accepted) = exclusive_or(200);
+        let (classifier, history) = fit(&rows, &accepted, &quick(), 1);
+        assert!(classifier.log_odds(&[0, 1, 0]) > 2.0 && classifier.log_odds(&[1, 0, 0]) > 2.0);
+        assert!(classifier.log_odds(&[0, 0, 0]) < -2.0 && classifier.log_odds(&[1, 1, 0]) < -2.0);
+        let scores: Vec<f64> = rows.rows().map(|row| probability(classifier.log_odds(row))).collect();
+        assert_eq!(auc(&scores, &accepted), Some(1.0));
+        let best = history.epochs[history.best - 1].validation.expect("some rows are held back");
+        assert!(history.epochs.iter().all(|epoch| epoch.validation >= Some(best)));
+    }
+
+    #[test]
+    fn the_same_seed_trains_the_same_classifier() {
+        let (rows, accepted) = exclusive_or(60);
+        let config = ClassifierConfig { epochs: 3, ..quick() };
+        let first = fit(&rows, &accepted, &config, 1);
+        assert_eq!(first, fit(&rows, &accepted, &config, 1));
+        assert_ne!(first.0.parameters(), fit(&rows, &accepted, &config, 2).0.parameters());
+    }
+
+    #[test]
+    fn progress_is_told_of_every_epoch() {
+        let (rows, accepted) = exclusive_or(40);
+        let config = ClassifierConfig { epochs: 4, validation: 0.0, hidden: vec![], ..quick() };
+        let mut told = Vec::new();
+        let mut progress = |epoch, losses: &Epoch| told.push((epoch, *losses));
+        let (classifier, history) =
+            train_classifier(&rows, &accepted, &config, 1, &mut progress, Stop::never())
+                .expect("rows of both classes");
+        assert_eq!(classifier.widths(), [5, 1]);
+        assert_eq!(told, (1..).zip(history.epochs).collect::<Vec<_>>());
+        assert_eq!((told.len(), history.best), (4, 4));
+        assert!(told.iter().all(|(_, losses)| losses.validation.is_none()));
+    }
+
+    #[test]
+    fn balanced_rows_score_around_one_half_however_rare_a_class_is() {
+        let rows = Dataset::new(vec![1], vec![0; 200]).expect("one column");
+        let accepted: Vec<bool> = (0..200).map(|row| row % 10 == 0).collect();
+        let mut config = ClassifierConfig { hidden: vec![], batch: 200, ..quick() };
+        let (balanced, history) = fit(&rows, &accepted, &config, 1);
+        assert!(history.balanced && balanced.log_odds(&[0]).abs() < 0.2);
+        config.balance = Balance::Never;
+        config.epochs = 400;
+        let (plain, history) = fit(&rows, &accepted, &config, 1);
+        assert!(!history.balanced && (probability(plain.log_odds(&[0])) - 0.1).abs() < 0.02);
+    }
+
+    #[test]
+    fn rows_of_one_class_teach_nothing() {
+        let refused = |rows: &Dataset, accepted: &[bool]| {
+            train_classifier(rows, accepted, &quick(), 1, &mut |_, _| (), Stop::never())
+                .expect_err("nothing to learn")
+                .to_string()
+        };
+        let (rows, _) = exclusive_or(3);
+        assert_eq!(
+            refused(&rows, &[true; 3]),
+            "every training row is accepted, expected rows of both classes"
+        );
+        assert_eq!(
+            refused(&rows, &[false; 3]),
+            "every training row is denied, expected rows of both classes"
+        );
+        assert_eq!(refused(&rows.select(&[]), &[]), "there are no training rows");
+    }
+}

@@ -1,0 +1,144 @@
+//! What can go wrong between a table and a model.
+
+use par_circuit::{LearnError, Stopped};
+
+use par_model::ConfigError;
+use par_model::classifier::ExternalError;
+
+use crate::classifier::ClassifierError;
+
+/// Why there is no model.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A table or schema is wrong.
+    #[error(transparent)]
+    Data(#[from] par_data::Error),
+    /// The classifier cannot be trained.
+    #[error(transparent)]
+    Classifier(ClassifierError),
+    /// The external classifier cannot be used.
+    #[error(transparent)]
+    External(#[from] ExternalError),
+    /// The external classifier has no score for a row.
+    #[error(
+        "{place}: the classifier's log-odds are {found}, expected a number\nhint: see that numbers are scaled as the classifier expects them, and say under `missing` in the inputs what a missing cell is"
+    )]
+    NoScore {
+        /// The row.
+        place: par_data::table::Place,
+        /// What it gives.
+        found: f64,
+    },
+    /// A cell holds no score.
+    #[error(
+        "{place}, column `{column}`: expected a score from 0 to 1, or a class of the label, found `{found}`\nhint: a score is the probability of acceptance"
+    )]
+    Score {
+        /// The row.
+        place: par_data::table::Place,
+        /// The column of scores.
+        column: String,
+        /// The cell.
+        found: String,
+    },
+    /// The external classifier scores rows of the favourable class lower than others, beyond chance.
+    #[error(
+        "the classifier tells the classes apart the wrong way round: its AUC for `{favourable}` is {auc:.3} on the {rows} training rows, and scores that know nothing have 0.5\nhint: {scored}"
+    )]
+    Inverted {
+        /// The AUC of its scores for the favourable class.
+        auc: f64,
+        /// Over how many rows.
+        rows: usize,
+        /// The favourable class.
+        favourable: String,
+        /// Where the scores come from.
+        scored: ScoredBy,
+    },
+    /// The classifier decides the same for all training rows, and the circuits were to be learned from its decisions.
+    #[error(
+        "the classifier {} every training row, so that nothing can be learned from its decisions\nhint: choose another threshold, or learn the circuits from the labels",
+        if *.accepted { "accepts" } else { "denies" }
+    )]
+    OneDecision {
+        /// Which.
+        accepted: bool,
+    },
+    /// A circuit cannot be learned.
+    #[error("the circuit of the {class} class: {source}")]
+    Circuit {
+        /// Accepted or denied.
+        class: &'static str,
+        /// Why.
+        source: LearnError,
+    },
+    /// A setting cannot be used.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The schema has no label.
+    #[error(
+        "the schema names no label\nhint: say in `[label]` which column holds the decision, and which class is `favourable`"
+    )]
+    NoLabel,
+    /// No feature may change.
+    #[error(
+        "every feature is immutable, so that nobody can change anything\nhint: let people change what they can: drop its `immutable` in the schema, or its name among the immutable features of the configuration"
+    )]
+    NothingCanChange,
+    /// The configuration names a class that the schema does not have.
+    #[error("the label has no class `{found}`{}", par_data::suggest(.found, .known))]
+    UnknownClass {
+        /// What it names.
+        found: String,
+        /// The schema's classes.
+        known: Vec<String>,
+    },
+    /// Rows cannot be made into codes.
+    #[error(transparent)]
+    Codes(#[from] par_circuit::DatasetError),
+    /// The fit was stopped from outside.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+}
+
+/// Where the scores of training rows come from. Its text says how scores of another class are put right.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ScoredBy {
+    /// An output of a file.
+    #[error(
+        "`accepted = {accepted}` under `[output]` of the inputs is likely the other class, try `accepted = {}`; or see which class is `favourable`",
+        1 - .accepted
+    )]
+    Output {
+        /// The column, or class, that was taken for acceptance: 0 or 1.
+        accepted: usize,
+    },
+    /// A column of the table.
+    #[error(
+        "column `{column}` likely holds the probability p of the other class, give 1 - p; or see which class is `favourable`"
+    )]
+    Column {
+        /// Its name.
+        column: String,
+    },
+}
+
+impl From<ClassifierError> for Error {
+    fn from(error: ClassifierError) -> Self {
+        match error {
+            ClassifierError::Stopped(stopped) => Self::Stopped(stopped),
+            error => Self::Classifier(error),
+        }
+    }
+}
+
+impl Error {
+    pub(crate) fn of_circuit(class: &'static str, source: LearnError) -> Self {
+        match source {
+            LearnError::Stopped(stopped) => Self::Stopped(stopped),
+            source => Self::Circuit { class, source },
+        }
+    }
+}

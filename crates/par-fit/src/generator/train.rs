@@ -1,0 +1,313 @@
+//! How a generator learns, from rows that the circuits give and the classifier denies.
+
+use par_circuit::{Circuit, Code, Evaluator, Stop, Stopped};
+use par_data::{Constraints, Mask};
+use par_model::Target;
+use par_model::card::{GeneratorHistory, GeneratorPoint, HeldOut, LossTerms};
+use par_model::generator::{Generator, GeneratorConfig, GeneratorShape};
+use par_model::pool::AcceptedPool;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use super::examples::{Example, examples, teach};
+use super::loss::add_terms;
+use super::objective::Worker;
+use crate::adam::Adam;
+
+/// Knows a recourse for the factual of a mask, or that there is none.
+pub type Teacher<'a> = Box<dyn FnMut(&Mask) -> Option<Vec<Code>> + 'a>;
+
+/// What a generator learns from.
+#[derive(Clone, Copy)]
+pub struct Training<'a> {
+    /// What may change.
+    pub constraints: &'a Constraints,
+    /// For each feature, whether its value may be missing.
+    pub missing: &'a [bool],
+    /// Who is accepted.
+    pub target: Target<'a>,
+    /// p⁺.
+    pub accepted: &'a Circuit,
+    /// p⁻.
+    pub denied: &'a Circuit,
+    /// Accepted rows.
+    pub pool: &'a AcceptedPool,
+    /// Gives a thread its teacher, who is asked about every example unless teaching is switched off.
+    pub teacher: Option<&'a (dyn Fn() -> Teacher<'a> + Sync)>,
+}
+
+/// Told after every step.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress<'a> {
+    /// Steps that have been made.
+    pub step: usize,
+    /// Steps there will be.
+    pub steps: usize,
+    /// The point of the learning curves that this step completed.
+    pub point: Option<&'a GeneratorPoint>,
+}
+
+/// Rows that one thread takes through the networks together. Sums of gradients are made over these first,
+/// so this is part of what a seed stands for.
+const CHUNK: usize = 32;
+/// Factuals that progress is measured on, at most; and of how many found one is held out.
+const HELD_OUT: (usize, usize) = (256, 10);
+
+/// Trains a generator. The same seed gives the same parameters on any number of threads.
+///
+/// It stays as it was drawn, untrained, when nobody is denied or nobody could change anything.
+///
+/// # Errors
+/// When it is stopped.
+///
+/// # Panics
+/// When circuits, classifier, constraints and pool are not of the same features.
+///
+/// # Paper
+/// "The recourse generator is trained using instances sampled from p⁺ and p⁻"; those that the
+/// classifier accepts need no recourse and are left out.
+pub fn train_generator(
+    training: &Training,
+    config: &GeneratorConfig,
+    seed: u64,
+    progress: &mut dyn FnMut(&Progress),
+    stop: Stop<'_>,
+) -> Result<(Generator, GeneratorHistory), Stopped> {
+    let cardinalities = training.accepted.cardinalities();
+    assert_eq!(cardinalities, training.denied.cardinalities(), "one set of features");
+    assert_eq!(cardinalities, training.target.classifier.cardinalities(), "one set of features");
+    assert_eq!(cardinalities, training.pool.rows().cardinalities(), "one set of features");
+    assert_eq!(cardinalities.len(), training.constraints.features(), "one set of features");
+    let features = 0..cardinalities.len();
+    let immutable = features.filter(|&feature| training.constraints.is_immutable(feature)).collect();
+    let shape = GeneratorShape::new(config, cardinalities.to_vec(), immutable, training.pool);
+    let mut generator = Generator::untrained(shape, &mut rng(seed, Task::Initialise));
+
+    let spare = |examples: usize| (examples / HELD_OUT.1).min(HELD_OUT.0);
+    let wanted = config.examples + spare(config.examples);
+    let draws = &mut rng(seed, Task::Draw);
+    let mut examples = examples(training, config, generator.shape(), wanted, draws, stop)?;
+    let held_out = examples.split_off(examples.len() - spare(examples.len().min(config.examples)));
+    if config.loss.teaching > 0.0 {
+        teach(training, &mut examples, stop)?;
+    }
+    let taught = |example: &&Example| example.free.iter().any(|feature| feature.target.is_some());
+    let mut history = GeneratorHistory {
+        examples: examples.len(),
+        taught: examples.iter().filter(taught).count(),
+        held_out: held_out.len(),
+        points: Vec::new(),
+    };
+    if !examples.is_empty() {
+        let mut report = |step: usize, point: Option<&GeneratorPoint>| {
+            history.points.extend(point.cloned());
+            progress(&Progress { step, steps: config.steps, point });
+        };
+        descend(&mut generator, training, config, [&examples, &held_out], seed, &mut report, stop)?;
+    }
+    Ok((generator, history))
+}
+
+fn descend(
+    generator: &mut Generator,
+    training: &Training,
+    config: &GeneratorConfig,
+    [examples, held_out]: [&[Example]; 2],
+    seed: u64,
+    report: &mut dyn FnMut(usize, Option<&GeneratorPoint>),
+    stop: Stop<'_>,
+) -> Result<(), Stopped> {
+    let mut order: Vec<usize> = (0..examples.len()).collect();
+    let mut next = order.len();
+    let mut shuffles = rng(seed, Task::Shuffle);
+    let mut gradient = vec![0.0_f32; generator.parameters().len()];
+    let mut adam = Adam::new(gradient.len(), config.learning_rate);
+    let batch = config.batch.min(examples.len());
+    let mut workers: Vec<Worker> =
+        (0..batch.div_ceil(CHUNK)).map(|_| Worker::new(training, gradient.len())).collect();
+    let mut since = (0, LossTerms::default());
+    for step in 1..=config.steps {
+        if next + batch > order.len() {
+            shuffle(&mut order, &mut shuffles);
+            next = 0;
+        }
+        let chosen = &order[next..next + batch];
+        next += batch;
+        let share = 1.0 / batch as f64;
+        workers.par_iter_mut().zip(chosen.par_chunks(CHUNK)).try_for_each(|(worker, chosen)| {
+            stop.check()?;
+            let examples: Vec<&Example> = chosen.iter().map(|&example| &examples[example]).collect();
+            worker.differentiate(generator, training.target.classifier, &config.loss, &examples, share);
+            Ok(())
+        })?;
+        gradient.fill(0.0);
+        for worker in &workers {
+            gradient.iter_mut().zip(&worker.gradient).for_each(|(sum, slope)| *sum += slope);
+            add_terms(&mut since.1, share, &worker.terms);
+        }
+        since.0 += 1;
+        let done = (step - 1) as f64 / config.steps as f64;
+        adam.set_rate(config.learning_rate * (1.0 - (1.0 - config.decay) * done));
+        adam.step(&mut generator.networks_mut(), &gradient);
+
+        let point = (step % config.record_every == 0 || step == config.steps).then(|| {
+            let (steps, sums) = std::mem::take(&mut since);
+            let mut loss = LossTerms::default();
+            add_terms(&mut loss, 1.0 / f64::from(steps), &sums);
+            GeneratorPoint { step, loss, held_out: measure(generator, training, held_out) }
+        });
+        report(step, point.as_ref());
+    }
+    Ok(())
+}
+
+/// How the most probable legal rows of some factuals do.
+fn measure(generator: &Generator, training: &Training, held_out: &[Example]) -> Option<HeldOut> {
+    let judge = |(worker, accepted): &mut (Worker, Evaluator), examples: &[Example]| {
+        let examples: Vec<&Example> = examples.iter().collect();
+        worker.forward(generator, &examples);
+        let mut sums = HeldOut::default();
+        for (example, logits) in examples.iter().zip(worker.logits.chunks_exact(generator.shape().codes())) {
+            let row = example.mask.argmax(logits);
+            let valid = training.target.accepts(&row);
+            let changed = row.iter().zip(example.mask.factual()).filter(|(code, own)| code != own);
+            sums.valid += f64::from(u8::from(valid));
+            sums.changes += changed.count() as f64;
+            sums.log_likelihood += accepted.log_prob(&row);
+        }
+        sums
+    };
+    let start = || (Worker::new(training, 0), training.accepted.evaluator());
+    let sums: Vec<HeldOut> = held_out.par_chunks(CHUNK).map_init(start, judge).collect();
+    let mean = |part: fn(&HeldOut) -> f64| sums.iter().map(part).sum::<f64>() / held_out.len() as f64;
+    (!held_out.is_empty()).then(|| HeldOut {
+        valid: mean(|sums| sums.valid),
+        changes: mean(|sums| sums.changes),
+        log_likelihood: mean(|sums| sums.log_likelihood),
+    })
+}
+
+/// What random numbers are drawn for.
+enum Task {
+    Initialise,
+    Shuffle,
+    Draw,
+}
+
+fn rng(seed: u64, task: Task) -> ChaCha8Rng {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    rng.set_stream(task as u64);
+    rng
+}
+
+fn shuffle(order: &mut [usize], rng: &mut impl Rng) {
+    for last in (1..order.len()).rev() {
+        order.swap(last, rng.random_range(0..=last));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use par_data::UNKNOWN;
+    use par_model::generator::Conditioning;
+    use par_model::pool::PoolConfig;
+    use par_model::test_world::World;
+
+    use super::*;
+    use crate::pool::draw_pool;
+
+    fn world() -> World {
+        World {
+            cardinalities: vec![3, 2, 4, 3, 3],
+            lines: vec!["", "immutable = true", "monotone = \"increasing\"", "", ""],
+            rules: vec![(0, 2)],
+        }
+    }
+
+    fn config() -> GeneratorConfig {
+        GeneratorConfig {
+            hidden: [16, 16],
+            encoder: 8,
+            embedding: 4,
+            examples: 500,
+            steps: 120,
+            batch: 50,
+            record_every: 30,
+            unknown_rate: 0.02,
+            ..GeneratorConfig::default()
+        }
+    }
+
+    /// Raises everything, where the rules let it.
+    fn teacher(mask: &Mask) -> Option<Vec<Code>> {
+        let highest = |feature| mask.codes(feature).last().unwrap_or(UNKNOWN);
+        let row: Vec<Code> = (0..mask.factual().len()).map(highest).collect();
+        mask.is_legal(&row).then_some(row)
+    }
+
+    fn train(
+        bias: f64,
+        config: &GeneratorConfig,
+        threads: usize,
+    ) -> (Generator, GeneratorHistory, Vec<usize>) {
+        let world = world();
+        let (accepted, denied) = (world.circuit(true), world.circuit(false));
+        let classifier = world.classifier(bias);
+        let target = Target { classifier: &classifier, threshold: 0.5 };
+        let constraints = Constraints::new(&world.discretizer());
+        let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        threads.install(|| {
+            let pool_config = PoolConfig { size: 100, neighbours: 5 };
+            let pool = draw_pool(&accepted, target, &pool_config, 1, Stop::never());
+            let pool = pool.expect("nobody stops it");
+            let training = Training {
+                constraints: &constraints,
+                missing: &[true; 8],
+                target,
+                accepted: &accepted,
+                denied: &denied,
+                pool: &pool,
+                teacher: Some(&|| Box::new(teacher)),
+            };
+            let mut told = Vec::new();
+            let mut tell = |progress: &Progress| told.push(progress.step);
+            let trained = train_generator(&training, config, 9, &mut tell, Stop::never());
+            let (generator, history) = trained.expect("nobody stops it");
+            (generator, history, told)
+        })
+    }
+
+    #[test]
+    fn training_lowers_the_loss_and_makes_more_rows_valid() {
+        for conditioning in [Conditioning::Paper, Conditioning::Extended] {
+            let (_, history, told) = train(-4.0, &GeneratorConfig { conditioning, ..config() }, 1);
+            assert_eq!(told, (1..=120).collect::<Vec<_>>());
+            assert_eq!((history.examples, history.held_out, history.points.len()), (500, 50, 4));
+            assert!(history.taught > 400);
+            let (first, last) = (&history.points[0], &history.points[3]);
+            assert!(last.loss.total < 0.9 * first.loss.total, "{history:?}");
+            assert!(last.held_out.expect("held out").valid > 0.3, "{history:?}");
+        }
+    }
+
+    #[test]
+    fn the_same_seed_trains_the_same_generator_on_one_thread_and_on_two() {
+        let config = GeneratorConfig { batch: 100, steps: 20, ..config() };
+        assert_eq!(train(-4.0, &config, 1), train(-4.0, &config, 2));
+    }
+
+    #[test]
+    fn when_everyone_is_accepted_there_is_nothing_to_learn() {
+        let (_, history, told) = train(100.0, &config(), 1);
+        assert_eq!(history, GeneratorHistory::default());
+        assert!(told.is_empty());
+    }
+
+    #[test]
+    fn when_nobody_is_accepted_there_are_no_neighbours_and_training_goes_on() {
+        let (generator, history, _) = train(-100.0, &config(), 1);
+        assert_eq!(history.points.len(), 4);
+        assert!(generator.parameters().iter().all(|parameter| parameter.is_finite()));
+    }
+}

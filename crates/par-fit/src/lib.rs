@@ -1,0 +1,34 @@
+//! Learns a model from a table. It uses answering to teach the generator.
+//!
+//! | step | module         | takes                                | gives                                |
+//! |------|----------------|--------------------------------------|--------------------------------------|
+//! | 1    | [`fit`]        | a table and its schema               | a [`Model`](par_model::Model), by steps 2 to 4 |
+//! | 2    | [`classifier`] | training rows                        | who is accepted                      |
+//! | 3    | [`pool`]       | the circuit of accepted rows         | an accepted pool                     |
+//! | 4    | [`generator`]  | circuits, classifier, constraints    | a trained generator                  |
+//! | 5    | [`refit`]      | a model and other settings           | a model, without any data            |
+//!
+//! ```
+//! use par_data::german_credit;
+//! use par_fit::ModelBuilder;
+//! use par_model::Config;
+//!
+//! let mut config = Config::default();
+//! config.generator.steps = 20; // A real one gets more.
+//! let model = ModelBuilder::new(german_credit::schema(), config).fit(|| Ok(german_credit::table()))?;
+//! assert_eq!(model.card().classes, ["Good", "Bad"]);
+//! # Ok::<(), par_fit::Error>(())
+//! ```
+
+pub mod classifier;
+pub mod fit;
+pub mod generator;
+pub mod pool;
+pub mod refit;
+
+mod adam;
+mod error;
+
+pub use error::{Error, ScoredBy};
+pub use fit::{ModelBuilder, Stage};
+pub use refit::{refit, with_config};

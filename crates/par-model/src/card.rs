@@ -1,0 +1,113 @@
+//! How a model was made: the facts of its model card, with its learning curves.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mean::Mean;
+
+/// How a model was made: the facts of its model card.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Card {
+    /// The program and its version.
+    pub program: String,
+    /// The classes that count as accepted and as denied, by name.
+    pub classes: [String; 2],
+    /// How many training rows each of the two had.
+    pub rows: [usize; 2],
+    /// How many training rows the classifier denies, where they were asked.
+    pub denies: Option<usize>,
+    /// The lowest and the highest score of a training row.
+    #[serde(default)]
+    pub scores: Option<[f64; 2]>,
+    /// The share of held-out or newly drawn rows that the surrogate decides as the classifier does, where there is a
+    /// surrogate.
+    #[serde(default)]
+    pub agreement: Option<Mean>,
+    /// Mean log-probability of the rows held out when each circuit was chosen.
+    pub held_out: [f64; 2],
+    /// Area under the ROC curve of the classifier on the training rows.
+    pub auc: Option<f64>,
+    /// Its share of right decisions on the training rows.
+    pub accuracy: Option<f64>,
+    /// The learning curve of the classifier, or of its surrogate; empty where neither was trained.
+    pub classifier: ClassifierHistory,
+    /// The generator's learning curves.
+    pub generator: GeneratorHistory,
+}
+
+/// One pass over the training rows.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Epoch {
+    /// Mean loss a row, in nats, while training.
+    pub training: f64,
+    /// Mean loss of the held-out rows after it; `None` when there are none.
+    pub validation: Option<f64>,
+}
+
+/// How the training of the classifier, or of its surrogate, went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClassifierHistory {
+    /// Every pass over the training rows.
+    pub epochs: Vec<Epoch>,
+    /// The pass whose parameters were kept, counted from 1.
+    pub best: usize,
+    /// Whether both classes weighed the same in the loss.
+    pub balanced: bool,
+}
+
+/// How the training of the generator went.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorHistory {
+    /// How many denied rows there were to learn from.
+    pub examples: usize,
+    /// How many of them the teacher had a recourse for.
+    pub taught: usize,
+    /// How many others the progress was measured on.
+    pub held_out: usize,
+    /// The learning curves.
+    pub points: Vec<GeneratorPoint>,
+}
+
+/// One point of the learning curves.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct GeneratorPoint {
+    /// Steps that have been made.
+    pub step: usize,
+    /// Means over the examples of the steps since the last point.
+    pub loss: LossTerms,
+    /// How the most probable rows of the held-out factuals do; `None` when there are none.
+    pub held_out: Option<HeldOut>,
+}
+
+/// How the most probable legal rows of the held-out factuals do.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct HeldOut {
+    /// The share that the classifier accepts.
+    pub valid: f64,
+    /// Mean number of changes, over all.
+    pub changes: f64,
+    /// Mean log p⁺, over all.
+    pub log_likelihood: f64,
+}
+
+/// The mean of every term over some rows, unweighted, and their weighted sum. Terms that are switched off
+/// are 0.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct LossTerms {
+    /// What is minimised.
+    pub total: f64,
+    /// L_val.
+    pub validity: f64,
+    /// L_prox.
+    pub proximity: f64,
+    /// L₊.
+    pub accepted: f64,
+    /// L₋.
+    pub denied: f64,
+    /// L_sparse.
+    pub sparsity: f64,
+    /// L_ent.
+    pub entropy: f64,
+    /// Cross-entropy towards the teacher.
+    pub teaching: f64,
+}

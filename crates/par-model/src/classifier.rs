@@ -1,0 +1,62 @@
+//! Who is accepted: the classifier whose decisions recourse has to turn.
+
+pub mod inputs;
+
+mod bounds;
+mod config;
+mod deployed;
+mod external;
+pub mod neural;
+mod trees;
+
+use par_circuit::{Ball, Code};
+
+pub use self::config::{Balance, ClassifierConfig, Threshold};
+pub use self::deployed::DeployedClassifier;
+pub(crate) use self::external::limited_codes;
+pub use self::external::{ExternalClassifier, ExternalError, Representative, file_hash};
+pub use self::inputs::{Encoding, Inputs, InputsError};
+pub use self::neural::NeuralClassifier;
+
+/// A classifier over rows of codes.
+///
+/// Scores are log-odds of acceptance, so that nothing saturates; a row is accepted when their
+/// [`probability`] reaches the threshold. A code may be unknown, [`par_circuit::OPEN`]; in soft rows the
+/// weights of an unknown feature are all zero.
+pub trait Classifier: Send + Sync {
+    /// How many codes each feature has.
+    fn cardinalities(&self) -> &[usize];
+
+    /// The log-odds that a row is accepted.
+    fn log_odds(&self, row: &[Code]) -> f64;
+
+    /// The log-odds of a soft row, for every code of every feature its weight q_{j,c}, and their gradient
+    /// by each weight.
+    fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64;
+
+    /// No row of the ball has lower log-odds than the first of these, or higher than the second.
+    fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64);
+}
+
+impl<C: Classifier + ?Sized> Classifier for &C {
+    fn cardinalities(&self) -> &[usize] {
+        (**self).cardinalities()
+    }
+
+    fn log_odds(&self, row: &[Code]) -> f64 {
+        (**self).log_odds(row)
+    }
+
+    fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
+        (**self).log_odds_gradient(soft, gradient)
+    }
+
+    fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
+        (**self).log_odds_bounds(ball)
+    }
+}
+
+/// The probability of acceptance that log-odds stand for.
+pub fn probability(log_odds: f64) -> f64 {
+    1.0 / (1.0 + (-log_odds).exp())
+}

@@ -1,0 +1,239 @@
+//! How a classifier is trained.
+
+use std::fmt;
+
+use serde::de::{Error, Unexpected, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::setting::{SettingError, check_setting};
+
+/// How a classifier is trained.
+///
+/// # Paper
+/// The defaults are those of the appendix on classifier training, whose fixed number of epochs is here a
+/// maximum: training stops when held-out rows are predicted no better.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct ClassifierConfig {
+    /// Widths of the hidden layers; none make a logistic regression. Each in `1..=4096`, at most 8;
+    /// 20 and 10 unless told.
+    pub hidden: Vec<usize>,
+    /// How far Adam steps. Above 0, at most 1; 0.001 unless told.
+    pub learning_rate: f64,
+    /// Rows a step. At least 1; 64 unless told.
+    pub batch: usize,
+    /// The most passes over the training rows. At least 1; 200 unless told.
+    pub epochs: usize,
+    /// Passes without a better validation loss before training stops. At least 1; 10 unless told.
+    pub patience: usize,
+    /// Share of the rows of each class that is held out for validation; with 0 every epoch is trained and the
+    /// last one kept. In `0.0..=0.5`; 0.1 unless told.
+    pub validation: f64,
+    /// The probability from which a row is accepted. Above 0 and below 1, or `"youden"`; 0.5 unless told.
+    pub threshold: Threshold,
+    /// Whether both classes weigh the same in the loss. `"auto"` unless told.
+    pub balance: Balance,
+}
+
+impl Default for ClassifierConfig {
+    fn default() -> Self {
+        Self {
+            hidden: vec![20, 10],
+            learning_rate: 1e-3,
+            batch: 64,
+            epochs: 200,
+            patience: 10,
+            validation: 0.1,
+            threshold: Threshold::default(),
+            balance: Balance::default(),
+        }
+    }
+}
+
+impl ClassifierConfig {
+    /// # Errors
+    /// When a setting is out of its range.
+    pub fn check(&self) -> Result<(), SettingError> {
+        let layers = self.hidden.len();
+        let found = format_args!("{layers} layers");
+        check_setting("classifier.hidden", found, "at most 8 layers", layers <= 8)?;
+        for width in &self.hidden {
+            let fits = (1..=4096).contains(width);
+            check_setting("classifier.hidden", width, "widths from 1 to 4096", fits)?;
+        }
+        let rate = self.learning_rate;
+        let fits = rate > 0.0 && rate <= 1.0;
+        check_setting("classifier.learning_rate", rate, "more than 0 and at most 1", fits)?;
+        for (key, found) in [
+            ("classifier.batch", self.batch),
+            ("classifier.epochs", self.epochs),
+            ("classifier.patience", self.patience),
+        ] {
+            check_setting(key, found, "at least 1", found >= 1)?;
+        }
+        let share = self.validation;
+        check_setting("classifier.validation", share, "a share from 0 to 0.5", (0.0..=0.5).contains(&share))?;
+        let Threshold::Fixed(threshold) = self.threshold else { return Ok(()) };
+        let expected = "a number above 0 and below 1, or \"youden\"";
+        check_setting("classifier.threshold", threshold, expected, threshold > 0.0 && threshold < 1.0)
+    }
+
+    /// Whether the loss weighs both classes the same, given how many rows each has.
+    pub fn balances(&self, accepted: usize, denied: usize) -> bool {
+        match self.balance {
+            Balance::Always => true,
+            Balance::Never => false,
+            Balance::Auto => {
+                self.threshold == Threshold::default() && 5 * accepted.min(denied) < accepted + denied
+            }
+        }
+    }
+}
+
+/// The probability from which a row is accepted: a number, or `"youden"`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Threshold {
+    /// This probability.
+    Fixed(f64),
+    /// The one that tells the classes apart best, by Youden's J.
+    Youden,
+}
+
+impl Default for Threshold {
+    fn default() -> Self {
+        Self::Fixed(0.5)
+    }
+}
+
+impl Serialize for Threshold {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Fixed(threshold) => serializer.serialize_f64(*threshold),
+            Self::Youden => serializer.serialize_str("youden"),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Threshold {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ThresholdVisitor)
+    }
+}
+
+struct ThresholdVisitor;
+
+impl Visitor<'_> for ThresholdVisitor {
+    type Value = Threshold;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a number above 0 and below 1, or \"youden\"")
+    }
+
+    fn visit_f64<E: Error>(self, threshold: f64) -> Result<Threshold, E> {
+        Ok(Threshold::Fixed(threshold))
+    }
+
+    fn visit_i64<E: Error>(self, threshold: i64) -> Result<Threshold, E> {
+        Ok(Threshold::Fixed(threshold as f64))
+    }
+
+    fn visit_u64<E: Error>(self, threshold: u64) -> Result<Threshold, E> {
+        Ok(Threshold::Fixed(threshold as f64))
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<Threshold, E> {
+        match name {
+            "youden" => Ok(Threshold::Youden),
+            _ => Err(E::invalid_value(Unexpected::Str(name), &self)),
+        }
+    }
+}
+
+/// Whether rows of both classes weigh the same in the loss, however many there are of each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Balance {
+    /// When the rarer class has less than a fifth of the rows and the threshold is the default one, which
+    /// hardly any row would otherwise reach, or miss.
+    #[default]
+    Auto,
+    /// Never: every row weighs the same.
+    Never,
+    /// Always.
+    Always,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn message(change: impl Fn(&mut ClassifierConfig)) -> String {
+        let mut config = ClassifierConfig::default();
+        change(&mut config);
+        config.check().expect_err("the setting is out of range").to_string()
+    }
+
+    #[test]
+    fn settings_out_of_range_are_named_with_what_was_found_and_expected() {
+        assert_eq!(ClassifierConfig::default().check(), Ok(()));
+        assert_eq!(
+            message(|config| config.hidden = vec![20, 0]),
+            "`classifier.hidden` is 0, expected widths from 1 to 4096"
+        );
+        assert_eq!(
+            message(|config| config.hidden = vec![1; 9]),
+            "`classifier.hidden` is 9 layers, expected at most 8 layers"
+        );
+        assert_eq!(
+            message(|config| config.learning_rate = f64::NAN),
+            "`classifier.learning_rate` is NaN, expected more than 0 and at most 1"
+        );
+        assert_eq!(message(|config| config.batch = 0), "`classifier.batch` is 0, expected at least 1");
+        assert_eq!(message(|config| config.epochs = 0), "`classifier.epochs` is 0, expected at least 1");
+        assert_eq!(message(|config| config.patience = 0), "`classifier.patience` is 0, expected at least 1");
+        assert_eq!(
+            message(|config| config.validation = 0.6),
+            "`classifier.validation` is 0.6, expected a share from 0 to 0.5"
+        );
+        assert_eq!(
+            message(|config| config.threshold = Threshold::Fixed(1.0)),
+            "`classifier.threshold` is 1, expected a number above 0 and below 1, or \"youden\""
+        );
+    }
+
+    #[test]
+    fn a_threshold_is_a_number_or_youden() {
+        let read = |text: &str| serde_json::from_str::<Threshold>(text);
+        assert_eq!(read("0.06").expect("a number"), Threshold::Fixed(0.06));
+        assert_eq!(read("1").expect("a number"), Threshold::Fixed(1.0));
+        assert_eq!(read("\"youden\"").expect("a name"), Threshold::Youden);
+        assert_eq!(
+            read("\"yuden\"").expect_err("no such name").to_string(),
+            "invalid value: string \"yuden\", expected a number above 0 and below 1, or \"youden\" at line 1 column 7"
+        );
+        for threshold in [Threshold::Fixed(0.06), Threshold::Youden] {
+            let text = serde_json::to_string(&threshold).expect("a threshold can be written");
+            assert_eq!(read(&text).expect("what was written"), threshold);
+        }
+    }
+
+    #[test]
+    fn unknown_settings_are_refused() {
+        let read = |text| serde_json::from_str::<ClassifierConfig>(text);
+        assert_eq!(read(r#"{"balance": "always"}"#).expect("a setting").balance, Balance::Always);
+        assert!(read(r#"{"learning": 0.1}"#).is_err());
+    }
+
+    #[test]
+    fn auto_balances_rare_classes_unless_the_threshold_is_set() {
+        let mut config = ClassifierConfig::default();
+        assert!(config.balances(19, 81) && config.balances(81, 19));
+        assert!(!config.balances(20, 80));
+        config.threshold = Threshold::Fixed(0.06);
+        assert!(!config.balances(19, 81));
+        config.balance = Balance::Always;
+        assert!(config.balances(50, 50));
+        config = ClassifierConfig { balance: Balance::Never, ..ClassifierConfig::default() };
+        assert!(!config.balances(1, 99));
+    }
+}

@@ -1,0 +1,117 @@
+//! The classifier of a model: trained here, external, or known by its scores alone.
+
+use par_circuit::Code;
+
+use super::external::{LimitedCode, file_hash};
+use super::{Classifier, ExternalClassifier, NeuralClassifier, Representative, probability};
+use crate::error::RowError;
+
+/// The classifier whose decisions recourse has to turn.
+#[derive(Clone, Debug)]
+pub enum DeployedClassifier {
+    /// A network that was trained on the labels.
+    Trained(NeuralClassifier),
+    /// A surrogate, trained on the scores in a column of the training table. The classifier that gave them is not
+    /// available, so no answer can be verified.
+    Surrogate {
+        /// The network.
+        network: NeuralClassifier,
+        /// The column.
+        column: String,
+    },
+    /// An external classifier, in an ONNX file.
+    External(Box<ExternalClassifier>),
+}
+
+/// How far the score of an answer is above the threshold of an external classifier at least: other programs that run it
+/// round differently.
+const MARGIN: f64 = 1e-5;
+
+impl DeployedClassifier {
+    /// Over codes, for nobody in particular.
+    pub fn typical(&self) -> Box<dyn Classifier + '_> {
+        match self {
+            Self::Trained(network) | Self::Surrogate { network, .. } => Box::new(network),
+            Self::External(external) => external.typical(),
+        }
+    }
+
+    /// Over codes, for one person, whose cells have the codes `factual`. Where some codes stand for other cells than
+    /// those of their bins, `limited` says so.
+    pub fn of_person(
+        &self,
+        cells: &[&str],
+        factual: &[Code],
+        representative: Representative,
+        limited: &[LimitedCode],
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
+        match self {
+            Self::Trained(network) | Self::Surrogate { network, .. } => Ok(Box::new(network)),
+            Self::External(external) => external.of_person(cells, factual, representative, limited),
+        }
+    }
+
+    /// What codes may stand for, in the order in which it is tried.
+    pub fn representatives(&self) -> &'static [Representative] {
+        match self {
+            Self::Trained(_) | Self::Surrogate { .. } => &[Representative::Any],
+            Self::External(_) => &[Representative::Nearest, Representative::Median, Representative::Farthest],
+        }
+    }
+
+    /// The probability that a row is accepted, given its cells and their codes.
+    ///
+    /// # Errors
+    /// When a cell cannot be turned into an input, or the row has no score.
+    pub fn probability(&self, cells: &[&str], codes: &[Code]) -> Result<f64, RowError> {
+        let log_odds = match self {
+            Self::Trained(network) | Self::Surrogate { network, .. } => network.log_odds(codes),
+            Self::External(external) => external.log_odds(cells)?,
+        };
+        if log_odds.is_finite() {
+            Ok(probability(log_odds))
+        } else {
+            Err(RowError::NoScore { found: log_odds })
+        }
+    }
+
+    /// The probability from which on a row is offered, given that from which on it is accepted.
+    pub fn offered_from(&self, threshold: f64) -> f64 {
+        match self {
+            Self::Trained(_) | Self::Surrogate { .. } => threshold,
+            // Near one there may be no room for the margin.
+            Self::External(_) => (threshold + MARGIN).min(f64::midpoint(threshold, 1.0)),
+        }
+    }
+
+    /// How many nodes its trees have; none, if it is a network.
+    pub fn tree_nodes(&self) -> usize {
+        match self {
+            Self::Trained(_) | Self::Surrogate { .. } => 0,
+            Self::External(external) => external.tree_nodes(),
+        }
+    }
+
+    /// Its own network, or its surrogate.
+    pub fn network(&self) -> Option<&NeuralClassifier> {
+        match self {
+            Self::Trained(network) | Self::Surrogate { network, .. } => Some(network),
+            Self::External(external) => external.surrogate(),
+        }
+    }
+
+    /// Whether answers are checked by the classifier itself.
+    pub fn verifies(&self) -> bool {
+        !matches!(self, Self::Surrogate { .. })
+    }
+
+    /// The SHA-256 of the file, or of the network's parameters, in hexadecimal digits.
+    pub fn hash(&self) -> String {
+        match self {
+            Self::Trained(network) | Self::Surrogate { network, .. } => file_hash(
+                &network.parameters().iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>(),
+            ),
+            Self::External(external) => external.hash(),
+        }
+    }
+}

@@ -1,0 +1,573 @@
+//! A classifier over raw values that was given as a file.
+//!
+//! Searches go through codes, but this classifier looks at the values behind them. For one person every code
+//! stands for one value: their own code for their own cell, any other for the value that they would be told. So
+//! for one person it is a classifier over codes, and what it says of a row of codes is what it says of the row as
+//! it is written down.
+
+mod network;
+mod trees;
+
+use par_circuit::Code;
+use par_data::{CellError, Decoded, Discretizer, Limits, Schema, UNKNOWN};
+use par_onnx::{Body, Graph, Model, TreeNode, Value};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use self::network::NetworkTables;
+use self::trees::TreeTables;
+use super::inputs::{Encoding, Inputs, InputsError};
+use super::{Classifier, NeuralClassifier};
+use crate::error::RowError;
+
+/// Which value of its bin a code stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Representative {
+    /// Any, since the classifier looks at the bin alone; the nearest to the person's own is written down.
+    #[default]
+    Any,
+    /// The nearest to the person's own: the least that must be done.
+    Nearest,
+    /// The median of the training rows.
+    Median,
+    /// The farthest from the person's own.
+    Farthest,
+}
+
+impl Representative {
+    /// Of what stands for the lowest and for the highest values of bins, that of the bins below a person's own and of those
+    /// above it; neither for medians.
+    fn sides<T>(self, lowest: T, highest: T) -> Option<(T, T)> {
+        match self {
+            Self::Any | Self::Nearest => Some((highest, lowest)),
+            Self::Farthest => Some((lowest, highest)),
+            Self::Median => None,
+        }
+    }
+
+    /// What a person is told of another code, which is below their own or above it.
+    pub fn told(self, decoded: Decoded, is_below: bool) -> Decoded {
+        match (decoded, self) {
+            (Decoded::Interval { nearest, .. }, Self::Nearest) => Decoded::Number(nearest),
+            (Decoded::Interval { median, .. }, Self::Median) => Decoded::Number(median),
+            (Decoded::Interval { lowest, highest, .. }, Self::Farthest) => {
+                Decoded::Number(if is_below { lowest } else { highest })
+            }
+            (decoded, _) => decoded,
+        }
+    }
+}
+
+/// A feature, a code of it, and the cell that the code stands for within a person's limits.
+pub(crate) type LimitedCode = (usize, Code, String);
+
+/// Why a file is no classifier for a table.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExternalError {
+    /// It is no ONNX file that can be read.
+    #[error(transparent)]
+    Onnx(#[from] par_onnx::Error),
+    /// The inputs do not fit it, or the schema.
+    #[error(transparent)]
+    Inputs(#[from] InputsError),
+    /// A category of the schema cannot be turned into an input.
+    #[error(transparent)]
+    Cell(#[from] CellError),
+    /// What it says of all codes does not fit into the memory.
+    #[error(
+        "{codes} codes times {width} numbers of the classifier are too many, expected at most {MOST_NUMBERS}\nhint: use fewer bins"
+    )]
+    TooLarge {
+        /// Codes of all features.
+        codes: usize,
+        /// What it takes for each of them.
+        width: usize,
+    },
+    /// Its score of some row would be no number.
+    #[error(
+        "the classifier's score of some rows is no number\nhint: say under `missing` in the inputs what a missing cell is, and see that numbers are scaled as the classifier expects them"
+    )]
+    NoScore,
+}
+
+/// What is kept for all codes together, at most: a quarter of a gigabyte for each of three tables.
+const MOST_NUMBERS: usize = 1 << 26;
+
+/// A classifier that was given as an ONNX file, and how a row becomes its inputs.
+#[derive(Clone, Debug)]
+pub struct ExternalClassifier {
+    file: Vec<u8>,
+    inputs: Inputs,
+    encoding: Encoding,
+    model: Model,
+    /// The sources that look at each feature.
+    sources: Vec<Vec<usize>>,
+    tables: Tables,
+    /// A network that decides like it, where it has no gradient.
+    surrogate: Option<NeuralClassifier>,
+}
+
+/// What stands for the codes of every feature.
+#[derive(Clone, Debug)]
+enum Tables {
+    Network(NetworkTables),
+    Trees(TreeTables),
+}
+
+impl ExternalClassifier {
+    /// Reads a file for tables of a schema with its bins. `inputs` must say the mean and the deviation wherever it
+    /// standardizes.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the inputs fit neither it nor the schema.
+    pub fn new(file: Vec<u8>, inputs: Inputs, discretizer: &Discretizer) -> Result<Self, ExternalError> {
+        let graph = Graph::from_bytes(&file)?;
+        let encoding = inputs.encoding(discretizer.schema(), graph.inputs())?;
+        encoding.check(discretizer)?;
+        let model = graph.model(&encoding.widths(), &inputs.choice())?;
+        let mut sources = vec![Vec::new(); discretizer.domains().len()];
+        for (source, this) in model.sources().iter().enumerate() {
+            sources[encoding.feature(this.input)].push(source);
+        }
+        let codes: usize = discretizer.cardinalities().iter().sum();
+        let width = match model.body() {
+            Body::Layers(layers) => layers.dense[0].biases.len(),
+            Body::Trees(_) => model.sources().len(),
+        };
+        if codes.saturating_mul(width) > MOST_NUMBERS {
+            return Err(ExternalError::TooLarge { codes, width });
+        }
+        let view = View { encoding: &encoding, model: &model, sources: &sources };
+        let tables = match model.body() {
+            Body::Layers(layers) => {
+                let tables = NetworkTables::new(layers, &view, discretizer)?;
+                Tables::Network(tables.ok_or(ExternalError::NoScore)?)
+            }
+            Body::Trees(trees) => Tables::Trees(TreeTables::new(trees, &view, discretizer)?),
+        };
+        Ok(Self { file, inputs, encoding, model, sources, tables, surrogate: None })
+    }
+
+    /// The bytes of the file.
+    pub fn file(&self) -> &[u8] {
+        &self.file
+    }
+
+    /// The SHA-256 of the file, in hexadecimal digits.
+    pub fn hash(&self) -> String {
+        file_hash(&self.file)
+    }
+
+    /// How a row becomes its inputs.
+    pub fn inputs(&self) -> &Inputs {
+        &self.inputs
+    }
+
+    /// What the file was brought into.
+    pub fn model(&self) -> &Model {
+        &self.model
+    }
+
+    /// What it is, in words: `a network of 108 → 64 → 32 → 1`, `100 trees with 3000 leaves`.
+    pub fn shape(&self) -> String {
+        match self.model.body() {
+            Body::Layers(layers) => {
+                let widths = layers.dense.iter().map(|dense| dense.biases.len());
+                let widths: Vec<String> = [self.model.sources().len()]
+                    .into_iter()
+                    .chain(widths)
+                    .map(|width| width.to_string())
+                    .collect();
+                format!("a network of {}", widths.join(" → "))
+            }
+            Body::Trees(trees) => {
+                let leaves = trees.nodes.iter().filter(|node| matches!(node, TreeNode::Leaf(_))).count();
+                format!("{} trees with {leaves} leaves", trees.roots.len())
+            }
+        }
+    }
+
+    /// How many nodes its trees have; 0 for a network.
+    pub fn tree_nodes(&self) -> usize {
+        match self.model.body() {
+            Body::Layers(_) => 0,
+            Body::Trees(trees) => trees.nodes.len(),
+        }
+    }
+
+    /// The features of the schema, by position, that it does not look at.
+    pub fn unused(&self, schema: &Schema) -> Vec<usize> {
+        self.encoding.unused(schema)
+    }
+
+    /// Whether it has gradients of its own. Otherwise a network has to stand in for it when a generator is trained.
+    pub fn is_differentiable(&self) -> bool {
+        matches!(self.model.body(), Body::Layers(_))
+    }
+
+    /// The network that decides like it, where it has no gradient.
+    pub fn surrogate(&self) -> Option<&NeuralClassifier> {
+        self.surrogate.as_ref()
+    }
+
+    /// Sets the network that gives gradients in its place.
+    pub fn set_surrogate(&mut self, surrogate: Option<NeuralClassifier>) {
+        self.surrogate = surrogate;
+    }
+
+    /// The log-odds that a row is accepted, its cells in schema order, by the file's own operators; not a number
+    /// where these give none.
+    ///
+    /// # Errors
+    /// When a cell cannot be turned into an input.
+    pub fn log_odds(&self, cells: &[&str]) -> Result<f64, CellError> {
+        let places = 0..self.encoding.len();
+        let values: Vec<Value<'_>> = places
+            .map(|place| self.encoding.value(place, cells[self.encoding.feature(place)]))
+            .collect::<Result<_, _>>()?;
+        Ok(self.model.log_odds(&values))
+    }
+
+    /// The classifier over codes for nobody in particular: every code stands for the median of its bin.
+    pub fn typical(&self) -> Box<dyn Classifier + '_> {
+        match &self.tables {
+            Tables::Network(tables) => Box::new(tables.typical()),
+            Tables::Trees(tables) => Box::new(tables.typical(self.surrogate.as_ref())),
+        }
+    }
+
+    /// The classifier over codes for one person, whose cells have the codes `factual`. Where some codes stand for other
+    /// cells than those of their bins, `limited` says so.
+    ///
+    /// # Errors
+    /// When a cell cannot be turned into an input, or is a number that no score can be computed with.
+    pub fn of_person(
+        &self,
+        cells: &[&str],
+        factual: &[Code],
+        representative: Representative,
+        limited: &[LimitedCode],
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
+        let view = self.view();
+        Ok(match &self.tables {
+            Tables::Network(tables) => {
+                Box::new(tables.of_person(&view, cells, factual, representative, limited)?)
+            }
+            Tables::Trees(tables) => {
+                Box::new(tables.of_person(&view, cells, factual, representative, limited)?)
+            }
+        })
+    }
+
+    /// What the log-odds of a row are at least, wherever within their ranges the cells of some features lie; `None` when
+    /// nothing is known of values between the ends.
+    pub fn least_log_odds(&self, cells: &[&str], ranges: &[(usize, [&str; 2])]) -> Option<f64> {
+        match &self.tables {
+            Tables::Network(tables) => tables.least_log_odds(&self.view(), cells, ranges),
+            Tables::Trees(_) => None,
+        }
+    }
+
+    fn view(&self) -> View<'_> {
+        View { encoding: &self.encoding, model: &self.model, sources: &self.sources }
+    }
+}
+
+/// The SHA-256 of a file's bytes, in hexadecimal digits.
+pub fn file_hash(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// How single features become the numbers that a body takes.
+struct View<'a> {
+    encoding: &'a Encoding,
+    model: &'a Model,
+    sources: &'a [Vec<usize>],
+}
+
+impl View<'_> {
+    /// The numbers of the sources that look at a feature, when its cell is this.
+    fn numbers(&self, feature: usize, cell: &str) -> Result<Vec<f32>, CellError> {
+        let number = |&source: &usize| {
+            let source = &self.model.sources()[source];
+            Ok(source.number(self.encoding.value(source.input, cell)?))
+        };
+        self.sources[feature].iter().map(number).collect()
+    }
+
+    /// The same when the cell is missing; `None` when it may not be.
+    fn missing(&self, feature: usize) -> Option<Vec<f32>> {
+        let number = |&source: &usize| {
+            let source = &self.model.sources()[source];
+            Some(source.number(self.encoding.missing(source.input)?))
+        };
+        self.sources[feature].iter().map(number).collect()
+    }
+}
+
+/// What the codes of limited features stand for, a person's own aside.
+pub(crate) fn limited_codes(
+    discretizer: &Discretizer,
+    limits: &Limits,
+    cells: &[&str],
+    factual: &[Code],
+    representative: Representative,
+) -> Vec<LimitedCode> {
+    let mut limited = Vec::new();
+    for feature in limits.features() {
+        let (cell, own) = (cells[feature], factual[feature]);
+        let codes = 0..discretizer.domains()[feature].cardinality() as Code;
+        limited.extend(codes.filter(|code| *code != own).map(|code| {
+            let decoded = discretizer.decode_within(feature, code, own, cell, limits);
+            (feature, code, representative.told(decoded, code < own).text().to_string())
+        }));
+    }
+    limited
+}
+
+/// The lowest, the highest and the median value that a code stands for, as a table writes them.
+fn representatives(discretizer: &Discretizer, feature: usize, code: Code) -> [String; 3] {
+    match discretizer.decode(feature, code, UNKNOWN, "") {
+        Decoded::Interval { lowest, highest, median, .. } => {
+            [lowest, highest, median].map(|number| number.text)
+        }
+        Decoded::Number(number) => [(); 3].map(|()| number.text.clone()),
+        Decoded::Category { value, .. } => [(); 3].map(|()| value.clone()),
+        Decoded::Unchanged { .. } => unreachable!("no code is the unknown one"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::Ball;
+    use par_data::{Batch, DiscretizerConfig, Permitted, german_credit};
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::probability;
+    use super::*;
+
+    /// Classifiers of German Credit that scikit-learn trained on its raw columns.
+    const FILES: [(&str, &[u8], &str); 3] = [
+        (
+            "network",
+            include_bytes!("../../tests/fixtures/external/network.onnx"),
+            include_str!("../../tests/fixtures/external/network.toml"),
+        ),
+        (
+            "flat",
+            include_bytes!("../../tests/fixtures/external/flat.onnx"),
+            include_str!("../../tests/fixtures/external/flat.toml"),
+        ),
+        (
+            "boosting",
+            include_bytes!("../../tests/fixtures/external/boosting.onnx"),
+            include_str!("../../tests/fixtures/external/boosting.toml"),
+        ),
+    ];
+
+    struct German {
+        discretizer: Discretizer,
+        batch: Batch,
+        columns: par_data::Columns,
+    }
+
+    impl German {
+        fn new() -> Self {
+            let (schema, table) = (german_credit::schema(), german_credit::table());
+            let columns = schema.columns(table.origin(), table.columns()).expect("its own schema");
+            let batch = table.batches(1000).next().expect("rows").expect("cells");
+            let rows = [Ok(batch.clone())];
+            let discretizer =
+                Discretizer::fit(&schema, &columns, rows, &DiscretizerConfig::default()).expect("bins");
+            Self { discretizer, batch, columns }
+        }
+
+        fn given(&self, file: &[u8], inputs: &str) -> ExternalClassifier {
+            let inputs = Inputs::parse(inputs).expect("inputs");
+            let rows = [Ok(self.batch.clone())];
+            let inputs =
+                inputs.standardized(self.discretizer.schema(), &self.columns, rows).expect("numbers");
+            ExternalClassifier::new(file.to_vec(), inputs, &self.discretizer).expect("a classifier")
+        }
+
+        fn cells(&self, row: usize) -> Vec<&str> {
+            self.columns.features.iter().map(|&column| self.batch.cell(row, column)).collect()
+        }
+
+        /// None, and some that bins straddle.
+        fn limits(&self) -> [Limits; 2] {
+            let schema = self.discretizer.schema();
+            let between =
+                |name, range| (schema.position(name).expect("a feature"), Permitted::Between(range));
+            let some = [
+                between("Duration", [7.5, 20.0]),
+                between("Credit amount", [1500.0, 3333.0]),
+                between("Age", [f64::NEG_INFINITY, 40.0]),
+            ];
+            [Limits::default(), Limits::new(&self.discretizer, some).expect("limits")]
+        }
+
+        /// A row of codes as one person would be told it.
+        fn written(
+            &self,
+            cells: &[&str],
+            own: &[Code],
+            row: &[Code],
+            representative: Representative,
+            limits: &Limits,
+        ) -> Vec<String> {
+            let write = |feature: usize| {
+                let (code, own, cell) = (row[feature], own[feature], cells[feature]);
+                let decoded = self.discretizer.decode_within(feature, code, own, cell, limits);
+                representative.told(decoded, code < own).text().to_string()
+            };
+            (0..row.len()).map(write).collect()
+        }
+    }
+
+    #[test]
+    fn for_a_person_a_row_of_codes_scores_as_the_row_that_is_written_down() {
+        let german = German::new();
+        let cardinalities = german.discretizer.cardinalities();
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let limits = german.limits();
+        let ways_to_stand = [Representative::Nearest, Representative::Median, Representative::Farthest]
+            .into_iter()
+            .flat_map(|representative| [(representative, &limits[0]), (representative, &limits[1])]);
+        for (name, file, inputs) in FILES {
+            let given = german.given(file, inputs);
+            for person in (0..1000).step_by(97) {
+                let cells = german.cells(person);
+                let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
+                for (representative, limits) in ways_to_stand.clone() {
+                    let limited = limited_codes(&german.discretizer, limits, &cells, &own, representative);
+                    let classifier = given.of_person(&cells, &own, representative, &limited).expect("inputs");
+                    for _ in 0..20 {
+                        let mut row = own.clone();
+                        for _ in 0..4 {
+                            let feature = rng.random_range(0..row.len());
+                            row[feature] = rng.random_range(0..cardinalities[feature] as Code);
+                        }
+                        let written = german.written(&cells, &own, &row, representative, limits);
+                        let written: Vec<&str> = written.iter().map(String::as_str).collect();
+                        let (found, expected) =
+                            (classifier.log_odds(&row), given.log_odds(&written).expect("inputs"));
+                        assert!(
+                            (found - expected).abs() < 1e-4,
+                            "{name}, {representative:?}: {found}, not {expected}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn gradients_agree_with_finite_differences() {
+        let german = German::new();
+        for (name, file, inputs) in &FILES[..2] {
+            let given = german.given(file, inputs);
+            let typical = given.typical();
+            let codes: usize = typical.cardinalities().iter().sum();
+            let mut rng = ChaCha8Rng::seed_from_u64(2);
+            let soft: Vec<f32> = (0..codes).map(|_| rng.random_range(0.0..0.3)).collect();
+            let mut gradient = vec![0.0; codes];
+            typical.log_odds_gradient(&soft, &mut gradient);
+            for (place, &slope) in gradient.iter().enumerate() {
+                let moved = |by: f32| {
+                    let mut soft = soft.clone();
+                    soft[place] += by;
+                    typical.log_odds_gradient(&soft, &mut vec![0.0; codes])
+                };
+                let expected = (moved(1e-3) - moved(-1e-3)) / 2e-3;
+                assert!((f64::from(slope) - expected).abs() < 2e-2, "{name}: {slope} is not {expected}");
+            }
+        }
+    }
+
+    #[test]
+    fn bounds_contain_the_rows_of_a_ball() {
+        let german = German::new();
+        let cardinalities = german.discretizer.cardinalities();
+        let mut rng = ChaCha8Rng::seed_from_u64(3);
+        for (name, file, inputs) in FILES {
+            let given = german.given(file, inputs);
+            for person in (0..1000).step_by(111) {
+                let cells = german.cells(person);
+                let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
+                let classifier = given.of_person(&cells, &own, Representative::Nearest, &[]).expect("inputs");
+                for changes in 0..4 {
+                    let mut ball = Ball::new(&cardinalities, own.clone(), changes);
+                    let open: Vec<usize> = (0..own.len()).filter(|_| rng.random_bool(0.4)).collect();
+                    for &feature in &open {
+                        ball.offer(feature, &(0..cardinalities[feature] as Code).collect::<Vec<_>>());
+                    }
+                    let (lower, upper) = classifier.log_odds_bounds(&ball);
+                    for _ in 0..200 {
+                        let mut row = own.clone();
+                        for _ in 0..changes {
+                            let feature = open[rng.random_range(0..open.len())];
+                            row[feature] = rng.random_range(0..cardinalities[feature] as Code);
+                        }
+                        let found = classifier.log_odds(&row);
+                        assert!(
+                            lower <= found && found <= upper,
+                            "{name}: {found} is not in {lower}, {upper}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn within_ranges_the_log_odds_are_at_least_what_is_said() {
+        let german = German::new();
+        let names = ["Duration", "Credit amount", "Age"];
+        let features = german.discretizer.schema().positions(&names).expect("features");
+        let ranges = [["4", "24"], ["250", "5000"], ["25", "40"]];
+        let mut rng = ChaCha8Rng::seed_from_u64(4);
+        for (name, file, inputs) in &FILES[..2] {
+            let given = german.given(file, inputs);
+            for person in (0..1000).step_by(101) {
+                let mut cells = german.cells(person);
+                features.iter().zip(&ranges).for_each(|(&feature, range)| cells[feature] = range[0]);
+                let ranged: Vec<(usize, [&str; 2])> = features.iter().copied().zip(ranges).collect();
+                let least = given.least_log_odds(&cells, &ranged).expect("lines");
+                for _ in 0..100 {
+                    let numbers = ranges.map(|[low, high]| {
+                        let [low, high] = [low, high].map(|text| text.parse::<f64>().expect("a number"));
+                        rng.random_range(low..=high).to_string()
+                    });
+                    let mut within = cells.clone();
+                    features.iter().zip(&numbers).for_each(|(&feature, number)| within[feature] = number);
+                    let found = given.log_odds(&within).expect("inputs");
+                    assert!(found >= least, "{name}: {found} is below {least}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rows_score_as_onnxruntime_scores_them() {
+        let german = German::new();
+        let scores = [
+            include_str!("../../tests/fixtures/external/network.csv"),
+            include_str!("../../tests/fixtures/external/flat.csv"),
+            include_str!("../../tests/fixtures/external/boosting.csv"),
+        ];
+        for ((name, file, inputs), scores) in FILES.into_iter().zip(scores) {
+            let given = german.given(file, inputs);
+            let scores: Vec<f64> =
+                scores.lines().skip(1).map(|line| line.parse().expect("a score")).collect();
+            assert_eq!(scores.len(), german.batch.rows());
+            for (row, expected) in scores.into_iter().enumerate() {
+                let found = probability(given.log_odds(&german.cells(row)).expect("inputs"));
+                assert!((found - expected).abs() < 1e-5, "{name}, row {row}: {found}, not {expected}");
+            }
+        }
+    }
+}

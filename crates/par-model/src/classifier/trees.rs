@@ -1,0 +1,399 @@
+//! An ensemble of trees, over codes.
+//!
+//! Trees compare numbers that are made of raw values, and for one person every code stands for one value. What
+//! is the same for everybody is prepared once, an [`Ensemble`]; a [`Table`] of what the codes stand for makes it
+//! one person's [`TreeClassifier`].
+
+mod ensemble;
+mod pairs;
+mod pruned;
+mod table;
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use par_circuit::{Ball, Code};
+
+pub(super) use self::ensemble::Ensemble;
+use self::pruned::Pruned;
+pub(super) use self::table::Table;
+use super::{Classifier, NeuralClassifier};
+
+/// Where some tree is deeper, nothing is said of balls, since walks to all their leaves are recursive. Learners hardly
+/// go beyond fifty.
+const DEEPEST: usize = 1_000;
+
+/// An ensemble for one person.
+#[derive(Debug)]
+pub(super) struct TreeClassifier<'a> {
+    ensemble: &'a Ensemble,
+    table: Table,
+    /// A network that decides like the trees, which have no gradient.
+    surrogate: Option<&'a NeuralClassifier>,
+    /// The trees as far as balls so far could tell.
+    pruned: Mutex<Option<Arc<Pruned>>>,
+}
+
+impl<'a> TreeClassifier<'a> {
+    /// `surrogate` is for gradients alone.
+    pub(super) fn new(ensemble: &'a Ensemble, table: Table, surrogate: Option<&'a NeuralClassifier>) -> Self {
+        Self { ensemble, table, surrogate, pruned: Mutex::new(None) }
+    }
+
+    /// Trees that can tell all rows of the ball from each other, if the whole ones can.
+    ///
+    /// A search goes from larger balls to smaller ones, so that the first is usually enough for all.
+    fn pruned(&self, ball: &Ball) -> Arc<Pruned> {
+        let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*pruned {
+            Some(pruned) if pruned.covers(ball) => Arc::clone(pruned),
+            known => {
+                let wider = Arc::new(Pruned::new(self.ensemble, &self.table, ball, known.as_deref()));
+                *pruned = Some(Arc::clone(&wider));
+                wider
+            }
+        }
+    }
+
+    /// The lowest and the highest log-odds of the rows with at most one change, one by one.
+    fn single_change(&self, ball: &Ball) -> (f64, f64) {
+        let mut row = ball.centre().to_vec();
+        let own = self.log_odds(&row);
+        let (mut lower, mut upper) = (own, own);
+        for feature in 0..row.len() {
+            for &code in ball.alternatives(feature) {
+                row[feature] = code;
+                let log_odds = self.log_odds(&row);
+                (lower, upper) = (lower.min(log_odds), upper.max(log_odds));
+            }
+            row[feature] = ball.centre()[feature];
+        }
+        (lower, upper)
+    }
+}
+
+impl Classifier for TreeClassifier<'_> {
+    fn cardinalities(&self) -> &[usize] {
+        &self.ensemble.cardinalities
+    }
+
+    fn log_odds(&self, row: &[Code]) -> f64 {
+        let mut numbers = Vec::with_capacity(self.ensemble.features.len() + 1);
+        for (feature, &code) in row.iter().enumerate() {
+            numbers.extend_from_slice(self.table.numbers(feature, code));
+        }
+        numbers.push(f32::NAN);
+        self.ensemble.log_odds(&numbers)
+    }
+
+    fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
+        let network = self.surrogate.expect("who asks for gradients has had a network stand in");
+        network.log_odds_gradient(soft, gradient)
+    }
+
+    /// Exact for up to two changes, rounding aside, unless a feature has more than 64 codes. For more, every tree
+    /// chooses its own changes.
+    fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
+        let open = (0..ball.centre().len()).filter(|&feature| ball.is_open(feature)).count();
+        let changes = ball.changes.min(open);
+        if changes == 0 {
+            let log_odds = self.log_odds(ball.centre());
+            return (log_odds, log_odds);
+        }
+        if self.ensemble.depth > DEEPEST {
+            return (f64::NEG_INFINITY, f64::INFINITY);
+        }
+        let pruned = self.pruned(ball);
+        let [lowest, highest] = match changes {
+            1 | 2 if pruned.is_exact() => pruned.exact_extremes(ball, changes),
+            1 => return self.single_change(ball),
+            _ => pruned.extremes(ball, changes),
+        };
+        let link = self.ensemble.link;
+        let (lower, upper) = if link.rises() { (lowest, highest) } else { (highest, lowest) };
+        (link.log_odds(lower), link.log_odds(upper))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::OPEN;
+    use par_onnx::{Comparison, Link, TreeNode, Trees};
+    use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
+    use rand_chacha::ChaCha8Rng;
+
+    use super::super::neural::tests::random;
+    use super::super::probability;
+    use super::*;
+
+    /// Numbers of sources, and what they are compared with.
+    const NUMBERS: [f32; 9] = [f32::NAN, f32::NEG_INFINITY, -1.5, -0.0, 0.0, 0.5, 1.0, 7.0, f32::INFINITY];
+
+    /// A random ensemble, and what its sources are for one person.
+    struct Forest {
+        trees: Trees,
+        features: Vec<u32>,
+        cardinalities: Vec<usize>,
+        /// `[source][code]`; the last code is the unknown one.
+        numbers: Vec<Vec<f32>>,
+    }
+
+    impl Forest {
+        fn new(rng: &mut ChaCha8Rng, cardinalities: Vec<usize>, count: usize) -> Self {
+            let mut features = Vec::new();
+            let mut numbers = Vec::new();
+            // The sources of a feature do not stand side by side.
+            for round in 0..3 {
+                for (feature, &codes) in cardinalities.iter().enumerate() {
+                    if round > 0 && rng.random_bool(0.5) {
+                        continue;
+                    }
+                    let hot = rng.random_range(0..=codes);
+                    let one_hot = rng.random_bool(0.5);
+                    let number = |code| match one_hot {
+                        true => f32::from(u8::from(code == hot)),
+                        false => NUMBERS[rng.random_range(0..NUMBERS.len())],
+                    };
+                    features.push(feature as u32);
+                    numbers.push((0..=codes).map(number).collect());
+                }
+            }
+            let links = [Link::LogOdds, Link::Probability, Link::OtherProbability];
+            let link = links[rng.random_range(0..links.len())];
+            let mut trees = Trees { nodes: Vec::new(), roots: Vec::new(), base: 0.25, link };
+            for _ in 0..count {
+                trees.roots.push(trees.nodes.len() as u32);
+                grow(&mut trees, rng, features.len() as u32, 5, 0.7 / count as f64);
+            }
+            Self { trees, features, cardinalities, numbers }
+        }
+
+        fn ensemble(&self) -> Ensemble {
+            Ensemble::new(&self.trees, &self.features, self.cardinalities.clone())
+        }
+
+        fn table(&self, ensemble: &Ensemble) -> Table {
+            let mut table = Table::new(ensemble);
+            for (feature, &codes) in self.cardinalities.iter().enumerate() {
+                for code in 0..=codes {
+                    let own =
+                        (0..self.features.len()).filter(|&source| self.features[source] == feature as u32);
+                    let numbers: Vec<f32> = own.map(|source| self.numbers[source][code]).collect();
+                    table.set(feature, if code == codes { OPEN } else { code as Code }, &numbers);
+                }
+            }
+            table
+        }
+
+        /// What the trees themselves say.
+        fn log_odds(&self, row: &[Code]) -> f64 {
+            let sources = self.features.iter().zip(&self.numbers);
+            let number = |(&feature, numbers): (&u32, &Vec<f32>)| {
+                numbers[usize::from(row[feature as usize]).min(numbers.len() - 1)]
+            };
+            self.trees.log_odds(&sources.map(number).collect::<Vec<_>>())
+        }
+
+        fn code(&self, rng: &mut ChaCha8Rng, feature: usize) -> Code {
+            match rng.random_bool(0.1) {
+                true => OPEN,
+                false => rng.random_range(0..self.cardinalities[feature]) as Code,
+            }
+        }
+
+        fn row(&self, rng: &mut ChaCha8Rng) -> Vec<Code> {
+            (0..self.cardinalities.len()).map(|feature| self.code(rng, feature)).collect()
+        }
+
+        fn ball(&self, rng: &mut ChaCha8Rng, changes: usize) -> Ball {
+            let mut ball = Ball::new(&self.cardinalities, self.row(rng), changes);
+            for (feature, &codes) in self.cardinalities.iter().enumerate() {
+                let offered: Vec<Code> = (0..codes as Code).filter(|_| rng.random_bool(0.7)).collect();
+                ball.offer(feature, &offered);
+                ball.set_open(feature, rng.random_bool(0.8));
+            }
+            ball
+        }
+    }
+
+    fn grow(trees: &mut Trees, rng: &mut ChaCha8Rng, sources: u32, depth: usize, scale: f64) {
+        let this = trees.nodes.len();
+        if depth == 0 || rng.random_bool(0.2) {
+            trees.nodes.push(TreeNode::Leaf(scale * rng.random::<f64>()));
+            return;
+        }
+        trees.nodes.push(TreeNode::Leaf(0.0));
+        let number = NUMBERS[rng.random_range(0..NUMBERS.len())];
+        let comparison =
+            if rng.random_bool(0.8) { Comparison::AtMost(number) } else { Comparison::Equals(number) };
+        let source = rng.random_range(0..sources);
+        let children = [(); 2].map(|()| {
+            let child = trees.nodes.len() as u32;
+            grow(trees, rng, sources, depth - 1, scale);
+            child
+        });
+        // The one or the other stands right behind its parent.
+        let [yes, no] = if rng.random() { children } else { [children[1], children[0]] };
+        trees.nodes[this] = TreeNode::Branch { source, comparison, yes, no, missing: rng.random() };
+    }
+
+    fn rows(ball: &Ball) -> Vec<Vec<Code>> {
+        let mut rows = vec![Vec::new()];
+        for (feature, &own) in ball.centre().iter().enumerate() {
+            let codes: Vec<Code> = [own].iter().chain(ball.alternatives(feature)).copied().collect();
+            rows =
+                rows.iter().flat_map(|row| codes.iter().map(|code| [row, &[*code][..]].concat())).collect();
+        }
+        rows.retain(|row| ball.contains(row));
+        rows
+    }
+
+    /// The bounds hold for every row of a ball. Where they are said to be exact, they are no wider.
+    fn check(classifier: &TreeClassifier<'_>, ball: &Ball, is_exact: bool) {
+        let (lower, upper) = classifier.log_odds_bounds(ball);
+        let scores: Vec<f64> = rows(ball).iter().map(|row| classifier.log_odds(row)).collect();
+        let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
+        let highest = scores.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        assert!(lower <= lowest && highest <= upper, "{lower}, {upper} against {lowest}, {highest}");
+        if is_exact {
+            let near = |a, b| (probability(a) - probability(b)).abs() < 1e-9;
+            assert!(
+                near(lower, lowest) && near(highest, upper),
+                "{lower}, {upper} against {lowest}, {highest}"
+            );
+        }
+    }
+
+    fn cardinalities(rng: &mut ChaCha8Rng) -> Vec<usize> {
+        (0..rng.random_range(1..6)).map(|_| rng.random_range(1..5)).collect()
+    }
+
+    proptest! {
+        #[test]
+        fn rows_score_as_the_trees_score_their_numbers(seed: u64, count in 0..20_usize) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let cardinalities = cardinalities(&mut rng);
+            let forest = Forest::new(&mut rng, cardinalities, count);
+            let ensemble = forest.ensemble();
+            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
+            for _ in 0..20 {
+                let row = forest.row(&mut rng);
+                prop_assert_eq!(classifier.log_odds(&row).to_bits(), forest.log_odds(&row).to_bits());
+            }
+        }
+
+        #[test]
+        fn bounds_contain_every_row_and_are_exact_for_two_changes(seed: u64, count in 1..12_usize) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let cardinalities = cardinalities(&mut rng);
+            let forest = Forest::new(&mut rng, cardinalities, count);
+            let ensemble = forest.ensemble();
+            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
+            for changes in 0..6 {
+                let ball = forest.ball(&mut rng, changes);
+                check(&classifier, &ball, changes <= 2);
+            }
+        }
+
+        #[test]
+        fn bounds_of_one_tree_are_exact(seed: u64, changes in 0..6_usize) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let cardinalities = cardinalities(&mut rng);
+            let forest = Forest::new(&mut rng, cardinalities, 1);
+            let ensemble = forest.ensemble();
+            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
+            let ball = forest.ball(&mut rng, changes);
+            check(&classifier, &ball, true);
+        }
+
+        #[test]
+        fn bounds_hold_on_the_way_of_a_search(seed: u64) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let forest = Forest::new(&mut rng, vec![3, 2, 4, 3, 2], 6);
+            let ensemble = forest.ensemble();
+            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
+            let mut ball = forest.ball(&mut rng, 4);
+            while let Some(feature) = (0..5).find(|&feature| ball.is_open(feature)) {
+                check(&classifier, &ball, ball.changes <= 2);
+                let code = ball.alternatives(feature)[0];
+                ball.set_open(feature, false);
+                ball.move_to(feature, code);
+                ball.changes = ball.changes.saturating_sub(1);
+            }
+        }
+
+        #[test]
+        fn a_feature_of_more_codes_than_a_word_has_bits_is_bounded_too(seed: u64, changes in 0..4_usize) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let forest = Forest::new(&mut rng, vec![3, 90, 2], 5);
+            let ensemble = forest.ensemble();
+            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
+            let mut ball = forest.ball(&mut rng, changes);
+            ball.offer(1, &(0..90).collect::<Vec<_>>());
+            check(&classifier, &ball, changes <= 1);
+        }
+    }
+
+    #[test]
+    fn trees_share_the_changes_out_only_for_more_than_two() {
+        let branch = |source, yes, no| TreeNode::Branch {
+            source,
+            comparison: Comparison::AtMost(0.0),
+            yes,
+            no,
+            missing: false,
+        };
+        let nodes = (0..4).flat_map(|tree| {
+            let at = 3 * tree;
+            [branch(tree, at + 1, at + 2), TreeNode::Leaf(0.0), TreeNode::Leaf(1.0)]
+        });
+        let trees = Trees { nodes: nodes.collect(), roots: vec![0, 3, 6, 9], base: 0.0, link: Link::LogOdds };
+        let ensemble = Ensemble::new(&trees, &[0, 1, 2, 3], vec![2; 4]);
+        let mut table = Table::new(&ensemble);
+        for feature in 0..4 {
+            table.set(feature, 0, &[0.0]);
+            table.set(feature, 1, &[1.0]);
+        }
+        let classifier = TreeClassifier::new(&ensemble, table, None);
+        let mut ball = Ball::new(&[2; 4], vec![0; 4], 0);
+        (0..4).for_each(|feature| ball.offer(feature, &[1]));
+        for (changes, highest) in [(0, 0.0), (1, 1.0), (2, 2.0), (3, 4.0), (4, 4.0)] {
+            ball.changes = changes;
+            let (lower, upper) = classifier.log_odds_bounds(&ball);
+            assert!(lower.abs() < 1e-9 && (upper - highest).abs() < 1e-9, "{changes}: {lower}, {upper}");
+        }
+    }
+
+    #[test]
+    fn a_tree_of_any_depth_scores_and_says_nothing_of_balls() {
+        let depth = 100_000;
+        let nodes = (0..depth).flat_map(|place| {
+            let (yes, no) = (2 * place + 1, 2 * place + 2);
+            let comparison = Comparison::AtMost(-1.0);
+            [TreeNode::Branch { source: 0, comparison, yes, no, missing: false }, TreeNode::Leaf(1.0)]
+        });
+        let nodes = nodes.chain([TreeNode::Leaf(2.0)]).collect();
+        let trees = Trees { nodes, roots: vec![0], base: 0.0, link: Link::LogOdds };
+        let ensemble = Ensemble::new(&trees, &[0], vec![2]);
+        let mut table = Table::new(&ensemble);
+        table.set(0, 0, &[0.0]);
+        let classifier = TreeClassifier::new(&ensemble, table, None);
+        let mut ball = Ball::new(&[2], vec![0], 1);
+        assert_eq!(classifier.log_odds_bounds(&ball), (2.0, 2.0));
+        ball.offer(0, &[1]);
+        assert_eq!(classifier.log_odds_bounds(&ball), (f64::NEG_INFINITY, f64::INFINITY));
+    }
+
+    #[test]
+    fn gradients_are_those_of_the_network_that_stands_in() {
+        let mut rng = ChaCha8Rng::seed_from_u64(1);
+        let ensemble = Forest::new(&mut rng, vec![3, 2], 4).ensemble();
+        let network = random(&[3, 2], &[4], 1);
+        let classifier = TreeClassifier::new(&ensemble, Table::new(&ensemble), Some(&network));
+        let (mut found, mut expected) = ([0.0; 5], [0.0; 5]);
+        let soft = [0.2, 0.3, 0.5, 1.0, 0.0];
+        let log_odds = classifier.log_odds_gradient(&soft, &mut found);
+        assert_eq!(log_odds, network.log_odds_gradient(&soft, &mut expected));
+        assert_eq!(found, expected);
+    }
+}

@@ -1,0 +1,43 @@
+//! What a model file holds, and how it is evaluated. Nothing here learns, and nothing searches.
+//!
+//! | module         | holds                                                    |
+//! |----------------|----------------------------------------------------------|
+//! | [`model`]      | [`Model`]: everything that answering needs, one file     |
+//! | [`card`]       | how the model was made                                   |
+//! | [`config`]     | the settings that it was made with                       |
+//! | [`classifier`] | who is accepted: a network, or an ONNX file              |
+//! | [`target`]     | a score and the threshold that it must reach             |
+//! | [`pool`]       | accepted rows, and which of them are near a person       |
+//! | [`generator`]  | a person and what may change → logits of all codes       |
+//! | [`network`]    | dense layers, forward and backward                       |
+//! | [`container`]  | the frame of our files                                   |
+//!
+//! ```no_run
+//! let model = par_model::Model::load("german_credit.par")?;
+//! println!("accepted from a score of {} on", model.threshold());
+//! # Ok::<(), par_model::ModelError>(())
+//! ```
+
+pub mod card;
+pub mod classifier;
+pub mod config;
+pub mod container;
+pub mod generator;
+pub mod model;
+pub mod network;
+pub mod pool;
+pub mod setting;
+pub mod target;
+#[cfg(any(test, feature = "test-world"))]
+#[doc(hidden)]
+pub mod test_world;
+
+mod error;
+mod mean;
+
+pub use card::Card;
+pub use config::{AnswerConfig, Config, ConfigError, Density, LocalSearch, Order};
+pub use error::{ModelError, RowError};
+pub use mean::Mean;
+pub use model::{Model, ModelParts};
+pub use target::Target;

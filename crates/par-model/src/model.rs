@@ -1,0 +1,201 @@
+//! The seam between fitting and answering: one file that holds all that answering needs.
+//!
+//! It holds the schema with its bins, the classifier, both circuits, the accepted pool, the generator, the configuration
+//! and the card, and not one training row.
+
+#[cfg(feature = "files")]
+mod file;
+mod format;
+
+use par_circuit::{Circuit, Code};
+use par_data::{Constraints, Discretizer, Limits, Schema};
+
+use crate::card::Card;
+use crate::classifier::inputs::Inputs;
+use crate::classifier::{
+    Classifier, DeployedClassifier, ExternalClassifier, ExternalError, Representative, limited_codes,
+    probability,
+};
+use crate::config::Config;
+use crate::error::{ModelError, RowError};
+use crate::generator::Generator;
+use crate::pool::AcceptedPool;
+
+/// Everything that recourse needs, ready to answer.
+#[derive(Clone, Debug)]
+pub struct Model {
+    parts: ModelParts,
+    constraints: Constraints,
+}
+
+/// What a model is made of.
+#[derive(Clone, Debug)]
+pub struct ModelParts {
+    /// The settings it was made with.
+    pub config: Config,
+    /// How it was made.
+    pub card: Card,
+    /// The schema with its bins.
+    pub discretizer: Discretizer,
+    /// The classifier whose decisions are to be turned.
+    pub classifier: DeployedClassifier,
+    /// The lowest probability of acceptance that is accepted.
+    pub threshold: f64,
+    /// The circuit of accepted rows, p⁺.
+    pub accepted: Circuit,
+    /// The circuit of denied rows, p⁻.
+    pub denied: Circuit,
+    /// Accepted rows, drawn from the circuit.
+    pub pool: AcceptedPool,
+    /// The generator.
+    pub generator: Generator,
+}
+
+impl Model {
+    /// Puts the parts together.
+    ///
+    /// # Errors
+    /// When the parts do not fit each other.
+    pub fn new(parts: ModelParts) -> Result<Self, ModelError> {
+        let cardinalities = parts.discretizer.cardinalities();
+        let check = |fits, what| if fits { Ok(()) } else { Err(ModelError::Mismatch(what)) };
+        let fits = |other: &[usize]| other == cardinalities;
+        check(fits(parts.accepted.cardinalities()), "the accepted circuit has other features")?;
+        check(fits(parts.denied.cardinalities()), "the denied circuit has other features")?;
+        check(fits(&parts.generator.shape().cardinalities), "the generator has other features")?;
+        check(fits(parts.pool.rows().cardinalities()), "the pool has other features")?;
+        let is_probability = parts.threshold > 0.0 && parts.threshold < 1.0;
+        check(is_probability, "the threshold is no probability")?;
+        let constraints = constraints(&parts.discretizer, &parts.config)
+            .map_err(|_| ModelError::Mismatch("an immutable feature is not in the schema"))?;
+        Ok(Self { parts, constraints })
+    }
+
+    /// The parts.
+    pub fn into_parts(self) -> ModelParts {
+        self.parts
+    }
+
+    /// The schema.
+    pub fn schema(&self) -> &Schema {
+        self.parts.discretizer.schema()
+    }
+
+    /// The schema with its bins.
+    pub fn discretizer(&self) -> &Discretizer {
+        &self.parts.discretizer
+    }
+
+    /// What people may change.
+    pub fn constraints(&self) -> &Constraints {
+        &self.constraints
+    }
+
+    /// The classifier whose decisions are to be turned.
+    pub fn classifier(&self) -> &DeployedClassifier {
+        &self.parts.classifier
+    }
+
+    /// The probability from which on a row is accepted.
+    pub fn threshold(&self) -> f64 {
+        self.parts.threshold
+    }
+
+    /// The circuit of accepted rows, p⁺.
+    pub fn accepted(&self) -> &Circuit {
+        &self.parts.accepted
+    }
+
+    /// The circuit of denied rows, p⁻.
+    pub fn denied(&self) -> &Circuit {
+        &self.parts.denied
+    }
+
+    /// Accepted rows, drawn from the circuit.
+    pub fn pool(&self) -> &AcceptedPool {
+        &self.parts.pool
+    }
+
+    /// The generator.
+    pub fn generator(&self) -> &Generator {
+        &self.parts.generator
+    }
+
+    /// The configuration it was made with.
+    pub fn config(&self) -> &Config {
+        &self.parts.config
+    }
+
+    /// How it was made.
+    pub fn card(&self) -> &Card {
+        &self.parts.card
+    }
+
+    /// The probability that a row of codes is accepted. Where the classifier looks at the values behind them, each code
+    /// stands for the median of its bin: see [`Model::score`].
+    pub fn probability(&self, row: &[Code]) -> f64 {
+        probability(self.parts.classifier.typical().log_odds(row))
+    }
+
+    /// The probability that a row is accepted, its cells in schema order.
+    ///
+    /// # Errors
+    /// When a cell does not fit its column, or the classifier has no score for the row.
+    ///
+    /// # Panics
+    /// When there are not as many cells as features.
+    pub fn score(&self, cells: &[&str]) -> Result<f64, RowError> {
+        let codes = self.parts.discretizer.encode_row(cells)?;
+        self.parts.classifier.probability(cells, codes.codes())
+    }
+
+    /// How far a numeric feature moves from one cell to another, in median absolute deviations; `None` when a cell
+    /// is no number.
+    pub fn moved_by(&self, feature: usize, from: &str, to: &str) -> Option<f64> {
+        let summary = self.discretizer().domains()[feature].summary()?;
+        let number = |cell: &str| cell.trim().parse::<f64>().ok();
+        Some((number(to)? - number(from)?).abs() / summary.mad)
+    }
+
+    /// The classifier over codes for one person, whose cells have the codes `factual` and whose limits the values of
+    /// other codes are within.
+    pub fn classifier_for(
+        &self,
+        cells: &[&str],
+        factual: &[Code],
+        representative: Representative,
+        limits: &Limits,
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
+        let limited = match representative {
+            Representative::Any => Vec::new(),
+            _ => limited_codes(self.discretizer(), limits, cells, factual, representative),
+        };
+        self.classifier().of_person(cells, factual, representative, &limited)
+    }
+
+    /// The same model with an external classifier. Generator, pool and circuits stay as they are, so the classifier should
+    /// not differ much from the one they were made for.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or the inputs fit neither it nor the schema.
+    pub fn with_classifier(&self, file: Vec<u8>, inputs: Inputs) -> Result<Self, ExternalError> {
+        let external = ExternalClassifier::new(file, inputs, self.discretizer())?;
+        let mut model = self.clone();
+        model.parts.classifier = DeployedClassifier::External(Box::new(external));
+        let Card { denies, scores, agreement, auc, accuracy, .. } = &mut model.parts.card;
+        (*denies, *scores, *agreement, *auc, *accuracy) = (None, None, None, None, None);
+        Ok(model)
+    }
+}
+
+/// What people may change.
+///
+/// # Errors
+/// When the configuration names a feature that does not exist.
+pub fn constraints(discretizer: &Discretizer, config: &Config) -> Result<Constraints, par_data::Error> {
+    let constraints = Constraints::new(discretizer);
+    Ok(match &config.immutable {
+        Some(names) => constraints.with_immutable(&discretizer.schema().positions(names)?),
+        None => constraints,
+    })
+}

@@ -1,0 +1,46 @@
+//! Models in files.
+
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+
+use super::Model;
+use crate::error::ModelError;
+
+/// A larger file is refused before it fills the memory.
+const MAX_BYTES: u64 = 4 << 30;
+
+impl Model {
+    /// Reads a model from a file.
+    ///
+    /// # Errors
+    /// When it cannot be read, is larger than 4 GiB, or is not a whole model of a known version.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
+        Self::read(File::open(path)?)
+    }
+
+    /// Reads a model from a file that is open.
+    ///
+    /// # Errors
+    /// As [`Model::load`].
+    pub fn read(file: File) -> Result<Self, ModelError> {
+        let check = |found| match found {
+            0..=MAX_BYTES => Ok(()),
+            _ => Err(ModelError::TooLarge { found, expected: MAX_BYTES }),
+        };
+        check(file.metadata()?.len())?;
+        let mut bytes = Vec::new();
+        // A pipe does not tell its length beforehand.
+        file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
+        check(bytes.len() as u64)?;
+        Self::from_bytes(&bytes)
+    }
+
+    /// Writes the model to a file, which is whole or as it was before.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub fn save(&self, path: impl AsRef<Path>) -> Result<(), ModelError> {
+        Ok(par_files::write(path, &self.to_bytes())?)
+    }
+}

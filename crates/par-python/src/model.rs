@@ -1,0 +1,257 @@
+//! A model, and what it says of rows.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow_array::{ArrayRef, Float64Array, RecordBatch};
+use arrow_schema::Schema as ArrowSchema;
+use par_answer::evaluate::Evaluation;
+use par_answer::evaluate::answer_by_all_methods;
+use par_answer::write;
+use par_circuit::Stop;
+use par_data::{Batch, Columns};
+use par_fit::refit;
+use par_model::RowError;
+use par_model::classifier::file_hash;
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use pyo3_arrow::{PyRecordBatch, PySchema, PyTable};
+use rayon::prelude::*;
+
+use crate::answers::Answers;
+use crate::table::{self, Cells};
+use crate::{errors, figure, fit, frame, threads};
+
+/// People who are asked about before anybody looks whether to stop.
+const EVALUATED_AT_ONCE: usize = 64;
+
+/// Everything that recourse needs, ready to answer.
+#[pyclass(frozen, module = "par_recourse._native")]
+pub(crate) struct Model(Arc<par_model::Model>);
+
+impl Model {
+    pub(crate) fn new(model: par_model::Model) -> Self {
+        Self(Arc::new(model))
+    }
+
+    pub(crate) fn inner(&self) -> &Arc<par_model::Model> {
+        &self.0
+    }
+
+    /// Where the features stand in a table, and how its columns are written.
+    fn read(&self, arrow: &ArrowSchema) -> PyResult<(Columns, Cells)> {
+        table::read(self.0.schema(), self.0.discretizer().domains(), arrow)
+    }
+
+    /// A number for every row, by something that each thread has for itself.
+    fn numbers<'py, S>(
+        &self,
+        py: Python<'py>,
+        table: PyTable,
+        own: impl Fn() -> S + Sync + Send,
+        number: impl Fn(&mut S, &[&str]) -> Result<f64, RowError> + Sync + Send,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let (rows, arrow) = table.into_inner();
+        let (columns, cells) = self.read(&arrow)?;
+        let numbers = threads::work(py, None, |caller| {
+            let mut numbers = Vec::new();
+            for batch in cells.batches(&rows).take_while(|_| !caller.is_gone()) {
+                let some: Result<Vec<f64>, String> = (0..batch.rows())
+                    .into_par_iter()
+                    .map_init(&own, |own, row| {
+                        let cells = cells_of(&columns, &batch, row);
+                        number(own, &cells).map_err(|error| format!("{}, {error}", batch.place(row)))
+                    })
+                    .collect();
+                numbers.extend(some?);
+            }
+            Ok::<_, String>(numbers)
+        })?;
+        let column: ArrayRef = Arc::new(Float64Array::from(numbers.map_err(errors::data_text)?));
+        let column = RecordBatch::try_from_iter([("number", column)]);
+        PyRecordBatch::new(column.map_err(errors::data_text)?).into_pyarrow(py)
+    }
+}
+
+/// The cells of a row, in schema order.
+fn cells_of<'a>(columns: &Columns, batch: &'a Batch, row: usize) -> Vec<&'a str> {
+    columns.features.iter().map(|&column| batch.cell(row, column)).collect()
+}
+
+#[pymethods]
+impl Model {
+    /// Reads a file.
+    #[staticmethod]
+    fn load(py: Python<'_>, path: PathBuf) -> PyResult<Self> {
+        let loaded = py.detach(|| par_model::Model::load(&path));
+        Ok(Self::new(loaded.map_err(|error| errors::model(&error, Some(&path)))?))
+    }
+
+    /// Reads what `to_bytes` gave.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
+        let read = py.detach(|| par_model::Model::from_bytes(bytes));
+        Ok(Self::new(read.map_err(|error| errors::model(&error, None))?))
+    }
+
+    /// Writes a file, which is whole or as it was before.
+    fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        py.detach(|| self.0.save(&path)).map_err(|error| errors::model(&error, Some(&path)))
+    }
+
+    /// The bytes of the file.
+    fn to_bytes<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
+        PyBytes::new(py, &py.detach(|| self.0.to_bytes()))
+    }
+
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, (Bound<'py, PyBytes>,))> {
+        Ok((py.get_type::<Self>().getattr("from_bytes")?, (self.to_bytes(py),)))
+    }
+
+    /// The schema as TOML.
+    #[getter]
+    fn schema(&self) -> &str {
+        self.0.schema().source()
+    }
+
+    /// The probability from which on a row is accepted.
+    #[getter]
+    fn threshold(&self) -> f64 {
+        self.0.threshold()
+    }
+
+    /// The classes that count as accepted and as denied.
+    #[getter]
+    fn classes(&self) -> [String; 2] {
+        self.0.card().classes.clone()
+    }
+
+    /// The names of the features.
+    #[getter]
+    fn features(&self) -> Vec<&str> {
+        self.0.schema().features().iter().map(|feature| feature.name.as_str()).collect()
+    }
+
+    /// The columns of answers before those of the features: our name for each, and the one it has in the frame.
+    #[getter]
+    fn columns(&self) -> Vec<(&'static str, String)> {
+        frame::own_columns(self.0.schema())
+    }
+
+    /// Which of these columns are called otherwise because of a feature, in words.
+    #[getter]
+    fn renamed(&self) -> Option<String> {
+        write::renamed(self.0.schema())
+    }
+
+    /// Whether the classifier itself accepts the ways, and not a network that imitates it.
+    #[getter]
+    fn verifies(&self) -> bool {
+        self.0.classifier().verifies()
+    }
+
+    /// The SHA-256 of the model's bytes.
+    #[getter]
+    fn sha256(&self, py: Python<'_>) -> String {
+        py.detach(|| file_hash(&self.0.to_bytes()))
+    }
+
+    /// How it was made, as JSON.
+    #[getter]
+    fn card(&self) -> String {
+        serde_json::to_string(self.0.card()).expect("a card has only text keys")
+    }
+
+    /// The settings it was made with, as JSON.
+    #[getter]
+    fn config(&self) -> String {
+        serde_json::to_string(self.0.config()).expect("settings have only text keys")
+    }
+
+    /// How a table of these columns is answered; `request` is JSON.
+    #[pyo3(signature = (schema, request, *, id=None))]
+    fn answers(&self, schema: PySchema, request: &str, id: Option<&str>) -> PyResult<Answers> {
+        Answers::new(self, schema.into_inner(), request, id)
+    }
+
+    /// One row and the answer to it: as JSON, as text, and what more changes buy as SVG.
+    #[pyo3(signature = (batch, request, *, id=None))]
+    fn explain(
+        &self,
+        py: Python<'_>,
+        batch: PyRecordBatch,
+        request: &str,
+        id: Option<&str>,
+    ) -> PyResult<(String, String, Option<String>)> {
+        let rows = batch.into_inner();
+        let answers = Answers::new(self, rows.schema(), request, id)?;
+        let model = &self.0;
+        let told = threads::work(py, None, |caller| {
+            let is_gone = || caller.is_gone();
+            answers.first(&rows, Stop::when(&is_gone), |person| match &person.answer {
+                Ok(answer) => {
+                    let told = serde_json::to_string(&person.json(model));
+                    let told = told.expect("a person has only text keys");
+                    Ok((told, person.text(model), figure::frontier(model, answer)))
+                }
+                Err(error) => Err(error.clone()),
+            })
+        })?;
+        told.map_err(errors::data_text)
+    }
+
+    /// How good the answers to the rows of a table are, as JSON.
+    fn evaluate(&self, py: Python<'_>, table: PyTable) -> PyResult<String> {
+        let model = &self.0;
+        let (rows, arrow) = table.into_inner();
+        let (columns, cells) = self.read(&arrow)?;
+        let evaluated = threads::work(py, None, |caller| {
+            let mut asked = Vec::new();
+            for batch in cells.batches(&rows) {
+                let rows: Vec<Vec<&str>> =
+                    (0..batch.rows()).map(|row| cells_of(&columns, &batch, row)).collect();
+                for (piece, some) in rows.chunks(EVALUATED_AT_ONCE).enumerate() {
+                    if caller.is_gone() {
+                        break;
+                    }
+                    asked.extend(answer_by_all_methods(model, some).map_err(|(position, error)| {
+                        format!("{}, {error}", batch.place(piece * EVALUATED_AT_ONCE + position))
+                    })?);
+                }
+            }
+            Ok::<_, String>(Evaluation::new(model, &asked))
+        })?;
+        let evaluation = evaluated.map_err(errors::data_text)?;
+        Ok(serde_json::to_string(&evaluation).expect("an evaluation has only text keys"))
+    }
+
+    /// The probability of acceptance of every row.
+    fn probability<'py>(&self, py: Python<'py>, table: PyTable) -> PyResult<Bound<'py, PyAny>> {
+        self.numbers(py, table, || (), |(), cells| self.0.score(cells))
+    }
+
+    /// log p⁺ of every row; what is unknown is summed out.
+    fn log_likelihood<'py>(&self, py: Python<'py>, table: PyTable) -> PyResult<Bound<'py, PyAny>> {
+        let evaluator = || self.0.accepted().evaluator();
+        self.numbers(py, table, evaluator, |evaluator, cells| {
+            Ok(evaluator.log_prob(self.0.discretizer().encode_row(cells)?.codes()))
+        })
+    }
+
+    /// The same with a generator for other immutable features.
+    #[pyo3(signature = (immutable, *, progress=None))]
+    fn refit(
+        &self,
+        py: Python<'_>,
+        immutable: Vec<String>,
+        progress: Option<&Bound<'_, PyAny>>,
+    ) -> PyResult<Self> {
+        let names: Vec<&str> = immutable.iter().map(String::as_str).collect();
+        let model = &self.0;
+        let refitted = threads::work(py, progress, |caller| {
+            let is_gone = || caller.is_gone();
+            refit(&model, &names, &mut |stage| fit::tell(caller, stage), Stop::when(&is_gone))
+        })?;
+        Ok(Self::new(refitted.map_err(|error| errors::fit(&error))?))
+    }
+}

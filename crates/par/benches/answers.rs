@@ -1,0 +1,199 @@
+//! How long a fit and an answer take: `cargo bench -p par --bench answers [-- FOLDER [EXTERNAL]]`.
+//!
+//! On the embedded German Credit table, or on the tables of FOLDER, each NAME.csv.gz with its NAME.toml. Rows
+//! of fold 0 (with no folds, every fifth row) are asked about, all others learned from. One thread, unless it
+//! says otherwise. With EXTERNAL, which `benches/external/train.py` makes, also for the classifiers in it.
+
+#![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use par_answer::Method;
+use par_answer::Order;
+use par_answer::Request;
+use par_answer::Solver;
+use par_answer::answer_batch;
+use par_circuit::Stop;
+use par_data::{Batch, Columns, Schema, Table, TableOptions, german_credit};
+use par_fit::ModelBuilder;
+use par_model::Config;
+use par_model::Model;
+use par_model::classifier::Threshold;
+use par_model::classifier::inputs::Inputs;
+
+/// Denied people who are asked for, at most, and those answered again and again to measure throughput.
+const PEOPLE: usize = 200;
+const BATCH: usize = 20_000;
+
+/// Medians a row of the paper's table 1, in milliseconds: PAR, PAR (+LS), and LiCE, which is exact too.
+const PUBLISHED: [(&str, [f64; 3]); 3] = [
+    ("adult", [195.0, 1134.0, 17_700.0]),
+    ("credit", [92.0, 1018.0, 2930.0]),
+    ("gmsc", [209.0, 1261.0, 122_500.0]),
+];
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // Cargo passes `--bench` before the folder.
+    let mut folders =
+        std::env::args().skip(1).filter(|argument| !argument.starts_with("--")).map(PathBuf::from);
+    let (folder, external) = (folders.next(), folders.next());
+    println!(
+        "{:14} {:>7} {:>10} {:>10} {:>10} {:>11} {:>11}",
+        "", "fit", "generate", "refine", "exact", "refined", "refined"
+    );
+    println!(
+        "{:14} {:>7} {:>10} {:>10} {:>10} {:>11} {:>11}",
+        "table", "s", "µs", "µs", "µs", "rows/s", "all threads"
+    );
+    match folder {
+        None => {
+            let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par-model/tests/fixtures/external");
+            measure("credit", &german_credit::schema(), german_credit::table(), None)?;
+            for kind in ["network", "boosting"] {
+                let external = classifier(
+                    &fixtures.join(format!("{kind}.onnx")),
+                    &fixtures.join(format!("{kind}.toml")),
+                )?;
+                measure(kind, &german_credit::schema(), german_credit::table(), Some(external))?;
+            }
+        }
+        Some(folder) => {
+            for name in names(&folder)? {
+                let schema = Schema::load(folder.join(format!("{name}.toml")))?;
+                let open = || Table::open(folder.join(format!("{name}.csv.gz")), &TableOptions::default());
+                measure(&name, &schema, open()?, None)?;
+                let external = external.as_ref().map(|folder| folder.join(&name).join("0"));
+                for kind in ["mlp", "gb", "rf"] {
+                    let Some(external) = &external else { continue };
+                    let external =
+                        classifier(&external.join(format!("{kind}.onnx")), &external.join("inputs.toml"))?;
+                    measure(&format!("{name}, {kind}"), &schema, open()?, Some(external))?;
+                }
+            }
+        }
+    }
+    println!(
+        "\nbudgets: generate 50, refine 500, exact 50,000 µs; 10,000 rows/s; fit 5 s credit, 60 s adult, 120 s gmsc; \
+         for a classifier that was external, twice that"
+    );
+    println!(
+        "published (PAR, PAR (+LS), LiCE; µs a row on the authors' machines, other classifiers and bins):"
+    );
+    for (name, published) in PUBLISHED {
+        let [par, search, lice] = published.map(|milliseconds| milliseconds * 1e3);
+        println!("{name:14} {:>7} {par:>10.0} {search:>10.0} {lice:>10.0}", "");
+    }
+    Ok(())
+}
+
+fn names(folder: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut names: Vec<String> = std::fs::read_dir(folder)?
+        .filter_map(|entry| entry.ok()?.file_name().to_str()?.strip_suffix(".csv.gz").map(String::from))
+        .collect();
+    names.sort();
+    Ok(names)
+}
+
+fn classifier(file: &Path, inputs: &Path) -> Result<(Vec<u8>, Inputs), Box<dyn Error>> {
+    Ok((std::fs::read(file)?, Inputs::parse(&std::fs::read_to_string(inputs)?)?))
+}
+
+fn measure(
+    name: &str,
+    schema: &Schema,
+    table: Table,
+    external: Option<(Vec<u8>, Inputs)>,
+) -> Result<(), Box<dyn Error>> {
+    let columns = schema.columns(table.origin(), table.columns())?;
+    let rows = table.batches(usize::MAX).next().ok_or("a table without rows")??;
+    let (mut training, mut test) = (rows.clone(), rows);
+    training.retain(|batch, row| !is_test(&columns, batch, row));
+    test.retain(|batch, row| is_test(&columns, batch, row));
+
+    let mut config = Config::default();
+    if name.starts_with("adult") {
+        config.bins.bins = 12;
+    }
+    // Nobody is denied at one half by a classifier that does not weigh the rare class up.
+    if name.starts_with("gmsc") && external.is_some() {
+        config.classifier.threshold = Threshold::Fixed(0.94);
+    }
+    let mut recourse = ModelBuilder::new(schema.clone(), config);
+    if let Some((file, inputs)) = external {
+        recourse = recourse.with_classifier(file, inputs);
+    }
+    let started = Instant::now();
+    let model = recourse.fit_rows(&columns, || Ok([Ok(training.clone())]), &mut |_| {}, Stop::never())?;
+    let fit = started.elapsed().as_secs_f64();
+
+    let one = rayon::ThreadPoolBuilder::new().num_threads(1).build()?;
+    let people = denied(&model, &columns, &test)?;
+    let [generate, refine, exact] =
+        Method::ALL.map(|method| one.install(|| median_microseconds(&model, &people, method)));
+    let batch = repeated(&columns, &people, &test)?;
+    let alone = one.install(|| rows_a_second(&model, &columns, &batch));
+    let together = rows_a_second(&model, &columns, &batch);
+    println!(
+        "{name:14} {fit:>7.1} {generate:>10.1} {refine:>10.1} {exact:>10.0} {alone:>11.0} {together:>11.0}"
+    );
+    Ok(())
+}
+
+fn is_test(columns: &Columns, batch: &Batch, row: usize) -> bool {
+    match columns.fold {
+        Some(fold) => batch.cell(row, fold) == "0",
+        None => row.is_multiple_of(5),
+    }
+}
+
+/// The cells of the first denied rows.
+fn denied<'a>(
+    model: &Model,
+    columns: &Columns,
+    rows: &'a Batch,
+) -> Result<Vec<Vec<&'a str>>, Box<dyn Error>> {
+    let mut people = Vec::new();
+    for row in 0..rows.rows() {
+        let cells: Vec<&str> = columns.features.iter().map(|&column| rows.cell(row, column)).collect();
+        if people.len() < PEOPLE && model.score(&cells)? < model.threshold() {
+            people.push(cells);
+        }
+    }
+    Ok(people)
+}
+
+fn median_microseconds(model: &Model, people: &[Vec<&str>], method: Method) -> f64 {
+    let mut solver = Solver::new(&model);
+    let request = Request { method, order: Some(Order::Likelihood), ..Request::default() };
+    let mut times: Vec<f64> = Vec::new();
+    for cells in people {
+        let started = Instant::now();
+        let _ = std::hint::black_box(solver.answer(cells, &request));
+        times.push(started.elapsed().as_secs_f64() * 1e6);
+    }
+    times.sort_by(f64::total_cmp);
+    times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
+/// The same people again and again.
+fn repeated(columns: &Columns, people: &[Vec<&str>], like: &Batch) -> Result<Batch, Box<dyn Error>> {
+    let width = columns.features.iter().max().map_or(0, |last| last + 1);
+    let mut batch = Batch::new(like.place(0).to_string(), width);
+    for (position, cells) in people.iter().cycle().take(BATCH).enumerate() {
+        let mut row = vec![""; width];
+        columns.features.iter().zip(cells).for_each(|(&column, &cell)| row[column] = cell);
+        batch.push(position as u64, row)?;
+    }
+    Ok(batch)
+}
+
+fn rows_a_second(model: &Model, columns: &Columns, batch: &Batch) -> f64 {
+    let started = Instant::now();
+    let answers = answer_batch(&model, columns, batch, |_| Request {
+        order: Some(Order::Likelihood),
+        ..Request::default()
+    });
+    answers.len() as f64 / started.elapsed().as_secs_f64()
+}

@@ -1,0 +1,481 @@
+//! What every method promises, whoever asks.
+
+use par_answer::Answer;
+use par_answer::BestAt;
+use par_answer::Found;
+use par_answer::Method;
+use par_answer::NotFound;
+use par_answer::Obstacle;
+use par_answer::Order;
+use par_answer::Reason;
+use par_answer::Request;
+use par_answer::Solver;
+use par_answer::Way;
+use par_answer::answer;
+use par_answer::answer_batch;
+use par_answer::table::TableAnswerer;
+use par_answer::words;
+use par_circuit::Stop;
+use par_data::Restriction;
+use par_fit::ModelBuilder;
+use par_fit::with_config;
+use par_model::Config;
+use par_model::LocalSearch;
+use par_model::Model;
+use serde_json::json;
+
+use crate::{applicant, applicants, denied, fit, german, quick, table};
+
+fn request(method: Method) -> Request {
+    Request { method, ..Request::default() }
+}
+
+fn by_likelihood(method: Method) -> Request {
+    Request { order: Some(Order::Likelihood), ..request(method) }
+}
+
+fn features(way: &Way) -> Vec<usize> {
+    way.changes.iter().map(|change| change.feature).collect()
+}
+
+#[test]
+fn what_is_found_is_accepted_and_breaks_no_constraint() {
+    let model = german();
+    let mut solver = Solver::new(&model);
+    for cells in denied(60) {
+        let factual = model.discretizer().encode_row(&cells).expect("its own row");
+        let mask = model.constraints().mask(factual.codes(), &[]);
+        for method in Method::ALL {
+            let answer = solver.answer(&cells, &request(method)).expect("its own row");
+            for way in answer.ways() {
+                let written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+                let row = model.discretizer().encode_row(&written).expect("a row of the table");
+                assert_eq!(row.codes(), way.row, "the cells are those of the codes");
+                assert!(mask.is_legal(&way.row), "{method:?} left the mask");
+                assert!(model.probability(&way.row) >= model.threshold(), "{method:?} offers a denied row");
+                assert_eq!(way.log_likelihood.total_cmp(&f64::NEG_INFINITY), std::cmp::Ordering::Greater);
+                assert!((0.0..=1.0).contains(&way.percentile));
+                for (cell, (raw, change)) in way
+                    .cells
+                    .iter()
+                    .zip(cells.iter().zip(0..))
+                    .filter(|(_, (_, at))| !features(way).contains(at))
+                {
+                    assert_eq!(cell, raw, "feature {change} is unchanged, character for character");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_person_may_ask_for_more_than_the_threshold_of_the_model() {
+    let model = german();
+    let mut solver = Solver::new(&model);
+    let strict = Request { threshold: Some(0.8), ..request(Method::Exact) };
+    let mut higher = 0;
+    for cells in denied(20) {
+        let usual = solver.answer(&cells, &request(Method::Exact)).expect("its own row");
+        let answer = solver.answer(&cells, &strict).expect("its own row");
+        assert!(answer.ways().iter().all(|way| way.probability >= 0.8));
+        higher += usize::from(usual.ways() != answer.ways());
+        assert_eq!(solver.answer(&cells, &request(Method::Exact)).expect("its own row"), usual);
+    }
+    assert!(higher > 0);
+
+    // Somebody who is accepted, but not by so much.
+    let fitting = |cells: &Vec<&str>| (0.5..0.8).contains(&model.score(cells).expect("its own row"));
+    let cells = (0..100).map(applicant).find(fitting).expect("somebody in between");
+    assert!(matches!(solver.answer(&cells, &request(Method::Refine)), Ok(Answer::Accepted { .. })));
+    let strict = Request { method: Method::Refine, ..strict };
+    assert!(matches!(solver.answer(&cells, &strict), Ok(Answer::Found(_))));
+}
+
+#[test]
+fn an_exact_search_that_is_stopped_ends_with_what_it_has() {
+    let model = german();
+    let stopped = || true;
+    let cells = &denied(1)[0];
+    let request = Request { count: 5, ..request(Method::Exact) };
+    let whole = Solver::new(&model).answer(cells, &request).expect("its own row");
+    let cut = Solver::new(&model).until(Stop::when(&stopped)).answer(cells, &request).expect("its own row");
+    assert!(whole.ways()[0].is_optimal() && !cut.ways()[0].is_optimal());
+    assert!(cut.ways().len() == 1 && whole.ways().len() > 1);
+}
+
+#[test]
+fn a_proposal_is_legal_the_same_twice_and_what_generate_offers_if_it_is_accepted() {
+    let mut config = german().config().clone();
+    config.answers.proposals = 1;
+    config.answers.budget = 1000;
+    config.generator.loss.validity = 1.0;
+    let model = with_config(&german(), config, &mut |_| {}, Stop::never()).expect("a fit");
+    let mut solver = Solver::new(&model);
+    let (mut accepted, mut denied_again) = (0, 0);
+    for cells in denied(60) {
+        let proposal = solver.propose(&cells).expect("its own row");
+        assert_eq!(Solver::new(&model).propose(&cells).expect("its own row"), proposal);
+        let texts: Vec<&str> = proposal.iter().map(String::as_str).collect();
+        let row = model.discretizer().encode_row(&texts).expect("a row of the table");
+        let factual = model.discretizer().encode_row(&cells).expect("its own row");
+        assert!(model.constraints().mask(factual.codes(), &[]).is_legal(row.codes()));
+        let answer = solver.answer(&cells, &request(Method::Generate)).expect("its own row");
+        if model.probability(row.codes()) >= model.threshold() {
+            accepted += 1;
+            assert_eq!(answer.ways()[0].cells, proposal);
+        } else {
+            denied_again += 1;
+            assert_eq!(answer.ways(), []);
+        }
+    }
+    assert!(accepted > 0 && denied_again > 0, "{accepted} and {denied_again}");
+    let mut cells = applicant(0);
+    cells[1] = "many";
+    assert!(solver.propose(&cells).is_err());
+}
+
+#[test]
+fn refine_is_no_worse_than_generate_and_exact_no_worse_than_refine() {
+    let model = german();
+    let mut solver = Solver::new(&model);
+    let price = model.config().answers.price;
+    let worth = |way: &Way| way.log_likelihood - price * way.changes.len() as f64;
+    for cells in denied(60) {
+        let mut worths = Vec::new();
+        for method in Method::ALL {
+            let answer = solver.answer(&cells, &by_likelihood(method)).expect("its own row");
+            let best = answer.ways().first();
+            assert!(best.is_some() || method == Method::Generate, "{method:?} finds one for everybody here");
+            worths.push(best.map_or(f64::NEG_INFINITY, worth));
+            assert_eq!(best.is_some_and(Way::is_optimal), method == Method::Exact);
+        }
+        assert!(worths.is_sorted_by(|a, b| *a <= b + 1e-4), "{worths:?}");
+    }
+}
+
+#[test]
+fn every_way_leaves_out_a_change_of_each_before_it() {
+    let mut solver = Solver::new(&german());
+    for method in [Method::Refine, Method::Exact] {
+        let mut several = 0;
+        for cells in denied(10) {
+            let request = Request { count: 4, ..request(method) };
+            let answer = solver.answer(&cells, &request).expect("its own row");
+            let sets: Vec<Vec<usize>> = answer.ways().iter().map(features).collect();
+            several += usize::from(sets.len() > 1);
+            for (place, set) in sets.iter().enumerate() {
+                for earlier in &sets[..place] {
+                    let left_out = earlier.iter().any(|feature| !set.contains(feature));
+                    assert!(left_out, "{set:?} contains {earlier:?}");
+                }
+            }
+        }
+        assert!(several >= 8, "{several} of 10 have more than one way");
+    }
+}
+
+/// Changes, probability and likelihood of the ways, and of the frontier that is shown beside them.
+fn shown(found: &Found) -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
+    let ways = found.ways.iter();
+    let ways = ways.map(|way| [way.changes.len() as f64, way.probability, way.log_likelihood]);
+    let points = found.frontier.iter();
+    let points = points.map(|point| [point.changes.len() as f64, point.probability, point.log_likelihood]);
+    (ways.collect(), points.collect())
+}
+
+/// Whether something shown has fewer changes than the first way and at least its probability.
+fn first_is_beaten(found: &Found) -> bool {
+    let (ways, points) = shown(found);
+    ways.iter().chain(&points).any(|one| one[0] < ways[0][0] && one[1] >= ways[0][1])
+}
+
+#[test]
+fn nothing_shown_beats_the_first_way_in_both_changes_and_probability() {
+    let mut solver = Solver::new(&german());
+    let (mut asked, mut beaten, mut several) = (0, 0, 0);
+    for cells in denied(60) {
+        for (method, count) in [(Method::Refine, 1), (Method::Refine, 3), (Method::Exact, 3)] {
+            let likeliest = Request { count, ..by_likelihood(method) };
+            let Answer::Found(found) = solver.answer(&cells, &likeliest).expect("its own row") else {
+                continue;
+            };
+            asked += 1;
+            beaten += usize::from(first_is_beaten(&found));
+            let request = Request { count, ..request(method) };
+            let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
+                panic!("an order takes nothing away");
+            };
+            assert!(!first_is_beaten(&found), "{found:?}");
+            several += usize::from(found.ways.len() > 1);
+            let (ways, points) = shown(&found);
+            for way in &ways {
+                let dominates =
+                    |one: &[f64; 3]| one != way && one[0] <= way[0] && one[1] >= way[1] && one[2] >= way[2];
+                assert!(!ways.iter().chain(&points).any(dominates), "{way:?} of {ways:?} and {points:?}");
+            }
+        }
+    }
+    assert!(beaten * 5 > asked, "by likelihood alone {beaten} of {asked} first ways are beaten");
+    assert!(several * 2 > asked, "{several} of {asked} have more than one way");
+}
+
+#[test]
+fn a_way_says_what_it_is_best_at_among_all_that_is_shown() {
+    let mut solver = Solver::new(&german());
+    for order in Order::ALL {
+        let mut virtues = 0;
+        for cells in denied(30) {
+            let request = Request { count: 3, order: Some(order), ..request(Method::Refine) };
+            let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
+                continue;
+            };
+            let (ways, points) = shown(&found);
+            for (way, own) in found.ways.iter().zip(&ways) {
+                let is_best = |place: usize, sign: f64| {
+                    ways.iter().chain(&points).all(|one| sign * own[place] >= sign * one[place])
+                };
+                let expected = [
+                    (BestAt::FewestChanges, is_best(0, -1.0)),
+                    (BestAt::MostCommon, is_best(2, 1.0)),
+                    (BestAt::Surest, is_best(1, 1.0)),
+                ];
+                let expected: Vec<BestAt> =
+                    expected.into_iter().filter(|(_, is_best)| *is_best).map(|(virtue, _)| virtue).collect();
+                assert_eq!(way.best_at, expected);
+                virtues += expected.len();
+            }
+        }
+        assert!(virtues > 30, "{virtues}");
+    }
+}
+
+#[test]
+fn locks_and_budgets_of_a_request_bind() {
+    let mut solver = Solver::new(&german());
+    for cells in denied(20) {
+        let free = solver.answer(&cells, &Request::default()).expect("its own row");
+        let Some(way) = free.ways().first() else { continue };
+        let locks = features(way);
+        let locked = Request { locks: locks.clone(), ..Request::default() };
+        for way in solver.answer(&cells, &locked).expect("its own row").ways() {
+            assert!(features(way).iter().all(|feature| !locks.contains(feature)));
+        }
+        let one = Request { budget: Some(1), ..Request::default() };
+        match solver.answer(&cells, &one).expect("its own row") {
+            Answer::Found(found) => assert_eq!(found.ways[0].changes.len(), 1),
+            Answer::NotFound(not_found) => {
+                assert_eq!(not_found.reason, Reason::OutOfReach);
+                assert!(not_found.needs_changes.is_some_and(|changes| changes > 1), "{not_found:?}");
+            }
+            Answer::Accepted { .. } => panic!("a denied row"),
+        }
+    }
+}
+
+#[test]
+fn with_everything_locked_the_smallest_set_of_locks_is_named() {
+    let model = german();
+    let all: Vec<usize> = (0..model.schema().features().len()).collect();
+    let mut solver = Solver::new(&model);
+    for cells in denied(5) {
+        let request = Request { locks: all.clone(), ..Request::default() };
+        let Answer::NotFound(not_found) = solver.answer(&cells, &request).expect("its own row") else {
+            panic!("nothing may change");
+        };
+        assert_eq!(not_found.reason, Reason::NothingToChange);
+        let Some(unlocked) = not_found
+            .obstacles
+            .iter()
+            .map(|obstacle| match obstacle {
+                Obstacle::Lock(feature) => Some(*feature),
+                Obstacle::Limit(_) | Obstacle::Schema(_) => None,
+            })
+            .collect::<Option<Vec<usize>>>()
+        else {
+            panic!("locks come first: {:?}", not_found.obstacles);
+        };
+        assert!(!unlocked.is_empty());
+        let locks = all.iter().copied().filter(|feature| !unlocked.contains(feature)).collect();
+        let request = Request { locks, ..Request::default() };
+        assert!(!solver.answer(&cells, &request).expect("its own row").ways().is_empty());
+    }
+}
+
+/// Whether somebody is accepted follows from `race` alone, which nobody can change.
+const ORIGIN: &str = r#"
+[label]
+column = "class"
+classes = ["no", "yes"]
+favourable = "yes"
+
+[[feature]]
+name = "race"
+kind = "nominal"
+immutable = true
+
+[[feature]]
+name = "income"
+kind = "discrete"
+
+[[feature]]
+name = "savings"
+kind = "discrete"
+"#;
+
+fn by_origin() -> Model {
+    let mut rows = String::from("race,income,savings,class\n");
+    for row in 0..400 {
+        let (race, income, savings) = (["a", "b"][row % 2], row / 2 % 4, row / 8 % 4);
+        let class = if race == "a" { "yes" } else { "no" };
+        rows += &format!("{race},{income},{savings},{class}\n");
+    }
+    fit(ORIGIN, &rows, quick()).expect("a fit")
+}
+
+#[test]
+fn what_the_schema_forbids_is_said_to_an_auditor_and_to_nobody_else() {
+    let model = by_origin();
+    let cells = ["b", "0", "0"];
+    // Nobody is told to unlock what they could not change anyway.
+    for locks in [vec![], vec![1], vec![1, 2], vec![0], vec![0, 1, 2]] {
+        let request = Request { locks, ..Request::default() };
+        let Answer::NotFound(told) = Solver::new(&model).answer(&cells, &request).expect("a row") else {
+            panic!("nothing but `race` decides");
+        };
+        assert_eq!((&told.obstacles[..], &told.schema_obstacles), (&[][..], &None), "{told:?}");
+        assert_eq!(words::remedy(model.schema(), &told), None);
+
+        let mut in_the_way = vec![Obstacle::Schema(Restriction::Immutable(0))];
+        if request.locks.contains(&0) {
+            in_the_way.insert(0, Obstacle::Lock(0));
+        }
+        let request = Request { auditor: true, ..request };
+        let Answer::NotFound(audited) = Solver::new(&model).answer(&cells, &request).expect("a row") else {
+            panic!("nothing but `race` decides");
+        };
+        assert_eq!(audited.schema_obstacles, Some(in_the_way));
+        assert_eq!(NotFound { schema_obstacles: None, ..audited }, told, "all else is the same");
+    }
+}
+
+#[test]
+fn no_text_for_an_applicant_names_what_the_schema_forbids() {
+    let model = by_origin();
+    let people = table("race,income,savings\nb,0,0\n");
+    let columns = model.schema().columns(people.origin(), people.columns()).expect("columns");
+    let header = people.columns().to_vec();
+    let batch = people.batches(1).next().expect("a row").expect("a whole row");
+    let told = |auditor: bool| {
+        let request = Request { auditor, locks: vec![1], ..Request::default() };
+        let desk = TableAnswerer::new(&model, &header, columns.clone(), request, false);
+        let person = desk.answer(&mut Solver::new(&model), &batch, 0, 1);
+        let text = person.text(&model);
+        let (_, reason) = text.split_once("no way was found").expect("no way");
+        let json = serde_json::to_value(person.json(&model)).expect("JSON");
+        (reason.to_string(), person.reason(model.schema()), json)
+    };
+    let (reason, line, json) = told(false);
+    assert_eq!(
+        reason,
+        ": none of the rows that this person may become is accepted, which is proved\n\
+         what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known\n"
+    );
+    assert_eq!(line.as_deref(), Some("out_of_reach"));
+    assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &json!(null)));
+    let (reason, line, json) = told(true);
+    assert!(
+        reason.ends_with("\nfor the auditor, what of the schema would have to give: let `race` change\n")
+    );
+    assert_eq!(line.as_deref(), Some("out_of_reach"), "a table is for applicants");
+    let expected = json!([{"kind": "immutable", "feature": "race", "words": "let `race` change"}]);
+    assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &expected));
+}
+
+#[test]
+fn who_is_accepted_is_told_so() {
+    let model = german();
+    let accepted = (0..applicants().1.rows()).map(applicant).find_map(|cells| {
+        match answer(&model, &cells, &Request::default()).expect("its own row") {
+            Answer::Accepted { probability, .. } => Some(probability),
+            Answer::Found(_) | Answer::NotFound(_) => None,
+        }
+    });
+    assert!(accepted.expect("somebody is accepted") >= model.threshold());
+}
+
+#[test]
+fn a_batch_has_the_answers_of_its_rows_one_by_one_on_any_number_of_threads() {
+    let model = german();
+    let (columns, batch) = applicants();
+    let mut some = batch.clone();
+    let mut kept = 0;
+    some.retain(|_, _| {
+        kept += 1;
+        kept <= 150
+    });
+    let on_threads = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+        pool.install(|| answer_batch(&model, columns, &some, |_| Request { count: 2, ..Request::default() }))
+    };
+    let (one, two) = (on_threads(1), on_threads(2));
+    assert_eq!(format!("{one:?}"), format!("{two:?}"));
+    let mut solver = Solver::new(&model);
+    for (row, answer) in one.iter().enumerate() {
+        let alone = solver.answer(&applicant(row), &Request { count: 2, ..Request::default() });
+        assert_eq!(answer.as_ref().ok(), alone.as_ref().ok());
+    }
+}
+
+#[test]
+fn a_cell_that_does_not_fit_is_an_error_of_its_row_alone() {
+    let model = german();
+    let mut cells = denied(1).remove(0);
+    cells[0] = "a fortune";
+    let error = answer(&model, &cells, &Request::default()).expect_err("no such status");
+    assert!(error.to_string().contains("a fortune"), "{error}");
+}
+
+#[test]
+fn changes_are_told_in_the_words_of_the_schema() {
+    let model = german();
+    let features = model.schema().features();
+    let mut with_labels = 0;
+    for cells in denied(40) {
+        for way in answer(&model, &cells, &Request::default()).expect("its own row").ways() {
+            for change in &way.changes {
+                let feature = &features[change.feature];
+                let from =
+                    feature.labels.get(cells[change.feature]).map_or(cells[change.feature], String::as_str);
+                let start = format!("{}: {from} → ", feature.name);
+                assert!(change.sentence().starts_with(&start), "{}", change.sentence());
+                with_labels += usize::from(!feature.labels.is_empty());
+            }
+        }
+    }
+    assert!(with_labels > 10, "{with_labels}");
+}
+
+/// The paper's way through: its inputs, its losses, one decoded row, its local search.
+#[test]
+fn the_papers_preset_answers_within_its_proposals() {
+    let mut config = Config::paper();
+    config.generator.examples = 500;
+    config.generator.steps = 150;
+    config.pool.size = 300;
+    assert_eq!(config.answers.search, LocalSearch::Paper);
+    assert_ne!(config.generator.conditioning, quick().generator.conditioning);
+    let model = ModelBuilder::new(german().schema().clone(), config)
+        .fit(|| Ok(par_data::german_credit::table()))
+        .expect("a fit");
+    let mut solver = Solver::new(&model);
+    let mut sparser = 0;
+    for cells in denied(40) {
+        let [generated, refined] = [Method::Generate, Method::Refine]
+            .map(|method| solver.answer(&cells, &request(method)).expect("its own row"));
+        if let ([generated], [refined]) = (generated.ways(), refined.ways()) {
+            assert!(refined.changes.len() <= generated.changes.len());
+            sparser += usize::from(refined.changes.len() < generated.changes.len());
+        }
+    }
+    assert!(sparser > 0, "sparsify takes something back from somebody");
+}

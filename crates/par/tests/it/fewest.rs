@@ -1,0 +1,136 @@
+//! Answers in random worlds that are small enough to list all rows.
+
+use std::io::Cursor;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use par_answer::{Answer, Request, Solver, answer, words};
+use par_circuit::{Code, Stop};
+use par_data::{Schema, Table, TableOptions};
+use par_fit::ModelBuilder;
+use par_model::classifier::{DeployedClassifier, NeuralClassifier};
+use par_model::{Config, Model, ModelParts};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// How many features a world has, and how many codes each of them.
+const FEATURES: usize = 5;
+const CODES: usize = 3;
+
+/// A model of features that may all change, fitted to noise: tests put other classifiers in the place of its own.
+fn model() -> Model {
+    let mut schema =
+        String::from("[label]\ncolumn = \"class\"\nclasses = [\"no\", \"yes\"]\nfavourable = \"yes\"\n");
+    let mut rows = String::new();
+    for feature in 0..FEATURES {
+        schema += &format!("[[feature]]\nname = \"f{feature}\"\nkind = \"discrete\"\n");
+        rows += &format!("f{feature},");
+    }
+    rows += "class\n";
+    let mut rng = ChaCha8Rng::seed_from_u64(7);
+    for _ in 0..200 {
+        let codes: Vec<usize> = (0..FEATURES).map(|_| rng.random_range(0..CODES)).collect();
+        codes.iter().for_each(|code| rows += &format!("{code},"));
+        rows += if codes.iter().sum::<usize>() + rng.random_range(0..3) > 6 { "yes\n" } else { "no\n" };
+    }
+    let mut config = Config::default();
+    (config.generator.examples, config.generator.steps, config.pool.size) = (50, 5, 50);
+    config.answers.budget = 1;
+    let table =
+        || Table::from_reader("t.csv", Cursor::new(rows.clone().into_bytes()), &TableOptions::default());
+    let schema = Schema::parse(&schema, "s.toml").expect("a schema");
+    ModelBuilder::new(schema, config).fit(table).expect("a fit")
+}
+
+/// A network of random weights.
+fn network(seed: u64) -> DeployedClassifier {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let count = (FEATURES * CODES + 1) * 6 + 7 * 4 + 5;
+    let parameters = (0..count).map(|_| rng.random_range(-2.0..2.0)).collect();
+    let network = NeuralClassifier::from_parameters(vec![CODES; FEATURES], &[6, 4], parameters);
+    DeployedClassifier::Trained(network.expect("a network"))
+}
+
+/// All rows.
+fn rows() -> impl Iterator<Item = Vec<Code>> {
+    let count = CODES.pow(FEATURES as u32);
+    (0..count).map(|row| (0..FEATURES as u32).map(|f| (row / CODES.pow(f) % CODES) as Code).collect())
+}
+
+/// A denied person of a random world.
+struct Denied<'a> {
+    model: &'a Model,
+    cells: &'a [&'a str],
+    factual: &'a [Code],
+    /// So high that few rows reach it, and a greedy search goes astray.
+    threshold: f64,
+}
+
+impl Denied<'_> {
+    fn request(&self) -> Request {
+        Request { threshold: Some(self.threshold), ..Request::default() }
+    }
+
+    /// The fewest changes that lead to an accepted row, by listing all rows.
+    fn fewest(&self) -> usize {
+        let changes =
+            |row: &Vec<Code>| row.iter().zip(self.factual).filter(|(code, own)| code != own).count();
+        let accepted = rows().filter(|row| self.model.probability(row) >= self.threshold);
+        accepted.map(|row| changes(&row)).min().expect("some rows are accepted")
+    }
+}
+
+/// Asks for everybody who is denied in some random worlds.
+fn everybody_denied(mut ask: impl FnMut(Denied<'_>)) {
+    let parts = model().into_parts();
+    for seed in 0..40 {
+        let parts = ModelParts { classifier: network(seed), ..parts.clone() };
+        let model = Model::new(parts).expect("parts of one schema");
+        let mut probabilities: Vec<f64> = rows().map(|row| model.probability(&row)).collect();
+        probabilities.sort_by(f64::total_cmp);
+        let threshold = probabilities[probabilities.len() - 4];
+        for factual in rows().filter(|row| model.probability(row) < threshold).step_by(9) {
+            let texts: Vec<String> = factual.iter().map(ToString::to_string).collect();
+            let cells: Vec<&str> = texts.iter().map(String::as_str).collect();
+            ask(Denied { model: &model, cells: &cells, factual: &factual, threshold });
+        }
+    }
+}
+
+/// A greedy search fails in the first world for `[0, 0, 2, 0, 0]`: a search over all features that keeps what it finds has
+/// a likelier row of four changes, where two are enough.
+#[test]
+fn without_a_budget_nobody_is_told_to_change_more_than_has_to_be() {
+    let mut asked = 0;
+    everybody_denied(|denied| {
+        let Ok(Answer::Found(found)) = answer(denied.model, denied.cells, &denied.request()) else {
+            panic!("there is always a way")
+        };
+        let fewest = denied.fewest();
+        assert_eq!(found.ways[0].changes.len(), fewest, "{:?}", denied.factual);
+        assert_eq!(found.frontier[0].changes.len(), fewest);
+        assert!(found.fewest_proved);
+        asked += 1;
+    });
+    assert!(asked > 500, "{asked}");
+}
+
+#[test]
+fn where_the_nodes_run_out_fewer_changes_are_not_ruled_out() {
+    let mut unproved = 0;
+    everybody_denied(|denied| {
+        // Long enough for a local search to find something.
+        let asked = AtomicUsize::new(0);
+        let stopped = || asked.fetch_add(1, Ordering::Relaxed) > 8;
+        let mut solver = Solver::new(denied.model).until(Stop::when(&stopped));
+        let answer = solver.answer(denied.cells, &denied.request()).expect("a row of the world");
+        let Answer::Found(found) = answer else { return };
+        let changes = found.frontier[0].changes.len();
+        assert!(!found.fewest_proved || changes == denied.fewest(), "{:?}", denied.factual);
+        unproved += usize::from(!found.fewest_proved);
+        if !found.fewest_proved && changes > 1 {
+            let words = format!("not ruled out: fewer than {changes} changes could be enough");
+            assert_eq!(words::fewest(&found), Some(words));
+        }
+    });
+    assert!(unproved > 100, "{unproved}");
+}
