@@ -1,9 +1,7 @@
 //! Many rows at once, in blocks over threads. The result never depends on how many threads there are.
 
-use rayon::prelude::*;
-
 use crate::engine::{HardBlock, LANES, Real};
-use crate::{Allowed, Circuit, Code, Dataset, Evaluator, Evidence, Stop, Stopped};
+use crate::{Allowed, Circuit, Code, Dataset, Evaluator, Evidence, Stop, Stopped, threads};
 
 /// Rows that a thread takes at a time.
 pub(crate) const CHUNK: usize = 64 * LANES;
@@ -22,8 +20,9 @@ impl Circuit {
         assert_eq!(rows.cardinalities(), self.cardinalities(), "rows of the same variables");
         let width = rows.width();
         let mut log_probs = vec![0.0; rows.len()];
-        let chunks = log_probs.par_chunks_mut(CHUNK).zip(rows.codes().par_chunks(CHUNK * width));
-        chunks.try_for_each_init(
+        let chunks = log_probs.chunks_mut(CHUNK).zip(rows.codes().chunks(CHUNK * width));
+        let finished = threads::map_with(
+            chunks,
             || (HardBlock::<f32>::new(self.plan()), HardBlock::<f64>::new(self.plan())),
             |(single, double), (log_probs, rows)| {
                 let mut untrusted = Vec::new();
@@ -52,7 +51,8 @@ impl Circuit {
                 }
                 Ok(())
             },
-        )?;
+        );
+        finished.into_iter().collect::<Result<(), Stopped>>()?;
         Ok(log_probs)
     }
 
@@ -80,7 +80,6 @@ impl Circuit {
     /// # Panics
     /// When a box is of other variables.
     pub fn upper_bounds(&self, boxes: &[Allowed]) -> Vec<f64> {
-        let bounds = boxes.par_iter().map_init(|| self.evaluator(), Evaluator::upper_bound);
-        bounds.collect()
+        threads::map_with(boxes, || self.evaluator(), Evaluator::upper_bound)
     }
 }

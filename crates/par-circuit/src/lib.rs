@@ -27,6 +27,7 @@ mod mpe;
 mod sample;
 mod soft;
 mod stop;
+pub mod threads;
 
 pub use allowed::Allowed;
 pub use ball::Ball;

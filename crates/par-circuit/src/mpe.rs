@@ -1,9 +1,7 @@
 //! The most probable row of a box, and how far from it one can be.
 
-use rayon::prelude::*;
-
 use crate::log_space::log_sum_exp;
-use crate::{Allowed, Circuit, Code, Evaluator, Node};
+use crate::{Allowed, Circuit, Code, Evaluator, Node, threads};
 
 /// The most probable row that was found.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,7 +46,7 @@ impl Circuit {
     /// # Panics
     /// When a box is of other variables.
     pub fn mpes(&self, boxes: &[Allowed]) -> Vec<Option<Mpe>> {
-        boxes.par_iter().map(|allowed| self.mpe(allowed)).collect()
+        threads::map(boxes, |allowed| self.mpe(allowed))
     }
 
     /// The bound of [`Evaluator::upper_bound`] in double precision and log space.

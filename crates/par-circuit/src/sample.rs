@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
-use crate::{Circuit, Code, Dataset, Evidence, Node, OPEN};
+use crate::{Circuit, Code, Dataset, Evidence, Node, OPEN, threads};
 
 /// Draws rows from a circuit: a child at every sum, all children at every product, a category at every
 /// leaf. Each choice is made in constant time.
@@ -62,7 +61,7 @@ impl Sampler<'_> {
             }
             codes
         };
-        let codes: Vec<Vec<Code>> = blocks.into_par_iter().map(block).collect();
+        let codes: Vec<Vec<Code>> = threads::map(blocks, block);
         let cardinalities = self.circuit.cardinalities().to_vec();
         Dataset::new(cardinalities, codes.concat()).expect("leaves give codes of their variables")
     }

@@ -1,11 +1,9 @@
 //! Soft rows, many at once, with their gradients.
 
-use rayon::prelude::*;
-
-use crate::Circuit;
 use crate::batch::CHUNK;
 use crate::engine::{LANES, SoftBlock};
 use crate::evaluator::{check_soft, exact_soft_gradient};
+use crate::{Circuit, threads};
 
 /// Log-probabilities of soft rows and their gradients, on one thread. Keep it: the memory it needs is a few numbers
 /// an edge, and giving that anew to every batch can take longer than the work.
@@ -29,11 +27,11 @@ impl Circuit {
     pub fn soft_gradients(&self, soft: &[f32], gradients: &mut [f32]) -> Vec<f64> {
         let codes: usize = self.cardinalities().iter().sum();
         assert_eq!(gradients.len(), soft.len(), "one slope a weight");
-        let chunks = soft.par_chunks(CHUNK * codes).zip(gradients.par_chunks_mut(CHUNK * codes));
+        let chunks = soft.chunks(CHUNK * codes).zip(gradients.chunks_mut(CHUNK * codes));
         let evaluate = |evaluator: &mut SoftEvaluator<'_>, (soft, gradients): (&[f32], &mut [f32])| {
             evaluator.gradients(soft, gradients)
         };
-        chunks.map_init(|| self.soft_evaluator(), evaluate).flatten().collect()
+        threads::map_with(chunks, || self.soft_evaluator(), evaluate).concat()
     }
 }
 

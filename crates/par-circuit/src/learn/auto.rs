@@ -3,14 +3,13 @@
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 
 use super::base_rates::BaseRates;
 use super::columns::Columns;
 use super::em::{self, EmConfig, Fitted};
 use super::{HcltConfig, LearnConfig, LearnSpnConfig, Learned, Learner, hclt, learn_spn};
 use crate::log_space::log_sum_exp;
-use crate::{Circuit, Dataset, Stop, Stopped};
+use crate::{Circuit, Dataset, Stop, Stopped, threads};
 
 /// One way that was tried.
 #[derive(Clone, Debug, PartialEq)]
@@ -179,7 +178,8 @@ impl Folds {
     }
 
     fn structures(&self, way: &Way, seed: u64, stop: Stop<'_>) -> Result<Vec<Structure>, Stopped> {
-        self.folds.par_iter().map(|fold| fold.training.structure(way, seed, stop)).collect()
+        let structures = threads::map(&self.folds, |fold| fold.training.structure(way, seed, stop));
+        structures.into_iter().collect()
     }
 
     fn train(
@@ -189,10 +189,10 @@ impl Folds {
         stop: Stop<'_>,
     ) -> Result<Trained, Stopped> {
         let Candidate { em, seed, .. } = &candidate;
-        let pairs = self.folds.par_iter().zip(structures);
+        let pairs = self.folds.iter().zip(structures);
         let fit =
             |(fold, structure): (&Fold, _)| fold.training.fit(structure, Some(&fold.valid), em, *seed, stop);
-        let folds: Vec<Fitted> = pairs.map(fit).collect::<Result<_, Stopped>>()?;
+        let folds: Vec<Fitted> = threads::map(pairs, fit).into_iter().collect::<Result<_, Stopped>>()?;
         let mut held_out = Vec::new();
         for (fitted, fold) in folds.iter().zip(&self.folds) {
             held_out.extend(fitted.circuit.log_probs_until(&fold.valid, stop)?);

@@ -1,9 +1,7 @@
 //! The tree of variables that shares the most information (Chow and Liu, 1968).
 
-use rayon::prelude::*;
-
 use super::columns::Columns;
-use crate::{Stop, Stopped};
+use crate::{Stop, Stopped, threads};
 
 /// A rooted tree over all variables.
 pub(crate) struct Tree {
@@ -17,16 +15,14 @@ impl Tree {
     /// least deep.
     pub(crate) fn learn(columns: &Columns, rows: &[u32], stop: Stop<'_>) -> Result<Self, Stopped> {
         let width = columns.width();
-        let information: Vec<Vec<f64>> = (0..width)
-            .into_par_iter()
-            .map(|first| {
-                let information = |second: usize| {
-                    stop.check()?;
-                    Ok(columns.joint_counts(first, second, rows).mutual_information())
-                };
-                (0..first).map(information).collect()
-            })
-            .collect::<Result<_, Stopped>>()?;
+        let information = threads::map(0..width, |first| {
+            let information = |second: usize| {
+                stop.check()?;
+                Ok(columns.joint_counts(first, second, rows).mutual_information())
+            };
+            (0..first).map(information).collect()
+        });
+        let information: Vec<Vec<f64>> = information.into_iter().collect::<Result<_, Stopped>>()?;
         let neighbours = spanning_tree(&information);
         let rooted = (0..width).map(|root| Self::rooted(&neighbours, root));
         Ok(rooted.min_by_key(|(_, depth)| *depth).expect("at least one variable").0)

@@ -1,11 +1,10 @@
 //! Expectation maximization of all weights and leaves of a circuit whose structure is given.
 
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::base_rates::BaseRates;
 use crate::engine::{Flow, FlowBlock, LANES, Plan, Real, is_moderate};
-use crate::{Circuit, Code, Dataset, LearnError, Node, Stop, Stopped};
+use crate::{Circuit, Code, Dataset, LearnError, Node, Stop, Stopped, threads};
 
 /// How long EM goes on, and what it holds on to.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -179,23 +178,21 @@ fn expectations(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f6
     let width = plan.variables();
     let rows = codes.len() / width;
     let part = rows.div_ceil(PARTS).next_multiple_of(LANES) * width;
-    let parts: Vec<(Flow, f64)> = codes
-        .par_chunks(part)
-        .map(|codes| {
-            let (mut flow, mut score, rest) = expected::<f32>(plan, codes, stop)?;
-            if !rest.is_empty() {
-                let (again, score_again, lost) = expected::<f64>(plan, &rest, stop)?;
-                flow.add(&again);
-                // What double precision cannot hold either adds no flow, and counts as the worst it can.
-                score += score_again + (lost.len() / width) as f64 * f64::MIN_POSITIVE.ln();
-            }
-            Ok((flow, score))
-        })
-        .collect::<Result<_, Stopped>>()?;
+    let parts = threads::map(codes.chunks(part), |codes| {
+        let (mut flow, mut score, rest) = expected::<f32>(plan, codes, stop)?;
+        if !rest.is_empty() {
+            let (again, score_again, lost) = expected::<f64>(plan, &rest, stop)?;
+            flow.add(&again);
+            // A row that underflows in double precision too adds no flow, and the lowest log-probability there is.
+            score += score_again + (lost.len() / width) as f64 * f64::MIN_POSITIVE.ln();
+        }
+        Ok((flow, score))
+    });
     let mut total = Flow::zero(plan);
     let mut score = 0.0;
-    for (flow, part) in &parts {
-        total.add(flow);
+    for part in parts {
+        let (flow, part) = part?;
+        total.add(&flow);
         score += part;
     }
     Ok((total, score / rows as f64))

@@ -2,14 +2,13 @@
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::base_rates::BaseRates;
 use super::cluster::cluster;
 use super::columns::Columns;
-use crate::{Circuit, LearnError, Node, NodeId, Stop, Stopped};
+use crate::{Circuit, LearnError, Node, NodeId, Stop, Stopped, threads};
 
 /// How LearnSPN grows a circuit. The defaults are the paper's.
 ///
@@ -217,14 +216,15 @@ impl Grower<'_> {
         let middle = first.len();
         rows.copy_from_slice(&[first, second].concat());
         let (left, right) = rows.split_at_mut(middle);
-        let parts = [left, right].into_par_iter().enumerate().map(|(position, rows)| {
+        let parts = threads::map([left, right].into_iter().enumerate(), |(position, rows)| {
             let weight = rows.len() as f64 / total;
             let slice =
                 Slice { rows, scope: scope.clone(), seed: child_seed(seed, position), depth: depth + 1 };
             Ok((weight, self.grow(slice, Next::Columns)?))
         });
         let mut merged = Vec::new();
-        for (weight, part) in parts.collect::<Result<Vec<_>, Stopped>>()? {
+        for part in parts {
+            let (weight, part) = part?;
             match part {
                 Structure::Sum(inner) => merged.extend(inner.into_iter().map(|(w, part)| (weight * w, part))),
                 part => merged.push((weight, part)),
