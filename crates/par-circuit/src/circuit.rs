@@ -1,4 +1,4 @@
-//! The circuit itself: smooth, decomposable, children before parents, by construction.
+//! A circuit: smooth, decomposable, children before parents, all checked by its constructor.
 
 use std::fmt;
 
@@ -69,7 +69,7 @@ impl Node {
         }
     }
 
-    /// The same node with its children so many places further on.
+    /// The same node, with every child's id raised by `by`.
     fn moved(&self, by: u32) -> Self {
         let mut node = self.clone();
         if let Self::Product { children } | Self::Sum { children, .. } = &mut node {
@@ -189,7 +189,7 @@ impl Circuit {
 
     /// Log-probability of the evidence, in double precision and log space, node by node.
     ///
-    /// The obvious way, and the judge of the fast ones ([`crate::Evaluator`], [`Circuit::log_probs`]).
+    /// The reference that the fast paths ([`crate::Evaluator`], [`Circuit::log_probs`]) are tested against.
     /// −∞ when the evidence is impossible.
     ///
     /// # Paper
@@ -274,7 +274,7 @@ impl Circuit {
     }
 }
 
-/// Where the codes of each variable begin when all are laid out in one line.
+/// The position of each variable's first code when the codes of all variables are concatenated.
 pub(crate) fn offsets(cardinalities: &[usize]) -> Vec<usize> {
     let running = |end: &mut usize, &cardinality: &usize| {
         let start = *end;
@@ -345,10 +345,10 @@ fn check(cardinalities: &[usize], nodes: &[Node]) -> Result<(), CircuitError> {
     }
 }
 
-/// Numbers that the scopes, or the leaves as units use them, may take: a few gigabytes.
+/// Most numbers that the scopes, or the leaves of all units, may hold: a few gigabytes.
 const MAX_NUMBERS: u64 = 1 << 29;
 
-/// Refuses what is small on disk and huge in memory, before the memory is taken.
+/// Refuses circuits that are small as a file and huge in memory, before the memory is allocated.
 fn check_size(cardinalities: &[usize], nodes: &[Node]) -> Result<(), CircuitError> {
     if cardinalities.len() > nodes.len() {
         return Err(CircuitError::TooFewNodes { variables: cardinalities.len(), nodes: nodes.len() });
@@ -358,7 +358,7 @@ fn check_size(cardinalities: &[usize], nodes: &[Node]) -> Result<(), CircuitErro
         if found > limit { Err(CircuitError::TooLarge { what, found, limit }) } else { Ok(()) }
     };
     within("its scopes", nodes.len() as u64 * cardinalities.len().div_ceil(64) as u64)?;
-    // A leaf takes room once for every node that uses it.
+    // A leaf is stored once for every node that uses it.
     let probabilities = |id: &NodeId| match nodes.get(id.index()) {
         Some(Node::Leaf { probabilities, .. }) => probabilities.len() as u64,
         _ => 0,
@@ -402,7 +402,7 @@ impl Scope {
         Self(words.into())
     }
 
-    /// Adds the other's variables; the first one that both have, if any.
+    /// Adds the other's variables; returns the first variable that both have, if any.
     fn join(&mut self, other: &Self) -> Option<usize> {
         let mut shared = None;
         for (word, (mine, theirs)) in self.0.iter_mut().zip(&other.0).enumerate() {

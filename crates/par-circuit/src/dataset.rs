@@ -1,4 +1,4 @@
-//! Rows of codes, checked once.
+//! Rows of codes, checked when they are constructed.
 
 use crate::error::DatasetError;
 use crate::{Code, MAX_CARDINALITY, OPEN};

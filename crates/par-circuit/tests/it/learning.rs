@@ -1,4 +1,4 @@
-//! Circuits learned from rows, ordinary and odd.
+//! Circuits learned from ordinary and degenerate rows.
 
 use par_circuit::learn::{
     EmConfig, HcltConfig, LearnConfig, LearnSpnConfig, Learner, Trial, learn, learn_with_progress,
@@ -126,7 +126,7 @@ fn twenty_rows_teach_something() {
     let uniform = -(3.0_f64.ln() * 5.0 + 4.0_f64.ln());
     for learner in LEARNERS {
         let score = learn(&train, None, &config(learner)).expect("a circuit").circuit.mean_log_prob(&test);
-        // Each column by itself is uniform; what depends on what, LearnSPN asks of more rows than these.
+        // Each column alone is uniform; LearnSPN needs more rows than these to find a dependence.
         let floor = if learner == Learner::LearnSpn { uniform - 0.1 } else { uniform + 0.1 };
         assert!(score > floor, "{learner}: {score}, uniform {uniform}");
     }

@@ -1,4 +1,4 @@
-//! Learning that is stopped from outside.
+//! Learning that is cancelled.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -7,8 +7,8 @@ use par_circuit::{LearnError, Stop, Stopped};
 
 use crate::learning::{LEARNERS, classes, config};
 
-/// What comes of learning that is told to stop when it asks after `questions` others, how often it asked, and how
-/// many trials it told of.
+/// The result of learning that is stopped at the poll after the first `questions`, the number of polls, and
+/// the number of trials reported.
 fn stopped_after(
     questions: usize,
     learner: Learner,
@@ -25,14 +25,14 @@ fn stopped_after(
 
 #[test]
 fn learning_stops_soon_after_whichever_question_says_so() {
-    // Few rows are learned from in five folds at once, more in parts of one.
+    // 400 rows are learned from in five folds at once, 2,500 in one.
     for rows in [400, 2500] {
         for learner in LEARNERS {
             let (_, all, _) = stopped_after(usize::MAX, learner, rows);
             for questions in [0, 1, 2, 10, 100, all / 10, all / 3, all / 2, all - 1] {
                 let (learned, asked, _) = stopped_after(questions, learner, rows);
                 assert_eq!(learned, Err(LearnError::Stopped(Stopped)), "{learner}, {questions} of {all}");
-                // Every part of the rows that had begun, or was about to, may ask once more.
+                // Each part of the rows that has started, or is about to, may poll once more.
                 assert!(asked <= questions + 5 * 16, "{learner}: {asked} for {questions} of {all}");
             }
         }
