@@ -1,4 +1,4 @@
-//! From a raw table to codes and back, and what a person may change.
+//! From a table to codes and back, and the constraints on a person's changes.
 //!
 //! | step | module          | takes                                | gives                            |
 //! |------|-----------------|--------------------------------------|----------------------------------|
@@ -59,9 +59,9 @@ pub use schema::{Columns, Feature, Label, Schema, SchemaError};
 pub use suggest::{found_instead, suggest};
 pub use table::{Batch, Table, TableOptions};
 
-/// The bin or category of one feature: a position in its [`Domain`]. Feature positions are `usize`,
-/// so the two cannot trade places.
+/// The bin or category of one feature: a position in its [`Domain`]. Feature positions are `usize`, so that
+/// the two cannot be confused.
 pub type Code = u16;
 
-/// The code of a cell that is missing, or holds a category that training never saw.
+/// The code of a missing cell, or of a category that training did not see.
 pub const UNKNOWN: Code = Code::MAX;

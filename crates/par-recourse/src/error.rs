@@ -25,7 +25,7 @@ pub enum Error {
     )]
     NoScore {
         /// The row.
-        place: par_data::table::Place,
+        place: par_data::table::RowPlace,
         /// What it gives.
         found: f64,
     },
@@ -35,7 +35,7 @@ pub enum Error {
     )]
     Score {
         /// The row.
-        place: par_data::table::Place,
+        place: par_data::table::RowPlace,
         /// The column of scores.
         column: String,
         /// The cell.

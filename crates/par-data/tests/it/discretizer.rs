@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::{all_rows, columns, fit, fit_with, message, schema, table};
 
-/// One feature `x` of this kind, with these further lines.
+/// A schema of one feature `x` of this kind, with further lines.
 fn one(kind: &str, rest: &str) -> Schema {
     schema(&format!("[[feature]]\nname = \"x\"\nkind = \"{kind}\"\n{rest}\n"))
 }

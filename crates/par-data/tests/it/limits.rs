@@ -1,4 +1,4 @@
-use par_data::discretizer::{Interval, Summary};
+use par_data::discretizer::{Interval, NumberSummary};
 use par_data::{
     Code, Constraints, Decoded, Discretizer, DiscretizerConfig, LimitError, Limits, Permitted, Schema,
 };
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::{fit, fit_with, message, schema, table};
 
-/// One feature `x` of this kind, with these further lines.
+/// A schema of one feature `x` of this kind, with further lines.
 fn one(kind: &str, rest: &str) -> Schema {
     schema(&format!("[[feature]]\nname = \"x\"\nkind = \"{kind}\"\n{rest}\n"))
 }
@@ -23,13 +23,14 @@ fn limited(discretizer: &Discretizer, to: Permitted) -> Result<Limits, LimitErro
     Limits::new(discretizer, [(0, to)])
 }
 
-/// The codes that somebody with code 0 may have.
+/// The legal codes of a person with code 0.
 fn codes(discretizer: &Discretizer, to: Permitted) -> Vec<Code> {
     let limits = limited(discretizer, to).expect("a limit");
     Constraints::new(discretizer).mask_within(&[0], &[], &limits).codes(0).collect()
 }
 
-/// The interval, and the texts of its lowest, highest and nearest number and its median, for somebody with code 0.
+/// The interval, and the texts of its lowest, highest and nearest number and its median, for a person with
+/// code 0.
 fn decoded(discretizer: &Discretizer, code: Code, to: Permitted) -> (Interval, [String; 4]) {
     let limits = limited(discretizer, to).expect("a limit");
     match discretizer.decode_within(0, code, 0, "0", &limits) {
@@ -88,7 +89,7 @@ fn a_bin_that_straddles_a_limit_is_entered_within_it() {
 #[test]
 fn a_limit_on_whole_numbers_is_rounded_inward() {
     let discretizer = quarters("");
-    // As a quantile gives it: no whole number lies between 49.2 and the end of its bin.
+    // No whole number lies between 49.2 and the end of its bin.
     assert_eq!(codes(&discretizer, Permitted::Between([49.2, f64::INFINITY])), [0, 2, 3]);
     assert_eq!(codes(&discretizer, Permitted::Between([f64::NEG_INFINITY, 25.4])), [0, 1]);
     let (interval, numbers) = decoded(&discretizer, 1, Permitted::Between([30.2, 40.8]));
@@ -193,7 +194,7 @@ proptest! {
         let numbers = table(&column(values.iter().map(|value| *value as f64 / scale)));
         let discretizer = fit_with(&one("continuous", &rest), numbers, &config).expect("a fit");
         let (lowest, highest) = (ends.0.min(ends.1), ends.0.max(ends.1));
-        let all_whole = discretizer.domains()[0].summary().is_some_and(Summary::is_whole);
+        let all_whole = discretizer.domains()[0].summary().is_some_and(NumberSummary::is_whole);
         let (lowest, highest) =
             if all_whole { (lowest.ceil(), highest.floor().max(lowest.ceil())) } else { (lowest, highest) };
         let limits = limited(&discretizer, Permitted::Between([lowest, highest])).expect("a limit");
