@@ -13,7 +13,7 @@ use par_plot::text::duration;
 use par_recourse::metrics::{Asked, Evaluation, ask};
 use par_recourse::{Answer, Bundle, Config, Recourse, Stop};
 
-use crate::aligned::{Side, aligned, grouped, percent};
+use crate::aligned::{Align, aligned, grouped, percent};
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
 use crate::recourse;
@@ -207,7 +207,7 @@ fn methods(evaluation: &Evaluation) -> String {
             duration(method.time_us),
         ]);
     }
-    let (left, right) = (Side::Left, Side::Right);
+    let (left, right) = (Align::Left, Align::Right);
     aligned([left, right, right, right, right, right, right], &lines)
 }
 

@@ -8,7 +8,7 @@ use par_data::schema::Monotone;
 use par_recourse::{Bundle, Card, Config};
 use serde::Serialize;
 
-use crate::aligned::{Facts, Side, aligned, grouped, percent};
+use crate::aligned::{Align, Facts, aligned, grouped, percent};
 use crate::fit::{CircuitFacts, ClassifierFacts};
 use crate::{bundle_file, domain_text, output};
 
@@ -197,7 +197,7 @@ impl Contents {
                 ]
             })
             .collect();
-        let (left, right) = (Side::Left, Side::Right);
+        let (left, right) = (Align::Left, Align::Right);
         text += &aligned([left, left, left, right, left, left], &lines);
         if !self.rules.is_empty() {
             text += "\nrules\n";

@@ -10,7 +10,8 @@ use toml::de::{DeTable, Deserializer};
 /// `config` with the settings of a file in place of its own.
 ///
 /// # Errors
-/// When the file cannot be read, or a setting is unknown, of another type or out of its range; with the line where it is known.
+/// When the file cannot be read, or a setting is unknown, of another type or out of its range; with the line
+/// if it is known.
 pub fn laid_over(config: &Config, path: &Path) -> Result<Config> {
     let origin = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("{origin}: cannot be read"))?;
@@ -22,7 +23,7 @@ pub fn laid_over(config: &Config, path: &Path) -> Result<Config> {
         None => anyhow!("{origin}: {}", plain(error.message())),
     };
     let document = DeTable::parse(&text).map_err(refuse)?;
-    // Only settings that still have their place in the text are refused with a line.
+    // The table of settings has no places, so errors with a line come from the document itself.
     Config::deserialize(Deserializer::from(document.clone())).map_err(refuse)?;
     let settings = toml::Table::deserialize(Deserializer::from(document)).map_err(refuse)?;
     config.laid_over(settings).with_context(|| origin.to_string())
