@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_small_on_disk_and_huge_in_memory() {
+    fn refuses_a_circuit_that_is_small_on_disk_and_huge_in_memory() {
         let nodes = vec![leaf(0, &[1.0])];
         assert_eq!(refusal(&[1, 1], nodes), "2 variables need at least as many nodes, found 1");
         let uses = 10_000_u32;
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_to_mix_what_does_not_mix() {
+    fn refuses_an_invalid_mixture() {
         let coin = || Circuit::new(vec![2], vec![leaf(0, &[0.5, 0.5])]).expect("a coin");
         let die = Circuit::new(vec![3], vec![leaf(0, &[0.5, 0.25, 0.25])]).expect("a die");
         assert_eq!(Circuit::mixture(&[]), Err(CircuitError::Empty));
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_a_distribution() {
+    fn refuses_shares_that_are_not_a_distribution() {
         for bad in [[0.5, 0.6], [1.5, -0.5], [f64::NAN, 0.5], [f64::INFINITY, 0.0]] {
             assert!(refusal(&[2], vec![leaf(0, &bad)]).starts_with("node 0: probabilities must be finite"));
             let coins = vec![leaf(0, &[0.5, 0.5]), leaf(0, &[0.1, 0.9]), sum(&[0, 1], &bad)];
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_children_that_cannot_be() {
+    fn refuses_invalid_children() {
         let coin = || leaf(0, &[0.5, 0.5]);
         assert_eq!(refusal(&[2], vec![coin(), product(&[])]), "node 1 has no children");
         assert_eq!(refusal(&[2], vec![coin(), product(&[1])]), "node 1: child 1 does not come before it");

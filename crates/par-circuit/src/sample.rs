@@ -163,7 +163,7 @@ mod tests {
     use crate::NodeId;
 
     #[test]
-    fn choices_are_drawn_as_often_as_they_weigh() {
+    fn outcomes_are_drawn_in_proportion_to_their_weights() {
         // Two outcomes share a cell, and two are equal.
         let choice = AliasTable::new(&[0.70, 0.20, 0.05, 0.05]);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn impossible_knowledge_has_no_rows() {
+    fn impossible_evidence_has_no_samples() {
         let never = Node::Leaf { variable: 0, probabilities: [1.0, 0.0].into() };
         let coin = Node::Leaf { variable: 1, probabilities: [0.5, 0.5].into() };
         let both = Node::Product { children: [NodeId(0), NodeId(1)].into() };

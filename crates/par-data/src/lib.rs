@@ -24,17 +24,17 @@
 //! let (duration, amount) = (schema.position("Duration")?, schema.position("Credit amount")?);
 //! assert_eq!(batch.cell(0, columns.features[amount]), "1169");
 //!
-//! // Nobody is told to borrow more, and this person will not talk about the duration of the loan.
+//! // The schema forbids a larger loan, and this person locks its duration.
 //! let constraints = Constraints::new(&discretizer);
 //! let mask = constraints.mask(person, &[duration]);
 //! assert!(mask.allows(amount, person[amount] - 1) && !mask.allows(amount, person[amount] + 1));
 //! assert!(!mask.is_free(duration));
 //!
-//! // The best legal row when nothing is preferred is a legal row.
+//! // The argmax over legal rows is legal, also when all logits are equal.
 //! let logits = vec![0.0; constraints.codes()];
 //! assert!(mask.is_legal(&mask.argmax(&logits)));
 //!
-//! // Two codes up, a loan runs for an interval of months; for this person 12 is the least change.
+//! // Two codes up is an interval of months; the number nearest to this person's 6 is 12.
 //! let duration_cell = batch.cell(0, columns.features[duration]);
 //! let decoded = discretizer.decode(duration, person[duration] + 2, person[duration], duration_cell);
 //! assert_eq!((duration_cell, decoded.text()), ("6", "12"));

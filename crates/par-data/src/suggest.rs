@@ -65,13 +65,13 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_answered_with_the_nearest_name() {
+    fn a_typo_gets_the_nearest_name() {
         assert_eq!(suggest("imutable", &names(&["immutable", "monotone"])), ", did you mean `immutable`?");
         assert_eq!(suggest(" age", &names(&["Age"])), ", did you mean `Age`?");
     }
 
     #[test]
-    fn something_else_entirely_is_answered_with_the_choices() {
+    fn another_name_gets_the_known_names() {
         assert_eq!(suggest("zzz", &names(&["a", "b"])), ", expected one of `a`, `b`");
         let many: Vec<String> = (0..10).map(|n| format!("value {n}")).collect();
         assert!(suggest("zzz", &many).ends_with("`value 7` and 2 more"));

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_says_why() {
+    fn errors_name_the_path_and_the_reason() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("none").join("a.csv");
         assert_eq!(

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn tensors_that_cannot_be_read_say_why() {
+    fn unsupported_tensors_are_refused_with_the_reason() {
         let named = |tensor: TensorProto| {
             Tensor::read(&TensorProto { name: "w".into(), ..tensor }).expect_err("refused").to_string()
         };

@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_logarithmic_axis_ten_times_as_much_is_always_as_far() {
+    fn a_logarithmic_axis_has_equal_steps_for_equal_factors() {
         let axis = Axis::logarithmic("", [3.0, 20_000.0, 0.0, -1.0], |tick| format!("{tick}"));
         assert_eq!(texts(&axis), ["1", "10", "100", "1000", "10000", "100000"]);
         let shares = [1.0, 10.0, 1000.0, 100_000.0, 0.0].map(|value| (10.0 * axis.share(value)).round());

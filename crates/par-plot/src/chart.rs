@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_says_what_it_shows_and_places_its_marks() {
+    fn a_chart_has_its_description_and_places_its_marks() {
         let svg = chart().line("exact", "Ann", &[(0.0, 0.0), (10.0, 1.0)]).svg().into_string();
         assert!(
             svg.starts_with("<svg viewBox=\"0 0 200 100\" role=\"img\" aria-label=\"a &quot;test&quot;\">"),
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_and_told_in_full() {
+    fn long_names_are_cut_and_shown_in_a_tooltip() {
         let name = "x".repeat(40);
         let axes = (Axis::shares("share"), Axis::names("", [name.as_str()]));
         let svg = Chart::new("", (300.0, 60.0), axes.0, axes.1).svg().into_string();

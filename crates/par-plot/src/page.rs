@@ -61,14 +61,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_its_own_has_no_name_of_a_colour() {
+    fn a_chart_file_has_no_css_variables() {
         let style = chart_style();
         assert!(!style.contains("var(") && style.contains("#0b5f9e"), "{style}");
         assert!(!style.contains(['<', '&', '\'', '"']), "a style is text of an element: {style}");
     }
 
     #[test]
-    fn a_page_asks_for_nothing_from_elsewhere() {
+    fn a_page_loads_nothing_from_other_servers() {
         for needed in ["http:", "https:", "//", "@import", "url("] {
             assert!(!STYLE.contains(needed), "{needed}");
         }

@@ -1,7 +1,7 @@
 //! Blocks of rows: values of observed rows, values and gradients of soft ones.
 
 use super::vectorised::{Kernel, vectorised};
-use super::{LANES, Lanes, LeafTable, Plan, Real, Step, StepKind, TILE, Tile, TileEntry};
+use super::{LANES, Lanes, LeafTable, Plan, PlanStep, Real, StepKind, TILE, Tile, TileEntry};
 use crate::{Code, OPEN};
 
 /// Evaluates blocks of rows of codes.
@@ -216,7 +216,7 @@ pub(super) fn backward<T: Real>(
 /// of those after it, multiplied up here.
 #[inline(always)]
 fn backward_product<T: Real>(
-    step: &Step,
+    step: &PlanStep,
     inputs: &[u32],
     values: &[Lanes<T>],
     below: &mut [Lanes<T>],

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{LeafTable, NO_LEAF, Plan, Real, Step, StepKind, TILE, TileEntry};
+use super::{LeafTable, NO_LEAF, Plan, PlanStep, Real, StepKind, TILE, TileEntry};
 use crate::{Node, NodeId};
 
 /// Lower limit of scales, for categories that are less probable than this.
@@ -262,7 +262,7 @@ fn tiles(mut units: NodeUnits) -> Vec<NodeUnits> {
 
 /// The sums and products above the units.
 struct Steps {
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
     inputs: Vec<u32>,
     weights: usize,
     sums: Vec<NodeId>,
@@ -314,7 +314,7 @@ impl Steps {
                 let start = all.inputs.len() as u32;
                 let arity = inputs.len() as u32;
                 all.inputs.extend(inputs);
-                all.steps.push(Step { kind, output: value[index], width: 1, inputs: start, arity });
+                all.steps.push(PlanStep { kind, output: value[index], width: 1, inputs: start, arity });
             }
         }
         (all, value)

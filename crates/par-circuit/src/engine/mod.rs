@@ -111,7 +111,7 @@ pub(crate) struct Plan {
     unit_leaves: Vec<u32>,
     /// Number of places for the leaves of all variables.
     leaf_places: usize,
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
     /// For each step, the positions of the values that it reads.
     inputs: Vec<u32>,
     /// Weights of the sum steps, `[input][output]` each.
@@ -185,7 +185,7 @@ const NO_LEAF: u32 = u32::MAX;
 
 /// A sum or product of earlier values, or several of the same form.
 #[derive(Clone, Copy, Debug)]
-struct Step {
+struct PlanStep {
     kind: StepKind,
     output: u32,
     /// Number of outputs.
@@ -228,12 +228,12 @@ impl Plan {
     }
 
     #[inline(always)]
-    fn inputs(&self, step: &Step) -> &[u32] {
+    fn inputs(&self, step: &PlanStep) -> &[u32] {
         &self.inputs[step.inputs as usize..][..step.arity as usize]
     }
 
     #[inline(always)]
-    fn weights(&self, step: &Step, start: u32) -> &[f32] {
+    fn weights(&self, step: &PlanStep, start: u32) -> &[f32] {
         &self.weights[start as usize..][..(step.arity * step.width) as usize]
     }
 

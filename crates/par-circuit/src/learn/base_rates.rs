@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_singletons_ask_for_more_smoothing_than_a_few_large_counts() {
+    fn many_singletons_choose_more_smoothing_than_a_few_large_counts() {
         let singletons = smooth(&[1.0; 8]);
         assert!(singletons.iter().all(|rate| (rate - 0.125).abs() < 1e-12));
         let settled = smooth(&[500.0, 500.0, 0.0]);

@@ -221,7 +221,7 @@ fn the_most_probable_row_may_come_from_a_lighter_part() {
 }
 
 #[test]
-fn samples_come_as_often_as_they_are_probable() {
+fn sample_frequencies_agree_with_probabilities() {
     for seed in 0..20 {
         let circuit = random::circuit(seed);
         let count = 20_000;
@@ -235,7 +235,7 @@ fn samples_come_as_often_as_they_are_probable() {
 }
 
 #[test]
-fn conditional_samples_keep_what_is_known_and_follow_the_posterior() {
+fn conditional_samples_keep_the_known_codes_and_follow_the_posterior() {
     for seed in 0..20 {
         let circuit = random::circuit(seed);
         let known = random::row(&circuit, 0.6, seed);
@@ -255,7 +255,7 @@ fn conditional_samples_keep_what_is_known_and_follow_the_posterior() {
 }
 
 #[test]
-fn a_sampled_row_does_not_depend_on_what_else_is_asked_for() {
+fn a_sampled_row_does_not_depend_on_the_range() {
     let circuit = random::circuit(7);
     let sampler = circuit.sampler();
     let all = sampler.rows(0..3000, 1);
@@ -264,7 +264,7 @@ fn a_sampled_row_does_not_depend_on_what_else_is_asked_for() {
 }
 
 #[test]
-fn answers_do_not_depend_on_the_number_of_threads() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let circuit = random::circuit(11);
     let answers = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -364,7 +364,7 @@ fn a_probability_too_small_for_single_precision_still_counts() {
 
 #[test]
 #[should_panic(expected = "one weight a code")]
-fn two_soft_rows_are_not_one() {
+fn log_prob_soft_takes_one_row() {
     let circuit = random::circuit(1);
     circuit.evaluator().log_prob_soft(&vec![1.0; 2 * circuit.cardinalities().iter().sum::<usize>()]);
 }

@@ -187,7 +187,7 @@ impl Limits {
     ///     [(duration, Permitted::Between([7.0, 20.0])), (housing, Permitted::Among(own_or_rent))],
     /// )?;
     ///
-    /// // The loan of this person runs for 48 months, which they may keep; a shorter one runs for 7 to 20.
+    /// // This person's 48 months stay legal; a shorter duration must be from 7 to 20.
     /// let person = discretizer.encode(&columns, &batch)?;
     /// let constraints = Constraints::new(&discretizer);
     /// let mask = constraints.mask_within(person.codes(), &[], &limits);

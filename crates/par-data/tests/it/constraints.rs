@@ -205,7 +205,7 @@ fn a_locked_cause_is_like_an_immutable_one() {
 }
 
 #[test]
-fn with_everything_locked_there_is_only_the_person() {
+fn with_everything_locked_only_the_persons_row_is_legal() {
     let test_schema = TestSchema { cardinalities: &[3, 4], lines: &[], rules: &[(0, 1)] };
     judge(&test_schema, &[1, 1], &[0, 1]);
     let constraints = test_schema.constraints();
@@ -221,7 +221,7 @@ fn one_code_is_enough() {
 }
 
 #[test]
-fn what_is_unknown_stays_unknown() {
+fn an_unknown_feature_stays_unknown() {
     let test_schema = TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[(0, 1)] };
     let marginals = judge(&test_schema, &[0, UNKNOWN, 1], &[]);
     assert_eq!(marginals[..7], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "nor can an effect of it rise");
@@ -302,7 +302,7 @@ fn a_bin_is_legal_when_it_meets_the_bounds() {
 }
 
 #[test]
-fn rules_can_be_judged_apart_from_directions() {
+fn rules_can_be_checked_apart_from_directions() {
     let test_schema = TestSchema { cardinalities: &[3, 3], lines: &["immutable = true"], rules: &[(0, 1)] };
     let constraints = test_schema.constraints();
     assert!(constraints.keeps_rules(&[0, 0], &[1, 1]) && !constraints.is_actionable(&[0, 0], &[1, 1]));
@@ -371,7 +371,7 @@ proptest! {
 }
 
 #[test]
-fn what_restricts_changes_can_be_listed_and_lifted() {
+fn restrictions_can_be_listed_and_lifted() {
     let test_schema = TestSchema {
         cardinalities: &[3, 3, 3],
         lines: &["immutable = true", "monotone = \"increasing\"", "allowed = [0, 1]"],
@@ -407,7 +407,7 @@ fn another_set_of_immutable_features_takes_the_place_of_the_schemas() {
 }
 
 #[test]
-fn what_could_rise_only_with_a_feature_that_is_made_immutable_does_not_rise() {
+fn an_effect_whose_cause_is_made_immutable_does_not_rise() {
     let test_schema = TestSchema { cardinalities: &[3, 3], lines: &[], rules: &[(0, 1)] };
     let mask_of = |constraints: &Constraints| constraints.mask(&[1, 1], &[]).codes(0).collect::<Vec<_>>();
     assert_eq!(mask_of(&test_schema.constraints()), [0, 1, 2]);

@@ -42,7 +42,7 @@ fn a_draft_is_a_schema_that_fits_its_table() {
 }
 
 #[test]
-fn a_range_is_drafted_where_the_name_leaves_no_doubt() {
+fn a_range_is_drafted_if_the_name_implies_it() {
     let text = draft(table(
         "Age,age_months,Duration in months,amount,balance,change amount,class\n\
          30,300,6,100,5,-5,0\n41,401,12,250,-6,9,1\n52,502,48,99,7,6,0\n",
@@ -74,7 +74,7 @@ fn a_table_without_rows_is_refused() {
 }
 
 #[test]
-fn numbers_are_told_apart_by_value_and_categories_by_text() {
+fn numbers_are_distinguished_by_value_and_categories_by_text() {
     let text =
         draft(table("one,flag,size,code\n1,0,1,1\n1.0,1.0,2.0,1.0\n01,00,02,x\n1,1,3,1\n")).expect("a draft");
     let size = "name = \"size\"\n# \"02\" and \"2.0\" are one number here; nominal keeps them apart\nkind = \"discrete\"\n";

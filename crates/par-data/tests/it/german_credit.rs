@@ -16,7 +16,7 @@ fn the_table_has_a_thousand_applicants() {
 }
 
 #[test]
-fn only_what_a_person_can_do_changes() {
+fn only_actionable_features_change() {
     let schema = german_credit::schema();
     let movable = schema.features().iter().filter(|feature| !feature.immutable);
     let named: Vec<(&str, Monotone)> =
@@ -45,7 +45,7 @@ fn only_what_a_person_can_do_changes() {
 }
 
 #[test]
-fn every_cell_is_inside_the_domains_it_taught() {
+fn every_training_cell_is_inside_its_domain() {
     let schema = german_credit::schema();
     let discretizer = fit(&schema, german_credit::table()).expect("a fit");
     let columns = columns(&schema, &german_credit::table()).expect("all columns");

@@ -47,7 +47,7 @@ fn quarters(rest: &str) -> Discretizer {
 }
 
 #[test]
-fn a_bin_is_legal_when_it_meets_the_limit_and_ones_own_always_is() {
+fn a_bin_is_legal_when_it_meets_the_limit_or_is_the_persons_own() {
     let discretizer = quarters("");
     let between = |lowest, highest| codes(&discretizer, Permitted::Between([lowest, highest]));
     assert_eq!(between(30.0, 60.0), [0, 1, 2]);
@@ -148,7 +148,7 @@ fn a_limited_cause_keeps_its_effect_from_rising() {
 }
 
 #[test]
-fn a_limit_that_means_nothing_is_refused() {
+fn an_invalid_limit_is_refused() {
     let numbers = quarters("");
     assert_eq!(
         message(limited(&numbers, Permitted::Between([24.0, 6.0]))),
@@ -180,7 +180,7 @@ fn a_limit_that_means_nothing_is_refused() {
 
 proptest! {
     #[test]
-    fn whatever_a_limited_mask_allows_is_told_within_the_limit_and_encodes_to_its_code(
+    fn every_code_of_a_limited_mask_decodes_within_the_limit_and_encodes_again(
         values in prop::collection::vec(-5_000i64..5_000, 2..100),
         decimals in 0u32..4,
         bins in 2usize..8,
@@ -216,9 +216,9 @@ proptest! {
                 continue;
             }
             prop_assert!(without.allows(0, code), "a limit adds nothing");
-            let told = discretizer.decode_within(0, code, factual, &raw, &limits);
-            let Decoded::Interval { interval, lowest: first, highest: last, nearest, median } = told else {
-                panic!("expected an interval, found {told:?}")
+            let decoded = discretizer.decode_within(0, code, factual, &raw, &limits);
+            let Decoded::Interval { interval, lowest: first, highest: last, nearest, median } = decoded else {
+                panic!("expected an interval, found {decoded:?}")
             };
             prop_assert!(lowest <= interval.low && interval.high <= highest);
             for number in [&first, &last, &nearest, &median] {

@@ -222,32 +222,32 @@ impl Lowering {
         let shape = broadcast(&tensors[1].shape, &tensors[2].shape).ok_or_else(error)?;
         let shape = broadcast(&tensors[0].shape, &shape).ok_or_else(error)?;
         self.spend(3 * size(&shape)?)?;
-        let [asked, yes, no] = tensors.map(|tensor| {
+        let [condition, yes, no] = tensors.map(|tensor| {
             let places = stretched(&tensor.shape, &shape).into_iter();
             places.map(|place| &tensor.elements[place])
         });
         let mut elements = Vec::new();
-        for ((asked, yes), no) in asked.zip(yes).zip(no) {
-            elements.push(match (asked, yes, no) {
-                (Element::Number(asked), ..) => if *asked == 0.0 { no } else { yes }.clone(),
+        for ((condition, yes), no) in condition.zip(yes).zip(no) {
+            elements.push(match (condition, yes, no) {
+                (Element::Number(condition), ..) => if *condition == 0.0 { no } else { yes }.clone(),
                 (_, Element::Number(yes), Element::Number(no)) => self.apply(
                     node,
                     &Step::Lookup(vec![(0.0, *no as f32)], *yes as f32),
-                    asked,
+                    condition,
                     tensors[1].kind,
                 )?,
-                (Element::Source(asked), Element::Number(to), Element::Source(kept)) => {
-                    let (kept, step) = (*kept, self.replacement(*asked, *kept, *to as f32, false));
+                (Element::Source(condition), Element::Number(to), Element::Source(kept)) => {
+                    let (kept, step) = (*kept, self.replacement(*condition, *kept, *to as f32, false));
                     let step = step.ok_or_else(|| unlike(node))?;
                     self.apply(node, &step, &Element::Source(kept), tensors[1].kind)?
                 }
-                (Element::Source(asked), Element::Source(kept), Element::Number(to)) => {
-                    let (kept, step) = (*kept, self.replacement(*asked, *kept, *to as f32, true));
+                (Element::Source(condition), Element::Source(kept), Element::Number(to)) => {
+                    let (kept, step) = (*kept, self.replacement(*condition, *kept, *to as f32, true));
                     let step = step.ok_or_else(|| unlike(node))?;
                     self.apply(node, &step, &Element::Source(kept), tensors[1].kind)?
                 }
-                (Element::Source(asked), Element::Text(to), Element::TextInput(kept)) => {
-                    let word = self.renamed(*asked, kept, to).ok_or_else(|| unlike(node))?;
+                (Element::Source(condition), Element::Text(to), Element::TextInput(kept)) => {
+                    let word = self.renamed(*condition, kept, to).ok_or_else(|| unlike(node))?;
                     Element::TextInput(Rc::new(word))
                 }
                 _ => return Err(unlike(node)),
@@ -256,24 +256,24 @@ impl Lowering {
         Ok(Tensor { shape, kind: tensors[1].kind, elements })
     }
 
-    /// The step that replaces `kept` by `to` if `asked`, a condition on the same number, holds; if it does
+    /// The step that replaces `kept` by `to` if `condition`, a condition on the same number, holds; if it does
     /// not, when `negated`.
-    fn replacement(&self, asked: u32, kept: u32, to: f32, negated: bool) -> Option<Step> {
-        let asked = match (negated, self.sources.last(asked)) {
-            (false, _) => asked,
-            (true, Some((asked, Step::SubtractFrom(1.0)))) => asked,
+    fn replacement(&self, condition: u32, kept: u32, to: f32, negated: bool) -> Option<Step> {
+        let condition = match (negated, self.sources.last(condition)) {
+            (false, _) => condition,
+            (true, Some((condition, Step::SubtractFrom(1.0)))) => condition,
             _ => return None,
         };
-        match self.sources.last(asked)? {
+        match self.sources.last(condition)? {
             (own, Step::IsMissing) if own == kept => Some(Step::Replace(f32::NAN, to)),
             (own, Step::Equals(from)) if own == kept => Some(Step::Replace(*from, to)),
             _ => None,
         }
     }
 
-    /// `kept` with the text `to` wherever `asked`, a table over the same input, is not zero.
-    fn renamed(&self, asked: u32, kept: &TextInput, to: &Rc<str>) -> Option<TextInput> {
-        let source = self.sources.source(asked);
+    /// `kept` with the text `to` wherever `condition`, a table over the same input, is not zero.
+    fn renamed(&self, condition: u32, kept: &TextInput, to: &Rc<str>) -> Option<TextInput> {
+        let source = self.sources.source(condition);
         let is_same = source.input == kept.input && kept.renamed.is_empty() && kept.other.is_none();
         let own: Vec<&str> = match source.steps.first()? {
             Step::EqualsText(text) => vec![text],

@@ -24,7 +24,7 @@ fn the_end_of_a_graph_must_be_a_score_of_two_classes() {
 }
 
 #[test]
-fn scores_must_be_what_they_are_said_to_be() {
+fn the_stated_scale_must_be_that_of_the_graph() {
     let sigmoid = graph(1).node("Sigmoid", "x", "out", &[]).scale(Scale::LogOdds);
     let expected = "the scores of `out` are said to be log-odds, but the graph ends in probabilities";
     assert_eq!(sigmoid.refusal(), expected);
@@ -37,7 +37,7 @@ fn scores_must_be_what_they_are_said_to_be() {
 }
 
 #[test]
-fn the_output_must_be_told_where_there_are_several() {
+fn one_of_several_outputs_must_be_named() {
     let mut made = graph(1).node("Sigmoid", "x", "out", &[]).node("Relu", "x", "other", &[]);
     made.graph().output.push(value("other", 1, &[]));
     made.graph().output.push(value("label", 7, &[]));
@@ -192,7 +192,7 @@ fn texts_are_no_numbers() {
 }
 
 #[test]
-fn what_grows_without_end_is_stopped() {
+fn graphs_that_expand_without_bound_are_refused() {
     let mut made = graph(1).node("Identity", "x", "0", &[]);
     for step in 0..24 {
         let name = format!("{step},{step}");

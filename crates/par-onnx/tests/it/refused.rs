@@ -21,7 +21,7 @@ fn refusal(name: &str) -> String {
 }
 
 #[test]
-fn what_is_no_onnx_file_is_said_to_be_none() {
+fn bytes_that_are_not_onnx_are_refused() {
     assert_eq!(refusal("empty.onnx"), "this is no ONNX file: it holds no graph");
     assert_eq!(refusal("text.onnx"), "this is no ONNX file: its messages are damaged or cut off");
     assert_eq!(refusal("truncated.onnx"), "this is no ONNX file: its messages are damaged or cut off");
@@ -79,7 +79,7 @@ fn graphs_that_are_neither_layers_nor_trees_are_refused() {
 }
 
 #[test]
-fn a_score_that_is_not_a_number_is_none_here_either() {
+fn a_score_that_is_nan_in_onnxruntime_is_nan() {
     use par_onnx::Value::Number;
     let bytes = fs::read(folder().join("broken/not_a_number.onnx")).expect("a fixture");
     let classifier = classifier(&bytes).expect("nothing to refuse");
