@@ -1,6 +1,6 @@
 //! What can go wrong when answers are measured.
 
-use par_data::table::Place;
+use par_data::table::RowPlace;
 
 /// Why nothing was measured.
 #[derive(Debug, thiserror::Error)]
@@ -23,7 +23,7 @@ pub enum Error {
     #[error("{place}: {source}")]
     Row {
         /// Where it stands.
-        place: Place,
+        place: RowPlace,
         /// Why.
         source: Box<par_model::RowError>,
     },

@@ -1,7 +1,7 @@
-//! Learning and asking, on circuits of three sizes: `cargo bench -p par-circuit`.
+//! Benchmarks of learning and queries, on circuits of three sizes: `cargo bench -p par-circuit`.
 //!
-//! Rows are drawn from a mixture of many kinds over nine columns with as many categories as the Adult
-//! table has. One thread, unless it says otherwise.
+//! Rows are drawn from a mixture over nine columns with as many categories as the Adult table has. One
+//! thread, unless a line says otherwise.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
@@ -93,7 +93,7 @@ fn line(name: &str, learning: Duration, circuit: &Circuit, rows: &Dataset) {
     );
 }
 
-/// Rows of six hundred kinds, each kind with its favourite categories.
+/// Rows of a mixture of six hundred components, each with one likely category a column.
 fn rows(count: usize, seed: u64) -> Dataset {
     const KINDS: usize = 600;
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
@@ -102,7 +102,7 @@ fn rows(count: usize, seed: u64) -> Dataset {
         .collect();
     let mut codes = Vec::new();
     for _ in 0..count {
-        // Early kinds are common, late ones rare.
+        // The first components are common, the last ones rare.
         let kind = &kinds[(KINDS as f64 * rng.random::<f64>().powi(2)) as usize];
         for (&favourite, cardinality) in kind.iter().zip(CARDINALITIES) {
             let code =
@@ -124,7 +124,7 @@ fn timed<T>(work: impl FnOnce() -> T) -> (Duration, T) {
     (start.elapsed(), result)
 }
 
-/// Items a second: the best of several runs, since a shared machine only ever slows one down.
+/// Items a second: the best of several runs, since other work on the machine only slows a run down.
 fn throughput(items: usize, mut work: impl FnMut()) -> f64 {
     let runs = (0..7).map(|_| timed(&mut work).0.as_secs_f64());
     items as f64 / runs.fold(f64::INFINITY, f64::min)

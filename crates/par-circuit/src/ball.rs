@@ -1,11 +1,11 @@
-//! The rows around a row: those that differ from it in a few variables.
+//! A ball of rows: those that differ from a centre in at most a given number of variables.
 
 use crate::engine::{ByCount, COUNTS};
 use crate::log_space::log_sum_exp;
 use crate::{Allowed, Circuit, Code, Node, OPEN};
 
-/// The rows within a number of changes of a centre, where each variable that may change has its own
-/// codes to change to.
+/// The rows within a number of changes of a centre. Each variable has its own list of codes that it may
+/// change to.
 ///
 /// ```
 /// use par_circuit::Ball;
@@ -26,7 +26,8 @@ pub struct Ball {
 }
 
 impl Ball {
-    /// The rows within `changes` changes of `centre`, none of whose variables may change as yet.
+    /// The ball of radius `changes` around `centre`. No variable may change until [`Ball::offer`] lists codes
+    /// for it.
     ///
     /// # Panics
     /// When `centre` is not a row of these variables; [`OPEN`] is a code of every variable.
@@ -44,7 +45,7 @@ impl Ball {
         }
     }
 
-    /// Lets `variable` change to the given codes; its own among them is passed over.
+    /// Lets `variable` change to the given codes; its code at the centre is ignored.
     ///
     /// # Panics
     /// When one is not a code of the variable.
@@ -58,12 +59,12 @@ impl Ball {
         self.open[variable] = !self.alternatives[variable].is_empty();
     }
 
-    /// The row that changes are counted from.
+    /// The centre.
     pub fn centre(&self) -> &[Code] {
         &self.centre
     }
 
-    /// Moves the centre to `code` in one variable. What it may change to stays.
+    /// Sets one variable of the centre to `code`. The codes that it may change to stay.
     ///
     /// # Panics
     /// When it is not a code of the variable.
@@ -72,7 +73,7 @@ impl Ball {
         self.centre[variable] = code;
     }
 
-    /// Lets a variable change to its alternatives, or holds it at the centre.
+    /// Whether `variable` may change to its alternatives, or stays at the centre.
     pub fn set_open(&mut self, variable: usize, open: bool) {
         self.open[variable] = open && !self.alternatives[variable].is_empty();
     }
@@ -82,7 +83,7 @@ impl Ball {
         self.open[variable]
     }
 
-    /// What a variable may change to; nothing while it is held.
+    /// The codes that a variable may change to; none while it is held.
     pub fn alternatives(&self, variable: usize) -> &[Code] {
         if self.open[variable] { &self.alternatives[variable] } else { &[] }
     }
@@ -102,7 +103,7 @@ impl Ball {
                 .all(|variable| self.alternatives(variable).contains(&row[variable]))
     }
 
-    /// The box that the ball fills when every variable may change at once.
+    /// The smallest box around the ball: every variable may change at once.
     ///
     /// # Panics
     /// When a code of the centre is [`OPEN`].
@@ -145,7 +146,8 @@ impl Circuit {
     }
 }
 
-/// The largest sum when two parts share out the changes.
+/// For every number of changes, the largest sum of a value of `a` and one of `b` over all divisions of the
+/// changes.
 fn shared_out(a: &ByCount<f64>, b: &ByCount<f64>) -> ByCount<f64> {
     let any = a[COUNTS - 1] + b[COUNTS - 1];
     std::array::from_fn(|count| {

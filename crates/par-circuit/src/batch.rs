@@ -1,9 +1,9 @@
-//! Many rows at once, in blocks over threads. The result never depends on how many threads there are.
+//! Batches of rows, in chunks over threads.
 
 use crate::engine::{HardBlock, LANES, Real};
 use crate::{Allowed, Circuit, Code, Dataset, Evaluator, Evidence, Stop, Stopped, threads};
 
-/// Rows that a thread takes at a time.
+/// Rows in a chunk, which one thread evaluates.
 pub(crate) const CHUNK: usize = 64 * LANES;
 
 impl Circuit {
@@ -12,10 +12,10 @@ impl Circuit {
     /// # Panics
     /// When the rows are of other variables.
     pub fn log_probs(&self, rows: &Dataset) -> Vec<f64> {
-        self.log_probs_until(rows, Stop::never()).expect("nobody stops it")
+        self.log_probs_until(rows, Stop::never()).expect("never stopped")
     }
 
-    /// [`Circuit::log_probs`], unless it is stopped.
+    /// [`Circuit::log_probs`], which `stop` can end.
     pub(crate) fn log_probs_until(&self, rows: &Dataset, stop: Stop<'_>) -> Result<Vec<f64>, Stopped> {
         assert_eq!(rows.cardinalities(), self.cardinalities(), "rows of the same variables");
         let width = rows.width();
@@ -56,21 +56,22 @@ impl Circuit {
         Ok(log_probs)
     }
 
-    /// The log-probability of a row from its value relative to its scale, where that can be trusted.
+    /// The log-probability of a row from its value relative to its scale; `None` if underflow may have
+    /// distorted it.
     pub(crate) fn log_prob_of<T: Real>(&self, row: &[Code], value: T) -> Option<f64> {
         let plan = self.plan();
         plan.trusts(value, plan.boost(row)).then(|| Into::<f64>::into(value).ln() + plan.log_scale(row))
     }
 
-    /// Mean log-probability of the rows: the usual score of a density; NaN for no rows.
+    /// Mean log-probability of the rows; NaN for no rows.
     ///
     /// # Panics
     /// When the rows are of other variables.
     pub fn mean_log_prob(&self, rows: &Dataset) -> f64 {
-        self.mean_log_prob_until(rows, Stop::never()).expect("nobody stops it")
+        self.mean_log_prob_until(rows, Stop::never()).expect("never stopped")
     }
 
-    /// [`Circuit::mean_log_prob`], unless it is stopped.
+    /// [`Circuit::mean_log_prob`], which `stop` can end.
     pub(crate) fn mean_log_prob_until(&self, rows: &Dataset, stop: Stop<'_>) -> Result<f64, Stopped> {
         Ok(self.log_probs_until(rows, stop)?.iter().sum::<f64>() / rows.len() as f64)
     }

@@ -1,4 +1,4 @@
-//! The circuit itself: smooth, decomposable, children before parents, by construction.
+//! A circuit: smooth, decomposable, children before parents, all checked by its constructor.
 
 use std::fmt;
 
@@ -69,7 +69,7 @@ impl Node {
         }
     }
 
-    /// The same node with its children so many places further on.
+    /// The same node, with every child's id raised by `by`.
     fn moved(&self, by: u32) -> Self {
         let mut node = self.clone();
         if let Self::Product { children } | Self::Sum { children, .. } = &mut node {
@@ -189,7 +189,7 @@ impl Circuit {
 
     /// Log-probability of the evidence, in double precision and log space, node by node.
     ///
-    /// The obvious way, and the judge of the fast ones ([`crate::Evaluator`], [`Circuit::log_probs`]).
+    /// The reference that the fast paths ([`crate::Evaluator`], [`Circuit::log_probs`]) are tested against.
     /// −∞ when the evidence is impossible.
     ///
     /// # Paper
@@ -274,7 +274,7 @@ impl Circuit {
     }
 }
 
-/// Where the codes of each variable begin when all are laid out in one line.
+/// The position of each variable's first code when the codes of all variables are concatenated.
 pub(crate) fn offsets(cardinalities: &[usize]) -> Vec<usize> {
     let running = |end: &mut usize, &cardinality: &usize| {
         let start = *end;
@@ -345,10 +345,10 @@ fn check(cardinalities: &[usize], nodes: &[Node]) -> Result<(), CircuitError> {
     }
 }
 
-/// Numbers that the scopes, or the leaves as units use them, may take: a few gigabytes.
+/// Most numbers that the scopes, or the leaves of all units, may hold: a few gigabytes.
 const MAX_NUMBERS: u64 = 1 << 29;
 
-/// Refuses what is small on disk and huge in memory, before the memory is taken.
+/// Refuses circuits that are small as a file and huge in memory, before the memory is allocated.
 fn check_size(cardinalities: &[usize], nodes: &[Node]) -> Result<(), CircuitError> {
     if cardinalities.len() > nodes.len() {
         return Err(CircuitError::TooFewNodes { variables: cardinalities.len(), nodes: nodes.len() });
@@ -358,7 +358,7 @@ fn check_size(cardinalities: &[usize], nodes: &[Node]) -> Result<(), CircuitErro
         if found > limit { Err(CircuitError::TooLarge { what, found, limit }) } else { Ok(()) }
     };
     within("its scopes", nodes.len() as u64 * cardinalities.len().div_ceil(64) as u64)?;
-    // A leaf takes room once for every node that uses it.
+    // A leaf is stored once for every node that uses it.
     let probabilities = |id: &NodeId| match nodes.get(id.index()) {
         Some(Node::Leaf { probabilities, .. }) => probabilities.len() as u64,
         _ => 0,
@@ -402,7 +402,7 @@ impl Scope {
         Self(words.into())
     }
 
-    /// Adds the other's variables; the first one that both have, if any.
+    /// Adds the other's variables; returns the first variable that both have, if any.
     fn join(&mut self, other: &Self) -> Option<usize> {
         let mut shared = None;
         for (word, (mine, theirs)) in self.0.iter_mut().zip(&other.0).enumerate() {
@@ -448,7 +448,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_small_on_disk_and_huge_in_memory() {
+    fn refuses_a_circuit_that_is_small_on_disk_and_huge_in_memory() {
         let nodes = vec![leaf(0, &[1.0])];
         assert_eq!(refusal(&[1, 1], nodes), "2 variables need at least as many nodes, found 1");
         let uses = 10_000_u32;
@@ -467,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_to_mix_what_does_not_mix() {
+    fn refuses_an_invalid_mixture() {
         let coin = || Circuit::new(vec![2], vec![leaf(0, &[0.5, 0.5])]).expect("a coin");
         let die = Circuit::new(vec![3], vec![leaf(0, &[0.5, 0.25, 0.25])]).expect("a die");
         assert_eq!(Circuit::mixture(&[]), Err(CircuitError::Empty));
@@ -495,7 +495,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_what_is_not_a_distribution() {
+    fn refuses_shares_that_are_not_a_distribution() {
         for bad in [[0.5, 0.6], [1.5, -0.5], [f64::NAN, 0.5], [f64::INFINITY, 0.0]] {
             assert!(refusal(&[2], vec![leaf(0, &bad)]).starts_with("node 0: probabilities must be finite"));
             let coins = vec![leaf(0, &[0.5, 0.5]), leaf(0, &[0.1, 0.9]), sum(&[0, 1], &bad)];
@@ -504,7 +504,7 @@ mod tests {
     }
 
     #[test]
-    fn refuses_children_that_cannot_be() {
+    fn refuses_invalid_children() {
         let coin = || leaf(0, &[0.5, 0.5]);
         assert_eq!(refusal(&[2], vec![coin(), product(&[])]), "node 1 has no children");
         assert_eq!(refusal(&[2], vec![coin(), product(&[1])]), "node 1: child 1 does not come before it");

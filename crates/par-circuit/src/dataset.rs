@@ -1,4 +1,4 @@
-//! Rows of codes, checked once.
+//! Rows of codes, checked when they are constructed.
 
 use crate::error::DatasetError;
 use crate::{Code, MAX_CARDINALITY, OPEN};
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn refuses_what_is_no_table_of_codes() {
+    fn refuses_codes_that_are_not_a_data_set() {
         assert_eq!(Dataset::new(vec![], vec![]), Err(DatasetError::NoVariables));
         assert_eq!(
             Dataset::new(vec![2, 0], vec![]),

@@ -1,12 +1,12 @@
-//! What can be wrong with a circuit, a table of codes, or a stored circuit.
+//! Errors of circuits, data sets, learning and stored circuits.
 
 use crate::{NodeId, Stopped};
 
-/// Why nodes do not make a circuit.
+/// Reasons why nodes are not a circuit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CircuitError {
-    /// There is nothing to be a distribution over.
+    /// There are no variables or no nodes.
     #[error("a circuit needs at least one variable and one node")]
     Empty,
     /// A variable has no category, or more than codes can number.
@@ -25,14 +25,14 @@ pub enum CircuitError {
         /// How many nodes there are.
         nodes: usize,
     },
-    /// Evaluating it would take more memory than any use of it could ask for.
+    /// Evaluation would take too much memory.
     #[error("the circuit is too large: {what} would take {found} numbers, expected at most {limit}")]
     TooLarge {
-        /// What is too large.
+        /// Which part is too large.
         what: &'static str,
-        /// How many numbers it would take.
+        /// Numbers that it would hold.
         found: u64,
-        /// How many it may take.
+        /// Numbers that it may hold.
         limit: u64,
     },
     /// A leaf names a variable that does not exist.
@@ -40,7 +40,7 @@ pub enum CircuitError {
     UnknownVariable {
         /// The leaf.
         node: NodeId,
-        /// What it names.
+        /// The variable that it names.
         variable: usize,
         /// How many variables there are.
         variables: usize,
@@ -62,7 +62,7 @@ pub enum CircuitError {
         node: NodeId,
         /// `probabilities` or `weights`.
         what: &'static str,
-        /// What they sum to.
+        /// Their sum.
         sum: f64,
     },
     /// An inner node has no children.
@@ -130,7 +130,7 @@ pub enum CircuitError {
     },
 }
 
-/// Why codes do not make a data set.
+/// Reasons why codes are not a data set.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum DatasetError {
@@ -167,7 +167,7 @@ pub enum DatasetError {
     },
 }
 
-/// Why nothing was learned.
+/// Reasons why no circuit was learned.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LearnError {
@@ -192,14 +192,14 @@ pub enum LearnError {
     Stopped(#[from] Stopped),
 }
 
-/// Why bytes or text do not hold a circuit.
+/// Reasons why bytes or text are not a stored circuit.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum FormatError {
-    /// The file is something else.
+    /// The file is not a stored circuit.
     #[error("not a circuit: expected it to begin with `{expected}`")]
     Magic {
-        /// What a circuit begins with.
+        /// The bytes or words that a stored circuit begins with.
         expected: &'static str,
     },
     /// The file was written by another version.
@@ -218,13 +218,13 @@ pub enum FormatError {
         /// Bytes that do follow.
         found: u64,
     },
-    /// Something follows the circuit.
+    /// Bytes follow the circuit.
     #[error("{found} bytes follow the end of the circuit")]
     TrailingBytes {
         /// How many.
         found: usize,
     },
-    /// The content is not what was written.
+    /// The content was changed after it was written.
     #[error("the circuit was changed after it was written: checksum {found:08x}, expected {expected:08x}")]
     Checksum {
         /// Checksum stored in the file.
@@ -245,10 +245,10 @@ pub enum FormatError {
     Line {
         /// Line, from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The reason.
         what: String,
     },
-    /// The parts are readable but make no circuit.
+    /// The file is whole, but its nodes are not a circuit.
     #[error(transparent)]
     Circuit(#[from] CircuitError),
 }

@@ -1,9 +1,9 @@
-//! One row after the other, fast.
+//! Queries about one row at a time.
 
-use crate::engine::{BallBounds, COUNTS, HardBlock, LANES, Single};
+use crate::engine::{BallBounds, COUNTS, HardBlock, LANES, RowScratch};
 use crate::{Allowed, Ball, Circuit, Code, Evidence, OPEN};
 
-/// Answers questions about one row at a time, without allocating.
+/// Answers queries about one row at a time, without allocating.
 ///
 /// ```
 /// # use par_circuit::{Circuit, Node, NodeId};
@@ -21,16 +21,16 @@ use crate::{Allowed, Ball, Circuit, Code, Evidence, OPEN};
 #[derive(Clone, Debug)]
 pub struct Evaluator<'a> {
     circuit: &'a Circuit,
-    single: Single<f32>,
-    /// Made when the first row needs it.
-    double: Option<Single<f64>>,
-    /// Made for the first rows that are asked about together.
+    single: RowScratch<f32>,
+    /// Made for the first row that single precision cannot hold.
+    double: Option<RowScratch<f64>>,
+    /// Made for the first call of [`Evaluator::log_probs`].
     block: Option<HardBlock<'a, f32>>,
     /// Made for the first ball.
     balls: Option<BallBounds<f32>>,
-    /// Made when the first ball needs it.
+    /// Made for the first ball that single precision cannot hold.
     double_balls: Option<BallBounds<f64>>,
-    /// The ratios of the row at hand.
+    /// Scratch: one ratio a code of the current row.
     ratios: Vec<f32>,
 }
 
@@ -39,7 +39,7 @@ impl Circuit {
     pub fn evaluator(&self) -> Evaluator<'_> {
         Evaluator {
             circuit: self,
-            single: Single::new(self.plan()),
+            single: RowScratch::new(self.plan()),
             double: None,
             block: None,
             balls: None,
@@ -79,8 +79,8 @@ impl Evaluator<'_> {
         log_probs
     }
 
-    /// Log-probability of soft evidence: for every code of every variable, in order, its weight q_{j,c}.
-    /// Ones everywhere sum a variable out. −∞ when it is impossible.
+    /// Log-probability of soft evidence: the weight q_{j,c} of every code of every variable, in order. A
+    /// variable whose weights are all one is summed out. −∞ when the evidence is impossible.
     ///
     /// # Panics
     /// When there are not as many weights as codes, or one is negative or not finite.
@@ -109,8 +109,8 @@ impl Evaluator<'_> {
         fast.unwrap_or_else(|| exact_soft_gradient(self.circuit, soft, gradient))
     }
 
-    /// Log-probability of a row, and of every row that differs from it in one code: for each code of each
-    /// variable, in order, that of the row with this code in place of its own.
+    /// Log-probability of a row, and of all its neighbours: for each code of each variable, in order, that of
+    /// the row with this code in place of its own.
     ///
     /// # Paper
     /// p(q_{j←e_c}) of the appendix, for all j and c by one pass up and one down.
@@ -150,11 +150,11 @@ impl Evaluator<'_> {
         }
     }
 
-    /// For each number of changes, from none to six, and for any number: no row of the ball that makes
-    /// at most so many has a greater log-probability than this. The ball's own limit is left aside.
+    /// Upper bounds on the log-probability of the rows of a ball: for at most 0, 1, …, 6 changes, and for any
+    /// number. The ball's own number of changes is ignored.
     ///
-    /// Every part of a sum makes the changes that serve it best; the parts of a product share them out.
-    /// The bound for no change is tight.
+    /// Every child of a sum makes the changes that are best for it; the children of a product divide the
+    /// changes among them. The bound for no change is exact.
     ///
     /// # Panics
     /// When the ball is of other variables.
@@ -168,10 +168,10 @@ impl Evaluator<'_> {
         fast.map_or_else(|| self.circuit.log_ball_bounds(ball), rounded)
     }
 
-    /// No row of the box has a greater log-probability than this.
+    /// Upper bound on the log-probability of the rows of a box.
     ///
-    /// Every leaf takes the greatest of its allowed probabilities; sums of such maxima are never below
-    /// the maximum of the sum. The bound is tight when one code is left for every variable.
+    /// Every leaf takes the greatest of its allowed probabilities, and a sum of maxima is at least the
+    /// maximum of the sum. The bound is exact when every variable has one code left.
     ///
     /// # Panics
     /// When the box is of other variables.
@@ -182,8 +182,8 @@ impl Evaluator<'_> {
         fast.map_or_else(|| self.circuit.log_upper_bound(allowed), |bound| bound + plan.rounding())
     }
 
-    fn double(&mut self) -> &mut Single<f64> {
-        self.double.get_or_insert_with(|| Single::new(self.circuit.plan()))
+    fn double(&mut self) -> &mut RowScratch<f64> {
+        self.double.get_or_insert_with(|| RowScratch::new(self.circuit.plan()))
     }
 
     fn check_row(&self, row: &[Code]) {
@@ -208,7 +208,7 @@ pub(crate) fn check_soft(circuit: &Circuit, soft: &[f32]) {
     assert!(soft.iter().all(|weight| *weight >= 0.0 && weight.is_finite()), "weights are finite, at least 0");
 }
 
-/// The slow way, in double precision and log space.
+/// [`Evaluator::soft_gradient`] in double precision and log space.
 pub(crate) fn exact_soft_gradient(circuit: &Circuit, soft: &[f32], gradient: &mut [f32]) -> f64 {
     let evidence = Evidence::from_soft(soft, circuit.cardinalities());
     for (slope, exact) in gradient.iter_mut().zip(circuit.gradient(&evidence)) {

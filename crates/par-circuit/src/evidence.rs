@@ -1,4 +1,4 @@
-//! What is known about a row.
+//! Evidence: what is known about a row.
 
 use crate::{Code, OPEN};
 
@@ -9,7 +9,7 @@ pub enum Observation {
     Observed(Code),
     /// Nothing: it is summed out.
     Open,
-    /// A non-negative weight for each category, q in the paper; ones everywhere are the same as open.
+    /// A non-negative weight for each category, q in the paper; ones everywhere mean the same as open.
     Soft(Vec<f64>),
 }
 

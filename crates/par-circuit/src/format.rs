@@ -1,17 +1,17 @@
-//! Circuits as bytes and as text. Both forms carry a checksum: what was cut or edited is refused.
+//! Circuits as bytes and as text. Both carry a checksum, so that a file that was cut or edited is refused.
 
 use std::fmt::Write as _;
 
 use crate::error::FormatError;
 use crate::{Circuit, Node, NodeId};
 
-/// What the binary form begins with.
+/// The first bytes of the binary form.
 const MAGIC: &str = "PARCIRCT";
 
-/// What the text form begins with.
+/// The first words of the text form.
 const TEXT_MAGIC: &str = "par circuit text";
 
-/// The version written, and the only one read so far.
+/// The version that is written, and the only one that is read.
 const VERSION: u32 = 1;
 
 const LEAF: u8 = 0;
@@ -48,20 +48,21 @@ impl Circuit {
         bytes
     }
 
-    /// Reads the binary form. Nothing is allocated for what the bytes only claim.
+    /// Reads the binary form. A length is checked against the bytes that follow before anything is allocated
+    /// for it.
     ///
     /// # Errors
-    /// When the bytes are something else, of another version, cut, edited, or make no circuit.
+    /// When the bytes are of another kind or version, cut, edited, or not a circuit.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, FormatError> {
         if !bytes.starts_with(MAGIC.as_bytes()) {
             return Err(FormatError::Magic { expected: MAGIC });
         }
-        let mut reader = Reader { rest: &bytes[MAGIC.len()..] };
+        let mut reader = ByteReader { rest: &bytes[MAGIC.len()..] };
         let found = reader.u32()?;
         if found != VERSION {
             return Err(FormatError::Version { found, supported: VERSION });
         }
-        let cardinalities = reader.many(4, Reader::length)?;
+        let cardinalities = reader.many(4, ByteReader::length)?;
         let count = reader.length()?;
         let mut nodes = Vec::new();
         for index in 0..count {
@@ -76,9 +77,9 @@ impl Circuit {
         Ok(Self::new(cardinalities, nodes)?)
     }
 
-    /// The text form, a line a node, to be read by people and compared by tools.
+    /// The text form, one line a node, for people and for `diff`.
     ///
-    /// Numbers are written so that reading them gives back the same bits.
+    /// Numbers are written with as many digits as reading back the same bits needs.
     pub fn to_text(&self) -> String {
         let mut text = format!("{TEXT_MAGIC} {VERSION}\ncardinalities");
         self.cardinalities().iter().for_each(|cardinality| put(&mut text, cardinality));
@@ -111,7 +112,7 @@ impl Circuit {
     /// Reads the text form.
     ///
     /// # Errors
-    /// When the text is something else, of another version, cut, edited, or makes no circuit.
+    /// When the text is of another kind or version, cut, edited, or not a circuit.
     pub fn from_text(text: &str) -> Result<Self, FormatError> {
         let version = text.strip_prefix(TEXT_MAGIC).ok_or(FormatError::Magic { expected: TEXT_MAGIC })?;
         let version = version.lines().next().and_then(|version| version.trim().parse().ok());
@@ -167,12 +168,12 @@ fn check(expected: u32, bytes: &[u8]) -> Result<(), FormatError> {
     if found == expected { Ok(()) } else { Err(FormatError::Checksum { expected, found }) }
 }
 
-/// Takes what it needs from the front, and says so when there is too little.
-struct Reader<'a> {
+/// Reads numbers from the front of some bytes.
+struct ByteReader<'a> {
     rest: &'a [u8],
 }
 
-impl<'a> Reader<'a> {
+impl<'a> ByteReader<'a> {
     fn take<const N: usize>(&mut self) -> Result<[u8; N], FormatError> {
         let (first, rest) = self.rest.split_first_chunk().ok_or_else(|| self.truncated(N as u64))?;
         self.rest = rest;
@@ -195,7 +196,7 @@ impl<'a> Reader<'a> {
         self.take().map(f64::from_le_bytes)
     }
 
-    /// A length and so many items of `size` bytes; nothing is allocated for items that are not there.
+    /// A length, then that many items of `size` bytes; checks that they are there before it allocates.
     fn many<T>(
         &mut self,
         size: u64,

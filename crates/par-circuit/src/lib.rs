@@ -1,4 +1,4 @@
-//! Probabilistic circuits over categorical variables: learn them from rows of codes, and ask.
+//! Probabilistic circuits over categorical variables: learn them from rows of codes, and query them.
 //!
 //! | step | module or type                       | takes                   | gives                       |
 //! |------|--------------------------------------|-------------------------|-----------------------------|
@@ -8,8 +8,8 @@
 //! | 4    | [`Sampler`], [`Circuit::mpe`]        | what is known           | rows                        |
 //! | 5    | [`Circuit::to_bytes`], [`Circuit::to_text`] | a circuit        | a file                      |
 //!
-//! A [`Circuit`] is smooth and decomposable because its constructor refuses anything else; every query
-//! can then be exact. This crate has never heard of recourse.
+//! A [`Circuit`] is smooth and decomposable because its constructor refuses anything else, so that every
+//! query is exact. This crate knows nothing of recourse.
 
 mod allowed;
 mod ball;
@@ -45,7 +45,7 @@ pub use stop::{Stop, Stopped};
 /// A category of a variable, counted from 0.
 pub type Code = u16;
 
-/// Stands for a code that is not known: the variable is summed out.
+/// The code of an unknown value: its variable is summed out.
 pub const OPEN: Code = Code::MAX;
 
 /// How many categories a variable may have.

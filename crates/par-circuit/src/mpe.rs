@@ -1,4 +1,4 @@
-//! The most probable row of a box, and how far from it one can be.
+//! The most probable row of a box (MPE), with an upper bound.
 
 use crate::log_space::log_sum_exp;
 use crate::{Allowed, Circuit, Code, Evaluator, Node, threads};
@@ -10,8 +10,8 @@ pub struct Mpe {
     pub row: Vec<Code>,
     /// Its log-probability.
     pub log_prob: f64,
-    /// No row of the box is more probable than this. Finding the most probable row of a mixture is
-    /// NP-hard; where the two agree, the row is it.
+    /// Upper bound on the log-probability of every row of the box. The problem is NP-hard for mixtures; where
+    /// `log_prob` equals this, the row is optimal.
     pub upper_bound: f64,
 }
 
@@ -19,11 +19,10 @@ pub struct Mpe {
 const STARTS: usize = 8;
 
 impl Circuit {
-    /// The most probable row of a box, as far as a search can tell; `None` when all are impossible.
+    /// A probable row of a box, found by local search; `None` when all rows are impossible.
     ///
-    /// The search starts from the row that one choice at every sum makes most probable, and from those
-    /// of the likeliest parts of the root alone; from each it changes one code at a time for the best,
-    /// judged by all parts together, until no change helps.
+    /// The search starts from the best row when every sum takes its best child only, for the root and for
+    /// each of its likeliest children. From there it changes the one code that helps most, until none does.
     ///
     /// # Panics
     /// When the box is of other variables.
@@ -55,8 +54,8 @@ impl Circuit {
         *value.last().expect("a circuit has a root")
     }
 
-    /// Log values when every leaf takes the greatest of its allowed probabilities and sums are made of
-    /// their weighted children as told.
+    /// Log values when every leaf takes the greatest of its allowed probabilities; `sum` combines the
+    /// weighted children of a sum.
     fn log_maxima(&self, allowed: &Allowed, sum: impl Fn(&[f64]) -> f64) -> Vec<f64> {
         let mut value: Vec<f64> = Vec::with_capacity(self.nodes().len());
         let mut terms = Vec::new();
@@ -77,7 +76,7 @@ impl Circuit {
         value
     }
 
-    /// Rows to search from.
+    /// The rows that the search starts from.
     fn starts(&self, allowed: &Allowed) -> Vec<Vec<Code>> {
         let value = self.log_maxima(allowed, |terms| terms.iter().copied().fold(f64::NEG_INFINITY, f64::max));
         let root = self.nodes().len() - 1;
@@ -94,7 +93,7 @@ impl Circuit {
         parts.into_iter().map(|part| self.trace(allowed, &value, part)).collect()
     }
 
-    /// The row of one choice at every sum, the best one, below a node that covers all variables.
+    /// The row of the best child at every sum, below a node that covers all variables.
     fn trace(&self, allowed: &Allowed, value: &[f64], start: usize) -> Vec<Code> {
         let mut row = vec![0; self.cardinalities().len()];
         let mut stack = vec![start];
@@ -103,7 +102,7 @@ impl Circuit {
                 Node::Leaf { variable, probabilities } => {
                     let probability = |code: &Code| probabilities[usize::from(*code)];
                     let best = allowed.codes(*variable).max_by(|a, b| {
-                        // The first of equals, so that the answer does not hang on the order of a search.
+                        // The first of equals, so that the result is deterministic.
                         probability(a).total_cmp(&probability(b)).then(b.cmp(a))
                     });
                     row[*variable] = best.expect("a box leaves every variable a code");
@@ -121,7 +120,7 @@ impl Circuit {
     }
 }
 
-/// Changes one code at a time for the best, until no change helps.
+/// Makes the one change that helps most, until none helps.
 fn climb(evaluator: &mut Evaluator<'_>, allowed: &Allowed, mut row: Vec<Code>) -> (f64, Vec<Code>) {
     let mut log_prob = evaluator.log_prob(&row);
     let codes: usize = allowed.cardinalities().iter().sum();
@@ -133,7 +132,7 @@ fn climb(evaluator: &mut Evaluator<'_>, allowed: &Allowed, mut row: Vec<Code>) -
         for (&offset, &code) in offsets.iter().zip(&row) {
             soft[offset + usize::from(code)] = 1.0;
         }
-        // The slope by a code is the probability of the row with that code, over the row's own.
+        // The slope by a code is the probability of the row with that code over that of the row itself.
         evaluator.soft_gradient(&soft, &mut gradient);
         let changes = offsets.iter().enumerate().flat_map(|(variable, &offset)| {
             allowed.codes(variable).map(move |code| (variable, code, offset + usize::from(code)))

@@ -1,4 +1,4 @@
-//! Rows drawn from a circuit, freely or given what is known.
+//! Rows drawn from a circuit, with or without evidence.
 
 use std::ops::Range;
 
@@ -23,28 +23,28 @@ use crate::{Circuit, Code, Dataset, Evidence, Node, OPEN, threads};
 pub struct Sampler<'a> {
     circuit: &'a Circuit,
     /// One a node; products have nothing to choose.
-    choices: Vec<Choice>,
+    choices: Vec<AliasTable>,
 }
 
 impl Circuit {
-    /// A sampler. Keep it: it holds tables that make each choice quick.
+    /// A sampler. Keep it: its tables take longer to make than a row.
     pub fn sampler(&self) -> Sampler<'_> {
         let choice = |node: &Node| match node {
-            Node::Leaf { probabilities, .. } => Choice::new(probabilities),
-            Node::Sum { weights, .. } => Choice::new(weights),
-            Node::Product { .. } => Choice::default(),
+            Node::Leaf { probabilities, .. } => AliasTable::new(probabilities),
+            Node::Sum { weights, .. } => AliasTable::new(weights),
+            Node::Product { .. } => AliasTable::default(),
         };
         Sampler { circuit: self, choices: self.nodes().iter().map(choice).collect() }
     }
 }
 
 impl Sampler<'_> {
-    /// Rows that share a stream of random numbers.
+    /// Rows that share one stream of random numbers.
     pub const BLOCK: u64 = 1024;
 
-    /// The rows at the given positions of the endless sequence that the seed stands for.
+    /// The rows at the given positions of the endless sequence of a seed.
     ///
-    /// Whatever is asked for at once and on however many threads, each row is the same.
+    /// A row depends on its position and the seed alone, not on the range or on the number of threads.
     pub fn rows(&self, rows: Range<u64>, seed: u64) -> Dataset {
         let blocks = rows.start / Self::BLOCK..rows.end.div_ceil(Self::BLOCK);
         let block = |block: u64| {
@@ -91,14 +91,14 @@ impl Sampler<'_> {
 /// A distribution to draw from in constant time: equal cells, each shared by at most two outcomes
 /// (Walker's alias method).
 #[derive(Clone, Debug, Default)]
-struct Choice {
+struct AliasTable {
     /// How much of its cell each outcome keeps, in 2⁻³² of a cell.
     own: Vec<u32>,
-    /// Who has the rest.
+    /// The outcome that the rest of the cell belongs to.
     alias: Vec<u32>,
 }
 
-impl Choice {
+impl AliasTable {
     fn new(masses: &[f64]) -> Self {
         let total: f64 = masses.iter().sum();
         let mut shares: Vec<f64> = masses.iter().map(|mass| mass / total * masses.len() as f64).collect();
@@ -121,16 +121,16 @@ impl Choice {
 
     fn draw(&self, rng: &mut impl Rng) -> usize {
         let random: u64 = rng.random();
-        // The upper half picks a cell, the lower half an owner within it.
+        // The upper half picks a cell, the lower half one of its two outcomes.
         let cell = (((random >> 32) * self.own.len() as u64) >> 32) as usize;
         if (random as u32) < self.own[cell] { cell } else { self.alias[cell] as usize }
     }
 }
 
 impl Circuit {
-    /// Draws rows given what is known: codes that are [`OPEN`] are filled in, the others stay.
+    /// Draws rows given the known codes; those that are [`OPEN`] are filled in.
     ///
-    /// `None` when what is known is impossible.
+    /// `None` when the known codes are impossible.
     ///
     /// # Panics
     /// When the row does not fit the variables.
@@ -139,15 +139,15 @@ impl Circuit {
         if *value.last()? == f64::NEG_INFINITY {
             return None;
         }
-        // At a sum, each child counts by its weight and by how well it explains what is known.
+        // A child of a sum counts by its weight times its probability of the known codes.
         let choice = |(node, &above): (&Node, &f64)| match node {
-            Node::Leaf { probabilities, .. } => Choice::new(probabilities),
+            Node::Leaf { probabilities, .. } => AliasTable::new(probabilities),
             Node::Sum { children, weights } if above > f64::NEG_INFINITY => {
                 let terms = children.iter().zip(weights);
                 let terms = terms.map(|(child, weight)| weight * (value[child.index()] - above).exp());
-                Choice::new(&terms.collect::<Vec<f64>>())
+                AliasTable::new(&terms.collect::<Vec<f64>>())
             }
-            _ => Choice::default(),
+            _ => AliasTable::default(),
         };
         let choices = self.nodes().iter().zip(&value).map(choice).collect();
         let drawn = Sampler { circuit: self, choices }.rows(0..count as u64, seed);
@@ -163,9 +163,9 @@ mod tests {
     use crate::NodeId;
 
     #[test]
-    fn choices_are_drawn_as_often_as_they_weigh() {
-        // Weights with which a left-skewed Gumbel would go astray.
-        let choice = Choice::new(&[0.70, 0.20, 0.05, 0.05]);
+    fn outcomes_are_drawn_in_proportion_to_their_weights() {
+        // Two outcomes share a cell, and two are equal.
+        let choice = AliasTable::new(&[0.70, 0.20, 0.05, 0.05]);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut counts = [0.0_f64; 4];
         (0..100_000).for_each(|_| counts[choice.draw(&mut rng)] += 1e-5);
@@ -176,13 +176,13 @@ mod tests {
 
     #[test]
     fn an_outcome_without_mass_is_never_drawn() {
-        let choice = Choice::new(&[0.0, 0.5, 0.0, 0.5]);
+        let choice = AliasTable::new(&[0.0, 0.5, 0.0, 0.5]);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         assert!((0..10_000).all(|_| [1, 3].contains(&choice.draw(&mut rng))));
     }
 
     #[test]
-    fn impossible_knowledge_has_no_rows() {
+    fn impossible_evidence_has_no_samples() {
         let never = Node::Leaf { variable: 0, probabilities: [1.0, 0.0].into() };
         let coin = Node::Leaf { variable: 1, probabilities: [0.5, 0.5].into() };
         let both = Node::Product { children: [NodeId(0), NodeId(1)].into() };

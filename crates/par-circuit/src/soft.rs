@@ -1,21 +1,21 @@
-//! Soft rows, many at once, with their gradients.
+//! Gradients of batches of soft rows.
 
 use crate::batch::CHUNK;
 use crate::engine::{LANES, SoftBlock};
 use crate::evaluator::{check_soft, exact_soft_gradient};
 use crate::{Circuit, threads};
 
-/// Log-probabilities of soft rows and their gradients, on one thread. Keep it: the memory it needs is a few numbers
-/// an edge, and giving that anew to every batch can take longer than the work.
+/// Log-probabilities of soft rows and their gradients, on one thread. Keep it: allocating its memory, a few
+/// numbers an edge, can take longer than a batch.
 pub struct SoftEvaluator<'c> {
     circuit: &'c Circuit,
     single: Option<SoftBlock<'c, f32>>,
-    /// For rows that single precision cannot hold, if there are any.
+    /// For rows that single precision cannot hold.
     double: Option<SoftBlock<'c, f64>>,
 }
 
 impl Circuit {
-    /// An evaluator of soft rows. It takes its memory when it is first used.
+    /// An evaluator of soft rows. It allocates when it is first used.
     pub fn soft_evaluator(&self) -> SoftEvaluator<'_> {
         SoftEvaluator { circuit: self, single: None, double: None }
     }
@@ -38,8 +38,8 @@ impl Circuit {
 impl SoftEvaluator<'_> {
     /// Log-probability of every soft row, and its gradient by every weight.
     ///
-    /// `soft` and `gradients` hold, row after row, one number for every code of every variable. The
-    /// gradient of an impossible row is zero.
+    /// `soft` and `gradients` hold one number for every code of every variable, row after row. The gradient
+    /// of an impossible row is zero.
     ///
     /// # Panics
     /// When the weights do not fill whole rows, are negative or not finite, or `gradients` has another
@@ -54,7 +54,7 @@ impl SoftEvaluator<'_> {
         let mut log_probs = Vec::with_capacity(soft.len() / codes);
         for (soft, gradients) in soft.chunks(LANES * codes).zip(gradients.chunks_mut(LANES * codes)) {
             let found = single.gradients(soft, gradients);
-            // Most blocks need no second look, and those that do mostly for all of their rows.
+            // Few blocks need double precision, and those mostly for all of their rows.
             let again = if found.contains(&None) {
                 let mut precise = gradients.to_vec();
                 let double = double.get_or_insert_with(|| SoftBlock::new(circuit.plan()));

@@ -1,11 +1,11 @@
-//! Work that can be stopped from outside.
+//! Cancellation of long work.
 
 use std::fmt;
 
-/// Says when to stop: long work asks often, from any of its threads, and then ends with [`Stopped`].
+/// Tells long work to stop. The work polls it on all its threads, and ends with [`Stopped`].
 ///
-/// It is asked rather than told, so that a flag, a deadline or a test can answer; and apart from progress, since
-/// most of the work is done on other threads than the one that hears of progress.
+/// A closure, so that it can read a flag or a deadline. Apart from progress, since most of the work is done
+/// on other threads than the one that reports progress.
 ///
 /// ```
 /// use std::time::{Duration, Instant};
@@ -24,25 +24,25 @@ use std::fmt;
 #[derive(Clone, Copy)]
 pub struct Stop<'a>(&'a (dyn Fn() -> bool + Sync));
 
-/// Work was stopped before it was done.
+/// The work was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("stopped before it was done")]
 pub struct Stopped;
 
 impl<'a> Stop<'a> {
-    /// Work goes on to its end.
+    /// Never stops.
     pub fn never() -> Self {
         Self(&|| false)
     }
 
-    /// Work ends soon after `asked` says `true`, from when on it should say nothing else. It may be asked a
-    /// hundred thousand times a second, so it should know at once.
-    pub fn when(asked: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        Self(asked)
+    /// Stops soon after `is_over` first returns `true`, which it must go on returning. It is called up to a
+    /// hundred thousand times a second, so it should only read a flag or a clock.
+    pub fn when(is_over: &'a (dyn Fn() -> bool + Sync)) -> Self {
+        Self(is_over)
     }
 
     /// # Errors
-    /// When it is time to stop.
+    /// When the work should stop.
     #[inline]
     pub fn check(self) -> Result<(), Stopped> {
         if (self.0)() { Err(Stopped) } else { Ok(()) }

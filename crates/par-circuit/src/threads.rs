@@ -1,15 +1,16 @@
-//! Work over many items: on all threads of the current pool with the feature `rayon`, on one without it.
+//! Work over many items: on all threads of the current pool with the feature `rayon`, on one thread without
+//! it.
 //!
-//! Both give the same results, bit for bit: one result for each item, in the order of the items, computed from that
-//! item alone. Sums over results are left to the caller, who adds them in that order.
+//! Both return the same results, bit for bit: one for each item, in the order of the items, computed from
+//! that item alone. Callers add results up in that order.
 
 #[cfg(feature = "rayon")]
 use rayon::prelude::*;
 
 /// The result of `work` for every item, in the order of the items.
 ///
-/// To stop at an error, let `work` return a `Result` and collect the results: the first error in that order is found,
-/// on any number of threads.
+/// To stop at an error, let `work` return a `Result` and collect the results: that gives the first error in
+/// order, on any number of threads.
 ///
 /// ```
 /// let halves = par_circuit::threads::map([4, 6, 7, 9], |number| match number % 2 {
@@ -26,9 +27,10 @@ where
     map_with(items, || (), |(), item| work(item))
 }
 
-/// As [`map`], with memory that `scratch` makes, at least once a thread, and that is used for one item after another.
+/// As [`map`], with scratch memory: `scratch` is called at least once a thread, and `work` gets it for item
+/// after item.
 ///
-/// Which items share it depends on the threads, so no result may depend on what an earlier item left there.
+/// Which items share scratch memory depends on the threads, so a result must not depend on what is in it.
 pub fn map_with<Items, Scratch, Output>(
     items: Items,
     scratch: impl Fn() -> Scratch + Send + Sync,

@@ -20,7 +20,7 @@ use par_fit::ModelBuilder;
 use par_model::Config;
 use par_model::Model;
 
-use crate::aligned::{Side, aligned, grouped, percent};
+use crate::aligned::{Align, aligned, grouped, percent};
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
 use crate::recourse;
@@ -214,7 +214,7 @@ fn methods(evaluation: &Evaluation) -> String {
             duration(method.time_us),
         ]);
     }
-    let (left, right) = (Side::Left, Side::Right);
+    let (left, right) = (Align::Left, Align::Right);
     aligned([left, right, right, right, right, right, right], &lines)
 }
 

@@ -13,7 +13,7 @@ use par_model::Mean;
 use par_model::Model;
 use serde::Serialize;
 
-use crate::aligned::{Facts, Side, aligned, grouped};
+use crate::aligned::{Align, Facts, aligned, grouped};
 use crate::classifier_file::ClassifierOptions;
 use crate::rows::{Condition, Rows};
 use crate::{model_file, output};
@@ -149,7 +149,7 @@ impl Report {
         add("proved best", &|of| number(&of.optimal));
         add("median µs", &|of| of.time_us.map_or("-".into(), |time| format!("{time:.0}")));
         let lines: Vec<[String; 4]> = lines.into_iter().map(four).collect();
-        let (left, right) = (Side::Left, Side::Right);
+        let (left, right) = (Align::Left, Align::Right);
         format!("{}\n{}", facts.text(), aligned([left, right, right, right], &lines))
     }
 }

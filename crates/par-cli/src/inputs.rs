@@ -66,5 +66,5 @@ impl Init {
 /// Why no file of inputs will make a classifier of the graph, as far as its widths are known.
 fn unusable(graph: &Graph, draft: &str) -> Option<par_onnx::Error> {
     let widths = graph.inputs().iter().map(|input| input.width).collect::<Option<Vec<usize>>>()?;
-    graph.model(&widths, &Inputs::parse(draft).ok()?.choice()).err()
+    graph.classifier(&widths, &Inputs::parse(draft).ok()?.choice()).err()
 }

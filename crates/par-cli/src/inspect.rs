@@ -10,7 +10,7 @@ use par_model::Config;
 use par_model::Model;
 use serde::Serialize;
 
-use crate::aligned::{Facts, Side, aligned, grouped, percent};
+use crate::aligned::{Align, Facts, aligned, grouped, percent};
 use crate::fit::{CircuitFacts, ClassifierFacts};
 use crate::{model_file, domain_text, output};
 
@@ -199,7 +199,7 @@ impl Contents {
                 ]
             })
             .collect();
-        let (left, right) = (Side::Left, Side::Right);
+        let (left, right) = (Align::Left, Align::Right);
         text += &aligned([left, left, left, right, left, left], &lines);
         if !self.rules.is_empty() {
             text += "\nrules\n";

@@ -1,4 +1,4 @@
-//! What a person may change: one object for training, decoding, search and tests.
+//! Which changes are legal, for training, decoding, search and tests alike.
 
 mod limits;
 mod log_space;
@@ -6,7 +6,7 @@ mod rules;
 
 use std::ops::Range;
 
-pub(crate) use limits::Numbers;
+pub(crate) use limits::NumberLimit;
 pub use limits::{LimitError, Limits, Permitted};
 use log_space::{LogSpace, Max, Tangent};
 use rules::GroupDistribution;
@@ -15,20 +15,20 @@ use crate::discretizer::Discretizer;
 use crate::schema::{Monotone, Rule, connected};
 use crate::{Code, UNKNOWN};
 
-/// Everything the schema says about changes, in codes.
+/// The schema's constraints on changes, in codes.
 ///
-/// Vectors over all codes of all features, such as logits, are flat: the codes of the first feature,
-/// then those of the second, and so on; [`Constraints::range`] says where.
+/// Vectors over all codes of all features, such as logits, are flat, feature after feature;
+/// [`Constraints::range`] is the range of each feature.
 #[derive(Clone, Debug)]
 pub struct Constraints {
     features: Vec<FeatureConstraint>,
-    /// Over all codes: what `allowed` and `bounds` leave open.
+    /// For every code, whether `allowed` and `bounds` permit moves to it.
     permitted: Vec<bool>,
     rules: Vec<Rule>,
     groups: Vec<GroupDistribution>,
 }
 
-/// One thing that restricts changes.
+/// One constraint on changes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Restriction {
@@ -36,7 +36,7 @@ pub enum Restriction {
     Immutable(usize),
     /// The feature moves in one direction only.
     Monotone(usize),
-    /// The feature's `allowed` values or `bounds` leave some codes out.
+    /// The feature's `allowed` values or `bounds` exclude some codes.
     Allowed(usize),
     /// A feature rises only together with another.
     Rule(Rule),
@@ -74,7 +74,7 @@ impl Constraints {
         self.rules = rules;
     }
 
-    /// The same with other immutable features (positions) in place of the schema's.
+    /// The same with other immutable features (positions) than the schema's.
     #[must_use]
     pub fn with_immutable(&self, immutable: &[usize]) -> Self {
         let mut changed = self.clone();
@@ -89,7 +89,7 @@ impl Constraints {
         self.features[feature].immutable
     }
 
-    /// Everything that restricts changes, in the order of the features, the rules last.
+    /// All constraints, in the order of the features, the rules last.
     pub fn restrictions(&self) -> Vec<Restriction> {
         let mut restrictions = Vec::new();
         for (position, feature) in self.features.iter().enumerate() {
@@ -107,7 +107,7 @@ impl Constraints {
         restrictions
     }
 
-    /// The same without some restrictions.
+    /// The same without some constraints.
     #[must_use]
     pub fn without(&self, restrictions: &[Restriction]) -> Self {
         let mut relaxed = self.clone();
@@ -124,37 +124,36 @@ impl Constraints {
         relaxed
     }
 
-    /// How many features there are.
+    /// Number of features.
     pub fn features(&self) -> usize {
         self.features.len()
     }
 
-    /// How many codes all features have together: the length of a vector of logits.
+    /// Number of codes of all features: the length of a vector of logits.
     pub fn codes(&self) -> usize {
         self.permitted.len()
     }
 
-    /// Where the codes of a feature stand in a vector over all codes.
+    /// The range of a feature's codes in a vector over all codes.
     pub fn range(&self, feature: usize) -> Range<usize> {
         self.features[feature].range.clone()
     }
 
-    /// What a person with these codes may change, `locks` (feature positions) excepted.
+    /// The legal changes of a person with these codes and `locks` (feature positions).
     ///
-    /// A feature whose code is [`UNKNOWN`] stays as it is: of what is not known nobody can say
-    /// whether it rose, or what it would take to change it.
+    /// A feature whose code is [`UNKNOWN`] stays as it is: whether it would rise cannot be known.
     ///
     /// # Panics
     /// When `factual` is not a row of this discretizer's codes.
     ///
     /// # Paper
-    /// Appendix, Monotonicity Masking; Causal Masking, case 2: where a feature cannot rise, nothing
-    /// that would need its rise can rise either.
+    /// Appendix, Monotonicity Masking; Causal Masking, case 2: if a feature cannot rise, no feature whose
+    /// rise requires its rise can rise either.
     pub fn mask(&self, factual: &[Code], locks: &[usize]) -> Mask<'_> {
         self.mask_within(factual, locks, &Limits::default())
     }
 
-    /// The same where a person also limits what features may move to.
+    /// The same for a person who also limits the values that features may move to.
     ///
     /// # Panics
     /// When `factual` is not a row of this discretizer's codes, or the limits are of another one.
@@ -189,8 +188,8 @@ impl Constraints {
         mask
     }
 
-    /// Whether a move from `factual` to `row` keeps immutable and unknown features and goes in the
-    /// right directions, whatever the rules, the bounds and a person's locks say.
+    /// Whether a move from `factual` to `row` keeps immutable and unknown features and all directions. Rules,
+    /// bounds and locks are not checked.
     pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
         self.features.iter().zip(factual.iter().zip(row)).all(|(feature, (&own, &code))| {
             let may_move = match feature.monotone {
@@ -213,9 +212,9 @@ fn rises(from: Code, to: Code) -> bool {
     from != UNKNOWN && to != UNKNOWN && to > from
 }
 
-/// The legal codes of every feature for one person, and the rules between them.
+/// The legal codes of every feature for one person, and the rules between the features.
 ///
-/// Every code that a mask allows is part of at least one legal row, and a person's own row is legal.
+/// Every code that a mask allows is part of at least one legal row, and the person's own row is legal.
 #[derive(Clone, Debug)]
 pub struct Mask<'c> {
     constraints: &'c Constraints,
@@ -238,7 +237,7 @@ impl Mask<'_> {
         }
     }
 
-    /// Where the codes above the person's own stand; nowhere when that is unknown.
+    /// The range of the codes above the person's own; empty when that is unknown.
     fn rising(&self, feature: usize) -> Range<usize> {
         let range = self.constraints.range(feature);
         match self.factual[feature] {
@@ -256,12 +255,12 @@ impl Mask<'_> {
         &self.factual
     }
 
-    /// Where the codes of a feature stand in a vector over all codes.
+    /// The range of a feature's codes in a vector over all codes.
     pub fn range(&self, feature: usize) -> Range<usize> {
         self.constraints.range(feature)
     }
 
-    /// For each code of a feature, whether it is legal. All `false` when the person's is unknown.
+    /// For each code of a feature, whether it is legal. All `false` when the person's own is unknown.
     pub fn legal(&self, feature: usize) -> &[bool] {
         &self.legal[self.constraints.range(feature)]
     }
@@ -271,34 +270,34 @@ impl Mask<'_> {
         (0..).zip(self.legal(feature)).filter_map(|(code, legal)| legal.then_some(code))
     }
 
-    /// Whether the feature may have this code; its own it always may.
+    /// Whether the feature may have this code; its own code is always allowed.
     pub fn allows(&self, feature: usize, code: Code) -> bool {
         code == self.factual[feature]
             || self.legal(feature).get(usize::from(code)).is_some_and(|legal| *legal)
     }
 
-    /// Whether the feature has anywhere to go.
+    /// Whether the feature has a legal code besides its own.
     pub fn is_free(&self, feature: usize) -> bool {
         self.codes(feature).nth(1).is_some()
     }
 
-    /// How many features have anywhere to go.
+    /// Number of features that are free.
     pub fn free_features(&self) -> usize {
         (0..self.factual.len()).filter(|&feature| self.is_free(feature)).count()
     }
 
-    /// Whether the row is a recourse that this person may be offered.
+    /// Whether the row is legal for this person.
     pub fn is_legal(&self, row: &[Code]) -> bool {
         row.len() == self.factual.len()
             && row.iter().enumerate().all(|(feature, code)| self.allows(feature, *code))
             && self.constraints.keeps_rules(&self.factual, row)
     }
 
-    /// The probability of each code when rows are drawn by `logits` from the legal rows alone: a
-    /// softmax over each feature, or over all legal combinations of the features that rules connect.
+    /// The marginal probability of each code when legal rows are drawn by `logits`: a softmax over each
+    /// feature, or over all legal combinations of the features that rules connect.
     ///
-    /// Illegal codes get zero, as do all codes of a feature whose own is unknown. Takes finite
-    /// `logits`; both vectors are over all codes.
+    /// Illegal codes get zero, as do all codes of a feature whose own code is unknown. `logits` are finite;
+    /// both vectors are over all codes.
     ///
     /// # Paper
     /// Appendix, Causal Masking, cases 1 to 3. Departure: a group of any number of features that
@@ -313,8 +312,8 @@ impl Mask<'_> {
     /// The gradient of a loss with respect to the logits, given its gradient with respect to the
     /// [`marginals`](Mask::marginals). All vectors are over all codes.
     ///
-    /// The marginals are the gradient of the log-partition function, so their Jacobian is symmetric,
-    /// and pulling a gradient back is the same as pushing it forward along the logits.
+    /// The marginals are the gradient of the log-partition function, so that their Jacobian is symmetric:
+    /// pulling a gradient back equals pushing it forward along the logits.
     pub fn marginals_pullback(&self, logits: &[f64], gradient: &[f64], logits_gradient: &mut [f64]) {
         self.for_each_marginal(
             |code| Tangent { value: logits[code], slope: gradient[code] },
@@ -324,7 +323,7 @@ impl Mask<'_> {
         );
     }
 
-    /// Gives the logarithm of each code's marginal; the logarithm of zero where it is illegal.
+    /// Calls `give` with the logarithm of each code's marginal; with the logarithm of zero for illegal codes.
     fn for_each_marginal<T: LogSpace>(&self, logit: impl Fn(usize) -> T, mut give: impl FnMut(usize, T)) {
         let masses = self.masses(&logit);
         let mut shares: Vec<[T; 2]> = masses
@@ -352,7 +351,7 @@ impl Mask<'_> {
         }
     }
 
-    /// For each feature the sums over its legal codes that do not rise, and over those that do.
+    /// For each feature, the sums over its legal codes that do not rise and over those that do.
     fn masses<T: LogSpace>(&self, logit: impl Fn(usize) -> T) -> Vec<[T; 2]> {
         (0..self.factual.len())
             .map(|feature| {
@@ -368,7 +367,7 @@ impl Mask<'_> {
 
     /// The legal row with the highest sum of logits.
     ///
-    /// Where several rows tie, features rather do not rise, and take the lowest such code. A feature
+    /// Among rows with equal sums, features that need not rise do not, and take the lowest code. A feature
     /// whose own code is unknown stays unknown.
     ///
     /// # Paper

@@ -1,9 +1,9 @@
-//! How well the domains learned from the training rows cover other rows.
+//! How well domains that were learned from training rows cover other rows.
 
 /// Counts of cells outside the learned domains, over any number of batches.
 ///
-/// A missing cell, a category never seen and a number that had to snap to its nearest neighbour are
-/// outside; every finite number is inside a binned feature.
+/// A missing cell, an unseen category and a number that snapped to its nearest neighbour are outside; every
+/// finite number is inside a binned feature.
 ///
 /// # Paper
 /// Appendix, Bin Coverage and Bin Fidelity.
@@ -15,7 +15,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// No rows yet, of so many features.
+    /// Zero rows, of so many features.
     pub fn new(features: usize) -> Self {
         Self { rows: 0, whole_rows: 0, outside: vec![0; features] }
     }
@@ -25,7 +25,7 @@ impl Coverage {
         self.outside[feature] += 1;
     }
 
-    /// Counts one row; `whole` when none of its cells is outside.
+    /// Counts one row; `whole` if all of its cells are inside.
     pub(crate) fn count_row(&mut self, whole: bool) {
         self.rows += 1;
         self.whole_rows += u64::from(whole);
@@ -40,12 +40,12 @@ impl Coverage {
         }
     }
 
-    /// How many rows were counted.
+    /// Number of rows counted.
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// How many rows have a cell outside the domain, feature by feature.
+    /// For each feature, the number of rows with a cell outside its domain.
     pub fn outside(&self) -> &[u64] {
         &self.outside
     }

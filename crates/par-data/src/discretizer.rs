@@ -12,23 +12,23 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub use decode::{Decoded, Interval, Number};
-pub use domain::{Domain, Summary};
+pub use domain::{Domain, NumberSummary};
 
 use crate::coverage::Coverage;
 use crate::error::{CellError, Error};
-use crate::schema::{Columns, Kind, Schema, parse_number};
+use crate::schema::{Columns, FeatureKind, Schema, parse_number};
 use crate::table::Batch;
 use crate::{Code, UNKNOWN};
 
-/// How finely numbers are told apart.
+/// How many codes numbers get.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct DiscretizerConfig {
-    /// How many quantile bins a numeric feature gets. In `2..=1000`; 10 unless told. A feature's own
-    /// `bins` in the schema comes first.
+    /// Quantile bins of a numeric feature. In `2..=1000`; 10 unless told. `bins` of a feature in the schema
+    /// takes precedence.
     pub bins: usize,
-    /// Up to this many distinct numbers keep a code each. In `1..=1000`; 20 unless told. A feature
-    /// with its own `bins` keeps that many.
+    /// Up to this many distinct numbers get a code each. In `1..=1000`; 20 unless told. `bins` of a feature
+    /// in the schema takes precedence.
     pub max_values: usize,
 }
 
@@ -40,7 +40,7 @@ impl Default for DiscretizerConfig {
 
 /// A schema together with the domain of each of its features. It holds no training row.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(try_from = "Saved", into = "Saved")]
+#[serde(try_from = "SavedDiscretizer", into = "SavedDiscretizer")]
 pub struct Discretizer {
     schema: Schema,
     domains: Vec<Domain>,
@@ -48,18 +48,18 @@ pub struct Discretizer {
 }
 
 impl Discretizer {
-    /// Learns the domains from training rows, in one pass that keeps the numbers and no more.
+    /// Learns the domains from training rows, in one pass that keeps only the numbers of numeric columns.
     ///
-    /// To leave rows out, such as a fold, [`retain`](Batch::retain) the others in each batch.
+    /// To exclude rows, such as a fold, [`retain`](Batch::retain) the others in each batch.
     ///
     /// # Errors
     /// When there are no rows, when a column has no values, when a cell does not fit its column, and
     /// when a learned vocabulary lacks the order that a constraint needs.
     ///
     /// # Paper
-    /// Appendix, Discretization Procedure. Departures: a bin that no training value falls into is
-    /// joined to the one below it; and a column that quantiles cannot split, but that has more than
-    /// `max_values` distinct values, is split at the quantiles of its distinct values.
+    /// Appendix, Discretization Procedure. Departures: a bin without training values is merged into the bin
+    /// below it; a column that quantiles cannot split, but that has more than `max_values` distinct values,
+    /// is split at the quantiles of its distinct values.
     pub fn fit(
         schema: &Schema,
         columns: &Columns,
@@ -79,7 +79,7 @@ impl Discretizer {
         Self { schema, domains, categories }
     }
 
-    /// The schema, with everything that was not learned.
+    /// The schema.
     pub fn schema(&self) -> &Schema {
         &self.schema
     }
@@ -89,7 +89,7 @@ impl Discretizer {
         &self.domains
     }
 
-    /// How many codes each feature has, in schema order.
+    /// Number of codes of each feature, in schema order.
     pub fn cardinalities(&self) -> Vec<usize> {
         self.domains.iter().map(Domain::cardinality).collect()
     }
@@ -97,8 +97,8 @@ impl Discretizer {
     /// The codes of all rows of a batch.
     ///
     /// # Errors
-    /// When a cell is missing, is no number or is no known category, and the schema does not let it
-    /// be unknown.
+    /// When a cell is missing, not a number or not a known category, and the schema does not accept it as
+    /// unknown.
     pub fn encode(&self, columns: &Columns, batch: &Batch) -> Result<Encoded, Error> {
         let mut encoded = self.nothing_encoded(batch.rows());
         for row in 0..batch.rows() {
@@ -137,8 +137,8 @@ impl Discretizer {
         for (feature, cell) in cells.enumerate() {
             let (code, found) = self.encode_cell(feature, cell)?;
             encoded.codes.push(code);
-            encoded.unseen += u64::from(found == Found::Unseen);
-            if found != Found::Inside {
+            encoded.unseen += u64::from(found == CellMatch::Unseen);
+            if found != CellMatch::Inside {
                 encoded.coverage.count_outside(feature);
                 whole = false;
             }
@@ -147,17 +147,17 @@ impl Discretizer {
         Ok(())
     }
 
-    /// The code of a cell, and how the domain knows the cell.
-    fn encode_cell(&self, position: usize, cell: &str) -> Result<(Code, Found), CellError> {
+    /// The code of a cell, and how it matches the domain.
+    fn encode_cell(&self, position: usize, cell: &str) -> Result<(Code, CellMatch), CellError> {
         let feature = &self.schema.features()[position];
         let text = cell.trim();
         if self.schema.is_missing(feature, text)? {
-            return Ok((UNKNOWN, Found::Missing));
+            return Ok((UNKNOWN, CellMatch::Missing));
         }
         match &self.domains[position] {
             Domain::Categories { values, .. } => match self.categories[position].code(text) {
-                Some(code) => Ok((code, Found::Inside)),
-                None if feature.missing => Ok((UNKNOWN, Found::Unseen)),
+                Some(code) => Ok((code, CellMatch::Inside)),
+                None if feature.missing => Ok((UNKNOWN, CellMatch::Unseen)),
                 None => Err(CellError::UnknownCategory {
                     column: feature.name.clone(),
                     found: cell.to_string(),
@@ -166,48 +166,48 @@ impl Discretizer {
             },
             numeric => {
                 let (code, inside) = numeric.code_of_number(feature.number(cell)?);
-                Ok((code, if inside { Found::Inside } else { Found::Snapped }))
+                Ok((code, if inside { CellMatch::Inside } else { CellMatch::Snapped }))
             }
         }
     }
 
-    /// How a cell differs from all that the training rows had in its column, if it does; nothing where it is missing or
-    /// does not fit the column.
+    /// How a cell differs from all training values of its column; `None` if it does not, is missing or does
+    /// not fit the column.
     ///
     /// # Panics
-    /// When the position is none of a feature.
+    /// When there is no such feature.
     pub fn novelty(&self, position: usize, cell: &str) -> Option<Novelty> {
         let (code, found) = self.encode_cell(position, cell).ok()?;
         let domain = &self.domains[position];
         if let (Some(summary), Some(number)) = (domain.summary(), parse_number(cell))
-            && found != Found::Missing
+            && found != CellMatch::Missing
             && !(summary.low..=summary.high).contains(&number)
         {
             return Some(Novelty::Outside { low: summary.low, high: summary.high });
         }
         match (found, domain) {
-            (Found::Unseen, _) => Some(Novelty::Category),
-            (Found::Snapped, Domain::Values { values, .. }) => {
+            (CellMatch::Unseen, _) => Some(Novelty::Category),
+            (CellMatch::Snapped, Domain::Values { values, .. }) => {
                 Some(Novelty::Between { nearest: values[usize::from(code)] })
             }
             _ => None,
         }
     }
 
-    /// The code of the category that a text names: see [`CategoryIndex::code`]. None where the feature holds numbers.
+    /// The code of the category with this text, see [`CategoryIndex::code`]; `None` for numeric features.
     ///
     /// # Panics
-    /// When the position is none of a feature.
+    /// When there is no such feature.
     pub fn category(&self, position: usize, text: &str) -> Option<Code> {
         self.categories[position].code(text)
     }
 
-    /// Whether every category is read back as its own code, as those that were fitted are.
+    /// Checks that every category is encoded as its own code, as in every fitted discretizer.
     fn check_categories(&self) -> Result<(), Error> {
         for (position, domain) in self.domains.iter().enumerate() {
             let Domain::Categories { values, .. } = domain else { continue };
             for (value, code) in values.iter().zip(0..) {
-                if !matches!(self.encode_cell(position, value), Ok((own, Found::Inside)) if own == code) {
+                if !matches!(self.encode_cell(position, value), Ok((own, CellMatch::Inside)) if own == code) {
                     let feature = self.schema.features()[position].name.clone();
                     return Err(Error::Damaged { feature, problem: "a category cannot be read back" });
                 }
@@ -216,7 +216,7 @@ impl Discretizer {
         Ok(())
     }
 
-    /// Which codes the feature's `allowed` and `bounds` leave open to a recourse.
+    /// For each code of a feature, whether `allowed` and `bounds` permit moves to it.
     pub(crate) fn permitted(&self, position: usize) -> Vec<bool> {
         let feature = &self.schema.features()[position];
         let domain = &self.domains[position];
@@ -230,7 +230,7 @@ impl Discretizer {
             };
             let allowed = allowed.iter().filter(can_hold);
             for (code, found) in allowed.filter_map(|text| self.encode_cell(position, text).ok()) {
-                if found == Found::Inside {
+                if found == CellMatch::Inside {
                     named[usize::from(code)] = true;
                 }
             }
@@ -240,38 +240,38 @@ impl Discretizer {
     }
 }
 
-/// How a cell differs from all that the training rows had in its column.
+/// How a cell differs from all training values of its column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Novelty {
-    /// A number below or above all of them.
+    /// A number below or above all training values.
     Outside {
-        /// Their lowest.
+        /// The lowest training value.
         low: f64,
-        /// Their highest.
+        /// The highest training value.
         high: f64,
     },
-    /// A number between them, in a column where each has a code.
+    /// A number between training values, in a column where each value has a code.
     Between {
-        /// The one that it counts as.
+        /// The training value whose code it gets.
         nearest: f64,
     },
-    /// A category, which counts as unknown.
+    /// An unseen category, which is encoded as unknown.
     Category,
 }
 
-/// How a domain knows a cell.
+/// How a cell matches the domain of its feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Found {
+enum CellMatch {
     Inside,
     Missing,
     /// A category that is not in the domain.
     Unseen,
-    /// A number that is not in the domain and stands for the nearest one.
+    /// A number that is not in the domain and gets the code of the nearest one.
     Snapped,
 }
 
-/// The codes of some rows, and how many cells fell outside the learned domains.
+/// The codes of some rows, and the coverage of their cells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Encoded {
     width: usize,
@@ -291,23 +291,23 @@ impl Encoded {
         self.codes.chunks_exact(self.width)
     }
 
-    /// The cells outside the learned domains.
+    /// The coverage of the rows by the learned domains.
     pub fn coverage(&self) -> &Coverage {
         &self.coverage
     }
 
-    /// How many cells hold a category never seen, where the schema lets it be unknown.
+    /// Number of cells with an unseen category, which the schema accepts as unknown.
     pub fn unseen(&self) -> u64 {
         self.unseen
     }
 
-    /// All codes, row after row, to keep.
+    /// All codes, row after row.
     pub fn into_codes(self) -> Vec<Code> {
         self.codes
     }
 }
 
-/// The code of each category by its text, or by its number if no other has that, so that `2.0` finds `2`.
+/// The code of each category, by its text or, if unique, by its number: `2.0` finds `2`.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct CategoryIndex {
     by_text: HashMap<String, Code>,
@@ -315,7 +315,7 @@ pub struct CategoryIndex {
 }
 
 impl CategoryIndex {
-    /// The code of a category is its position.
+    /// The code of a category is its position in `values`.
     ///
     /// # Panics
     /// When there are more categories than codes.
@@ -335,8 +335,8 @@ impl CategoryIndex {
         Self { by_text: coded().map(|(value, code)| (value.clone(), code)).collect(), by_number }
     }
 
-    /// The code of the category with this text, without spaces around it. A text that is no category stands for the
-    /// one that is the same number, if there is exactly one: `2.0` for `2`, but not where there is `02` too.
+    /// The code of the category with this text, trimmed. A text that is not a category matches the only
+    /// category that is the same number: `2.0` matches `2`, unless `02` is a category too.
     pub fn code(&self, text: &str) -> Option<Code> {
         self.by_text.get(text).copied().or_else(|| {
             let number = parse_number(text)?;
@@ -346,24 +346,24 @@ impl CategoryIndex {
     }
 }
 
-/// What a model file holds of a discretizer.
+/// A discretizer as a model file stores it.
 #[derive(Serialize, Deserialize)]
 #[serde(rename = "Discretizer")]
-struct Saved {
+struct SavedDiscretizer {
     schema: Schema,
     domains: Vec<Domain>,
 }
 
-impl From<Discretizer> for Saved {
+impl From<Discretizer> for SavedDiscretizer {
     fn from(discretizer: Discretizer) -> Self {
         Self { schema: discretizer.schema, domains: discretizer.domains }
     }
 }
 
-impl TryFrom<Saved> for Discretizer {
+impl TryFrom<SavedDiscretizer> for Discretizer {
     type Error = Error;
 
-    fn try_from(saved: Saved) -> Result<Self, Error> {
+    fn try_from(saved: SavedDiscretizer) -> Result<Self, Error> {
         let features = saved.schema.features();
         if features.len() != saved.domains.len() {
             let first_without = saved.domains.len().min(features.len() - 1);
@@ -376,7 +376,8 @@ impl TryFrom<Saved> for Discretizer {
             if feature.kind.is_numeric() != domain.summary().is_some() {
                 return Err(damaged("its domain is of another kind"));
             }
-            let ordered = feature.kind == Kind::Ordinal || saved.schema.order_needed(position).is_some();
+            let ordered =
+                feature.kind == FeatureKind::Ordinal || saved.schema.order_needed(position).is_some();
             if matches!(domain, Domain::Categories { ordered: false, .. }) && ordered {
                 return Err(damaged("its categories lack an order"));
             }

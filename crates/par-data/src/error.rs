@@ -1,28 +1,28 @@
-//! What can be wrong with a table, a schema or a cell, written for the person who meets it.
+//! Errors of tables, schemas and cells.
 
 use std::io;
 use std::sync::Arc;
 
 use crate::schema::SchemaError;
 use crate::suggest::{found_instead, suggest};
-use crate::table::Place;
+use crate::table::RowPlace;
 
-/// Everything this crate refuses.
+/// All errors of this crate.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The file is not there.
+    /// The file does not exist.
     #[error("{origin}: no such file")]
     NoSuchFile {
         /// The path as given.
         origin: Arc<str>,
     },
-    /// The operating system, or the file format, says no.
+    /// The file cannot be read.
     #[error("{origin}: cannot be read: {source}")]
     Read {
         /// The path as given.
         origin: Arc<str>,
-        /// What went wrong.
+        /// The error of the operating system or the file format.
         source: io::Error,
     },
     /// A gzip file ends before its content does.
@@ -35,19 +35,19 @@ pub enum Error {
         /// The last line that could be read.
         line: u64,
     },
-    /// The file holds not one byte of a table.
+    /// The file is empty.
     #[error("{origin}: the file is empty\nhint: expected a line of column names, then rows")]
     EmptyFile {
         /// The path as given.
         origin: Arc<str>,
     },
-    /// Nothing to learn from.
+    /// The table has no rows.
     #[error("{origin}: no rows to learn from\nhint: expected at least one row below the column names")]
     NoRows {
         /// The table.
         origin: Arc<str>,
     },
-    /// A table without a single column that can be a feature.
+    /// No column can be a feature.
     #[error(
         "{origin}: no column can be a feature\nhint: a feature has two or more different values, and as text not hundreds"
     )]
@@ -55,7 +55,7 @@ pub enum Error {
         /// The table.
         origin: Arc<str>,
     },
-    /// A Parquet file in a build that leaves Parquet out.
+    /// A Parquet file, in a build without the feature `parquet`.
     #[error(
         "{origin}: this build does not read Parquet\nhint: build with `--features parquet`, or convert to CSV"
     )]
@@ -71,22 +71,22 @@ pub enum Error {
         /// The column.
         name: String,
     },
-    /// So many columns are a sign of another kind of file.
+    /// More columns than a table has: probably another kind of file.
     #[error("{origin}: found {found} columns, expected at most {limit}")]
     TooManyColumns {
         /// The table.
         origin: Arc<str>,
-        /// How many there are.
+        /// Number of columns.
         found: usize,
-        /// How many there may be.
+        /// Largest number of columns.
         limit: usize,
     },
-    /// Two columns cannot be told apart.
+    /// Two columns have the same name.
     #[error("{origin}: two columns are called `{name}`\nhint: rename or drop one")]
     RepeatedColumn {
         /// The table.
         origin: Arc<str>,
-        /// The name they share.
+        /// Their name.
         name: String,
     },
     /// A row is longer or shorter than the header.
@@ -95,37 +95,37 @@ pub enum Error {
     )]
     RowLength {
         /// The row.
-        place: Place,
+        place: RowPlace,
         /// The number of columns.
         expected: usize,
         /// The number of cells.
         found: usize,
     },
-    /// A row so long that a quote was probably never closed.
+    /// A row so long that a quote was probably not closed.
     #[error("{place}: the row is longer than {limit} bytes\nhint: look for a quote that is never closed")]
     RecordTooLong {
         /// The row.
-        place: Place,
-        /// How long it may be.
+        place: RowPlace,
+        /// The limit in bytes.
         limit: usize,
     },
-    /// A cell so long that a quote was probably never closed.
+    /// A cell so long that a quote was probably not closed.
     #[error(
         "{place}: cell {column} is longer than {limit} bytes\nhint: look for a quote that is never closed"
     )]
     CellTooLong {
         /// The row.
-        place: Place,
+        place: RowPlace,
         /// Its cell, from 1.
         column: usize,
-        /// How long it may be.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// Bytes that are no UTF-8 text.
+    /// Bytes that are not UTF-8.
     #[error("{place}: cell {column} is not UTF-8\nhint: save the table as UTF-8")]
     NotUtf8 {
         /// The row.
-        place: Place,
+        place: RowPlace,
         /// Its cell, from 1.
         column: usize,
     },
@@ -133,8 +133,8 @@ pub enum Error {
     #[error("{place}, {source}")]
     Cell {
         /// The row.
-        place: Place,
-        /// What is wrong with the cell.
+        place: RowPlace,
+        /// The reason.
         source: CellError,
     },
     /// The schema names a column that the table does not have.
@@ -147,10 +147,10 @@ pub enum Error {
         /// The columns in the table.
         known: Vec<String>,
     },
-    /// Classes are asked for, but the schema has none.
+    /// Classes are needed, but the schema has no label.
     #[error("the schema has no `[label]`\nhint: add one, with `column`, `classes` and `favourable`")]
     NoLabel,
-    /// Classes are asked for, but the table has none.
+    /// Classes are needed, but the table has no label column.
     #[error("{origin}: no column `{column}`, the schema's label")]
     NoLabelColumn {
         /// The table.
@@ -158,15 +158,15 @@ pub enum Error {
         /// The label's column.
         column: String,
     },
-    /// A name that is no feature of the schema.
+    /// There is no feature of this name.
     #[error("no feature `{found}`{}", suggest(.found, .known))]
     UnknownFeature {
         /// The name given.
         found: String,
-        /// The features there are.
+        /// The features of the schema.
         known: Vec<String>,
     },
-    /// A column holds nothing but missing cells.
+    /// All cells of a column are missing.
     #[error(
         "{origin}: column `{column}` has no value in any of {rows} rows\nhint: remove the feature from the schema"
     )]
@@ -175,10 +175,10 @@ pub enum Error {
         origin: Arc<str>,
         /// The column.
         column: String,
-        /// How many rows were read.
+        /// Number of rows.
         rows: u64,
     },
-    /// A column of text with no end of different values.
+    /// A text column with too many distinct values.
     #[error(
         "{origin}: column `{column}` has more than {limit} different values\nhint: group them, or remove the feature from the schema"
     )]
@@ -187,10 +187,10 @@ pub enum Error {
         origin: Arc<str>,
         /// The column.
         column: String,
-        /// How many there may be.
+        /// The limit.
         limit: usize,
     },
-    /// A learned vocabulary has no order, but a constraint needs one.
+    /// Categories that are not numbers have no order, but a constraint needs one.
     #[error(
         "{origin}: `{column}` must have an order, because {because}, but its value `{found}` is not a number\nhint: make it `ordinal` in the schema and list its `values` in order"
     )]
@@ -215,12 +215,12 @@ pub enum Error {
         column: String,
         /// The constraint on it.
         because: &'static str,
-        /// A value.
+        /// One value.
         first: String,
-        /// Another that is the same number.
+        /// Another value that is the same number.
         second: String,
     },
-    /// The schema allows moves to a value that training never saw.
+    /// `allowed` lists a value that does not occur in the training rows.
     #[error("{origin}: column `{column}` never holds `{found}`, which `allowed` names{}", suggest(.found, .known))]
     AllowedNeverSeen {
         /// The table.
@@ -232,7 +232,7 @@ pub enum Error {
         /// The values in the table.
         known: Vec<String>,
     },
-    /// The schema allows moves to a fraction, where all training values are whole.
+    /// `allowed` lists a fraction, but all training values are whole.
     #[error(
         "{origin}: column `{column}` holds whole numbers only, but `allowed` names `{found}`\nhint: list whole numbers"
     )]
@@ -254,15 +254,15 @@ pub enum Error {
         /// The range.
         expected: &'static str,
     },
-    /// A saved discretizer that no fit can have produced.
+    /// A saved discretizer that `fit` cannot have produced.
     #[error("saved discretizer, feature `{feature}`: {problem}\nhint: the model file is damaged; fit again")]
     Damaged {
         /// The feature.
         feature: String,
-        /// What is impossible about it.
+        /// What is invalid about its domain.
         problem: &'static str,
     },
-    /// The schema itself is at fault.
+    /// The schema is invalid.
     #[error(transparent)]
     Schema(#[from] SchemaError),
 }
@@ -288,7 +288,7 @@ impl Error {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CellError {
-    /// The cell is missing and must not be.
+    /// The cell is missing, but the feature may not be.
     #[error(
         "column `{column}`: the value is missing\nhint: fill it in, or set `missing = true` for this feature in the schema"
     )]
@@ -296,7 +296,7 @@ pub enum CellError {
         /// The column.
         column: String,
     },
-    /// Text, infinity or NaN where a number belongs.
+    /// Text, infinity or NaN in place of a number.
     #[error(
         "column `{column}`: expected a finite number, found `{found}`\nhint: correct the cell, list the text under `missing_text`, or make the feature `nominal`"
     )]
@@ -306,7 +306,7 @@ pub enum CellError {
         /// The cell.
         found: String,
     },
-    /// A number that the column cannot hold.
+    /// A number outside the feature's range.
     #[error(
         "column `{column}`: expected {expected}, found `{found}`\nhint: correct the cell, or the feature's `range` in the schema"
     )]
@@ -315,10 +315,10 @@ pub enum CellError {
         column: String,
         /// The cell.
         found: String,
-        /// What it can hold.
+        /// The range, in words.
         expected: String,
     },
-    /// A value that is none of the feature's categories.
+    /// A value that is not one of the feature's categories.
     #[error(
         "column `{column}`: no category `{found}`{}\nhint: correct the cell, add the value to the schema, or set `missing = true` to take it as unknown",
         suggest(.found, .known)
@@ -331,7 +331,7 @@ pub enum CellError {
         /// The categories.
         known: Vec<String>,
     },
-    /// A label that is none of the classes.
+    /// A label that is not one of the classes.
     #[error("column `{column}`: no class `{found}`{}", suggest(.found, .known))]
     UnknownClass {
         /// The column.

@@ -1,7 +1,7 @@
-//! The German Credit table, embedded: 1,000 loan applicants, 20 features, good and bad risks.
+//! The German Credit table: 1,000 loan applicants, 20 features, good and bad risks. It is part of the binary.
 //!
 //! "Statlog (German Credit Data)", Hofmann, H. (1994), UCI Machine Learning Repository,
-//! <https://doi.org/10.24432/C5NC77>, CC BY 4.0; columns named and codes spelled out by us.
+//! <https://doi.org/10.24432/C5NC77>, CC BY 4.0; we named the columns and spelled out the codes.
 
 use crate::schema::Schema;
 use crate::table::{Table, TableOptions};
@@ -21,8 +21,8 @@ pub fn schema() -> Schema {
     Schema::parse(text, "german_credit.toml").expect("the embedded schema is consistent")
 }
 
-/// Its schema without constraints: every feature may change, in every direction. Searches are hard only where much may
-/// change, so it is for measuring and testing them.
+/// Its schema without constraints: every feature may change, in every direction. For tests and benchmarks of
+/// searches, which are hard only where much may change.
 pub fn unconstrained_schema() -> Schema {
     let is_constraint =
         |line: &&str| ["immutable", "monotone", "allowed"].iter().any(|key| line.starts_with(key));

@@ -1,4 +1,4 @@
-//! From a raw table to codes and back, and what a person may change.
+//! From a table to codes and back, and the constraints on a person's changes.
 //!
 //! | step | module          | takes                                | gives                            |
 //! |------|-----------------|--------------------------------------|----------------------------------|
@@ -24,17 +24,17 @@
 //! let (duration, amount) = (schema.position("Duration")?, schema.position("Credit amount")?);
 //! assert_eq!(batch.cell(0, columns.features[amount]), "1169");
 //!
-//! // Nobody is told to borrow more, and this person will not talk about the duration of the loan.
+//! // The schema forbids a larger loan, and this person locks its duration.
 //! let constraints = Constraints::new(&discretizer);
 //! let mask = constraints.mask(person, &[duration]);
 //! assert!(mask.allows(amount, person[amount] - 1) && !mask.allows(amount, person[amount] + 1));
 //! assert!(!mask.is_free(duration));
 //!
-//! // The best legal row when nothing is preferred is a legal row.
+//! // The argmax over legal rows is legal, also when all logits are equal.
 //! let logits = vec![0.0; constraints.codes()];
 //! assert!(mask.is_legal(&mask.argmax(&logits)));
 //!
-//! // Two codes up, a loan runs for an interval of months; for this person 12 is the least change.
+//! // Two codes up is an interval of months; the number nearest to this person's 6 is 12.
 //! let duration_cell = batch.cell(0, columns.features[duration]);
 //! let decoded = discretizer.decode(duration, person[duration] + 2, person[duration], duration_cell);
 //! assert_eq!((duration_cell, decoded.text()), ("6", "12"));
@@ -59,9 +59,9 @@ pub use schema::{Columns, Feature, Label, Schema, SchemaError};
 pub use suggest::{found_instead, suggest};
 pub use table::{Batch, Table, TableOptions};
 
-/// The bin or category of one feature: a position in its [`Domain`]. Feature positions are `usize`,
-/// so the two cannot trade places.
+/// The bin or category of one feature: a position in its [`Domain`]. Feature positions are `usize`, so that
+/// the two cannot be confused.
 pub type Code = u16;
 
-/// The code of a cell that is missing, or holds a category that training never saw.
+/// The code of a missing cell, or of a category that training did not see.
 pub const UNKNOWN: Code = Code::MAX;

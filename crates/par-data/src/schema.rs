@@ -1,4 +1,4 @@
-//! The schema: what the columns mean, and what a person may change.
+//! The schema: the meaning of the columns, and the constraints on changes.
 //!
 //! A schema is a TOML file:
 //!
@@ -27,7 +27,7 @@
 //! must_increase = "Age"
 //! ```
 //!
-//! A `Schema` that exists is consistent: [`Schema::parse`] refuses everything else, with the line.
+//! Every `Schema` is consistent: [`Schema::parse`] refuses anything else, with the line.
 
 mod draft;
 mod parse;
@@ -49,10 +49,10 @@ pub(crate) use rules::{RuleGroup, connected};
 use crate::error::{CellError, Error};
 use crate::table::Batch;
 
-/// More categories than this in one feature are refused.
+/// Largest number of categories of a feature.
 pub(crate) const MAX_CATEGORIES: usize = 10_000;
 
-/// What the columns of a table mean. It is saved and loaded as its TOML text.
+/// The meaning of a table's columns. It is saved and loaded as its TOML text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Schema {
@@ -71,7 +71,7 @@ pub struct Schema {
 /// Columns that are neither features nor the label.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SpecialColumns {
-    /// Names the row in answers.
+    /// Identifies the row in answers.
     pub id: Option<String>,
     /// The fold whose test set holds the row.
     pub fold: Option<String>,
@@ -88,7 +88,7 @@ pub struct Label {
     pub classes: Vec<String>,
     /// The class a person wants.
     pub favourable: usize,
-    /// The class that the papers count as accepted, where they differ in that.
+    /// The class that the papers count as accepted, if that is another one.
     pub paper_favourable: Option<usize>,
 }
 
@@ -98,27 +98,27 @@ pub struct Label {
 pub struct Feature {
     /// The column's name.
     pub name: String,
-    /// What kind of values it holds.
-    pub kind: Kind,
-    /// The categories, in order if `ordinal`. Empty for numbers, and where they are to be learned.
+    /// The kind of its values.
+    pub kind: FeatureKind,
+    /// The categories, in order if `ordinal`. Empty for numbers, and where the training rows provide them.
     pub values: Vec<String>,
-    /// What the categories mean, for people.
+    /// A description of each category, for people.
     pub labels: BTreeMap<String, String>,
     /// The lowest and highest number that a recourse may name.
     pub bounds: Option<[f64; 2]>,
-    /// The lowest and highest number that a cell can hold, either of which may be infinite. The bounds are within.
+    /// The lowest and highest number that a cell can hold; either may be infinite. The bounds lie within.
     pub range: Option<[f64; 2]>,
     /// The unit of the numbers, for people.
     pub unit: Option<String>,
-    /// Whether missing cells, and categories never seen, are taken as unknown.
+    /// Whether missing cells and unseen categories are encoded as unknown.
     pub missing: bool,
-    /// How many quantile bins, where the configuration is not to decide.
+    /// Number of quantile bins, if not the configuration's.
     pub bins: Option<usize>,
-    /// Never changes.
+    /// Whether it never changes.
     pub immutable: bool,
     /// The direction in which it may change.
     pub monotone: Monotone,
-    /// The values that a recourse may move to, if not all.
+    /// The values that a recourse may move to; all if `None`.
     pub allowed: Option<Vec<String>>,
 }
 
@@ -140,7 +140,7 @@ impl Feature {
         }
     }
 
-    /// What stands in a cell that holds a number, for people: `a number from 0 to 120`.
+    /// The numbers that a cell may hold, for people: `a number from 0 to 120`.
     pub fn expected_number(&self) -> String {
         let [low, high] = self.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
         match (low.is_finite(), high.is_finite()) {
@@ -152,9 +152,9 @@ impl Feature {
     }
 }
 
-/// The four kinds of features.
+/// The kind of a feature.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
+pub enum FeatureKind {
     /// Categories without an order.
     Nominal,
     /// Categories listed in order.
@@ -165,8 +165,8 @@ pub enum Kind {
     Continuous,
 }
 
-impl Kind {
-    /// Its name in a schema.
+impl FeatureKind {
+    /// Its name in the schema's TOML.
     pub fn name(self) -> &'static str {
         match self {
             Self::Nominal => "nominal",
@@ -199,9 +199,9 @@ pub enum Monotone {
 /// Appendix, Causal Masking: the pair `(e, c)`, effect and cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
-    /// The feature that does not rise alone (e).
+    /// The effect: it may rise only if the cause rises (e).
     pub if_increases: usize,
-    /// The feature that has to rise with it (c).
+    /// The cause (c).
     pub must_increase: usize,
 }
 
@@ -209,9 +209,9 @@ impl Schema {
     /// Reads a schema; `origin` is its name in messages.
     ///
     /// # Errors
-    /// With the line, when the text is not TOML, a key is unknown, absent or of the wrong type, or
-    /// two statements contradict each other. A saved schema may have rules that ask for a rise that cannot be,
-    /// as those of earlier versions had; what could rise only so then does not rise.
+    /// With the line, when the text is not TOML, a key is unknown, absent or of the wrong type, two
+    /// statements contradict each other, or a rule requires a rise that cannot happen. Saved schemas of
+    /// earlier versions may have such rules: their effects cannot rise.
     pub fn parse(text: &str, origin: &str) -> Result<Self, SchemaError> {
         parse::parse(text, origin)
     }
@@ -228,27 +228,27 @@ impl Schema {
         Ok(Self::parse(&text, &origin)?)
     }
 
-    /// The TOML text that this schema was read from.
+    /// The TOML text of this schema.
     pub fn source(&self) -> &str {
         &self.source
     }
 
-    /// What the data are called.
+    /// The name of the data.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The table that the schema was written for.
+    /// The file of the table that the schema describes.
     pub fn file(&self) -> Option<&str> {
         self.file.as_deref()
     }
 
-    /// How many rows that table has.
+    /// Number of rows of that table.
     pub fn rows(&self) -> Option<u64> {
         self.rows
     }
 
-    /// How many folds its rows are in.
+    /// Number of folds of that table.
     pub fn folds(&self) -> Option<u64> {
         self.folds
     }
@@ -258,12 +258,12 @@ impl Schema {
         &self.special
     }
 
-    /// The label. A table can be described without one, but recourse needs it.
+    /// The label. A schema may have none, but recourse needs it.
     pub fn label(&self) -> Option<&Label> {
         self.label.as_ref()
     }
 
-    /// The features, in the order that codes and cells keep from here on.
+    /// The features; codes and cells keep this order.
     pub fn features(&self) -> &[Feature] {
         &self.features
     }
@@ -273,7 +273,7 @@ impl Schema {
         &self.rules
     }
 
-    /// Why the feature must have an order, if it must.
+    /// The reason why the categories of a feature must have an order, if they must.
     pub(crate) fn order_needed(&self, feature: usize) -> Option<&'static str> {
         let ruled = |rule: &Rule| rule.if_increases == feature || rule.must_increase == feature;
         if self.features[feature].monotone != Monotone::None {
@@ -285,15 +285,15 @@ impl Schema {
         }
     }
 
-    /// The texts that stand for a missing cell.
+    /// The texts of a missing cell.
     pub fn missing_text(&self) -> &[String] {
         &self.missing_text
     }
 
-    /// Whether the text, without spaces around it, stands for a missing cell. A listed value never does.
+    /// Whether the text, trimmed, means a missing cell. A text that is listed as a value never does.
     ///
     /// # Errors
-    /// When it does, and the feature may not be missing.
+    /// When it does, and the feature must not be missing.
     pub fn is_missing(&self, feature: &Feature, text: &str) -> Result<bool, CellError> {
         let missing = self.missing_text.iter().any(|missing| missing == text)
             && !feature.values.iter().any(|value| value == text);
@@ -306,7 +306,7 @@ impl Schema {
     /// The position of the feature called `name`.
     ///
     /// # Errors
-    /// When there is none, with the nearest name.
+    /// When there is none; the message suggests the nearest name.
     pub fn position(&self, name: &str) -> Result<usize, Error> {
         self.features.iter().position(|feature| feature.name == name).ok_or_else(|| Error::UnknownFeature {
             found: name.to_string(),
@@ -314,7 +314,7 @@ impl Schema {
         })
     }
 
-    /// The positions of the features called so, for instance those that a person locks.
+    /// The positions of the features with these names.
     ///
     /// # Errors
     /// As [`Schema::position`].
@@ -325,8 +325,8 @@ impl Schema {
     /// Finds the schema's columns in a table's header; `origin` is the table's name in messages.
     ///
     /// # Errors
-    /// When a feature has no column. The label and the special columns may be absent: a table that
-    /// asks for recourse has no label.
+    /// When a feature has no column. The label and the special columns may be absent, as in tables of people
+    /// who ask for recourse.
     pub fn columns(&self, origin: &str, header: &[String]) -> Result<Columns, Error> {
         let find = |name: &str| header.iter().position(|column| column == name);
         let find_special = |name: &Option<String>| name.as_deref().and_then(find);
@@ -354,7 +354,7 @@ impl Schema {
     /// The class of every row: a position in [`Label::classes`].
     ///
     /// # Errors
-    /// When the schema or the table has no label, and when a label is none of the classes.
+    /// When the schema or the table has no label, or a label is not one of the classes.
     pub fn classes(&self, columns: &Columns, batch: &Batch) -> Result<Vec<usize>, Error> {
         let label = self.label.as_ref().ok_or(Error::NoLabel)?;
         let column = columns.label.ok_or_else(|| Error::NoLabelColumn {
@@ -372,7 +372,7 @@ impl Schema {
 }
 
 impl Label {
-    /// The position of the class that a cell names, as text or as the only class with the same number.
+    /// The position of the class with this text, or of the only class that is the same number.
     fn class(&self, cell: &str) -> Result<usize, CellError> {
         let text = cell.trim();
         let named = self.classes.iter().position(|class| class == text);
@@ -405,7 +405,7 @@ impl From<Schema> for String {
     }
 }
 
-/// Where a schema's columns stand in one table.
+/// The positions of a schema's columns in one table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Columns {

@@ -1,10 +1,10 @@
-//! The tail of an error message: the near miss, or what would have been accepted.
+//! The end of an error message about a name: a near miss, or the names that are known.
 
-/// At most this many alternatives are named in a message.
+/// Largest number of names in a message.
 const LISTED: usize = 8;
 
-/// The tail of a message about a name that is not known: ``, did you mean `x`?`` when something known is
-/// close to `found`, otherwise the known names.
+/// The end of a message about an unknown name: ``, did you mean `x`?`` if a known name is close to `found`,
+/// otherwise the known names.
 ///
 /// ```
 /// let known = ["age", "income"].map(String::from);
@@ -20,8 +20,7 @@ pub fn suggest(found: &str, known: &[String]) -> String {
     }
 }
 
-/// The tail of a message about a name that should be there and is not: a near miss among what is there,
-/// otherwise what is.
+/// The end of a message about an absent name: a near miss among the names in `there`, otherwise those names.
 ///
 /// ```
 /// let there = ["age", "income"].map(String::from);
@@ -36,7 +35,7 @@ pub fn found_instead(wanted: &str, there: &[String]) -> String {
     }
 }
 
-/// The names in backticks, the tail of a long list only counted.
+/// The names in backticks; the end of a long list is only counted.
 pub(crate) fn listed(names: &[String]) -> String {
     let shown: Vec<String> = names.iter().take(LISTED).map(|name| format!("`{name}`")).collect();
     match names.len().saturating_sub(LISTED) {
@@ -45,7 +44,7 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
-/// The known name with the fewest edits, when they are few enough to be a slip.
+/// The known name with the fewest edits, if they are few.
 fn nearest<'a>(found: &str, known: &'a [String]) -> Option<&'a str> {
     let wanted = found.trim().to_lowercase();
     let tolerated = wanted.chars().count() / 3;
@@ -66,13 +65,13 @@ mod tests {
     }
 
     #[test]
-    fn a_slip_is_answered_with_the_nearest_name() {
+    fn a_typo_gets_the_nearest_name() {
         assert_eq!(suggest("imutable", &names(&["immutable", "monotone"])), ", did you mean `immutable`?");
         assert_eq!(suggest(" age", &names(&["Age"])), ", did you mean `Age`?");
     }
 
     #[test]
-    fn something_else_entirely_is_answered_with_the_choices() {
+    fn another_name_gets_the_known_names() {
         assert_eq!(suggest("zzz", &names(&["a", "b"])), ", expected one of `a`, `b`");
         let many: Vec<String> = (0..10).map(|n| format!("value {n}")).collect();
         assert!(suggest("zzz", &many).ends_with("`value 7` and 2 more"));

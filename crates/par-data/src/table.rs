@@ -1,7 +1,7 @@
-//! A raw table, read once from front to back as batches of text cells.
+//! A table file, read once from front to back as batches of text cells.
 //!
-//! Whatever the file, a cell is text: CSV cells as they stand, Parquet values written out. So there is
-//! one path from here on, and a value that nobody changes comes out as it went in.
+//! A cell is text in both formats: CSV cells as they are, Parquet values as CSV would write them. So there is
+//! one path from here on, and unchanged values are written as they were read.
 
 mod csv;
 #[cfg(feature = "parquet")]
@@ -16,18 +16,18 @@ use std::sync::Arc;
 
 use crate::error::Error;
 
-/// More columns than this are taken for a file that is no table.
+/// Largest number of columns; a file with more is probably not a table.
 pub(crate) const MAX_COLUMNS: usize = 10_000;
-/// A longer cell is taken for a broken quote.
+/// Longest cell; a quote is probably not closed in a longer one.
 pub(crate) const MAX_CELL_BYTES: usize = 1 << 20;
 
-/// How to read a table.
+/// How a table is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableOptions {
-    /// Whether the first CSV line holds the column names; `true` unless told. Without a header the
-    /// columns are called `0`, `1`, and so on.
+    /// Whether the first CSV line holds the column names; `true` unless told. Without a header the columns
+    /// are named `0`, `1`, and so on.
     pub header: bool,
-    /// Bytes of a row of a CSV file, about; 64 MiB unless told. A longer one is taken for a broken quote.
+    /// Longest CSV row, in bytes, about; 64 MiB unless told. A quote is probably not closed in a longer one.
     pub max_row: usize,
 }
 
@@ -37,27 +37,27 @@ impl Default for TableOptions {
     }
 }
 
-/// An opened table: its columns are known, its rows not yet read.
+/// An opened table: its columns are known, its rows are not read yet.
 pub struct Table {
     origin: Arc<str>,
     columns: Vec<String>,
-    rows: Rows,
+    rows: RowReader,
 }
 
-enum Rows {
-    Csv(csv::CsvRows),
+enum RowReader {
+    Csv(csv::CsvReader),
     #[cfg(feature = "parquet")]
-    Parquet(parquet::ParquetRows),
+    Parquet(parquet::ParquetReader),
 }
 
 impl Table {
-    /// Opens a CSV file, plain or gzipped, or a Parquet file; its first bytes tell which.
+    /// Opens a CSV file, plain or gzipped, or a Parquet file, by its first bytes.
     ///
     /// The delimiter is a comma, or the semicolon or tab of a first line without commas.
     ///
     /// # Errors
-    /// When the file is absent, empty, truncated or not UTF-8, when two columns share a name, and
-    /// when a Parquet file meets a build without the `parquet` feature.
+    /// When the file is absent, empty, truncated or not UTF-8, two columns have the same name, or it is a
+    /// Parquet file and the feature `parquet` is off.
     pub fn open(path: impl AsRef<Path>, options: &TableOptions) -> Result<Self, Error> {
         let path = path.as_ref();
         let origin: Arc<str> = path.display().to_string().into();
@@ -67,11 +67,11 @@ impl Table {
         if magic == b"PAR1" || path.extension().is_some_and(|extension| extension == "parquet") {
             return Self::from_parquet(origin, file);
         }
-        // Not rewound, since a pipe cannot be.
+        // The bytes read are chained, since a pipe cannot be rewound.
         Self::from_csv(origin, Box::new(io::Cursor::new(magic).chain(file)), options)
     }
 
-    /// Reads CSV, plain or gzipped, from anything; `origin` is its name in messages.
+    /// Reads CSV, plain or gzipped, from a reader; `origin` is its name in messages.
     ///
     /// # Errors
     /// As [`Table::open`].
@@ -89,13 +89,13 @@ impl Table {
         options: &TableOptions,
     ) -> Result<Self, Error> {
         let (columns, rows) = csv::open(&origin, reader, options)?;
-        Self::new(origin, columns, Rows::Csv(rows))
+        Self::new(origin, columns, RowReader::Csv(rows))
     }
 
     #[cfg(feature = "parquet")]
     fn from_parquet(origin: Arc<str>, file: File) -> Result<Self, Error> {
         let (columns, rows) = parquet::open(&origin, file)?;
-        Self::new(origin, columns, Rows::Parquet(rows))
+        Self::new(origin, columns, RowReader::Parquet(rows))
     }
 
     #[cfg(not(feature = "parquet"))]
@@ -103,7 +103,7 @@ impl Table {
         Err(Error::ParquetNotBuilt { origin })
     }
 
-    fn new(origin: Arc<str>, columns: Vec<String>, rows: Rows) -> Result<Self, Error> {
+    fn new(origin: Arc<str>, columns: Vec<String>, rows: RowReader) -> Result<Self, Error> {
         if columns.len() > MAX_COLUMNS {
             return Err(Error::TooManyColumns { origin, found: columns.len(), limit: MAX_COLUMNS });
         }
@@ -114,19 +114,18 @@ impl Table {
         Ok(Self { origin, columns, rows })
     }
 
-    /// What the table is called in messages: its path as given.
+    /// The table's name in messages: its path as given.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// The column names in file order. The index column that pandas writes has the
-    /// empty name.
+    /// The column names in file order. The index column that pandas writes has an empty name.
     pub fn columns(&self) -> &[String] {
         &self.columns
     }
 
-    /// The rows from first to last, at most `rows_per_batch` at a time (at least one). A table with
-    /// a header and nothing else yields no batch.
+    /// The rows from first to last, at most `rows_per_batch` at a time (at least one). A table without rows
+    /// has no batch.
     pub fn batches(self, rows_per_batch: usize) -> Batches {
         Batches { table: self, rows_per_batch: rows_per_batch.max(1), done: false }
     }
@@ -141,7 +140,7 @@ impl fmt::Debug for Table {
     }
 }
 
-/// The stream of [`Table::batches`]. It ends at the first error.
+/// The iterator of [`Table::batches`]. It ends after the first error.
 #[derive(Debug)]
 pub struct Batches {
     table: Table,
@@ -158,17 +157,17 @@ impl Iterator for Batches {
         }
         let mut batch = Batch {
             unit: match self.table.rows {
-                Rows::Csv(_) => "line",
+                RowReader::Csv(_) => "line",
                 #[cfg(feature = "parquet")]
-                Rows::Parquet(_) => "row",
+                RowReader::Parquet(_) => "row",
             },
             ..Batch::new(Arc::clone(&self.table.origin), self.table.columns.len())
         };
         while batch.rows() < self.rows_per_batch {
             let read = match &mut self.table.rows {
-                Rows::Csv(rows) => rows.read_into(&mut batch),
+                RowReader::Csv(rows) => rows.read_into(&mut batch),
                 #[cfg(feature = "parquet")]
-                Rows::Parquet(rows) => rows.read_into(&mut batch),
+                RowReader::Parquet(rows) => rows.read_into(&mut batch),
             };
             match read {
                 Ok(true) => {}
@@ -186,14 +185,14 @@ impl Iterator for Batches {
     }
 }
 
-/// Some rows of a table: text cells in one arena, each row with its place in the file.
+/// Some rows of a table: text cells in one string, and the place of each row in the file.
 #[derive(Clone, Debug)]
 pub struct Batch {
     origin: Arc<str>,
     unit: &'static str,
     width: usize,
     text: String,
-    /// Where each cell ends in `text`; it begins where the cell before it ends.
+    /// The end of each cell in `text`; it starts at the end of the cell before it.
     ends: Vec<usize>,
     rows: Vec<BatchRow>,
 }
@@ -205,7 +204,7 @@ struct BatchRow {
 }
 
 impl Batch {
-    /// A batch of `width` columns and no rows yet, for rows that come from no file.
+    /// An empty batch of `width` columns, for rows that are not from a file.
     pub fn new(origin: impl Into<Arc<str>>, width: usize) -> Self {
         Self {
             origin: origin.into(),
@@ -220,7 +219,7 @@ impl Batch {
     /// Adds a row; `position` is its number in messages.
     ///
     /// # Errors
-    /// When it has more or fewer cells than the batch has columns; the row is then left out.
+    /// When it has more or fewer cells than the batch has columns; the row is then not added.
     pub fn push<'a>(&mut self, position: u64, cells: impl IntoIterator<Item = &'a str>) -> Result<(), Error> {
         let first_cell = self.ends.len();
         let text_before = self.text.len();
@@ -232,14 +231,14 @@ impl Batch {
         if found != self.width {
             self.ends.truncate(first_cell);
             self.text.truncate(text_before);
-            let place = Place { origin: Arc::clone(&self.origin), unit: self.unit, position };
+            let place = RowPlace { origin: Arc::clone(&self.origin), unit: self.unit, position };
             return Err(Error::RowLength { place, expected: self.width, found });
         }
         self.rows.push(BatchRow { first_cell, position });
         Ok(())
     }
 
-    /// How many rows there are.
+    /// Number of rows.
     pub fn rows(&self) -> usize {
         self.rows.len()
     }
@@ -261,12 +260,12 @@ impl Batch {
     }
 
     /// The row's file and position, for messages.
-    pub fn place(&self, row: usize) -> Place {
-        Place { origin: Arc::clone(&self.origin), unit: self.unit, position: self.rows[row].position }
+    pub fn place(&self, row: usize) -> RowPlace {
+        RowPlace { origin: Arc::clone(&self.origin), unit: self.unit, position: self.rows[row].position }
     }
 
-    /// A batch of some of the rows, by their numbers in this batch, which takes no more room than they do. They keep
-    /// their positions.
+    /// A batch of some of the rows, by their numbers in this batch. They keep their positions; the other rows
+    /// take no memory.
     ///
     /// # Panics
     /// When a row lies outside the batch.
@@ -284,23 +283,23 @@ impl Batch {
         selected
     }
 
-    /// Leaves out the rows for which `keep` says no, by their number in this batch. The others keep
-    /// their positions.
+    /// Removes the rows for which `keep`, called with their number in this batch, returns `false`. The others
+    /// keep their positions.
     pub fn retain(&mut self, mut keep: impl FnMut(&Self, usize) -> bool) {
         let kept = (0..self.rows()).filter(|&row| keep(self, row)).map(|row| self.rows[row]).collect();
         self.rows = kept;
     }
 }
 
-/// Where a row stands: `credit.csv, line 7`.
+/// The place of a row, for messages: `credit.csv, line 7`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct RowPlace {
     origin: Arc<str>,
     unit: &'static str,
     position: u64,
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for RowPlace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {} {}", self.origin, self.unit, self.position)
     }

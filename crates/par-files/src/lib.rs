@@ -1,11 +1,12 @@
-//! Files that appear only when they are complete: written under another name beside their own, then renamed.
+//! Files that appear only when they are complete: written under another name in the same folder, then
+//! renamed.
 //!
 //! | step | item                   | takes                                   | gives                         |
 //! |------|------------------------|-----------------------------------------|-------------------------------|
-//! | 1    | [`Destination`]        | a path, and what is read from           | a file that may be written    |
+//! | 1    | [`Destination`]        | a path, and the files that are read     | a file that may be written    |
 //! | 2    | [`Replacement`]        | a destination, then bytes               | the whole file, or none       |
 //! | –    | [`write()`]            | a path and all bytes                    | both steps at once            |
-//! | –    | [`discard_unfinished`] | –                                       | nothing half-written is left  |
+//! | –    | [`discard_unfinished`] | –                                       | no unfinished file is left    |
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -14,11 +15,11 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Why a file cannot be written.
+/// Reasons why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The folder it would stand in is not there.
+    /// The folder does not exist.
     #[error("{}: no such folder `{}`", path.display(), folder.display())]
     NoFolder {
         /// The file.
@@ -26,42 +27,42 @@ pub enum Error {
         /// The folder.
         folder: PathBuf,
     },
-    /// There is a folder of this name.
+    /// The path is a folder.
     #[error("{}: is a folder, expected a file to write", .0.display())]
     Folder(PathBuf),
-    /// What has this name is no regular file.
+    /// The path is not a regular file.
     #[error("{}: is a device or a pipe, expected a file to write", .0.display())]
     Device(PathBuf),
-    /// The path ends in no name.
+    /// The path has no file name.
     #[error("`{}` names no file to write", .0.display())]
     NoName(PathBuf),
-    /// It is one of the files that are read.
+    /// The path is one of the files that are read.
     #[error("{}: is read from, and writing would replace it\nhint: write to another file", .0.display())]
     Read(PathBuf),
-    /// The system refuses.
+    /// The system reports an error.
     #[error("{}: cannot be written: {source}", path.display())]
     Write {
         /// The file.
         path: PathBuf,
-        /// What the system says.
+        /// The error.
         source: io::Error,
     },
 }
 
-/// A file that may be written: it is new or a regular file, and none that is read from.
+/// A file that may be written: new or a regular file, and not one that is read.
 #[derive(Debug)]
 pub struct Destination {
-    /// As given.
+    /// The path as given.
     path: PathBuf,
-    /// Where its symbolic links lead.
+    /// The path after its symbolic links.
     target: PathBuf,
 }
 
 impl Destination {
-    /// Finds out before the work what would fail after it; `inputs` are the files that are read.
+    /// Checks before the work what would fail after it; `inputs` are the files that are read.
     ///
     /// # Errors
-    /// When there is no such folder, it cannot be written to, or the file must not be replaced.
+    /// When the folder does not exist or cannot be written to, or the file must not be replaced.
     pub fn new(path: &Path, inputs: &[&Path]) -> Result<Self, Error> {
         let path = path.to_path_buf();
         let mut target = path.clone();
@@ -72,7 +73,7 @@ impl Destination {
             match target.metadata() {
                 Ok(found) if found.is_dir() => return Err(Error::Folder(path)),
                 Ok(found) if !found.is_file() || holds_devices(&within) => return Err(Error::Device(path)),
-                // Links in a circle are such an error, so that what follows comes to an end.
+                // A cycle of links is such an error, so that the loop ends.
                 Err(source) if source.kind() != io::ErrorKind::NotFound => {
                     return Err(Error::Write { path, source });
                 }
@@ -89,12 +90,12 @@ impl Destination {
             return Err(Error::Read(path));
         }
         let destination = Self { path, target };
-        // Whether a file can be made there at all; it is gone at once.
+        // Checks that a file can be created in the folder; it is removed at once.
         Unfinished::begin(&destination.target).map_err(|source| destination.error(source))?;
         Ok(destination)
     }
 
-    /// Whether both are one file.
+    /// Whether both are the same file.
     pub fn is_same_as(&self, other: &Self) -> bool {
         self.target == other.target
     }
@@ -104,7 +105,7 @@ impl Destination {
     }
 }
 
-/// Whether the files in the folder stand for something else, standard output for one.
+/// Whether the files of the folder are devices, such as standard output.
 fn holds_devices(folder: &Path) -> bool {
     folder == Path::new("/dev") || folder.starts_with("/dev/fd") || folder.starts_with("/proc")
 }
@@ -116,8 +117,8 @@ fn folder(path: &Path) -> &Path {
     }
 }
 
-/// A file that takes its place only when [`Replacement::finish`] is called. Dropped before that, it leaves
-/// nothing behind.
+/// A file that replaces its destination when [`Replacement::finish`] is called. If it is dropped before that,
+/// it is removed.
 #[derive(Debug)]
 pub struct Replacement {
     destination: Destination,
@@ -126,20 +127,20 @@ pub struct Replacement {
 }
 
 impl Replacement {
-    /// An empty one.
+    /// An empty file.
     ///
     /// # Errors
-    /// When no file can be made in the folder of the destination.
+    /// When no file can be created in the folder of the destination.
     pub fn new(destination: Destination) -> Result<Self, Error> {
         let (unfinished, file) =
             Unfinished::begin(&destination.target).map_err(|source| destination.error(source))?;
         Ok(Self { destination, file: BufWriter::new(file), unfinished })
     }
 
-    /// Puts the complete file in its place.
+    /// Renames the complete file to its destination.
     ///
     /// # Errors
-    /// When the rest of it cannot be written, or it cannot take its place.
+    /// When the rest cannot be written, or the file cannot be renamed.
     pub fn finish(mut self) -> Result<(), Error> {
         let finished = self.file.flush().and_then(|()| {
             self.file.get_ref().sync_all()?;
@@ -177,14 +178,14 @@ pub fn write(path: impl AsRef<Path>, bytes: &[u8]) -> Result<(), Error> {
     write_file(Destination::new(path.as_ref(), &[])?, bytes)
 }
 
-/// Files that are being written under a name of their own.
+/// The temporary names of files that are being written.
 static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn unfinished() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The name of a file that is being written. Dropped, the file is gone, unless it was renamed.
+/// The temporary name of a file. When it is dropped, the file is removed, unless it was renamed.
 #[derive(Debug)]
 struct Unfinished(PathBuf);
 
@@ -201,7 +202,7 @@ impl Unfinished {
                     all.insert(path.clone());
                     return Ok((Self(path), file));
                 }
-                // Left by another program whose process had our number.
+                // A file of another process that had the same id.
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error.kind().into()),
             }
@@ -211,23 +212,23 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // There is none once it has taken its place.
+        // The file does not exist any more once it was renamed.
         let _ = std::fs::remove_file(&self.0);
         unfinished().remove(&self.0);
     }
 }
 
-/// While it lives, no file can be begun.
+/// While it lives, no file can be started.
 #[derive(Debug)]
 pub struct Discarded {
     _lock: MutexGuard<'static, BTreeSet<PathBuf>>,
 }
 
-/// Removes all files that are being written, for a program that is interrupted: it ends before the guard does.
+/// Removes all unfinished files, for a program that was interrupted and exits while it holds the guard.
 pub fn discard_unfinished() -> Discarded {
     let unfinished = unfinished();
     for path in unfinished.iter() {
-        // It may have been finished or removed just now.
+        // The file may just have been finished or removed.
         let _ = std::fs::remove_file(path);
     }
     Discarded { _lock: unfinished }
@@ -257,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_written_says_why() {
+    fn errors_name_the_path_and_the_reason() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("none").join("a.csv");
         assert_eq!(

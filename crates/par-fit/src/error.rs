@@ -26,7 +26,7 @@ pub enum Error {
     )]
     NoScore {
         /// The row.
-        place: par_data::table::Place,
+        place: par_data::table::RowPlace,
         /// What it gives.
         found: f64,
     },
@@ -36,7 +36,7 @@ pub enum Error {
     )]
     Score {
         /// The row.
-        place: par_data::table::Place,
+        place: par_data::table::RowPlace,
         /// The column of scores.
         column: String,
         /// The cell.

@@ -1,157 +1,157 @@
-//! Why a file gives no model.
+//! Reasons why a file is refused.
 
 use crate::graph::Scale;
 
-/// Why a file gives no model.
+/// Reasons why a file is refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The bytes are no ONNX file.
+    /// The bytes are not an ONNX file.
     #[error("this is no ONNX file: {reason}")]
     NotOnnx {
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// There is more of something than a file may have.
+    /// The file exceeds a limit.
     #[error("there are more than {limit} {what}, which is the limit")]
     TooLarge {
-        /// What there is too much of.
+        /// The quantity that is limited.
         what: String,
-        /// How much there may be.
+        /// The limit.
         limit: usize,
     },
-    /// An operator that cannot be brought into a model.
+    /// The operator is not supported.
     #[error(
         "{node}: the operator `{operator}` of `{domain}` is not supported\nhint: supported are {supported}"
     )]
     Operator {
-        /// Where it stands.
+        /// The node.
         node: String,
         /// Its name.
         operator: String,
         /// Its domain.
         domain: String,
-        /// Those that can.
+        /// The supported operators.
         supported: String,
     },
-    /// An attribute that cannot be followed.
+    /// The attribute is not supported, or has an unsupported value.
     #[error("{node}: the attribute `{attribute}` is {found}, expected {expected}")]
     Attribute {
-        /// Where it stands.
+        /// The node.
         node: String,
         /// Its name.
         attribute: String,
         /// Its value.
         found: String,
-        /// What it may be.
+        /// The supported values.
         expected: String,
     },
-    /// A tensor that an operator cannot work on.
+    /// The operator does not support such a tensor.
     #[error("{node}: found {found}, expected {expected}")]
     Operand {
-        /// Where the operator stands.
+        /// The node.
         node: String,
-        /// What it was given.
+        /// The tensor found.
         found: String,
-        /// What it needs.
+        /// The tensor expected.
         expected: String,
     },
-    /// A tensor that is used before it is made.
+    /// No earlier node computes the tensor.
     #[error("{node}: nothing before it makes the tensor `{tensor}`")]
     Undefined {
-        /// Where the operator stands.
+        /// The node.
         node: String,
         /// The tensor's name.
         tensor: String,
     },
-    /// Numbers meet that went through different layers.
+    /// An operator combines numbers of different layers.
     #[error(
         "{node}: joins {found}\nhint: only layers one after the other are supported, without connections that skip one"
     )]
     Joins {
-        /// Where the operator stands.
+        /// The node.
         node: String,
-        /// What meets.
+        /// The numbers found.
         found: String,
     },
-    /// A constant tensor that cannot be read.
+    /// A constant tensor of an unsupported type or size.
     #[error("the tensor `{tensor}` has {found}, expected {expected}")]
     Tensor {
         /// Its name.
         tensor: String,
-        /// What it holds.
+        /// The type or size found.
         found: String,
-        /// What can be read.
+        /// The type or size expected.
         expected: String,
     },
     /// A weight is not finite.
     #[error("{node}: a weight is not finite")]
     NotFinite {
-        /// Where it stands.
+        /// The node.
         node: String,
     },
-    /// A tree of an ensemble is none.
+    /// The nodes of an ensemble do not form a tree.
     #[error("{node}: tree `{tree}` is no tree: {reason}")]
     NotATree {
-        /// Where the ensemble stands.
+        /// The node of the ensemble.
         node: String,
         /// The tree's number.
         tree: i64,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
-    /// An input that no row can be given to.
+    /// An input that is neither numbers nor texts.
     #[error("the input `{input}` expects {found}, expected numbers or texts")]
     InputKind {
         /// Its name.
         input: String,
-        /// What it expects.
+        /// Its type.
         found: String,
     },
-    /// Not as many widths as inputs.
+    /// The number of widths is not the number of inputs.
     #[error("there are widths of {found} inputs, expected {expected}")]
     Widths {
-        /// How many were given.
+        /// Number of widths.
         found: usize,
-        /// How many inputs there are.
+        /// Number of inputs.
         expected: usize,
     },
-    /// Another width than the file's.
+    /// The width is not the one in the file.
     #[error("the input `{input}` is given {found} values a row, expected {expected}")]
     Width {
         /// The input's name.
         input: String,
-        /// How many it is given.
+        /// The width given.
         found: usize,
-        /// How many it expects.
+        /// The width in the file.
         expected: String,
     },
     /// No output has that name.
     #[error("no output `{found}` holds scores, expected one of {known}")]
     NoOutput {
-        /// What was asked for.
+        /// The name given.
         found: String,
-        /// Those there are.
+        /// The names of the outputs.
         known: String,
     },
-    /// No output may hold scores.
+    /// No output holds scores.
     #[error("no output of the graph holds scores\nhint: labels are none; export the probabilities too")]
     NoScores,
-    /// Several outputs may hold scores.
+    /// Several outputs hold scores.
     #[error("several outputs hold scores: {known}\nhint: say which one is meant")]
     SeveralOutputs {
         /// Their names.
         known: String,
     },
-    /// An output is no score of two classes.
+    /// The output is not a score of two classes.
     #[error("the output `{output}` has {found}, expected one or two columns of scores")]
     Columns {
         /// Its name.
         output: String,
-        /// What it has.
+        /// Its columns.
         found: String,
     },
-    /// A column that no score of two classes has.
+    /// The accepted class is neither 0 nor 1.
     #[error("the accepted class of `{output}` is `{found}`, expected `0` or `1`")]
     Accepted {
         /// The output's name.
@@ -159,16 +159,16 @@ pub enum Error {
         /// The class.
         found: usize,
     },
-    /// Scores are not what they are said to be.
-    #[error("the scores of `{output}` are said to be {told}, but the graph ends in {found}{hint}")]
+    /// The scores are on another scale than the one given.
+    #[error("the scores of `{output}` are said to be {stated}, but the graph ends in {found}{hint}")]
     Scale {
         /// The output's name.
         output: String,
-        /// What they are said to be.
-        told: Scale,
-        /// What the graph ends in.
+        /// The scale given.
+        stated: Scale,
+        /// The last operator of the graph.
         found: String,
-        /// The remedy.
+        /// A hint.
         hint: String,
     },
 }

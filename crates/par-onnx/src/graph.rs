@@ -1,18 +1,18 @@
-//! What a file says of its graph, and the way from there to a model.
+//! The graph of a file: its inputs and outputs, and its lowering to a classifier.
 
 use std::collections::BTreeSet;
 use std::fmt::{self, Display};
 
 use serde::{Deserialize, Serialize};
 
+use crate::classifier::OnnxClassifier;
 use crate::error::Error;
 use crate::lower;
-use crate::model::Model;
 use crate::outputs;
 use crate::proto::{self, GraphProto, ModelProto, ValueInfoProto};
-use crate::tensor::{Kind, size};
+use crate::tensor::{ElementKind, size};
 
-/// The most outputs of a graph.
+/// Largest number of outputs.
 const OUTPUTS: usize = 1000;
 
 /// A graph as its file describes it.
@@ -20,23 +20,23 @@ const OUTPUTS: usize = 1000;
 pub struct Graph {
     proto: ModelProto,
     inputs: Vec<Input>,
-    /// Of every input the sizes of its axes, absent where the file leaves them open, and the whole where it names none.
+    /// For every input the sizes of its axes; `None` for an open size, and for an input without axes.
     sizes: Vec<Option<Vec<Option<usize>>>>,
     outputs: Vec<Output>,
 }
 
-/// A tensor that the graph expects.
+/// An input tensor of the graph.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
     /// Its name.
     pub name: String,
-    /// How many values a row has of it; absent where the file leaves it open.
+    /// Number of values a row; `None` if the file leaves it open.
     pub width: Option<usize>,
-    /// What they are.
+    /// The kind of its values.
     pub kind: InputKind,
 }
 
-/// What the values of an input are.
+/// The kind of an input's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InputKind {
     /// Numbers.
@@ -47,18 +47,18 @@ pub enum InputKind {
     Text,
 }
 
-/// A tensor that the graph gives and that may hold scores.
+/// An output tensor of the graph that may hold scores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Output {
     /// Its name.
     pub name: String,
-    /// The classes that its columns stand for, where the file names them.
+    /// The class of each column, if the file names them.
     pub classes: Vec<String>,
-    /// What its numbers are.
+    /// The scale of its numbers.
     pub scale: Scale,
 }
 
-/// What a score is.
+/// The scale of a score.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Scale {
@@ -77,14 +77,14 @@ impl Display for Scale {
     }
 }
 
-/// Which number of a graph's outputs is the score.
+/// Which column of which output is the score.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Choice {
-    /// The output by name; the only one that holds scores unless told.
+pub struct ScoreChoice {
+    /// The name of the output; by default the only one that holds scores.
     pub output: Option<String>,
-    /// The column, or of an output of one column the class (0 or 1), that stands for acceptance.
+    /// The column of the accepted class, or for an output of one column the accepted class (0 or 1).
     pub accepted: usize,
-    /// What the score is; as the graph ends unless told.
+    /// The scale of the score; by default that of the last operator.
     pub scale: Option<Scale>,
 }
 
@@ -92,7 +92,7 @@ impl Graph {
     /// Reads the bytes of a file.
     ///
     /// # Errors
-    /// When they are no ONNX file.
+    /// When they are not an ONNX file.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
         let proto = proto::decode(bytes)?;
         let graph = proto.graph.as_ref().filter(|graph| !graph.output.is_empty());
@@ -120,24 +120,24 @@ impl Graph {
         Ok(Self { inputs, sizes, outputs, proto })
     }
 
-    /// The tensors that the graph expects, in the order of the file.
+    /// The input tensors, in the order of the file.
     pub fn inputs(&self) -> &[Input] {
         &self.inputs
     }
 
-    /// The tensors that may hold scores.
+    /// The output tensors that may hold scores.
     pub fn outputs(&self) -> &[Output] {
         &self.outputs
     }
 
-    /// The model that gives a score. `widths` are those of the inputs, in their order.
+    /// Lowers the graph to a classifier. `widths` are those of the inputs, in their order.
     ///
-    /// The graph is followed for one row. Graphs in double precision are followed in single precision, which a tree sees only
-    /// where a number that was computed lies within rounding of its threshold.
+    /// Tensors are evaluated symbolically, for one row and in single precision. Graphs in double precision
+    /// may differ from onnxruntime where a computed number is within rounding of a tree's threshold.
     ///
     /// # Errors
-    /// When there is no such output, an operator is not supported, or a width is another than the graph's.
-    pub fn model(&self, widths: &[usize], choice: &Choice) -> Result<Model, Error> {
+    /// When there is no such output, an operator is not supported, or a width differs from the graph's.
+    pub fn classifier(&self, widths: &[usize], choice: &ScoreChoice) -> Result<OnnxClassifier, Error> {
         let names = self.outputs.iter().map(|output| format!("`{}`", output.name)).collect::<Vec<_>>();
         let known = names.join(", ");
         let output = match (&choice.output, &self.outputs[..]) {
@@ -149,20 +149,20 @@ impl Graph {
         let Some(output) = output else {
             return Err(Error::NoOutput { found: choice.output.clone().unwrap_or_default(), known });
         };
-        lower::model(self, widths, output, choice)
+        lower::classifier(self, widths, output, choice)
     }
 
     pub(crate) fn proto(&self) -> &GraphProto {
         self.proto.graph.as_ref().expect("read with a graph")
     }
 
-    /// The version of the operators of the default domain; the newest ones are alike.
+    /// The version of the default operator set; the newest if the file names none.
     pub(crate) fn version(&self) -> i64 {
         let mut sets = self.proto.opset_import.iter();
         sets.find(|set| matches!(set.domain.as_str(), "" | "ai.onnx")).map_or(i64::MAX, |set| set.version)
     }
 
-    /// The operators, by domain and name, that the file itself defines; they are not followed.
+    /// The operators, by domain and name, that the file itself defines; they are not supported.
     pub(crate) fn functions(&self) -> BTreeSet<(&str, &str)> {
         let functions = self.proto.functions.iter();
         functions.map(|function| (function.domain.as_str(), function.name.as_str())).collect()
@@ -186,7 +186,8 @@ fn axes(input: &ValueInfoProto) -> Option<Vec<Option<usize>>> {
     Some(shape.dim.iter().map(|dimension| size(dimension.dim_value)).collect())
 }
 
-/// How many values a row has: all axes but the first, which is the batch; of one axis it depends on whether it is open.
+/// The values a row: the product of all axes but the first, which is the batch. A single axis is the batch if
+/// it is open, and the values otherwise.
 fn width(axes: Option<&[Option<usize>]>) -> Option<usize> {
     match axes? {
         [] | [None] => Some(1),
@@ -204,10 +205,10 @@ fn kind(input: &ValueInfoProto) -> Result<InputKind, Error> {
     let Some(tensor) = &own.tensor_type else {
         return Err(error("a sequence or a map".into()));
     };
-    match Kind::of(tensor.elem_type) {
-        Some(Kind::Single | Kind::Double) => Ok(InputKind::Number),
-        Some(Kind::Integer | Kind::Boolean) => Ok(InputKind::Integer),
-        Some(Kind::Text) => Ok(InputKind::Text),
+    match ElementKind::of(tensor.elem_type) {
+        Some(ElementKind::Single | ElementKind::Double) => Ok(InputKind::Number),
+        Some(ElementKind::Integer | ElementKind::Boolean) => Ok(InputKind::Integer),
+        Some(ElementKind::Text) => Ok(InputKind::Text),
         None => Err(error(format!("elements of type {}", tensor.elem_type))),
     }
 }

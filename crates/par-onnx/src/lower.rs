@@ -1,14 +1,14 @@
-//! From a graph to a model: the graph is followed once, for a batch of one row whose inputs are symbols.
+//! Lowers a graph to a classifier: evaluates it once, for one row whose inputs are symbols.
 //!
-//! | file             | what an element becomes there                                                     |
-//! |------------------|-----------------------------------------------------------------------------------|
-//! | [`structure`]    | itself, at another place                                                          |
-//! | [`elementwise`]  | with a constant: a longer source, a scaled sum, or a unit of the next hidden layer |
-//! | [`encode`]       | a category: its code, or one of its zeros and ones                                |
-//! | [`linear`]       | one of the terms of a sum, which is an [`affine::Form`]                            |
-//! | [`scores`]       | the probability of one class or of the other                                      |
-//! | [`trees`]        | what trees compare                                                                |
-//! | [`end`]          | the log-odds                                                                      |
+//! | file            | elements after its operators                                                       |
+//! |-----------------|------------------------------------------------------------------------------------|
+//! | [`structure`]   | the same, at other positions                                                       |
+//! | [`elementwise`] | with a constant: a longer source, a scaled sum, or a unit of the next hidden layer |
+//! | [`encode`]      | codes or one-hot columns of categories                                             |
+//! | [`linear`]      | weighted sums, as an [`affine::AffineForm`]                                        |
+//! | [`scores`]      | probabilities of one class or the other                                            |
+//! | [`trees`]       | columns of tree ensembles                                                          |
+//! | [`end`]         | the log-odds                                                                       |
 
 pub(crate) mod affine;
 pub(crate) mod elementwise;
@@ -27,17 +27,17 @@ pub(crate) mod trees;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use crate::classifier::OnnxClassifier;
 use crate::error::Error;
-use crate::graph::{Choice, Graph, InputKind, Output};
-use crate::model::Model;
+use crate::graph::{Graph, InputKind, Output, ScoreChoice};
 use crate::node::{self, Node};
 use crate::proto::{GraphProto, NodeProto};
-use crate::tensor::{Element, Kind, Tensor, Word};
-use affine::Layer;
+use crate::tensor::{Element, ElementKind, Tensor, TextInput};
+use affine::HiddenLayer;
 use sources::Sources;
 use trees::Ensemble;
 
-/// Every supported operator by its domain (`ml` for `ai.onnx.ml`) and name, with its attributes.
+/// Every supported operator: its domain (`ml` for `ai.onnx.ml`), name and attributes.
 const OPERATORS: &[(&str, &str, &[&str])] = &[
     ("", "Abs", &[]),
     ("", "Add", &[]),
@@ -109,29 +109,29 @@ const OPERATORS: &[(&str, &str, &[&str])] = &[
     ("ml", "ZipMap", &["classlabels_int64s", "classlabels_strings"]),
 ];
 
-/// The most elements, terms and nodes of trees that a graph may become, each of about sixteen bytes.
+/// Largest number of elements, terms and tree nodes of a graph, of about sixteen bytes each.
 const PIECES: usize = 1 << 25;
-/// The most multiplications while weights are put together.
+/// Largest number of multiplications when weights are combined.
 const PRODUCTS: usize = 1 << 30;
 
-/// What has been found so far while a graph is followed.
+/// The state of the evaluation.
 #[derive(Default)]
 pub(crate) struct Lowering {
     pub(crate) sources: Sources,
     /// The hidden layers.
-    pub(crate) layers: Vec<Layer>,
+    pub(crate) layers: Vec<HiddenLayer>,
     pub(crate) ensembles: Vec<Ensemble>,
     pieces: usize,
     products: usize,
 }
 
-/// The model that gives the score of an output, whose name is one of the graph's.
-pub(crate) fn model(
+/// The classifier for the score of an output, which is one of the graph's.
+pub(crate) fn classifier(
     graph: &Graph,
     widths: &[usize],
     output: &Output,
-    choice: &Choice,
-) -> Result<Model, Error> {
+    choice: &ScoreChoice,
+) -> Result<OnnxClassifier, Error> {
     let mut lowering = Lowering::default();
     let proto = graph.proto();
     let mut tensors: BTreeMap<&str, Rc<Tensor>> = BTreeMap::new();
@@ -140,11 +140,13 @@ pub(crate) fn model(
         lowering.spend(own)?;
         let places = width..width + own;
         let (kind, elements) = match input.kind {
-            InputKind::Number => (Kind::Single, places.map(|place| lowering.sources.input(place)).collect()),
-            InputKind::Integer => {
-                (Kind::Integer, places.map(|place| lowering.sources.input(place)).collect())
+            InputKind::Number => {
+                (ElementKind::Single, places.map(|place| lowering.sources.input(place)).collect())
             }
-            InputKind::Text => (Kind::Text, places.map(word).collect()),
+            InputKind::Integer => {
+                (ElementKind::Integer, places.map(|place| lowering.sources.input(place)).collect())
+            }
+            InputKind::Text => (ElementKind::Text, places.map(word).collect()),
         };
         tensors.insert(&input.name, Rc::new(Tensor { shape, kind, elements }));
         width += own;
@@ -180,10 +182,10 @@ pub(crate) fn model(
 }
 
 fn word(input: usize) -> Element {
-    Element::Word(Rc::new(Word { input, renamed: Vec::new(), other: None }))
+    Element::TextInput(Rc::new(TextInput { input, renamed: Vec::new(), other: None }))
 }
 
-/// Which nodes the output is made of.
+/// For each node, whether the output depends on it.
 fn needed(graph: &GraphProto, output: &str) -> Vec<bool> {
     let nodes = graph.node.iter().enumerate();
     let makers = nodes.flat_map(|(index, node)| node.output.iter().map(move |name| (name.as_str(), index)));
@@ -199,7 +201,7 @@ fn needed(graph: &GraphProto, output: &str) -> Vec<bool> {
     needed
 }
 
-/// The name under which a domain stands in the list.
+/// The domain's name in [`OPERATORS`].
 fn domain(node: &NodeProto) -> &str {
     match node.domain.as_str() {
         "" | "ai.onnx" => "",
@@ -209,21 +211,21 @@ fn domain(node: &NodeProto) -> &str {
 }
 
 impl Lowering {
-    /// Counts what a graph becomes, before it is made.
+    /// Counts elements, terms or nodes before they are allocated.
     pub(crate) fn spend(&mut self, pieces: usize) -> Result<(), Error> {
         self.pieces = self.pieces.saturating_add(pieces);
         let error = || Error::TooLarge { what: "elements, weights and nodes of trees".into(), limit: PIECES };
         if self.pieces > PIECES { Err(error()) } else { Ok(()) }
     }
 
-    /// Counts the multiplications.
+    /// Counts multiplications before they are made.
     pub(crate) fn multiply(&mut self, products: usize) -> Result<(), Error> {
         self.products = self.products.saturating_add(products);
         let error = || Error::TooLarge { what: "products of weights".into(), limit: PRODUCTS };
         if self.products > PRODUCTS { Err(error()) } else { Ok(()) }
     }
 
-    /// What a node gives.
+    /// The output tensors of a node.
     fn outputs(&mut self, functions: &BTreeSet<(&str, &str)>, node: &Node<'_>) -> Result<Vec<Tensor>, Error> {
         let domain = domain(node.proto);
         let operator = node.proto.op_type.as_str();
@@ -244,7 +246,7 @@ impl Lowering {
         }
         let one = match operator {
             "Split" => return self.split(node),
-            // The labels come first; where they are needed, nothing that is supported makes them.
+            // The first output is the labels, which no supported operator reads.
             "LinearClassifier" => return Ok(vec![no_labels(), self.linear_classifier(node)?]),
             "TreeEnsembleClassifier" => return Ok(vec![no_labels(), self.tree_classifier(node)?]),
             "TreeEnsembleRegressor" => self.tree_regressor(node),
@@ -286,9 +288,9 @@ impl Lowering {
     }
 }
 
-/// What stands in the place of labels, which are no scores.
+/// The tensor in place of labels, which are not scores.
 fn no_labels() -> Tensor {
-    Tensor { shape: vec![0], kind: Kind::Integer, elements: Vec::new() }
+    Tensor { shape: vec![0], kind: ElementKind::Integer, elements: Vec::new() }
 }
 
 fn unsupported(node: &Node<'_>) -> Error {

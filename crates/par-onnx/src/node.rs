@@ -1,4 +1,4 @@
-//! One operator of a graph: its attributes, and how errors name it.
+//! One operator of a graph: its inputs, its attributes, and its name in errors.
 
 use std::fmt::{Debug, Display};
 use std::rc::Rc;
@@ -7,18 +7,18 @@ use crate::error::Error;
 use crate::proto::{AttributeProto, NodeProto, TensorProto};
 use crate::tensor::Tensor;
 
-/// An operator and the tensors that it is given.
+/// An operator and its input tensors.
 pub(crate) struct Node<'a> {
     pub(crate) proto: &'a NodeProto,
-    /// Where it stands among all of them.
+    /// Its position among the nodes.
     pub(crate) index: usize,
-    /// In the order of the operator; absent where it is left out.
+    /// In the order of the operator; `None` for optional inputs that are absent.
     pub(crate) inputs: Vec<Option<Rc<Tensor>>>,
-    /// The version of the operators of the default domain.
+    /// The version of the default operator set.
     pub(crate) version: i64,
 }
 
-/// The name that errors call a node.
+/// The name of a node in errors.
 pub(crate) fn name(proto: &NodeProto, index: usize) -> String {
     if proto.name.is_empty() {
         format!("node {index} ({})", proto.op_type)
@@ -32,7 +32,7 @@ impl<'a> Node<'a> {
         name(self.proto, self.index)
     }
 
-    /// An input that must be there.
+    /// A required input.
     pub(crate) fn input(&self, index: usize) -> Result<&Tensor, Error> {
         self.optional(index).ok_or_else(|| {
             let found = format!("{} inputs", self.inputs.iter().flatten().count());
@@ -40,12 +40,12 @@ impl<'a> Node<'a> {
         })
     }
 
-    /// An input that may be left out.
+    /// An optional input.
     pub(crate) fn optional(&self, index: usize) -> Option<&Tensor> {
         self.inputs.get(index)?.as_deref()
     }
 
-    /// The numbers of an input that the file must fix.
+    /// The numbers of an input that must be constant.
     pub(crate) fn constants(&self, index: usize) -> Result<Vec<f64>, Error> {
         let numbers = self.input(index)?.constants();
         numbers.ok_or_else(|| self.operand(&format!("a computed input {index}"), "a constant"))
@@ -75,7 +75,7 @@ impl<'a> Node<'a> {
         self.attribute(name)?.t.as_ref()
     }
 
-    /// The numbers of an attribute, or those of the tensor that may stand for it.
+    /// The numbers of an attribute, or of the tensor attribute in its place.
     pub(crate) fn numbers(&self, name: &str) -> Result<Vec<f64>, Error> {
         match self.tensor(&format!("{name}_as_tensor")) {
             Some(tensor) => Tensor::read(tensor)?.constants().ok_or_else(|| Error::Tensor {
@@ -100,7 +100,7 @@ impl<'a> Node<'a> {
         std::str::from_utf8(bytes).map_err(|_| self.refuse(name, "no UTF-8", "a text"))
     }
 
-    /// The error of an attribute that cannot be followed.
+    /// The error for an unsupported value of an attribute.
     pub(crate) fn refuse(&self, attribute: &str, found: impl Display, expected: &str) -> Error {
         Error::Attribute {
             node: self.name(),
@@ -110,17 +110,17 @@ impl<'a> Node<'a> {
         }
     }
 
-    /// The error of a tensor that the operator cannot work on.
+    /// The error for an unsupported tensor.
     pub(crate) fn operand(&self, found: &str, expected: &str) -> Error {
         Error::Operand { node: self.name(), found: found.into(), expected: expected.into() }
     }
 
-    /// The same for the shape of a tensor.
+    /// The error for an unsupported shape.
     pub(crate) fn shape(&self, found: impl Debug, expected: &str) -> Error {
         self.operand(&format!("the shape {found:?}"), expected)
     }
 
-    /// An axis as it is counted from the front.
+    /// The index of an axis; a negative one counts from the end.
     pub(crate) fn axis(&self, axis: i64, rank: usize) -> Result<usize, Error> {
         let counted = if axis < 0 {
             i64::try_from(rank).ok().and_then(|rank| rank.checked_add(axis))

@@ -1,20 +1,20 @@
-//! Which outputs of a graph may hold scores, and of which classes: told from its last operators alone, before any width is
-//! known.
+//! The outputs of a graph that may hold scores, and their classes. Only the last operators are read, since
+//! widths are not known yet.
 
 use std::collections::BTreeMap;
 
 use crate::graph::{Output, Scale};
 use crate::proto::{AttributeProto, GraphProto, NodeProto, TensorProto, ValueInfoProto};
-use crate::tensor::{Element, Kind, Tensor};
+use crate::tensor::{Element, ElementKind, Tensor};
 
-/// How many operators from the end are looked at.
+/// Largest number of operators that are followed from an output.
 const STEPS: usize = 32;
-/// The most classes that are listed.
+/// Largest number of classes that are listed.
 const CLASSES: usize = 100;
 
 /// The outputs that may hold scores.
 pub(crate) fn of(graph: &GraphProto) -> Vec<Output> {
-    let ends = Ends::new(graph);
+    let ends = OutputTracer::new(graph);
     graph
         .output
         .iter()
@@ -23,25 +23,28 @@ pub(crate) fn of(graph: &GraphProto) -> Vec<Output> {
         .collect()
 }
 
-/// Labels are whole numbers or texts; what a sequence holds are maps from class to score.
+/// Labels are integers or texts; a sequence holds maps from class to score.
 fn may_hold_scores(output: &ValueInfoProto) -> bool {
     let tensor = output.r#type.as_ref().and_then(|own| own.tensor_type.as_ref());
     tensor.is_none_or(|tensor| {
-        !matches!(Kind::of(tensor.elem_type), Some(Kind::Integer | Kind::Boolean | Kind::Text))
+        !matches!(
+            ElementKind::of(tensor.elem_type),
+            Some(ElementKind::Integer | ElementKind::Boolean | ElementKind::Text)
+        )
     })
 }
 
-/// The ends of a graph, followed backwards.
-struct Ends<'a> {
+/// Follows a graph backwards from its outputs.
+struct OutputTracer<'a> {
     makers: BTreeMap<&'a str, &'a NodeProto>,
     constants: BTreeMap<&'a str, &'a TensorProto>,
-    /// The tensors that give the best class, by those that they are the best of.
+    /// The tensor of the best class, by the tensor of scores.
     best: BTreeMap<&'a str, &'a str>,
-    /// The classes that are picked, by the tensors that pick them.
+    /// The tensor of classes, by the tensor of indices that selects from it.
     picked: BTreeMap<&'a str, &'a str>,
 }
 
-impl<'a> Ends<'a> {
+impl<'a> OutputTracer<'a> {
     fn new(graph: &'a GraphProto) -> Self {
         let all = |operator: &'static str| graph.node.iter().filter(move |node| node.op_type == operator);
         let names = |node: &'a NodeProto| node.output.iter().map(move |name| (name.as_str(), node));
@@ -113,7 +116,7 @@ impl<'a> Ends<'a> {
         output
     }
 
-    /// The classes that the label of a tensor's best column is picked from.
+    /// The classes from which the label of the best column is selected.
     fn picked_classes(&self, tensor: &str) -> Vec<String> {
         let classes = self.best.get(tensor).and_then(|best| self.picked.get(best));
         let classes = classes.and_then(|classes| self.constants.get(classes));
@@ -128,7 +131,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-/// The classes that an operator names.
+/// The classes in an operator's attributes.
 fn classes(node: &NodeProto) -> Vec<String> {
     let named = node.attribute.iter().filter(|attribute| attribute.name.starts_with("classlabels_"));
     let names = |own: &AttributeProto| {
@@ -138,8 +141,8 @@ fn classes(node: &NodeProto) -> Vec<String> {
     named.flat_map(names).collect()
 }
 
-/// Whether an operator of `ai.onnx.ml` gives probabilities. Trees with leaves of one class only are left as they are by
-/// `SOFTMAX`, in onnxruntime.
+/// Whether an operator of `ai.onnx.ml` computes probabilities. onnxruntime ignores `SOFTMAX` for trees with
+/// leaves of one class only.
 fn are_probabilities(node: &NodeProto) -> bool {
     let attribute = |name: &str| node.attribute.iter().find(|attribute| attribute.name == name);
     let weights = attribute("class_weights").map_or(&[][..], |own| &own.floats);

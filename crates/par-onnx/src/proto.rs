@@ -1,6 +1,6 @@
-//! The messages of an ONNX file, as far as they are needed, and what it would cost to read them.
+//! The messages of an ONNX file, as far as they are needed, and an estimate of their memory.
 //!
-//! Field numbers are those of `onnx.proto`. What is only ever refused (subgraphs, sparse tensors) stays bytes.
+//! Field numbers are those of `onnx.proto`. Unsupported parts (subgraphs, sparse tensors) stay bytes.
 
 use prost::Message;
 
@@ -118,7 +118,7 @@ pub(crate) struct ValueInfoProto {
     pub(crate) r#type: Option<TypeProto>,
 }
 
-/// Of sequences and maps it only counts that they are none of the tensors.
+/// Sequences and maps are only told apart from tensors.
 #[derive(Clone, PartialEq, Message)]
 pub(crate) struct TypeProto {
     #[prost(message, optional, tag = "1")]
@@ -149,26 +149,26 @@ pub(crate) struct DimensionProto {
     pub(crate) dim_value: Option<i64>,
 }
 
-/// The most bytes of a file.
+/// Largest size of a file in bytes.
 const FILE: usize = 256 << 20;
-/// The most bytes of memory that a file may become.
+/// Largest size of a decoded file in bytes.
 const MEMORY: usize = 1 << 30;
 
-/// Reads a file.
+/// Decodes a file.
 pub(crate) fn decode(bytes: &[u8]) -> Result<ModelProto, Error> {
     let damaged = || Error::NotOnnx { reason: "its messages are damaged or cut off".into() };
     if bytes.len() > FILE {
         return Err(Error::TooLarge { what: "bytes of the file".into(), limit: FILE });
     }
-    if memory(bytes, Part::Model).ok_or_else(damaged)? > MEMORY {
+    if memory(bytes, MessageKind::Model).ok_or_else(damaged)? > MEMORY {
         return Err(Error::TooLarge { what: "bytes in memory".into(), limit: MEMORY });
     }
     ModelProto::decode(bytes).map_err(|_| damaged())
 }
 
-/// The messages that messages are found in.
+/// The messages whose fields are counted.
 #[derive(Clone, Copy)]
-enum Part {
+enum MessageKind {
     Model,
     Graph,
     Node,
@@ -178,8 +178,8 @@ enum Part {
     Small,
 }
 
-impl Part {
-    /// The message that a field holds.
+impl MessageKind {
+    /// The message in a field.
     fn field(self, tag: usize) -> Option<Self> {
         Some(match (self, tag) {
             (Self::Model, 7) => Self::Graph,
@@ -192,8 +192,8 @@ impl Part {
         })
     }
 
-    /// How many bytes of memory one byte of a field becomes at most: packed whole numbers may be a byte each in
-    /// the file and take eight in memory, and so do the dimensions of a type.
+    /// Bytes of memory for one byte of a field, at most: an integer of eight bytes may be packed into one,
+    /// and so may the dimensions of a type.
     fn growth(self, tag: usize) -> usize {
         match (self, tag) {
             (Self::Attribute, 8) | (Self::Tensor, 1 | 5 | 7) => 8,
@@ -203,9 +203,9 @@ impl Part {
     }
 }
 
-/// About how many bytes of memory a message becomes, found without making any of it: a file of nothing but
-/// empty messages would become a hundred times as large.
-fn memory(mut bytes: &[u8], part: Part) -> Option<usize> {
+/// Bytes of memory for a message, about. Computed before decoding: a file of empty messages would take a
+/// hundred times its size.
+fn memory(mut bytes: &[u8], part: MessageKind) -> Option<usize> {
     let mut total = 0_usize;
     while !bytes.is_empty() {
         let key = prost::decode_length_delimiter(&mut bytes).ok()?;

@@ -1,29 +1,28 @@
-//! What a tensor holds while the graph is followed for one row: numbers that the file fixes, or what they are
-//! made of.
+//! Tensors of the symbolic evaluation: constants, and expressions over the inputs.
 
 use std::rc::Rc;
 
 use crate::error::Error;
-use crate::lower::affine::Form;
+use crate::lower::affine::AffineForm;
 use crate::proto::TensorProto;
 
-/// The most elements of one tensor.
+/// Largest number of elements of a tensor.
 const ELEMENTS: usize = 1 << 24;
-/// The most axes of one tensor.
+/// Largest number of axes of a tensor.
 pub(crate) const AXES: usize = 16;
 
-/// A tensor of a batch of one row.
+/// A tensor for one row.
 #[derive(Clone, Debug)]
 pub(crate) struct Tensor {
     pub(crate) shape: Vec<usize>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: ElementKind,
     /// In row-major order.
     pub(crate) elements: Vec<Element>,
 }
 
-/// What the elements of a tensor are.
+/// The element type of a tensor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum ElementKind {
     Single,
     Double,
     Integer,
@@ -31,36 +30,36 @@ pub(crate) enum Kind {
     Text,
 }
 
-/// One number or text of a tensor.
+/// One element of a tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Element {
-    /// A number that the file fixes.
+    /// A constant number.
     Number(f64),
-    /// A text that the file fixes.
+    /// A constant text.
     Text(Rc<str>),
     /// A text input.
-    Word(Rc<Word>),
-    /// A function of one input, by its number among the sources.
+    TextInput(Rc<TextInput>),
+    /// A function of one input, by its position among the sources.
     Source(u32),
-    /// A sum of sources, units or trees.
-    Form(Rc<Form>),
-    /// 1 / (1 + e⁻ᶻ). It is only made a unit of a hidden layer when something but the end needs it.
-    Probability(Rc<Form>),
-    /// The logarithm of that.
-    LogProbability(Rc<Form>),
+    /// A weighted sum of sources, hidden units or trees.
+    Form(Rc<AffineForm>),
+    /// The sigmoid of a sum. It becomes a hidden unit only if another operator than the last one needs it.
+    Probability(Rc<AffineForm>),
+    /// The logarithm of the sigmoid of a sum.
+    LogProbability(Rc<AffineForm>),
 }
 
-/// A text input, some of whose texts stand for others.
+/// A text input, some of whose texts are replaced by others.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Word {
+pub(crate) struct TextInput {
     pub(crate) input: usize,
     pub(crate) renamed: Vec<(Rc<str>, Rc<str>)>,
-    /// What all other texts stand for; for themselves if absent.
+    /// The replacement of all other texts; `None` keeps them.
     pub(crate) other: Option<Rc<str>>,
 }
 
-impl Kind {
-    /// The kind of an element type of the file.
+impl ElementKind {
+    /// The kind for an element type of the file.
     pub(crate) fn of(data_type: i32) -> Option<Self> {
         Some(match data_type {
             1 => Self::Single,
@@ -72,7 +71,7 @@ impl Kind {
         })
     }
 
-    /// A number as a tensor of this kind holds it.
+    /// A number rounded to this kind.
     pub(crate) fn round(self, number: f64) -> f64 {
         match self {
             Self::Single => f64::from(number as f32),
@@ -84,7 +83,7 @@ impl Kind {
 }
 
 impl Element {
-    /// The number that the file fixes.
+    /// The constant, if it is one.
     pub(crate) fn number(&self) -> Option<f64> {
         match self {
             Self::Number(number) => Some(*number),
@@ -92,12 +91,12 @@ impl Element {
         }
     }
 
-    /// What it is, in words.
+    /// Its description in errors.
     pub(crate) fn description(&self) -> &'static str {
         match self {
             Self::Number(_) => "a constant",
             Self::Text(_) => "a constant text",
-            Self::Word(_) => "a text input",
+            Self::TextInput(_) => "a text input",
             Self::Source(_) => "a function of one input",
             Self::Form(_) => "a sum of several numbers",
             Self::Probability(_) | Self::LogProbability(_) => "a probability",
@@ -107,21 +106,25 @@ impl Element {
 
 impl Tensor {
     /// A tensor of numbers.
-    pub(crate) fn numbers(shape: Vec<usize>, kind: Kind, numbers: impl IntoIterator<Item = f64>) -> Self {
+    pub(crate) fn numbers(
+        shape: Vec<usize>,
+        kind: ElementKind,
+        numbers: impl IntoIterator<Item = f64>,
+    ) -> Self {
         Self { shape, kind, elements: numbers.into_iter().map(Element::Number).collect() }
     }
 
-    /// How much it costs to walk over its axes, even if there is nothing in it.
+    /// Steps that a walk over its axes takes, even if one of them is empty.
     pub(crate) fn volume(&self) -> usize {
         self.shape.iter().fold(1, |volume, &size| volume.saturating_mul(size.max(1)))
     }
 
-    /// The numbers, if the file fixes all of them.
+    /// The numbers, if all are constant.
     pub(crate) fn constants(&self) -> Option<Vec<f64>> {
         self.elements.iter().map(Element::number).collect()
     }
 
-    /// Reads a tensor that the file fixes.
+    /// Reads a constant tensor of the file.
     pub(crate) fn read(proto: &TensorProto) -> Result<Self, Error> {
         let error = |found: String, expected: &str| Error::Tensor {
             tensor: proto.name.clone(),
@@ -132,7 +135,7 @@ impl Tensor {
             let expected = "it inside\nhint: export with the weights in the same file";
             return Err(error("its data in another file".into(), expected));
         }
-        let kind = Kind::of(proto.data_type);
+        let kind = ElementKind::of(proto.data_type);
         let types = "float, double, int64, int32, bool or string";
         let kind = kind.ok_or_else(|| error(format!("elements of type {}", proto.data_type), types))?;
         let sizes = proto.dims.iter().map(|&size| usize::try_from(size).ok());
@@ -181,7 +184,8 @@ fn words<const N: usize>(raw: &[u8]) -> impl Iterator<Item = [u8; N]> {
     raw.chunks_exact(N).map(|chunk| chunk.try_into().expect("a chunk of that size"))
 }
 
-/// How many elements a shape has. Without its zeros it must not be too large either, so that no part of it is.
+/// Number of elements of a shape. It is limited without the zeros among the sizes too, so that every part of
+/// it is.
 pub(crate) fn size(shape: &[usize]) -> Result<usize, Error> {
     if shape.len() > AXES {
         return Err(Error::TooLarge { what: "axes of a tensor".into(), limit: AXES });
@@ -193,7 +197,7 @@ pub(crate) fn size(shape: &[usize]) -> Result<usize, Error> {
     }
 }
 
-/// The shape that two tensors are stretched to, the last dimensions standing below each other.
+/// The shape to which two tensors are broadcast, aligned at the last axis.
 pub(crate) fn broadcast(left: &[usize], right: &[usize]) -> Option<Vec<usize>> {
     let rank = left.len().max(right.len());
     let at =
@@ -207,7 +211,7 @@ pub(crate) fn broadcast(left: &[usize], right: &[usize]) -> Option<Vec<usize>> {
         .collect()
 }
 
-/// For every element of a stretched shape the place of the element of `shape` that stands there.
+/// For every element of a broadcast shape, the position of its element in `shape`.
 pub(crate) fn stretched(shape: &[usize], into: &[usize]) -> Vec<usize> {
     let missing = into.len() - shape.len();
     let mut places = vec![0];
@@ -245,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn tensors_that_cannot_be_read_say_why() {
+    fn unsupported_tensors_are_refused_with_the_reason() {
         let named = |tensor: TensorProto| {
             Tensor::read(&TensorProto { name: "w".into(), ..tensor }).expect_err("refused").to_string()
         };

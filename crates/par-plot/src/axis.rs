@@ -1,35 +1,35 @@
-//! One side of a chart: from where to where it goes, and what is written along it.
+//! One axis of a chart: its range, its ticks and its label.
 
 use std::ops::RangeInclusive;
 
 use crate::text::decimal;
 
-/// Nothing that is drawn is larger, so that no difference of two values overflows.
+/// Largest value that is drawn, so that the difference of two values does not overflow.
 const LARGEST: f64 = 1e12;
-/// The least that a logarithmic axis can show.
+/// Smallest value of a logarithmic axis.
 const SMALLEST: f64 = 1e-9;
 
-/// One side of a chart.
+/// One axis of a chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
     pub(crate) label: String,
     pub(crate) low: f64,
     pub(crate) high: f64,
     pub(crate) ticks: Vec<(f64, String)>,
-    pub(crate) kind: Kind,
+    pub(crate) kind: AxisKind,
 }
 
 /// How values are laid out along an axis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
+pub(crate) enum AxisKind {
     Linear,
     Logarithmic,
-    /// A place for each of some names.
+    /// One position for each of some names.
     Names,
 }
 
 impl Axis {
-    /// Round numbers around all values; between 0 and 1 when there are none.
+    /// Round numbers around all values; from 0 to 1 if there are none.
     pub fn around(label: &str, values: impl IntoIterator<Item = f64>, about: usize) -> Self {
         let (mut low, mut high) = ends(values.into_iter().map(|value| value.clamp(-LARGEST, LARGEST)));
         if low > high {
@@ -41,24 +41,24 @@ impl Axis {
         let step = step(low, high, about);
         let (low, high) = ((low / step).floor() * step, (high / step).ceil() * step);
         let text = |tick: f64| tick_text(tick, step);
-        Self::new(label, (low, high), with_texts(ticks(low, high, step), text), Kind::Linear)
+        Self::new(label, (low, high), with_texts(ticks(low, high, step), text), AxisKind::Linear)
     }
 
     /// Shares of one, as percentages.
     pub fn shares(label: &str) -> Self {
         let text = |tick: f64| format!("{:.0} %", 100.0 * tick);
-        Self::new(label, (0.0, 1.0), with_texts(ticks(0.0, 1.0, 0.25), text), Kind::Linear)
+        Self::new(label, (0.0, 1.0), with_texts(ticks(0.0, 1.0, 0.25), text), AxisKind::Linear)
     }
 
     /// Whole numbers, each with room for a bar.
     pub fn counts(label: &str, counts: RangeInclusive<usize>) -> Self {
         let range = (*counts.start() as f64 - 0.5, *counts.end() as f64 + 0.5);
         let ticks = counts.map(|count| (count as f64, count.to_string())).collect();
-        Self::new(label, range, ticks, Kind::Linear)
+        Self::new(label, range, ticks, AxisKind::Linear)
     }
 
-    /// Powers of ten around all values that are above zero; what is not stands at the low end. Where they are few, 2
-    /// and 5 times a power too.
+    /// Powers of ten around all positive values; other values are drawn at the low end. If there are few
+    /// powers, 2 and 5 times each power too.
     pub fn logarithmic(
         label: &str,
         values: impl IntoIterator<Item = f64>,
@@ -67,7 +67,7 @@ impl Axis {
         let positive = values.into_iter().filter(|value| *value > 0.0);
         let (low, high) = ends(positive.map(|value| value.clamp(SMALLEST, LARGEST)));
         let (low, high) = if low > high { (1.0, 10.0) } else { (low, high) };
-        // A value that is a power of ten but for its last digit counts as one.
+        // A value that differs from a power of ten in its last digit only counts as that power.
         let first = (low.log10() + 1e-9).floor() as i32;
         let last = ((high.log10() - 1e-9).ceil() as i32).max(first + 1);
         let power = |exponent: i32| 10_f64.powi(exponent);
@@ -76,27 +76,27 @@ impl Axis {
         let factors: &[f64] = if last - first <= 2 { &[1.0, 2.0, 5.0] } else { &[1.0] };
         let ticks = exponents.flat_map(|exponent| factors.iter().map(move |factor| factor * power(exponent)));
         let ticks = ticks.filter(|tick| *tick <= range.1 * (1.0 + 1e-9)).collect();
-        Self::new(label, range, with_texts(ticks, text), Kind::Logarithmic)
+        Self::new(label, range, with_texts(ticks, text), AxisKind::Logarithmic)
     }
 
-    /// Names, of which the first stands at 0, the next at 1.
+    /// Names at the positions 0, 1, and so on.
     pub fn names(label: &str, names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let ticks: Vec<(f64, String)> =
             names.into_iter().enumerate().map(|(place, name)| (place as f64, name.into())).collect();
         let range = (-0.5, ticks.len().max(1) as f64 - 0.5);
-        Self::new(label, range, ticks, Kind::Names)
+        Self::new(label, range, ticks, AxisKind::Names)
     }
 
-    /// From one number to another, without ticks.
+    /// A range without ticks.
     pub fn bare(label: &str, low: f64, high: f64) -> Self {
-        Self::new(label, (low, high), Vec::new(), Kind::Linear)
+        Self::new(label, (low, high), Vec::new(), AxisKind::Linear)
     }
 
-    fn new(label: &str, (low, high): (f64, f64), ticks: Vec<(f64, String)>, kind: Kind) -> Self {
+    fn new(label: &str, (low, high): (f64, f64), ticks: Vec<(f64, String)>, kind: AxisKind) -> Self {
         Self { label: label.to_string(), low, high, ticks, kind }
     }
 
-    /// Ticks at both ends alone.
+    /// Ticks at the two ends only.
     #[must_use]
     pub fn ends(mut self) -> Self {
         if self.ticks.len() > 2 {
@@ -105,47 +105,48 @@ impl Axis {
         self
     }
 
-    /// The low end at the top or at the right: names are read from the top.
+    /// Reverses the direction: the low end is at the top or at the right, as for names that are read from the
+    /// top.
     #[must_use]
     pub fn reversed(mut self) -> Self {
         (self.low, self.high) = (self.high, self.low);
         self
     }
 
-    /// From where to where it goes.
+    /// The low and the high end.
     pub fn range(&self) -> (f64, f64) {
         (self.low, self.high)
     }
 
-    /// How far along it a value is, as a share of one.
+    /// The position of a value along the axis, from 0 to 1.
     pub(crate) fn share(&self, value: f64) -> f64 {
         let share = match self.kind {
-            Kind::Logarithmic => {
+            AxisKind::Logarithmic => {
                 let value = value.max(self.low.min(self.high));
                 (value / self.low).log10() / (self.high / self.low).log10()
             }
-            Kind::Linear | Kind::Names => (value - self.low) / (self.high - self.low),
+            AxisKind::Linear | AxisKind::Names => (value - self.low) / (self.high - self.low),
         };
         if share.is_finite() { share } else { 0.0 }
     }
 }
 
-/// The lowest and the highest of values that are numbers.
+/// The smallest and the largest finite value.
 fn ends(values: impl Iterator<Item = f64>) -> (f64, f64) {
     let finite = values.filter(|value| value.is_finite());
     finite.fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), value| (low.min(value), high.max(value)))
 }
 
-/// The round step, 1, 2 or 5 times a power of ten, that makes about so many ticks, or fewer.
+/// The step for about `about` ticks or fewer: 1, 2 or 5 times a power of ten.
 fn step(low: f64, high: f64, about: usize) -> f64 {
     let least = (high - low) / about.max(1) as f64;
     let power = 10_f64.powf(least.log10().floor());
-    // A step that is round but for the last digit of the division counts as round.
+    // A step that differs from a round one in the last digit of the division only counts as round.
     let fits = |factor: &f64| factor * power >= least * (1.0 - 1e-9);
     [1.0, 2.0, 5.0].into_iter().find(fits).unwrap_or(10.0) * power
 }
 
-/// The multiples of a step from one number to another.
+/// The multiples of a step within a range.
 fn ticks(low: f64, high: f64, step: f64) -> Vec<f64> {
     let (first, last) = ((low / step - 1e-9).ceil() as i64, (high / step + 1e-9).floor() as i64);
     (first..=last).map(|tick| tick as f64 * step).collect()
@@ -155,7 +156,7 @@ fn with_texts(ticks: Vec<f64>, text: impl Fn(f64) -> String) -> Vec<(f64, String
     ticks.into_iter().map(|tick| (tick, text(tick))).collect()
 }
 
-/// As many decimals as the step has.
+/// A tick with as many decimals as the step.
 fn tick_text(tick: f64, step: f64) -> String {
     let decimals = usize::try_from(-(step.log10() + 1e-9).floor() as i32).unwrap_or(0);
     decimal(tick, decimals)
@@ -210,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_logarithmic_axis_ten_times_as_much_is_always_as_far() {
+    fn a_logarithmic_axis_has_equal_steps_for_equal_factors() {
         let axis = Axis::logarithmic("", [3.0, 20_000.0, 0.0, -1.0], |tick| format!("{tick}"));
         assert_eq!(texts(&axis), ["1", "10", "100", "1000", "10000", "100000"]);
         let shares = [1.0, 10.0, 1000.0, 100_000.0, 0.0].map(|value| (10.0 * axis.share(value)).round());

@@ -1,30 +1,30 @@
-//! Charts as SVG: lines, bars, marks, intervals and cells between two axes, with a key below. Colours are classes
-//! that a style gives; shapes and dashes say the same to those who do not see colours.
+//! SVG charts: lines, bars, marks, intervals and cells between two axes, with a key below. Colours are CSS
+//! classes; shapes and dashes repeat their meaning for readers who cannot tell colours apart.
 
-use crate::axis::{Axis, Kind};
+use crate::axis::{Axis, AxisKind};
 use crate::markup::Markup;
 use crate::page;
 use crate::text::{without_sign_of_zero, wrapped};
 
-/// Room for one character of a tick's text.
+/// Width of one character of a tick's text.
 pub(crate) const CHARACTER: f64 = 6.9;
-/// Room for one character of a name, which has wider letters than numbers.
+/// Width of one character of a name, which has wider letters than numbers.
 const LETTER: f64 = 7.6;
-/// A name on an axis that is longer is cut.
+/// Longest name on an axis, in characters.
 const LONGEST: usize = 26;
-/// Room at the right of the axes.
+/// Space at the right of the axes.
 const MARGIN: f64 = 14.0;
 /// The height of a line of the key.
 const KEY_LINE: f64 = 19.0;
 /// The height of a line of a note.
 const NOTE_LINE: f64 = 17.0;
 
-/// A chart that is being drawn. What is added later covers what was added before.
+/// A chart that is being drawn. Later elements cover earlier ones.
 #[derive(Clone, Debug)]
 pub struct Chart {
     width: f64,
     height: f64,
-    /// Where the axes cross.
+    /// The position where the axes cross.
     left: f64,
     bottom: f64,
     top: f64,
@@ -53,7 +53,7 @@ pub enum Shape {
     Cross,
 }
 
-/// What stands before a text of the key.
+/// The symbol before a text of the key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sign {
     /// A mark of this shape.
@@ -65,11 +65,11 @@ pub enum Sign {
 }
 
 impl Chart {
-    /// An empty chart. The description is what a person hears who cannot see it.
+    /// An empty chart. Screen readers read the description.
     pub fn new(description: &str, (width, height): (f64, f64), x: Axis, y: Axis) -> Self {
         let length = |(_, text): &(f64, String)| text.chars().count().min(LONGEST);
         let longest = y.ticks.iter().map(length).max().unwrap_or(0);
-        let character = if y.kind == Kind::Names { LETTER } else { CHARACTER };
+        let character = if y.kind == AxisKind::Names { LETTER } else { CHARACTER };
         let top = if y.label.is_empty() { 10.0 } else { 30.0 };
         let bottom = match (x.ticks.is_empty(), x.label.is_empty()) {
             (true, true) => height - 4.0,
@@ -91,7 +91,7 @@ impl Chart {
         }
     }
 
-    /// What a person hears who cannot see it.
+    /// The description for screen readers.
     pub fn description(&self) -> &str {
         &self.description
     }
@@ -100,7 +100,7 @@ impl Chart {
         (self.x(x), self.y(y))
     }
 
-    /// Left, top, right and bottom of the space between the axes.
+    /// Left, top, right and bottom of the area between the axes.
     pub(crate) fn inside(&self) -> [f64; 4] {
         [self.left, self.top, self.width - MARGIN, self.bottom]
     }
@@ -129,14 +129,14 @@ impl Chart {
         self.mark(class, Shape::Circle, at, "")
     }
 
-    /// A mark; its title is told to whoever points at it. Of class `hollow`, it is an outline.
+    /// A mark; its title is shown as a tooltip. With the class `hollow` it is an outline.
     pub fn mark(&mut self, class: &'static str, shape: Shape, at: (f64, f64), title: &str) -> &mut Self {
         let at = self.place(at);
         self.marks.raw("<path class=\"mark ").raw(class).raw("\" d=\"").text(outline(shape, at));
         self.end("path", title)
     }
 
-    /// A bar on the horizontal axis, from one of its values to another.
+    /// A bar between two values of the horizontal axis.
     pub fn bar(&mut self, class: &'static str, (from, to): (f64, f64), height: f64) -> &mut Self {
         let (left, right) = (self.x(from), self.x(to));
         let top = self.y(height).min(self.bottom);
@@ -145,7 +145,7 @@ impl Chart {
         self
     }
 
-    /// A cell of a map: the place of a name of each axis, with a text in it.
+    /// A cell of a heat map, at the position of a name on each axis, with a text.
     pub fn cell(&mut self, class: &'static str, (x, y): (f64, f64), text: &str) -> &mut Self {
         let [left, right] = [self.x(x - 0.5), self.x(x + 0.5)];
         let [one, other] = [self.y(y - 0.5), self.y(y + 0.5)];
@@ -165,7 +165,7 @@ impl Chart {
         self.marks.raw("\" height=\"").text(number((bottom - top).max(0.0)));
     }
 
-    /// An upright interval.
+    /// A vertical interval.
     pub fn interval(&mut self, class: &'static str, x: f64, (low, high): (f64, f64)) -> &mut Self {
         let (x, low, high) = (self.x(x), self.y(low), self.y(high));
         let (from, to) = (number(x - 3.0), number(x + 3.0));
@@ -175,8 +175,8 @@ impl Chart {
         self.end("path", "")
     }
 
-    /// An interval from left to right.
-    pub fn interval_across(&mut self, class: &'static str, (low, high): (f64, f64), y: f64) -> &mut Self {
+    /// A horizontal interval.
+    pub fn horizontal_interval(&mut self, class: &'static str, (low, high): (f64, f64), y: f64) -> &mut Self {
         let (low, high, y) = (self.x(low), self.x(high), self.y(y));
         let (from, to) = (number(y - 3.0), number(y + 3.0));
         let (low, high, y) = (number(low), number(high), number(y));
@@ -185,7 +185,7 @@ impl Chart {
         self.end("path", "")
     }
 
-    /// Ends an element, with its title if there is one.
+    /// Closes an element, with its title as a tooltip if it has one.
     fn end(&mut self, element: &'static str, title: &str) -> &mut Self {
         if title.is_empty() {
             self.marks.raw("\"/>");
@@ -195,14 +195,14 @@ impl Chart {
         self
     }
 
-    /// A line across the chart at a height.
-    pub fn level(&mut self, class: &'static str, y: f64) -> &mut Self {
+    /// A horizontal line across the chart.
+    pub fn horizontal_line(&mut self, class: &'static str, y: f64) -> &mut Self {
         let (low, high) = self.x.range();
         self.line(class, "", &[(low, y), (high, y)])
     }
 
-    /// A line from bottom to top.
-    pub fn upright(&mut self, class: &'static str, x: f64) -> &mut Self {
+    /// A vertical line across the chart.
+    pub fn vertical_line(&mut self, class: &'static str, x: f64) -> &mut Self {
         let (low, high) = self.y.range();
         self.line(class, "", &[(x, low), (x, high)])
     }
@@ -213,7 +213,7 @@ impl Chart {
         self.text(class, "", (x, y - above), text)
     }
 
-    /// Text at a place of the picture, which is its start, middle or end.
+    /// Text at a position in pixels, which is its start, middle or end.
     pub(crate) fn text(
         &mut self,
         class: &'static str,
@@ -232,12 +232,12 @@ impl Chart {
         self
     }
 
-    /// A thin line between places of the picture, from a point to its name.
+    /// A thin line between two positions in pixels, from a point to its name.
     pub(crate) fn leader(&mut self, from: (f64, f64), to: (f64, f64)) {
         rule(&mut self.marks, "<path class=\"leader\" d=\"", from, to);
     }
 
-    /// Adds to the key what a class and a sign stand for; once is enough.
+    /// Adds an entry to the key; repeated entries are ignored.
     pub fn key(&mut self, class: &'static str, sign: Sign, text: &str) -> &mut Self {
         let entry = (class, sign, text.to_string());
         if !self.key.contains(&entry) {
@@ -246,13 +246,13 @@ impl Chart {
         self
     }
 
-    /// Adds a sentence below the key, in as many lines as it needs.
+    /// Adds a sentence below the key, wrapped.
     pub fn note(&mut self, text: impl Into<String>) -> &mut Self {
         self.notes.push(text.into());
         self
     }
 
-    /// The whole of it, to stand in a page.
+    /// The SVG element, for a page.
     pub fn svg(&self) -> Markup {
         let mut svg = Markup::default();
         svg.raw("<svg viewBox=\"0 0 ").text(number(self.width)).raw(" ").text(number(self.full_height()));
@@ -261,7 +261,7 @@ impl Chart {
         svg
     }
 
-    /// The whole of it as a file of its own, with its colours, on white.
+    /// A complete SVG file with its style, on white.
     pub fn file(&self) -> String {
         let (width, height) = (number(self.width + 16.0), number(self.full_height() + 16.0));
         let mut svg = Markup::default();
@@ -286,13 +286,13 @@ impl Chart {
         self.key_end() + NOTE_LINE * lines + if lines > 0.0 { 6.0 } else { 0.0 }
     }
 
-    /// Where the key ends, and notes begin.
+    /// The lower end of the key, where the notes start.
     fn key_end(&self) -> f64 {
         let lines = self.key_places().last().map_or(0.0, |(_, line)| line + 1.0);
         self.height + KEY_LINE * lines + if lines > 0.0 { 6.0 } else { 0.0 }
     }
 
-    /// The lines of the notes, each with whether it goes on with the one before.
+    /// The lines of the notes, each with whether it continues the line before.
     fn note_lines(&self) -> Vec<(bool, String)> {
         let lines = |note: &String| -> Vec<(bool, String)> {
             let text = wrapped(note, "", (self.width / LETTER) as usize);
@@ -301,7 +301,7 @@ impl Chart {
         self.notes.iter().flat_map(lines).collect()
     }
 
-    /// Where the entries of the key stand: from the left, in lines.
+    /// The positions of the key's entries: from the left, in lines.
     fn key_places(&self) -> Vec<(f64, f64)> {
         let (mut left, mut line) = (0.0, 0.0);
         let mut places = Vec::new();
@@ -321,30 +321,30 @@ impl Chart {
         for (value, text) in &self.y.ticks {
             let y = self.y(*value);
             rule(&mut svg, "<path class=\"grid\" d=\"", (self.left, y), (self.width - MARGIN, y));
-            words(&mut svg, "<text class=\"tick end\" x=\"", (self.left - 7.0, y + 4.0), text, LONGEST);
+            cut_text(&mut svg, "<text class=\"tick end\" x=\"", (self.left - 7.0, y + 4.0), text, LONGEST);
         }
         let room = match self.x.kind {
-            Kind::Names => ((self.x(1.0) - self.x(0.0)).abs() / 6.3) as usize,
-            Kind::Linear | Kind::Logarithmic => LONGEST,
+            AxisKind::Names => ((self.x(1.0) - self.x(0.0)).abs() / 6.3) as usize,
+            AxisKind::Linear | AxisKind::Logarithmic => LONGEST,
         };
         let mut end = f64::NEG_INFINITY;
         for (value, text) in &self.x.ticks {
             let at = (self.x(*value), self.bottom + 17.0);
-            if self.x.kind == Kind::Logarithmic && !text.is_empty() {
+            if self.x.kind == AxisKind::Logarithmic && !text.is_empty() {
                 rule(&mut svg, "<path class=\"grid\" d=\"", (at.0, self.top), (at.0, self.bottom));
             }
-            // What would run into the text before it is left out.
+            // A text that would overlap the one before it is left out.
             let half = 3.3 * text.chars().count().min(room.max(3)) as f64;
             if at.0 - half > end {
-                words(&mut svg, "<text class=\"tick middle\" x=\"", at, text, room.max(3));
+                cut_text(&mut svg, "<text class=\"tick middle\" x=\"", at, text, room.max(3));
                 end = at.0 + half + 4.0;
             }
         }
         let axis = ((self.left, self.bottom), (self.width - MARGIN, self.bottom));
         rule(&mut svg, "<path class=\"axis\" d=\"", axis.0, axis.1);
-        words(&mut svg, "<text class=\"name start\" x=\"", (0.0, 12.0), &self.y.label, usize::MAX);
+        cut_text(&mut svg, "<text class=\"name start\" x=\"", (0.0, 12.0), &self.y.label, usize::MAX);
         let end = (self.width - MARGIN, self.height - 4.0);
-        words(&mut svg, "<text class=\"name end\" x=\"", end, &self.x.label, usize::MAX);
+        cut_text(&mut svg, "<text class=\"name end\" x=\"", end, &self.x.label, usize::MAX);
         svg.add(&self.marks);
         for ((class, sign, text), (left, line)) in self.key.iter().zip(self.key_places()) {
             let y = self.height + 12.0 + KEY_LINE * line;
@@ -362,11 +362,11 @@ impl Chart {
                     svg.text(number(y - 5.0)).raw("\" width=\"16\" height=\"10\" rx=\"1.5\"/>");
                 }
             }
-            words(&mut svg, "<text class=\"entry start\" x=\"", (left + 22.0, y + 4.0), text, usize::MAX);
+            cut_text(&mut svg, "<text class=\"entry start\" x=\"", (left + 22.0, y + 4.0), text, usize::MAX);
         }
         for (place, (goes_on, line)) in self.note_lines().iter().enumerate() {
             let at = (if *goes_on { 14.0 } else { 0.0 }, self.key_end() + 13.0 + NOTE_LINE * place as f64);
-            words(&mut svg, "<text class=\"entry start\" x=\"", at, line, usize::MAX);
+            cut_text(&mut svg, "<text class=\"entry start\" x=\"", at, line, usize::MAX);
         }
         svg
     }
@@ -406,8 +406,8 @@ fn rule(svg: &mut Markup, open: &'static str, from: (f64, f64), to: (f64, f64)) 
     svg.raw("L").text(number(to.0)).raw(" ").text(number(to.1)).raw("\"/>");
 }
 
-/// A text, cut where it has more characters than there is room for; the whole is then told to whoever points at it.
-fn words(svg: &mut Markup, open: &'static str, at: (f64, f64), text: &str, room: usize) {
+/// A text, cut to `room` characters; a cut text is shown in full as a tooltip.
+fn cut_text(svg: &mut Markup, open: &'static str, at: (f64, f64), text: &str, room: usize) {
     if text.is_empty() {
         return;
     }
@@ -420,8 +420,8 @@ fn words(svg: &mut Markup, open: &'static str, at: (f64, f64), text: &str, room:
     }
 }
 
-/// From where a probability was to where it is, on a line with a mark at the threshold.
-pub fn way_across(description: &str, before: f64, after: f64, threshold: f64) -> Markup {
+/// A score before and after, on a line with a mark at the threshold.
+pub fn score_change(description: &str, before: f64, after: f64, threshold: f64) -> Markup {
     let x = |probability: f64| number(6.0 + 288.0 * probability);
     let mut svg = Markup::default();
     svg.raw("<svg class=\"across\" viewBox=\"0 0 300 22\" role=\"img\" aria-label=\"").text(description);
@@ -433,7 +433,7 @@ pub fn way_across(description: &str, before: f64, after: f64, threshold: f64) ->
     svg
 }
 
-/// A coordinate, to a tenth; what is no number, or far off every page, is at the edge.
+/// A coordinate, to a tenth; NaN and numbers far off the page are moved to the edge.
 fn number(value: f64) -> String {
     let value = if value.is_finite() { value.clamp(-1e5, 1e5) } else { 0.0 };
     let text = format!("{value:.1}");
@@ -456,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chart_says_what_it_shows_and_places_its_marks() {
+    fn a_chart_has_its_description_and_places_its_marks() {
         let svg = chart().line("exact", "Ann", &[(0.0, 0.0), (10.0, 1.0)]).svg().into_string();
         assert!(
             svg.starts_with("<svg viewBox=\"0 0 200 100\" role=\"img\" aria-label=\"a &quot;test&quot;\">"),
@@ -471,7 +471,7 @@ mod tests {
     #[test]
     fn intervals_have_ends_and_cells_have_texts() {
         let mut chart = chart();
-        chart.interval("exact", 0.0, (0.0, 1.0)).interval_across("exact", (0.0, 10.0), 1.0);
+        chart.interval("exact", 0.0, (0.0, 1.0)).horizontal_interval("exact", (0.0, 10.0), 1.0);
         let svg = chart.svg().into_string();
         assert!(svg.contains("d=\"M39.5 60L45.5 60M42.5 60L42.5 30M39.5 30L45.5 30\""), "{svg}");
         assert!(svg.contains("d=\"M42.5 27L42.5 33M42.5 30L186 30M186 27L186 33\""), "{svg}");
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn long_names_are_cut_and_told_in_full() {
+    fn long_names_are_cut_and_shown_in_a_tooltip() {
         let name = "x".repeat(40);
         let axes = (Axis::shares("share"), Axis::names("", [name.as_str()]));
         let svg = Chart::new("", (300.0, 60.0), axes.0, axes.1).svg().into_string();

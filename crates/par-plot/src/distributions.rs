@@ -1,15 +1,15 @@
-//! How the values of several series are distributed, side by side.
+//! The distributions of several series, side by side.
 
 use crate::axis::Axis;
 use crate::chart::{Chart, Sign};
 use crate::text::decimal;
 
-/// Values that have one name and one colour.
+/// Values with a name and a colour.
 #[derive(Clone, Debug)]
 pub struct Series {
     /// Their colour.
     pub class: &'static str,
-    /// What they are called.
+    /// Their name.
     pub name: String,
     /// The values.
     pub values: Vec<f64>,
@@ -18,8 +18,8 @@ pub struct Series {
 /// Bars of a histogram.
 const BINS: usize = 21;
 
-/// A histogram a series, one above the other over the same axis, each with its median. `label` names the axis, below
-/// the last.
+/// One histogram for each series, one above the other over the same axis, each with its median. `label` is
+/// the axis's label, below the last one.
 pub fn histograms(label: &str, width: f64, series: &[Series]) -> Vec<Chart> {
     let all = || series.iter().flat_map(|series| &series.values).copied();
     let axis = |label: &str| Axis::around(label, all(), 8);
@@ -47,7 +47,7 @@ pub fn histograms(label: &str, width: f64, series: &[Series]) -> Vec<Chart> {
             chart.bar(own.class, (left + 0.04 * step, left + 0.96 * step), count as f64);
         }
         if let Some(middle) = median(&own.values) {
-            chart.upright("dashed faint", middle);
+            chart.vertical_line("dashed faint", middle);
             let text = format!("{}, median {}", own.name, decimal(middle, 1));
             chart.label("end", (high, top), -8.0, &text);
         }
@@ -67,8 +67,8 @@ fn median(values: &[f64]) -> Option<f64> {
     }
 }
 
-/// How often each whole number occurs, a bar a series. `label` names what is counted, `counted` what counts it; `of` is
-/// how many values a series could have.
+/// Bars of how often each whole number occurs, for each series. `label` is the label of the numbers and
+/// `counted` that of the counts; `of` is the largest possible count.
 pub fn tallies(label: &str, counted: &str, size: (f64, f64), of: usize, series: &[Series]) -> Chart {
     let whole = |value: &f64| value.round().clamp(0.0, 40.0) as usize;
     let most = series.iter().flat_map(|series| &series.values).map(whole).max().unwrap_or(1).max(1);

@@ -1,10 +1,10 @@
-//! What more changes buy, drawn.
+//! A chart of the best log-likelihood by number of changes.
 
 use crate::axis::Axis;
 use crate::chart::{Chart, Sign};
 
-/// Log-likelihood by number of changes. `usual` is that of the median accepted person, if it is known; absent where
-/// there is no point.
+/// Log-likelihood by number of changes. `usual` is that of the median accepted person, if it is known. `None`
+/// if there are no points.
 pub fn frontier(points: &[(usize, f64)], usual: Option<f64>) -> Option<Chart> {
     let most = points.iter().map(|(changes, _)| *changes).max()?;
     let x = Axis::counts("changes", 1..=most);
@@ -17,7 +17,7 @@ pub fn frontier(points: &[(usize, f64)], usual: Option<f64>) -> Option<Chart> {
         chart.point("exact", point);
     }
     if let Some(usual) = usual {
-        chart.level("dashed faint", usual);
+        chart.horizontal_line("dashed faint", usual);
     }
     chart.key("exact strong", Sign::Line, "the likeliest row found");
     chart.key("dashed faint", Sign::Line, "the median accepted person");

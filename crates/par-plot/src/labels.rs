@@ -1,10 +1,10 @@
-//! Names beside points that cover neither each other nor the points, as far as there is room.
+//! Labels beside points that overlap neither each other nor the points, as far as there is room.
 
 use crate::chart::Chart;
 
-/// A name for a point of a chart.
+/// A label for a point of a chart.
 #[derive(Clone, Debug)]
-pub struct Label {
+pub struct PointLabel {
     /// The colour of the text.
     pub class: &'static str,
     /// The point.
@@ -14,12 +14,12 @@ pub struct Label {
 }
 
 /// Left, top, right, bottom.
-type Box = [f64; 4];
+type Bounds = [f64; 4];
 
-/// Writes names beside their points, each where it covers least of the others and of some lines: to the right if it can
-/// be.
-pub fn write(chart: &mut Chart, labels: &[Label], lines: &[&[(f64, f64)]]) {
-    let mut taken: Vec<Box> = labels.iter().map(|label| around(chart.place(label.at), 6.0)).collect();
+/// Writes labels beside their points, at the position that overlaps the others and `lines` least; to the
+/// right if possible.
+pub fn write(chart: &mut Chart, labels: &[PointLabel], lines: &[&[(f64, f64)]]) {
+    let mut taken: Vec<Bounds> = labels.iter().map(|label| around(chart.place(label.at), 6.0)).collect();
     for pair in lines.iter().flat_map(|line| line.windows(2)) {
         let (from, to) = (chart.place(pair[0]), chart.place(pair[1]));
         let along = |step: u32| f64::from(step) / 16.0;
@@ -29,7 +29,7 @@ pub fn write(chart: &mut Chart, labels: &[Label], lines: &[&[(f64, f64)]]) {
     for label in labels {
         let (x, y) = chart.place(label.at);
         let width = 6.9 * label.text.chars().count() as f64;
-        // Left, top, right and bottom of the text at a place.
+        // Left, top, right and bottom of the text at a position.
         let bounds = |(side, dx, dy): &(f64, f64, f64)| {
             let left = x + side * width + dx;
             [left, y + dy - 11.0, left + width, y + dy + 3.0]
@@ -39,7 +39,7 @@ pub fn write(chart: &mut Chart, labels: &[Label], lines: &[&[(f64, f64)]]) {
             let shared: f64 = taken.iter().map(|other| overlap(own, *other)).sum();
             1e3 * beyond(own, chart.inside()) + shared
         };
-        // A place further down the list has to be clearly better.
+        // A later position in the list has to be clearly better.
         let costs =
             PLACES.iter().enumerate().map(|(rank, place)| (covered(place) + 0.5 * rank as f64, place));
         let best = costs.min_by(|a, b| a.0.total_cmp(&b.0));
@@ -59,8 +59,8 @@ pub fn write(chart: &mut Chart, labels: &[Label], lines: &[&[(f64, f64)]]) {
     }
 }
 
-/// Where a text can stand: how much of its width is left of the point, as a negative share, and pixels from it. The
-/// first of the best is taken.
+/// Positions of a text: its shift to the left as a negative share of its width, and its offset from the point
+/// in pixels. The first of the best is taken.
 const PLACES: [(f64, f64, f64); 18] = [
     (0.0, 8.0, 4.0),
     (-1.0, -8.0, 4.0),
@@ -82,19 +82,19 @@ const PLACES: [(f64, f64, f64); 18] = [
     (0.0, 20.0, 52.0),
 ];
 
-fn around((x, y): (f64, f64), reach: f64) -> Box {
+fn around((x, y): (f64, f64), reach: f64) -> Bounds {
     [x - reach, y - reach, x + reach, y + reach]
 }
 
-/// The area that two boxes share.
-fn overlap(one: Box, other: Box) -> f64 {
+/// The area of the overlap of two boxes.
+fn overlap(one: Bounds, other: Bounds) -> f64 {
     let width = one[2].min(other[2]) - one[0].max(other[0]);
     let height = one[3].min(other[3]) - one[1].max(other[1]);
     width.max(0.0) * height.max(0.0)
 }
 
-/// How far a box reaches out of another.
-fn beyond(own: Box, frame: Box) -> f64 {
+/// The distance by which a box extends beyond another.
+fn beyond(own: Bounds, frame: Bounds) -> f64 {
     let sides = [frame[0] - own[0], frame[1] - own[1], own[2] - frame[2], own[3] - frame[3]];
     sides.into_iter().map(|side| side.max(0.0)).sum()
 }
@@ -105,10 +105,10 @@ mod tests {
     use crate::axis::Axis;
 
     /// The boxes of the texts of a chart.
-    fn boxes(points: &[(f64, f64)]) -> Vec<Box> {
+    fn boxes(points: &[(f64, f64)]) -> Vec<Bounds> {
         let axis = || Axis::around("", [0.0, 10.0], 5);
         let mut chart = Chart::new("", (440.0, 280.0), axis(), axis());
-        let label = |at: &(f64, f64)| Label { class: "exact", at: *at, text: "name".to_string() };
+        let label = |at: &(f64, f64)| PointLabel { class: "exact", at: *at, text: "name".to_string() };
         write(&mut chart, &points.iter().map(label).collect::<Vec<_>>(), &[]);
         let svg = chart.svg().into_string();
         let attribute = |text: &str, name: &str| -> f64 {

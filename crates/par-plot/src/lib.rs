@@ -1,15 +1,15 @@
-//! Charts as SVG, and pages that what they show cannot break. It knows nothing of models or rows: numbers in, SVG out.
+//! SVG charts and HTML pages; all text is escaped. This crate knows nothing of models or rows.
 //!
-//! | module            | what it holds                                       |
+//! | module            | contents                                            |
 //! |-------------------|-----------------------------------------------------|
-//! | [`markup`]        | text that is escaped, tags that are not             |
+//! | [`markup`]        | escaped text between constant tags                  |
 //! | [`axis`]          | round ticks: plain, logarithmic, names              |
 //! | [`chart`]         | lines, bars, marks, intervals, cells, and their key |
-//! | [`labels`]        | names beside points that do not cover each other    |
+//! | [`labels`]        | labels beside points that do not overlap            |
 //! | [`distributions`] | histograms and tallies of several series            |
-//! | [`mod@frontier`]  | what more changes buy                               |
+//! | [`mod@frontier`]  | log-likelihood by number of changes                 |
 //! | [`page`]          | the style of pages, a figure with its caption       |
-//! | [`text`]          | columns that line up, numbers that can be read      |
+//! | [`text`]          | aligned columns, readable numbers                   |
 
 pub mod axis;
 pub mod chart;

@@ -1,4 +1,4 @@
-//! HTML and SVG that cannot be broken by what they show: tags are constants, all else is escaped.
+//! HTML and SVG that texts cannot break: tags are constants, everything else is escaped.
 
 use std::fmt::Display;
 
@@ -7,7 +7,7 @@ use std::fmt::Display;
 pub struct Markup(String);
 
 impl Markup {
-    /// Adds tags, which come from our own source alone.
+    /// Adds tags, which are constants of our source.
     pub fn raw(&mut self, tags: &'static str) -> &mut Self {
         self.0.push_str(tags);
         self
@@ -22,7 +22,7 @@ impl Markup {
                 '>' => self.0.push_str("&gt;"),
                 '"' => self.0.push_str("&quot;"),
                 '\'' => self.0.push_str("&#39;"),
-                // Other control characters may not stand in a page, not even escaped.
+                // Other control characters are not allowed in a page, even escaped.
                 control if control.is_control() => self.0.push(' '),
                 other => self.0.push(other),
             }
@@ -30,7 +30,7 @@ impl Markup {
         self
     }
 
-    /// Adds a piece that is complete already.
+    /// Adds complete markup.
     pub fn add(&mut self, piece: &Self) -> &mut Self {
         self.0.push_str(&piece.0);
         self
@@ -41,7 +41,7 @@ impl Markup {
         self.raw(open).text(text).raw(close)
     }
 
-    /// The text of it.
+    /// The markup as text.
     pub fn into_string(self) -> String {
         self.0
     }

@@ -1,15 +1,15 @@
-//! What pages have in common: their style, their head, a figure with its caption.
+//! The common parts of pages: style, head, and figures with captions.
 
 use crate::markup::Markup;
 
-/// How pages and the charts in them look: on a phone, at night and on paper.
+/// The style of pages and charts, for small screens, dark mode and print.
 pub const STYLE: &str = concat!(include_str!("style/page.css"), include_str!("style/chart.css"));
 
 const PAGE: &str = include_str!("style/page.css");
 const CHART: &str = include_str!("style/chart.css");
 
-/// The style of a chart that stands in a file of its own: that of pages, by day, with colours instead of names of
-/// colours, which few programs but browsers know.
+/// The style of an SVG file: that of pages in light mode, with colours in place of CSS variables, which few
+/// programs but browsers support.
 pub fn chart_style() -> String {
     let mut style = CHART.to_string();
     let day = PAGE.split("@media").next().unwrap_or_default();
@@ -21,7 +21,7 @@ pub fn chart_style() -> String {
     style
 }
 
-/// A page up to its body, which is left open.
+/// The start of a page, up to the opened body.
 pub fn head(title: &str, more_style: &'static str) -> Markup {
     let mut page = Markup::default();
     page.raw("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
@@ -39,10 +39,10 @@ pub fn figure(open: &'static str, title: &str, caption: &str, body: &Markup) -> 
     figure
 }
 
-/// Makes sure of a page's tags; for tests.
+/// Checks that the tags of a page are balanced; for tests.
 ///
 /// # Panics
-/// When a tag is not closed, or in another order.
+/// When a tag is not closed, or closed in another order.
 pub fn check_tags(html: &str) {
     let mut open: Vec<&str> = Vec::new();
     for tag in html.split('<').skip(1).map(|rest| rest.split('>').next().unwrap_or_default()) {
@@ -61,14 +61,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_of_its_own_has_no_name_of_a_colour() {
+    fn a_chart_file_has_no_css_variables() {
         let style = chart_style();
         assert!(!style.contains("var(") && style.contains("#0b5f9e"), "{style}");
         assert!(!style.contains(['<', '&', '\'', '"']), "a style is text of an element: {style}");
     }
 
     #[test]
-    fn a_page_asks_for_nothing_from_elsewhere() {
+    fn a_page_loads_nothing_from_other_servers() {
         for needed in ["http:", "https:", "//", "@import", "url("] {
             assert!(!STYLE.contains(needed), "{needed}");
         }

@@ -1,17 +1,17 @@
-//! Text for a terminal and numbers for a reader: columns that line up, units that suit.
+//! Text for a terminal and numbers for readers: aligned columns, suitable units.
 
-/// Where the cells of a column stand.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
-    /// At the left.
+pub enum Align {
+    /// To the left.
     Left,
-    /// At the right, as numbers do.
+    /// To the right, as for numbers.
     Right,
 }
 
-/// The rows as lines, indented by two spaces, their cells lined up on the given sides; the side of the last holds for
-/// all that follow. A line feed or another control character in a cell becomes a space.
-pub fn aligned(sides: impl AsRef<[Side]>, rows: &[impl AsRef<[String]>]) -> String {
+/// The rows as lines, indented by two spaces, with aligned columns; the last alignment holds for all further
+/// columns. Control characters in a cell become spaces.
+pub fn aligned(sides: impl AsRef<[Align]>, rows: &[impl AsRef<[String]>]) -> String {
     let mut widths: Vec<usize> = Vec::new();
     for row in rows {
         for (column, cell) in row.as_ref().iter().enumerate() {
@@ -28,8 +28,8 @@ pub fn aligned(sides: impl AsRef<[Side]>, rows: &[impl AsRef<[String]>]) -> Stri
             let padding = " ".repeat(widths[column] - cell.chars().count());
             line.push_str("  ");
             match side(column) {
-                Some(Side::Right) => line.extend([padding, cell]),
-                Some(Side::Left) | None => line.extend([cell, padding]),
+                Some(Align::Right) => line.extend([padding, cell]),
+                Some(Align::Left) | None => line.extend([cell, padding]),
             }
         }
         text.push_str(line.trim_end());
@@ -38,7 +38,7 @@ pub fn aligned(sides: impl AsRef<[Side]>, rows: &[impl AsRef<[String]>]) -> Stri
     text
 }
 
-/// Sentences as lines of at most so many characters, each after `indent`; a longer word has a line of its own.
+/// Text as lines of at most `width` characters, each after `indent`; a longer word has a line of its own.
 pub fn wrapped(text: &str, indent: &str, width: usize) -> String {
     let mut lines = String::new();
     let mut line = String::new();
@@ -72,7 +72,7 @@ pub fn grouped(count: impl TryInto<u64>) -> String {
     text
 }
 
-/// A number for a reader, with a minus as it is set in print.
+/// A number for readers, with a typographic minus.
 pub fn decimal(value: f64, decimals: usize) -> String {
     without_sign_of_zero(format!("{value:.decimals$}")).replace('-', "−")
 }
@@ -84,7 +84,7 @@ pub(crate) fn without_sign_of_zero(text: String) -> String {
     }
 }
 
-/// A share of one, in whole percent where that says it all.
+/// A share of one, in whole percent if that is exact enough.
 pub fn share(share: Option<f64>) -> String {
     match share.map(|share| 100.0 * share) {
         None => "–".to_string(),
@@ -93,7 +93,7 @@ pub fn share(share: Option<f64>) -> String {
     }
 }
 
-/// A time with the unit that suits it.
+/// A time in a suitable unit.
 pub fn duration(microseconds: Option<f64>) -> String {
     match microseconds {
         None => "–".to_string(),
@@ -111,9 +111,9 @@ mod tests {
     #[test]
     fn cells_line_up_by_characters_not_bytes() {
         let rows = [["é", "1"], ["a\nb", "23"]].map(|row| row.map(String::from));
-        assert_eq!(aligned([Side::Left, Side::Right], &rows), "  é     1\n  a b  23\n");
+        assert_eq!(aligned([Align::Left, Align::Right], &rows), "  é     1\n  a b  23\n");
         let ragged = [vec!["a".to_string()], vec!["b".to_string(), "1".to_string(), "10".to_string()]];
-        assert_eq!(aligned([Side::Left, Side::Right], &ragged), "  a\n  b  1  10\n");
+        assert_eq!(aligned([Align::Left, Align::Right], &ragged), "  a\n  b  1  10\n");
     }
 
     #[test]

@@ -1,20 +1,20 @@
-//! Text for a terminal: columns that line up, and numbers that can be read.
+//! Text for a terminal: aligned columns and readable numbers.
 
-pub use par_plot::text::{Side, aligned, grouped};
+pub use par_plot::text::{Align, aligned, grouped};
 
-/// Titled facts, one a line.
+/// Facts with titles, one a line.
 #[derive(Debug, Default)]
 pub struct Facts(Vec<[String; 2]>);
 
 impl Facts {
-    /// Adds one.
+    /// Adds a fact.
     pub fn add(&mut self, title: &str, fact: impl Into<String>) {
         self.0.push([title.to_string(), fact.into()]);
     }
 
-    /// All of them, in two columns.
+    /// All facts, in two columns.
     pub fn text(&self) -> String {
-        aligned([Side::Left, Side::Left], &self.0)
+        aligned([Align::Left, Align::Left], &self.0)
     }
 }
 

@@ -1,14 +1,17 @@
-//! Settings as a file.
+//! Settings read from a TOML file.
 
 use std::path::Path;
 
 use anyhow::{Context, Result, anyhow};
 use par_model::Config;
+use serde::Deserialize;
+use toml::de::{DeTable, Deserializer};
 
-/// Settings with those of a file laid over them.
+/// `config` with the settings of a file in place of its own.
 ///
 /// # Errors
-/// When the file cannot be read, or a setting is unknown or out of its range; with its line where it has one.
+/// When the file cannot be read, or a setting is unknown, of another type or out of its range; with the line
+/// if it is known.
 pub fn laid_over(config: &Config, path: &Path) -> Result<Config> {
     let origin = path.display();
     let text = std::fs::read_to_string(path).with_context(|| format!("{origin}: cannot be read"))?;
@@ -19,19 +22,20 @@ pub fn laid_over(config: &Config, path: &Path) -> Result<Config> {
         }
         None => anyhow!("{origin}: {}", plain(error.message())),
     };
-    // Read as a whole configuration first: what is refused then has a line.
-    toml::from_str::<Config>(&text).map_err(refuse)?;
-    let settings = text.parse::<toml::Table>().map_err(refuse)?;
+    let document = DeTable::parse(&text).map_err(refuse)?;
+    // The table of settings has no places, so errors with a line come from the document itself.
+    Config::deserialize(Deserializer::from(document.clone())).map_err(refuse)?;
+    let settings = toml::Table::deserialize(Deserializer::from(document)).map_err(refuse)?;
     config.laid_over(settings).with_context(|| origin.to_string())
 }
 
-/// What is expected, in words instead of types.
+/// The parser's message, with the expected type in words.
 fn plain(message: &str) -> String {
     let types =
         [("usize", "a whole number, at least 0"), ("u64", "a whole number, at least 0"), ("f64", "a number")];
-    let told = types.iter().find_map(|(name, words)| {
+    let translated = types.iter().find_map(|(name, words)| {
         let start = message.strip_suffix(name)?.strip_suffix("expected ")?;
         Some(format!("{start}expected {words}"))
     });
-    told.unwrap_or_else(|| message.to_string())
+    translated.unwrap_or_else(|| message.to_string())
 }

@@ -1,4 +1,4 @@
-//! What the programs `par` and `par-bench` share at a terminal: files, settings, text, and how they end.
+//! Shared parts of the programs `par` and `par-bench`: files, settings, text and exit codes.
 
 pub mod aligned;
 pub mod config_file;
@@ -10,11 +10,11 @@ use std::process::ExitCode;
 
 use anyhow::{Error, Result};
 
-/// Ends a program: with the exit code of its work, or 2 and the error on standard error.
+/// The exit code of a program: that of its work, or 2 with the error on standard error.
 pub fn end(worked: Result<ExitCode>) -> ExitCode {
     match worked {
         Err(error) if !is_broken_pipe(&error) => {
-            // Where even that cannot be written, the exit status has to do.
+            // If standard error is closed too, only the exit code is left.
             let _ = writeln!(io::stderr(), "error: {}", chain(&error));
             ExitCode::from(2)
         }
@@ -23,7 +23,7 @@ pub fn end(worked: Result<ExitCode>) -> ExitCode {
     }
 }
 
-/// Whoever reads our output, `head` for one, has had enough.
+/// Whether the reader of our output, such as `head`, has closed it.
 fn is_broken_pipe(error: &Error) -> bool {
     error
         .chain()
@@ -31,7 +31,7 @@ fn is_broken_pipe(error: &Error) -> bool {
         .any(|error| error.kind() == io::ErrorKind::BrokenPipe)
 }
 
-/// The error and its causes, leaving out a cause that the message before it already tells.
+/// The error and its causes, without a cause that the message before it contains.
 pub fn chain(error: &Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

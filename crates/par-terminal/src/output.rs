@@ -1,20 +1,20 @@
-//! Where results go: standard output, or a file that appears only when it is complete.
+//! Output to standard output, or to a file that appears only when it is complete.
 
 use std::io::{self, BufWriter, Write};
 
 use anyhow::Result;
 pub use par_files::{Destination, Replacement};
 
-/// The exit status of a program that was interrupted, as shells know it.
+/// The exit status of an interrupted program, by the convention of shells.
 const INTERRUPTED: i32 = 130;
 
-/// When the program is interrupted, files that are not complete go with it.
+/// Removes unfinished files when the program is interrupted.
 ///
 /// # Errors
-/// When the system does not tell of interruptions.
+/// When the signal handler cannot be set.
 pub fn clean_up_when_interrupted() -> Result<()> {
     let clean_up = || {
-        // Held to the end, so that nothing new is begun.
+        // Held until the exit, so that no new file is started.
         let _discarded = par_files::discard_unfinished();
         std::process::exit(INTERRUPTED);
     };
@@ -33,15 +33,15 @@ pub fn write_file(destination: Destination, bytes: &[u8]) -> Result<()> {
 pub enum Output {
     /// Standard output.
     Stdout(BufWriter<io::StdoutLock<'static>>),
-    /// A file, once it is complete.
+    /// A file, which appears when it is complete.
     File(Replacement),
 }
 
 impl Output {
-    /// Opens it.
+    /// Standard output, or the file of the destination.
     ///
     /// # Errors
-    /// When the file cannot be begun.
+    /// When the file cannot be created.
     pub fn new(destination: Option<Destination>) -> Result<Self> {
         Ok(match destination {
             Some(destination) => Self::File(Replacement::new(destination)?),
@@ -49,7 +49,7 @@ impl Output {
         })
     }
 
-    /// Writes what is left, and puts a file in its place.
+    /// Flushes, and renames a file to its destination.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -80,7 +80,7 @@ impl Write for Output {
 /// Writes text to standard output.
 ///
 /// # Errors
-/// When nobody takes it.
+/// When standard output is closed.
 pub fn print(text: &str) -> Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
@@ -90,7 +90,7 @@ pub fn print(text: &str) -> Result<()> {
 /// Writes one JSON object to standard output.
 ///
 /// # Errors
-/// When nobody takes it.
+/// When standard output is closed.
 pub fn print_json(value: &impl serde::Serialize) -> Result<()> {
     print(&format!("{}\n", serde_json::to_string_pretty(value)?))
 }

@@ -1,9 +1,9 @@
-//! Settings that have a name.
+//! Named settings.
 
 use clap::ValueEnum;
 use par_model::Config;
 
-/// Settings to start from.
+/// Named settings to start from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum Preset {
     /// As the paper does it: its circuits, its generator, its local search

@@ -181,7 +181,7 @@ fn chart(what: &str, rows: &[(&Row, Option<Difference>)], label: &str, scale: f6
         Some(Dot { line, look, at: scale * gap.value, ends, title: row.name.clone() })
     });
     let mut chart = named(&description, x, rows.iter().map(|(row, _)| &row.name));
-    chart.upright("faint", 0.0);
+    chart.vertical_line("faint", 0.0);
     draw(&mut chart, marks);
     for (line, _) in rows.iter().enumerate().filter(|(_, (_, gap))| gap.is_none()) {
         chart.label("start plain", (0.0, line as f64), -4.0, "\u{a0}\u{a0}too few");

@@ -3,7 +3,7 @@
 //! # Paper
 //! The runtime of table 1.
 
-use par_plot::labels::{self, Label};
+use par_plot::labels::{self, PointLabel};
 use par_plot::text::{duration, grouped};
 use par_plot::{Axis, Chart, Sign};
 
@@ -196,7 +196,7 @@ fn amortization(measured: &Measured<'_>) -> Option<Plot> {
         chart.line(line.class, &line.name, &points);
         if line.is_named {
             let at = points[points.len() - 1];
-            names.push(Label { class: line.look.colour.line, at, text: line.name.clone() });
+            names.push(PointLabel { class: line.look.colour.line, at, text: line.name.clone() });
         }
     }
     labels::write(&mut chart, &names, &[]);

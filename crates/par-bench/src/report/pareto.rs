@@ -1,6 +1,6 @@
 //! Changes against likelihood: what more changes buy, and where every method stands.
 
-use par_plot::labels::{self, Label};
+use par_plot::labels::{self, PointLabel};
 use par_plot::text::decimal;
 use par_plot::{Axis, Chart, Shape, Sign};
 
@@ -99,7 +99,7 @@ fn fence(likelihoods: impl Iterator<Item = f64>) -> f64 {
 }
 
 /// The names of points. Others' that are all but in the same place have one name together.
-fn names(points: &[Point], reach: (f64, f64)) -> Vec<Label> {
+fn names(points: &[Point], reach: (f64, f64)) -> Vec<PointLabel> {
     let is_near = |one: &Point, other: &Point| {
         (one.at.0 - other.at.0).abs() < reach.0 && (one.at.1 - other.at.1).abs() < reach.1
     };
@@ -120,7 +120,7 @@ fn names(points: &[Point], reach: (f64, f64)) -> Vec<Label> {
         heap => format!("{} and {} like it", heap[0].name, heap.len() - 1),
     };
     let label =
-        |heap: &Vec<&Point>| Label { class: heap[0].look.colour.line, at: heap[0].at, text: text(heap) };
+        |heap: &Vec<&Point>| PointLabel { class: heap[0].look.colour.line, at: heap[0].at, text: text(heap) };
     heaps.iter().map(label).collect()
 }
 

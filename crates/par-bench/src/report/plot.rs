@@ -108,7 +108,7 @@ pub(super) fn draw(chart: &mut Chart, dots: impl IntoIterator<Item = Dot>) {
     for Dot { line, look, at, ends, title } in dots {
         let line = line as f64;
         if let Some(ends) = ends {
-            chart.interval_across(look.colour.line, ends, line);
+            chart.horizontal_interval(look.colour.line, ends, line);
         }
         chart.mark(look.class(), look.shape, (at, line), &title);
     }

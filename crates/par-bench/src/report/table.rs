@@ -1,6 +1,6 @@
 //! A table of figures: columns are measures, rows are methods or other places where these were measured.
 
-use par_plot::text::{Side, aligned, decimal, duration, grouped, wrapped};
+use par_plot::text::{Align, aligned, decimal, duration, grouped, wrapped};
 use serde::Serialize;
 
 use super::interval::Difference;
@@ -248,7 +248,7 @@ impl Table {
             rows.push(std::iter::once(row.name.clone()).chain(row.cells.iter().map(cell)).collect());
         }
         let mut text = format!("{}: {}", self.case, self.title).replace(char::is_control, " ") + "\n";
-        text.push_str(&aligned([Side::Left, Side::Right], &rows));
+        text.push_str(&aligned([Align::Left, Align::Right], &rows));
         text.extend(self.notes.iter().map(|note| wrapped(note, "  ", WIDTH)));
         text
     }

@@ -1,19 +1,20 @@
-//! Bounds on the rows of a ball: every value is eight, by how many variables below it may change.
+//! Bounds on the rows of a ball: every value is eight, one for each number of variables below it that may
+//! change.
 
 use super::vectorised::{Kernel, vectorised};
-use super::{Kind, Plan, Real};
+use super::{Plan, Real, StepKind};
 use crate::{Ball, OPEN};
 
-/// Numbers of changes told apart: none, one, two and so on; the last stands for any number.
+/// Numbers of changes that are bounded: 0, 1, …, 6, and any number.
 pub(crate) const COUNTS: usize = 8;
 
-/// For each number of changes, an upper bound; never falling.
+/// An upper bound for each number of changes; they never fall.
 pub(crate) type ByCount<T> = [T; COUNTS];
 
-/// What bounding a ball needs to remember.
+/// Scratch memory for the bounds of a ball.
 #[derive(Clone, Debug)]
 pub(crate) struct BallBounds<T> {
-    /// Values of the leaves at the centre, and the largest that they may take.
+    /// For each leaf, its value at the centre and the largest that it may take.
     leaves: Vec<[T; 2]>,
     values: Vec<ByCount<T>>,
 }
@@ -26,19 +27,19 @@ impl<T: Real> BallBounds<T> {
         }
     }
 
-    /// For each number of changes, the logarithm of the circuit's value when every part of it makes the
-    /// changes that serve it best, rounding aside; `None` where this precision cannot hold it.
+    /// For each number of changes, the logarithm of the circuit's value when every child of a sum makes the
+    /// changes that are best for it, without rounding errors; `None` where this precision cannot hold it.
     pub(crate) fn bounds(&mut self, plan: &Plan, ball: &Ball) -> Option<ByCount<f64>> {
         let mut log_scale = 0.0;
         let mut boost = 1.0;
-        vectorised(Bounds { plan, ball, memory: self, log_scale: &mut log_scale, boost: &mut boost });
+        vectorised(BallKernel { plan, ball, memory: self, log_scale: &mut log_scale, boost: &mut boost });
         let root = self.values[plan.root];
         let held = root.iter().all(|value| plan.trusts(*value, boost));
         held.then(|| root.map(|value| value.into().ln() + log_scale))
     }
 }
 
-struct Bounds<'a, T> {
+struct BallKernel<'a, T> {
     plan: &'a Plan,
     ball: &'a Ball,
     memory: &'a mut BallBounds<T>,
@@ -46,7 +47,7 @@ struct Bounds<'a, T> {
     boost: &'a mut f64,
 }
 
-impl<T: Real> Kernel for Bounds<'_, T> {
+impl<T: Real> Kernel for BallKernel<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, ball, memory: BallBounds { leaves, values }, log_scale, boost } = self;
@@ -87,7 +88,7 @@ impl<T: Real> Kernel for Bounds<'_, T> {
             let (done, outputs) = values.split_at_mut(step.output as usize);
             let outputs = &mut outputs[..step.width as usize];
             match step.kind {
-                Kind::Product => {
+                StepKind::Product => {
                     for (j, output) in outputs.iter_mut().enumerate() {
                         let (first, rest) = inputs.split_first().expect("a product has inputs");
                         *output = rest.iter().fold(done[*first as usize + j], |product, &input| {
@@ -95,7 +96,7 @@ impl<T: Real> Kernel for Bounds<'_, T> {
                         });
                     }
                 }
-                Kind::Sum { weights } => {
+                StepKind::Sum { weights } => {
                     outputs.fill([T::default(); COUNTS]);
                     let weights = plan.weights(step, weights).chunks_exact(outputs.len());
                     for (&input, weights) in inputs.iter().zip(weights) {
@@ -118,7 +119,7 @@ fn larger<T: Real>(a: T, b: T) -> T {
     if b > a { b } else { a }
 }
 
-/// The leaf stays as it is, or changes and counts as one.
+/// Multiplies by a leaf: unchanged, or changed to its maximum at the cost of one change.
 #[inline(always)]
 fn times_leaf<T: Real>(value: &ByCount<T>, [own, most]: [T; 2]) -> ByCount<T> {
     let mut product = value.map(|value| value * own);
@@ -129,7 +130,7 @@ fn times_leaf<T: Real>(value: &ByCount<T>, [own, most]: [T; 2]) -> ByCount<T> {
     product
 }
 
-/// The changes are shared out for the best.
+/// Multiplies two factors, under the best division of the changes between them.
 #[inline(always)]
 fn times<T: Real>(a: &ByCount<T>, b: &ByCount<T>) -> ByCount<T> {
     let mut product = b.map(|b| a[0] * b);

@@ -1,14 +1,14 @@
 //! Blocks of rows: values of observed rows, values and gradients of soft ones.
 
 use super::vectorised::{Kernel, vectorised};
-use super::{Entry, Kind, LANES, Lanes, Plan, Real, Step, TILE, Table, Tile};
+use super::{LANES, Lanes, LeafTable, Plan, PlanStep, Real, StepKind, TILE, Tile, TileEntry};
 use crate::{Code, OPEN};
 
 /// Evaluates blocks of rows of codes.
 #[derive(Clone, Debug)]
 pub(crate) struct HardBlock<'a, T> {
     plan: &'a Plan,
-    /// Where in its table each row's line begins, a variable at a time.
+    /// For each variable, the start of each row's line in the variable's table.
     pub(super) lines: Vec<[u32; LANES]>,
     pub(super) values: Vec<Lanes<T>>,
 }
@@ -26,7 +26,7 @@ impl<'a, T: Real> HardBlock<'a, T> {
         &self.values[self.plan.root]
     }
 
-    /// Evaluates the block again with some of its rows open, which gives them a value of one.
+    /// Evaluates the block again with some rows open, whose value is then one.
     pub(super) fn open_rows(&mut self, is_open: impl Fn(usize) -> bool) {
         for (lines, table) in self.lines.iter_mut().zip(&self.plan.tables) {
             let open = (table.line(OPEN) * table.columns) as u32;
@@ -38,7 +38,7 @@ impl<'a, T: Real> HardBlock<'a, T> {
     }
 
     fn evaluate(&mut self) {
-        vectorised(Hard { plan: self.plan, lines: &self.lines, values: &mut self.values });
+        vectorised(HardRows { plan: self.plan, lines: &self.lines, values: &mut self.values });
     }
 
     fn set_rows(&mut self, rows: &[Code]) {
@@ -54,13 +54,13 @@ impl<'a, T: Real> HardBlock<'a, T> {
     }
 }
 
-struct Hard<'a, T> {
+struct HardRows<'a, T> {
     plan: &'a Plan,
     lines: &'a [[u32; LANES]],
     values: &'a mut [Lanes<T>],
 }
 
-impl<T: Real> Kernel for Hard<'_, T> {
+impl<T: Real> Kernel for HardRows<'_, T> {
     #[inline(always)]
     fn run(self) {
         hard_units(self.plan, self.lines, self.values);
@@ -68,7 +68,7 @@ impl<T: Real> Kernel for Hard<'_, T> {
     }
 }
 
-/// The values of the units: for every row, the product of its leaves, eight units at a time.
+/// The values of the units: for every row the product of its leaves, eight units at a time.
 #[inline(always)]
 fn hard_units<T: Real>(plan: &Plan, lines: &[[u32; LANES]], values: &mut [Lanes<T>]) {
     for tile in 0..plan.tiles() {
@@ -91,7 +91,7 @@ fn hard_units<T: Real>(plan: &Plan, lines: &[[u32; LANES]], values: &mut [Lanes<
 
 /// The leaves of an entry for eight rows of the block.
 #[inline(always)]
-fn leaves<T: Real>(plan: &Plan, entry: &Entry, lines: &[[u32; LANES]], half: usize) -> [Tile<T>; TILE] {
+fn leaves<T: Real>(plan: &Plan, entry: &TileEntry, lines: &[[u32; LANES]], half: usize) -> [Tile<T>; TILE] {
     let ratios = &plan.tables[entry.variable as usize].ratios;
     let lines = &lines[entry.variable as usize];
     let mut leaves = [[T::default(); TILE]; TILE];
@@ -101,7 +101,7 @@ fn leaves<T: Real>(plan: &Plan, entry: &Entry, lines: &[[u32; LANES]], half: usi
     leaves
 }
 
-/// Turns rows of units into units of rows, or back.
+/// Transposes eight rows of eight units.
 #[inline(always)]
 pub(super) fn transpose<T: Real>(rows: &[Tile<T>; TILE]) -> [Tile<T>; TILE] {
     let mut turned = [[T::default(); TILE]; TILE];
@@ -113,7 +113,7 @@ pub(super) fn transpose<T: Real>(rows: &[Tile<T>; TILE]) -> [Tile<T>; TILE] {
     turned
 }
 
-/// The values of the steps, from those of the units.
+/// The values of the steps, from the values of the units.
 #[inline(always)]
 fn forward<T: Real>(plan: &Plan, values: &mut [Lanes<T>]) {
     for step in &plan.steps {
@@ -121,8 +121,8 @@ fn forward<T: Real>(plan: &Plan, values: &mut [Lanes<T>]) {
         let (done, outputs) = values.split_at_mut(step.output as usize);
         let outputs = &mut outputs[..step.width as usize];
         match step.kind {
-            Kind::Product => product(inputs, done, outputs),
-            Kind::Sum { weights } => sum(inputs, plan.weights(step, weights), done, outputs),
+            StepKind::Product => product(inputs, done, outputs),
+            StepKind::Sum { weights } => sum(inputs, plan.weights(step, weights), done, outputs),
         }
     }
 }
@@ -138,7 +138,7 @@ fn product<T: Real>(inputs: &[u32], done: &[Lanes<T>], outputs: &mut [Lanes<T>])
     }
 }
 
-/// Outputs that are summed side by side, so that an input is loaded once for all of them.
+/// Outputs summed side by side, so that an input is loaded once for all of them.
 const ABREAST: usize = 4;
 
 #[inline(always)]
@@ -181,8 +181,7 @@ fn add_scaled<T: Real>(sum: &mut Lanes<T>, weight: f32, value: &Lanes<T>) {
     }
 }
 
-/// What reaches the inputs of every step when `slopes` holds what reaches the root: the derivative of
-/// the root's value by each value, added to what is there.
+/// Adds to `slopes`, from the root down, the derivative of the root's value by every value.
 ///
 /// # Paper
 /// The sum and product rules of appendix "Tractable Gradient Computation".
@@ -198,7 +197,7 @@ pub(super) fn backward<T: Real>(
         let (below, above) = slopes.split_at_mut(step.output as usize);
         let above = &above[..step.width as usize];
         match step.kind {
-            Kind::Sum { weights } => {
+            StepKind::Sum { weights } => {
                 let weights = plan.weights(step, weights);
                 for (&input, weights) in inputs.iter().zip(weights.chunks_exact(above.len())) {
                     let mut slope = below[input as usize];
@@ -208,16 +207,16 @@ pub(super) fn backward<T: Real>(
                     below[input as usize] = slope;
                 }
             }
-            Kind::Product => backward_product(step, inputs, values, below, above, scratch),
+            StepKind::Product => backward_product(step, inputs, values, below, above, scratch),
         }
     }
 }
 
-/// To each factor goes the product of all others: of those before it, kept on the way up, and of those
-/// after it, gathered on the way down.
+/// The slope of each factor is the product of all others: of those before it, kept by the forward pass, and
+/// of those after it, multiplied up here.
 #[inline(always)]
 fn backward_product<T: Real>(
-    step: &Step,
+    step: &PlanStep,
     inputs: &[u32],
     values: &[Lanes<T>],
     below: &mut [Lanes<T>],
@@ -247,13 +246,13 @@ pub(crate) struct SoftBlock<'a, T> {
     /// Where the codes of each variable begin in a soft row.
     offsets: Vec<usize>,
     codes: usize,
-    /// The rows' weights, scaled to sum to one a variable, `[code]`.
+    /// The weights of the rows, `[code]`; those of a variable are divided by its scale.
     weights: Vec<Lanes<T>>,
-    /// What they were divided by, a variable at a time.
+    /// The scale of each variable and row.
     scales: Vec<[f64; LANES]>,
-    /// How much the leaves can lift a value, over all variables.
+    /// For each row, an upper bound on the factor by which leaves can raise a value.
     boosts: [f64; LANES],
-    /// Values of the leaves, then what reaches them.
+    /// Values of the leaves; after the backward pass, their slopes.
     leaves: Vec<Lanes<T>>,
     values: Vec<Lanes<T>>,
     slopes: Vec<Lanes<T>>,
@@ -281,8 +280,8 @@ impl<'a, T: Real> SoftBlock<'a, T> {
         }
     }
 
-    /// Log-probability of each of at most [`LANES`] soft rows, and its gradient; `None` for a row that
-    /// this precision cannot hold, whose gradient is left as it is.
+    /// Log-probability of each of at most [`LANES`] soft rows, and its gradient; `None` for a row that this
+    /// precision cannot hold, whose gradient stays as it is.
     pub(crate) fn gradients(&mut self, soft: &[f32], gradients: &mut [f32]) -> Vec<Option<f64>> {
         let rows = soft.len() / self.codes;
         self.set_rows(soft);
@@ -307,8 +306,8 @@ impl<'a, T: Real> SoftBlock<'a, T> {
         (0..rows).map(|lane| trusted[lane].then(|| log_prob(lane))).collect()
     }
 
-    /// Divides each variable's weights by their expectation under the scales, so that a leaf's value is
-    /// that of its ratios.
+    /// Divides each variable's weights by their expectation under the plan's scales, so that the values of
+    /// leaves are near one.
     fn set_rows(&mut self, soft: &[f32]) {
         let mut rows = soft.chunks_exact(self.codes);
         for lane in 0..LANES {
@@ -376,7 +375,7 @@ impl<T: Real> Kernel for SoftForward<'_, '_, T> {
 /// # Paper
 /// l_j(q_j) = Σ_c q_{j,c} θ_{j,c}, appendix "Tractable Gradient Computation".
 #[inline(always)]
-fn soft_leaves<T: Real>(table: &Table, weights: &[Lanes<T>], leaves: &mut [Lanes<T>]) {
+fn soft_leaves<T: Real>(table: &LeafTable, weights: &[Lanes<T>], leaves: &mut [Lanes<T>]) {
     let places = leaves.len();
     for (group, leaves) in leaves.chunks_exact_mut(ABREAST).enumerate() {
         let mut sums = [[T::default(); LANES]; ABREAST];
@@ -407,7 +406,7 @@ impl<T: Real> Kernel for SoftBackward<'_, '_, T> {
     }
 }
 
-/// Puts in place of each leaf's value what reaches the leaf: the unit's slope times the unit's others.
+/// Replaces each leaf's value by its slope: the unit's slope times the unit's other leaves.
 #[inline(always)]
 fn leaf_slopes<T: Real>(unit: &[u32], slope: &Lanes<T>, leaves: &mut [Lanes<T>], before: &mut [Lanes<T>]) {
     let mut product = *slope;
@@ -423,9 +422,9 @@ fn leaf_slopes<T: Real>(unit: &[u32], slope: &Lanes<T>, leaves: &mut [Lanes<T>],
     }
 }
 
-/// What reaches each code: its ratios in the leaves times what reaches them, a matrix product again.
+/// The slope of each code: its ratios in the leaves times their slopes, a matrix product again.
 #[inline(always)]
-fn soft_gradient<T: Real>(table: &Table, slopes: &[Lanes<T>], gradient: &mut [Lanes<T>]) {
+fn soft_gradient<T: Real>(table: &LeafTable, slopes: &[Lanes<T>], gradient: &mut [Lanes<T>]) {
     for (group, gradient) in gradient.chunks_mut(ABREAST).enumerate() {
         let lines: [&[f32]; ABREAST] = table.leaf_lines(group);
         let mut sums = [[T::default(); LANES]; ABREAST];
@@ -440,7 +439,7 @@ fn soft_gradient<T: Real>(table: &Table, slopes: &[Lanes<T>], gradient: &mut [La
 }
 
 impl Plan {
-    /// How many factors a product has at most, above the units or within them.
+    /// The largest number of factors of a product, in the steps or in a unit.
     pub(super) fn widest_product(&self) -> usize {
         let steps = self.steps.iter().map(|step| step.arity as usize);
         let units = (0..self.unit_ends.len()).map(|unit| self.unit_leaves(unit).len());

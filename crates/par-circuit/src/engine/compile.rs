@@ -1,22 +1,22 @@
-//! From nodes to a plan.
+//! Compiles nodes to a plan.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::{Entry, Kind, NO_LEAF, Plan, Real, Step, TILE, Table};
+use super::{LeafTable, NO_LEAF, Plan, PlanStep, Real, StepKind, TILE, TileEntry};
 use crate::{Node, NodeId};
 
-/// Smallest scale: a category that the circuit gives less is divided by this.
+/// Lower limit of scales, for categories that are less probable than this.
 const SMALLEST_SCALE: f64 = 1e-30;
 
 impl Plan {
-    /// Compiles nodes that are known to be a circuit.
+    /// Compiles nodes that were checked to be a circuit.
     pub(crate) fn new(cardinalities: &[usize], nodes: &[Node]) -> Self {
         let units = Units::collect(nodes);
         let (steps, values) = Steps::collect(nodes, &units);
         let scales = marginals(cardinalities, nodes);
         let tables = cardinalities.iter().zip(scales);
         let mut plan = Self {
-            tables: tables.map(|(&cardinality, scales)| Table::new(cardinality, scales)).collect(),
+            tables: tables.map(|(&cardinality, scales)| LeafTable::new(cardinality, scales)).collect(),
             tile_ends: Vec::new(),
             entries: Vec::new(),
             unit_ends: Vec::new(),
@@ -53,7 +53,11 @@ impl Plan {
             }
             for (variable, leaves) in by_variable {
                 let table = &mut self.tables[variable];
-                self.entries.push(Entry { variable: variable as u32, column: table.columns as u32, leaves });
+                self.entries.push(TileEntry {
+                    variable: variable as u32,
+                    column: table.columns as u32,
+                    leaves,
+                });
                 table.columns += 1;
             }
             self.tile_ends.push(self.entries.len() as u32);
@@ -83,7 +87,7 @@ impl Plan {
         }
     }
 
-    /// Takes over the probabilities and weights of the nodes it was compiled from.
+    /// Loads the probabilities and weights of the nodes that the plan was compiled from.
     pub(crate) fn load(&mut self, nodes: &[Node]) {
         let probabilities = |leaf: u32| match nodes.get(leaf as usize) {
             Some(Node::Leaf { probabilities, .. }) => probabilities.as_ref(),
@@ -111,7 +115,7 @@ impl Plan {
         }
         let mut sums = self.sums.iter();
         for step in &self.steps {
-            let Kind::Sum { weights: start } = step.kind else { continue };
+            let StepKind::Sum { weights: start } = step.kind else { continue };
             let width = step.width as usize;
             for (output, sum) in sums.by_ref().take(width).enumerate() {
                 let Node::Sum { weights, .. } = &nodes[sum.index()] else {
@@ -122,14 +126,14 @@ impl Plan {
                 }
             }
         }
-        // Ratios are not below their probabilities, since no scale is above one.
+        // A ratio is at least its probability, since no scale is above one.
         let tiny = |share: &f64| *share > 0.0 && *share < f32::SMALLEST;
         self.has_tiny_parameters =
             nodes.iter().filter_map(Node::shares).any(|shares| shares.iter().any(tiny));
     }
 
-    /// The relative error of a sum or product of positive terms grows by half a unit in the last place
-    /// with each operation and each parameter rounded; what underflow may cost comes on top.
+    /// Rounding adds half a unit in the last place for each operation and each parameter, to the relative
+    /// error of a sum or product of positive terms; underflow comes on top.
     fn largest_rounding(&self) -> f64 {
         let mut operations = vec![0_usize; self.values];
         for tile in 0..self.tiles() {
@@ -139,10 +143,10 @@ impl Plan {
             let inputs = self.inputs(step);
             for output in 0..step.width as usize {
                 let made = match step.kind {
-                    Kind::Product => {
+                    StepKind::Product => {
                         inputs.iter().map(|&i| operations[i as usize + output] + 1).sum::<usize>()
                     }
-                    Kind::Sum { .. } => {
+                    StepKind::Sum { .. } => {
                         let deepest = inputs.iter().map(|&i| operations[i as usize]).max();
                         deepest.unwrap_or(0) + 2 + inputs.len()
                     }
@@ -154,7 +158,7 @@ impl Plan {
     }
 }
 
-impl Table {
+impl LeafTable {
     fn new(cardinality: usize, scales: Vec<f64>) -> Self {
         let scales: Vec<f64> = scales.into_iter().map(|scale| scale.max(SMALLEST_SCALE)).collect();
         let log_scales = scales.iter().map(|scale| scale.ln()).chain([0.0]).collect();
@@ -175,14 +179,14 @@ impl Table {
 /// Leaves of different variables, in the order of the variables.
 type Leaves = Vec<(usize, NodeId)>;
 
-/// Units that share a tile, each with its node.
-type Shared = Vec<(Leaves, NodeId)>;
+/// Units, each with its node.
+type NodeUnits = Vec<(Leaves, NodeId)>;
 
 /// Products of leaves.
 struct Units {
-    /// Whole tiles of them; places left over have no leaves.
+    /// The leaves of each unit, in whole tiles; the last units of a tile may have none.
     leaves: Vec<Leaves>,
-    /// The unit that a node is, or that holds its leaves.
+    /// For each node, the unit that it is or that holds its leaves.
     of_node: Vec<Option<u32>>,
 }
 
@@ -192,7 +196,7 @@ impl Units {
             Node::Leaf { variable, .. } => Some((variable, *id)),
             _ => None,
         };
-        let mut found: Shared = Vec::new();
+        let mut found: NodeUnits = Vec::new();
         let mut is_unit = vec![false; nodes.len()];
         for (index, node) in nodes.iter().enumerate() {
             match node {
@@ -226,9 +230,9 @@ impl Units {
     }
 }
 
-/// Puts units into tiles: those of the same variables together and in order, what is left over where it
-/// brings a tile the fewest new variables.
-fn tiles(mut units: Shared) -> Vec<Shared> {
+/// Puts units into tiles: units of the same variables together and in order, the remaining ones where they
+/// add the fewest variables to a tile.
+fn tiles(mut units: NodeUnits) -> Vec<NodeUnits> {
     let scope = |leaves: &Leaves| leaves.iter().map(|leaf| leaf.0).collect::<Vec<usize>>();
     units.sort_by_cached_key(|(leaves, _)| scope(leaves));
     let mut full = Vec::new();
@@ -239,7 +243,7 @@ fn tiles(mut units: Shared) -> Vec<Shared> {
         full.extend(tiles.map(<[_]>::to_vec));
     }
     left_over.sort_by_key(|alike| std::cmp::Reverse(alike[0].0.len()));
-    let mut mixed: Vec<(BTreeSet<usize>, Shared)> = Vec::new();
+    let mut mixed: Vec<(BTreeSet<usize>, NodeUnits)> = Vec::new();
     for alike in left_over {
         let scope = scope(&alike[0].0);
         let new = |variables: &BTreeSet<usize>| scope.iter().filter(|v| !variables.contains(v)).count();
@@ -258,16 +262,16 @@ fn tiles(mut units: Shared) -> Vec<Shared> {
 
 /// The sums and products above the units.
 struct Steps {
-    steps: Vec<Step>,
+    steps: Vec<PlanStep>,
     inputs: Vec<u32>,
     weights: usize,
     sums: Vec<NodeId>,
-    /// The next free value.
+    /// The position of the next value.
     next: usize,
 }
 
 impl Steps {
-    /// The steps, and the value that each node is.
+    /// The steps, and the position of each node's value.
     fn collect(nodes: &[Node], units: &Units) -> (Self, Vec<u32>) {
         let mut all = Self {
             steps: Vec::new(),
@@ -302,29 +306,30 @@ impl Steps {
                 Node::Sum { weights, .. } => {
                     all.sums.push(NodeId(index as u32));
                     all.weights += weights.len();
-                    Kind::Sum { weights: (all.weights - weights.len()) as u32 }
+                    StepKind::Sum { weights: (all.weights - weights.len()) as u32 }
                 }
-                _ => Kind::Product,
+                _ => StepKind::Product,
             };
             if !all.extend_last(kind, &inputs) {
                 let start = all.inputs.len() as u32;
                 let arity = inputs.len() as u32;
                 all.inputs.extend(inputs);
-                all.steps.push(Step { kind, output: value[index], width: 1, inputs: start, arity });
+                all.steps.push(PlanStep { kind, output: value[index], width: 1, inputs: start, arity });
             }
         }
         (all, value)
     }
 
-    /// Makes the last step one wider, if the next is like it; whether it was.
-    fn extend_last(&mut self, kind: Kind, inputs: &[u32]) -> bool {
+    /// Widens the last step by one output, if `inputs` continue it; returns whether it did.
+    fn extend_last(&mut self, kind: StepKind, inputs: &[u32]) -> bool {
         let Some(last) = self.steps.last_mut() else { return false };
         let before = &self.inputs[last.inputs as usize..][..last.arity as usize];
         let alike = before.len() == inputs.len()
             && match (last.kind, kind) {
-                (Kind::Sum { .. }, Kind::Sum { .. }) => before == inputs,
-                (Kind::Product, Kind::Product) => {
-                    // Its inputs follow those of the last, and none of them is what the last makes.
+                (StepKind::Sum { .. }, StepKind::Sum { .. }) => before == inputs,
+                (StepKind::Product, StepKind::Product) => {
+                    // The inputs must follow those of the last output, and must not be outputs of the same
+                    // step.
                     let pairs = before.iter().zip(inputs);
                     pairs.clone().all(|(&before, &input)| input == before + last.width)
                         && inputs.iter().all(|&input| input < last.output)
@@ -336,8 +341,8 @@ impl Steps {
     }
 }
 
-/// The marginal of every variable: with everything open each node's value is one, so that the slope
-/// that reaches a leaf is the probability that the leaf is the one chosen.
+/// The marginal of every variable: with everything open the value of each node is one, so that the slope of a
+/// leaf is the probability that a sample passes through it.
 fn marginals(cardinalities: &[usize], nodes: &[Node]) -> Vec<Vec<f64>> {
     let mut marginals: Vec<Vec<f64>> = cardinalities.iter().map(|&c| vec![0.0; c]).collect();
     let mut reached = vec![0.0; nodes.len()];

@@ -1,21 +1,21 @@
-//! How much of each row flows through each edge: the expectations of EM.
+//! The flow of each row through each edge: the expectations of EM.
 
 use super::batch::{HardBlock, backward, transpose};
 use super::vectorised::{Kernel, vectorised};
-use super::{Kind, LANES, Lanes, Plan, Real, TILE, Tile};
+use super::{LANES, Lanes, Plan, Real, StepKind, TILE, Tile};
 use crate::{Code, Node};
 
 /// Expected counts, summed over rows.
 #[derive(Clone, Debug)]
 pub(crate) struct Flow {
-    /// One a weight of the plan, still to be multiplied by that weight.
+    /// One a weight of the plan, before it is multiplied by that weight.
     edges: Vec<f64>,
     /// One a ratio of the plan, variable after variable.
     leaves: Vec<Vec<f64>>,
 }
 
-/// Whether a row's flows are worth adding: its value is far from under- and overflow. That a part of the
-/// circuit may have underflowed is of no matter here: such a part would get next to no flow.
+/// Whether a row's value is far enough from under- and overflow for its flows to be added. A part of the
+/// circuit that underflowed would get almost no flow, so it need not be checked.
 pub(crate) fn is_moderate<T: Real>(value: T) -> bool {
     let value = value.into();
     value > 1.0 / T::MODERATE && value < T::MODERATE
@@ -27,7 +27,7 @@ pub(crate) struct FlowBlock<'a, T> {
     hard: HardBlock<'a, T>,
     slopes: Vec<Lanes<T>>,
     scratch: Vec<Lanes<T>>,
-    /// One a weight of the plan: the sums of eight lanes, kept apart until the end.
+    /// One a weight of the plan: sums by lane, added up at the end.
     edges: Vec<Tile<T>>,
     leaves: Vec<Vec<Tile<T>>>,
 }
@@ -45,25 +45,25 @@ impl<'a, T: Real> FlowBlock<'a, T> {
         }
     }
 
-    /// Adds the flows of at most [`LANES`] rows, and gives their values relative to their scales.
+    /// Adds the flows of at most [`LANES`] rows; returns their values relative to their scales.
     ///
     /// A row whose value is not [moderate](is_moderate) adds nothing.
     pub(crate) fn add(&mut self, rows: &[Code]) -> Lanes<T> {
         let count = rows.len() / self.plan.tables.len();
         let roots = *self.hard.values(rows);
         if !roots.iter().all(|&root| is_moderate(root)) {
-            // An infinite value times no slope would still be no number.
+            // An infinite value times a slope of zero would be NaN.
             self.hard.open_rows(|lane| !is_moderate(roots[lane]));
         }
         self.slopes.fill([T::default(); LANES]);
         for (slope, &root) in self.slopes[self.plan.root].iter_mut().zip(&roots[..count]) {
             *slope = if is_moderate(root) { root.inverse() } else { T::default() };
         }
-        vectorised(Down(self));
+        vectorised(FlowBackward(self));
         roots
     }
 
-    /// The sums so far.
+    /// The sums.
     pub(crate) fn finish(self) -> Flow {
         let total = |part: Tile<T>| part.into_iter().map(Into::<f64>::into).sum();
         let units = |tiles: Vec<Tile<T>>| tiles.into_iter().flatten().map(Into::into).collect();
@@ -74,15 +74,15 @@ impl<'a, T: Real> FlowBlock<'a, T> {
     }
 }
 
-struct Down<'a, 'b, T>(&'b mut FlowBlock<'a, T>);
+struct FlowBackward<'a, 'b, T>(&'b mut FlowBlock<'a, T>);
 
-impl<T: Real> Kernel for Down<'_, '_, T> {
+impl<T: Real> Kernel for FlowBackward<'_, '_, T> {
     #[inline(always)]
     fn run(self) {
         let FlowBlock { plan, hard, slopes, scratch, edges, leaves } = self.0;
         backward(plan, &hard.values, slopes, scratch);
         for step in &plan.steps {
-            let Kind::Sum { weights } = step.kind else { continue };
+            let StepKind::Sum { weights } = step.kind else { continue };
             let width = step.width as usize;
             let edges = &mut edges[weights as usize..][..(step.arity * step.width) as usize];
             let above = &slopes[step.output as usize..][..width];
@@ -123,7 +123,7 @@ impl<T: Real> Kernel for Down<'_, '_, T> {
 }
 
 impl Flow {
-    /// No flow at all.
+    /// Zero everywhere.
     pub(crate) fn zero(plan: &Plan) -> Self {
         Self {
             edges: vec![0.0; plan.weights.len()],
@@ -151,7 +151,7 @@ impl Flow {
             .collect();
         let mut sums = plan.sums.iter();
         for step in &plan.steps {
-            let Kind::Sum { weights: start } = step.kind else { continue };
+            let StepKind::Sum { weights: start } = step.kind else { continue };
             let width = step.width as usize;
             for (output, sum) in sums.by_ref().take(width).enumerate() {
                 let edges = (0..).map(|input| start as usize + input * width + output);

@@ -1,29 +1,29 @@
-//! The circuit compiled for speed: linear domain, single precision, blocks of rows.
+//! Evaluation of circuits: a plan compiled for speed, in linear space and single precision, over blocks of
+//! rows.
 //!
-//! A plan has two stages. Below, *units* are products of leaves. Above, *steps* are sums and products of
-//! earlier values, each for a block of rows at once; sums over the same inputs are one step, a small
-//! matrix product.
+//! A plan has two stages: *units* are products of leaves; *steps* are sums and products of earlier values,
+//! each for a block of rows at once. Sums over the same inputs are one step, a small matrix product.
 //!
-//! Leaves are stored twice. For observed codes, eight units make a tile, whose leaves lie side by side
-//! for each code, so that one load a row and variable serves eight of them. For anything else, the leaves
-//! of a variable lie side by side for each code without gaps, for matrix products with the codes' weights.
+//! Leaves are stored twice. For observed codes, eight units are a tile, whose leaves are contiguous for each
+//! code, so that one load a row and variable serves all eight. For soft rows, boxes and gradients, all leaves
+//! of a variable are contiguous for each code, for matrix products with weights of codes.
 //!
-//! Leaves hold the ratio of their probability to a *scale*, the circuit's own marginal, so that a row's
-//! value is near one; the logarithms of the scales are added back. A row whose value under- or overflow
-//! could have touched ([`Plan::trusts`]) is computed again, in double precision by the same loops, and if
-//! that does not hold it either, in log space by the caller.
+//! Leaves hold the ratio of their probability to a *scale*, the circuit's own marginal, so that a row's value
+//! is near one; the logarithms of the scales are added at the end. A row that under- or overflow may have
+//! distorted ([`Plan::trusts`]) is evaluated again in double precision by the same loops, and by the caller
+//! in log space where that does not suffice.
 
 mod ball;
 mod batch;
 mod compile;
 mod flow;
-mod single;
+mod row;
 mod vectorised;
 
 pub(crate) use ball::{BallBounds, ByCount, COUNTS};
 pub(crate) use batch::{HardBlock, SoftBlock};
 pub(crate) use flow::{Flow, FlowBlock, is_moderate};
-pub(crate) use single::Single;
+pub(crate) use row::RowScratch;
 pub use vectorised::{Kernel, vectorised};
 
 use std::iter::{Product, Sum};
@@ -31,7 +31,7 @@ use std::ops::{AddAssign, Mul, MulAssign};
 
 use crate::{Code, NodeId, OPEN};
 
-/// Rows in a block: two AVX registers, or four of the older ones.
+/// Rows in a block: two AVX registers, or four of SSE.
 pub(crate) const LANES: usize = 16;
 
 /// Units in a tile.
@@ -59,16 +59,16 @@ pub(crate) trait Real:
 {
     const ONE: Self;
 
-    /// The smallest number with all its digits: what is below may be lost.
+    /// The smallest normal number: digits are lost below it.
     const SMALLEST: f64;
 
-    /// A number far enough below the largest.
+    /// Below the largest number, with a margin.
     const LARGEST: f64;
 
-    /// Values below this and above its inverse leave room for slopes.
+    /// Values between this and its inverse leave room for slopes.
     const MODERATE: f64;
 
-    /// A relative error that does not matter.
+    /// A relative error that is ignored.
     const NEGLIGIBLE: f64;
 
     /// `1 / self`.
@@ -102,67 +102,67 @@ impl Real for f64 {
 /// A circuit compiled for evaluation.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
-    tables: Vec<Table>,
+    tables: Vec<LeafTable>,
     /// Entries of each tile: those of tile `t` end at `tile_ends[t]`.
     tile_ends: Vec<u32>,
-    entries: Vec<Entry>,
+    entries: Vec<TileEntry>,
     /// Leaves of each unit: those of unit `u` end at `unit_ends[u]`.
     unit_ends: Vec<u32>,
     unit_leaves: Vec<u32>,
-    /// How many places the leaves of all variables take.
+    /// Number of places for the leaves of all variables.
     leaf_places: usize,
-    steps: Vec<Step>,
-    /// Values that the steps read.
+    steps: Vec<PlanStep>,
+    /// For each step, the positions of the values that it reads.
     inputs: Vec<u32>,
     /// Weights of the sum steps, `[input][output]` each.
     weights: Vec<f32>,
-    /// The sum nodes behind the outputs of the sum steps, in order.
+    /// The sum node of each output of the sum steps, in order.
     sums: Vec<NodeId>,
     values: usize,
     root: usize,
-    /// How often a value is made of others, at most.
+    /// Number of operations below the root, at most.
     operations: f64,
-    /// Whether a parameter is too small for single precision, in which all are kept, to hold its digits.
+    /// Whether a parameter is so small that single precision, in which all are stored, loses digits of it.
     has_tiny_parameters: bool,
-    /// Relative error that rounding may have added to the root, at most.
+    /// Upper bound on the relative error of the root's value by rounding.
     rounding: f64,
 }
 
 /// The leaves of one variable.
 #[derive(Clone, Debug)]
-struct Table {
+struct LeafTable {
     cardinality: usize,
     /// Tiles in a line of `ratios`.
     columns: usize,
-    /// Probability over scale, `[code][column]`; the line after the last code is all ones, for open.
+    /// Probability over scale, `[code][column]`; after the last code comes a line of ones, for open.
     ratios: Vec<Tile>,
-    /// The leaf nodes, each as often as units have it.
+    /// The leaf nodes, once for each unit that has them.
     leaves: Vec<NodeId>,
-    /// Where they begin among the leaves of all variables; there is room for a multiple of eight.
+    /// Position of the first among the leaves of all variables; they are padded to a multiple of eight.
     first_leaf: usize,
-    /// Probability over scale, `[code][leaf]`, with zeros in the places left over.
+    /// Probability over scale, `[code][leaf]`; the padding is zero.
     leaf_ratios: Vec<f32>,
-    /// The largest ratio of each code, at least one; one for open.
+    /// The largest ratio of each code, at least one; for open it is one.
     boosts: Vec<f64>,
-    /// One a code: the circuit's marginal when it was compiled.
+    /// One a code: the circuit's marginal when the plan was compiled.
     scales: Vec<f64>,
     /// Their logarithms, and 0 for open.
     log_scales: Vec<f64>,
 }
 
-impl Table {
+impl LeafTable {
     /// The line of `ratios` for a code.
     fn line(&self, code: Code) -> usize {
         if code == OPEN { self.cardinality } else { usize::from(code) }
     }
 
-    /// How many places its leaves take.
+    /// Places for its leaves, padded.
     #[inline(always)]
     fn places(&self) -> usize {
         self.leaves.len().next_multiple_of(TILE)
     }
 
-    /// The lines of `leaf_ratios` of a group of codes; past the last code it is repeated.
+    /// The lines of `leaf_ratios` of a group of codes; the last code is repeated to fill the group.
     #[inline(always)]
     fn leaf_lines<const N: usize>(&self, group: usize) -> [&[f32]; N] {
         let places = self.places();
@@ -173,7 +173,7 @@ impl Table {
 
 /// The leaves of one variable in one tile.
 #[derive(Clone, Copy, Debug)]
-struct Entry {
+struct TileEntry {
     variable: u32,
     column: u32,
     /// The leaf nodes behind the units; [`NO_LEAF`] where a unit does not have the variable.
@@ -183,19 +183,19 @@ struct Entry {
 /// Marks a place in a tile without a leaf.
 const NO_LEAF: u32 = u32::MAX;
 
-/// A sum or product of earlier values, or several alike.
+/// A sum or product of earlier values, or several of the same form.
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    kind: Kind,
+struct PlanStep {
+    kind: StepKind,
     output: u32,
-    /// How many values it makes.
+    /// Number of outputs.
     width: u32,
     inputs: u32,
     arity: u32,
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Kind {
+enum StepKind {
     /// `output + j` is the product over inputs `i` of the values `i + j`.
     Product,
     /// `output + j` is the sum over inputs `i` of `weights[i][j]` times the value `i`.
@@ -215,12 +215,12 @@ impl Plan {
 
     /// The entries of a tile.
     #[inline(always)]
-    fn entries(&self, tile: usize) -> &[Entry] {
+    fn entries(&self, tile: usize) -> &[TileEntry] {
         let start = if tile == 0 { 0 } else { self.tile_ends[tile - 1] as usize };
         &self.entries[start..self.tile_ends[tile] as usize]
     }
 
-    /// The leaves of a unit, among those of all variables.
+    /// The positions of a unit's leaves among those of all variables.
     #[inline(always)]
     fn unit_leaves(&self, unit: usize) -> &[u32] {
         let start = if unit == 0 { 0 } else { self.unit_ends[unit - 1] as usize };
@@ -228,50 +228,49 @@ impl Plan {
     }
 
     #[inline(always)]
-    fn inputs(&self, step: &Step) -> &[u32] {
+    fn inputs(&self, step: &PlanStep) -> &[u32] {
         &self.inputs[step.inputs as usize..][..step.arity as usize]
     }
 
     #[inline(always)]
-    fn weights(&self, step: &Step, start: u32) -> &[f32] {
+    fn weights(&self, step: &PlanStep, start: u32) -> &[f32] {
         &self.weights[start as usize..][..(step.arity * step.width) as usize]
     }
 
-    /// The logarithm of what a row's value was divided by.
+    /// The logarithm of the scale of a row.
     pub(crate) fn log_scale(&self, row: &[Code]) -> f64 {
-        let scale = |(table, &code): (&Table, &Code)| table.log_scales[table.line(code)];
+        let scale = |(table, &code): (&LeafTable, &Code)| table.log_scales[table.line(code)];
         self.tables.iter().zip(row).map(scale).sum()
     }
 
-    /// How much a row's other factors can lift a value at most: the product of its codes' boosts.
+    /// The product of the boosts of a row's codes: the largest factor by which leaves can raise a value.
     pub(crate) fn boost(&self, row: &[Code]) -> f64 {
         self.tables.iter().zip(row).map(|(table, &code)| table.boosts[table.line(code)]).product()
     }
 
-    /// Whether no underflow on the way to the root's value could matter to it, and no overflow came about.
+    /// Whether underflow below the root is negligible for its value, and nothing overflowed.
     ///
-    /// What an operation loses to underflow is below the smallest number. From there to the root it is
-    /// multiplied by weights, which sum to one, and by the values of other variables' leaves, whose
-    /// product is below the boost.
+    /// An operation loses less than the smallest number to underflow. Up to the root that loss is multiplied
+    /// by weights, which sum to one, and by leaves of other variables, whose product is at most the boost.
     pub(crate) fn trusts<T: Real>(&self, value: T, boost: f64) -> bool {
         let lost = self.lost::<T>(boost);
         let value = value.into();
         value > 0.0 && value * T::NEGLIGIBLE >= lost && value <= T::LARGEST
     }
 
-    /// Whether slopes, which begin at the inverse of the root's value, can be trusted as well.
+    /// Whether slopes, which start at the inverse of the root's value, are right as well.
     pub(crate) fn trusts_slopes<T: Real>(&self, value: T, boost: f64) -> bool {
         let small = self.lost::<T>(boost) <= T::NEGLIGIBLE;
         self.trusts(value, boost) && small && boost <= T::LARGEST * value.into()
     }
 
-    /// What underflow may have cost the root's value, at most.
+    /// Upper bound on the loss of the root's value by underflow.
     fn lost<T: Real>(&self, boost: f64) -> f64 {
         let smallest = if self.has_tiny_parameters { f32::SMALLEST } else { T::SMALLEST };
         self.operations * smallest * boost
     }
 
-    /// Relative error that rounding may have added to a value, at most.
+    /// Upper bound on the relative error of a value by rounding.
     pub(crate) fn rounding(&self) -> f64 {
         self.rounding
     }

@@ -1,9 +1,9 @@
-//! The one place where the processor's wider registers are chosen.
+//! Kernels compiled for wider registers where the processor has them.
 
 /// A numeric loop worth compiling more than once.
 ///
-/// `run` and everything hot that it calls is `#[inline(always)]`, so that it is compiled anew, with
-/// wider registers, inside [`vectorised`].
+/// `run` and all hot functions that it calls are `#[inline(always)]`, so that [`vectorised`] compiles them
+/// again for AVX2.
 pub trait Kernel {
     /// Runs the loop.
     fn run(self);
@@ -11,8 +11,8 @@ pub trait Kernel {
 
 /// Runs a kernel with AVX2 where the processor has it.
 ///
-/// Only multiplications and additions in the written order: a wider register computes more lanes at
-/// once and never another result, so the same loop computes the same on every machine.
+/// Kernels use only multiplications and additions in the written order: a wider register computes more lanes
+/// at once and the same results, so that every machine computes the same.
 #[inline]
 pub fn vectorised<K: Kernel>(kernel: K) {
     #[cfg(target_arch = "x86_64")]
@@ -21,7 +21,7 @@ pub fn vectorised<K: Kernel>(kernel: K) {
         fn with_avx2<K: Kernel>(kernel: K) {
             kernel.run();
         }
-        // SAFETY: the processor has AVX2, asked in the line above; the function itself is safe code.
+        // SAFETY: AVX2 was detected in the line above; the function itself is safe code.
         #[expect(unsafe_code, reason = "2 to 3 times the rows a second, `cargo bench -p par-circuit`")]
         return unsafe { with_avx2(kernel) };
     }

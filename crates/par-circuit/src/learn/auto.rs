@@ -1,73 +1,78 @@
-//! Trying several ways on held-out rows, and mixing those that together fit them best.
+//! Trains several circuits, scores them on held-out rows, and mixes those that together score best.
 
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::base_rates::BaseRates;
-use super::columns::Columns;
+use super::columns::ColumnMajor;
 use super::em::{self, EmConfig, Fitted};
 use super::{HcltConfig, LearnConfig, LearnSpnConfig, Learned, Learner, hclt, learn_spn};
 use crate::log_space::log_sum_exp;
 use crate::{Circuit, Dataset, Stop, Stopped, threads};
 
-/// One way that was tried.
+/// One circuit that was tried.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trial {
-    /// What was tried, in words.
+    /// Its settings, in words.
     pub name: String,
-    /// Size of the circuit; of the largest where each fold has its own.
+    /// Edges of the circuit; of the largest where each fold has its own.
     pub edges: usize,
     /// Mean log-probability of the held-out rows.
     pub held_out: f64,
-    /// Its weight in the mixture that was chosen; 0 when it is no part of it.
+    /// Its weight in the chosen mixture; 0 when it is not a member.
     pub weight: f64,
 }
 
-/// One way to learn a circuit, with all its settings.
+/// All settings of one trial.
 #[derive(Clone, Debug, PartialEq)]
-struct Candidate {
-    way: Way,
+struct TrialConfig {
+    structure: StructureConfig,
     em: EmConfig,
     seed: u64,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-enum Way {
+enum StructureConfig {
     LearnSpn(LearnSpnConfig),
     Hclt(HcltConfig),
 }
 
-/// What a way finds before any parameter is fitted.
+/// A structure, before its parameters are fitted.
 enum Structure {
-    LearnSpn(learn_spn::Structure),
-    Hclt(hclt::Forest),
+    LearnSpn(learn_spn::CountTree),
+    Hclt(hclt::GroupTrees),
 }
 
-/// Rows to train on, in the forms that learners need.
+/// Training rows, in the forms that learners need.
 struct Training {
     rows: Dataset,
-    columns: Columns,
+    columns: ColumnMajor,
     rates: BaseRates,
 }
 
 impl Training {
     fn new(rows: Dataset, stop: Stop<'_>) -> Result<Self, Stopped> {
         stop.check()?;
-        let columns = Columns::new(&rows);
+        let columns = ColumnMajor::new(&rows);
         stop.check()?;
         Ok(Self { columns, rates: BaseRates::new(&rows), rows })
     }
 
-    fn structure(&self, way: &Way, seed: u64, stop: Stop<'_>) -> Result<Structure, Stopped> {
+    fn structure(
+        &self,
+        structure: &StructureConfig,
+        seed: u64,
+        stop: Stop<'_>,
+    ) -> Result<Structure, Stopped> {
         let Self { rows, columns, rates } = self;
-        Ok(match way {
-            Way::LearnSpn(config) => {
-                let learned = learn_spn::Structure::learn(columns, rows.len(), rates, config, seed, stop)?;
+        Ok(match structure {
+            StructureConfig::LearnSpn(config) => {
+                let learned = learn_spn::CountTree::learn(columns, rows.len(), rates, config, seed, stop)?;
                 Structure::LearnSpn(learned)
             }
-            Way::Hclt(config) => {
-                Structure::Hclt(hclt::Forest::learn(columns, rows.len(), rates, config, seed, stop)?)
+            StructureConfig::Hclt(config) => {
+                Structure::Hclt(hclt::GroupTrees::learn(columns, rows.len(), rates, config, seed, stop)?)
             }
         })
     }
@@ -89,18 +94,20 @@ impl Training {
     }
 }
 
-impl Candidate {
+impl TrialConfig {
     fn name(&self) -> String {
-        let way = match &self.way {
-            Way::LearnSpn(config) => {
+        let structure = match &self.structure {
+            StructureConfig::LearnSpn(config) => {
                 format!("learnspn, {} rows, {} columns", config.min_rows, config.min_columns)
             }
-            Way::Hclt(HcltConfig { states, groups: 1 }) => format!("hclt, {}", counted(*states, "state")),
-            Way::Hclt(HcltConfig { states, groups }) => {
+            StructureConfig::Hclt(HcltConfig { states, groups: 1 }) => {
+                format!("hclt, {}", counted(*states, "state"))
+            }
+            StructureConfig::Hclt(HcltConfig { states, groups }) => {
                 format!("hclt, {}, {}", counted(*groups, "group"), counted(*states, "state"))
             }
         };
-        format!("{way}, leaf prior {}, seed {}", self.em.leaf_prior, self.seed)
+        format!("{structure}, leaf prior {}, seed {}", self.em.leaf_prior, self.seed)
     }
 }
 
@@ -108,11 +115,11 @@ fn counted(count: usize, what: &str) -> String {
     format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }
 
-/// A candidate trained on every fold.
+/// A circuit trained on every fold.
 struct Trained {
-    candidate: Candidate,
+    config: TrialConfig,
     folds: Vec<Fitted>,
-    /// Log-probability of every held-out row, under the circuit that has not seen it.
+    /// Log-probability of every held-out row, under the circuit of the fold that holds it out.
     held_out: Vec<f64>,
 }
 
@@ -126,16 +133,16 @@ impl Trained {
     }
 }
 
-/// Fewer rows than this are all held out in turn; of more, one part is.
+/// Below this many rows, [`FOLDS`] parts are held out in turn; from it on, one part is.
 const FEW_ROWS: usize = 2000;
 
-/// Parts of few rows, each held out once.
+/// Parts of few rows; each is held out once.
 const FOLDS: usize = 5;
 
-/// The part of many rows that is held out.
+/// The share of many rows that is held out.
 const HELD_OUT_SHARE: f64 = 0.1;
 
-/// Rows to train on, and rows to choose by.
+/// Rows to train on, and held-out rows.
 struct Fold {
     training: Training,
     valid: Dataset,
@@ -149,13 +156,13 @@ impl Fold {
 
 struct Folds {
     folds: Vec<Fold>,
-    /// Whether the held-out rows were taken from the training rows, and none got to train all circuits.
+    /// Whether the held-out rows were taken from the training rows.
     internal: bool,
 }
 
 impl Folds {
     fn new(rows: &Dataset, valid: Option<&Dataset>, seed: u64, stop: Stop<'_>) -> Result<Self, Stopped> {
-        // Of fewer rows than folds none can be spared.
+        // With fewer rows than folds, the training rows are also the held-out rows.
         let all = (rows.len() < FOLDS).then_some(rows);
         if let Some(valid) = valid.or(all) {
             let fold = Fold::new(rows.clone(), valid.clone(), stop)?;
@@ -177,18 +184,23 @@ impl Folds {
         Ok(Self { folds: held_out.map(fold).collect::<Result<_, Stopped>>()?, internal: true })
     }
 
-    fn structures(&self, way: &Way, seed: u64, stop: Stop<'_>) -> Result<Vec<Structure>, Stopped> {
-        let structures = threads::map(&self.folds, |fold| fold.training.structure(way, seed, stop));
+    fn structures(
+        &self,
+        structure: &StructureConfig,
+        seed: u64,
+        stop: Stop<'_>,
+    ) -> Result<Vec<Structure>, Stopped> {
+        let structures = threads::map(&self.folds, |fold| fold.training.structure(structure, seed, stop));
         structures.into_iter().collect()
     }
 
     fn train(
         &self,
-        candidate: Candidate,
+        config: TrialConfig,
         structures: &[Structure],
         stop: Stop<'_>,
     ) -> Result<Trained, Stopped> {
-        let Candidate { em, seed, .. } = &candidate;
+        let TrialConfig { em, seed, .. } = &config;
         let pairs = self.folds.iter().zip(structures);
         let fit =
             |(fold, structure): (&Fold, _)| fold.training.fit(structure, Some(&fold.valid), em, *seed, stop);
@@ -197,7 +209,7 @@ impl Folds {
         for (fitted, fold) in folds.iter().zip(&self.folds) {
             held_out.extend(fitted.circuit.log_probs_until(&fold.valid, stop)?);
         }
-        Ok(Trained { candidate, folds, held_out })
+        Ok(Trained { config, folds, held_out })
     }
 }
 
@@ -209,13 +221,13 @@ pub(super) fn learn(
     stop: Stop<'_>,
 ) -> Result<Learned, Stopped> {
     let folds = Folds::new(rows, valid, config.seed, stop)?;
-    let mut search = Search { folds: &folds, config, progress, stop, trained: Vec::new() };
+    let mut search = TrialSearch { folds: &folds, config, progress, stop, trained: Vec::new() };
     match config.learner {
         Learner::LearnSpn => {
-            search.choose_prior(&Way::LearnSpn(config.learn_spn.clone()))?;
+            search.choose_prior(&StructureConfig::LearnSpn(config.learn_spn.clone()))?;
         }
         Learner::Hclt => {
-            search.choose_prior(&Way::Hclt(config.hclt.clone()))?;
+            search.choose_prior(&StructureConfig::Hclt(config.hclt.clone()))?;
         }
         Learner::Auto => search.try_all(rows)?,
     }
@@ -241,11 +253,11 @@ pub(super) fn learn(
 
 fn trial(trained: &Trained) -> Trial {
     let edges = trained.folds.iter().map(|fitted| fitted.circuit.edges()).max().unwrap_or(0);
-    Trial { name: trained.candidate.name(), edges, held_out: trained.score(), weight: 0.0 }
+    Trial { name: trained.config.name(), edges, held_out: trained.score(), weight: 0.0 }
 }
 
-/// The circuits of a member: those of all folds, which together have seen every row; or, where one part
-/// was held out, one trained again on all rows for as many passes as were best without that part.
+/// The circuits of a member: those of all folds, which together have seen every row; or, where one part was
+/// held out, one trained again on all rows for as many passes as scored best.
 fn final_circuits(
     trained: &Trained,
     rows: &Dataset,
@@ -254,10 +266,10 @@ fn final_circuits(
 ) -> Result<Vec<Circuit>, Stopped> {
     Ok(match trained.folds.as_slice() {
         [fitted] if folds.internal => {
-            let Candidate { way, em, seed } = &trained.candidate;
+            let TrialConfig { structure, em, seed } = &trained.config;
             let em = EmConfig { max_passes: fitted.passes, ..em.clone() };
             let training = Training::new(rows.clone(), stop)?;
-            let structure = training.structure(way, *seed, stop)?;
+            let structure = training.structure(structure, *seed, stop)?;
             vec![training.fit(&structure, None, &em, *seed, stop)?.circuit]
         }
         fitted => fitted.iter().map(|fitted| fitted.circuit.clone()).collect(),
@@ -267,13 +279,13 @@ fn final_circuits(
 /// Leaf priors are tried in steps of this factor.
 const PRIOR_STEP: f64 = 5.0;
 
-/// Steps down or up from the configured leaf prior, at most.
+/// Steps up or down from the configured leaf prior, at most.
 const PRIOR_STEPS: usize = 3;
 
-/// A gain of held-out likelihood below this share of it is not worth a larger circuit.
+/// A mixture or a larger circuit must gain at least this share of the held-out log-likelihood.
 const WORTHWHILE: f64 = 0.001;
 
-struct Search<'a> {
+struct TrialSearch<'a> {
     folds: &'a Folds,
     config: &'a LearnConfig,
     progress: &'a mut dyn FnMut(&Trial),
@@ -281,30 +293,30 @@ struct Search<'a> {
     trained: Vec<Trained>,
 }
 
-impl Search<'_> {
-    /// Trains a candidate; its score.
-    fn try_one(&mut self, way: Way, em: &EmConfig, seed: u64) -> Result<f64, Stopped> {
-        let structures = self.folds.structures(&way, seed, self.stop)?;
-        self.try_structures(Candidate { way, em: em.clone(), seed }, &structures)
+impl TrialSearch<'_> {
+    /// Trains one trial; returns its score.
+    fn try_one(&mut self, structure: StructureConfig, em: &EmConfig, seed: u64) -> Result<f64, Stopped> {
+        let structures = self.folds.structures(&structure, seed, self.stop)?;
+        self.try_structures(TrialConfig { structure, em: em.clone(), seed }, &structures)
     }
 
-    fn try_structures(&mut self, candidate: Candidate, structures: &[Structure]) -> Result<f64, Stopped> {
-        let trained = self.folds.train(candidate, structures, self.stop)?;
+    fn try_structures(&mut self, config: TrialConfig, structures: &[Structure]) -> Result<f64, Stopped> {
+        let trained = self.folds.train(config, structures, self.stop)?;
         (self.progress)(&trial(&trained));
         let score = trained.score();
         self.trained.push(trained);
         Ok(score)
     }
 
-    /// Tries one way with the configured leaf prior, then with smaller ones while they are better, and
-    /// if none is, with larger ones; the best settings and their score.
-    fn choose_prior(&mut self, way: &Way) -> Result<(EmConfig, f64), Stopped> {
+    /// Tries a structure with the configured leaf prior, then with smaller ones while they score better, and
+    /// if none does, with larger ones; returns the best settings and their score.
+    fn choose_prior(&mut self, structure: &StructureConfig) -> Result<(EmConfig, f64), Stopped> {
         let config = self.config;
         let seed = config.seed;
-        let structures = self.folds.structures(way, seed, self.stop)?;
+        let structures = self.folds.structures(structure, seed, self.stop)?;
         let mut try_prior = |leaf_prior: f64| {
             let em = EmConfig { leaf_prior, ..config.em.clone() };
-            self.try_structures(Candidate { way: way.clone(), em, seed }, &structures)
+            self.try_structures(TrialConfig { structure: structure.clone(), em, seed }, &structures)
         };
         let configured = config.em.leaf_prior;
         let mut best = (configured, try_prior(configured)?);
@@ -327,7 +339,7 @@ impl Search<'_> {
     }
 
     fn try_all(&mut self, rows: &Dataset) -> Result<(), Stopped> {
-        let tree = |groups: usize, states: usize| Way::Hclt(HcltConfig { states, groups });
+        let tree = |groups: usize, states: usize| StructureConfig::Hclt(HcltConfig { states, groups });
         let seed = self.config.seed;
 
         let (em, mut before) = self.choose_prior(&tree(1, 8))?;
@@ -339,8 +351,8 @@ impl Search<'_> {
             before = score;
         }
 
-        let (em, _) = self.choose_prior(&Way::LearnSpn(LearnSpnConfig::default()))?;
-        self.try_one(Way::LearnSpn(LearnSpnConfig::fine()), &em, seed)?;
+        let (em, _) = self.choose_prior(&StructureConfig::LearnSpn(LearnSpnConfig::default()))?;
+        self.try_one(StructureConfig::LearnSpn(LearnSpnConfig::fine()), &em, seed)?;
 
         let sensible = |&(groups, states): &(usize, usize)| {
             rows.len() >= ROWS_PER_GROUP * groups && affordable(rows, groups, states)
@@ -353,14 +365,14 @@ impl Search<'_> {
             }
         }
 
-        // Where a mixture of ways pays, so do more runs of its members.
+        // If a mixture scores better than one circuit, its members are trained twice more with other seeds.
         let (members, _) = self.choose()?;
         if members.len() > 1 {
-            let members: Vec<Candidate> =
-                members.iter().map(|&(member, _)| self.trained[member].candidate.clone()).collect();
+            let members: Vec<TrialConfig> =
+                members.iter().map(|&(member, _)| self.trained[member].config.clone()).collect();
             for run in 1..=2 {
-                for Candidate { way, em, .. } in &members {
-                    self.try_one(way.clone(), em, seed.wrapping_add(run))?;
+                for TrialConfig { structure, em, .. } in &members {
+                    self.try_one(structure.clone(), em, seed.wrapping_add(run))?;
                 }
             }
         }
@@ -374,8 +386,8 @@ impl Search<'_> {
 
     /// The members of the best mixture with their weights, and its held-out score.
     ///
-    /// It begins with the smallest circuit that is about as good as the best one, and grows by the trial
-    /// that improves it most, while that is worthwhile.
+    /// It starts with the smallest circuit that scores about as well as the best one, and adds the trial that
+    /// improves it most, while the gain is worthwhile.
     fn choose(&self) -> Result<(Vec<(usize, f64)>, f64), Stopped> {
         let best = self.best();
         if self.config.learner != Learner::Auto {
@@ -413,7 +425,7 @@ impl Search<'_> {
         Ok((members.into_iter().zip(weights).collect(), score))
     }
 
-    /// The weights of a mixture of trials under which the held-out rows are likeliest, and their score.
+    /// The weights of a mixture of trials that maximise the likelihood of the held-out rows, and its score.
     fn weigh(&self, members: &[usize]) -> Result<(Vec<f64>, f64), Stopped> {
         const ROUNDS: usize = 50;
         let held_out: Vec<&[f64]> = members.iter().map(|&m| self.trained[m].held_out.as_slice()).collect();
@@ -422,7 +434,7 @@ impl Search<'_> {
         let mut score = 0.0;
         for _ in 0..ROUNDS {
             self.stop.check()?;
-            // One row beforehand, spread evenly, keeps every member in.
+            // A prior of one row, spread evenly, keeps every weight positive.
             let mut counts = vec![1.0 / members.len() as f64; members.len()];
             score = 0.0;
             for row in 0..rows {
@@ -438,10 +450,10 @@ impl Search<'_> {
     }
 }
 
-/// Fewer rows make no group with a tree of its own.
+/// Rows of a group, at least, for a tree of its own.
 const ROWS_PER_GROUP: usize = 50;
 
-/// Edges times rows that a trial may cost: minutes on two cores.
+/// Edges times rows of a trial, at most: minutes on two cores.
 const DEAREST: f64 = 1e9;
 
 fn affordable(rows: &Dataset, groups: usize, states: usize) -> bool {

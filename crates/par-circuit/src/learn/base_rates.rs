@@ -1,8 +1,8 @@
-//! How often each category occurs, smoothed: the prior of every leaf.
+//! The smoothed frequency of each category: the prior of every leaf.
 
 use crate::{Dataset, OPEN};
 
-/// Pseudo-counts a category among which [`BaseRates::new`] chooses.
+/// The pseudo-counts a category that [`BaseRates::new`] chooses from.
 const SMOOTHING: [f64; 6] = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0];
 
 /// The smoothed share of each category among the known cells of each variable.
@@ -10,8 +10,8 @@ const SMOOTHING: [f64; 6] = [0.01, 0.03, 0.1, 0.3, 1.0, 3.0];
 pub(crate) struct BaseRates(Vec<Vec<f64>>);
 
 impl BaseRates {
-    /// Laplace smoothing, with the pseudo-count under which the rows, each left out in turn, are most
-    /// likely. A variable without known cells is uniform.
+    /// Laplace smoothing, with the pseudo-count that maximises the leave-one-out likelihood. A variable
+    /// without known cells is uniform.
     pub(crate) fn new(rows: &Dataset) -> Self {
         let mut counts: Vec<Vec<f64>> = rows.cardinalities().iter().map(|&c| vec![0.0; c]).collect();
         for row in rows.rows() {
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn many_singletons_ask_for_more_smoothing_than_a_few_large_counts() {
+    fn many_singletons_choose_more_smoothing_than_a_few_large_counts() {
         let singletons = smooth(&[1.0; 8]);
         assert!(singletons.iter().all(|rate| (rate - 0.125).abs() < 1e-12));
         let settled = smooth(&[500.0, 500.0, 0.0]);

@@ -1,19 +1,19 @@
-//! The tree of variables that shares the most information (Chow and Liu, 1968).
+//! The spanning tree of variables with the largest mutual information (Chow and Liu, 1968).
 
-use super::columns::Columns;
+use super::columns::ColumnMajor;
 use crate::{Stop, Stopped, threads};
 
 /// A rooted tree over all variables.
-pub(crate) struct Tree {
+pub(crate) struct ChowLiuTree {
     /// Parents before children.
     order: Vec<usize>,
     children: Vec<Vec<usize>>,
 }
 
-impl Tree {
-    /// The spanning tree with the largest sum of mutual information among the rows, rooted where it is
-    /// least deep.
-    pub(crate) fn learn(columns: &Columns, rows: &[u32], stop: Stop<'_>) -> Result<Self, Stopped> {
+impl ChowLiuTree {
+    /// The spanning tree with the largest sum of mutual information among the rows, rooted where its depth is
+    /// least.
+    pub(crate) fn learn(columns: &ColumnMajor, rows: &[u32], stop: Stop<'_>) -> Result<Self, Stopped> {
         let width = columns.width();
         let information = threads::map(0..width, |first| {
             let information = |second: usize| {
@@ -65,7 +65,7 @@ impl Tree {
 fn spanning_tree(weights: &[Vec<f64>]) -> Vec<Vec<usize>> {
     let weight = |a: usize, b: usize| if b < a { weights[a][b] } else { weights[b][a] };
     let mut neighbours = vec![Vec::new(); weights.len()];
-    // Every variable outside, and the variable inside that it is bound to most.
+    // Every variable outside the tree, with its strongest neighbour inside.
     let mut outside: Vec<(usize, usize)> = (1..weights.len()).map(|variable| (variable, 0)).collect();
     let strongest = |outside: &[(usize, usize)]| {
         let weight = |position: usize| weight(outside[position].0, outside[position].1);
@@ -94,8 +94,8 @@ mod tests {
         // Bits b0 b1 b2 where b1 differs from b0 in one row of eight, and b2 from b1 in another.
         let rows = [[0, 0, 0], [0, 0, 0], [0, 0, 0], [0, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 1], [1, 1, 0]];
         let rows = Dataset::new(vec![2; 3], rows.concat()).expect("rows");
-        let tree = Tree::learn(&Columns::new(&rows), &[0, 1, 2, 3, 4, 5, 6, 7], Stop::never());
-        let tree = tree.expect("nobody stops it");
+        let tree = ChowLiuTree::learn(&ColumnMajor::new(&rows), &[0, 1, 2, 3, 4, 5, 6, 7], Stop::never());
+        let tree = tree.expect("never stopped");
         assert!(tree.is_root(1));
         assert_eq!(tree.children(1).len(), 2);
         assert_eq!(tree.bottom_up().last(), Some(1));

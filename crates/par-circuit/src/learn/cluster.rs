@@ -1,15 +1,15 @@
-//! Rows in groups of like ones: a mixture of independent variables, fitted by EM.
+//! Clusters of similar rows: a mixture of independent variables, fitted by EM.
 
 use rand::seq::index;
 use rand_chacha::ChaCha8Rng;
 
 use super::base_rates::BaseRates;
-use super::columns::Columns;
+use super::columns::ColumnMajor;
 use crate::log_space::log_sum_exp;
 use crate::{Code, OPEN, Stop, Stopped};
 
-/// Rows that the mixture is fitted to, at most; all rows are then assigned by it. More rows change the
-/// groups little and cost much at the top of a tree.
+/// Rows that the mixture is fitted to, at most; it then assigns all rows. More rows change the groups little
+/// and cost much at the top of a tree.
 const SAMPLE: usize = 10_000;
 
 /// Rounds of EM.
@@ -18,12 +18,12 @@ const ROUNDS: usize = 20;
 /// Pseudo-count of a group's categories, spread like the base rates.
 const PRIOR: f64 = 1.0;
 
-/// Rows between two questions whether to stop.
+/// Rows between two polls of [`Stop`].
 const CHUNK: usize = 1024;
 
-/// For every row its group, below `groups`; groups may be empty.
+/// The group of every row, below `groups`; groups may be empty.
 pub(crate) fn cluster(
-    columns: &Columns,
+    columns: &ColumnMajor,
     scope: &[usize],
     rows: &[u32],
     groups: usize,
@@ -67,9 +67,9 @@ pub(crate) fn cluster(
     Ok(found)
 }
 
-/// Rows far from each other: the first at random, each next the one farthest from those before.
+/// Rows far from each other: the first at random, each next one the farthest from those before it.
 fn spread(
-    columns: &Columns,
+    columns: &ColumnMajor,
     scope: &[usize],
     sample: &[u32],
     groups: usize,
@@ -90,7 +90,7 @@ fn spread(
     seeds
 }
 
-fn mismatches(columns: &Columns, scope: &[usize], a: u32, b: u32) -> usize {
+fn mismatches(columns: &ColumnMajor, scope: &[usize], a: u32, b: u32) -> usize {
     let differ = |&&variable: &&usize| columns.of(variable)[a as usize] != columns.of(variable)[b as usize];
     scope.iter().filter(differ).count()
 }
@@ -102,8 +102,8 @@ struct Mixture {
 }
 
 impl Mixture {
-    /// The mixture in which each row belongs to each group by the given share, `[row][group]`.
-    fn fit(columns: &Columns, scope: &[usize], rows: &[u32], shares: &[f64], rates: &BaseRates) -> Self {
+    /// The mixture in which `shares`, `[row][group]`, assign rows to groups.
+    fn fit(columns: &ColumnMajor, scope: &[usize], rows: &[u32], shares: &[f64], rates: &BaseRates) -> Self {
         let groups = shares.len() / rows.len();
         let mut weights = vec![PRIOR / groups as f64; groups];
         for shares in shares.chunks_exact(groups) {
@@ -132,7 +132,7 @@ impl Mixture {
     }
 
     /// For each group, the logarithm of its weight times the row's probability in it.
-    fn scores(&self, columns: &Columns, row: u32, scores: &mut [f64]) {
+    fn scores(&self, columns: &ColumnMajor, row: u32, scores: &mut [f64]) {
         scores.copy_from_slice(&self.log_weights);
         for (variable, log_probabilities) in &self.log_probabilities {
             let code: Code = columns.of(*variable)[row as usize];

@@ -1,14 +1,14 @@
-//! The same rows, column by column, and tables of counts over slices of them.
+//! Rows stored by column, and contingency tables over subsets of them.
 
 use crate::{Code, Dataset, OPEN};
 
-/// Rows of codes, one variable after the other.
-pub(crate) struct Columns {
+/// Codes of rows, column after column.
+pub(crate) struct ColumnMajor {
     cardinalities: Vec<usize>,
     columns: Vec<Vec<Code>>,
 }
 
-impl Columns {
+impl ColumnMajor {
     pub(crate) fn new(rows: &Dataset) -> Self {
         let column = |variable| rows.codes().iter().skip(variable).step_by(rows.width()).copied();
         Self {
@@ -42,7 +42,7 @@ impl Columns {
         counts.into_iter().map(f64::from).collect()
     }
 
-    /// How often each pair of categories occurs among the rows that know both.
+    /// How often each pair of categories occurs among the rows in which both are known.
     pub(crate) fn joint_counts(&self, first: usize, second: usize, rows: &[u32]) -> JointCounts {
         let (firsts, seconds) = (self.cardinalities[first], self.cardinalities[second]);
         let (first, second) = (&self.columns[first], &self.columns[second]);
@@ -52,7 +52,7 @@ impl Columns {
     }
 }
 
-/// A table with more pairs than this is mostly empty and not laid out.
+/// Pairs of categories, at most, for a dense table; larger ones are mostly empty.
 const LARGEST_TABLE: usize = 1 << 16;
 
 /// The pairs that occur, how often, and the margins.
@@ -90,7 +90,7 @@ impl JointCounts {
         self.total += count;
     }
 
-    /// Mutual information in nats; 0 where no row knows both.
+    /// Mutual information in nats; 0 where no row has both values.
     pub(crate) fn mutual_information(&self) -> f64 {
         let term = |&(first, second, count): &(Code, Code, f64)| {
             let apart = self.firsts[usize::from(first)] * self.seconds[usize::from(second)];
@@ -100,8 +100,8 @@ impl JointCounts {
         if self.total > 0.0 { (sum / self.total).max(0.0) } else { 0.0 }
     }
 
-    /// The statistic of the G-test of independence, and its degrees of freedom: those of the categories
-    /// that do occur.
+    /// The statistic of the G-test of independence, and its degrees of freedom, which count only categories
+    /// that occur.
     pub(crate) fn g_test(&self) -> (f64, f64) {
         let seen = |margin: &[f64]| margin.iter().filter(|&&count| count > 0.0).count() as f64;
         let freedom = (seen(&self.firsts) - 1.0).max(0.0) * (seen(&self.seconds) - 1.0).max(0.0);
@@ -113,8 +113,8 @@ impl JointCounts {
 mod tests {
     use super::*;
 
-    fn columns(codes: &[Code]) -> Columns {
-        Columns::new(&Dataset::new(vec![2, 3], codes.to_vec()).expect("rows"))
+    fn columns(codes: &[Code]) -> ColumnMajor {
+        ColumnMajor::new(&Dataset::new(vec![2, 3], codes.to_vec()).expect("rows"))
     }
 
     #[test]
@@ -132,7 +132,7 @@ mod tests {
         let counts = |cardinality: usize| {
             let rows = Dataset::new(vec![cardinality; 2], codes.clone()).expect("rows");
             let all: Vec<u32> = (0..400).collect();
-            Columns::new(&rows).joint_counts(0, 1, &all).g_test()
+            ColumnMajor::new(&rows).joint_counts(0, 1, &all).g_test()
         };
         assert_eq!(counts(11), counts(60_000));
     }

@@ -1,4 +1,4 @@
-//! Expectation maximization of all weights and leaves of a circuit whose structure is given.
+//! Expectation maximization of the weights and leaves of a circuit; its structure stays.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,20 +6,20 @@ use super::base_rates::BaseRates;
 use crate::engine::{Flow, FlowBlock, LANES, Plan, Real, is_moderate};
 use crate::{Circuit, Code, Dataset, LearnError, Node, Stop, Stopped, threads};
 
-/// How long EM goes on, and what it holds on to.
+/// When EM stops, and its priors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct EmConfig {
     /// Passes over the rows, at most; 200 unless told.
     pub max_passes: usize,
-    /// It stops once so many passes have made the validation rows likelier by less than
-    /// [`EmConfig::gain`]; 8 unless told. Without validation rows all passes are made.
+    /// EM stops after so many passes that together gained less than [`EmConfig::gain`] on the validation
+    /// rows; 8 unless told. Without validation rows all passes are made.
     pub patience: usize,
-    /// What [`EmConfig::patience`] asks for, as a share of the log-likelihood; 0.0001 unless told.
+    /// The gain that [`EmConfig::patience`] waits for, as a share of the log-likelihood; 0.0001 unless told.
     pub gain: f64,
-    /// How many rows each leaf has seen beforehand, spread like the base rates; 5 unless told.
+    /// Pseudo-rows of each leaf, spread like the base rates; 5 unless told.
     pub leaf_prior: f64,
-    /// How many rows each sum has seen beforehand, spread evenly; 0.5 unless told.
+    /// Pseudo-rows of each sum, spread evenly; 0.5 unless told.
     pub weight_prior: f64,
 }
 
@@ -44,15 +44,15 @@ impl EmConfig {
     }
 }
 
-/// What came of a run of EM.
+/// A circuit after EM.
 #[derive(Clone, Debug)]
 pub(crate) struct Fitted {
     pub(crate) circuit: Circuit,
-    /// Passes after which the circuit was best on the validation rows, or all.
+    /// Passes after which the circuit scored best on the validation rows; all passes without such rows.
     pub(crate) passes: usize,
 }
 
-/// Improves the parameters of a circuit on the rows; the best of all passes on the validation rows.
+/// Runs EM on the rows; returns the circuit of the pass that scores best on the validation rows.
 pub(crate) fn fit(
     circuit: Circuit,
     rows: &Dataset,
@@ -61,7 +61,7 @@ pub(crate) fn fit(
     config: &EmConfig,
     stop: Stop<'_>,
 ) -> Result<Fitted, Stopped> {
-    let mut climb = Climb::new(circuit, rates, config);
+    let mut climb = AdaptiveEm::new(circuit, rates, config);
     let Some(valid) = valid else {
         for _ in 0..config.max_passes {
             climb.pass(rows, stop)?;
@@ -69,7 +69,7 @@ pub(crate) fn fit(
         return Ok(Fitted { circuit: climb.circuit.recompiled(), passes: config.max_passes });
     };
     let mut best = (climb.circuit.mean_log_prob_until(valid, stop)?, climb.circuit.clone(), 0);
-    // The last pass that was worth waiting for, and the score it reached.
+    // The last worthwhile score, and its pass.
     let mut worthwhile = (best.0, 0);
     for pass in 1..=config.max_passes {
         climb.pass(rows, stop)?;
@@ -86,16 +86,16 @@ pub(crate) fn fit(
     Ok(Fitted { circuit: best.1.recompiled(), passes: best.2 })
 }
 
-/// Each stride is this much longer than the last, while the rows get likelier.
+/// Factor by which the stride grows while the likelihood rises.
 const LONGER: f64 = 1.1;
 
 /// The longest stride, in steps of plain EM; a limit of 8 was no faster on adult and gmsc.
 const LONGEST: f64 = 4.0;
 
-/// EM with strides that adapt: where plain EM goes from θ to θ', a stride of η goes to θ (θ'/θ)^η. The
-/// stride grows while the likelihood does; once it falls, the last step is taken back and made again by
-/// plain EM. (Salakhutdinov and Roweis, *Adaptive overrelaxed bound optimization methods*, 2003.)
-struct Climb<'a> {
+/// EM with an adaptive stride: where plain EM goes from θ to θ', a stride of η goes to θ (θ'/θ)^η. The stride
+/// grows while the likelihood rises; when it falls, the step is undone and repeated by plain EM.
+/// (Salakhutdinov and Roweis, *Adaptive overrelaxed bound optimization methods*, 2003.)
+struct AdaptiveEm<'a> {
     circuit: Circuit,
     before: Option<Circuit>,
     score: f64,
@@ -104,7 +104,7 @@ struct Climb<'a> {
     config: &'a EmConfig,
 }
 
-impl<'a> Climb<'a> {
+impl<'a> AdaptiveEm<'a> {
     fn new(circuit: Circuit, rates: &'a BaseRates, config: &'a EmConfig) -> Self {
         Self { circuit, before: None, score: f64::NEG_INFINITY, stride: 1.0, rates, config }
     }
@@ -153,11 +153,11 @@ impl<'a> Climb<'a> {
     }
 }
 
-/// How far a long stride may go beyond where plain EM would, up or down.
+/// Factor by which a long stride may overshoot plain EM, up or down.
 const FARTHEST: f64 = 10.0;
 
-/// Moves shares towards those of the masses: by a long stride where it goes on in the direction in which
-/// it came from `before`, to where plain EM would go where it turns back or starts.
+/// Moves shares towards `masses`: a long stride where a share keeps the direction in which it came from
+/// `before`, a step of plain EM where it turns back or starts.
 fn stride_towards(masses: &[f64], shares: &mut [f64], before: Option<&[f64]>, stride: f64) {
     let total: f64 = masses.iter().sum();
     for (position, (share, mass)) in shares.iter_mut().zip(masses).enumerate() {
@@ -170,7 +170,7 @@ fn stride_towards(masses: &[f64], shares: &mut [f64], before: Option<&[f64]>, st
     shares.iter_mut().for_each(|share| *share /= total);
 }
 
-/// Parts into which rows are cut whatever the number of threads, so that sums come out the same.
+/// Rows are cut into this many parts on any number of threads, so that sums are added in the same order.
 const PARTS: usize = 16;
 
 /// Expected counts of all rows, and their mean log-probability.
@@ -198,7 +198,7 @@ fn expectations(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f6
     Ok((total, score / rows as f64))
 }
 
-/// Expected counts of the rows that the precision can hold, the sum of their log-probabilities, and the
+/// Expected counts of the rows that this precision can hold, the sum of their log-probabilities, and the
 /// other rows.
 fn expected<T: Real>(plan: &Plan, codes: &[Code], stop: Stop<'_>) -> Result<(Flow, f64, Vec<Code>), Stopped> {
     let width = plan.variables();
@@ -247,13 +247,13 @@ mod tests {
         Circuit::new(vec![2, 3], all).expect("a circuit")
     }
 
-    /// A share's expected count is the share times the slope of the log-likelihood by it.
+    /// The expected count of a share is the share times the slope of the log-likelihood by it.
     #[test]
     fn expected_counts_are_shares_times_slopes() {
         let circuit = circuit();
         let rows: Vec<Code> = vec![0, 0, 1, 2, 0, 1, 1, 1, 0, 2, 1, 0];
         let rows = Dataset::new(vec![2, 3], rows).expect("rows");
-        let (flow, _) = expectations(circuit.plan(), rows.codes(), Stop::never()).expect("nobody stops it");
+        let (flow, _) = expectations(circuit.plan(), rows.codes(), Stop::never()).expect("never stopped");
         let counts = flow.counts(circuit.plan(), circuit.nodes());
         let log_likelihood = |node: usize, position: usize, change: f64| {
             let mut nodes = circuit.nodes().to_vec();
@@ -262,7 +262,7 @@ mod tests {
             {
                 shares[position] += change;
             }
-            // Shares that no longer sum to one make no circuit, but still a polynomial.
+            // Shares that do not sum to one are not a circuit, but still a polynomial.
             rows.rows().map(|row| polynomial(&nodes, row).ln()).sum::<f64>()
         };
         for (index, node) in circuit.nodes().iter().enumerate() {
@@ -290,14 +290,14 @@ mod tests {
         value[nodes.len() - 1]
     }
 
-    /// Plain EM never makes rows and prior together less likely.
+    /// Plain EM never lowers the penalised likelihood.
     #[test]
     fn a_plain_step_climbs() {
         let rows: Vec<Code> = (0..60).flat_map(|row| [row % 2, (row * row + row / 7) % 3]).collect();
         let rows = Dataset::new(vec![2, 3], rows).expect("rows");
         let rates = BaseRates::new(&rows);
         let config = EmConfig::default();
-        let mut climb = Climb::new(circuit(), &rates, &config);
+        let mut climb = AdaptiveEm::new(circuit(), &rates, &config);
         let penalised = |circuit: &Circuit| {
             let prior = |node: &Node| match node {
                 Node::Product { .. } => 0.0,
@@ -315,7 +315,7 @@ mod tests {
         let mut before = penalised(&climb.circuit);
         for _ in 0..20 {
             let (flow, _) =
-                expectations(climb.circuit.plan(), rows.codes(), Stop::never()).expect("nobody stops it");
+                expectations(climb.circuit.plan(), rows.codes(), Stop::never()).expect("never stopped");
             climb.step(&flow, None);
             let after = penalised(&climb.circuit);
             assert!(after >= before - 1e-4, "{after} after {before}");

@@ -1,23 +1,23 @@
-//! Hidden Chow-Liu trees, one for all rows or one for each group of like rows.
+//! Hidden Chow-Liu trees, one for all rows or one for each group of similar rows.
 
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use serde::{Deserialize, Serialize};
 
 use super::base_rates::BaseRates;
-use super::chow_liu::Tree;
+use super::chow_liu::ChowLiuTree;
 use super::cluster::cluster;
-use super::columns::Columns;
+use super::columns::ColumnMajor;
 use super::em::{self, EmConfig};
 use crate::{Circuit, Dataset, LearnError, Node, NodeId, Stop, Stopped};
 
-/// How large hidden Chow-Liu trees are.
+/// Sizes of hidden Chow-Liu trees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct HcltConfig {
     /// States of each hidden variable. At least 1; 16 unless told.
     pub states: usize,
-    /// Groups of like rows, each with a tree of its own. At least 1; 1 unless told.
+    /// Groups of similar rows, each with a tree of its own. At least 1; 1 unless told.
     pub groups: usize,
 }
 
@@ -38,19 +38,19 @@ impl HcltConfig {
     }
 }
 
-/// Passes of EM that each group's tree gets on its own rows before all are mixed.
+/// Passes of EM over each group's own rows before the trees are mixed.
 const GROUP_PASSES: usize = 10;
 
 /// Trees over all variables, one for each group of rows.
-pub(crate) struct Forest {
+pub(crate) struct GroupTrees {
     states: usize,
     /// Each tree with the rows it was learned from.
-    trees: Vec<(Tree, Vec<u32>)>,
+    trees: Vec<(ChowLiuTree, Vec<u32>)>,
 }
 
-impl Forest {
+impl GroupTrees {
     pub(crate) fn learn(
-        columns: &Columns,
+        columns: &ColumnMajor,
         rows: usize,
         rates: &BaseRates,
         config: &HcltConfig,
@@ -68,7 +68,7 @@ impl Forest {
                 |wanted: usize| all.iter().copied().filter(|&row| group[row as usize] == wanted).collect();
             (0..config.groups).map(members).filter(|members: &Vec<u32>| !members.is_empty()).collect()
         };
-        let tree = |members: Vec<u32>| Ok((Tree::learn(columns, &members, stop)?, members));
+        let tree = |members: Vec<u32>| Ok((ChowLiuTree::learn(columns, &members, stop)?, members));
         let trees = groups.into_iter().map(tree).collect::<Result<_, Stopped>>()?;
         Ok(Self { states: config.states, trees })
     }
@@ -77,19 +77,19 @@ impl Forest {
     pub(crate) fn circuit(
         &self,
         rows: &Dataset,
-        columns: &Columns,
+        columns: &ColumnMajor,
         rates: &BaseRates,
         em: &EmConfig,
         seed: u64,
         stop: Stop<'_>,
     ) -> Result<Circuit, Stopped> {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
-        let mut start = |tree: &Tree| hidden_tree(tree, columns, rates, self.states, &mut rng);
+        let mut start = |tree: &ChowLiuTree| hidden_tree(tree, columns, rates, self.states, &mut rng);
         if let [(tree, _)] = self.trees.as_slice() {
             return Ok(start(tree));
         }
         let em = EmConfig { max_passes: GROUP_PASSES, ..em.clone() };
-        let part = |(tree, members): &(Tree, Vec<u32>)| {
+        let part = |(tree, members): &(ChowLiuTree, Vec<u32>)| {
             let own = rows.select(&members.iter().map(|&row| row as usize).collect::<Vec<_>>());
             let part = em::fit(start(tree), &own, None, rates, &em, stop)?.circuit;
             Ok((own.len() as f64 / rows.len() as f64, part))
@@ -103,8 +103,8 @@ impl Forest {
 /// A circuit with a hidden variable of `states` states above every variable that has children in the
 /// tree; parameters start at random around the base rates.
 fn hidden_tree(
-    tree: &Tree,
-    columns: &Columns,
+    tree: &ChowLiuTree,
+    columns: &ColumnMajor,
     rates: &BaseRates,
     states: usize,
     rng: &mut ChaCha8Rng,
@@ -115,7 +115,7 @@ fn hidden_tree(
         NodeId(nodes.len() as u32 - 1)
     };
     let even = vec![1.0 / states as f64; states];
-    // What the subtree of a variable gives its parent: one node for each of the parent's states.
+    // The nodes that the subtree of a variable passes to its parent: one for each of the parent's states.
     let mut messages: Vec<Vec<NodeId>> = vec![Vec::new(); columns.width()];
     for variable in tree.bottom_up() {
         let children = tree.children(variable);
@@ -125,7 +125,7 @@ fn hidden_tree(
                 push(&mut nodes, Node::Leaf { variable, probabilities: jitter(rates.of(variable), rng) })
             })
             .collect();
-        // Below the last hidden variable, its states choose among the leaves themselves.
+        // A variable without children needs no hidden variable: its parent's states choose among its leaves.
         if children.is_empty() && !is_root {
             messages[variable] = leaves;
             continue;
@@ -152,7 +152,7 @@ fn hidden_tree(
     Circuit::new(cardinalities, nodes).expect("a hidden tree is a circuit")
 }
 
-/// Smallest share that a start may have: EM moves shares by factors, and none away from nothing.
+/// Lower limit of initial shares: EM moves shares by factors, so that a share of zero would stay.
 const SMALLEST_SHARE: f64 = 1e-9;
 
 /// Shares around the given ones, each multiplied by a random number of mean one.

@@ -1,4 +1,4 @@
-//! LearnSPN: split columns that are independent, otherwise rows into like ones, until little is left.
+//! LearnSPN: splits columns that are independent, otherwise rows into similar ones, until few are left.
 
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -7,10 +7,10 @@ use statrs::distribution::{ChiSquared, ContinuousCDF};
 
 use super::base_rates::BaseRates;
 use super::cluster::cluster;
-use super::columns::Columns;
+use super::columns::ColumnMajor;
 use crate::{Circuit, LearnError, Node, NodeId, Stop, Stopped, threads};
 
-/// How LearnSPN grows a circuit. The defaults are the paper's.
+/// Settings of LearnSPN. The defaults are the paper's.
 ///
 /// # Paper
 /// Appendix "Probabilistic Circuit Architecture": rows 200, columns 3. Departures: columns are split by
@@ -22,8 +22,8 @@ pub struct LearnSpnConfig {
     pub min_rows: usize,
     /// Fewer columns than this become independent leaves. At least 2; 3 unless told.
     pub min_columns: usize,
-    /// Columns are split when independence would give a dependence as strong as theirs more often than
-    /// this. In `0.0..1.0`; 0.00135, three standard deviations, unless told.
+    /// Columns are independent unless the p-value of the G-test is below this. In `0.0..1.0`; 0.00135, three
+    /// standard deviations, unless told.
     pub significance: f64,
 }
 
@@ -34,7 +34,7 @@ impl Default for LearnSpnConfig {
 }
 
 impl LearnSpnConfig {
-    /// Finer than the paper's: better on every table measured, above all on small ones.
+    /// Finer than the paper's: better on every table measured, most of all on small ones.
     pub fn fine() -> Self {
         Self { min_rows: 60, min_columns: 2, ..Self::default() }
     }
@@ -54,17 +54,17 @@ impl LearnSpnConfig {
     }
 }
 
-/// What LearnSPN finds: a tree whose leaves still hold counts, so that smoothing can be chosen.
+/// The tree that LearnSPN finds. Its leaves hold counts, so that their smoothing can be chosen later.
 #[derive(Debug)]
-pub(crate) enum Structure {
+pub(crate) enum CountTree {
     Leaf { variable: usize, counts: Vec<f64> },
-    Product(Vec<Structure>),
-    Sum(Vec<(f64, Structure)>),
+    Product(Vec<CountTree>),
+    Sum(Vec<(f64, CountTree)>),
 }
 
-impl Structure {
+impl CountTree {
     pub(crate) fn learn(
-        columns: &Columns,
+        columns: &ColumnMajor,
         rows: usize,
         rates: &BaseRates,
         config: &LearnSpnConfig,
@@ -74,11 +74,11 @@ impl Structure {
         let mut rows: Vec<u32> = (0..rows as u32).collect();
         let scope: Vec<usize> = (0..columns.width()).collect();
         let grower = Grower { columns, rates, config, stop };
-        grower.grow(Slice { rows: &mut rows, scope, seed, depth: 0 }, Next::Columns)
+        grower.grow(Slice { rows: &mut rows, scope, seed, depth: 0 }, NextSplit::Columns)
     }
 
     /// The circuit of the structure, each leaf smoothed by `prior` rows spread like the base rates.
-    pub(crate) fn circuit(&self, columns: &Columns, rates: &BaseRates, prior: f64) -> Circuit {
+    pub(crate) fn circuit(&self, columns: &ColumnMajor, rates: &BaseRates, prior: f64) -> Circuit {
         let mut nodes = Vec::new();
         self.push(&mut nodes, rates, prior);
         let cardinalities = (0..columns.width()).map(|variable| columns.cardinality(variable)).collect();
@@ -108,7 +108,7 @@ impl Structure {
     }
 }
 
-/// Rows and columns that travel together.
+/// A subset of the rows and columns.
 struct Slice<'a> {
     rows: &'a mut [u32],
     scope: Vec<usize>,
@@ -116,30 +116,30 @@ struct Slice<'a> {
     depth: usize,
 }
 
-/// What to try on a slice.
+/// The split to try first on a slice.
 #[derive(Clone, Copy, PartialEq)]
-enum Next {
+enum NextSplit {
     Columns,
     Rows,
 }
 
-/// Slices this deep are not split again.
+/// Slices at this depth are not split again.
 const DEEPEST: usize = 256;
 
 struct Grower<'a> {
-    columns: &'a Columns,
+    columns: &'a ColumnMajor,
     rates: &'a BaseRates,
     config: &'a LearnSpnConfig,
     stop: Stop<'a>,
 }
 
 impl Grower<'_> {
-    fn grow(&self, slice: Slice<'_>, next: Next) -> Result<Structure, Stopped> {
+    fn grow(&self, slice: Slice<'_>, next: NextSplit) -> Result<CountTree, Stopped> {
         let small = slice.rows.len() < self.config.min_rows || slice.scope.len() < self.config.min_columns;
         if small || slice.depth == DEEPEST {
             return Ok(self.independent(&slice));
         }
-        if next == Next::Columns {
+        if next == NextSplit::Columns {
             let groups = self.dependent_groups(&slice)?;
             if groups.len() > 1 {
                 return self.product(slice, groups);
@@ -148,18 +148,18 @@ impl Grower<'_> {
         self.sum(slice)
     }
 
-    fn independent(&self, slice: &Slice<'_>) -> Structure {
-        let leaf = |&variable: &usize| Structure::Leaf {
+    fn independent(&self, slice: &Slice<'_>) -> CountTree {
+        let leaf = |&variable: &usize| CountTree::Leaf {
             variable,
             counts: self.columns.counts(variable, slice.rows),
         };
         match slice.scope.as_slice() {
             [variable] => leaf(variable),
-            scope => Structure::Product(scope.iter().map(leaf).collect()),
+            scope => CountTree::Product(scope.iter().map(leaf).collect()),
         }
     }
 
-    /// Groups of columns that a chain of dependent pairs connects.
+    /// Groups of columns that are connected by dependent pairs.
     fn dependent_groups(&self, slice: &Slice<'_>) -> Result<Vec<Vec<usize>>, Stopped> {
         let scope = &slice.scope;
         let mut group: Vec<usize> = (0..scope.len()).collect();
@@ -185,22 +185,22 @@ impl Grower<'_> {
         chi_squared.sf(statistic) < self.config.significance
     }
 
-    fn product(&self, slice: Slice<'_>, groups: Vec<Vec<usize>>) -> Result<Structure, Stopped> {
+    fn product(&self, slice: Slice<'_>, groups: Vec<Vec<usize>>) -> Result<CountTree, Stopped> {
         let Slice { rows, seed, depth, .. } = slice;
         let mut parts = Vec::new();
         for (position, scope) in groups.into_iter().enumerate() {
             let seed = child_seed(seed, position);
-            // The parts are grown one after the other, since they reorder the same rows.
-            let part = self.grow(Slice { rows, scope, seed, depth: depth + 1 }, Next::Rows)?;
+            // One part after the other, since each reorders the same rows.
+            let part = self.grow(Slice { rows, scope, seed, depth: depth + 1 }, NextSplit::Rows)?;
             match part {
-                Structure::Product(inner) => parts.extend(inner),
+                CountTree::Product(inner) => parts.extend(inner),
                 part => parts.push(part),
             }
         }
-        Ok(Structure::Product(parts))
+        Ok(CountTree::Product(parts))
     }
 
-    fn sum(&self, slice: Slice<'_>) -> Result<Structure, Stopped> {
+    fn sum(&self, slice: Slice<'_>) -> Result<CountTree, Stopped> {
         let mut rng = ChaCha8Rng::seed_from_u64(slice.seed);
         let groups = cluster(self.columns, &slice.scope, slice.rows, 2, self.rates, &mut rng, self.stop)?;
         let members = |wanted: usize| {
@@ -220,21 +220,21 @@ impl Grower<'_> {
             let weight = rows.len() as f64 / total;
             let slice =
                 Slice { rows, scope: scope.clone(), seed: child_seed(seed, position), depth: depth + 1 };
-            Ok((weight, self.grow(slice, Next::Columns)?))
+            Ok((weight, self.grow(slice, NextSplit::Columns)?))
         });
         let mut merged = Vec::new();
         for part in parts {
             let (weight, part) = part?;
             match part {
-                Structure::Sum(inner) => merged.extend(inner.into_iter().map(|(w, part)| (weight * w, part))),
+                CountTree::Sum(inner) => merged.extend(inner.into_iter().map(|(w, part)| (weight * w, part))),
                 part => merged.push((weight, part)),
             }
         }
-        Ok(Structure::Sum(merged))
+        Ok(CountTree::Sum(merged))
     }
 }
 
-/// A seed of its own for every place in the tree.
+/// The seed of a child, different for every place in the tree.
 fn child_seed(seed: u64, position: usize) -> u64 {
     let mixed = (seed ^ (position as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15))
         .wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -1,4 +1,4 @@
-//! From rows to circuits: [`learn`] with a [`LearnConfig`].
+//! Learning circuits from rows: [`learn`] with a [`LearnConfig`].
 
 mod auto;
 mod base_rates;
@@ -19,7 +19,7 @@ pub use self::hclt::HcltConfig;
 pub use self::learn_spn::LearnSpnConfig;
 use crate::{Circuit, Dataset, LearnError, Stop};
 
-/// A way to learn a circuit.
+/// An algorithm that learns a circuit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Learner {
@@ -27,7 +27,7 @@ pub enum Learner {
     LearnSpn,
     /// A hidden Chow-Liu tree, trained by EM.
     Hclt,
-    /// Several of both, mixed as far as held-out rows ask for it.
+    /// Several of both, mixed by their held-out likelihood.
     #[default]
     Auto,
 }
@@ -42,22 +42,22 @@ impl fmt::Display for Learner {
     }
 }
 
-/// How to learn a circuit.
+/// Settings of [`learn`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LearnConfig {
-    /// Which way; [`Learner::Auto`] unless told.
+    /// The algorithm; [`Learner::Auto`] unless told.
     pub learner: Learner,
     /// For [`Learner::LearnSpn`].
     pub learn_spn: LearnSpnConfig,
     /// For [`Learner::Hclt`].
     pub hclt: HcltConfig,
-    /// For all of them; `max_passes = 0` leaves EM out.
+    /// For all learners; `max_passes = 0` skips EM.
     pub em: EmConfig,
-    /// [`Learner::Auto`] stops mixing before a circuit has more edges than this; 500,000 unless told. Where
-    /// even the smallest trial has more, that is the one.
+    /// [`Learner::Auto`] adds no member that would take the mixture beyond this many edges; 500,000 unless
+    /// told. If every circuit has more, the smallest is returned.
     pub max_edges: usize,
-    /// Same rows, same settings, same seed: the same circuit, on any number of threads.
+    /// The same rows, settings and seed give the same circuit on any number of threads.
     pub seed: u64,
 }
 
@@ -84,21 +84,21 @@ impl LearnConfig {
     }
 }
 
-/// A circuit, and how it was found.
+/// A learned circuit, and the trials that led to it.
 #[derive(Clone, Debug)]
 pub struct Learned {
     /// The circuit.
     pub circuit: Circuit,
-    /// Mean log-probability of rows that its parts were not trained on when they were chosen; of the
-    /// training rows themselves where there were fewer than five, and none could be spared.
+    /// Mean log-probability of the held-out rows, under circuits that were not trained on them; of the
+    /// training rows where there were fewer than five.
     pub held_out: f64,
-    /// What was tried, in order.
+    /// All trials, in order.
     pub trials: Vec<Trial>,
 }
 
 /// Learns a circuit from rows.
 ///
-/// Without `valid`, some of the rows are held out to choose by, and the rest trained on.
+/// Without `valid`, some of the rows are held out for scoring, and the circuits are trained on the others.
 ///
 /// ```
 /// use par_circuit::Dataset;
@@ -118,7 +118,7 @@ pub fn learn(rows: &Dataset, valid: Option<&Dataset>, config: &LearnConfig) -> R
     learn_with_progress(rows, valid, config, &mut |_| {}, Stop::never())
 }
 
-/// [`learn`], telling of every trial as it ends, unless it is stopped.
+/// [`learn`], which reports every finished trial to `progress` and which `stop` can end.
 ///
 /// # Errors
 /// As [`learn`], and [`LearnError::Stopped`].

@@ -1,4 +1,4 @@
-//! Circuits learned from rows, ordinary and odd.
+//! Circuits learned from ordinary and degenerate rows.
 
 use par_circuit::learn::{
     EmConfig, HcltConfig, LearnConfig, LearnSpnConfig, Learner, Trial, learn, learn_with_progress,
@@ -65,14 +65,14 @@ fn the_same_seed_gives_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn every_trial_is_told_and_kept() {
-    let mut told = Vec::new();
-    let mut tell = |trial: &Trial| told.push(trial.name.clone());
+fn every_trial_is_reported_and_returned() {
+    let mut reported = Vec::new();
+    let mut report = |trial: &Trial| reported.push(trial.name.clone());
     let learned =
-        learn_with_progress(&classes(300, 4), None, &config(Learner::Auto), &mut tell, Stop::never());
+        learn_with_progress(&classes(300, 4), None, &config(Learner::Auto), &mut report, Stop::never());
     let learned = learned.expect("a circuit");
-    let kept: Vec<String> = learned.trials.iter().map(|trial| trial.name.clone()).collect();
-    assert_eq!(told, kept);
+    let returned: Vec<String> = learned.trials.iter().map(|trial| trial.name.clone()).collect();
+    assert_eq!(reported, returned);
     let weights: f64 = learned.trials.iter().map(|trial| trial.weight).sum();
     assert!((weights - 1.0).abs() < 1e-9);
 }
@@ -109,7 +109,7 @@ fn independent_columns_become_one_product_of_leaves() {
 }
 
 #[test]
-fn a_column_with_one_value_and_a_copied_column_are_no_trouble() {
+fn constant_and_duplicate_columns_are_learned() {
     let codes = (0..500).flat_map(|row| [0, row % 4, row % 4, row % 2]).collect();
     let rows = Dataset::new(vec![1, 4, 4, 2], codes).expect("rows");
     for learner in LEARNERS {
@@ -121,12 +121,12 @@ fn a_column_with_one_value_and_a_copied_column_are_no_trouble() {
 }
 
 #[test]
-fn twenty_rows_teach_something() {
+fn twenty_rows_suffice_to_learn() {
     let (train, test) = (classes(20, 8), classes(1000, 9));
     let uniform = -(3.0_f64.ln() * 5.0 + 4.0_f64.ln());
     for learner in LEARNERS {
         let score = learn(&train, None, &config(learner)).expect("a circuit").circuit.mean_log_prob(&test);
-        // Each column by itself is uniform; what depends on what, LearnSPN asks of more rows than these.
+        // Each column alone is uniform; LearnSPN needs more rows than these to find a dependence.
         let floor = if learner == Learner::LearnSpn { uniform - 0.1 } else { uniform + 0.1 };
         assert!(score > floor, "{learner}: {score}, uniform {uniform}");
     }

@@ -1,4 +1,4 @@
-//! The crate from outside, judged by enumeration, finite differences and the plain path.
+//! Tests of the public API against enumeration, finite differences and the plain path.
 
 mod learning;
 mod queries;

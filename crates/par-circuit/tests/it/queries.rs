@@ -81,7 +81,7 @@ proptest! {
                 let expected = (with_code - log_prob).exp();
                 assert_close(gradient[offset + code], expected, 1e-9 * (1.0 + expected));
             }
-            // The value is linear in each variable's weights, so they explain all of it.
+            // The value is linear in the weights of each variable, so slopes times weights sum to it.
             let weights = soft[offset..].iter().zip(&gradient[offset..]).take(cardinality);
             assert_close(weights.map(|(&q, slope)| f64::from(q) * slope).sum(), 1.0, 1e-9);
             offset += cardinality;
@@ -221,7 +221,7 @@ fn the_most_probable_row_may_come_from_a_lighter_part() {
 }
 
 #[test]
-fn samples_come_as_often_as_they_are_probable() {
+fn sample_frequencies_agree_with_probabilities() {
     for seed in 0..20 {
         let circuit = random::circuit(seed);
         let count = 20_000;
@@ -235,7 +235,7 @@ fn samples_come_as_often_as_they_are_probable() {
 }
 
 #[test]
-fn conditional_samples_keep_what_is_known_and_follow_the_posterior() {
+fn conditional_samples_keep_the_known_codes_and_follow_the_posterior() {
     for seed in 0..20 {
         let circuit = random::circuit(seed);
         let known = random::row(&circuit, 0.6, seed);
@@ -255,7 +255,7 @@ fn conditional_samples_keep_what_is_known_and_follow_the_posterior() {
 }
 
 #[test]
-fn a_sampled_row_does_not_depend_on_what_else_is_asked_for() {
+fn a_sampled_row_does_not_depend_on_the_range() {
     let circuit = random::circuit(7);
     let sampler = circuit.sampler();
     let all = sampler.rows(0..3000, 1);
@@ -264,7 +264,7 @@ fn a_sampled_row_does_not_depend_on_what_else_is_asked_for() {
 }
 
 #[test]
-fn answers_do_not_depend_on_the_number_of_threads() {
+fn results_do_not_depend_on_the_number_of_threads() {
     let circuit = random::circuit(11);
     let answers = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -279,7 +279,7 @@ fn answers_do_not_depend_on_the_number_of_threads() {
     assert_eq!(answers(1), answers(3));
 }
 
-/// Far beyond what single, and some beyond what double precision holds relative to the marginals.
+/// Ratios to the marginals beyond the range of single precision, and for some rows of double precision.
 #[test]
 fn rows_far_from_the_marginals_are_still_right() {
     for variables in [60, 200, 1200] {
@@ -304,8 +304,8 @@ fn rows_far_from_the_marginals_are_still_right() {
     }
 }
 
-/// The part that explains the row underflows half-way in single precision, while another part, whose
-/// value is far too small, does not.
+/// The child that explains the row underflows in single precision, while another child, whose value is far
+/// too small, does not.
 #[test]
 fn a_part_that_underflows_on_the_way_still_counts() {
     let (rare, common) = (12, 10);
@@ -340,7 +340,7 @@ fn a_part_that_underflows_on_the_way_still_counts() {
     }
 }
 
-/// Single precision, in which parameters are kept, has lost most digits of such a probability.
+/// Such a probability has lost most of its digits in single precision, in which parameters are stored.
 #[test]
 fn a_probability_too_small_for_single_precision_still_counts() {
     let bit = |variable, one: f64| Node::Leaf { variable, probabilities: [1.0 - one, one].into() };
@@ -364,12 +364,12 @@ fn a_probability_too_small_for_single_precision_still_counts() {
 
 #[test]
 #[should_panic(expected = "one weight a code")]
-fn two_soft_rows_are_not_one() {
+fn log_prob_soft_takes_one_row() {
     let circuit = random::circuit(1);
     circuit.evaluator().log_prob_soft(&vec![1.0; 2 * circuit.cardinalities().iter().sum::<usize>()]);
 }
 
-/// Hidden trees, whose sums share their inputs, on odd rows of many columns.
+/// Hidden trees, whose sums share inputs, and unlikely rows of many columns.
 #[test]
 fn the_fast_paths_agree_with_the_plain_one_on_hidden_trees() {
     for (states, seed) in [(1, 1), (3, 2), (4, 3), (9, 4)] {

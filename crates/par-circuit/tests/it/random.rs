@@ -1,4 +1,4 @@
-//! Small random circuits, and what can be said about them by brute force.
+//! Small random circuits, and their rows by enumeration.
 
 use par_circuit::{Circuit, Code, Evidence, Node, NodeId, OPEN};
 use rand::{Rng, RngExt, SeedableRng};
@@ -71,7 +71,7 @@ pub(crate) fn enumerate(circuit: &Circuit) -> Vec<(Vec<Code>, f64)> {
     rows.iter().map(|row| (row.clone(), probability(row))).collect()
 }
 
-/// A random row, each code open as often as told.
+/// A random row; each code is open with probability `open`.
 pub(crate) fn row(circuit: &Circuit, open: f64, seed: u64) -> Vec<Code> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let code = |&cardinality: &usize| {

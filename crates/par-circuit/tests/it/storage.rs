@@ -90,7 +90,7 @@ fn an_unknown_kind_of_node_is_refused() {
 }
 
 #[test]
-fn text_that_was_sealed_and_makes_no_sense_is_refused_with_its_line() {
+fn invalid_text_with_a_valid_checksum_is_refused_with_its_line() {
     let refusal = |lines: &str| {
         let text = format!("par circuit text 1\n{lines}");
         let checksum = crc32fast::hash(text.as_bytes());

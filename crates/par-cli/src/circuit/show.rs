@@ -7,7 +7,7 @@ use clap::Args;
 use par_circuit::Circuit;
 use serde::Serialize;
 
-use crate::aligned::{Facts, Side, aligned, grouped};
+use crate::aligned::{Align, Facts, aligned, grouped};
 use crate::circuit_file::{CircuitFile, Provenance};
 use crate::variables::Variables;
 use crate::{domain_text, output};
@@ -96,7 +96,7 @@ impl Contents {
                 [name.clone(), grouped(*codes), (*coded_as).to_string(), domain_text::contents_line(domain)]
             })
             .collect();
-        let sides = [Side::Left, Side::Right, Side::Left, Side::Left];
+        let sides = [Align::Left, Align::Right, Align::Left, Align::Left];
         format!(
             "circuit\n{}\n{} variables\n{}",
             made.text(),

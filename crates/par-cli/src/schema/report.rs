@@ -5,7 +5,7 @@ use par_data::{Domain, Feature};
 use serde::Serialize;
 
 use super::check::Tally;
-use crate::aligned::{Side, aligned, grouped, percent};
+use crate::aligned::{Align, aligned, grouped, percent};
 use crate::domain_text;
 
 #[derive(Serialize)]
@@ -128,7 +128,7 @@ impl Report {
                 feature.constraints.join(", "),
             ]
         }));
-        let (left, right) = (Side::Left, Side::Right);
+        let (left, right) = (Align::Left, Align::Right);
         text += &aligned([left, left, right, left, right, right, left], &lines);
 
         text += "\ncodes (of bins the edges)\n";

@@ -1,46 +1,46 @@
-//! What one person lets features move to.
+//! A person's own limits on changes.
 
-use crate::discretizer::{Discretizer, Domain, Summary};
+use crate::discretizer::{Discretizer, Domain, NumberSummary};
 use crate::schema::parse_number;
 use crate::suggest::{listed, suggest};
 
-/// What a person lets a feature move to.
+/// The values that a person lets a feature move to.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Permitted {
-    /// The numbers from the first to the second, with both. Either may be infinite. In a column of whole numbers, the
-    /// whole ones among them.
+    /// The numbers from the first to the second, inclusive; either may be infinite. In a column of whole
+    /// numbers, only whole ones.
     Between([f64; 2]),
-    /// Some categories, or some numbers, as tables write them.
+    /// Some categories or numbers, as a table writes them.
     Among(Vec<String>),
 }
 
-/// What one person lets features move to, besides what the schema says for everybody.
+/// One person's limits on changes, besides the schema's constraints.
 ///
-/// Limits only take away: whatever they permit could be told without them. What a person has they may keep, within
-/// the limits or not.
+/// Limits only restrict: every row that they permit is legal without them. A person's own values stay legal,
+/// within the limits or not.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Limits(Vec<Limit>);
+pub struct Limits(Vec<FeatureLimit>);
 
-/// A feature (position) and what it may move to.
+/// The limit of one feature (position).
 #[derive(Clone, Debug, PartialEq)]
-struct Limit {
+struct FeatureLimit {
     feature: usize,
-    /// Of a feature that holds numbers.
-    numbers: Option<Numbers>,
-    /// Which codes have anything to offer.
+    /// For a numeric feature, the numbers that it may move to.
+    numbers: Option<NumberLimit>,
+    /// For each code, whether it holds a permitted value.
     codes: Vec<bool>,
 }
 
-/// The numbers that a feature may move to.
+/// The numbers that a limited feature may move to.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Numbers {
+pub(crate) struct NumberLimit {
     /// The lowest and the highest.
     pub(crate) range: [f64; 2],
-    /// Those within the range that were listed, if any were.
+    /// The listed numbers within the range, if the limit is a list.
     pub(crate) listed: Option<Vec<f64>>,
 }
 
-/// Why something cannot limit a feature.
+/// Reasons why a limit is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LimitError {
@@ -50,29 +50,29 @@ pub enum LimitError {
         /// The feature.
         feature: String,
     },
-    /// No number lies between two others.
+    /// A range without numbers.
     #[error("`{feature}`: there is no number from {lowest} to {highest}\nhint: the lower end comes first")]
     EmptyRange {
         /// The feature.
         feature: String,
-        /// Where the numbers start.
+        /// The lower end.
         lowest: f64,
-        /// Where they end.
+        /// The upper end.
         highest: f64,
     },
-    /// No whole number lies between two others, in a column that has no other.
+    /// A range without whole numbers, in a column of whole numbers.
     #[error(
         "`{feature}` holds whole numbers only, and there is none from {lowest} to {highest}\nhint: widen the range"
     )]
     NoWholeNumber {
         /// The feature.
         feature: String,
-        /// Where the numbers start.
+        /// The lower end.
         lowest: f64,
-        /// Where they end.
+        /// The upper end.
         highest: f64,
     },
-    /// A fraction is listed, in a column that has none.
+    /// A listed fraction, in a column of whole numbers.
     #[error(
         "`{feature}` holds whole numbers only, found `{found}`\nhint: list whole numbers, or give a range"
     )]
@@ -82,13 +82,13 @@ pub enum LimitError {
         /// The number.
         found: String,
     },
-    /// A list without anything in it.
+    /// An empty list.
     #[error("`{feature}`: the list of values is empty\nhint: lock the feature if it must not change")]
     EmptyList {
         /// The feature.
         feature: String,
     },
-    /// A range of a feature that holds no numbers.
+    /// A range for a feature with categories.
     #[error("`{feature}` holds categories, expected a list of them, found a range\nhint: there are {}", listed(.known))]
     RangeOfCategories {
         /// The feature.
@@ -96,31 +96,31 @@ pub enum LimitError {
         /// Its categories.
         known: Vec<String>,
     },
-    /// Text, infinity or NaN where a number belongs.
+    /// Text, infinity or NaN in place of a number.
     #[error("`{feature}`: expected a finite number, found `{found}`")]
     NotANumber {
         /// The feature.
         feature: String,
-        /// What stands in its place.
+        /// The text.
         found: String,
     },
-    /// Text where a range or numbers belong.
+    /// Text in place of a range or numbers.
     #[error(
         "`{feature}`: expected a finite number, found `{found}`\nhint: a range is written 6..24, 6.. or ..24, and single numbers 6|12|24"
     )]
     NotARange {
         /// The feature.
         feature: String,
-        /// What stands in the place of a number.
+        /// The text.
         found: String,
     },
-    /// A range without ends.
+    /// A range with neither end.
     #[error("`{feature}`: expected a number before or after `..`")]
     OpenRange {
         /// The feature.
         feature: String,
     },
-    /// A value that is none of the feature's categories.
+    /// A value that is not one of the feature's categories.
     #[error("`{feature}`: no category `{found}`{}", suggest(.found, .known))]
     UnknownCategory {
         /// The feature.
@@ -133,13 +133,13 @@ pub enum LimitError {
 }
 
 impl Permitted {
-    /// Reads what the feature at a position may move to: `6..24`, `6..` or `..24`, `A|B`, `6|12|24`.
+    /// Parses the limit of the feature at a position: `6..24`, `6..` or `..24`, `A|B`, `6|12|24`.
     ///
     /// # Errors
-    /// When a number is expected and something else found.
+    /// When a number is expected and the text is something else.
     ///
     /// # Panics
-    /// When the position is none of a feature.
+    /// When there is no such feature.
     pub fn parse(discretizer: &Discretizer, position: usize, text: &str) -> Result<Self, LimitError> {
         let feature = || discretizer.schema().features()[position].name.clone();
         let number = |text: &str| {
@@ -149,7 +149,7 @@ impl Permitted {
         };
         let listed = || text.split('|').map(str::trim);
         match &discretizer.domains()[position] {
-            // A category may have a bar in its name.
+            // The name of a category may contain a bar.
             Domain::Categories { values, .. } if values.iter().any(|value| value == text) => {
                 Ok(Self::Among(vec![text.to_string()]))
             }
@@ -187,7 +187,7 @@ impl Limits {
     ///     [(duration, Permitted::Between([7.0, 20.0])), (housing, Permitted::Among(own_or_rent))],
     /// )?;
     ///
-    /// // The loan of this person runs for 48 months, which they may keep; a shorter one runs for 7 to 20.
+    /// // This person's 48 months stay legal; a shorter duration must be from 7 to 20.
     /// let person = discretizer.encode(&columns, &batch)?;
     /// let constraints = Constraints::new(&discretizer);
     /// let mask = constraints.mask_within(person.codes(), &[], &limits);
@@ -198,33 +198,33 @@ impl Limits {
     /// ```
     ///
     /// # Errors
-    /// When a feature is limited twice, a range or a list is empty, a category is not known, a fraction is listed for a
-    /// column of whole numbers, or numbers and categories are mixed up.
+    /// When a feature is limited twice, a range or a list is empty, a category is unknown, a fraction is
+    /// listed for a column of whole numbers, or the limit is of the other kind, numbers or categories.
     ///
     /// # Panics
-    /// When a position is none of a feature.
+    /// When there is no such feature.
     pub fn new(
         discretizer: &Discretizer,
         limits: impl IntoIterator<Item = (usize, Permitted)>,
     ) -> Result<Self, LimitError> {
-        let mut checked: Vec<Limit> = Vec::new();
+        let mut checked: Vec<FeatureLimit> = Vec::new();
         for (feature, to) in limits {
             if checked.iter().any(|other| other.feature == feature) {
                 let feature = discretizer.schema().features()[feature].name.clone();
                 return Err(LimitError::Twice { feature });
             }
-            checked.push(Limit::new(discretizer, feature, &to)?);
+            checked.push(FeatureLimit::new(discretizer, feature, &to)?);
         }
         checked.sort_by_key(|limit| limit.feature);
         Ok(Self(checked))
     }
 
-    /// Whether nothing is limited.
+    /// Whether there are no limits.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// The features (positions) that are limited, ascending.
+    /// The limited features (positions), ascending.
     pub fn features(&self) -> impl Iterator<Item = usize> {
         self.0.iter().map(|limit| limit.feature)
     }
@@ -235,18 +235,18 @@ impl Limits {
         Self(self.0.iter().filter(|limit| !features.contains(&limit.feature)).cloned().collect())
     }
 
-    /// For each feature that is limited, which of its codes have anything to offer.
+    /// For each limited feature, which of its codes hold a permitted value.
     pub(super) fn codes(&self) -> impl Iterator<Item = (usize, &[bool])> {
         self.0.iter().map(|limit| (limit.feature, limit.codes.as_slice()))
     }
 
-    /// The numbers that a feature may move to, if it holds any and they are limited.
-    pub(crate) fn numbers(&self, feature: usize) -> Option<&Numbers> {
+    /// The numbers that a numeric feature may move to, if it is limited.
+    pub(crate) fn numbers(&self, feature: usize) -> Option<&NumberLimit> {
         self.0.iter().find(|limit| limit.feature == feature)?.numbers.as_ref()
     }
 }
 
-impl Limit {
+impl FeatureLimit {
     fn new(discretizer: &Discretizer, feature: usize, to: &Permitted) -> Result<Self, LimitError> {
         let name = || discretizer.schema().features()[feature].name.clone();
         if matches!(to, Permitted::Among(values) if values.is_empty()) {
@@ -271,7 +271,7 @@ impl Limit {
                 Ok(Self { feature, numbers: None, codes })
             }
             Domain::Values { summary, .. } | Domain::Bins { summary, .. } => {
-                let numbers = Numbers::new(to, summary, name)?;
+                let numbers = NumberLimit::new(to, summary, name)?;
                 let codes = (0..domain.cardinality()).map(|code| discretizer.offers(feature, code, &numbers));
                 Ok(Self { feature, codes: codes.collect(), numbers: Some(numbers) })
             }
@@ -279,11 +279,11 @@ impl Limit {
     }
 }
 
-impl Numbers {
-    fn new(to: &Permitted, column: &Summary, feature: impl Fn() -> String) -> Result<Self, LimitError> {
+impl NumberLimit {
+    fn new(to: &Permitted, column: &NumberSummary, feature: impl Fn() -> String) -> Result<Self, LimitError> {
         match to {
             &Permitted::Between(range @ [lowest, highest]) => {
-                // Not a number is no end of a range.
+                // NaN is not an end of a range: the comparisons are false then.
                 let some = lowest <= highest && lowest < f64::INFINITY && highest > f64::NEG_INFINITY;
                 if !some {
                     return Err(LimitError::EmptyRange { feature: feature(), lowest, highest });
@@ -310,8 +310,8 @@ impl Numbers {
         }
     }
 
-    /// Whether the number is among them.
-    pub(crate) fn contain(&self, number: f64) -> bool {
+    /// Whether the number is permitted.
+    pub(crate) fn contains(&self, number: f64) -> bool {
         let [lowest, highest] = self.range;
         let is_listed = || self.listed.as_ref().is_none_or(|listed| listed.contains(&number));
         (lowest..=highest).contains(&number) && is_listed()

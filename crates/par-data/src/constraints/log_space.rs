@@ -1,12 +1,12 @@
 //! Sums of products of exponentials, computed on their logarithms.
 
-/// A number known by its logarithm. The three kinds differ in what a sum is.
+/// A number stored as its logarithm. The three implementations differ in the meaning of a sum.
 pub(super) trait LogSpace: Copy {
     /// The logarithm of zero.
     const ZERO: Self;
     /// The logarithm of one.
     const ONE: Self;
-    /// The logarithm of a sum; of zero when there is nothing to sum.
+    /// The logarithm of a sum; of zero for no terms.
     fn log_sum(terms: impl Iterator<Item = Self> + Clone) -> Self;
     /// The logarithm of a product.
     fn plus(self, other: Self) -> Self;
@@ -41,7 +41,7 @@ impl LogSpace for f64 {
     }
 }
 
-/// Sums are maxima: the weight of the best row instead of that of all rows.
+/// A sum is a maximum: the weight of the best row instead of all rows.
 #[derive(Clone, Copy)]
 pub(super) struct Max(pub(super) f64);
 

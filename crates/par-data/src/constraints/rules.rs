@@ -1,46 +1,47 @@
-//! Features that rules connect, summed over exactly.
+//! Exact sums over the legal rows of features that rules connect.
 //!
-//! A rule only asks whether features rise. Given who rises, features are independent, so the sum over
-//! all legal rows is a sum over legal patterns of rising bits, in which each feature weighs in with
-//! the sum over its rising or its other codes. Along a tree the patterns need not be listed.
+//! A rule constrains only which features rise. Given that, features are independent, so that the sum over all
+//! legal rows is a sum over legal patterns of rising features, in which each feature contributes the sum over
+//! its rising codes or over its other codes. If the rules form a tree, message passing replaces the list of
+//! patterns.
 
 use super::log_space::{LogSpace, Max};
 use crate::schema::{Rule, RuleGroup};
 
-/// A connected group of rules, arranged for summing.
+/// A connected group of rules, prepared for sums.
 #[derive(Clone, Debug)]
 pub(super) enum GroupDistribution {
     /// Parents before children; the first node is the root.
-    Tree(Vec<Node>),
+    Tree(Vec<RuleNode>),
     /// The legal patterns; bit `i` says whether `features[i]` rises.
     Patterns { features: Vec<usize>, patterns: Vec<u16> },
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(super) struct RuleNode {
     feature: usize,
-    /// Its place among the nodes; the root has none.
+    /// The position of its parent among the nodes; `None` for the root.
     parent: Option<usize>,
-    /// How the rule between them reads.
-    parent_is: Side,
+    /// The parent's role in the rule between them.
+    parent_is: RuleRole,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Side {
+enum RuleRole {
     IfIncreases,
     MustIncrease,
 }
 
-impl Node {
-    /// Whether the node may (not) rise when its parent does (not).
+impl RuleNode {
+    /// Whether the rule allows these two.
     fn fits(&self, rises: usize, parent_rises: usize) -> bool {
         match self.parent_is {
-            Side::IfIncreases => parent_rises <= rises,
-            Side::MustIncrease => rises <= parent_rises,
+            RuleRole::IfIncreases => parent_rises <= rises,
+            RuleRole::MustIncrease => rises <= parent_rises,
         }
     }
 
-    /// The sum over what the node may do, given what its parent does.
+    /// The sum over what the node may do, given whether its parent rises.
     fn message<T: LogSpace>(&self, subtree: [T; 2], parent_rises: usize) -> T {
         T::log_sum(
             [0, 1].into_iter().filter(|&rises| self.fits(rises, parent_rises)).map(|rises| subtree[rises]),
@@ -62,8 +63,8 @@ impl GroupDistribution {
         Self::Patterns { features: group.features.clone(), patterns }
     }
 
-    /// Writes, for each feature of the group, the logarithms of the probabilities that it does not
-    /// rise and that it does. Both vectors are over all features.
+    /// For each feature of the group, writes the logarithms of the probabilities that it does not rise and
+    /// that it rises. Both vectors are over all features.
     pub(super) fn log_shares<T: LogSpace>(&self, masses: &[[T; 2]], shares: &mut [[T; 2]]) {
         match self {
             Self::Tree(nodes) => {
@@ -104,7 +105,7 @@ impl GroupDistribution {
         }
     }
 
-    /// Writes whether each feature of the group rises in the best legal row.
+    /// For each feature of the group, writes whether it rises in the best legal row.
     pub(super) fn decide(&self, masses: &[[Max; 2]], rises: &mut [bool]) {
         match self {
             Self::Tree(nodes) => {
@@ -139,8 +140,8 @@ fn weight<T: LogSpace>(features: &[usize], pattern: u16, masses: &[[T; 2]]) -> T
     parts.fold(T::ONE, T::plus)
 }
 
-/// For each node, the sums over everything below it when it does not rise and when it does.
-fn subtree_sums<T: LogSpace>(nodes: &[Node], masses: &[[T; 2]]) -> Vec<[T; 2]> {
+/// For each node, the sums over its subtree when it does not rise and when it does.
+fn subtree_sums<T: LogSpace>(nodes: &[RuleNode], masses: &[[T; 2]]) -> Vec<[T; 2]> {
     let mut sums: Vec<[T; 2]> = nodes.iter().map(|node| masses[node.feature]).collect();
     for (at, node) in nodes.iter().enumerate().rev() {
         let Some(parent) = node.parent else { continue };
@@ -152,20 +153,21 @@ fn subtree_sums<T: LogSpace>(nodes: &[Node], masses: &[[T; 2]]) -> Vec<[T; 2]> {
     sums
 }
 
-/// The group's features, each after the one that connects it to those before.
-fn tree(group: &RuleGroup) -> Vec<Node> {
-    let mut nodes = vec![Node { feature: group.features[0], parent: None, parent_is: Side::IfIncreases }];
+/// The group's features, each after its parent.
+fn tree(group: &RuleGroup) -> Vec<RuleNode> {
+    let mut nodes =
+        vec![RuleNode { feature: group.features[0], parent: None, parent_is: RuleRole::IfIncreases }];
     let mut reached = vec![0];
     let mut parent = 0;
     while parent < nodes.len() {
         for rule in &group.rules {
             for (from, to, parent_is) in [
-                (rule.if_increases, rule.must_increase, Side::IfIncreases),
-                (rule.must_increase, rule.if_increases, Side::MustIncrease),
+                (rule.if_increases, rule.must_increase, RuleRole::IfIncreases),
+                (rule.must_increase, rule.if_increases, RuleRole::MustIncrease),
             ] {
                 if from == reached[parent] && !reached.contains(&to) {
                     reached.push(to);
-                    nodes.push(Node { feature: group.features[to], parent: Some(parent), parent_is });
+                    nodes.push(RuleNode { feature: group.features[to], parent: Some(parent), parent_is });
                 }
             }
         }

@@ -1,17 +1,17 @@
-//! From codes back to something a person can do.
+//! From codes back to values that a person can reach.
 
 use serde::{Deserialize, Serialize};
 
 use super::Discretizer;
-use super::domain::{Domain, Summary};
+use super::domain::{Domain, NumberSummary};
 use crate::Code;
-use crate::constraints::{Limits, Numbers};
+use crate::constraints::{Limits, NumberLimit};
 use crate::schema::{Feature, parse_number};
 
-/// What a code means for one person.
+/// The value of a code for one person.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Decoded {
-    /// The code is the person's own: the cell as it was.
+    /// The code is the person's own: the cell stays as it was.
     Unchanged {
         /// The cell, character for character.
         text: String,
@@ -20,22 +20,22 @@ pub enum Decoded {
     Category {
         /// The category as tables write it.
         value: String,
-        /// What it means, where the schema says.
+        /// Its description in the schema, if any.
         label: Option<String>,
     },
     /// Another number.
     Number(Number),
     /// Another interval.
     Interval {
-        /// The interval, cut to the schema's bounds and to a person's limits.
+        /// The interval within the schema's bounds and the person's limits.
         interval: Interval,
-        /// The lowest number inside.
+        /// The lowest number of the interval.
         lowest: Number,
-        /// The highest number inside.
+        /// The highest number of the interval.
         highest: Number,
-        /// The number inside that is nearest to the person's own: the least that must be done.
+        /// The number of the interval that is nearest to the person's own: the smallest change.
         nearest: Number,
-        /// The median of the training values inside.
+        /// The median of the training values in the interval.
         median: Number,
     },
 }
@@ -50,7 +50,7 @@ impl Decoded {
         }
     }
 
-    /// The number meant, if the code was changed to one.
+    /// The number, if the code was changed to one.
     pub fn number(&self) -> Option<f64> {
         match self {
             Self::Unchanged { .. } | Self::Category { .. } => None,
@@ -59,7 +59,7 @@ impl Decoded {
     }
 }
 
-/// A number and its text; the text reads back as the number.
+/// A number and its text; parsing the text gives the number.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Number {
     /// The number.
@@ -74,7 +74,7 @@ impl Number {
     }
 }
 
-/// The numbers from `low` up to `high`, which `closed` includes.
+/// The numbers from `low` to `high`; `closed` includes `high`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
     /// The lowest number.
@@ -86,17 +86,17 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Whether the number lies inside.
+    /// Whether the number is in the interval.
     pub fn contains(&self, number: f64) -> bool {
         self.low <= number && (number < self.high || (self.closed && number == self.high))
     }
 
-    /// A bin as the training rows left it.
+    /// The interval of a bin, as learned from the training rows.
     fn of_bin(edges: &[f64], bins: usize, bin: usize) -> Self {
         Self { low: edges[bin], high: edges[bin + 1], closed: bin + 1 == bins }
     }
 
-    /// The part of a bin within the bounds, to which the first and the last bin reach.
+    /// The part of a bin within the bounds; the first and the last bin extend to the bounds.
     pub(super) fn within(edges: &[f64], bins: usize, bin: usize, bounds: [f64; 2]) -> Option<Self> {
         let Self { low, high, closed } = Self::of_bin(edges, bins, bin);
         let low = if bin == 0 { bounds[0] } else { low };
@@ -104,7 +104,7 @@ impl Interval {
         Self { low, high, closed }.cut(bounds)
     }
 
-    /// The part from one number to another, with both, if there is any.
+    /// The part from the first number to the second, inclusive; `None` if it is empty.
     fn cut(self, [lowest, highest]: [f64; 2]) -> Option<Self> {
         let low = self.low.max(lowest);
         let cut = if highest < self.high {
@@ -115,10 +115,11 @@ impl Interval {
         cut.contains(low).then_some(cut)
     }
 
-    /// The number inside that is nearest to `target`, with as few decimals as stay inside.
+    /// The number of the interval that is nearest to `target`, with as few decimals as possible from
+    /// `decimals` on.
     fn nearest(&self, target: f64, decimals: usize) -> Number {
         let inside = target.clamp(self.low, self.high);
-        // A double has at most 17 digits that matter.
+        // A double has at most 17 significant digits.
         for decimals in decimals..=17 {
             let unit = 10f64.powi(-(decimals as i32));
             let rounded = [inside, inside - unit, inside + unit]
@@ -135,16 +136,16 @@ impl Interval {
     }
 }
 
-/// What a bin has to offer.
-struct Offer {
+/// The numbers of a bin that an answer may name.
+struct BinNumbers {
     interval: Interval,
-    /// The only numbers inside that may be named, if not all may.
+    /// The only such numbers in the interval, if not all.
     only: Option<Vec<f64>>,
 }
 
-impl Offer {
-    /// What the schema leaves of a bin. Where its `bounds` or its `allowed` leave nothing, as if they were not there.
-    fn new(feature: &Feature, summary: &Summary, edges: &[f64], bins: usize, bin: usize) -> Self {
+impl BinNumbers {
+    /// The numbers that the schema permits. `bounds` or `allowed` that permit none are ignored.
+    fn new(feature: &Feature, summary: &NumberSummary, edges: &[f64], bins: usize, bin: usize) -> Self {
         let bounds = feature.bounds.map(|bounds| summary.rounded_inward(bounds));
         let within = bounds.and_then(|bounds| Interval::within(edges, bins, bin, bounds));
         let interval = within.unwrap_or_else(|| Interval::of_bin(edges, bins, bin));
@@ -154,17 +155,17 @@ impl Offer {
         Self { interval, only: (!allowed.is_empty()).then_some(allowed) }
     }
 
-    /// What a person's limit leaves of it, if anything.
-    fn within(&self, limit: &Numbers) -> Option<Self> {
+    /// The numbers that a person's limit permits, if any.
+    fn within(&self, limit: &NumberLimit) -> Option<Self> {
         let interval = self.interval.cut(limit.range)?;
-        let inside = |number: &f64| interval.contains(*number) && limit.contain(*number);
+        let inside = |number: &f64| interval.contains(*number) && limit.contains(*number);
         let only = self.only.as_ref().or(limit.listed.as_ref());
         let only: Option<Vec<f64>> = only.map(|numbers| numbers.iter().copied().filter(inside).collect());
         let is_empty = only.as_ref().is_some_and(Vec::is_empty);
         (!is_empty).then_some(Self { interval, only })
     }
 
-    /// The number that is nearest to `target`, with as few decimals as it may have.
+    /// The permitted number that is nearest to `target`, with as few decimals as possible.
     fn nearest(&self, target: f64, decimals: usize) -> Number {
         let only = self.only.iter().flatten().copied();
         only.min_by(|a, b| (a - target).abs().total_cmp(&(b - target).abs()))
@@ -173,11 +174,10 @@ impl Offer {
 }
 
 impl Discretizer {
-    /// What `code` means for a person whose cell is `raw` and whose code is `factual`.
+    /// The value of `code` for a person whose cell is `raw` and whose code is `factual`.
     ///
-    /// Numbers have the column's own precision unless that would leave the interval, and encode to
-    /// `code` again; they are whole where all of the column's are. Where the schema lists `allowed` numbers, they are
-    /// among those.
+    /// Numbers have the column's precision unless that leaves the interval, are whole in a column of whole
+    /// numbers, are among the schema's `allowed` numbers, if any, and encode to `code` again.
     ///
     /// # Panics
     /// When `code` is neither `factual` nor one of the feature's codes.
@@ -185,8 +185,8 @@ impl Discretizer {
         self.decode_within(feature, code, factual, raw, &Limits::default())
     }
 
-    /// The same for a person with limits, which all numbers of a code that their
-    /// [mask](crate::Constraints::mask_within) allows are within.
+    /// The same for a person with limits: all numbers of a code that their
+    /// [mask](crate::Constraints::mask_within) allows lie within the limits.
     ///
     /// # Panics
     /// When `code` is neither `factual` nor one of the feature's codes.
@@ -212,7 +212,7 @@ impl Discretizer {
             }
             Domain::Values { values, .. } => Decoded::Number(Number::new(values[code])),
             Domain::Bins { edges, medians, summary } => {
-                let whole = Offer::new(feature, summary, edges, medians.len(), code);
+                let whole = BinNumbers::new(feature, summary, edges, medians.len(), code);
                 let offer = limit.and_then(|limit| whole.within(limit)).unwrap_or(whole);
                 let nearest = |target: f64| offer.nearest(target, summary.decimals);
                 let interval = offer.interval;
@@ -228,14 +228,14 @@ impl Discretizer {
         }
     }
 
-    /// Whether a code of a feature that holds numbers stands for any of these.
-    pub(crate) fn offers(&self, feature: usize, code: usize, numbers: &Numbers) -> bool {
+    /// Whether a code of a numeric feature holds a permitted number.
+    pub(crate) fn offers(&self, feature: usize, code: usize, numbers: &NumberLimit) -> bool {
         match &self.domains()[feature] {
             Domain::Categories { .. } => unreachable!("categories are no numbers"),
-            Domain::Values { values, .. } => numbers.contain(values[code]),
+            Domain::Values { values, .. } => numbers.contains(values[code]),
             Domain::Bins { edges, medians, summary } => {
                 let feature = &self.schema().features()[feature];
-                Offer::new(feature, summary, edges, medians.len(), code).within(numbers).is_some()
+                BinNumbers::new(feature, summary, edges, medians.len(), code).within(numbers).is_some()
             }
         }
     }

@@ -1,4 +1,4 @@
-//! What a feature can hold, as codes.
+//! The values of a feature, numbered by codes.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,38 +6,38 @@ use super::decode::Interval;
 use crate::Code;
 use crate::schema::MAX_CATEGORIES;
 
-/// What a feature can hold. A code is a position in it.
+/// The values of a feature. A code is a position in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Domain {
     /// Categories; `ordered` says whether a higher code is more.
     Categories {
         /// The categories.
         values: Vec<String>,
-        /// Whether their order means anything.
+        /// Whether a higher code means more.
         ordered: bool,
     },
     /// Single numbers in ascending order.
     Values {
         /// The numbers.
         values: Vec<f64>,
-        /// The training column as a whole.
-        summary: Summary,
+        /// Statistics of the training column.
+        summary: NumberSummary,
     },
-    /// Intervals: bin `i` reaches from `edges[i]` up to, but not including, `edges[i + 1]`. The last
-    /// one includes its upper edge. Numbers beyond the ends belong to the first and the last bin.
+    /// Intervals: bin `i` goes from `edges[i]` up to, but not including, `edges[i + 1]`; the last one
+    /// includes its upper edge. Numbers beyond the edges are in the first or the last bin.
     Bins {
         /// The edges in ascending order, one more than bins.
         edges: Vec<f64>,
-        /// For each bin the (lower) median of the training values in it.
+        /// For each bin, the (lower) median of its training values.
         medians: Vec<f64>,
-        /// The training column as a whole.
-        summary: Summary,
+        /// Statistics of the training column.
+        summary: NumberSummary,
     },
 }
 
-/// A numeric training column in a few figures.
+/// Statistics of a numeric training column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Summary {
+pub struct NumberSummary {
     /// The median.
     pub median: f64,
     /// The median absolute deviation from the median; 1 where that is 0.
@@ -46,12 +46,12 @@ pub struct Summary {
     pub low: f64,
     /// The highest number.
     pub high: f64,
-    /// The most digits after the point, at most 9.
+    /// The largest number of decimals, at most 9.
     pub decimals: usize,
 }
 
 impl Domain {
-    /// How many codes there are; at least one.
+    /// Number of codes; at least one.
     pub fn cardinality(&self) -> usize {
         match self {
             Self::Categories { values, .. } => values.len(),
@@ -65,8 +65,8 @@ impl Domain {
         !matches!(self, Self::Categories { ordered: false, .. })
     }
 
-    /// The training column in a few figures, if it holds numbers.
-    pub fn summary(&self) -> Option<&Summary> {
+    /// Statistics of the training column, if it is numeric.
+    pub fn summary(&self) -> Option<&NumberSummary> {
         match self {
             Self::Categories { .. } => None,
             Self::Values { summary, .. } | Self::Bins { summary, .. } => Some(summary),
@@ -94,7 +94,7 @@ impl Domain {
         (position as Code, inside)
     }
 
-    /// Whether a code has anything to offer within the bounds.
+    /// Whether a code holds a value within the bounds.
     pub(super) fn meets(&self, code: usize, bounds: Option<[f64; 2]>) -> bool {
         let Some([low, high]) = bounds else {
             return true;
@@ -109,7 +109,7 @@ impl Domain {
         }
     }
 
-    /// What cannot be, in a domain that was fitted.
+    /// Refuses a domain that `fit` cannot have produced.
     pub(super) fn check(&self) -> Result<(), &'static str> {
         let ascending = |numbers: &[f64]| {
             numbers.iter().all(|n| n.is_finite()) && numbers.windows(2).all(|w| w[0] < w[1])
@@ -121,9 +121,9 @@ impl Domain {
             return Err("its domain is too large");
         }
         if let Some(summary) = self.summary() {
-            let Summary { median, mad, low, high, decimals } = *summary;
+            let NumberSummary { median, mad, low, high, decimals } = *summary;
             let finite = [median, mad, low, high].iter().all(|number| number.is_finite());
-            if !finite || mad <= 0.0 || low > high || decimals > Summary::MAX_DECIMALS {
+            if !finite || mad <= 0.0 || low > high || decimals > NumberSummary::MAX_DECIMALS {
                 return Err("its summary is impossible");
             }
         }
@@ -144,8 +144,9 @@ impl Domain {
                 if edges.len() != medians.len() + 1 || !ascending(edges) {
                     return Err("its edges do not ascend");
                 }
-                let homeless = |(bin, median): (usize, &f64)| self.code_of_number(*median).0 as usize != bin;
-                if medians.iter().enumerate().any(homeless) {
+                let is_outside =
+                    |(bin, median): (usize, &f64)| self.code_of_number(*median).0 as usize != bin;
+                if medians.iter().enumerate().any(is_outside) {
                     return Err("a median lies outside its bin");
                 }
             }
@@ -154,23 +155,23 @@ impl Domain {
     }
 }
 
-impl Summary {
+impl NumberSummary {
     pub(super) const MAX_DECIMALS: usize = 9;
 
-    /// Whether all numbers of the column are whole. Then no other number is ever advised.
+    /// Whether all training values are whole. Answers then name whole numbers only.
     pub fn is_whole(&self) -> bool {
         self.decimals == 0
     }
 
-    /// Whether the column can hold the number.
+    /// Whether the number may stand in the column: whole, if the column is.
     pub(crate) fn can_hold(&self, number: f64) -> bool {
         !self.is_whole() || number.fract() == 0.0
     }
 
-    /// The range without its ends' fractions, if the column is whole. A range without a whole number in it then runs
-    /// downwards.
+    /// The range rounded inward to whole numbers, if the column is whole. A range without whole numbers then
+    /// has its lower end above its upper end.
     pub(crate) fn rounded_inward(&self, [low, high]: [f64; 2]) -> [f64; 2] {
-        // Adding zero makes negative zero positive, which has another text.
+        // Adding zero turns −0 into 0, which has another text.
         if self.is_whole() { [low.ceil() + 0.0, high.floor() + 0.0] } else { [low, high] }
     }
 }

@@ -1,18 +1,18 @@
-//! Learning the domains.
+//! Learns the domains from training rows.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
 use super::DiscretizerConfig;
-use super::domain::{Domain, Summary};
+use super::domain::{Domain, NumberSummary};
 use crate::error::{CellError, Error};
-use crate::schema::{Columns, Feature, Kind, MAX_CATEGORIES, Schema, parse_number, same_numbers};
+use crate::schema::{Columns, Feature, FeatureKind, MAX_CATEGORIES, Schema, parse_number, same_numbers};
 use crate::table::Batch;
 
-/// What has to be kept of a column until all rows are read.
-enum Column {
-    /// The schema lists the categories; it only matters whether any cell has one.
+/// The values of a column that are kept until all rows are read.
+enum ColumnValues {
+    /// The schema lists the categories; only whether any cell has a value is kept.
     Listed {
         seen: bool,
     },
@@ -34,13 +34,13 @@ pub(super) fn domains(
             return Err(Error::Setting { key, found, expected });
         }
     }
-    let mut gathered: Vec<Column> = schema
+    let mut gathered: Vec<ColumnValues> = schema
         .features()
         .iter()
         .map(|feature| match feature.kind {
-            Kind::Discrete | Kind::Continuous => Column::Numbers(Vec::new()),
-            Kind::Nominal if feature.values.is_empty() => Column::Vocabulary(BTreeSet::new()),
-            Kind::Nominal | Kind::Ordinal => Column::Listed { seen: false },
+            FeatureKind::Discrete | FeatureKind::Continuous => ColumnValues::Numbers(Vec::new()),
+            FeatureKind::Nominal if feature.values.is_empty() => ColumnValues::Vocabulary(BTreeSet::new()),
+            FeatureKind::Nominal | FeatureKind::Ordinal => ColumnValues::Listed { seen: false },
         })
         .collect();
     let mut rows = 0;
@@ -54,7 +54,7 @@ pub(super) fn domains(
                 gather(schema, feature, column, batch.cell(row, at))
                     .map_err(|source| Error::Cell { place: batch.place(row), source })?;
             }
-            if matches!(column, Column::Vocabulary(values) if values.len() > MAX_CATEGORIES) {
+            if matches!(column, ColumnValues::Vocabulary(values) if values.len() > MAX_CATEGORIES) {
                 return Err(Error::TooManyCategories {
                     origin: Arc::clone(&columns.origin),
                     column: feature.name.clone(),
@@ -73,20 +73,25 @@ pub(super) fn domains(
         .collect()
 }
 
-fn gather(schema: &Schema, feature: &Feature, column: &mut Column, cell: &str) -> Result<(), CellError> {
+fn gather(
+    schema: &Schema,
+    feature: &Feature,
+    column: &mut ColumnValues,
+    cell: &str,
+) -> Result<(), CellError> {
     let text = cell.trim();
     if schema.is_missing(feature, text)? {
         return Ok(());
     }
     match column {
-        Column::Listed { seen } => *seen = true,
-        Column::Vocabulary(values) => {
+        ColumnValues::Listed { seen } => *seen = true,
+        ColumnValues::Vocabulary(values) => {
             if !values.contains(text) {
                 values.insert(text.to_string());
             }
         }
-        Column::Numbers(numbers) => {
-            // Adding zero makes negative zero positive, so that equal numbers have one text.
+        ColumnValues::Numbers(numbers) => {
+            // Adding zero turns −0 into 0, so that equal numbers have one text.
             numbers.push(feature.number(cell)? + 0.0);
         }
     }
@@ -96,7 +101,7 @@ fn gather(schema: &Schema, feature: &Feature, column: &mut Column, cell: &str) -
 fn domain(
     schema: &Schema,
     position: usize,
-    column: Column,
+    column: ColumnValues,
     columns: &Columns,
     rows: u64,
     config: &DiscretizerConfig,
@@ -104,16 +109,16 @@ fn domain(
     let feature = &schema.features()[position];
     let origin = || Arc::clone(&columns.origin);
     let empty = match &column {
-        Column::Listed { seen } => !seen,
-        Column::Vocabulary(values) => values.is_empty(),
-        Column::Numbers(numbers) => numbers.is_empty(),
+        ColumnValues::Listed { seen } => !seen,
+        ColumnValues::Vocabulary(values) => values.is_empty(),
+        ColumnValues::Numbers(numbers) => numbers.is_empty(),
     };
     if empty {
         return Err(Error::AllMissing { origin: origin(), column: feature.name.clone(), rows });
     }
     let order_needed = schema.order_needed(position);
     let values = match column {
-        Column::Numbers(numbers) => {
+        ColumnValues::Numbers(numbers) => {
             let domain = numeric(numbers, feature, config);
             let cannot_hold = |text: &&String| {
                 let number = parse_number(text);
@@ -128,8 +133,8 @@ fn domain(
                 None => Ok(domain),
             };
         }
-        Column::Listed { .. } => feature.values.clone(),
-        Column::Vocabulary(values) => {
+        ColumnValues::Listed { .. } => feature.values.clone(),
+        ColumnValues::Vocabulary(values) => {
             if let (Some(because), Some(found)) =
                 (order_needed, values.iter().find(|value| parse_number(value).is_none()))
             {
@@ -143,7 +148,7 @@ fn domain(
             by_number(values)
         }
     };
-    if let (Kind::Nominal, Some(because), Some([first, second])) =
+    if let (FeatureKind::Nominal, Some(because), Some([first, second])) =
         (feature.kind, order_needed, same_numbers(&values).into_iter().next())
     {
         return Err(Error::NoOrderBetween {
@@ -165,7 +170,7 @@ fn domain(
     Ok(categories(values, feature.kind, order_needed.is_some()))
 }
 
-/// A vocabulary of numbers in ascending order; any other as it is.
+/// Categories that are all numbers in ascending order of the numbers; others in the order of their texts.
 fn by_number(values: BTreeSet<String>) -> Vec<String> {
     let numbers: Option<Vec<(f64, &String)>> =
         values.iter().map(|value| Some((parse_number(value)?, value))).collect();
@@ -177,14 +182,14 @@ fn by_number(values: BTreeSet<String>) -> Vec<String> {
 }
 
 /// # Paper
-/// Appendix, Ordered Feature Handling: categories that need an order and list none are ordered by
-/// number. That they are numbers was checked before.
-fn categories(mut values: Vec<String>, kind: Kind, order_needed: bool) -> Domain {
-    if kind == Kind::Nominal && order_needed {
+/// Appendix, Ordered Feature Handling: categories that need an order and are not listed in one are ordered by
+/// number. The caller has checked that they are numbers.
+fn categories(mut values: Vec<String>, kind: FeatureKind, order_needed: bool) -> Domain {
+    if kind == FeatureKind::Nominal && order_needed {
         let number = |value: &String| parse_number(value).unwrap_or(f64::INFINITY);
         values.sort_by(|a, b| number(a).total_cmp(&number(b)));
     }
-    Domain::Categories { values, ordered: kind == Kind::Ordinal || order_needed }
+    Domain::Categories { values, ordered: kind == FeatureKind::Ordinal || order_needed }
 }
 
 fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig) -> Domain {
@@ -212,17 +217,17 @@ fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig)
     Domain::Bins { edges, medians, summary: summary(numbers, decimals) }
 }
 
-/// How many of the sorted numbers are below `limit`.
+/// Number of sorted numbers below `limit`.
 fn below(sorted: &[f64], limit: f64) -> usize {
     sorted.partition_point(|number| *number < limit)
 }
 
-/// Where the numbers of a bin end among the sorted numbers.
+/// The end of a bin's numbers among the sorted numbers.
 fn upper_end(sorted: &[f64], edges: &[f64], bin: usize) -> usize {
     if bin + 2 == edges.len() { sorted.len() } else { below(sorted, edges[bin + 1]) }
 }
 
-/// Quantile edges; those that coincide, and those that open an empty bin, are left out.
+/// Quantile edges, without duplicates and without those of empty bins.
 fn edges(sorted: &[f64], bins: usize) -> Vec<f64> {
     let mut edges: Vec<f64> = (0..=bins).map(|i| quantile(sorted, i as f64 / bins as f64)).collect();
     edges.dedup();
@@ -237,14 +242,14 @@ fn edges(sorted: &[f64], bins: usize) -> Vec<f64> {
     edges
 }
 
-/// The quantile by linear interpolation between the two numbers around it.
+/// The quantile, by linear interpolation.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let position = share * (sorted.len() - 1) as f64;
     let (low, high) = (sorted[position.floor() as usize], sorted[position.ceil() as usize]);
     if low == high { low } else { (low + (high - low) * position.fract()).clamp(low, high) }
 }
 
-fn summary(mut sorted: Vec<f64>, decimals: usize) -> Summary {
+fn summary(mut sorted: Vec<f64>, decimals: usize) -> NumberSummary {
     let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
     let median = quantile(&sorted, 0.5);
     for number in &mut sorted {
@@ -253,10 +258,10 @@ fn summary(mut sorted: Vec<f64>, decimals: usize) -> Summary {
     sorted.sort_unstable_by(f64::total_cmp);
     let deviation = quantile(&sorted, 0.5);
     let mad = if deviation > 0.0 { deviation.min(f64::MAX) } else { 1.0 };
-    Summary { median, mad, low, high, decimals }
+    NumberSummary { median, mad, low, high, decimals }
 }
 
-/// The most digits after the point that any of the numbers needs, up to the most that are kept.
+/// The largest number of decimals of the numbers, up to a limit.
 fn decimals(distinct: &[f64]) -> usize {
     let mut most = 0;
     let mut text = String::new();
@@ -265,8 +270,8 @@ fn decimals(distinct: &[f64]) -> usize {
         // Writing to a string does not fail.
         let _ = write!(text, "{number}");
         most = most.max(text.find('.').map_or(0, |point| text.len() - point - 1));
-        if most >= Summary::MAX_DECIMALS {
-            return Summary::MAX_DECIMALS;
+        if most >= NumberSummary::MAX_DECIMALS {
+            return NumberSummary::MAX_DECIMALS;
         }
     }
     most

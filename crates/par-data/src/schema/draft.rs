@@ -1,4 +1,4 @@
-//! A first schema for a table, for a person to correct.
+//! Drafts a schema from a table, for a person to correct.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -7,9 +7,9 @@ use super::parse::{MISSING_TEXT, parse_number, same_numbers};
 use crate::error::Error;
 use crate::table::{Batch, Table};
 
-/// A column of text with more distinct values than this is left out.
+/// Largest number of distinct texts of a feature.
 const MAX_DISTINCT: usize = 200;
-/// A label has between two and this many classes.
+/// Largest number of classes of a label.
 const MAX_CLASSES: usize = 10;
 const ROWS_PER_BATCH: usize = 4096;
 
@@ -29,7 +29,7 @@ const LABEL_NAMES: [&str; 14] = [
     "result",
     "churn",
 ];
-/// Words in the names of columns that are never negative.
+/// Words in names of columns whose numbers are never negative.
 const NEVER_NEGATIVE: [&str; 16] = [
     "age",
     "amount",
@@ -48,7 +48,7 @@ const NEVER_NEGATIVE: [&str; 16] = [
     "weight",
     "years",
 ];
-/// Nobody is older, in years.
+/// Upper end of the range of ages, in years.
 const OLDEST: f64 = 120.0;
 const ADVICE: &str = "Correct what is wrong, above all:
 # - [label]: is it the right column, and `favourable` what a person wants?
@@ -63,10 +63,10 @@ const ADVICE: &str = "Correct what is wrong, above all:
 ";
 const ID_NAMES: [&str; 7] = ["", "id", "index", "row", "row_id", "uuid", "key"];
 
-/// Drafts the TOML text of a schema: kinds, values, ranges and the label as far as the cells tell.
-/// What only a person knows is asked for in comments. The text is itself a schema.
+/// Drafts the TOML text of a schema: kinds, values, ranges and the label as far as the cells show them.
+/// Comments ask for the rest. The text is a valid schema.
 ///
-/// One pass; what is kept of a column does not grow with the number of rows.
+/// One pass, in memory that does not grow with the number of rows.
 ///
 /// # Errors
 /// When the table cannot be read, has no rows, or has no column that can be a feature.
@@ -75,8 +75,8 @@ pub fn draft(table: Table) -> Result<String, Error> {
     draft_rows(&origin, &columns, None, table.batches(ROWS_PER_BATCH))
 }
 
-/// The same from rows that come from no file; `origin` is the table's name, and `label` the column with the label,
-/// where that is known.
+/// The same from rows that are not from a file; `origin` is the table's name, and `label` the label's column,
+/// if it is known.
 ///
 /// # Errors
 /// As [`draft`].
@@ -135,17 +135,18 @@ enum Role {
     LeftOut(String),
 }
 
-/// What the cells of a column say about it.
+/// The properties of a column's cells.
 struct Profile {
     name: String,
-    /// The distinct texts, one more than matter at most.
+    /// The distinct texts, up to one more than [`MAX_DISTINCT`].
     texts: BTreeSet<String>,
-    /// The distinct numbers in ascending order, as many at most: `1`, `1.0` and `01` are one.
+    /// The distinct numbers in ascending order, up to one more than [`MAX_DISTINCT`]: `1`, `1.0` and `01` are
+    /// one number.
     numbers: Vec<f64>,
     missing: bool,
     numeric: bool,
     whole: bool,
-    /// Whether each number so far is one above the last: a row number.
+    /// Whether each number is one above the last, as a row number is.
     counting: bool,
     low: f64,
     high: f64,
@@ -195,12 +196,13 @@ impl Profile {
         }
     }
 
-    /// Whether the values are numbers rather than categories that are written as numbers.
+    /// Whether the values are numbers rather than categories written as numbers.
     fn is_of_numbers(&self) -> bool {
         self.numeric && self.numbers.len() > 2
     }
 
-    /// How many values there are, one more than matter at most: texts of categories, numbers otherwise.
+    /// Number of distinct values, up to one more than [`MAX_DISTINCT`]: texts for categories, numbers
+    /// otherwise.
     fn distinct(&self) -> usize {
         if self.is_of_numbers() { self.numbers.len() } else { self.texts.len() }
     }
@@ -229,7 +231,7 @@ impl Profile {
         }
     }
 
-    /// What the numbers can be, where the name leaves no doubt: an age is neither negative nor above 120.
+    /// The range of the numbers, if the name implies one: an age is from 0 to 120.
     fn range(&self) -> Option<[f64; 2]> {
         let name = self.name.to_lowercase();
         let words: Vec<&str> =
@@ -242,7 +244,7 @@ impl Profile {
         Some([0.0, if in_years && self.high <= OLDEST { OLDEST } else { f64::INFINITY }])
     }
 
-    /// The distinct texts; those of numbers in ascending order.
+    /// The distinct texts; numbers in ascending order.
     fn values(&self) -> Vec<&String> {
         let mut values: Vec<&String> = self.texts.iter().collect();
         if self.numeric {
@@ -253,7 +255,7 @@ impl Profile {
     }
 }
 
-/// The column with the most telling name, else the last one with few values.
+/// The column whose name is that of a label, otherwise the last one with few values.
 fn likely_label(profiles: &[Profile]) -> Option<usize> {
     let can_be = |profile: &Profile| {
         (2..=MAX_CLASSES).contains(&profile.distinct()) && !profile.missing && profile.special().is_none()
@@ -345,7 +347,7 @@ fn list(values: &[&String]) -> String {
     format!("[{}]", quoted.join(", "))
 }
 
-/// A TOML number: whole ones without a point, very large ones with an exponent.
+/// A TOML number: whole numbers without a point, very large ones with an exponent.
 fn number(value: f64) -> String {
     if value.abs() < 1e15 { value.to_string() } else { format!("{value:e}") }
 }

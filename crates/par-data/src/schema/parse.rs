@@ -1,10 +1,10 @@
-//! From TOML to a [`Schema`], refusing what is unknown, incomplete or contradictory.
+//! Parses TOML to a [`Schema`], and refuses unknown, missing and contradictory statements.
 
 use toml::de::DeTable;
 
 use super::problem::{SchemaError, SchemaProblem};
-use super::section::{Document, Located, Section};
-use super::{Feature, Kind, Label, MAX_CATEGORIES, Monotone, Rule, Schema, SpecialColumns, rules};
+use super::section::{Located, SchemaSection, SchemaText};
+use super::{Feature, FeatureKind, Label, MAX_CATEGORIES, Monotone, Rule, Schema, SpecialColumns, rules};
 
 const TOP_KEYS: [&str; 9] =
     ["name", "file", "rows", "folds", "missing_text", "columns", "label", "feature", "rule"];
@@ -28,19 +28,19 @@ const FEATURE_KEYS: [&str; 14] = [
 ];
 const RULE_KEYS: [&str; 2] = ["if_increases", "must_increase"];
 
-const KINDS: [(&str, Kind); 4] = [
-    ("nominal", Kind::Nominal),
-    ("ordinal", Kind::Ordinal),
-    ("discrete", Kind::Discrete),
-    ("continuous", Kind::Continuous),
+const KINDS: [(&str, FeatureKind); 4] = [
+    ("nominal", FeatureKind::Nominal),
+    ("ordinal", FeatureKind::Ordinal),
+    ("discrete", FeatureKind::Discrete),
+    ("continuous", FeatureKind::Continuous),
 ];
 const DIRECTIONS: [(&str, Monotone); 3] =
     [("none", Monotone::None), ("increasing", Monotone::Increasing), ("decreasing", Monotone::Decreasing)];
 
-/// What a missing cell holds, unless the schema says otherwise.
+/// The texts of a missing cell, unless the schema lists others.
 pub(super) const MISSING_TEXT: [&str; 5] = ["", "NA", "NaN", "nan", "null"];
 
-/// Reads what a person has written.
+/// Parses a schema that a person wrote.
 pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
     let (schema, rule_lines) = read(text, origin)?;
     for (number, (rule, line)) in (1..).zip(schema.rules.iter().zip(rule_lines)) {
@@ -52,25 +52,25 @@ pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
         };
         let effect = schema.features[rule.if_increases].name.clone();
         let problem = SchemaProblem::RuleImpossible { name: cause.name.clone(), because, effect };
-        return Err(Document { text, origin }.refuse(line, &format!("rule {number}"), problem));
+        return Err(SchemaText { text, origin }.refuse(line, &format!("rule {number}"), problem));
     }
     Ok(schema)
 }
 
-/// Reads what a model file holds. Files of earlier versions may have rules that ask for an impossible rise.
+/// Parses the schema in a model file. Earlier versions accepted rules that require an impossible rise.
 pub(super) fn parse_saved(text: &str) -> Result<Schema, SchemaError> {
     read(text, "saved schema").map(|(schema, _)| schema)
 }
 
 /// The schema, and the line of each of its rules.
 fn read(text: &str, origin: &str) -> Result<(Schema, Vec<usize>), SchemaError> {
-    let document = Document { text, origin };
+    let document = SchemaText { text, origin };
     let root = DeTable::parse(text).map_err(|error| {
         let line = document.line(error.span().unwrap_or_default());
         let message = error.message().replace('\n', ", ");
         document.refuse(line, "not TOML", SchemaProblem::Syntax { message })
     })?;
-    let top = Section::new(&document, "the schema", root.span(), root.get_ref(), &TOP_KEYS)?;
+    let top = SchemaSection::new(&document, "the schema", root.span(), root.get_ref(), &TOP_KEYS)?;
 
     let mut roles = Roles::default();
     let mut special = SpecialColumns::default();
@@ -132,7 +132,7 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Vec<usize>), SchemaError> {
     };
     for (position, feature) in schema.features.iter().enumerate() {
         let unordered = feature.values.iter().find(|value| parse_number(value).is_none());
-        if let (Kind::Nominal, Some(because), Some(found)) =
+        if let (FeatureKind::Nominal, Some(because), Some(found)) =
             (feature.kind, schema.order_needed(position), unordered)
         {
             let problem = SchemaProblem::NoOrder { because, found: found.clone() };
@@ -143,13 +143,13 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Vec<usize>), SchemaError> {
     Ok((schema, rule_lines))
 }
 
-/// A finite number, spaces around it forgiven.
+/// A finite number, trimmed.
 pub fn parse_number(text: &str) -> Option<f64> {
     text.trim().parse().ok().filter(|number: &f64| number.is_finite())
 }
 
-/// Pairs of different texts that are the same number, such as `01` and `1`: each text with the next one, in the order
-/// of the numbers.
+/// Pairs of different texts that are the same number, such as `01` and `1`: neighbours in the order of the
+/// numbers.
 pub fn same_numbers<T: AsRef<str>>(texts: &[T]) -> Vec<[&str; 2]> {
     let mut numbers: Vec<(f64, &str)> =
         texts.iter().filter_map(|text| Some((parse_number(text.as_ref())?, text.as_ref()))).collect();
@@ -158,14 +158,14 @@ pub fn same_numbers<T: AsRef<str>>(texts: &[T]) -> Vec<[&str; 2]> {
     same.map(|pair| [pair[0].1, pair[1].1]).collect()
 }
 
-/// The columns that the schema has spoken of, each with the one role it can have.
+/// The columns that the schema names, each with its role.
 #[derive(Default)]
 struct Roles(Vec<(String, &'static str)>);
 
 impl Roles {
     fn take(
         &mut self,
-        section: &Section<'_>,
+        section: &SchemaSection<'_>,
         column: Option<Located<String>>,
         role: &'static str,
     ) -> Result<Option<String>, SchemaError> {
@@ -180,7 +180,7 @@ impl Roles {
     }
 }
 
-fn parse_label(section: &Section<'_>, roles: &mut Roles) -> Result<Label, SchemaError> {
+fn parse_label(section: &SchemaSection<'_>, roles: &mut Roles) -> Result<Label, SchemaError> {
     let column = section.required_text("column", "the label's column")?;
     let column_name = column.value.clone();
     roles.take(section, Some(column), "the label")?;
@@ -206,7 +206,7 @@ fn parse_label(section: &Section<'_>, roles: &mut Roles) -> Result<Label, Schema
 }
 
 fn parse_feature(
-    section: &Section<'_>,
+    section: &SchemaSection<'_>,
     name: Located<String>,
     roles: &mut Roles,
 ) -> Result<Feature, SchemaError> {
@@ -220,7 +220,7 @@ fn parse_feature(
     let observed = section.range("observed")?;
 
     let values = values_of(section.distinct_texts("values")?);
-    if kind == Kind::Ordinal && values.is_empty() {
+    if kind == FeatureKind::Ordinal && values.is_empty() {
         return Err(section.lacks("values", "its categories in order"));
     }
     if values.len() > MAX_CATEGORIES {
@@ -293,7 +293,7 @@ fn values_of(texts: Vec<Located<String>>) -> Vec<String> {
     texts.into_iter().map(|text| text.value).collect()
 }
 
-fn refuse_keys_of_other_kinds(section: &Section<'_>, kind: Kind) -> Result<(), SchemaError> {
+fn refuse_keys_of_other_kinds(section: &SchemaSection<'_>, kind: FeatureKind) -> Result<(), SchemaError> {
     let (keys, hint): (&[&str], _) = if kind.is_numeric() {
         (
             &["values", "labels"],
@@ -311,9 +311,9 @@ fn refuse_keys_of_other_kinds(section: &Section<'_>, kind: Kind) -> Result<(), S
     }
 }
 
-/// Where values are to be learned, any may turn out to exist.
+/// Without listed values, every value is accepted: the training rows may have it.
 fn refuse_unlisted(
-    section: &Section<'_>,
+    section: &SchemaSection<'_>,
     key: &'static str,
     value: &Located<String>,
     listed: &[String],
@@ -326,7 +326,7 @@ fn refuse_unlisted(
 }
 
 fn refuse_number_outside(
-    section: &Section<'_>,
+    section: &SchemaSection<'_>,
     value: &Located<String>,
     within: Option<(&str, [f64; 2])>,
 ) -> Result<(), SchemaError> {
@@ -340,7 +340,7 @@ fn refuse_number_outside(
     }
 }
 
-fn parse_rule(section: &Section<'_>, features: &[Feature]) -> Result<Rule, SchemaError> {
+fn parse_rule(section: &SchemaSection<'_>, features: &[Feature]) -> Result<Rule, SchemaError> {
     let position = |key| {
         let name = section.required_text(key, "a feature's name")?;
         features.iter().position(|feature| feature.name == name.value).ok_or_else(|| {

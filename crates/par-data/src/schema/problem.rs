@@ -1,8 +1,8 @@
-//! What can be wrong with a schema.
+//! Reasons why a schema is refused.
 
 use crate::suggest::{listed, suggest};
 
-/// A schema that was refused, and where.
+/// A refused schema, with the place of the problem.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{origin}, line {line}: {section}: {problem}")]
 pub struct SchemaError {
@@ -12,21 +12,21 @@ pub struct SchemaError {
     pub line: usize,
     /// The part of the schema, such as ``feature `Age` ``.
     pub section: String,
-    /// What is wrong there.
+    /// The problem.
     pub problem: Box<SchemaProblem>,
 }
 
-/// What can be wrong with a part of a schema.
+/// A problem in one section of a schema.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaProblem {
-    /// Not TOML.
+    /// The text is not TOML.
     #[error("{message}")]
     Syntax {
-        /// The parser's words.
+        /// The parser's message.
         message: String,
     },
-    /// A key that means nothing here.
+    /// A key that does not exist in this section.
     #[error("unknown key `{key}`{}", suggest(.key, .known))]
     UnknownKey {
         /// The key.
@@ -34,12 +34,12 @@ pub enum SchemaProblem {
         /// The keys that exist.
         known: Vec<String>,
     },
-    /// A key that must be there.
+    /// A required key is missing.
     #[error("`{key}` is missing, expected {expected}")]
     MissingKey {
         /// The key.
         key: &'static str,
-        /// What it should hold.
+        /// The value that it needs.
         expected: &'static str,
     },
     /// A value of another type.
@@ -47,12 +47,12 @@ pub enum SchemaProblem {
     WrongType {
         /// The key.
         key: &'static str,
-        /// The type there is.
+        /// The type found.
         found: &'static str,
-        /// The type there should be.
+        /// The type expected.
         expected: &'static str,
     },
-    /// A word outside a fixed list.
+    /// A word that is not in a fixed list.
     #[error("`{key}` cannot be `{found}`{}", suggest(.found, .known))]
     UnknownWord {
         /// The key.
@@ -62,10 +62,10 @@ pub enum SchemaProblem {
         /// The words that exist.
         known: Vec<String>,
     },
-    /// Something said twice.
+    /// A value that is listed twice.
     #[error("`{name}` is listed twice")]
     Repeated {
-        /// What is repeated.
+        /// The value.
         name: String,
     },
     /// One column in two roles.
@@ -76,21 +76,21 @@ pub enum SchemaProblem {
         /// The role it has.
         first: &'static str,
     },
-    /// No feature at all.
+    /// There are no features.
     #[error("no `[[feature]]` is listed")]
     NoFeatures,
-    /// Nothing to choose between.
+    /// A label with fewer than two classes.
     #[error("found {found} classes, expected at least 2")]
     TooFewClasses {
-        /// How many there are.
+        /// Number of classes.
         found: usize,
     },
-    /// A number for each class, but not as many as classes.
+    /// `counts` has another length than `classes`.
     #[error("found {found} `counts`, expected one for each of {expected} classes")]
     CountsLength {
-        /// How many there are.
+        /// Number of counts.
         found: usize,
-        /// How many classes.
+        /// Number of classes.
         expected: usize,
     },
     /// A number outside its range.
@@ -103,7 +103,7 @@ pub enum SchemaProblem {
         /// The range.
         expected: String,
     },
-    /// A range that holds nothing.
+    /// A range without numbers.
     #[error("`{key}`: there is no number from {low} to {high}\nhint: write the lower one first")]
     EmptyRange {
         /// The key.
@@ -113,7 +113,7 @@ pub enum SchemaProblem {
         /// The second number.
         high: String,
     },
-    /// Two statements that do not go together.
+    /// Two statements that contradict each other.
     #[error("{first} contradicts {second}\nhint: {hint}")]
     Contradiction {
         /// One statement.
@@ -123,7 +123,7 @@ pub enum SchemaProblem {
         /// How to resolve it.
         hint: &'static str,
     },
-    /// `allowed` or `labels` speaks of a value that the feature does not have.
+    /// `allowed` or `labels` names a value that the feature does not have.
     #[error("`{key}` names `{found}`, which is not among its `values`{}", suggest(.found, .known))]
     NotAValue {
         /// The key.
@@ -133,7 +133,7 @@ pub enum SchemaProblem {
         /// The values that exist.
         known: Vec<String>,
     },
-    /// Categories without an order under a constraint that needs one.
+    /// Categories without an order, with a constraint that needs one.
     #[error(
         "an order is needed, because {because}, but the value `{found}` is not a number\nhint: make it `ordinal` and list its `values` in order"
     )]
@@ -151,37 +151,37 @@ pub enum SchemaProblem {
         /// The features that exist.
         known: Vec<String>,
     },
-    /// A rule about one feature alone.
+    /// A rule between a feature and itself.
     #[error("`{name}` cannot depend on itself")]
     RuleOnItself {
         /// The feature.
         name: String,
     },
-    /// A rule that asks for a rise that cannot be.
+    /// A rule that requires a rise that cannot happen.
     #[error(
         "`{name}` must rise, but {because}\nhint: remove the rule and let `{effect}` rise alone, make `{effect}` immutable, or let `{name}` rise"
     )]
     RuleImpossible {
         /// The feature that must rise.
         name: String,
-        /// Why it cannot.
+        /// Why it cannot rise.
         because: &'static str,
-        /// The feature that could rise only with it.
+        /// The feature that may rise only with it.
         effect: String,
     },
     /// The same rule again.
     #[error("repeats rule {earlier}\nhint: remove one of them")]
     RuleRepeated {
-        /// The number of the one before it.
+        /// The number of the first one.
         earlier: usize,
     },
-    /// Rules that lead back to where they began.
+    /// Rules that form a cycle.
     #[error("goes round in a circle: {}\nhint: remove one of them", .cycle.join(" -> "))]
     RuleCycle {
-        /// The features on the way, the first again at the end.
+        /// The features of the cycle; the first is repeated at the end.
         cycle: Vec<String>,
     },
-    /// Rules that form neither a tree nor a small group.
+    /// A connected group of rules that is neither a tree nor small.
     #[error(
         "ties together {} features without forming a tree, expected at most {limit}: {}\nhint: remove rules that follow from others",
         .features.len(), listed(.features)
@@ -189,7 +189,7 @@ pub enum SchemaProblem {
     RuleTangle {
         /// The features in the group.
         features: Vec<String>,
-        /// How many there may be.
+        /// Largest number of features of such a group.
         limit: usize,
     },
 }

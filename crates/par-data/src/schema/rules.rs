@@ -1,12 +1,12 @@
-//! The rules as a graph: free of cycles, in groups that can be summed over exactly.
+//! The rules as a graph: without cycles, in groups over which exact sums are cheap.
 
 use super::problem::SchemaProblem;
 use super::{Feature, Rule};
 
-/// A group of rules that is no tree is summed over all patterns of its features, so it is small.
+/// Most features of a group that is not a tree: it is summed over all patterns of its features.
 pub(crate) const MAX_TANGLED: usize = 16;
 
-/// Features that rules connect, and the rules that do.
+/// Features that rules connect, and these rules.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct RuleGroup {
     /// Feature positions, in schema order.
@@ -16,13 +16,14 @@ pub(crate) struct RuleGroup {
 }
 
 impl RuleGroup {
-    /// Whether the rules connect the features without a second way round.
+    /// Whether the rules form a tree over the features.
     pub(crate) fn is_tree(&self) -> bool {
         self.rules.len() + 1 == self.features.len()
     }
 }
 
-/// When the rules run in a circle or a group is too tangled, the problem, and a rule that has it.
+/// When the rules have a cycle or a group is too large to sum over: the problem, and a rule that is part of
+/// it.
 pub(super) fn check(features: &[Feature], rules: &[Rule]) -> Result<(), (usize, SchemaProblem)> {
     let names =
         |positions: &[usize]| positions.iter().map(|&at| features[at].name.clone()).collect::<Vec<_>>();
@@ -68,9 +69,9 @@ pub(crate) fn connected(features: usize, rules: &[Rule]) -> Vec<RuleGroup> {
     groups
 }
 
-/// Some way along the rules that ends where it begins.
+/// A cycle of the rules, if there is one.
 fn cycle(features: usize, rules: &[Rule]) -> Option<Vec<usize>> {
-    // Features from which every way along the rules comes to an end.
+    // Features that are known not to lead into a cycle.
     let mut ends = vec![false; features];
     let leads_on = |ends: &[bool], from: usize| {
         rules

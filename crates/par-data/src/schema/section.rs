@@ -1,4 +1,4 @@
-//! One table of a TOML document, whose values are taken out by type and refused with their line.
+//! One TOML table of a schema: reads values by type, and refuses them with their line.
 
 use std::collections::HashSet;
 use std::fmt::Display;
@@ -10,13 +10,13 @@ use toml::de::{DeTable, DeValue};
 use super::parse_number;
 use super::problem::{SchemaError, SchemaProblem};
 
-/// A TOML text and its name in messages.
-pub(super) struct Document<'a> {
+/// The TOML text of a schema, and its name in messages.
+pub(super) struct SchemaText<'a> {
     pub(super) text: &'a str,
     pub(super) origin: &'a str,
 }
 
-impl Document<'_> {
+impl SchemaText<'_> {
     pub(super) fn line(&self, span: Range<usize>) -> usize {
         let before = &self.text.as_bytes()[..span.start.min(self.text.len())];
         before.iter().filter(|byte| **byte == b'\n').count() + 1
@@ -32,24 +32,24 @@ impl Document<'_> {
     }
 }
 
-/// A value and the line it stands on.
+/// A value and its line.
 pub(super) struct Located<T> {
     pub(super) value: T,
     pub(super) line: usize,
 }
 
-/// One table of the document, with the name it has in messages.
-pub(super) struct Section<'a> {
-    pub(super) document: &'a Document<'a>,
+/// One TOML table, with its name in messages.
+pub(super) struct SchemaSection<'a> {
+    pub(super) document: &'a SchemaText<'a>,
     pub(super) name: String,
     pub(super) line: usize,
     table: &'a DeTable<'a>,
 }
 
-impl<'a> Section<'a> {
+impl<'a> SchemaSection<'a> {
     /// Refuses a table with keys other than the known ones.
     pub(super) fn new(
-        document: &'a Document<'a>,
+        document: &'a SchemaText<'a>,
         name: &str,
         span: Range<usize>,
         table: &'a DeTable<'a>,
@@ -76,14 +76,14 @@ impl<'a> Section<'a> {
         self.refuse(self.line, SchemaProblem::MissingKey { key, expected })
     }
 
-    /// Refuses `key` because of what else the section says.
+    /// Refuses `key`, which contradicts another key of the section.
     pub(super) fn contradicts(&self, key: &str, other: &str, hint: &'static str) -> SchemaError {
         let problem =
             SchemaProblem::Contradiction { first: self.statement(key), second: self.statement(other), hint };
         self.refuse(self.line_of(key), problem)
     }
 
-    /// A key as written, with its value where that is a word.
+    /// The key in backticks, with its value if that is a word.
     fn statement(&self, key: &str) -> String {
         match self.table.get(key).map(Spanned::get_ref) {
             Some(DeValue::String(word)) => format!("`{key} = \"{word}\"`"),
@@ -125,7 +125,7 @@ impl<'a> Section<'a> {
         self.table.contains_key(key)
     }
 
-    /// The line of the key's value, or that of the section.
+    /// The line of the key's value, or of the section.
     pub(super) fn line_of(&self, key: &str) -> usize {
         self.table.get(key).map_or(self.line, |value| self.document.line(value.span()))
     }
@@ -135,14 +135,14 @@ impl<'a> Section<'a> {
         key: &'static str,
         name: &str,
         known: &[&str],
-    ) -> Result<Option<Section<'a>>, SchemaError> {
+    ) -> Result<Option<SchemaSection<'a>>, SchemaError> {
         let Some(value) = self.table.get(key) else {
             return Ok(None);
         };
         let DeValue::Table(table) = value.get_ref() else {
             return Err(self.wrong_type(key, value, "a table"));
         };
-        Section::new(self.document, name, value.span(), table, known).map(Some)
+        SchemaSection::new(self.document, name, value.span(), table, known).map(Some)
     }
 
     pub(super) fn tables(
@@ -150,7 +150,7 @@ impl<'a> Section<'a> {
         key: &'static str,
         name: &str,
         known: &[&str],
-    ) -> Result<Vec<Section<'a>>, SchemaError> {
+    ) -> Result<Vec<SchemaSection<'a>>, SchemaError> {
         let Some(value) = self.table.get(key) else {
             return Ok(Vec::new());
         };
@@ -161,13 +161,13 @@ impl<'a> Section<'a> {
         tables
             .iter()
             .map(|value| match value.get_ref() {
-                DeValue::Table(table) => Section::new(self.document, name, value.span(), table, known),
+                DeValue::Table(table) => SchemaSection::new(self.document, name, value.span(), table, known),
                 _ => Err(self.wrong_type(key, value, expected)),
             })
             .collect()
     }
 
-    /// Text, or a number or truth value as it is written.
+    /// A text, or a number or truth value as written.
     fn as_text(
         &self,
         key: &'static str,
@@ -199,7 +199,7 @@ impl<'a> Section<'a> {
         self.text(key)?.ok_or_else(|| self.lacks(key, expected))
     }
 
-    /// The meaning of a word out of a fixed list.
+    /// The meaning of a word from a fixed list.
     pub(super) fn word<T: Copy>(
         &self,
         key: &'static str,
@@ -241,7 +241,7 @@ impl<'a> Section<'a> {
         items.iter().map(|item| self.as_text(key, item)).collect()
     }
 
-    /// Texts without the spaces around them, each of them once.
+    /// Texts, trimmed and distinct.
     pub(super) fn distinct_texts(&self, key: &'static str) -> Result<Vec<Located<String>>, SchemaError> {
         let mut texts = self.texts(key)?;
         let mut seen = HashSet::new();
@@ -255,7 +255,7 @@ impl<'a> Section<'a> {
         Ok(texts)
     }
 
-    /// Keys and values of a table of texts.
+    /// The keys and values of a table of texts.
     pub(super) fn text_table(
         &self,
         key: &'static str,

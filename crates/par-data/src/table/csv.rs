@@ -1,4 +1,4 @@
-//! CSV, plain or gzipped, one record at a time.
+//! CSV files, plain or gzipped, one record at a time.
 
 use std::io::{self, BufRead, BufReader, Chain, Cursor, Read};
 use std::sync::Arc;
@@ -6,17 +6,17 @@ use std::sync::Arc;
 use csv::{ErrorKind, ReaderBuilder, StringRecord};
 use flate2::bufread::MultiGzDecoder;
 
-use super::{Batch, MAX_CELL_BYTES, Place, TableOptions};
+use super::{Batch, MAX_CELL_BYTES, RowPlace, TableOptions};
 use crate::error::Error;
 
 const BUFFER_BYTES: usize = 1 << 16;
 
-/// Reads the first line, and gives the column names and the rows below it.
+/// Reads the first line; returns the column names and a reader of the rows.
 pub(super) fn open(
     origin: &Arc<str>,
     reader: Box<dyn Read + Send>,
     options: &TableOptions,
-) -> Result<(Vec<String>, CsvRows), Error> {
+) -> Result<(Vec<String>, CsvReader), Error> {
     let failed = |source| Error::read(origin, source);
     let mut raw = BufReader::with_capacity(BUFFER_BYTES, reader);
     let gzip = raw.fill_buf().map_err(failed)?.starts_with(&[0x1f, 0x8b]);
@@ -43,7 +43,7 @@ pub(super) fn open(
             since_record: 0,
             limit: options.max_row,
         });
-    let mut rows = CsvRows {
+    let mut rows = CsvReader {
         origin: Arc::clone(origin),
         gzip,
         crlf,
@@ -63,7 +63,8 @@ pub(super) fn open(
     Ok((columns, rows))
 }
 
-/// The first line, or as much of it as fits into the buffer. A single read may give less: files come in two pieces.
+/// The first line, or as much of it as fits into the buffer. One read may return less: [`super::Table::open`]
+/// chains two readers.
 fn first_line(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     let mut start = Vec::new();
     let mut is_quoted = false;
@@ -78,7 +79,7 @@ fn first_line(reader: &mut impl BufRead) -> io::Result<Vec<u8>> {
     Ok(start)
 }
 
-/// The first of comma, semicolon and tab that stands outside quotes in the first line.
+/// Comma, semicolon or tab: the first of these that occurs outside quotes in the first line.
 fn delimiter(start: &[u8]) -> u8 {
     let mut quoted = false;
     let line: Vec<u8> = start
@@ -93,22 +94,22 @@ fn delimiter(start: &[u8]) -> u8 {
     *b",;\t".iter().find(|delimiter| line.contains(delimiter)).unwrap_or(&b',')
 }
 
-/// The first line, which was looked at, and what follows it.
+/// The first line, which was read to find the delimiter, and the rest of the file.
 type Bytes = Chain<Cursor<Vec<u8>>, BufReader<Box<dyn Read + Send>>>;
 
-pub(super) struct CsvRows {
+pub(super) struct CsvReader {
     origin: Arc<str>,
     gzip: bool,
-    /// Whether lines end in two characters.
+    /// Whether lines end in CR LF.
     crlf: bool,
     reader: csv::Reader<RecordLimit<Bytes>>,
     record: StringRecord,
-    /// Without a header, opening has already read the first row into `record`.
+    /// Whether `record` holds the first row already, because there is no header.
     first_is_data: bool,
     max_row: usize,
 }
 
-impl CsvRows {
+impl CsvReader {
     /// Adds the next row to `batch`; `false` at the end of the file.
     pub(super) fn read_into(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         if !std::mem::take(&mut self.first_is_data) && !self.read_record()? {
@@ -122,8 +123,8 @@ impl CsvRows {
         self.record.position().map_or(0, |position| self.line(position))
     }
 
-    /// The line at a position. The reader takes the second character of a line's end for the start of the
-    /// next line, and counts it when it gets there.
+    /// The line of a position. The CSV reader ends a record at the CR, and counts the LF only when it reads
+    /// the next one.
     fn line(&self, position: &csv::Position) -> u64 {
         position.line() + u64::from(self.crlf && position.byte() > 0)
     }
@@ -154,12 +155,12 @@ impl CsvRows {
         }
     }
 
-    fn place(&self, line: u64) -> Place {
-        Place { origin: Arc::clone(&self.origin), unit: "line", position: line }
+    fn place(&self, line: u64) -> RowPlace {
+        RowPlace { origin: Arc::clone(&self.origin), unit: "line", position: line }
     }
 }
 
-/// Stops a reader that hands out too much before a record ends, whatever a broken quote swallows.
+/// Refuses a record beyond a number of bytes, so that a quote that is not closed cannot fill the memory.
 struct RecordLimit<R> {
     inner: R,
     since_record: usize,

@@ -1,4 +1,4 @@
-//! Parquet, row by row, every value written out as text.
+//! Parquet files, row by row, every value as text.
 
 use std::fmt::Write;
 use std::fs::File;
@@ -10,11 +10,11 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
 
-use super::{Batch, MAX_CELL_BYTES, Place};
+use super::{Batch, MAX_CELL_BYTES, RowPlace};
 use crate::error::Error;
 
-/// Reads the footer, and gives the column names and the rows.
-pub(super) fn open(origin: &Arc<str>, file: File) -> Result<(Vec<String>, ParquetRows), Error> {
+/// Reads the footer; returns the column names and a reader of the rows.
+pub(super) fn open(origin: &Arc<str>, file: File) -> Result<(Vec<String>, ParquetReader), Error> {
     let failed = |source| read_error(origin, source);
     let reader = SerializedFileReader::new(file).map_err(failed)?;
     let fields = reader.metadata().file_metadata().schema().get_fields();
@@ -23,22 +23,22 @@ pub(super) fn open(origin: &Arc<str>, file: File) -> Result<(Vec<String>, Parque
     }
     let columns = fields.iter().map(|field| field.name().to_string()).collect();
     let rows = RowIter::from_file_into(Box::new(reader));
-    Ok((columns, ParquetRows { origin: Arc::clone(origin), rows, read: 0, cells: Vec::new() }))
+    Ok((columns, ParquetReader { origin: Arc::clone(origin), rows, read: 0, cells: Vec::new() }))
 }
 
 fn read_error(origin: &Arc<str>, source: ParquetError) -> Error {
     Error::read(origin, io::Error::other(source))
 }
 
-pub(super) struct ParquetRows {
+pub(super) struct ParquetReader {
     origin: Arc<str>,
     rows: RowIter<'static>,
     read: u64,
-    /// The texts of one row, kept for their memory.
+    /// The texts of one row; kept so that their memory is reused.
     cells: Vec<String>,
 }
 
-impl ParquetRows {
+impl ParquetReader {
     /// Adds the next row to `batch`; `false` at the end of the file.
     pub(super) fn read_into(&mut self, batch: &mut Batch) -> Result<bool, Error> {
         let Some(row) = self.rows.next() else {
@@ -49,7 +49,7 @@ impl ParquetRows {
         self.cells.resize(row.len(), String::new());
         for (column, (cell, (_, field))) in self.cells.iter_mut().zip(row.get_column_iter()).enumerate() {
             cell.clear();
-            let place = || Place { origin: Arc::clone(&self.origin), unit: "row", position: self.read };
+            let place = || RowPlace { origin: Arc::clone(&self.origin), unit: "row", position: self.read };
             if !write_text(cell, field) {
                 return Err(Error::NotUtf8 { place: place(), column: column + 1 });
             }
@@ -62,7 +62,7 @@ impl ParquetRows {
     }
 }
 
-/// Writes a value as a CSV cell would hold it; `false` when it is bytes and not text.
+/// Writes a value as in a CSV cell; `false` for bytes that are not text.
 fn write_text(cell: &mut String, field: &Field) -> bool {
     let written = match field {
         Field::Null => Ok(()),
@@ -71,7 +71,7 @@ fn write_text(cell: &mut String, field: &Field) -> bool {
             Ok(text) => cell.write_str(text),
             Err(_) => return false,
         },
-        // Rust writes the shortest text that reads back as the same number, and no `.0`.
+        // Rust writes the shortest text that parses to the same number, without `.0`.
         Field::Float(number) => write!(cell, "{number}"),
         Field::Double(number) => write!(cell, "{number}"),
         other => write!(cell, "{other}"),

@@ -3,16 +3,16 @@ use proptest::prelude::*;
 
 use crate::{fit, schema, table};
 
-/// Discrete features with codes `0..n`, and what the schema says of them.
-struct World<'a> {
+/// Discrete features with codes `0..n`, with constraints.
+struct TestSchema<'a> {
     cardinalities: &'a [usize],
-    /// For each feature further lines of the schema.
+    /// Further lines of the schema for each feature.
     lines: &'a [&'a str],
     /// Rules between features, effect before cause.
     rules: &'a [(usize, usize)],
 }
 
-impl World<'_> {
+impl TestSchema<'_> {
     fn discretizer(&self) -> Discretizer {
         let mut text = String::new();
         for feature in 0..self.cardinalities.len() {
@@ -31,7 +31,7 @@ impl World<'_> {
             let cells: Vec<String> = self.cardinalities.iter().map(|n| (row % n).to_string()).collect();
             rows += &(cells.join(",") + "\n");
         }
-        // As a model file holds it: also with rules that ask for a rise that cannot be.
+        // Parsed as from a model file, so that rules may require an impossible rise.
         let schema: Schema = serde_json::from_value(text.into()).expect("a schema");
         fit(&schema, table(&rows)).expect("a fit")
     }
@@ -41,14 +41,14 @@ impl World<'_> {
     }
 }
 
-/// One mask and one vector of logits, judged by listing all rows.
-struct Judged<'a> {
+/// A mask and a vector of logits, checked by enumerating all rows.
+struct EnumeratedMask<'a> {
     constraints: &'a Constraints,
     mask: Mask<'a>,
     logits: &'a [f64],
 }
 
-impl Judged<'_> {
+impl EnumeratedMask<'_> {
     fn rows(&self) -> Vec<Vec<Code>> {
         let mut rows = vec![Vec::new()];
         for feature in 0..self.constraints.features() {
@@ -112,7 +112,7 @@ impl Judged<'_> {
         let mut found = vec![f64::NAN; self.logits.len()];
         self.mask.marginals_pullback(self.logits, gradient, &mut found);
         let loss = |logits: &[f64]| {
-            let judged = Judged { constraints: self.constraints, mask: self.mask.clone(), logits };
+            let judged = EnumeratedMask { constraints: self.constraints, mask: self.mask.clone(), logits };
             judged.marginals().iter().zip(gradient).map(|(marginal, slope)| marginal * slope).sum::<f64>()
         };
         for (code, found) in found.iter().enumerate() {
@@ -127,16 +127,16 @@ impl Judged<'_> {
     }
 }
 
-/// Logits that differ in no regular way.
+/// Irregular logits.
 fn uneven(codes: usize) -> Vec<f64> {
     (0..codes).map(|code| ((code * 7919 + 13) % 97) as f64 / 10.0 - 4.0).collect()
 }
 
-fn judge(world: &World<'_>, factual: &[Code], locks: &[usize]) -> Vec<f64> {
-    let constraints = world.constraints();
+fn judge(test_schema: &TestSchema<'_>, factual: &[Code], locks: &[usize]) -> Vec<f64> {
+    let constraints = test_schema.constraints();
     let logits = uneven(constraints.codes());
     let judged =
-        Judged { constraints: &constraints, mask: constraints.mask(factual, locks), logits: &logits };
+        EnumeratedMask { constraints: &constraints, mask: constraints.mask(factual, locks), logits: &logits };
     judged.check();
     judged.check_pullback(&uneven(2 * constraints.codes())[constraints.codes()..]);
     judged.marginals()
@@ -144,67 +144,71 @@ fn judge(world: &World<'_>, factual: &[Code], locks: &[usize]) -> Vec<f64> {
 
 #[test]
 fn paper_case_1_both_may_change() {
-    let world = World { cardinalities: &[3, 4], lines: &["", "monotone = \"increasing\""], rules: &[(0, 1)] };
-    judge(&world, &[0, 1], &[]);
-    judge(&world, &[1, 3], &[]);
+    let test_schema =
+        TestSchema { cardinalities: &[3, 4], lines: &["", "monotone = \"increasing\""], rules: &[(0, 1)] };
+    judge(&test_schema, &[0, 1], &[]);
+    judge(&test_schema, &[1, 3], &[]);
 }
 
 #[test]
 fn paper_case_2_an_effect_cannot_rise_when_its_cause_is_immutable() {
-    let world = World { cardinalities: &[3, 4], lines: &["", "immutable = true"], rules: &[(0, 1)] };
-    judge(&world, &[1, 1], &[]);
-    let constraints = world.constraints();
+    let test_schema =
+        TestSchema { cardinalities: &[3, 4], lines: &["", "immutable = true"], rules: &[(0, 1)] };
+    judge(&test_schema, &[1, 1], &[]);
+    let constraints = test_schema.constraints();
     assert_eq!(constraints.mask(&[1, 1], &[]).codes(0).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]
 fn paper_case_3_an_immutable_effect_frees_its_cause() {
-    let world = World { cardinalities: &[3, 4], lines: &["immutable = true"], rules: &[(0, 1)] };
-    judge(&world, &[1, 1], &[]);
-    let constraints = world.constraints();
+    let test_schema = TestSchema { cardinalities: &[3, 4], lines: &["immutable = true"], rules: &[(0, 1)] };
+    judge(&test_schema, &[1, 1], &[]);
+    let constraints = test_schema.constraints();
     assert_eq!(constraints.mask(&[1, 1], &[]).codes(1).count(), 4);
 }
 
 #[test]
 fn two_effects_may_share_a_cause() {
-    judge(&World { cardinalities: &[3, 4, 2], lines: &[], rules: &[(0, 1), (2, 1)] }, &[0, 1, 0], &[]);
+    judge(&TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[(0, 1), (2, 1)] }, &[0, 1, 0], &[]);
 }
 
 #[test]
 fn an_effect_may_have_two_causes() {
-    judge(&World { cardinalities: &[3, 4, 2], lines: &[], rules: &[(1, 0), (1, 2)] }, &[0, 1, 0], &[]);
+    judge(&TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[(1, 0), (1, 2)] }, &[0, 1, 0], &[]);
 }
 
 #[test]
 fn rules_may_form_a_chain() {
-    let world = World { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (1, 2), (2, 3)] };
-    judge(&world, &[0, 1, 0, 1], &[]);
-    judge(&world, &[0, 1, 0, 2], &[]);
-    let constraints = world.constraints();
+    let test_schema =
+        TestSchema { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (1, 2), (2, 3)] };
+    judge(&test_schema, &[0, 1, 0, 1], &[]);
+    judge(&test_schema, &[0, 1, 0, 2], &[]);
+    let constraints = test_schema.constraints();
     let mask = constraints.mask(&[0, 1, 0, 2], &[]);
     assert_eq!(mask.codes(0).collect::<Vec<_>>(), [0], "the end of the chain cannot rise");
 }
 
 #[test]
 fn rules_may_form_a_diamond() {
-    let world = World { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
-    judge(&world, &[0, 1, 0, 1], &[]);
-    judge(&world, &[0, 1, 0, 1], &[3]);
+    let test_schema =
+        TestSchema { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
+    judge(&test_schema, &[0, 1, 0, 1], &[]);
+    judge(&test_schema, &[0, 1, 0, 1], &[3]);
 }
 
 #[test]
 fn a_locked_cause_is_like_an_immutable_one() {
-    let world = World { cardinalities: &[3, 4], lines: &[], rules: &[(0, 1)] };
-    judge(&world, &[1, 1], &[1]);
-    let constraints = world.constraints();
+    let test_schema = TestSchema { cardinalities: &[3, 4], lines: &[], rules: &[(0, 1)] };
+    judge(&test_schema, &[1, 1], &[1]);
+    let constraints = test_schema.constraints();
     assert_eq!(constraints.mask(&[1, 1], &[1]).codes(0).collect::<Vec<_>>(), [0, 1]);
 }
 
 #[test]
-fn with_everything_locked_there_is_only_the_person() {
-    let world = World { cardinalities: &[3, 4], lines: &[], rules: &[(0, 1)] };
-    judge(&world, &[1, 1], &[0, 1]);
-    let constraints = world.constraints();
+fn with_everything_locked_only_the_persons_row_is_legal() {
+    let test_schema = TestSchema { cardinalities: &[3, 4], lines: &[], rules: &[(0, 1)] };
+    judge(&test_schema, &[1, 1], &[0, 1]);
+    let constraints = test_schema.constraints();
     let mask = constraints.mask(&[1, 1], &[0, 1]);
     assert_eq!(mask.free_features(), 0);
     assert_eq!(mask.argmax(&uneven(7)), [1, 1]);
@@ -212,31 +216,32 @@ fn with_everything_locked_there_is_only_the_person() {
 
 #[test]
 fn one_code_is_enough() {
-    let marginals = judge(&World { cardinalities: &[1, 2], lines: &[], rules: &[(1, 0)] }, &[0, 0], &[]);
+    let marginals = judge(&TestSchema { cardinalities: &[1, 2], lines: &[], rules: &[(1, 0)] }, &[0, 0], &[]);
     assert_eq!(marginals, [1.0, 1.0, 0.0]);
 }
 
 #[test]
-fn what_is_unknown_stays_unknown() {
-    let world = World { cardinalities: &[3, 4, 2], lines: &[], rules: &[(0, 1)] };
-    let marginals = judge(&world, &[0, UNKNOWN, 1], &[]);
+fn an_unknown_feature_stays_unknown() {
+    let test_schema = TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[(0, 1)] };
+    let marginals = judge(&test_schema, &[0, UNKNOWN, 1], &[]);
     assert_eq!(marginals[..7], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "nor can an effect of it rise");
-    judge(&world, &[UNKNOWN, 1, 1], &[]);
-    let constraints = world.constraints();
+    judge(&test_schema, &[UNKNOWN, 1, 1], &[]);
+    let constraints = test_schema.constraints();
     assert_eq!(constraints.mask(&[0, UNKNOWN, 1], &[]).argmax(&uneven(9))[1], UNKNOWN);
     assert!(!constraints.mask(&[0, 1, 1], &[]).is_legal(&[0, UNKNOWN, 1]), "nobody moves to unknown");
 }
 
 #[test]
 fn extreme_logits_stay_finite() {
-    let world = World { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
-    let tree = World { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (2, 1), (3, 2)] };
-    for world in [world, tree] {
-        let constraints = world.constraints();
+    let test_schema =
+        TestSchema { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
+    let tree = TestSchema { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (2, 1), (3, 2)] };
+    for test_schema in [test_schema, tree] {
+        let constraints = test_schema.constraints();
         let logits: Vec<f64> = (0..12).map(|code| if code % 2 == 0 { 1000.0 } else { -1000.0 }).collect();
         for factual in [[0, 0, 0, 0], [1, 1, 0, 1], [2, 3, 1, 2]] {
             let mask = constraints.mask(&factual, &[]);
-            let judged = Judged { constraints: &constraints, mask, logits: &logits };
+            let judged = EnumeratedMask { constraints: &constraints, mask, logits: &logits };
             judged.check();
             let mut gradient = vec![f64::NAN; 12];
             judged.mask.marginals_pullback(&logits, &logits, &mut gradient);
@@ -247,10 +252,10 @@ fn extreme_logits_stay_finite() {
 
 #[test]
 fn ties_go_to_not_rising_and_then_to_the_lowest_code() {
-    let tree = World { cardinalities: &[3, 3, 3], lines: &[], rules: &[(0, 1)] };
-    let diamond = World { cardinalities: &[3; 4], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
-    for world in [tree, diamond] {
-        let constraints = world.constraints();
+    let tree = TestSchema { cardinalities: &[3, 3, 3], lines: &[], rules: &[(0, 1)] };
+    let diamond = TestSchema { cardinalities: &[3; 4], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
+    for test_schema in [tree, diamond] {
+        let constraints = test_schema.constraints();
         let factual = vec![1; constraints.features()];
         let row = constraints.mask(&factual, &[]).argmax(&vec![0.0; constraints.codes()]);
         assert_eq!(row, vec![0; constraints.features()]);
@@ -259,7 +264,7 @@ fn ties_go_to_not_rising_and_then_to_the_lowest_code() {
 
 #[test]
 fn directions_bounds_and_allowed_values_bind() {
-    let world = World {
+    let test_schema = TestSchema {
         cardinalities: &[5, 5, 5, 5],
         lines: &[
             "monotone = \"decreasing\"",
@@ -269,8 +274,8 @@ fn directions_bounds_and_allowed_values_bind() {
         ],
         rules: &[],
     };
-    judge(&world, &[2, 0, 1, 2], &[]);
-    let constraints = world.constraints();
+    judge(&test_schema, &[2, 0, 1, 2], &[]);
+    let constraints = test_schema.constraints();
     let mask = constraints.mask(&[2, 0, 1, 2], &[]);
     let codes = |feature| mask.codes(feature).collect::<Vec<_>>();
     assert_eq!(codes(0), [0, 1, 2]);
@@ -297,15 +302,15 @@ fn a_bin_is_legal_when_it_meets_the_bounds() {
 }
 
 #[test]
-fn rules_can_be_judged_apart_from_directions() {
-    let world = World { cardinalities: &[3, 3], lines: &["immutable = true"], rules: &[(0, 1)] };
-    let constraints = world.constraints();
+fn rules_can_be_checked_apart_from_directions() {
+    let test_schema = TestSchema { cardinalities: &[3, 3], lines: &["immutable = true"], rules: &[(0, 1)] };
+    let constraints = test_schema.constraints();
     assert!(constraints.keeps_rules(&[0, 0], &[1, 1]) && !constraints.is_actionable(&[0, 0], &[1, 1]));
     assert!(!constraints.keeps_rules(&[0, 0], &[1, 0]));
 }
 
 #[derive(Clone, Debug)]
-struct Case {
+struct RandomCase {
     cardinalities: Vec<usize>,
     lines: Vec<&'static str>,
     rules: Vec<(usize, usize)>,
@@ -315,8 +320,8 @@ struct Case {
     gradient: Vec<f64>,
 }
 
-/// Rules from lower to higher features, in an order of their own: never a cycle.
-fn cases() -> impl Strategy<Value = Case> {
+/// Rules from lower to higher features, in random order, so that they have no cycle.
+fn cases() -> impl Strategy<Value = RandomCase> {
     let lines = prop::sample::select(vec![
         "",
         "",
@@ -339,9 +344,10 @@ fn cases() -> impl Strategy<Value = Case> {
             let lines = features.iter().map(|feature| feature.1).collect::<Vec<_>>();
             let locks = (0..features.len()).filter(|&at| features[at].3).collect::<Vec<_>>();
             let codes = cardinalities.iter().sum::<usize>();
-            let case = Case { cardinalities, lines, rules, factual, locks, logits: vec![], gradient: vec![] };
+            let case =
+                RandomCase { cardinalities, lines, rules, factual, locks, logits: vec![], gradient: vec![] };
             (prop::collection::vec(-1.0f64..1.0, codes), prop::collection::vec(-1.0f64..1.0, codes)).prop_map(
-                move |(logits, gradient)| Case {
+                move |(logits, gradient)| RandomCase {
                     logits: logits.iter().map(|logit| logit * scale).collect(),
                     gradient,
                     ..case.clone()
@@ -353,10 +359,10 @@ fn cases() -> impl Strategy<Value = Case> {
 proptest! {
     #[test]
     fn marginals_argmax_and_gradient_agree_with_enumeration(case in cases()) {
-        let world = World { cardinalities: &case.cardinalities, lines: &case.lines, rules: &case.rules };
-        let constraints = world.constraints();
+        let test_schema = TestSchema { cardinalities: &case.cardinalities, lines: &case.lines, rules: &case.rules };
+        let constraints = test_schema.constraints();
         let mask = constraints.mask(&case.factual, &case.locks);
-        let judged = Judged { constraints: &constraints, mask, logits: &case.logits };
+        let judged = EnumeratedMask { constraints: &constraints, mask, logits: &case.logits };
         judged.check();
         if case.logits.iter().all(|logit| logit.abs() <= 10.0) {
             judged.check_pullback(&case.gradient);
@@ -365,13 +371,13 @@ proptest! {
 }
 
 #[test]
-fn what_restricts_changes_can_be_listed_and_lifted() {
-    let world = World {
+fn restrictions_can_be_listed_and_lifted() {
+    let test_schema = TestSchema {
         cardinalities: &[3, 3, 3],
         lines: &["immutable = true", "monotone = \"increasing\"", "allowed = [0, 1]"],
         rules: &[(2, 1)],
     };
-    let constraints = world.constraints();
+    let constraints = test_schema.constraints();
     let factual = [1, 1, 0];
     let rule = constraints.restrictions().last().copied().expect("a rule");
     assert!(matches!(rule, Restriction::Rule(rule) if (rule.if_increases, rule.must_increase) == (2, 1)));
@@ -393,17 +399,17 @@ fn what_restricts_changes_can_be_listed_and_lifted() {
 
 #[test]
 fn another_set_of_immutable_features_takes_the_place_of_the_schemas() {
-    let world = World { cardinalities: &[3, 3], lines: &["immutable = true"], rules: &[] };
-    let other = world.constraints().with_immutable(&[1]);
+    let test_schema = TestSchema { cardinalities: &[3, 3], lines: &["immutable = true"], rules: &[] };
+    let other = test_schema.constraints().with_immutable(&[1]);
     assert_eq!([0, 1].map(|feature| other.is_immutable(feature)), [false, true]);
     let mask = other.mask(&[1, 1], &[]);
     assert!(mask.is_legal(&[2, 1]) && !mask.is_legal(&[1, 2]));
 }
 
 #[test]
-fn what_could_rise_only_with_a_feature_that_is_made_immutable_does_not_rise() {
-    let world = World { cardinalities: &[3, 3], lines: &[], rules: &[(0, 1)] };
+fn an_effect_whose_cause_is_made_immutable_does_not_rise() {
+    let test_schema = TestSchema { cardinalities: &[3, 3], lines: &[], rules: &[(0, 1)] };
     let mask_of = |constraints: &Constraints| constraints.mask(&[1, 1], &[]).codes(0).collect::<Vec<_>>();
-    assert_eq!(mask_of(&world.constraints()), [0, 1, 2]);
-    assert_eq!(mask_of(&world.constraints().with_immutable(&[1])), [0, 1]);
+    assert_eq!(mask_of(&test_schema.constraints()), [0, 1, 2]);
+    assert_eq!(mask_of(&test_schema.constraints().with_immutable(&[1])), [0, 1]);
 }

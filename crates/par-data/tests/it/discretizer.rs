@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use crate::{all_rows, columns, fit, fit_with, message, schema, table};
 
-/// One feature `x` of this kind, with these further lines.
+/// A schema of one feature `x` of this kind, with further lines.
 fn one(kind: &str, rest: &str) -> Schema {
     schema(&format!("[[feature]]\nname = \"x\"\nkind = \"{kind}\"\n{rest}\n"))
 }
@@ -222,7 +222,7 @@ fn a_number_that_the_column_cannot_hold_is_refused() {
 }
 
 #[test]
-fn what_no_training_row_had_is_known() {
+fn unseen_values_are_recognised() {
     let numbers = fit(&one("discrete", "missing = true"), table("x\n1\n2\n4\n")).expect("a fit");
     assert_eq!(numbers.novelty(0, "9"), Some(Novelty::Outside { low: 1.0, high: 4.0 }));
     assert_eq!(numbers.novelty(0, "2.4"), Some(Novelty::Between { nearest: 2.0 }));

@@ -1,5 +1,5 @@
 use par_data::Schema;
-use par_data::schema::{Kind, draft};
+use par_data::schema::{FeatureKind, draft};
 
 use crate::{columns, fit, message, table};
 
@@ -14,7 +14,7 @@ row_id,age,income,town,note,colour,rate,same,outcome
 fn a_draft_is_a_schema_that_fits_its_table() {
     let text = draft(table(PEOPLE)).expect("a draft");
     let schema = Schema::parse(&text, "draft.toml").expect("a schema");
-    let kinds: Vec<(&str, Kind, bool)> = schema
+    let kinds: Vec<(&str, FeatureKind, bool)> = schema
         .features()
         .iter()
         .map(|feature| (feature.name.as_str(), feature.kind, feature.missing))
@@ -22,11 +22,11 @@ fn a_draft_is_a_schema_that_fits_its_table() {
     assert_eq!(
         kinds,
         [
-            ("age", Kind::Discrete, false),
-            ("income", Kind::Nominal, true),
-            ("town", Kind::Nominal, false),
-            ("colour", Kind::Nominal, false),
-            ("rate", Kind::Continuous, false),
+            ("age", FeatureKind::Discrete, false),
+            ("income", FeatureKind::Nominal, true),
+            ("town", FeatureKind::Nominal, false),
+            ("colour", FeatureKind::Nominal, false),
+            ("rate", FeatureKind::Continuous, false),
         ]
     );
     assert_eq!(schema.special().id.as_deref(), Some("row_id"));
@@ -42,7 +42,7 @@ fn a_draft_is_a_schema_that_fits_its_table() {
 }
 
 #[test]
-fn a_range_is_drafted_where_the_name_leaves_no_doubt() {
+fn a_range_is_drafted_if_the_name_implies_it() {
     let text = draft(table(
         "Age,age_months,Duration in months,amount,balance,change amount,class\n\
          30,300,6,100,5,-5,0\n41,401,12,250,-6,9,1\n52,502,48,99,7,6,0\n",
@@ -74,13 +74,13 @@ fn a_table_without_rows_is_refused() {
 }
 
 #[test]
-fn numbers_are_told_apart_by_value_and_categories_by_text() {
+fn numbers_are_distinguished_by_value_and_categories_by_text() {
     let text =
         draft(table("one,flag,size,code\n1,0,1,1\n1.0,1.0,2.0,1.0\n01,00,02,x\n1,1,3,1\n")).expect("a draft");
     let size = "name = \"size\"\n# \"02\" and \"2.0\" are one number here; nominal keeps them apart\nkind = \"discrete\"\n";
     assert!(text.contains(size), "{text}");
     let schema = Schema::parse(&text, "draft.toml").expect("a schema");
-    let features: Vec<(&str, Kind, String)> = schema
+    let features: Vec<(&str, FeatureKind, String)> = schema
         .features()
         .iter()
         .map(|feature| (feature.name.as_str(), feature.kind, feature.values.join(" ")))
@@ -88,12 +88,12 @@ fn numbers_are_told_apart_by_value_and_categories_by_text() {
     assert_eq!(
         features,
         [
-            ("one", Kind::Nominal, "01 1 1.0".to_string()),
-            ("flag", Kind::Nominal, "0 00 1 1.0".to_string()),
-            ("size", Kind::Discrete, String::new()),
+            ("one", FeatureKind::Nominal, "01 1 1.0".to_string()),
+            ("flag", FeatureKind::Nominal, "0 00 1 1.0".to_string()),
+            ("size", FeatureKind::Discrete, String::new()),
         ]
     );
-    // With a text among them, all are texts.
+    // One text among numbers makes the column text.
     let label = schema.label().expect("a label");
     assert_eq!((label.column.as_str(), label.classes.join(" ")), ("code", "1 1.0 x".to_string()));
 }

@@ -16,7 +16,7 @@ fn the_table_has_a_thousand_applicants() {
 }
 
 #[test]
-fn only_what_a_person_can_do_changes() {
+fn only_actionable_features_change() {
     let schema = german_credit::schema();
     let movable = schema.features().iter().filter(|feature| !feature.immutable);
     let named: Vec<(&str, Monotone)> =
@@ -34,7 +34,7 @@ fn only_what_a_person_can_do_changes() {
         ("Telephone", Monotone::None),
     ];
     assert_eq!(named, expected);
-    // What has no direction may only become what is better to have; nobody is told to lose an account or a job.
+    // Features without a direction may only improve: no answer says to give up an account or a job.
     let allowed = |name: &str| schema.features()[schema.position(name).expect("a feature")].allowed.clone();
     let only = |values: &[&str]| Some(values.iter().map(ToString::to_string).collect::<Vec<_>>());
     assert_eq!(allowed("Status of existing checking account"), only(&["A12", "A13"]));
@@ -45,7 +45,7 @@ fn only_what_a_person_can_do_changes() {
 }
 
 #[test]
-fn every_cell_is_inside_the_domains_it_taught() {
+fn every_training_cell_is_inside_its_domain() {
     let schema = german_credit::schema();
     let discretizer = fit(&schema, german_credit::table()).expect("a fit");
     let columns = columns(&schema, &german_credit::table()).expect("all columns");
@@ -69,7 +69,7 @@ fn numbers_become_values_or_bins_by_their_variety() {
     assert_eq!(values, &[1.0, 2.0, 3.0, 4.0]);
     let Domain::Bins { edges, summary, .. } = domain("Credit amount") else { panic!("many distinct values") };
     assert_eq!(edges.len(), DiscretizerConfig::default().bins + 1);
-    // By numpy.quantile and numpy.median.
+    // Computed with numpy.quantile and numpy.median.
     assert_eq!(&edges[..3], [250.0, 932.0, 1262.0]);
     assert_eq!((summary.median, summary.mad, summary.decimals), (2319.5, 1097.5, 0));
     assert_eq!((summary.low, summary.high), (250.0, 18424.0));

@@ -1,4 +1,4 @@
-use par_data::discretizer::{Interval, Summary};
+use par_data::discretizer::{Interval, NumberSummary};
 use par_data::{
     Code, Constraints, Decoded, Discretizer, DiscretizerConfig, LimitError, Limits, Permitted, Schema,
 };
@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 use crate::{fit, fit_with, message, schema, table};
 
-/// One feature `x` of this kind, with these further lines.
+/// A schema of one feature `x` of this kind, with further lines.
 fn one(kind: &str, rest: &str) -> Schema {
     schema(&format!("[[feature]]\nname = \"x\"\nkind = \"{kind}\"\n{rest}\n"))
 }
@@ -23,13 +23,14 @@ fn limited(discretizer: &Discretizer, to: Permitted) -> Result<Limits, LimitErro
     Limits::new(discretizer, [(0, to)])
 }
 
-/// The codes that somebody with code 0 may have.
+/// The legal codes of a person with code 0.
 fn codes(discretizer: &Discretizer, to: Permitted) -> Vec<Code> {
     let limits = limited(discretizer, to).expect("a limit");
     Constraints::new(discretizer).mask_within(&[0], &[], &limits).codes(0).collect()
 }
 
-/// The interval, and the texts of its lowest, highest and nearest number and its median, for somebody with code 0.
+/// The interval, and the texts of its lowest, highest and nearest number and its median, for a person with
+/// code 0.
 fn decoded(discretizer: &Discretizer, code: Code, to: Permitted) -> (Interval, [String; 4]) {
     let limits = limited(discretizer, to).expect("a limit");
     match discretizer.decode_within(0, code, 0, "0", &limits) {
@@ -46,7 +47,7 @@ fn quarters(rest: &str) -> Discretizer {
 }
 
 #[test]
-fn a_bin_is_legal_when_it_meets_the_limit_and_ones_own_always_is() {
+fn a_bin_is_legal_when_it_meets_the_limit_or_is_the_persons_own() {
     let discretizer = quarters("");
     let between = |lowest, highest| codes(&discretizer, Permitted::Between([lowest, highest]));
     assert_eq!(between(30.0, 60.0), [0, 1, 2]);
@@ -88,7 +89,7 @@ fn a_bin_that_straddles_a_limit_is_entered_within_it() {
 #[test]
 fn a_limit_on_whole_numbers_is_rounded_inward() {
     let discretizer = quarters("");
-    // As a quantile gives it: no whole number lies between 49.2 and the end of its bin.
+    // No whole number lies between 49.2 and the end of its bin.
     assert_eq!(codes(&discretizer, Permitted::Between([49.2, f64::INFINITY])), [0, 2, 3]);
     assert_eq!(codes(&discretizer, Permitted::Between([f64::NEG_INFINITY, 25.4])), [0, 1]);
     let (interval, numbers) = decoded(&discretizer, 1, Permitted::Between([30.2, 40.8]));
@@ -147,7 +148,7 @@ fn a_limited_cause_keeps_its_effect_from_rising() {
 }
 
 #[test]
-fn a_limit_that_means_nothing_is_refused() {
+fn an_invalid_limit_is_refused() {
     let numbers = quarters("");
     assert_eq!(
         message(limited(&numbers, Permitted::Between([24.0, 6.0]))),
@@ -179,7 +180,7 @@ fn a_limit_that_means_nothing_is_refused() {
 
 proptest! {
     #[test]
-    fn whatever_a_limited_mask_allows_is_told_within_the_limit_and_encodes_to_its_code(
+    fn every_code_of_a_limited_mask_decodes_within_the_limit_and_encodes_again(
         values in prop::collection::vec(-5_000i64..5_000, 2..100),
         decimals in 0u32..4,
         bins in 2usize..8,
@@ -193,7 +194,7 @@ proptest! {
         let numbers = table(&column(values.iter().map(|value| *value as f64 / scale)));
         let discretizer = fit_with(&one("continuous", &rest), numbers, &config).expect("a fit");
         let (lowest, highest) = (ends.0.min(ends.1), ends.0.max(ends.1));
-        let all_whole = discretizer.domains()[0].summary().is_some_and(Summary::is_whole);
+        let all_whole = discretizer.domains()[0].summary().is_some_and(NumberSummary::is_whole);
         let (lowest, highest) =
             if all_whole { (lowest.ceil(), highest.floor().max(lowest.ceil())) } else { (lowest, highest) };
         let limits = limited(&discretizer, Permitted::Between([lowest, highest])).expect("a limit");
@@ -215,9 +216,9 @@ proptest! {
                 continue;
             }
             prop_assert!(without.allows(0, code), "a limit adds nothing");
-            let told = discretizer.decode_within(0, code, factual, &raw, &limits);
-            let Decoded::Interval { interval, lowest: first, highest: last, nearest, median } = told else {
-                panic!("expected an interval, found {told:?}")
+            let decoded = discretizer.decode_within(0, code, factual, &raw, &limits);
+            let Decoded::Interval { interval, lowest: first, highest: last, nearest, median } = decoded else {
+                panic!("expected an interval, found {decoded:?}")
             };
             prop_assert!(lowest <= interval.low && interval.high <= highest);
             for number in [&first, &last, &nearest, &median] {

@@ -1,4 +1,4 @@
-//! From files to codes and back, as a user of the crate meets it.
+//! Tests of the public API, from files to codes and back.
 
 mod constraints;
 mod discretizer;
@@ -42,7 +42,7 @@ fn all_rows(table: Table) -> Batch {
     table.batches(usize::MAX).next().expect("rows").expect("a batch")
 }
 
-/// The whole message of an error that must occur.
+/// The message of a result that must be an error.
 fn message<T: std::fmt::Debug, E: std::fmt::Display>(result: Result<T, E>) -> String {
     match result {
         Ok(value) => panic!("expected an error, found {value:?}"),

@@ -90,7 +90,7 @@ fn a_schema_is_saved_as_its_text() {
 }
 
 #[test]
-fn a_rule_that_asks_for_an_impossible_rise_is_refused_but_opens_in_a_model() {
+fn a_rule_that_requires_an_impossible_rise_is_refused_but_opens_in_a_model() {
     let rule = "[[rule]]\nif_increases = \"degree\"\nmust_increase = \"age\"\n";
     let with = |line: &str| {
         format!(
@@ -145,7 +145,7 @@ fn a_range_that_contradicts_the_rest_is_refused() {
 }
 
 #[test]
-fn what_is_not_toml_is_refused() {
+fn text_that_is_not_toml_is_refused() {
     assert_eq!(
         refused("name = \"x\"\nrows = \n"),
         "s.toml, line 2: not TOML: string values must be quoted, expected literal string"

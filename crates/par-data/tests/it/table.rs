@@ -41,7 +41,7 @@ fn line_ends_byte_order_marks_and_other_delimiters_do_not_matter() {
 }
 
 #[test]
-fn a_file_is_read_as_the_same_bytes_from_elsewhere() {
+fn a_file_and_a_reader_of_the_same_bytes_agree() {
     let folder = tempfile::tempdir().expect("a folder for temporary files");
     let path = folder.path().join("t.csv");
     for text in
@@ -57,7 +57,7 @@ fn a_file_is_read_as_the_same_bytes_from_elsewhere() {
 }
 
 #[test]
-fn a_name_may_hold_a_line_s_end() {
+fn a_column_name_may_contain_a_line_break() {
     let table = table("\"a\r\nb\";level\n1;2\n");
     assert_eq!(table.columns(), ["a\r\nb", "level"]);
     assert_eq!(first_row(&all_rows(table), 2), ["1", "2"]);
@@ -172,7 +172,7 @@ proptest! {
 }
 
 #[test]
-fn lines_are_counted_alike_however_they_end() {
+fn line_numbers_do_not_depend_on_line_ends() {
     for end in ["\n", "\r\n"] {
         for header in [true, false] {
             let text = ["a,b", "1,2", "3,4", "5,6", ""].join(end);

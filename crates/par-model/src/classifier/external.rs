@@ -10,7 +10,7 @@ mod trees;
 
 use par_circuit::Code;
 use par_data::{CellError, Decoded, Discretizer, Limits, Schema, UNKNOWN};
-use par_onnx::{Body, Graph, Model, TreeNode, Value};
+use par_onnx::{Body, Graph, OnnxClassifier, TreeNode, Value};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
@@ -101,7 +101,7 @@ pub struct ExternalClassifier {
     file: Vec<u8>,
     inputs: Inputs,
     encoding: Encoding,
-    model: Model,
+    model: OnnxClassifier,
     /// The sources that look at each feature.
     sources: Vec<Vec<usize>>,
     tables: Tables,
@@ -126,7 +126,7 @@ impl ExternalClassifier {
         let graph = Graph::from_bytes(&file)?;
         let encoding = inputs.encoding(discretizer.schema(), graph.inputs())?;
         encoding.check(discretizer)?;
-        let model = graph.model(&encoding.widths(), &inputs.choice())?;
+        let model = graph.classifier(&encoding.widths(), &inputs.choice())?;
         let mut sources = vec![Vec::new(); discretizer.domains().len()];
         for (source, this) in model.sources().iter().enumerate() {
             sources[encoding.feature(this.input)].push(source);
@@ -166,7 +166,7 @@ impl ExternalClassifier {
     }
 
     /// What the file was brought into.
-    pub fn model(&self) -> &Model {
+    pub fn model(&self) -> &OnnxClassifier {
         &self.model
     }
 
@@ -283,7 +283,7 @@ pub fn file_hash(bytes: &[u8]) -> String {
 /// How single features become the numbers that a body takes.
 struct View<'a> {
     encoding: &'a Encoding,
-    model: &'a Model,
+    model: &'a OnnxClassifier,
     sources: &'a [Vec<usize>],
 }
 

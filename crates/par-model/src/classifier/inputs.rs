@@ -52,7 +52,7 @@ mod moments;
 mod tests;
 
 use par_data::{Batch, Columns, Schema};
-use par_onnx::{Choice, Input, Scale};
+use par_onnx::{Input, Scale, ScoreChoice};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::draft::draft;
@@ -123,8 +123,8 @@ impl Inputs {
     }
 
     /// Which number of the classifier's outputs is the score.
-    pub fn choice(&self) -> Choice {
-        Choice {
+    pub fn choice(&self) -> ScoreChoice {
+        ScoreChoice {
             output: self.output.name.clone(),
             accepted: self.output.accepted.unwrap_or(1),
             scale: self.output.scale,

@@ -1,43 +1,43 @@
-//! Sums of numbers: the terms of a layer before its activation.
+//! Weighted sums: the inputs of a layer's activation.
 
 use std::rc::Rc;
 
+use crate::classifier::{Activation, Step};
 use crate::error::Error;
 use crate::lower::Lowering;
-use crate::model::{Activation, Step};
 use crate::node::Node;
 use crate::tensor::Element;
 
-/// A sum over sources, over the units of one hidden layer or over ensembles of trees, in double precision until the model
-/// is made.
+/// A weighted sum over sources, the units of one hidden layer, or tree ensembles. In double precision until
+/// the classifier is made.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Form {
+pub(crate) struct AffineForm {
     pub(crate) basis: Basis,
-    /// What is summed and its weight, in ascending order; no weight is zero.
+    /// Indices into the basis with their weights, in ascending order; no weight is zero.
     pub(crate) terms: Vec<(u32, f64)>,
     pub(crate) constant: f64,
 }
 
-/// What a sum is over.
+/// The terms that a sum is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Basis {
-    /// The units of a hidden layer counted from one; zero are the sources.
+    /// The units of a hidden layer, counted from one; zero means the sources.
     Layer(usize),
-    /// The columns of all ensembles, two of each.
+    /// The columns of all ensembles, two for each.
     Trees,
 }
 
 /// A hidden layer.
-pub(crate) struct Layer {
+pub(crate) struct HiddenLayer {
     pub(crate) activation: Activation,
-    /// Where it was found first.
+    /// The node that was the first to use it.
     pub(crate) node: String,
-    /// What goes into the activations.
-    pub(crate) units: Vec<Rc<Form>>,
+    /// The inputs of the activations.
+    pub(crate) units: Vec<Rc<AffineForm>>,
 }
 
-impl Form {
-    /// One source, unit or column alone.
+impl AffineForm {
+    /// A sum of one term with weight one.
     pub(crate) fn single(basis: Basis, index: u32) -> Self {
         Self { basis, terms: vec![(index, 1.0)], constant: 0.0 }
     }
@@ -49,7 +49,7 @@ impl Form {
         Self { basis: self.basis, terms, constant: self.constant * scale + shift }
     }
 
-    /// Whether the two add up to a number whatever the inputs are.
+    /// Whether the two sums always add up to a constant.
     pub(crate) fn adds_up_to(&self, other: &Self, sum: f64) -> bool {
         let negated = other.terms.iter().map(|&(index, weight)| (index, -weight));
         self.basis == other.basis
@@ -59,17 +59,17 @@ impl Form {
     }
 }
 
-/// Numbers of one basis that many sums are made of.
+/// Elements over one basis, to be combined into many sums.
 pub(crate) struct Summands {
     basis: Basis,
-    /// All that the summands are made of, in ascending order.
+    /// All indices of the summands, in ascending order.
     indices: Vec<u32>,
-    /// Of every summand its terms, by their place among the indices, and its constant.
+    /// For every summand its terms, by their position in `indices`, and its constant.
     forms: Vec<(Vec<(usize, f64)>, f64)>,
 }
 
 impl Summands {
-    /// The sum with these weights. Without any index it is a constant.
+    /// The sum with these weights; a constant if there are no indices.
     fn sum(&self, weights: impl Iterator<Item = f64>, constant: f64) -> Element {
         let mut sums = vec![0.0; self.indices.len()];
         let mut constant = constant;
@@ -81,24 +81,24 @@ impl Summands {
             return Element::Number(constant);
         }
         let terms = self.indices.iter().copied().zip(sums).filter(|(_, weight)| *weight != 0.0).collect();
-        Element::Form(Rc::new(Form { basis: self.basis, terms, constant }))
+        Element::Form(Rc::new(AffineForm { basis: self.basis, terms, constant }))
     }
 }
 
 impl Lowering {
-    /// The element as something that sums are made of.
-    pub(super) fn form(&mut self, node: &Node<'_>, element: &Element) -> Result<Rc<Form>, Error> {
+    /// The element as a sum.
+    pub(super) fn form(&mut self, node: &Node<'_>, element: &Element) -> Result<Rc<AffineForm>, Error> {
         Ok(match self.settled(node, element)? {
-            Element::Source(source) => Rc::new(Form::single(Basis::Layer(0), source)),
+            Element::Source(source) => Rc::new(AffineForm::single(Basis::Layer(0), source)),
             Element::Form(form) => form,
             Element::Number(constant) => {
-                Rc::new(Form { basis: Basis::Layer(0), terms: Vec::new(), constant })
+                Rc::new(AffineForm { basis: Basis::Layer(0), terms: Vec::new(), constant })
             }
             other => return Err(node.operand(other.description(), "numbers")),
         })
     }
 
-    /// The element with a probability made a unit of a hidden layer, or a source if it is of one source alone.
+    /// The element; a probability becomes a hidden unit, or a source if it depends on one source only.
     pub(super) fn settled(&mut self, node: &Node<'_>, element: &Element) -> Result<Element, Error> {
         Ok(match element {
             Element::Probability(form) => match (form.basis, &form.terms[..], form.constant) {
@@ -115,18 +115,18 @@ impl Lowering {
         })
     }
 
-    /// The unit of the next hidden layer that a sum goes into.
+    /// Applies an activation to a sum: a unit of the next hidden layer.
     pub(super) fn activate(
         &mut self,
         node: &Node<'_>,
         activation: Activation,
-        form: &Rc<Form>,
+        form: &Rc<AffineForm>,
     ) -> Result<Element, Error> {
         let Basis::Layer(depth) = form.basis else {
             return Err(node.operand("the sum of trees", "it at the end, or followed by a sigmoid"));
         };
         if self.layers.len() == depth {
-            self.layers.push(Layer { activation, node: node.name(), units: Vec::new() });
+            self.layers.push(HiddenLayer { activation, node: node.name(), units: Vec::new() });
         }
         let layer = &mut self.layers[depth];
         if layer.activation != activation {
@@ -137,12 +137,12 @@ impl Lowering {
         layer.units.push(Rc::clone(form));
         let unit = u32::try_from(layer.units.len() - 1).expect("no more units than pieces");
         self.spend(1)?;
-        Ok(Element::Form(Rc::new(Form::single(Basis::Layer(depth + 1), unit))))
+        Ok(Element::Form(Rc::new(AffineForm::single(Basis::Layer(depth + 1), unit))))
     }
 
-    /// Elements as summands of one basis.
+    /// Elements as summands over one basis.
     pub(super) fn summands(&mut self, node: &Node<'_>, elements: &[Element]) -> Result<Summands, Error> {
-        let forms: Vec<Rc<Form>> =
+        let forms: Vec<Rc<AffineForm>> =
             elements.iter().map(|element| self.form(node, element)).collect::<Result<_, _>>()?;
         let mut bases = forms.iter().filter(|form| !form.terms.is_empty()).map(|form| form.basis);
         let basis = bases.next().unwrap_or(Basis::Layer(0));
@@ -169,7 +169,7 @@ impl Lowering {
         Ok(Summands { basis, indices, forms })
     }
 
-    /// One sum of summands for every row of weights.
+    /// One weighted sum of the summands for every row of weights.
     pub(super) fn sums(
         &mut self,
         node: &Node<'_>,
@@ -189,7 +189,7 @@ impl Lowering {
         rows.iter().map(sum).collect()
     }
 
-    /// One sum.
+    /// One weighted sum of elements.
     pub(super) fn weighted(
         &mut self,
         node: &Node<'_>,

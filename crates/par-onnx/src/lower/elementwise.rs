@@ -1,22 +1,22 @@
-//! Operators that work on each element alone, with constants.
+//! Elementwise operators with constants.
 
 use std::rc::Rc;
 
+use crate::classifier::{Activation, Step};
 use crate::error::Error;
 use crate::lower::Lowering;
 use crate::lower::sources;
-use crate::model::{Activation, Step};
 use crate::node::Node;
-use crate::tensor::{Element, Kind, Tensor, broadcast, size, stretched};
+use crate::tensor::{Element, ElementKind, Tensor, broadcast, size, stretched};
 
 impl Lowering {
-    /// An element after one more step.
+    /// Applies one step to an element.
     pub(super) fn apply(
         &mut self,
         node: &Node<'_>,
         step: &Step,
         element: &Element,
-        kind: Kind,
+        kind: ElementKind,
     ) -> Result<Element, Error> {
         self.spend(sources::size(step))?;
         if !is_finite(step) {
@@ -44,28 +44,28 @@ impl Lowering {
                 (_, Step::Exponential) => Ok(Element::Probability(Rc::clone(form))),
                 _ => self.settled(node, element).and_then(|settled| self.apply(node, step, &settled, kind)),
             },
-            Element::Text(_) | Element::Word(_) => Err(node.operand(element.description(), "numbers")),
+            Element::Text(_) | Element::TextInput(_) => Err(node.operand(element.description(), "numbers")),
         }
     }
 
-    /// An element after several steps.
+    /// Applies several steps to an element.
     pub(super) fn apply_all(
         &mut self,
         node: &Node<'_>,
         steps: &[Step],
         element: &Element,
-        kind: Kind,
+        kind: ElementKind,
     ) -> Result<Element, Error> {
         steps.iter().try_fold(element.clone(), |element, step| self.apply(node, step, &element, kind))
     }
 
-    /// All elements after the same steps.
+    /// Applies the same steps to all elements.
     pub(super) fn map(
         &mut self,
         node: &Node<'_>,
         steps: &[Step],
         tensor: &Tensor,
-        kind: Kind,
+        kind: ElementKind,
     ) -> Result<Tensor, Error> {
         let elements = tensor.elements.iter().map(|element| self.apply_all(node, steps, element, kind));
         Ok(Tensor { shape: tensor.shape.clone(), kind, elements: elements.collect::<Result<_, _>>()? })
@@ -113,7 +113,7 @@ impl Lowering {
             "Sqrt" => vec![Step::SquareRoot],
             "Not" => vec![Step::SubtractFrom(1.0)],
             "Binarizer" => vec![Step::Above(node.float("threshold", 0.0))],
-            "IsNaN" => return self.map(node, &[Step::IsMissing], tensor, Kind::Boolean),
+            "IsNaN" => return self.map(node, &[Step::IsMissing], tensor, ElementKind::Boolean),
             _ => return Err(super::unsupported(node)),
         };
         self.map(node, &steps, tensor, tensor.kind)
@@ -132,7 +132,7 @@ impl Lowering {
         }
     }
 
-    /// Two tensors, stretched to one shape, element by element.
+    /// Applies a binary operator to two tensors, broadcast to one shape.
     pub(super) fn combined(
         &mut self,
         node: &Node<'_>,
@@ -147,13 +147,13 @@ impl Lowering {
         let places = stretched(&left.shape, &shape).into_iter().zip(stretched(&right.shape, &shape));
         let is_comparison =
             matches!(operator, "Equal" | "Less" | "LessOrEqual" | "Greater" | "GreaterOrEqual");
-        let kind = if is_comparison { Kind::Boolean } else { left.kind };
+        let kind = if is_comparison { ElementKind::Boolean } else { left.kind };
         let mut elements = Vec::with_capacity(places.len());
         for (left_place, right_place) in places {
             let pair = (&left.elements[left_place], &right.elements[right_place]);
             elements.push(match pair {
-                (Element::Text(text), word @ Element::Word(_))
-                | (word @ Element::Word(_), Element::Text(text))
+                (Element::Text(text), word @ Element::TextInput(_))
+                | (word @ Element::TextInput(_), Element::Text(text))
                     if operator == "Equal" =>
                 {
                     self.look_up(node, &[(Rc::clone(text), 1.0)], 0.0, word)?
@@ -179,20 +179,25 @@ impl Lowering {
 
     pub(super) fn cast(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let tensor = node.input(0)?;
-        let to = i32::try_from(node.integer("to", 0)).ok().and_then(Kind::of);
+        let to = i32::try_from(node.integer("to", 0)).ok().and_then(ElementKind::of);
         let kind = to.ok_or_else(|| node.refuse("to", node.integer("to", 0), "a type of numbers"))?;
         match (tensor.kind, kind) {
-            (Kind::Text, Kind::Text) | (Kind::Boolean, Kind::Boolean) => Ok(tensor.clone()),
-            (Kind::Text, _) | (_, Kind::Text) => Err(node.operand("texts and numbers", "one or the other")),
-            (Kind::Boolean | Kind::Integer, Kind::Integer) | (_, Kind::Single | Kind::Double) => {
-                self.map(node, &[], tensor, kind)
+            (ElementKind::Text, ElementKind::Text) | (ElementKind::Boolean, ElementKind::Boolean) => {
+                Ok(tensor.clone())
             }
-            (_, Kind::Integer) => self.map(node, &[Step::Truncate], tensor, kind),
-            (_, Kind::Boolean) => self.map(node, &[Step::Equals(0.0), Step::SubtractFrom(1.0)], tensor, kind),
+            (ElementKind::Text, _) | (_, ElementKind::Text) => {
+                Err(node.operand("texts and numbers", "one or the other"))
+            }
+            (ElementKind::Boolean | ElementKind::Integer, ElementKind::Integer)
+            | (_, ElementKind::Single | ElementKind::Double) => self.map(node, &[], tensor, kind),
+            (_, ElementKind::Integer) => self.map(node, &[Step::Truncate], tensor, kind),
+            (_, ElementKind::Boolean) => {
+                self.map(node, &[Step::Equals(0.0), Step::SubtractFrom(1.0)], tensor, kind)
+            }
         }
     }
 
-    /// Scaler and Imputer, which have a constant for every column or one for all.
+    /// Scaler and Imputer, which have one constant for each column or for all.
     pub(super) fn column_by_column(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let tensor = node.input(0)?;
         let width = tensor.shape.last().copied().unwrap_or(1).max(1);
@@ -205,7 +210,7 @@ impl Lowering {
         let steps: Vec<Vec<Step>> = if node.proto.op_type == "Scaler" {
             let columns = numbers("offset", 0.0)?.into_iter().zip(numbers("scale", 1.0)?);
             columns.map(|(offset, scale)| vec![Step::Subtract(offset), Step::Multiply(scale)]).collect()
-        } else if tensor.kind == Kind::Integer {
+        } else if tensor.kind == ElementKind::Integer {
             let from = node.integer("replaced_value_int64", 0) as f32;
             let values = match node.integers("imputed_value_int64s") {
                 [one] => vec![*one; width],
@@ -224,7 +229,7 @@ impl Lowering {
             let values = numbers("imputed_value_floats", f32::NAN)?;
             values.into_iter().map(|value| vec![Step::Replace(from, value)]).collect()
         };
-        let kind = if node.proto.op_type == "Scaler" { Kind::Single } else { tensor.kind };
+        let kind = if node.proto.op_type == "Scaler" { ElementKind::Single } else { tensor.kind };
         let mut elements = Vec::with_capacity(tensor.elements.len());
         for (element, steps) in tensor.elements.iter().zip(steps.iter().cycle()) {
             elements.push(self.apply_all(node, steps, element, kind)?);
@@ -233,7 +238,7 @@ impl Lowering {
     }
 }
 
-/// The slope and the constant of a step that is a line.
+/// The slope and the constant of an affine step.
 fn affine(step: &Step) -> Option<(f64, f64)> {
     match *step {
         Step::Add(a) => Some((1.0, f64::from(a))),
@@ -245,12 +250,12 @@ fn affine(step: &Step) -> Option<(f64, f64)> {
     }
 }
 
-/// Whether the line of a step is one.
+/// Whether the slope and the constant of a step are finite.
 fn is_finite(step: &Step) -> bool {
     affine(step).is_none_or(|(scale, shift)| scale.is_finite() && shift.is_finite())
 }
 
-/// A constant after a step, before it is rounded.
+/// Applies a step to a constant, without rounding.
 fn fold(step: &Step, x: f64) -> f64 {
     match *step {
         Step::Add(a) => x + f64::from(a),
@@ -265,11 +270,11 @@ fn fold(step: &Step, x: f64) -> f64 {
 }
 
 /// The steps of `x operator constant`.
-fn with_right(node: &Node<'_>, operator: &str, constant: f64, kind: Kind) -> Result<Vec<Step>, Error> {
+fn with_right(node: &Node<'_>, operator: &str, constant: f64, kind: ElementKind) -> Result<Vec<Step>, Error> {
     let c = constant as f32;
     Ok(match operator {
         "Sub" => vec![Step::Subtract(c)],
-        "Div" if kind == Kind::Integer => vec![Step::Divide(c), Step::Truncate],
+        "Div" if kind == ElementKind::Integer => vec![Step::Divide(c), Step::Truncate],
         "Div" => vec![Step::Divide(c)],
         "PRelu" => vec![Step::Apply(leaky(node, c)?)],
         "Greater" => vec![Step::Above(c)],

@@ -1,18 +1,18 @@
-//! Categories: their codes, their zeros and ones, and what stands for a missing one.
+//! Encodings of categories: codes, one-hot columns, embeddings and imputed values.
 
 use std::rc::Rc;
 
+use crate::classifier::Step;
 use crate::error::Error;
 use crate::lower::Lowering;
-use crate::model::Step;
 use crate::node::Node;
-use crate::tensor::{Element, Kind, Tensor, Word, broadcast, size, stretched};
+use crate::tensor::{Element, ElementKind, Tensor, TextInput, broadcast, size, stretched};
 
-/// The attributes of an imputer.
+/// The attributes of Imputer.
 pub(super) const IMPUTER: &[&str] =
     &["imputed_value_floats", "imputed_value_int64s", "replaced_value_float", "replaced_value_int64"];
 
-/// The attributes of a label encoder in all its versions.
+/// The attributes of LabelEncoder in all its versions.
 pub(super) const LABEL_ENCODER: &[&str] = &[
     "classes_strings",
     "default_float",
@@ -30,7 +30,7 @@ pub(super) const LABEL_ENCODER: &[&str] = &[
 ];
 
 impl Lowering {
-    /// The number that a table has for a text.
+    /// Looks a text up in a table of numbers.
     pub(super) fn look_up(
         &mut self,
         node: &Node<'_>,
@@ -38,14 +38,14 @@ impl Lowering {
         other: f32,
         element: &Element,
     ) -> Result<Element, Error> {
-        if let Element::Word(word) = element {
+        if let Element::TextInput(word) = element {
             self.multiply(word.renamed.len().saturating_mul(pairs.len()))?;
         }
         let number =
             |text: &str| pairs.iter().find(|(own, _)| **own == *text).map_or(other, |(_, number)| *number);
         let word = match element {
             Element::Text(text) => return Ok(Element::Number(f64::from(number(text)))),
-            Element::Word(word) => word,
+            Element::TextInput(word) => word,
             _ => return Err(node.operand(element.description(), "texts")),
         };
         let renamed = word.renamed.iter().map(|(from, to)| (from.to_string(), number(to)));
@@ -58,10 +58,10 @@ impl Lowering {
             (Some(rest), ..) => Step::LookupText(renamed.collect(), number(rest)),
         };
         let input = self.sources.input(word.input);
-        self.apply(node, &step, &input, Kind::Single)
+        self.apply(node, &step, &input, ElementKind::Single)
     }
 
-    /// One number for each category: one where an element is it, zero where not.
+    /// One number for each category: one if the element is that category, otherwise zero.
     pub(super) fn one_hot(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let tensor = node.input(0)?;
         let (categories, axis) = if node.proto.op_type == "OneHot" {
@@ -99,22 +99,22 @@ impl Lowering {
         let mut elements = vec![Element::Number(0.0); size(&shape)?];
         for (place, element) in tensor.elements.iter().enumerate() {
             let element = match tensor.kind {
-                Kind::Single | Kind::Double if categories.is_ok() => {
+                ElementKind::Single | ElementKind::Double if categories.is_ok() => {
                     self.apply(node, &Step::Truncate, element, tensor.kind)?
                 }
                 _ => element.clone(),
             };
             for code in 0..width {
                 elements[(place / inner * width + code) * inner + place % inner] = match &categories {
-                    Ok(steps) => self.apply(node, &steps[code], &element, Kind::Single)?,
+                    Ok(steps) => self.apply(node, &steps[code], &element, ElementKind::Single)?,
                     Err(texts) => self.look_up(node, &[(Rc::clone(&texts[code]), 1.0)], 0.0, &element)?,
                 };
             }
         }
-        Ok(Tensor { shape, kind: Kind::Single, elements })
+        Ok(Tensor { shape, kind: ElementKind::Single, elements })
     }
 
-    /// The rows of a table that elements are the numbers of.
+    /// The rows of a table that are indexed by elements.
     pub(super) fn embed(
         &mut self,
         node: &Node<'_>,
@@ -136,7 +136,7 @@ impl Lowering {
                 let from_end = (0..rows).map(|index| (index as f32 - rows as f32, row(index).1));
                 self.spend(2 * rows)?;
                 let step = Step::Lookup(from_front.chain(from_end).collect(), f32::NAN);
-                elements.push(self.apply(node, &step, element, Kind::Single)?);
+                elements.push(self.apply(node, &step, element, ElementKind::Single)?);
             }
         }
         Ok(Tensor { shape, kind: table.kind, elements })
@@ -150,7 +150,7 @@ impl Lowering {
         } else {
             let numbers = Labels::Numbers((0..codes.len()).map(|code| code as f32).collect());
             match tensor.kind {
-                Kind::Text => (Labels::Texts(codes), numbers),
+                ElementKind::Text => (Labels::Texts(codes), numbers),
                 _ => (numbers, Labels::Texts(codes)),
             }
         };
@@ -160,7 +160,7 @@ impl Lowering {
         }
         let values_kind = node.tensor("values_tensor").map(Tensor::read).transpose()?.map(|own| own.kind);
         let is_whole = node.attribute("values_int64s").is_some()
-            || values_kind == Some(Kind::Integer)
+            || values_kind == Some(ElementKind::Integer)
             || !node.texts("classes_strings")?.is_empty();
         let default = match node.tensor("default_tensor").map(Tensor::read).transpose()? {
             Some(default) => default.constants().and_then(|own| own.first().copied()).unwrap_or(0.0) as f32,
@@ -169,9 +169,9 @@ impl Lowering {
         };
         let unknown: Rc<str> = node.text("default_string", "_Unused")?.into();
         let kind = match values {
-            Labels::Texts(_) => Kind::Text,
-            Labels::Numbers(_) if is_whole => Kind::Integer,
-            Labels::Numbers(_) => Kind::Single,
+            Labels::Texts(_) => ElementKind::Text,
+            Labels::Numbers(_) if is_whole => ElementKind::Integer,
+            Labels::Numbers(_) => ElementKind::Single,
         };
         let mut elements = Vec::with_capacity(tensor.elements.len());
         for element in &tensor.elements {
@@ -186,7 +186,7 @@ impl Lowering {
                     let pairs = keys.iter().copied().zip(values.iter().copied()).collect();
                     self.apply(node, &Step::Lookup(pairs, default), element, kind)?
                 }
-                (Labels::Texts(keys), Labels::Texts(values), Element::Word(word)) => {
+                (Labels::Texts(keys), Labels::Texts(values), Element::TextInput(word)) => {
                     self.multiply(word.renamed.len().saturating_mul(keys.len()))?;
                     let new = |text: &str| {
                         keys.iter().position(|key| **key == *text).map(|i| Rc::clone(&values[i]))
@@ -201,7 +201,7 @@ impl Lowering {
                         ),
                         Some(rest) => (old.collect(), new(rest).unwrap_or_else(|| Rc::clone(&unknown))),
                     };
-                    Element::Word(Rc::new(Word { input: word.input, renamed, other: Some(other) }))
+                    Element::TextInput(Rc::new(TextInput { input: word.input, renamed, other: Some(other) }))
                 }
                 (Labels::Numbers(keys), Labels::Texts(values), Element::Number(number)) => {
                     let place = keys.iter().position(|&key| f64::from(key) == *number);
@@ -215,40 +215,40 @@ impl Lowering {
         Ok(Tensor { shape: tensor.shape.clone(), kind, elements })
     }
 
-    /// Where, with constants, or where it replaces one value of an input by another.
+    /// `Where`, with constants, or to replace one value of an input by another.
     pub(super) fn choose(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let tensors = [node.input(0)?, node.input(1)?, node.input(2)?];
         let error = || node.shape(&tensors[0].shape, "three shapes that fit together");
         let shape = broadcast(&tensors[1].shape, &tensors[2].shape).ok_or_else(error)?;
         let shape = broadcast(&tensors[0].shape, &shape).ok_or_else(error)?;
         self.spend(3 * size(&shape)?)?;
-        let [asked, yes, no] = tensors.map(|tensor| {
+        let [condition, yes, no] = tensors.map(|tensor| {
             let places = stretched(&tensor.shape, &shape).into_iter();
             places.map(|place| &tensor.elements[place])
         });
         let mut elements = Vec::new();
-        for ((asked, yes), no) in asked.zip(yes).zip(no) {
-            elements.push(match (asked, yes, no) {
-                (Element::Number(asked), ..) => if *asked == 0.0 { no } else { yes }.clone(),
+        for ((condition, yes), no) in condition.zip(yes).zip(no) {
+            elements.push(match (condition, yes, no) {
+                (Element::Number(condition), ..) => if *condition == 0.0 { no } else { yes }.clone(),
                 (_, Element::Number(yes), Element::Number(no)) => self.apply(
                     node,
                     &Step::Lookup(vec![(0.0, *no as f32)], *yes as f32),
-                    asked,
+                    condition,
                     tensors[1].kind,
                 )?,
-                (Element::Source(asked), Element::Number(to), Element::Source(kept)) => {
-                    let (kept, step) = (*kept, self.replacement(*asked, *kept, *to as f32, false));
+                (Element::Source(condition), Element::Number(to), Element::Source(kept)) => {
+                    let (kept, step) = (*kept, self.replacement(*condition, *kept, *to as f32, false));
                     let step = step.ok_or_else(|| unlike(node))?;
                     self.apply(node, &step, &Element::Source(kept), tensors[1].kind)?
                 }
-                (Element::Source(asked), Element::Source(kept), Element::Number(to)) => {
-                    let (kept, step) = (*kept, self.replacement(*asked, *kept, *to as f32, true));
+                (Element::Source(condition), Element::Source(kept), Element::Number(to)) => {
+                    let (kept, step) = (*kept, self.replacement(*condition, *kept, *to as f32, true));
                     let step = step.ok_or_else(|| unlike(node))?;
                     self.apply(node, &step, &Element::Source(kept), tensors[1].kind)?
                 }
-                (Element::Source(asked), Element::Text(to), Element::Word(kept)) => {
-                    let word = self.renamed(*asked, kept, to).ok_or_else(|| unlike(node))?;
-                    Element::Word(Rc::new(word))
+                (Element::Source(condition), Element::Text(to), Element::TextInput(kept)) => {
+                    let word = self.renamed(*condition, kept, to).ok_or_else(|| unlike(node))?;
+                    Element::TextInput(Rc::new(word))
                 }
                 _ => return Err(unlike(node)),
             });
@@ -256,35 +256,36 @@ impl Lowering {
         Ok(Tensor { shape, kind: tensors[1].kind, elements })
     }
 
-    /// The step from `kept` to `to` where `asked` of the same number holds, or where it does not.
-    fn replacement(&self, asked: u32, kept: u32, to: f32, negated: bool) -> Option<Step> {
-        let asked = match (negated, self.sources.last(asked)) {
-            (false, _) => asked,
-            (true, Some((asked, Step::SubtractFrom(1.0)))) => asked,
+    /// The step that replaces `kept` by `to` if `condition`, a condition on the same number, holds; if it does
+    /// not, when `negated`.
+    fn replacement(&self, condition: u32, kept: u32, to: f32, negated: bool) -> Option<Step> {
+        let condition = match (negated, self.sources.last(condition)) {
+            (false, _) => condition,
+            (true, Some((condition, Step::SubtractFrom(1.0)))) => condition,
             _ => return None,
         };
-        match self.sources.last(asked)? {
+        match self.sources.last(condition)? {
             (own, Step::IsMissing) if own == kept => Some(Step::Replace(f32::NAN, to)),
             (own, Step::Equals(from)) if own == kept => Some(Step::Replace(*from, to)),
             _ => None,
         }
     }
 
-    /// The word with another text where `asked`, a table of the same input, is not zero.
-    fn renamed(&self, asked: u32, kept: &Word, to: &Rc<str>) -> Option<Word> {
-        let source = self.sources.source(asked);
+    /// `kept` with the text `to` wherever `condition`, a table over the same input, is not zero.
+    fn renamed(&self, condition: u32, kept: &TextInput, to: &Rc<str>) -> Option<TextInput> {
+        let source = self.sources.source(condition);
         let is_same = source.input == kept.input && kept.renamed.is_empty() && kept.other.is_none();
         let own: Vec<&str> = match source.steps.first()? {
             Step::EqualsText(text) => vec![text],
             Step::LookupText(pairs, _) => pairs.iter().map(|(text, _)| text.as_str()).collect(),
             _ => return None,
         };
-        let holds = |text: &str| source.number(crate::model::Value::Text(text)) != 0.0;
-        // A text that no table names: longer than all that are there.
+        let holds = |text: &str| source.number(crate::classifier::Value::Text(text)) != 0.0;
+        // A text that is in no table, since it is longer than all of them.
         let longest = own.iter().map(|text| text.len()).max().unwrap_or(0);
         let holds_for_others = holds(&"?".repeat(longest + 1));
         let renamed = own.into_iter().filter(|text| holds(text)).map(|text| (text.into(), Rc::clone(to)));
-        (is_same && !holds_for_others).then(|| Word {
+        (is_same && !holds_for_others).then(|| TextInput {
             input: kept.input,
             renamed: renamed.collect(),
             other: None,
@@ -302,7 +303,7 @@ enum Labels {
     Texts(Vec<Rc<str>>),
 }
 
-/// A category that is a whole number, if it is one of those that single precision tells apart.
+/// A category that is an integer, if single precision represents it exactly.
 fn whole(node: &Node<'_>, category: i64) -> Result<f32, Error> {
     const MOST: u64 = 1 << 24;
     if category.unsigned_abs() > MOST {

@@ -1,28 +1,28 @@
-//! The end of a graph: which number is the score, what it means, and the model that gives it.
+//! The end of a graph: selects the score, and builds the classifier.
 
 use std::rc::Rc;
 
+use crate::classifier::{Body, Dense, Layers, Link, OnnxClassifier, TreeNode, Trees};
 use crate::error::Error;
-use crate::graph::{Choice, Output, Scale};
+use crate::graph::{Output, Scale, ScoreChoice};
 use crate::lower::Lowering;
-use crate::lower::affine::{Basis, Form};
-use crate::lower::trees::Split;
-use crate::model::{Body, Dense, Layers, Link, Model, TreeNode, Trees};
+use crate::lower::affine::{AffineForm, Basis};
+use crate::lower::trees::EnsembleNode;
 use crate::tensor::{Element, Tensor};
 
 impl Lowering {
-    /// The model of the log-odds that an output is peeled to, so that nothing saturates.
+    /// The classifier for an output. A final sigmoid or softmax is removed, so that log-odds do not saturate.
     pub(super) fn end(
         &mut self,
         width: usize,
         output: &Output,
         scores: &Tensor,
-        choice: &Choice,
-    ) -> Result<Model, Error> {
+        choice: &ScoreChoice,
+    ) -> Result<OnnxClassifier, Error> {
         let (output, ends_in) = (output.name.as_str(), output.scale);
         let columns = |found: String| Error::Columns { output: output.into(), found };
-        let scale = |found: &str, hint: &str, told| {
-            Err(Error::Scale { output: output.into(), told, found: found.into(), hint: hint.into() })
+        let scale = |found: &str, hint: &str, stated| {
+            Err(Error::Scale { output: output.into(), stated, found: found.into(), hint: hint.into() })
         };
         if choice.accepted > 1 {
             return Err(Error::Accepted { output: output.into(), found: choice.accepted });
@@ -44,9 +44,9 @@ impl Lowering {
                 return scale("probabilities", "", Scale::LogOdds);
             }
             Element::Probability(form) | Element::LogProbability(form) => {
-                // The second of two columns was picked; a single one is of class 1.
+                // `accepted` selects one of two columns; a single column is the score of class 1.
                 let sign = if scores.elements.len() == 1 && !is_one { -1.0 } else { 1.0 };
-                return self.model(width, output, &form.scaled(sign, 0.0), Link::LogOdds);
+                return self.classifier(width, output, &form.scaled(sign, 0.0), Link::LogOdds);
             }
             _ => plain(own).ok_or_else(|| columns(own.description().into()))?,
         };
@@ -63,18 +63,21 @@ impl Lowering {
             return scale("numbers that may be anything", hint, Scale::Probability);
         }
         match &scores.elements[..] {
-            [_] if is_probability && is_one => self.model(width, output, &form, Link::Probability),
-            [_] if is_probability => self.model(width, output, &form, Link::OtherProbability),
-            [_] => {
-                self.model(width, output, &form.scaled(if is_one { 1.0 } else { -1.0 }, 0.0), Link::LogOdds)
-            }
-            [..] if is_probability => self.model(width, output, &form, Link::Probability),
+            [_] if is_probability && is_one => self.classifier(width, output, &form, Link::Probability),
+            [_] if is_probability => self.classifier(width, output, &form, Link::OtherProbability),
+            [_] => self.classifier(
+                width,
+                output,
+                &form.scaled(if is_one { 1.0 } else { -1.0 }, 0.0),
+                Link::LogOdds,
+            ),
+            [..] if is_probability => self.classifier(width, output, &form, Link::Probability),
             both => {
                 let both = both.iter().map(plain).collect::<Option<Vec<_>>>();
                 let Some([zero, one]) = both.as_deref() else {
                     return Err(columns("two columns of different kinds".into()));
                 };
-                // The same score twice, once of each class; or else two scores of which the difference counts.
+                // Either both columns are one score, of each class, or the difference of two scores counts.
                 let is_same = zero.adds_up_to(one, 0.0) || zero.adds_up_to(one, 1.0);
                 let difference = match (is_same, &**zero) {
                     (true, _) => (**one).clone(),
@@ -83,12 +86,18 @@ impl Lowering {
                     }
                 };
                 let sign = if is_one { 1.0 } else { -1.0 };
-                self.model(width, output, &difference.scaled(sign, 0.0), Link::LogOdds)
+                self.classifier(width, output, &difference.scaled(sign, 0.0), Link::LogOdds)
             }
         }
     }
 
-    fn model(&mut self, width: usize, output: &str, form: &Form, link: Link) -> Result<Model, Error> {
+    fn classifier(
+        &mut self,
+        width: usize,
+        output: &str,
+        form: &AffineForm,
+        link: Link,
+    ) -> Result<OnnxClassifier, Error> {
         let (sources, body) = match form.basis {
             Basis::Layer(depth) => {
                 self.layers(form, depth).map(|(sources, own)| (sources, Body::Layers(own)))?
@@ -103,11 +112,11 @@ impl Lowering {
             self.spend(self.sources.size(source))?;
         }
         let sources = sources.into_iter().map(|source| self.sources.source(source)).collect();
-        Ok(Model { width, sources, body })
+        Ok(OnnxClassifier { width, sources, body })
     }
 
-    /// The layers, from the last to the first, with only those units and sources that the score needs.
-    fn layers(&mut self, form: &Form, depth: usize) -> Result<(Vec<u32>, Layers), Error> {
+    /// The layers from the last to the first, with only the units and sources that the score depends on.
+    fn layers(&mut self, form: &AffineForm, depth: usize) -> Result<(Vec<u32>, Layers), Error> {
         let mut layers = Layers { dense: Vec::new(), activations: Vec::new() };
         let mut outputs = vec![Rc::new(form.clone())];
         for level in (0..=depth).rev() {
@@ -140,15 +149,15 @@ impl Lowering {
         unreachable!("level zero is the last")
     }
 
-    /// The trees of all ensembles in a sum, each leaf with its share in it.
-    fn trees(&mut self, form: &Form, link: Link) -> Result<(Vec<u32>, Trees), Error> {
+    /// The trees of all ensembles in a sum; each leaf is multiplied by its ensemble's weight.
+    fn trees(&mut self, form: &AffineForm, link: Link) -> Result<(Vec<u32>, Trees), Error> {
         let ensembles = sorted(form.terms.iter().map(|term| term.0 / 2));
         let nodes = ensembles.iter().map(|&ensemble| self.ensembles[ensemble as usize].nodes.len()).sum();
         self.spend(4_usize.saturating_mul(nodes))?;
         let splits = ensembles.iter().flat_map(|&ensemble| &self.ensembles[ensemble as usize].nodes);
         let sources = sorted(splits.filter_map(|split| match split {
-            Split::Branch { source, .. } => Some(*source),
-            Split::Leaf(_) => None,
+            EnsembleNode::Branch { source, .. } => Some(*source),
+            EnsembleNode::Leaf(_) => None,
         }));
         let mut trees =
             Trees { nodes: Vec::with_capacity(nodes), roots: Vec::new(), base: form.constant, link };
@@ -163,8 +172,8 @@ impl Lowering {
             let place = |place: usize| u32::try_from(start + place).expect("no more nodes than pieces");
             trees.roots.extend(ensemble.roots.iter().map(|&root| place(root)));
             trees.nodes.extend(ensemble.nodes.iter().map(|split| match *split {
-                Split::Leaf(weights) => TreeNode::Leaf(zero * weights[0] + one * weights[1]),
-                Split::Branch { source, comparison, yes, no, missing } => {
+                EnsembleNode::Leaf(weights) => TreeNode::Leaf(zero * weights[0] + one * weights[1]),
+                EnsembleNode::Branch { source, comparison, yes, no, missing } => {
                     let source = sources.binary_search(&source).expect("all sources are there");
                     let source = u32::try_from(source).expect("no more sources than pieces");
                     TreeNode::Branch { source, comparison, yes: place(yes), no: place(no), missing }
@@ -180,27 +189,27 @@ impl Lowering {
     }
 }
 
-/// A score that is no probability as a sum.
-fn plain(element: &Element) -> Option<Rc<Form>> {
+/// A score that is not a probability, as a sum.
+fn plain(element: &Element) -> Option<Rc<AffineForm>> {
     match element {
         Element::Form(form) => Some(Rc::clone(form)),
-        Element::Source(source) => Some(Rc::new(Form::single(Basis::Layer(0), *source))),
+        Element::Source(source) => Some(Rc::new(AffineForm::single(Basis::Layer(0), *source))),
         _ => None,
     }
 }
 
-/// The difference of two sums of one basis.
-fn minus(left: &Form, right: &Form) -> Option<Form> {
+/// The difference of two sums over one basis.
+fn minus(left: &AffineForm, right: &AffineForm) -> Option<AffineForm> {
     if left.basis != right.basis {
         return None;
     }
-    let weight = |form: &Form, index: u32| {
+    let weight = |form: &AffineForm, index: u32| {
         form.terms.binary_search_by_key(&index, |term| term.0).map_or(0.0, |place| form.terms[place].1)
     };
     let indices = sorted(left.terms.iter().chain(&right.terms).map(|term| term.0));
     let terms = indices.into_iter().map(|index| (index, weight(left, index) - weight(right, index)));
     let terms = terms.filter(|(_, weight)| *weight != 0.0).collect();
-    Some(Form { basis: left.basis, terms, constant: left.constant - right.constant })
+    Some(AffineForm { basis: left.basis, terms, constant: left.constant - right.constant })
 }
 
 fn sorted(numbers: impl Iterator<Item = u32>) -> Vec<u32> {

@@ -1,14 +1,14 @@
-//! Operators that mix numbers: products of matrices, sums, and what is a line for each number.
+//! Linear operators: matrix products, sums and batch normalization.
 
+use crate::classifier::Step;
 use crate::error::Error;
 use crate::lower::Lowering;
 use crate::lower::structure::{axes, counted, transposed};
-use crate::model::Step;
 use crate::node::Node;
-use crate::tensor::{Element, Kind, Tensor, size, stretched};
+use crate::tensor::{Element, ElementKind, Tensor, size, stretched};
 
 impl Lowering {
-    /// All inputs added.
+    /// The sum of all inputs.
     pub(super) fn sum(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let first = node.input(0)?;
         let mut result = first.clone();
@@ -22,8 +22,8 @@ impl Lowering {
         self.product(node, node.input(0)?, node.input(1)?)
     }
 
-    /// The product of matrices, one of which the file fixes. More axes than two are allowed on the left, and on either side if
-    /// they are ones.
+    /// A matrix product with one constant factor. The left factor may have more than two axes, and both may
+    /// if the others have size one.
     fn product(&mut self, node: &Node<'_>, left: &Tensor, right: &Tensor) -> Result<Tensor, Error> {
         let expected = || format!("one that fits to {:?}", right.shape);
         let error = || node.shape(&left.shape, &expected());
@@ -87,10 +87,10 @@ impl Lowering {
             }
         };
         let product = self.product(node, &matrix(0, "transA")?, &matrix(1, "transB")?)?;
-        let alpha = Tensor::numbers(vec![], Kind::Single, [f64::from(node.float("alpha", 1.0))]);
+        let alpha = Tensor::numbers(vec![], ElementKind::Single, [f64::from(node.float("alpha", 1.0))]);
         let scaled = self.combined(node, "Mul", &product, &alpha)?;
         let Some(bias) = node.optional(2) else { return Ok(scaled) };
-        let beta = Tensor::numbers(vec![], Kind::Single, [f64::from(node.float("beta", 1.0))]);
+        let beta = Tensor::numbers(vec![], ElementKind::Single, [f64::from(node.float("beta", 1.0))]);
         let bias = self.combined(node, "Mul", bias, &beta)?;
         let sum = self.combined(node, "Add", &scaled, &bias)?;
         if sum.shape == scaled.shape {
@@ -100,7 +100,7 @@ impl Lowering {
         }
     }
 
-    /// The sums of a linear model with so many outputs.
+    /// The outputs of a linear model.
     pub(super) fn linear(&mut self, node: &Node<'_>, outputs: usize) -> Result<Vec<Element>, Error> {
         let tensor = node.input(0)?;
         let width = tensor.elements.len();
@@ -146,7 +146,7 @@ impl Lowering {
         Ok(Tensor { shape, kind: tensor.kind, elements })
     }
 
-    /// Scale and shift by what was learned, in the order in which onnxruntime puts them together.
+    /// Scale and shift by the learned statistics, combined in the order of onnxruntime.
     pub(super) fn batch_normalization(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         if node.integer("training_mode", 0) != 0 {
             return Err(node.refuse("training_mode", node.integer("training_mode", 0), "`0`"));

@@ -1,11 +1,11 @@
-//! What is refused, and in which words.
+//! Tests of refused graphs and their messages.
 
 use crate::graph::Scale;
-use crate::handmade::{Handmade, float, floats, graph, integer, integers, text, texts, value};
 use crate::proto::{AttributeProto, FunctionProto, TypeProto};
+use crate::test_graph::{TestGraph, float, floats, graph, integer, integers, text, texts, value};
 
-/// A layer that mixes two inputs into two sums.
-fn mixed() -> Handmade {
+/// A layer that combines two inputs into two sums.
+fn mixed() -> TestGraph {
     graph(2).constant("w", &[2, 2], &[1.0, 2.0, 3.0, 4.0]).node("MatMul", "x,w", "h", &[])
 }
 
@@ -24,7 +24,7 @@ fn the_end_of_a_graph_must_be_a_score_of_two_classes() {
 }
 
 #[test]
-fn scores_must_be_what_they_are_said_to_be() {
+fn the_stated_scale_must_be_that_of_the_graph() {
     let sigmoid = graph(1).node("Sigmoid", "x", "out", &[]).scale(Scale::LogOdds);
     let expected = "the scores of `out` are said to be log-odds, but the graph ends in probabilities";
     assert_eq!(sigmoid.refusal(), expected);
@@ -37,7 +37,7 @@ fn scores_must_be_what_they_are_said_to_be() {
 }
 
 #[test]
-fn the_output_must_be_told_where_there_are_several() {
+fn one_of_several_outputs_must_be_named() {
     let mut made = graph(1).node("Sigmoid", "x", "out", &[]).node("Relu", "x", "other", &[]);
     made.graph().output.push(value("other", 1, &[]));
     made.graph().output.push(value("label", 7, &[]));
@@ -45,7 +45,7 @@ fn the_output_must_be_told_where_there_are_several() {
     made.choice.output = Some("label".into());
     assert_eq!(made.refusal(), "no output `label` holds scores, expected one of `out`, `other`");
     made.choice.output = Some("other".into());
-    assert!(made.model(&[1]).is_ok());
+    assert!(made.classifier(&[1]).is_ok());
     made.graph().output.drain(..2);
     let expected = "no output of the graph holds scores\nhint: labels are none; export the probabilities too";
     assert_eq!(made.refusal(), expected);
@@ -54,18 +54,18 @@ fn the_output_must_be_told_where_there_are_several() {
 #[test]
 fn widths_must_be_those_of_the_inputs() {
     let made = graph(2).constant("w", &[2, 1], &[1.0, 1.0]).node("MatMul", "x,w", "out", &[]);
-    let refusal = |widths: &[usize]| made.model(widths).expect_err("refused").to_string();
+    let refusal = |widths: &[usize]| made.classifier(widths).expect_err("refused").to_string();
     assert_eq!(refusal(&[3]), "the input `x` is given 3 values a row, expected 2");
     assert_eq!(refusal(&[2, 2]), "there are widths of 2 inputs, expected 1");
     let mut open = graph(2).constant("w", &[2, 1], &[1.0, 1.0]).node("MatMul", "x,w", "out", &[]);
     open.graph().input[0] = value("x", 1, &[None, None]);
     assert_eq!(
-        open.model(&[3]).expect_err("refused").to_string(),
+        open.classifier(&[3]).expect_err("refused").to_string(),
         "node 0 (MatMul): found the shape [1, 3], expected one that fits to [2, 1]"
     );
     open.graph().input[0] = value("x", 1, &[None, Some(2), None]);
     let expected = "the input `x` is given 3 values a row, expected a multiple of 2";
-    assert_eq!(open.model(&[3]).expect_err("refused").to_string(), expected);
+    assert_eq!(open.classifier(&[3]).expect_err("refused").to_string(), expected);
 }
 
 #[test]
@@ -192,7 +192,7 @@ fn texts_are_no_numbers() {
 }
 
 #[test]
-fn what_grows_without_end_is_stopped() {
+fn graphs_that_expand_without_bound_are_refused() {
     let mut made = graph(1).node("Identity", "x", "0", &[]);
     for step in 0..24 {
         let name = format!("{step},{step}");
@@ -205,7 +205,7 @@ fn what_grows_without_end_is_stopped() {
     );
 }
 
-/// Nodes of tree 0 by mode, true child and false child, and a weight for every leaf.
+/// Nodes of tree 0 by mode, true child and false child; every leaf has a weight.
 fn tree(nodes: &[(&str, i64, i64)]) -> Vec<AttributeProto> {
     let count = nodes.len() as i64;
     let numbers: Vec<i64> = (0..count).collect();
@@ -274,7 +274,7 @@ fn trees_compare_single_inputs() {
     );
 }
 
-/// A mean of probabilities is one, and no sum of log-odds.
+/// A mean of probabilities is a probability, not a sum of log-odds.
 #[test]
 fn a_mean_of_probabilities_is_not_taken_for_log_odds() {
     let mean = graph(2)
@@ -301,7 +301,7 @@ fn categories_that_single_precision_cannot_tell_apart_are_refused() {
         let one_hot = graph(1).node("ml.OneHotEncoder", "x", "hot", &[categories]);
         one_hot.constant("w", &[2, 1], &[1.0, 2.0]).node("MatMul", "hot,w", "out", &[])
     };
-    assert!(encoded(1 << 24).model(&[1]).is_ok());
+    assert!(encoded(1 << 24).classifier(&[1]).is_ok());
     let refusal = encoded((1 << 24) + 1).refusal();
     assert!(
         refusal.ends_with("found the category 16777217, expected whole numbers up to 16777216"),
@@ -316,7 +316,7 @@ fn a_slice_needs_a_step() {
         let steps = bounds.constant("axis", &[1], &[1.0]).constant("step", &[1], &[step]);
         steps.node("Slice", "x,from,to,axis,step", "out", &[])
     };
-    assert!(sliced(1.0).model(&[2]).is_ok());
+    assert!(sliced(1.0).classifier(&[2]).is_ok());
     for step in [0.0, -1.0, f32::NAN] {
         let refusal = sliced(step).refusal();
         assert!(refusal.ends_with(&format!("found a step of {step}, expected at least 1")), "{refusal}");

@@ -1,15 +1,15 @@
-//! Operators that make scores of sums: probabilities of one class and of the other.
+//! Operators that turn sums into scores: probabilities of both classes.
 
 use std::rc::Rc;
 
+use crate::classifier::{Activation, Step};
 use crate::error::Error;
 use crate::lower::Lowering;
-use crate::lower::affine::{Basis, Form};
-use crate::model::{Activation, Step};
+use crate::lower::affine::{AffineForm, Basis};
 use crate::node::Node;
-use crate::tensor::{Element, Kind, Tensor};
+use crate::tensor::{Element, ElementKind, Tensor};
 
-/// The attributes of a linear classifier.
+/// The attributes of LinearClassifier.
 pub(super) const CLASSIFIER: &[&str] = &[
     "classlabels_ints",
     "classlabels_strings",
@@ -28,9 +28,9 @@ impl Lowering {
         }
         let post_transform = node.text("post_transform", "NONE")?;
         let [score] = &sums[..] else { return self.transformed(node, post_transform, sums) };
-        // onnxruntime gives the other class the rest to one, also of a score that is no probability.
+        // onnxruntime gives the other class one minus the score, even if the score is not a probability.
         let score = if post_transform == "LOGISTIC" { self.sigmoid(node, score)? } else { score.clone() };
-        let rest = self.apply(node, &Step::SubtractFrom(1.0), &score, Kind::Single)?;
+        let rest = self.apply(node, &Step::SubtractFrom(1.0), &score, ElementKind::Single)?;
         self.transformed(
             node,
             if post_transform == "SOFTMAX" { "NONE" } else { post_transform },
@@ -44,8 +44,8 @@ impl Lowering {
         self.transformed(node, node.text("post_transform", "NONE")?, sums)
     }
 
-    /// Scores as an operator of `ai.onnx.ml` hands them on. onnxruntime leaves a single one as it is; whoever wants a
-    /// transform then is told so.
+    /// Scores after the `post_transform` of an `ai.onnx.ml` operator. onnxruntime ignores the transform of a
+    /// single score, so that other transforms than none are refused.
     pub(super) fn transformed(
         &mut self,
         node: &Node<'_>,
@@ -68,7 +68,7 @@ impl Lowering {
                 return Err(node.refuse("post_transform", post_transform, "`NONE`, `LOGISTIC` or `SOFTMAX`"));
             }
         };
-        Ok(Tensor { shape: vec![1, elements.len()], kind: Kind::Single, elements })
+        Ok(Tensor { shape: vec![1, elements.len()], kind: ElementKind::Single, elements })
     }
 
     pub(super) fn sigmoid(&mut self, node: &Node<'_>, element: &Element) -> Result<Element, Error> {
@@ -81,7 +81,7 @@ impl Lowering {
     pub(super) fn softmax(
         &mut self,
         node: &Node<'_>,
-        wrap: fn(Rc<Form>) -> Element,
+        wrap: fn(Rc<AffineForm>) -> Element,
     ) -> Result<Tensor, Error> {
         let tensor = node.input(0)?;
         let axis =
@@ -93,19 +93,19 @@ impl Lowering {
         Ok(Tensor { elements, ..tensor.clone() })
     }
 
-    /// Of two scores only the difference counts.
+    /// The softmax of two scores depends on their difference only.
     fn softmax_of(
         &mut self,
         node: &Node<'_>,
         scores: &[Element],
-        wrap: fn(Rc<Form>) -> Element,
+        wrap: fn(Rc<AffineForm>) -> Element,
     ) -> Result<Vec<Element>, Error> {
         let difference = self.weighted(node, scores, &[-1.0, 1.0])?;
         let difference = self.form(node, &difference)?;
         Ok(vec![wrap(Rc::new(difference.scaled(-1.0, 0.0))), wrap(difference)])
     }
 
-    /// Two probabilities that add up to one are what they are; nothing else of several inputs can be normalized.
+    /// Normalizes two probabilities, which add up to one already; other elements are refused.
     pub(super) fn normalizer(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let tensor = node.input(0)?;
         let add_up = match &tensor.elements[..] {

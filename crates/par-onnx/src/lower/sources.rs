@@ -1,35 +1,35 @@
-//! Functions of single inputs, each made of another by one step.
+//! Functions of single inputs; each adds one step to another.
 
-use crate::model::{Source, Step};
+use crate::classifier::{Source, Step};
 use crate::tensor::Element;
 
-/// All that were made, those that the model needs and those on the way to them.
+/// All sources, including intermediate ones that the classifier does not need.
 #[derive(Default)]
 pub(crate) struct Sources {
-    origins: Vec<Origin>,
+    origins: Vec<SourceOrigin>,
 }
 
-enum Origin {
+enum SourceOrigin {
     Input(usize),
     Step(u32, Step),
 }
 
 impl Sources {
-    /// An input as it is.
+    /// The source of an input without steps.
     pub(crate) fn input(&mut self, place: usize) -> Element {
-        Element::Source(self.push(Origin::Input(place)))
+        Element::Source(self.push(SourceOrigin::Input(place)))
     }
 
     /// A source with one more step.
     pub(crate) fn step(&mut self, source: u32, step: Step) -> u32 {
-        self.push(Origin::Step(source, step))
+        self.push(SourceOrigin::Step(source, step))
     }
 
-    /// The last step of a source, and what it was taken from.
+    /// The last step of a source, and the source before it.
     pub(crate) fn last(&self, source: u32) -> Option<(u32, &Step)> {
         match &self.origins[source as usize] {
-            Origin::Input(_) => None,
-            Origin::Step(from, step) => Some((*from, step)),
+            SourceOrigin::Input(_) => None,
+            SourceOrigin::Step(from, step) => Some((*from, step)),
         }
     }
 
@@ -38,29 +38,29 @@ impl Sources {
         std::iter::successors(self.last(source), |(from, _)| self.last(*from))
     }
 
-    /// How much there is to copy of a source.
+    /// The memory of a copy of a source, in pieces.
     pub(crate) fn size(&self, source: u32) -> usize {
         self.steps(source).map(|(_, step)| size(step)).sum::<usize>() + 1
     }
 
-    /// A source as the model has it.
+    /// A source as the classifier holds it.
     pub(crate) fn source(&self, source: u32) -> Source {
         let mut steps: Vec<Step> = self.steps(source).map(|(_, step)| step.clone()).collect();
         steps.reverse();
         let first = self.steps(source).last().map_or(source, |(from, _)| from);
-        let Origin::Input(input) = self.origins[first as usize] else {
+        let SourceOrigin::Input(input) = self.origins[first as usize] else {
             unreachable!("every source begins with an input")
         };
         Source { input, steps }
     }
 
-    fn push(&mut self, origin: Origin) -> u32 {
+    fn push(&mut self, origin: SourceOrigin) -> u32 {
         self.origins.push(origin);
         u32::try_from(self.origins.len() - 1).expect("no more sources than pieces")
     }
 }
 
-/// How much there is to copy of a step.
+/// The memory of a copy of a step, in pieces.
 pub(crate) fn size(step: &Step) -> usize {
     match step {
         Step::Lookup(pairs, _) => 1 + pairs.len(),

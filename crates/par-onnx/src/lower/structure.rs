@@ -1,11 +1,11 @@
-//! Operators that only put elements elsewhere.
+//! Operators that rearrange elements.
 
 use std::rc::Rc;
 
 use crate::error::Error;
 use crate::lower::Lowering;
 use crate::node::Node;
-use crate::tensor::{AXES, Element, Kind, Tensor, broadcast, size, stretched};
+use crate::tensor::{AXES, Element, ElementKind, Tensor, broadcast, size, stretched};
 
 impl Lowering {
     pub(super) fn rearrange(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
@@ -41,7 +41,11 @@ impl Lowering {
                 };
                 let (start, end) = (bound(node.integer("start", 0)), bound(node.integer("end", rank)));
                 let sizes = tensor.shape.get(start..end).unwrap_or_default();
-                Ok(Tensor::numbers(vec![sizes.len()], Kind::Integer, sizes.iter().map(|&size| size as f64)))
+                Ok(Tensor::numbers(
+                    vec![sizes.len()],
+                    ElementKind::Integer,
+                    sizes.iter().map(|&size| size as f64),
+                ))
             }
             "Slice" => self.slice(node, tensor),
             "Squeeze" => {
@@ -70,7 +74,7 @@ impl Lowering {
         }
     }
 
-    /// Takes the elements at indices of one axis.
+    /// The elements at some indices of an axis.
     fn select(&mut self, tensor: &Tensor, axis: usize, indices: &[usize]) -> Result<Tensor, Error> {
         let mut shape = tensor.shape.clone();
         shape[axis] = indices.len();
@@ -177,7 +181,7 @@ impl Lowering {
             let tensor = node.input(index)?;
             let fits =
                 |(other, &size): (usize, &usize)| other == axis || Some(&size) == tensor.shape.get(other);
-            let is_text = |tensor: &Tensor| tensor.kind == Kind::Text;
+            let is_text = |tensor: &Tensor| tensor.kind == ElementKind::Text;
             if tensor.shape.len() != shape.len() || !shape.iter().enumerate().all(fits) {
                 return Err(node
                     .shape(&tensor.shape, &format!("that of input 0, {:?}, but for the axis", first.shape)));
@@ -206,7 +210,7 @@ impl Lowering {
                 let first = value.elements.first().cloned();
                 (value.kind, first.ok_or_else(|| node.refuse("value", "empty", "one element"))?)
             }
-            None => (Kind::Single, Element::Number(0.0)),
+            None => (ElementKind::Single, Element::Number(0.0)),
         };
         self.spend(size(&shape)?)?;
         let elements = vec![value; size(&shape)?];
@@ -234,19 +238,19 @@ fn constant(node: &Node<'_>) -> Result<Tensor, Error> {
             Some(tensor) => Tensor::read(tensor)?,
             None => return Err(node.refuse("value", "absent", "a tensor")),
         },
-        "value_float" => Tensor::numbers(vec![], Kind::Single, [f64::from(value.f)]),
+        "value_float" => Tensor::numbers(vec![], ElementKind::Single, [f64::from(value.f)]),
         "value_floats" => {
             let numbers = value.floats.iter().map(|&number| f64::from(number));
-            Tensor::numbers(vec![value.floats.len()], Kind::Single, numbers)
+            Tensor::numbers(vec![value.floats.len()], ElementKind::Single, numbers)
         }
-        "value_int" => Tensor::numbers(vec![], Kind::Integer, [value.i as f64]),
+        "value_int" => Tensor::numbers(vec![], ElementKind::Integer, [value.i as f64]),
         "value_ints" => {
             let numbers = value.ints.iter().map(|&number| number as f64);
-            Tensor::numbers(vec![value.ints.len()], Kind::Integer, numbers)
+            Tensor::numbers(vec![value.ints.len()], ElementKind::Integer, numbers)
         }
         _ => {
             let text: Rc<str> = node.text(&value.name, "")?.into();
-            Tensor { shape: vec![], kind: Kind::Text, elements: vec![Element::Text(text)] }
+            Tensor { shape: vec![], kind: ElementKind::Text, elements: vec![Element::Text(text)] }
         }
     })
 }
@@ -304,7 +308,7 @@ pub(super) fn transposed(tensor: &Tensor, order: &[usize]) -> Tensor {
     }
 }
 
-/// The axes that an operator names in an attribute or, since version 13, in an input.
+/// The axes of an operator, in an attribute or, since version 13, in an input.
 pub(super) fn axes(node: &Node<'_>, input: usize) -> Result<Option<Vec<i64>>, Error> {
     Ok(match (node.optional(input), node.attribute("axes")) {
         (Some(_), _) => Some(node.constants(input)?.into_iter().map(|axis| axis as i64).collect()),
@@ -313,7 +317,7 @@ pub(super) fn axes(node: &Node<'_>, input: usize) -> Result<Option<Vec<i64>>, Er
     })
 }
 
-/// Axes as they are counted from the front.
+/// Axes as indices; negative ones count from the end.
 pub(super) fn counted(node: &Node<'_>, axes: &[i64], rank: usize) -> Result<Vec<usize>, Error> {
     if axes.len().max(rank) > AXES {
         return Err(Error::TooLarge { what: "axes of a tensor".into(), limit: AXES });

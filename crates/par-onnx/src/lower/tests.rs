@@ -1,4 +1,4 @@
-//! All small graphs at once: that every operator is in one of them, and that none of them panics when it is changed.
+//! Tests over all small graphs: every operator occurs, and no damaged graph panics.
 
 use proptest::prelude::*;
 use prost::Message;
@@ -24,7 +24,7 @@ fn every_supported_operator_is_tried() {
         let nodes = model.graph.expect("a graph").node;
         tried.extend(nodes.iter().map(|node| format!("{} {}", domain(node), node.op_type)));
     }
-    // Its output is no tensor; the fixtures of scikit-learn have it.
+    // Its output is not a tensor; the fixtures of scikit-learn cover it.
     tried.insert("ml ZipMap".into());
     let known: BTreeSet<String> =
         OPERATORS.iter().map(|(domain, name, _)| format!("{domain} {name}")).collect();
@@ -60,7 +60,7 @@ fn damage() -> impl Strategy<Value = Damage> {
     ]
 }
 
-/// The element at a place, counted round and round.
+/// The element at a position modulo the length.
 fn at<T>(all: &mut [T], place: usize) -> Option<&mut T> {
     let place = place.checked_rem(all.len())?;
     all.get_mut(place)
@@ -71,7 +71,7 @@ fn attribute(graph: &mut GraphProto, node: usize, place: usize) -> Option<&mut c
 }
 
 impl Damage {
-    /// Changes a graph; nothing where there is nothing to change.
+    /// Damages a graph; `None` if the graph has no such part.
     fn apply(&self, graph: &mut GraphProto) -> Option<()> {
         match *self {
             Self::Wire(node, input, from) => {
@@ -143,9 +143,9 @@ proptest! {
         }
         if let Ok(graph) = Graph::from_bytes(&model.encode_to_vec()) {
             let widths: Vec<usize> = graph.inputs().iter().map(|input| input.width.unwrap_or(4)).collect();
-            if let Ok(model) = graph.model(&widths, &Choice { output: None, accepted, scale: None }) {
-                model.log_odds(&vec![crate::Value::Number(1.0); model.width()]);
-                model.log_odds(&vec![crate::Value::Text("a"); model.width()]);
+            if let Ok(classifier) = graph.classifier(&widths, &ScoreChoice { output: None, accepted, scale: None }) {
+                classifier.log_odds(&vec![crate::Value::Number(1.0); classifier.width()]);
+                classifier.log_odds(&vec![crate::Value::Text("a"); classifier.width()]);
             }
         }
     }

@@ -5,15 +5,15 @@ mod table;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use crate::classifier::{Comparison, Step};
 use crate::error::Error;
 use crate::lower::Lowering;
-use crate::lower::affine::{Basis, Form};
-use crate::model::{Comparison, Step};
+use crate::lower::affine::{AffineForm, Basis};
 use crate::node::Node;
 use crate::tensor::{Element, Tensor};
-use table::{Table, Test, check_leaves};
+use table::{Condition, NodeTable, check_leaves};
 
-/// The attributes of a classifier.
+/// The attributes of TreeEnsembleClassifier.
 pub(super) const CLASSIFIER: &[&str] = &[
     "base_values",
     "base_values_as_tensor",
@@ -38,7 +38,7 @@ pub(super) const CLASSIFIER: &[&str] = &[
     "post_transform",
 ];
 
-/// The attributes of a regressor.
+/// The attributes of TreeEnsembleRegressor.
 pub(super) const REGRESSOR: &[&str] = &[
     "aggregate_function",
     "base_values",
@@ -63,20 +63,21 @@ pub(super) const REGRESSOR: &[&str] = &[
     "target_weights_as_tensor",
 ];
 
-/// The deepest tree, since whoever walks one may take a step of the stack for each branch.
+/// Largest depth of a tree, so that recursion over one cannot exhaust the stack.
 const DEPTH: usize = 512;
 
-/// Trees whose leaves have a weight for each of two columns. Column c of ensemble e is number 2 e + c of the basis.
+/// Trees whose leaves have a weight for each of two columns. Column c of ensemble e has index 2 e + c in the
+/// basis.
 pub(crate) struct Ensemble {
     /// Children after their parents.
-    pub(crate) nodes: Vec<Split>,
+    pub(crate) nodes: Vec<EnsembleNode>,
     pub(crate) roots: Vec<usize>,
-    /// Whether they are the probabilities of a classifier: no leaf is negative.
+    /// Whether the columns are probabilities of a classifier, with no negative leaf.
     pub(crate) are_probabilities: bool,
 }
 
 /// A node of a tree.
-pub(crate) enum Split {
+pub(crate) enum EnsembleNode {
     /// The weight for each column.
     Leaf([f64; 2]),
     Branch {
@@ -89,7 +90,7 @@ pub(crate) enum Split {
 }
 
 impl Lowering {
-    /// The scores of two classes as onnxruntime gives them, which the standard leaves open in part.
+    /// The scores of two classes, as onnxruntime computes them where the standard is silent.
     pub(super) fn tree_classifier(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let labels = node.integers("classlabels_int64s").len() + node.texts("classlabels_strings")?.len();
         if labels != 2 {
@@ -103,12 +104,13 @@ impl Lowering {
         let is_class = |class: i64| classes.iter().all(|&own| own == class);
         let ensemble = self.ensemble(node, "class", are_probabilities)?;
         let [zero, one] = self.columns(ensemble);
-        let rest =
-            |form: &Form| if are_probabilities { form.scaled(-1.0, 1.0) } else { form.scaled(-1.0, 0.0) };
-        let nothing = Form { terms: Vec::new(), ..zero.clone() };
+        let rest = |form: &AffineForm| {
+            if are_probabilities { form.scaled(-1.0, 1.0) } else { form.scaled(-1.0, 0.0) }
+        };
+        let nothing = AffineForm { terms: Vec::new(), ..zero.clone() };
         let base_zero = base.first().copied().unwrap_or(0.0);
         let scores = match (&base[..], is_class(0), is_class(1)) {
-            // One column stands for class 1, and class 0 has what remains.
+            // One column is the score of class 1, and class 0 gets the rest.
             ([] | [_], true, _) => {
                 let score = zero.scaled(1.0, base_zero);
                 match post_transform {
@@ -156,19 +158,19 @@ impl Lowering {
         self.transformed(node, node.text("post_transform", "NONE")?, scores)
     }
 
-    fn columns(&self, ensemble: usize) -> [Form; 2] {
+    fn columns(&self, ensemble: usize) -> [AffineForm; 2] {
         [0, 1].map(|column| {
             let index = u32::try_from(2 * ensemble + column).expect("no more ensembles than pieces");
-            Form::single(Basis::Trees, index)
+            AffineForm::single(Basis::Trees, index)
         })
     }
 
-    /// Reads the trees; `of` says what its leaves are for.
+    /// Reads the trees; `of` is the prefix of the leaves' attributes.
     fn ensemble(&mut self, node: &Node<'_>, of: &str, are_probabilities: bool) -> Result<usize, Error> {
-        let table = Table::read(node, of)?;
+        let table = NodeTable::read(node, of)?;
         self.spend(4 * table.len())?;
         let ensemble = Ensemble { nodes: Vec::new(), roots: Vec::new(), are_probabilities };
-        let mut growth = Growth { node, tensor: node.input(0)?, ensemble, members: BTreeMap::new() };
+        let mut growth = EnsembleReader { node, tensor: node.input(0)?, ensemble, members: BTreeMap::new() };
         for (tree, root) in table.roots(node)? {
             if self.grow(&mut growth, &table, tree, root)? < table.count(tree) {
                 let reason = "some of its nodes cannot be reached from its root".into();
@@ -179,11 +181,12 @@ impl Lowering {
         Ok(self.ensembles.len() - 1)
     }
 
-    /// Adds one tree, parents first, and says how many nodes of the file it has. Each node has one parent, so that a circle has no root and is never entered.
+    /// Adds one tree, parents first; returns the number of its nodes in the file. Every node has one parent,
+    /// so that a cycle has no root and is never entered.
     fn grow(
         &mut self,
-        growth: &mut Growth<'_, '_>,
-        table: &Table<'_>,
+        growth: &mut EnsembleReader<'_, '_>,
+        table: &NodeTable<'_>,
         tree: i64,
         root: usize,
     ) -> Result<usize, Error> {
@@ -197,19 +200,19 @@ impl Lowering {
             }
             let place = growth.ensemble.nodes.len();
             if let Some((parent, is_yes)) = parent
-                && let Split::Branch { yes, no, .. } = &mut growth.ensemble.nodes[parent]
+                && let EnsembleNode::Branch { yes, no, .. } = &mut growth.ensemble.nodes[parent]
             {
                 *if is_yes { yes } else { no } = place;
             }
             let Some(question) = table.question(growth.node, index)? else {
-                growth.ensemble.nodes.push(Split::Leaf(table.leaf(index)));
+                growth.ensemble.nodes.push(EnsembleNode::Leaf(table.leaf(index)));
                 count += 1;
                 continue;
             };
             let source = self.compared(growth.node, growth.tensor, question.feature)?;
             let (source, comparison, missing) = match question.test {
-                Test::Compare(comparison) => (source, comparison, question.missing),
-                Test::AnyOf(ref values) => {
+                Condition::Compare(comparison) => (source, comparison, question.missing),
+                Condition::AnyOf(ref values) => {
                     let key =
                         (source, values.iter().map(|value| value.to_bits()).collect(), question.missing);
                     let source = match growth.members.get(&key) {
@@ -221,14 +224,14 @@ impl Lowering {
                 }
             };
             count += question.nodes;
-            growth.ensemble.nodes.push(Split::Branch { source, comparison, yes: 0, no: 0, missing });
+            growth.ensemble.nodes.push(EnsembleNode::Branch { source, comparison, yes: 0, no: 0, missing });
             open.push((question.no, Some((place, false)), depth + 1));
             open.push((question.yes, Some((place, true)), depth + 1));
         }
         Ok(count)
     }
 
-    /// One if a source has one of several values, zero if not; `missing` says it of NaN.
+    /// One if the source has one of several values, otherwise zero; `missing` is the result for NaN.
     fn membership(&mut self, source: u32, values: &[f32], missing: bool) -> Result<u32, Error> {
         let missing = missing.then(|| Step::Replace(f32::NAN, values[0]));
         let lookup = Step::Lookup(values.iter().map(|&value| (value, 1.0)).collect(), 0.0);
@@ -252,15 +255,15 @@ impl Lowering {
     }
 }
 
-/// An ensemble while it is read.
-struct Growth<'a, 'b> {
+/// The state while an ensemble is read.
+struct EnsembleReader<'a, 'b> {
     node: &'a Node<'b>,
     tensor: &'a Tensor,
     ensemble: Ensemble,
-    /// The sources that say whether another has one of several values.
+    /// The membership sources that exist already.
     members: BTreeMap<(u32, Vec<u32>, bool), u32>,
 }
 
-fn elements(forms: [Form; 2]) -> Vec<Element> {
+fn elements(forms: [AffineForm; 2]) -> Vec<Element> {
     forms.map(|form| Element::Form(Rc::new(form))).into()
 }

@@ -1,11 +1,11 @@
-//! What exporters write. `make.py` beside the fixtures made them and their scores.
+//! Files of several exporters. `make.py` beside the fixtures wrote them and their scores.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use par_onnx::{Graph, Input, InputKind, Output, Scale};
 
-use crate::scored::Scored;
+use crate::scored::ScoredRows;
 
 pub(crate) fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures")
@@ -26,11 +26,11 @@ fn every_fixture_scores_as_in_onnxruntime() {
     let mut problems = Vec::new();
     for path in &paths {
         let text = fs::read_to_string(path).expect("a fixture");
-        let scored: Scored = serde_json::from_str(&text).expect("rows and their scores");
+        let scored: ScoredRows = serde_json::from_str(&text).expect("rows and their scores");
         let bytes = fs::read(path.with_extension("onnx")).expect("the graph of a fixture");
-        // A mean of leaves between zero and one is a probability because whoever trained it says so.
-        let is_told = path.ends_with("trees_average.json");
-        let end = if is_told { Ok(()) } else { scored.check_end(&bytes) };
+        // That a mean of leaves between zero and one is a probability is not in the graph: the test says so.
+        let is_stated = path.ends_with("trees_average.json");
+        let end = if is_stated { Ok(()) } else { scored.check_end(&bytes) };
         if let Err(problem) = scored.check(&bytes).and(end) {
             problems.push(format!("{}: {problem}", path.display()));
         }
@@ -68,6 +68,7 @@ fn inputs_are_listed_with_their_widths_and_kinds() {
 #[test]
 fn the_other_class_has_the_other_log_odds() {
     let path = folder().join("sklearn_impute_minmax.json");
-    let scored: Scored = serde_json::from_str(&fs::read_to_string(path).expect("a fixture")).expect("rows");
+    let scored: ScoredRows =
+        serde_json::from_str(&fs::read_to_string(path).expect("a fixture")).expect("rows");
     scored.check_other(&graph("sklearn_impute_minmax"));
 }

@@ -1,4 +1,4 @@
-//! Graphs against what onnxruntime makes of them, and files that are refused.
+//! Tests against the scores of onnxruntime, and of refused files.
 
 mod fixtures;
 mod operators;

@@ -1,15 +1,15 @@
-//! Every operator in small graphs. `make.py` beside them made them and their scores.
+//! Every operator in small graphs. `make.py` beside the graphs wrote them and their scores.
 
 use serde::Deserialize;
 
-use crate::scored::Scored;
+use crate::scored::ScoredRows;
 
 #[derive(Deserialize)]
 struct Case {
     name: String,
     graph: String,
     #[serde(flatten)]
-    scored: Scored,
+    scored: ScoredRows,
 }
 
 impl Case {

@@ -1,27 +1,27 @@
-//! Files that give no model, and what is said about them.
+//! Refused files and their messages.
 
 use std::fs;
 
-use par_onnx::{Choice, Error, Graph, Model};
+use par_onnx::{Error, Graph, OnnxClassifier, ScoreChoice};
 use proptest::prelude::*;
 
 use crate::fixtures::folder;
 
-fn model(bytes: &[u8]) -> Result<Model, Error> {
+fn classifier(bytes: &[u8]) -> Result<OnnxClassifier, Error> {
     let graph = Graph::from_bytes(bytes)?;
     let widths: Vec<usize> = graph.inputs().iter().map(|input| input.width.unwrap_or(2)).collect();
-    graph.model(&widths, &Choice { output: None, accepted: 1, scale: None })
+    graph.classifier(&widths, &ScoreChoice { output: None, accepted: 1, scale: None })
 }
 
-/// What is said of a broken fixture, without the list of all operators.
+/// The message for a broken fixture, without the list of all operators.
 fn refusal(name: &str) -> String {
     let bytes = fs::read(folder().join("broken").join(name)).expect("a broken fixture");
-    let text = model(&bytes).expect_err("a broken fixture gives no model").to_string();
+    let text = classifier(&bytes).expect_err("a broken fixture gives no classifier").to_string();
     text.split("\nhint: supported are").next().expect("a first part").into()
 }
 
 #[test]
-fn what_is_no_onnx_file_is_said_to_be_none() {
+fn bytes_that_are_not_onnx_are_refused() {
     assert_eq!(refusal("empty.onnx"), "this is no ONNX file: it holds no graph");
     assert_eq!(refusal("text.onnx"), "this is no ONNX file: its messages are damaged or cut off");
     assert_eq!(refusal("truncated.onnx"), "this is no ONNX file: its messages are damaged or cut off");
@@ -79,12 +79,12 @@ fn graphs_that_are_neither_layers_nor_trees_are_refused() {
 }
 
 #[test]
-fn a_score_that_is_not_a_number_is_none_here_either() {
+fn a_score_that_is_nan_in_onnxruntime_is_nan() {
     use par_onnx::Value::Number;
     let bytes = fs::read(folder().join("broken/not_a_number.onnx")).expect("a fixture");
-    let model = model(&bytes).expect("nothing to refuse");
-    assert!(model.log_odds(&[Number(1.0), Number(30.0)]).is_finite());
-    assert!(model.log_odds(&[Number(1.0), Number(40.0)]).is_nan());
+    let classifier = classifier(&bytes).expect("nothing to refuse");
+    assert!(classifier.log_odds(&[Number(1.0), Number(30.0)]).is_finite());
+    assert!(classifier.log_odds(&[Number(1.0), Number(40.0)]).is_nan());
 }
 
 fn fixtures() -> Vec<Vec<u8>> {
@@ -98,7 +98,7 @@ proptest! {
 
     #[test]
     fn random_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
-        let _ = model(&bytes);
+        let _ = classifier(&bytes);
     }
 
     #[test]
@@ -114,6 +114,6 @@ proptest! {
             bytes[place] = byte;
         }
         let end = end.map_or(bytes.len(), |end| end.index(bytes.len()));
-        let _ = model(&bytes[..end]);
+        let _ = classifier(&bytes[..end]);
     }
 }

@@ -1,12 +1,12 @@
-//! Rows and the scores that onnxruntime gives them.
+//! Rows with their scores by onnxruntime.
 
-use par_onnx::{Choice, Graph, Scale, Value};
+use par_onnx::{Graph, Scale, ScoreChoice, Value};
 use serde::Deserialize;
 use serde_json::Value as Json;
 
-/// What onnxruntime makes of a graph.
+/// Rows of a graph, with their scores by onnxruntime.
 #[derive(Deserialize)]
-pub(crate) struct Scored {
+pub(crate) struct ScoredRows {
     widths: Vec<usize>,
     #[serde(default)]
     output: Option<String>,
@@ -16,15 +16,16 @@ pub(crate) struct Scored {
     scores: Vec<f64>,
 }
 
-impl Scored {
-    /// Says what is wrong with the first row whose score is another here.
+impl ScoredRows {
+    /// The first row whose score differs, as an error.
     pub(crate) fn check(&self, bytes: &[u8]) -> Result<(), String> {
         let graph = Graph::from_bytes(bytes).map_err(|error| error.to_string())?;
-        let choice = Choice { output: self.output.clone(), accepted: self.accepted, scale: Some(self.scale) };
-        let model = graph.model(&self.widths, &choice).map_err(|error| error.to_string())?;
+        let choice =
+            ScoreChoice { output: self.output.clone(), accepted: self.accepted, scale: Some(self.scale) };
+        let classifier = graph.classifier(&self.widths, &choice).map_err(|error| error.to_string())?;
         for (number, (row, &score)) in self.rows.iter().zip(&self.scores).enumerate() {
             let values: Vec<Value<'_>> = row.iter().map(value).collect();
-            let log_odds = model.log_odds(&values);
+            let log_odds = classifier.log_odds(&values);
             let (own, tolerance) = match self.scale {
                 Scale::Probability => (1.0 / (1.0 + (-log_odds).exp()), 1e-5),
                 Scale::LogOdds => (log_odds, 1e-5 * score.abs().max(1.0)),
@@ -37,29 +38,31 @@ impl Scored {
         Ok(())
     }
 
-    /// Says what is wrong if the graph ends in something else than the scores are.
+    /// An error if the graph's scale is not that of the scores.
     pub(crate) fn check_end(&self, bytes: &[u8]) -> Result<(), String> {
         let graph = Graph::from_bytes(bytes).map_err(|error| error.to_string())?;
-        let model = |scale| {
-            let choice = Choice { output: self.output.clone(), accepted: self.accepted, scale };
-            // Not a number is not even equal to itself, but its text is.
-            format!("{:?}", graph.model(&self.widths, &choice))
+        let classifier = |scale| {
+            let choice = ScoreChoice { output: self.output.clone(), accepted: self.accepted, scale };
+            // NaN is not equal to itself, but its text is.
+            format!("{:?}", graph.classifier(&self.widths, &choice))
         };
         let mut outputs = graph.outputs().iter();
         let listed = outputs.find(|output| self.output.as_ref().is_none_or(|name| output.name == *name));
-        if listed.map(|output| output.scale) != Some(self.scale) || model(None) != model(Some(self.scale)) {
+        if listed.map(|output| output.scale) != Some(self.scale)
+            || classifier(None) != classifier(Some(self.scale))
+        {
             return Err(format!("the graph does not end in {}", self.scale));
         }
         Ok(())
     }
 
-    /// Checks that both classes have the same log-odds but for the sign.
+    /// Checks that the log-odds of the two classes differ in the sign only.
     pub(crate) fn check_other(&self, graph: &Graph) {
-        let model = |accepted| {
-            let choice = Choice { output: self.output.clone(), accepted, scale: None };
-            graph.model(&self.widths, &choice).expect("a model")
+        let classifier = |accepted| {
+            let choice = ScoreChoice { output: self.output.clone(), accepted, scale: None };
+            graph.classifier(&self.widths, &choice).expect("a classifier")
         };
-        let (zero, one) = (model(0), model(1));
+        let (zero, one) = (classifier(0), classifier(1));
         for row in &self.rows {
             let values: Vec<Value<'_>> = row.iter().map(value).collect();
             assert_eq!(zero.log_odds(&values), -one.log_odds(&values));

@@ -49,7 +49,7 @@ pub(super) fn frontier(model: &Model, people: &[Person]) -> Markup {
         chart.line("exact thin", &format!("Person {id}"), &line.collect::<Vec<_>>());
     }
     if let Some(usual) = usual {
-        chart.level("dashed faint", usual);
+        chart.horizontal_line("dashed faint", usual);
     }
     let middle = |changes: usize| {
         let values: Vec<f64> = frontiers.iter().filter_map(|(_, points)| best(points, changes)).collect();
@@ -147,7 +147,7 @@ pub(super) fn classifier(history: &classifier::History) -> Markup {
         Axis::around("loss, nats a row", losses, 4),
     );
     let mut chart = Chart::new("The loss of the classifier by pass over the rows", SIZE, axes.0, axes.1);
-    chart.upright("dashed faint", history.best as f64);
+    chart.vertical_line("dashed faint", history.best as f64);
     chart.line("generate", "training", &training).line("exact", "validation", &validation);
     chart.key("generate", Sign::Line, "training rows");
     if !validation.is_empty() {

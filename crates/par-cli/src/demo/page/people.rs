@@ -1,7 +1,7 @@
 //! The answers of some people, on cards.
 
 use par_plot::Markup;
-use par_plot::chart::way_across;
+use par_plot::chart::score_change;
 use par_answer::Answer;
 use par_answer::Found;
 use par_answer::Method;
@@ -70,7 +70,7 @@ fn odds(model: &Model, before: f64, after: Option<f64>) -> Markup {
     if let Some(after) = after {
         odds.element("<b>", format!("then {}", percent(after)), "</b>");
     }
-    odds.raw("</div>").add(&way_across(&told, before, after.unwrap_or(before), model.threshold()));
+    odds.raw("</div>").add(&score_change(&told, before, after.unwrap_or(before), model.threshold()));
     odds
 }
 

@@ -1,7 +1,7 @@
 //! What a column makes of a cell.
 
 use par_data::discretizer::CategoryIndex;
-use par_data::schema::{Kind, parse_number};
+use par_data::schema::{FeatureKind, parse_number};
 use par_data::{CellError, Code, Domain, Feature, Schema};
 use par_onnx::{Input, InputKind, Value};
 
@@ -211,7 +211,7 @@ impl Encoder {
         let name = || column.feature.clone();
         let is_categorical =
             matches!(column.form, Form::ZeroOne { .. } | Form::OneHot { .. } | Form::Label { .. });
-        if is_categorical && feature.kind == Kind::Continuous {
+        if is_categorical && feature.kind == FeatureKind::Continuous {
             let (kind, form) = (feature.kind.name(), column.form.name());
             return Err(ColumnProblem::NotCategories { feature: name(), kind, form });
         }

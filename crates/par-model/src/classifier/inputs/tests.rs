@@ -1,7 +1,7 @@
 mod refusals;
 
 use par_data::{CellError, Schema, Table, TableOptions};
-use par_onnx::{Choice, Input, InputKind, Scale, Value};
+use par_onnx::{Input, InputKind, Scale, ScoreChoice, Value};
 
 use super::{Encoding, Inputs, InputsError};
 
@@ -70,10 +70,10 @@ fn places(encoding: &Encoding, cell: &str) -> Vec<f32> {
 #[test]
 fn the_score_is_the_second_column_of_the_only_output_unless_told() {
     let choice = |text| Inputs::parse(text).expect("inputs").choice();
-    assert_eq!(choice(""), Choice { output: None, accepted: 1, scale: None });
+    assert_eq!(choice(""), ScoreChoice { output: None, accepted: 1, scale: None });
     assert_eq!(
         choice("[output]\nname = \"p\"\naccepted = 0\nscale = \"log-odds\""),
-        Choice { output: Some("p".to_string()), accepted: 0, scale: Some(Scale::LogOdds) }
+        ScoreChoice { output: Some("p".to_string()), accepted: 0, scale: Some(Scale::LogOdds) }
     );
 }
 

@@ -1,58 +1,58 @@
-//! The nodes of trees as attributes list them.
+//! The attributes that list the nodes of trees.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use crate::classifier::Comparison;
 use crate::error::Error;
-use crate::model::Comparison;
 use crate::node::Node;
 
-/// The nodes of all trees as the attributes list them.
-pub(super) struct Table<'a> {
+/// The nodes of all trees, as the attributes list them.
+pub(super) struct NodeTable<'a> {
     trees: &'a [i64],
     features: &'a [i64],
     modes: Vec<Rc<str>>,
     thresholds: Vec<f64>,
     tracks: &'a [i64],
-    /// Where the children stand, those of a true comparison first; of a leaf they mean nothing.
+    /// The positions of the children, the true one first; unused for leaves.
     children: Vec<[usize; 2]>,
-    /// Where a comparison goes on that asks for one of several values: LightGBM's exporter writes one node a value, all with
-    /// the same child if it is true.
+    /// The next node of a test for one of several values: LightGBM's exporter writes one node a value, all
+    /// with the same true child.
     next: Vec<Option<usize>>,
     leaves: Vec<[f64; 2]>,
     /// The number of nodes by tree.
     counts: BTreeMap<i64, usize>,
 }
 
-/// What a branch asks.
-pub(super) struct Question {
+/// The test of a branch.
+pub(super) struct BranchTest {
     pub(super) feature: i64,
-    pub(super) test: Test,
-    /// Where the node stands that the answer leads to.
+    pub(super) test: Condition,
+    /// The position of the node for a test that passes.
     pub(super) yes: usize,
     pub(super) no: usize,
-    /// Whether NaN leads to `yes`.
+    /// Whether NaN goes to `yes`.
     pub(super) missing: bool,
-    /// How many nodes of the file ask it.
+    /// Number of nodes in the file that make up the test.
     pub(super) nodes: usize,
 }
 
-/// What is asked of a number.
-pub(super) enum Test {
+/// The condition on a number.
+pub(super) enum Condition {
     Compare(Comparison),
-    /// Whether it is one of these.
+    /// Whether it is one of these numbers.
     AnyOf(Vec<f32>),
 }
 
 /// The weights of leaves as the attributes list them.
-struct Listed<'a> {
+struct LeafWeights<'a> {
     trees: &'a [i64],
     nodes: &'a [i64],
     columns: &'a [i64],
     weights: Vec<f64>,
 }
 
-impl<'a> Listed<'a> {
+impl<'a> LeafWeights<'a> {
     fn read(node: &Node<'a>, of: &str) -> Result<Self, Error> {
         let own = Self {
             trees: node.integers(&format!("{of}_treeids")),
@@ -68,7 +68,7 @@ impl<'a> Listed<'a> {
     }
 }
 
-impl<'a> Table<'a> {
+impl<'a> NodeTable<'a> {
     pub(super) fn read(node: &Node<'a>, of: &str) -> Result<Self, Error> {
         let (trees, names) = (node.integers("nodes_treeids"), node.integers("nodes_nodeids"));
         let (truths, falsehoods) = (node.integers("nodes_truenodeids"), node.integers("nodes_falsenodeids"));
@@ -115,7 +115,7 @@ impl<'a> Table<'a> {
         };
         let next = (0..count).map(goes_on).collect();
         let mut leaves = vec![[0.0, 0.0]; count];
-        let listed = Listed::read(node, of)?;
+        let listed = LeafWeights::read(node, of)?;
         for (index, weight) in listed.weights.iter().enumerate() {
             let leaf = &mut leaves[place(listed.trees[index], listed.nodes[index])?];
             match listed.columns[index] {
@@ -127,12 +127,12 @@ impl<'a> Table<'a> {
         Ok(Self { trees, features, modes, thresholds, tracks, children, next, leaves, counts })
     }
 
-    /// How many nodes there are.
+    /// Number of nodes.
     pub(super) fn len(&self) -> usize {
         self.modes.len()
     }
 
-    /// How many of them a tree has.
+    /// Number of nodes of a tree.
     pub(super) fn count(&self, tree: i64) -> usize {
         self.counts.get(&tree).copied().unwrap_or(0)
     }
@@ -142,8 +142,9 @@ impl<'a> Table<'a> {
         self.leaves[index]
     }
 
-    /// What a node asks; nothing if it is a leaf. All six modes come down to two, by other thresholds and by other sides.
-    pub(super) fn question(&self, node: &Node<'_>, index: usize) -> Result<Option<Question>, Error> {
+    /// The test of a node; `None` for a leaf. All six modes are expressed by two, with other thresholds and
+    /// swapped children.
+    pub(super) fn question(&self, node: &Node<'_>, index: usize) -> Result<Option<BranchTest>, Error> {
         let threshold = self.thresholds[index];
         let tracks = self.tracks.get(index).is_some_and(|&own| own != 0);
         let (comparison, is_swapped, missing) = match &*self.modes[index] {
@@ -153,7 +154,7 @@ impl<'a> Table<'a> {
             "BRANCH_GTE" => (Comparison::AtMost(below(threshold)), true, tracks),
             "BRANCH_GT" => (Comparison::AtMost(at_most(threshold)), true, tracks),
             "BRANCH_EQ" => (Comparison::Equals(threshold as f32), false, tracks),
-            // What is not a number is unequal to all numbers.
+            // NaN is unequal to all numbers.
             "BRANCH_NEQ" => (Comparison::Equals(threshold as f32), true, true),
             other => {
                 let expected = "`BRANCH_LEQ`, `LT`, `GTE`, `GT`, `EQ`, `NEQ` or `LEAF`";
@@ -165,19 +166,19 @@ impl<'a> Table<'a> {
         if values.iter().any(|value| value.is_nan()) {
             return Err(Error::NotFinite { node: node.name() });
         }
-        let test = if values.len() > 1 { Test::AnyOf(values) } else { Test::Compare(comparison) };
+        let test = if values.len() > 1 { Condition::AnyOf(values) } else { Condition::Compare(comparison) };
         let [truth, falsehood] = self.children[*all.last().expect("it begins with the node itself")];
         let (yes, no) = if is_swapped { (falsehood, truth) } else { (truth, falsehood) };
         let missing = missing != is_swapped;
-        Ok(Some(Question { feature: self.features[index], test, yes, no, missing, nodes: all.len() }))
+        Ok(Some(BranchTest { feature: self.features[index], test, yes, no, missing, nodes: all.len() }))
     }
 
-    /// Of every tree the number and the node that no other is the parent of, in the order of the file.
+    /// For every tree its id and its root, the node that is no child, in the order of the file.
     pub(super) fn roots(&self, node: &Node<'_>) -> Result<Vec<(i64, usize)>, Error> {
         let error = |tree: i64, reason: String| Error::NotATree { node: node.name(), tree, reason };
         let mut has_parent = vec![false; self.modes.len()];
         for index in (0..self.modes.len()).filter(|&index| *self.modes[index] != *"LEAF") {
-            // The true child of several comparisons that go on is that of the last.
+            // The true child of a chain of tests counts once, at the last one.
             let children = if self.next[index].is_some() {
                 &self.children[index][1..]
             } else {
@@ -204,10 +205,10 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Checks that every row has a score of both classes, which some tree must give it in each of its leaves; onnxruntime takes
-/// rows without one for something else.
+/// Checks that every row gets a score for each class: some tree has a weight for it in all of its leaves.
+/// onnxruntime treats rows without a score as special.
 pub(super) fn check_leaves(node: &Node<'_>) -> Result<(), Error> {
-    let listed = Listed::read(node, "class")?;
+    let listed = LeafWeights::read(node, "class")?;
     let mut weighted: BTreeMap<(i64, i64), BTreeSet<i64>> = BTreeMap::new();
     for ((&tree, &leaf), &class) in listed.trees.iter().zip(listed.nodes).zip(listed.columns) {
         weighted.entry((tree, class)).or_default().insert(leaf);
@@ -229,13 +230,13 @@ pub(super) fn check_leaves(node: &Node<'_>) -> Result<(), Error> {
     }
 }
 
-/// The largest number of single precision that is not above another.
+/// The largest single-precision number that is at most `threshold`.
 fn at_most(threshold: f64) -> f32 {
     let near = threshold as f32;
     if f64::from(near) > threshold { near.next_down() } else { near }
 }
 
-/// The largest number of single precision that is below another.
+/// The largest single-precision number below `threshold`.
 fn below(threshold: f64) -> f32 {
     let near = threshold as f32;
     if f64::from(near) >= threshold { near.next_down() } else { near }

@@ -1,26 +1,26 @@
-//! One row at a time: the registers hold units in place of rows.
+//! One row at a time: registers hold units in place of rows.
 
 use super::vectorised::{Kernel, vectorised};
-use super::{Kind, Plan, Real, TILE, Table, Tile};
+use super::{LeafTable, Plan, Real, StepKind, TILE, Tile};
 use crate::{Allowed, Code, OPEN};
 
-/// What evaluating one row needs to remember.
+/// Scratch memory for the evaluation of one row.
 #[derive(Clone, Debug)]
-pub(crate) struct Single<T> {
-    /// Values of the leaves, then what reaches them, of rows that are not observed codes.
+pub(crate) struct RowScratch<T> {
+    /// Values of the leaves of a soft row or a box; after the backward pass, their slopes.
     leaves: Vec<T>,
-    /// What the leaves of a variable were divided by, beyond the scales.
+    /// The scale of each variable, beyond the plan's scales.
     scales: Vec<f64>,
-    /// How much the leaves can lift a value, over all variables.
+    /// Upper bound on the factor by which leaves can raise a value.
     boost: f64,
     values: Vec<T>,
     slopes: Vec<T>,
     scratch: Vec<T>,
-    /// Codes of the variable at hand with their weights.
+    /// The codes of the current variable with their weights.
     weights: Vec<(usize, T)>,
 }
 
-impl<T: Real> Single<T> {
+impl<T: Real> RowScratch<T> {
     pub(crate) fn new(plan: &Plan) -> Self {
         let zero = T::default();
         Self {
@@ -36,7 +36,7 @@ impl<T: Real> Single<T> {
 
     /// Log-probability of a row of codes; `None` where this precision cannot hold it.
     pub(crate) fn hard(&mut self, plan: &Plan, row: &[Code]) -> Option<f64> {
-        vectorised(Hard { plan, row, values: &mut self.values });
+        vectorised(HardRow { plan, row, values: &mut self.values });
         let root = self.values[plan.root];
         plan.trusts(root, plan.boost(row)).then(|| root.into().ln() + plan.log_scale(row))
     }
@@ -47,14 +47,13 @@ impl<T: Real> Single<T> {
         self.evaluate(plan)
     }
 
-    /// [`Single::soft`], and its gradient; `None` where this precision cannot hold them.
+    /// [`RowScratch::soft`], and its gradient; `None` where this precision cannot hold them.
     pub(crate) fn gradient(&mut self, plan: &Plan, soft: &[f32], gradient: &mut [f32]) -> Option<f64> {
         let log_prob = self.soft(plan, soft)?;
         self.slopes(plan, gradient).then_some(log_prob)
     }
 
-    /// The gradient of the logarithm of the value that was evaluated last; false where this precision
-    /// cannot hold it.
+    /// The gradient of the logarithm of the last value; `false` where this precision cannot hold it.
     fn slopes(&mut self, plan: &Plan, gradient: &mut [f32]) -> bool {
         let root = self.values[plan.root];
         let held = plan.trusts_slopes(root, self.boost);
@@ -66,7 +65,7 @@ impl<T: Real> Single<T> {
         held
     }
 
-    /// Log-probability of a row, and for each code of each variable the ratio by which it would change that
+    /// Log-probability of a row, and for each code of each variable the factor by which it would change the
     /// probability; `None` where this precision cannot hold them.
     pub(crate) fn ratios(&mut self, plan: &Plan, row: &[Code], ratios: &mut [f32]) -> Option<f64> {
         for (variable, (table, &code)) in plan.tables.iter().zip(row).enumerate() {
@@ -86,27 +85,27 @@ impl<T: Real> Single<T> {
     }
 
     /// Logarithm of the circuit's value when every leaf takes the largest of its allowed probabilities,
-    /// rounding aside; `None` where this precision cannot hold it.
+    /// without rounding errors; `None` where this precision cannot hold it.
     pub(crate) fn largest(&mut self, plan: &Plan, allowed: &Allowed) -> Option<f64> {
         vectorised(LargestLeaves { plan, allowed, single: self });
         self.evaluate(plan)
     }
 
     fn evaluate(&mut self, plan: &Plan) -> Option<f64> {
-        vectorised(Units { plan, leaves: &self.leaves, values: &mut self.values });
+        vectorised(UnitProducts { plan, leaves: &self.leaves, values: &mut self.values });
         let root = self.values[plan.root];
         let log_scale = || self.scales.iter().map(|scale| scale.ln()).sum::<f64>();
         plan.trusts(root, self.boost).then(|| root.into().ln() + log_scale())
     }
 }
 
-struct Hard<'a, T> {
+struct HardRow<'a, T> {
     plan: &'a Plan,
     row: &'a [Code],
     values: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Hard<'_, T> {
+impl<T: Real> Kernel for HardRow<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, row, values } = self;
@@ -123,13 +122,13 @@ impl<T: Real> Kernel for Hard<'_, T> {
     }
 }
 
-struct Units<'a, T> {
+struct UnitProducts<'a, T> {
     plan: &'a Plan,
     leaves: &'a [T],
     values: &'a mut [T],
 }
 
-impl<T: Real> Kernel for Units<'_, T> {
+impl<T: Real> Kernel for UnitProducts<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, leaves, values } = self;
@@ -154,12 +153,12 @@ fn forward<T: Real>(plan: &Plan, values: &mut [T]) {
         let (done, outputs) = values.split_at_mut(step.output as usize);
         let outputs = &mut outputs[..step.width as usize];
         match step.kind {
-            Kind::Product => {
+            StepKind::Product => {
                 for (j, output) in outputs.iter_mut().enumerate() {
                     *output = inputs.iter().map(|&input| done[input as usize + j]).product();
                 }
             }
-            Kind::Sum { weights } => {
+            StepKind::Sum { weights } => {
                 let weights = plan.weights(step, weights);
                 if let [output] = outputs {
                     let terms = inputs.iter().zip(weights);
@@ -192,14 +191,14 @@ fn forward<T: Real>(plan: &Plan, values: &mut [T]) {
 struct SoftLeaves<'a, T> {
     plan: &'a Plan,
     soft: &'a [f32],
-    single: &'a mut Single<T>,
+    single: &'a mut RowScratch<T>,
 }
 
 impl<T: Real> Kernel for SoftLeaves<'_, T> {
     #[inline(always)]
     fn run(self) {
         let mut rest = self.soft;
-        let Single { leaves, scales, boost, weights, .. } = self.single;
+        let RowScratch { leaves, scales, boost, weights, .. } = self.single;
         *boost = 1.0;
         for (table, total) in self.plan.tables.iter().zip(scales) {
             let (soft, after) = rest.split_at(table.cardinality);
@@ -222,13 +221,13 @@ impl<T: Real> Kernel for SoftLeaves<'_, T> {
 struct LargestLeaves<'a, T> {
     plan: &'a Plan,
     allowed: &'a Allowed,
-    single: &'a mut Single<T>,
+    single: &'a mut RowScratch<T>,
 }
 
 impl<T: Real> Kernel for LargestLeaves<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let Single { leaves, scales, boost, weights, .. } = self.single;
+        let RowScratch { leaves, scales, boost, weights, .. } = self.single;
         *boost = 1.0;
         for (variable, (table, largest)) in self.plan.tables.iter().zip(scales).enumerate() {
             let codes = self.allowed.codes(variable).map(usize::from);
@@ -242,9 +241,14 @@ impl<T: Real> Kernel for LargestLeaves<'_, T> {
     }
 }
 
-/// Gives every leaf of a variable what its weighted ratios fold to, from zero, eight leaves at a time.
+/// Folds the weighted ratios of each leaf of a variable, from zero, eight leaves at a time.
 #[inline(always)]
-fn fold_codes<T: Real>(table: &Table, weights: &[(usize, T)], leaves: &mut [T], fold: impl Fn(&mut T, T)) {
+fn fold_codes<T: Real>(
+    table: &LeafTable,
+    weights: &[(usize, T)],
+    leaves: &mut [T],
+    fold: impl Fn(&mut T, T),
+) {
     let places = table.places();
     let leaves = &mut leaves[table.first_leaf..][..places];
     for (tile, leaves) in leaves.chunks_exact_mut(TILE).enumerate() {
@@ -261,7 +265,7 @@ fn fold_codes<T: Real>(table: &Table, weights: &[(usize, T)], leaves: &mut [T], 
 
 struct Backward<'a, T> {
     plan: &'a Plan,
-    single: &'a mut Single<T>,
+    single: &'a mut RowScratch<T>,
     gradient: &'a mut [f32],
 }
 
@@ -269,7 +273,7 @@ impl<T: Real> Kernel for Backward<'_, T> {
     #[inline(always)]
     fn run(self) {
         let Self { plan, single, gradient } = self;
-        let Single { leaves, scales, values, slopes, scratch, .. } = single;
+        let RowScratch { leaves, scales, values, slopes, scratch, .. } = single;
         backward(plan, values, slopes, scratch);
         for (unit, &slope) in slopes[..plan.unit_ends.len()].iter().enumerate() {
             let unit = plan.unit_leaves(unit);
@@ -294,12 +298,12 @@ impl<T: Real> Kernel for Backward<'_, T> {
     }
 }
 
-/// Codes whose slopes are summed side by side, so that no sum waits for another.
+/// Codes whose slopes are summed side by side, so that the sums do not wait for each other.
 const ABREAST: usize = 4;
 
-/// For each code, its ratios in the leaves times what reaches them, times its scale and the given one.
+/// For each code, its ratios in the leaves times their slopes, times its scale and `scale`.
 #[inline(always)]
-fn slopes_of_codes<T: Real>(table: &Table, slopes: &[T], scale: f64, gradient: &mut [f32]) {
+fn slopes_of_codes<T: Real>(table: &LeafTable, slopes: &[T], scale: f64, gradient: &mut [f32]) {
     for (group, gradient) in gradient.chunks_mut(ABREAST).enumerate() {
         let lines: [&[f32]; ABREAST] = table.leaf_lines(group);
         let mut sums = [[T::default(); TILE]; ABREAST];
@@ -325,13 +329,13 @@ fn backward<T: Real>(plan: &Plan, values: &[T], slopes: &mut [T], before: &mut [
         let (below, above) = slopes.split_at_mut(step.output as usize);
         let above = &above[..step.width as usize];
         match step.kind {
-            Kind::Sum { weights } => {
+            StepKind::Sum { weights } => {
                 let weights = plan.weights(step, weights);
                 for (&input, weights) in inputs.iter().zip(weights.chunks_exact(above.len())) {
                     below[input as usize] += dot(weights, above);
                 }
             }
-            Kind::Product => {
+            StepKind::Product => {
                 for (j, &above) in above.iter().enumerate() {
                     let mut product = T::ONE;
                     for (before, &input) in before.iter_mut().zip(inputs) {
@@ -349,7 +353,7 @@ fn backward<T: Real>(plan: &Plan, values: &[T], slopes: &mut [T], before: &mut [
     }
 }
 
-/// A dot product in eight running sums, so that it can use a whole register.
+/// A dot product in eight running sums, which fill a register.
 #[inline(always)]
 fn dot<T: Real>(a: &[f32], b: &[T]) -> T {
     let mut sums = [T::default(); TILE];
@@ -361,7 +365,7 @@ fn dot<T: Real>(a: &[f32], b: &[T]) -> T {
             sums[unit] += T::from(a[unit]) * b[unit];
         }
     }
-    // By halves, so that no addition waits for all before it.
+    // By halves, so that additions do not wait for each other.
     for half in [4, 2, 1] {
         for unit in 0..half {
             let other = sums[unit + half];

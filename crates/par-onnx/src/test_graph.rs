@@ -2,30 +2,30 @@
 
 use prost::Message;
 
-use crate::graph::{Choice, Graph, Scale};
-use crate::model::Model;
+use crate::classifier::OnnxClassifier;
+use crate::graph::{Graph, Scale, ScoreChoice};
 use crate::proto::{
     AttributeProto, DimensionProto, GraphProto, ModelProto, NodeProto, ShapeProto, TensorProto,
     TensorTypeProto, TypeProto, ValueInfoProto,
 };
 
-/// A graph from `x`, numbers, to `out`.
-pub(crate) struct Handmade {
+/// A graph from the numbers `x` to `out`.
+pub(crate) struct TestGraph {
     pub(crate) proto: ModelProto,
-    pub(crate) choice: Choice,
+    pub(crate) choice: ScoreChoice,
 }
 
-/// A graph whose input has so many numbers.
-pub(crate) fn graph(width: i64) -> Handmade {
-    let choice = Choice { output: None, accepted: 1, scale: None };
+/// A graph whose input has `width` numbers.
+pub(crate) fn graph(width: i64) -> TestGraph {
+    let choice = ScoreChoice { output: None, accepted: 1, scale: None };
     let proto = ModelProto { graph: Some(GraphProto::default()), ..Default::default() };
-    let mut made = Handmade { proto, choice };
+    let mut made = TestGraph { proto, choice };
     made.graph().input.push(value("x", 1, &[None, Some(width)]));
     made.graph().output.push(value("out", 1, &[]));
     made
 }
 
-/// An input or output of a type and a shape.
+/// An input or output with a type and a shape.
 pub(crate) fn value(name: &str, elem_type: i32, sizes: &[Option<i64>]) -> ValueInfoProto {
     let dim = sizes.iter().map(|&dim_value| DimensionProto { dim_value }).collect();
     let tensor_type = Some(TensorTypeProto { elem_type, shape: Some(ShapeProto { dim }) });
@@ -57,12 +57,13 @@ pub(crate) fn texts(name: &str, strings: &[&str]) -> AttributeProto {
     AttributeProto { name: name.into(), strings, ..Default::default() }
 }
 
-impl Handmade {
+impl TestGraph {
     pub(crate) fn graph(&mut self) -> &mut GraphProto {
         self.proto.graph.as_mut().expect("made with a graph")
     }
 
-    /// Adds an operator; its inputs and outputs are split at commas. An operator with a dot is of `ai.onnx.ml`.
+    /// Adds an operator; its inputs and outputs are separated by commas. The domain is `ai.onnx.ml` if the
+    /// name has a dot.
     pub(crate) fn node(
         mut self,
         operator: &str,
@@ -107,17 +108,17 @@ impl Handmade {
         Graph::from_bytes(&self.proto.encode_to_vec())
     }
 
-    pub(crate) fn model(&self, widths: &[usize]) -> Result<Model, crate::Error> {
-        self.read()?.model(widths, &self.choice)
+    pub(crate) fn classifier(&self, widths: &[usize]) -> Result<OnnxClassifier, crate::Error> {
+        self.read()?.classifier(widths, &self.choice)
     }
 
-    /// Why there is no model, for as many numbers as the input has.
+    /// The error for the input's own width.
     pub(crate) fn refusal(&self) -> String {
         let graph = match self.read() {
             Ok(graph) => graph,
             Err(error) => return error.to_string(),
         };
         let widths: Vec<usize> = graph.inputs().iter().map(|input| input.width.unwrap_or(2)).collect();
-        graph.model(&widths, &self.choice).expect_err("refused").to_string()
+        graph.classifier(&widths, &self.choice).expect_err("refused").to_string()
     }
 }

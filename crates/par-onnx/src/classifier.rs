@@ -1,6 +1,6 @@
-//! What a graph is brought into: functions of single inputs, and layers or trees over them.
+//! A classifier as lowered from a graph: functions of single inputs, and layers or trees over them.
 
-/// What stands at one place of the inputs.
+/// The value of one input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// A number; NaN where it is missing.
@@ -11,22 +11,22 @@ pub enum Value<'a> {
 
 /// A classifier with one score a row: the log-odds of a class.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Model {
+pub struct OnnxClassifier {
     pub(crate) width: usize,
     pub(crate) sources: Vec<Source>,
     pub(crate) body: Body,
 }
 
-/// A number made of one input.
+/// A function of one input.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Source {
-    /// The place of the input, all inputs of the graph standing in one line.
+    /// The position of the input among the inputs of all tensors.
     pub input: usize,
-    /// What is done to it, one after the other, in single precision as the operators do.
+    /// The steps from the input to the number, in single precision as in onnxruntime.
     pub steps: Vec<Step>,
 }
 
-/// One step from an input to a number.
+/// One step of a source.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// x + a.
@@ -39,23 +39,23 @@ pub enum Step {
     Multiply(f32),
     /// x / a.
     Divide(f32),
-    /// One if x is the number, zero if not.
+    /// One if x is the number, otherwise zero.
     Equals(f32),
-    /// One if x is the text, zero if not.
+    /// One if x is the text, otherwise zero.
     EqualsText(String),
-    /// The second of the pair whose first is x, or else the last number.
+    /// The second number of the pair whose first is x; the default if there is none.
     Lookup(Vec<(f32, f32)>, f32),
     /// The same for a text.
     LookupText(Vec<(String, f32)>, f32),
-    /// The second where x is the first, which may be NaN; else x.
+    /// The second number if x is the first, which may be NaN; otherwise x.
     Replace(f32, f32),
-    /// A whole number, towards zero.
+    /// x rounded towards zero.
     Truncate,
-    /// One if x is above the number, zero if not.
+    /// One if x is above the number, otherwise zero.
     Above(f32),
-    /// One if x is not a number, zero if it is.
+    /// One if x is NaN, otherwise zero.
     IsMissing,
-    /// x without its sign.
+    /// |x|.
     Absolute,
     /// eˣ.
     Exponential,
@@ -67,7 +67,7 @@ pub enum Step {
     Apply(Activation),
 }
 
-/// A function of one number that never falls, and whose slope over an interval is least at one of its ends.
+/// A monotone function whose slope over an interval is least at one of its ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Activation {
     /// max(x, 0).
@@ -82,25 +82,25 @@ pub enum Activation {
     Sigmoid,
     /// ln(1 + eˣ).
     Softplus,
-    /// x, but no less than the first and no more than the second.
+    /// x, limited to the interval from the first to the second.
     Clip(f32, f32),
 }
 
-/// How the numbers of the sources become log-odds.
+/// The function from the numbers of the sources to the log-odds.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// A network, which has gradients.
     Layers(Layers),
-    /// An ensemble of trees, which has none.
+    /// An ensemble of trees, which has no gradients.
     Trees(Trees),
 }
 
-/// Dense layers; the last gives the log-odds.
+/// Dense layers; the last one computes the log-odds.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Layers {
     /// At least one. The inputs of the first are the sources; the last has one output.
     pub dense: Vec<Dense>,
-    /// What stands between each layer and the next, so one less than layers.
+    /// The activations between the layers, one fewer than layers.
     pub activations: Vec<Activation>,
 }
 
@@ -113,40 +113,40 @@ pub struct Dense {
     pub biases: Vec<f32>,
 }
 
-/// Trees whose leaves add up.
+/// An ensemble of trees, whose leaves are added up.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trees {
     /// All nodes of all trees, children after their parents.
     pub nodes: Vec<TreeNode>,
-    /// Where each tree begins.
+    /// The position of each root.
     pub roots: Vec<u32>,
-    /// What is added to the leaves.
+    /// A constant that is added to the leaves.
     pub base: f64,
-    /// What the sum means.
+    /// The meaning of the sum.
     pub link: Link,
 }
 
 /// One node of a tree.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TreeNode {
-    /// Its share in the sum.
+    /// Its term of the sum.
     Leaf(f64),
-    /// Goes to `yes` if the comparison holds for the number of a source, to `no` if not.
+    /// Goes to `yes` if the number of a source passes the comparison, otherwise to `no`.
     Branch {
         /// The source.
         source: u32,
-        /// What is asked of its number.
+        /// The comparison.
         comparison: Comparison,
         /// A node after this one.
         yes: u32,
         /// A node after this one.
         no: u32,
-        /// Where NaN goes: to `yes` or to `no`.
+        /// Whether NaN goes to `yes`.
         missing: bool,
     },
 }
 
-/// What a branch asks.
+/// The comparison of a branch.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Comparison {
     /// x ≤ a.
@@ -155,7 +155,7 @@ pub enum Comparison {
     Equals(f32),
 }
 
-/// What the sum of an ensemble means.
+/// The meaning of an ensemble's sum.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Link {
     /// Log-odds.
@@ -166,8 +166,8 @@ pub enum Link {
     OtherProbability,
 }
 
-impl Model {
-    /// How many inputs there are, those of all tensors together.
+impl OnnxClassifier {
+    /// Number of inputs of all tensors.
     pub fn width(&self) -> usize {
         self.width
     }
@@ -177,15 +177,15 @@ impl Model {
         &self.sources
     }
 
-    /// What is done with their numbers.
+    /// The function from their numbers to the log-odds.
     pub fn body(&self) -> &Body {
         &self.body
     }
 
-    /// The log-odds of one row; not a number where the file's own operators give none.
+    /// The log-odds of one row; NaN where the file's own operators give NaN.
     ///
     /// # Panics
-    /// When there are not as many values as inputs.
+    /// When the number of values is not the number of inputs.
     pub fn log_odds(&self, inputs: &[Value<'_>]) -> f64 {
         assert_eq!(inputs.len(), self.width, "one value an input");
         let numbers: Vec<f32> =
@@ -198,7 +198,7 @@ impl Model {
 }
 
 impl Source {
-    /// The number made of an input. A text that no step expects gives NaN.
+    /// The number for an input. A text gives NaN unless a step expects it.
     pub fn number(&self, input: Value<'_>) -> f32 {
         let mut steps = self.steps.iter();
         let first = match input {
@@ -214,7 +214,7 @@ impl Source {
         steps.fold(first, |x, step| step.number(x))
     }
 
-    /// Whether it is a x + b of a number that is not missing.
+    /// Whether it is a x + b for every x that is not NaN.
     pub fn is_affine(&self) -> bool {
         let affine = |step: &Step| {
             matches!(
@@ -267,7 +267,7 @@ impl Activation {
             Self::Relu if x < 0.0 => 0.0,
             Self::LeakyRelu(a) if x < 0.0 => f64::from(a) * x,
             Self::Elu(a) if x < 0.0 => f64::from(a) * x.exp_m1(),
-            // Not the larger of x and zero, which would make zero of what is not a number.
+            // `max(x, 0)` would turn NaN into zero.
             Self::Relu | Self::LeakyRelu(_) | Self::Elu(_) => x,
             Self::Tanh => x.tanh(),
             Self::Sigmoid => 1.0 / (1.0 + (-x).exp()),
@@ -307,7 +307,7 @@ impl Activation {
 }
 
 impl Layers {
-    /// The log-odds of the numbers of the sources.
+    /// The log-odds for the numbers of the sources.
     pub fn log_odds(&self, numbers: &[f32]) -> f64 {
         let mut values: Vec<f64> = numbers.iter().map(|&number| f64::from(number)).collect();
         for (layer, dense) in self.dense.iter().enumerate() {
@@ -330,7 +330,7 @@ impl Layers {
 }
 
 impl Trees {
-    /// The log-odds of the numbers of the sources.
+    /// The log-odds for the numbers of the sources.
     pub fn log_odds(&self, numbers: &[f32]) -> f64 {
         let leaf = |&root: &u32| {
             let mut node = root;
@@ -349,7 +349,7 @@ impl Trees {
 }
 
 impl Comparison {
-    /// Whether it holds for a number, where `missing` says it of NaN.
+    /// Whether the number passes; `missing` is the result for NaN.
     pub fn holds(self, number: f32, missing: bool) -> bool {
         match self {
             _ if number.is_nan() => missing,
@@ -360,10 +360,10 @@ impl Comparison {
 }
 
 impl Link {
-    /// Probabilities nearer than this to zero or one have the log-odds of this.
+    /// Probabilities are limited to at least this and at most one minus this.
     const LEAST: f64 = 1e-15;
 
-    /// The log-odds that a sum stands for.
+    /// The log-odds of a sum.
     pub fn log_odds(self, sum: f64) -> f64 {
         let logit = |p: f64| {
             let p = p.clamp(Self::LEAST, 1.0 - Self::LEAST);
@@ -376,7 +376,7 @@ impl Link {
         }
     }
 
-    /// Whether higher sums mean higher log-odds, or else lower ones.
+    /// Whether a higher sum means higher log-odds.
     pub fn rises(self) -> bool {
         matches!(self, Self::LogOdds | Self::Probability)
     }
