@@ -23,7 +23,7 @@ pub(crate) fn is_name(text: &str) -> bool {
 /// That a request is for this service: for `localhost`, an IP address, or one of `names`.
 ///
 /// A browser sends an IP address only if it was asked for that address: no other name can lead there, wherever it points.
-pub(crate) fn expect_ours(request: &Request, names: &[String]) -> Result<(), Refusal> {
+pub(crate) fn check_host(request: &Request, names: &[String]) -> Result<(), Refusal> {
     if names.iter().any(|name| name == ANY) {
         return Ok(());
     }
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn names_of_this_service_pass_and_others_do_not() {
         let names = ["par.example.org".to_string()];
-        let expect = |hosts: &[&str]| expect_ours(&asked(Version::HTTP_11, "/", hosts), &names);
+        let expect = |hosts: &[&str]| check_host(&asked(Version::HTTP_11, "/", hosts), &names);
         for ours in [
             "localhost",
             "LocalHost:8080",
@@ -97,9 +97,9 @@ mod tests {
         }
         assert_eq!(expect(&[]), Err(Refusal::NoHost));
         assert_eq!(expect(&["localhost", "localhost"]), Err(Refusal::NoHost));
-        assert_eq!(expect_ours(&asked(Version::HTTP_10, "/", &[]), &names), Ok(()));
+        assert_eq!(check_host(&asked(Version::HTTP_10, "/", &[]), &names), Ok(()));
         let elsewhere = asked(Version::HTTP_11, "http://evil.example/", &["localhost"]);
-        assert!(expect_ours(&elsewhere, &names).is_err());
-        assert_eq!(expect_ours(&elsewhere, &[ANY.to_string()]), Ok(()));
+        assert!(check_host(&elsewhere, &names).is_err());
+        assert_eq!(check_host(&elsewhere, &[ANY.to_string()]), Ok(()));
     }
 }

@@ -8,16 +8,16 @@ use axum::body::{Body, Bytes};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::answers::PIECE;
+use crate::answers::ROWS_PER_JOB;
 use crate::body::frame;
 use crate::refusal::Refusal;
 
 /// Parts of a body that are kept on their way.
-const PARTS: usize = 4;
+const QUEUED_PARTS: usize = 4;
 /// The longest line, in bytes.
 pub(crate) const MAX_LINE: usize = 1 << 20;
 /// A piece has fewer rows when they have as many bytes.
-const PIECE_BYTES: usize = 256 << 10;
+const BYTES_PER_JOB: usize = 256 << 10;
 
 /// A body as it comes in, for a thread that waits for it.
 pub(crate) struct Incoming {
@@ -37,7 +37,7 @@ impl Incoming {
 
     /// `min_rate` is how many bytes have to come in a second while more is waited for, over as long as `patience`.
     pub(crate) fn new(mut body: Body, patience: Duration, min_rate: usize) -> Self {
-        let (sender, parts) = mpsc::channel(PARTS);
+        let (sender, parts) = mpsc::channel(QUEUED_PARTS);
         let failure = Arc::new(OnceLock::new());
         let why = Arc::clone(&failure);
         let answered = Arc::new(Mutex::new(Instant::now()));
@@ -137,7 +137,7 @@ impl<T> Piece<T> {
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.rows.len() >= PIECE || self.bytes >= PIECE_BYTES
+        self.rows.len() >= ROWS_PER_JOB || self.bytes >= BYTES_PER_JOB
     }
 }
 
@@ -149,7 +149,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Takes what belongs to the line; whether it is complete.
+    /// JobFilter what belongs to the line; whether it is complete.
     pub(crate) fn add_from(&mut self, incoming: &mut Incoming) -> bool {
         let part = &mut incoming.part;
         let end = part.iter().position(|byte| *byte == b'\n');

@@ -27,9 +27,12 @@
 
 mod about;
 mod answers;
+mod api_docs;
 mod api_page;
 mod body;
-mod guide;
+mod connection_permit;
+mod endpoints;
+mod health;
 mod host;
 mod incoming;
 mod json;
@@ -41,18 +44,17 @@ mod models;
 mod openapi;
 mod page;
 mod parameters;
-mod patience;
 mod question;
 mod refusal;
 mod routes;
-mod seat;
 mod server;
 mod settings;
 mod stream;
 #[cfg(test)]
-mod test_world;
+mod test_model;
 mod wire;
 mod workers;
+mod write_timeout;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -135,7 +137,7 @@ struct Service {
     streams: Arc<Semaphore>,
     connections: AtomicUsize,
     /// Questions that are being read or answered.
-    under_way: AtomicUsize,
+    in_flight: AtomicUsize,
     /// Whether the service is asked to end.
     ending: AtomicBool,
 }

@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes as many writes as it is sent permissions for.
+    /// JobFilter as many writes as it is sent permissions for.
     struct Slow(mpsc::Receiver<()>, Arc<Mutex<Vec<u8>>>);
 
     impl Write for Slow {

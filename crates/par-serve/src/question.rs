@@ -1,62 +1,69 @@
-//! From JSON to rows and what is asked for them. Every wrong value is told with its place, what was found and what could
-//! stand there: [`crate::json_schema`] says the same beforehand.
+//! From JSON to rows and options. Every wrong value is reported with its place, what was found and what was expected;
+//! [`crate::json_schema`] describes the same as a schema.
 
 use par_data::{Domain, Feature, Limits, Permitted, Schema, suggest};
 use par_recourse::{Method, Order, Request};
 use serde_json::{Map, Value};
 
-use crate::models::Model;
+use crate::models::ServedModel;
 use crate::refusal::{Problem, Refusal};
 
-/// Ways that can be asked for at once.
+/// The most ways of one answer.
 pub(crate) const MAX_COUNT: usize = 20;
-/// Changes that can be allowed: far more than there are features.
+/// The highest budget: far more than there are features.
 pub(crate) const MAX_BUDGET: usize = 1_000_000_000;
-/// Problems that are told at once.
+/// The most problems of one refusal.
 const MAX_PROBLEMS: usize = 20;
-/// Categories that a problem lists.
+/// The most categories that a problem lists.
 const LISTED: usize = 20;
-/// Bytes of a key that a place has in full.
+/// The most bytes of a key that a path repeats in full.
 const LONGEST_KEY: usize = 1_000;
-/// Characters of a value that a problem repeats.
+/// The most characters of a value that a problem repeats.
 const BRIEF: usize = 80;
 
 /// One person's row.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Row {
-    /// What the client calls it, if anything.
+    /// The client's id of the row, if it has one.
     pub(crate) id: Option<String>,
     /// Its cells, in schema order.
     pub(crate) cells: Vec<String>,
 }
 
-/// What is asked for some rows.
+/// The options of a request, for all of its rows.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Asked {
+pub(crate) struct RequestOptions {
     pub(crate) request: Request,
-    /// Whether the frontier is to be drawn.
+    /// Whether to draw the frontier.
     pub(crate) plot: bool,
 }
 
-/// Rows, and what is asked for them.
-pub(crate) struct Question {
-    pub(crate) rows: Vec<Row>,
-    pub(crate) asked: Asked,
+impl RequestOptions {
+    /// The threshold of the request; by default that of the model.
+    pub(crate) fn threshold(&self, model: &ServedModel) -> f64 {
+        self.request.threshold.unwrap_or(model.bundle().threshold())
+    }
 }
 
-/// The keys of what is asked for, beside the rows.
-pub(crate) const OPTIONS: [&str; 9] =
+/// Rows, and the options of their answers.
+pub(crate) struct Question {
+    pub(crate) rows: Vec<Row>,
+    pub(crate) options: RequestOptions,
+}
+
+/// The keys of the options.
+const OPTIONS: [&str; 9] =
     ["method", "count", "order", "budget", "threshold", "lock", "limit", "auditor", "plot"];
 
 impl Question {
-    /// Reads the body of `/v1/recourse`: a `row` or `rows`, and what is asked for.
+    /// Reads the body of `/v1/recourse`: a `row` or `rows`, and options.
     ///
     /// # Errors
-    /// With everything that is wrong.
-    pub(crate) fn read(model: &Model, body: &Value, max_rows: usize) -> Result<Self, Refusal> {
+    /// With all problems.
+    pub(crate) fn read(model: &ServedModel, body: &Value, max_rows: usize) -> Result<Self, Refusal> {
         let mut reader = Reader::new(model);
         let body = reader.object("", body)?;
-        let asked = reader.options("", body, &["row", "rows"]);
+        let options = reader.options("", body, &["row", "rows"]);
         let rows = match (body.get("row"), body.get("rows")) {
             (Some(row), None) => vec![reader.row("/row", row)],
             (None, Some(rows)) => reader.rows("/rows", rows, max_rows)?,
@@ -66,17 +73,21 @@ impl Question {
                 Vec::new()
             }
         };
-        reader.finish(Self { rows, asked })
+        reader.finish(Self { rows, options })
     }
 
-    /// Reads the body of an `:explain` or `:predict` of KServe's first protocol: `instances`, and what is asked for.
+    /// Reads the body of an `:explain` or `:predict` of KServe's first protocol: `instances`, and options.
     ///
     /// # Errors
-    /// With everything that is wrong.
-    pub(crate) fn read_instances(model: &Model, body: &Value, max_rows: usize) -> Result<Self, Refusal> {
+    /// With all problems.
+    pub(crate) fn read_instances(
+        model: &ServedModel,
+        body: &Value,
+        max_rows: usize,
+    ) -> Result<Self, Refusal> {
         let mut reader = Reader::new(model);
         let body = reader.object("", body)?;
-        let asked = reader.options("", body, &["instances"]);
+        let options = reader.options("", body, &["instances"]);
         let rows = match body.get("instances") {
             Some(rows) => reader.rows("/instances", rows, max_rows)?,
             None => {
@@ -84,22 +95,22 @@ impl Question {
                 Vec::new()
             }
         };
-        reader.finish(Self { rows, asked })
+        reader.finish(Self { rows, options })
     }
 }
 
-/// Reads values and collects what is wrong with them.
+/// Reads values and collects problems.
 pub(crate) struct Reader<'m> {
-    model: &'m Model,
+    model: &'m ServedModel,
     problems: Vec<Problem>,
 }
 
 impl<'m> Reader<'m> {
-    pub(crate) fn new(model: &'m Model) -> Self {
+    pub(crate) fn new(model: &'m ServedModel) -> Self {
         Self { model, problems: Vec::new() }
     }
 
-    /// What was read, if nothing is wrong with it.
+    /// What was read, if there are no problems.
     pub(crate) fn finish<T>(self, read: T) -> Result<T, Refusal> {
         if self.problems.is_empty() { Ok(read) } else { Err(Refusal::WrongValues(self.problems)) }
     }
@@ -153,7 +164,7 @@ impl<'m> Reader<'m> {
                     let value = values.get(&feature.name);
                     let path = || format!("{path}/{}", escaped(&feature.name));
                     row.cells[position] = match value {
-                        // The path is put together only where it is needed: rows are read often.
+                        // The path is made only if there is a problem: this is the hot path.
                         Some(value) => match text(model, position, value) {
                             Some(cell) => cell,
                             None => self.cell(&path(), position, Some(value)),
@@ -183,7 +194,7 @@ impl<'m> Reader<'m> {
         row
     }
 
-    /// The text of a cell; nothing but a problem where the value does not fit.
+    /// The text of a cell; a problem, and no text, if the value does not fit.
     pub(crate) fn cell(&mut self, path: &str, position: usize, value: Option<&Value>) -> String {
         let model = self.model;
         if let Some(text) = text(model, position, value.unwrap_or(&Value::Null)) {
@@ -198,7 +209,7 @@ impl<'m> Reader<'m> {
     }
 
     fn unknown_feature(&mut self, path: String, name: &str) {
-        // A near miss takes a while to find, and nobody is told of more.
+        // A suggestion takes a while to find, and is not shown beyond the limit.
         if self.problems.len() >= MAX_PROBLEMS {
             return;
         }
@@ -209,12 +220,17 @@ impl<'m> Reader<'m> {
         self.problem(path, format!("`{name}`"), expected);
     }
 
-    /// What is asked for, from an object that may have `other` keys besides.
-    pub(crate) fn options(&mut self, path: &str, object: &Map<String, Value>, other: &[&str]) -> Asked {
-        let mut asked = Asked::default();
+    /// The options in an object that may have `other` keys.
+    pub(crate) fn options(
+        &mut self,
+        path: &str,
+        object: &Map<String, Value>,
+        other: &[&str],
+    ) -> RequestOptions {
+        let mut options = RequestOptions::default();
         for (key, value) in object {
             let path = format!("{path}/{}", escaped(key));
-            let request = &mut asked.request;
+            let request = &mut options.request;
             match (key.as_str(), value) {
                 ("order" | "budget" | "threshold", Value::Null) => {}
                 ("method", value) => match value.as_str().and_then(Method::named) {
@@ -243,7 +259,7 @@ impl<'m> Reader<'m> {
                 ("lock", value) => request.locks = self.locks(&path, value),
                 ("limit", value) => request.limits = self.limits(&path, value),
                 ("auditor", Value::Bool(auditor)) => request.auditor = *auditor,
-                ("plot", Value::Bool(plot)) => asked.plot = *plot,
+                ("plot", Value::Bool(plot)) => options.plot = *plot,
                 ("auditor" | "plot", value) => self.wrong(path, value, "true or false"),
                 (key, _) if other.contains(&key) => {}
                 (key, _) => {
@@ -253,7 +269,7 @@ impl<'m> Reader<'m> {
                 }
             }
         }
-        asked
+        options
     }
 
     fn locks(&mut self, path: &str, value: &Value) -> Vec<usize> {
@@ -302,7 +318,7 @@ impl<'m> Reader<'m> {
         Limits::new(discretizer, checked).expect("keys are features, of which none is named twice")
     }
 
-    /// What a feature may move to; nothing but a problem where that cannot be meant.
+    /// The values that a feature may change to; a problem, and `None`, if the value does not fit.
     fn permitted(&mut self, path: &str, position: usize, value: &Value) -> Option<Permitted> {
         let domain = &self.model.bundle().discretizer().domains()[position];
         let entry =
@@ -330,7 +346,7 @@ impl<'m> Reader<'m> {
     }
 }
 
-/// Numbers that a feature may move to.
+/// The numbers that a feature may change to.
 fn numbers(key: &str, values: &[Value]) -> Option<Permitted> {
     match (key, values) {
         ("between", [lowest, highest]) => {
@@ -346,7 +362,7 @@ fn numbers(key: &str, values: &[Value]) -> Option<Permitted> {
 }
 
 /// The text of a value that fits a feature.
-fn text(model: &Model, position: usize, value: &Value) -> Option<String> {
+fn text(model: &ServedModel, position: usize, value: &Value) -> Option<String> {
     let schema = model.bundle().schema();
     let feature = &schema.features()[position];
     match (&model.bundle().discretizer().domains()[position], value) {
@@ -363,14 +379,14 @@ fn text(model: &Model, position: usize, value: &Value) -> Option<String> {
     }
 }
 
-/// What stands in a cell of the feature that is missing, if one may be.
+/// The text of a missing cell of the feature, if it may be missing.
 pub(crate) fn missing<'s>(schema: &'s Schema, feature: &Feature) -> Option<&'s str> {
     let texts = schema.missing_text().iter().filter(|_| feature.missing);
     texts.map(String::as_str).find(|text| !feature.values.iter().any(|value| value == text))
 }
 
-/// The category that a value names: its text, its number if no other category has that, or its truth.
-fn category(model: &Model, position: usize, value: &Value) -> Option<String> {
+/// The category that a value names: as text, as a number that no other category has, or as a boolean.
+fn category(model: &ServedModel, position: usize, value: &Value) -> Option<String> {
     let discretizer = model.bundle().discretizer();
     let Domain::Categories { values: known, .. } = &discretizer.domains()[position] else { return None };
     let named = match value {
@@ -390,8 +406,8 @@ pub(crate) fn spelled(known: &[String], truth: bool) -> Option<&String> {
     known.iter().find(|known| known.eq_ignore_ascii_case(if truth { "true" } else { "false" }))
 }
 
-/// What could stand in the place of a cell.
-fn expected(model: &Model, position: usize) -> String {
+/// The values that a cell may have, for a problem.
+fn expected(model: &ServedModel, position: usize) -> String {
     let schema = model.bundle().schema();
     let feature = &schema.features()[position];
     let value = match &model.bundle().discretizer().domains()[position] {
@@ -425,7 +441,7 @@ pub(crate) fn whole(value: &Value) -> Option<usize> {
     (number.fract() == 0.0 && (0.0..=1e9).contains(&number)).then_some(number as usize)
 }
 
-/// A value, or as much of it as can be repeated.
+/// A value, shortened for a problem.
 pub(crate) fn brief(value: &Value) -> String {
     match value {
         Value::Array(values) => format!("a list of {}", values.len()),
@@ -444,7 +460,7 @@ pub(crate) fn shortened(text: &str) -> String {
     }
 }
 
-/// A name as a part of a JSON pointer (RFC 6901), shortened where nobody would write one as long.
+/// A name as a part of a JSON pointer (RFC 6901), shortened if it is very long.
 pub(crate) fn escaped(name: &str) -> String {
     let name = if name.len() > LONGEST_KEY { &shortened(name) } else { name };
     name.replace('~', "~0").replace('/', "~1")

@@ -1,4 +1,4 @@
-//! Takes connections, watches the files of the models, and ends without dropping a request.
+//! JobFilter connections, watches the files of the models, and ends without dropping a request.
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::PathBuf;
@@ -16,12 +16,12 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tower::ServiceExt as _;
 
-use crate::metrics::{Counted, Metrics};
+use crate::connection_permit::{ConnectionPermit, SPARE_CONNECTIONS, SPARE_HEAD_TIMEOUT, open_files};
+use crate::metrics::{CountGuard, Metrics};
 use crate::models::Models;
-use crate::patience::Patient;
-use crate::seat::{SPARE_CONNECTIONS, SPARE_PATIENCE, Seat, open_files};
 use crate::wire::{Refuse, Wire};
 use crate::workers::Workers;
+use crate::write_timeout::WriteTimeout;
 use crate::{Error, Service, Settings, host, routes};
 
 /// The most that the head of a request may have, in bytes.
@@ -44,10 +44,10 @@ pub struct Server {
 
 /// Tells a running service what to do, from anywhere.
 #[derive(Clone)]
-pub struct Handle(Arc<Wishes>);
+pub struct Handle(Arc<Control>);
 
 #[derive(Default)]
-struct Wishes {
+struct Control {
     end: Notify,
     reload: Notify,
 }
@@ -117,7 +117,7 @@ impl Server {
             body_bytes: Arc::new(Semaphore::new(settings.max_bodies)),
             streams: Arc::new(Semaphore::new(settings.max_streams)),
             connections: AtomicUsize::new(0),
-            under_way: AtomicUsize::new(0),
+            in_flight: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             models,
             settings,
@@ -218,14 +218,14 @@ fn affordable_connections(wanted: usize) -> usize {
     wanted.min(most)
 }
 
-/// Takes connections until the service is to end, then waits for those that are under way.
+/// JobFilter connections until the service is to end, then waits for those that are under way.
 async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, router: &Router, handle: &Handle) {
     let connections = GracefulShutdown::new();
     let room = Arc::new(Semaphore::new(service.settings.max_connections));
     let spare = Arc::new(Semaphore::new(SPARE_CONNECTIONS));
     let taking = async {
         loop {
-            let seat = Arc::new(Seat::new(&room, &spare).await);
+            let seat = Arc::new(ConnectionPermit::new(&room, &spare).await);
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
                 Err(error) => {
@@ -242,7 +242,7 @@ async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, route
             let connection = connections.watch(connection(wire, service, router, &seat));
             let service = Arc::clone(service);
             tokio::spawn(async move {
-                let _counted = Counted::new(&service.connections);
+                let _counted = CountGuard::new(&service.connections);
                 tokio::select! {
                     biased;
                     ended = connection => refusals.settle(ended),
@@ -274,11 +274,11 @@ fn connection(
     wire: Wire,
     service: &Service,
     router: &Router,
-    seat: &Arc<Seat>,
+    seat: &Arc<ConnectionPermit>,
 ) -> impl GracefulConnection<Error = hyper::Error> + 'static {
     let patience = service.settings.patience;
     let seat = Arc::clone(seat);
-    let head_patience = if seat.is_spare() { patience.min(SPARE_PATIENCE) } else { patience };
+    let head_patience = if seat.is_spare() { patience.min(SPARE_HEAD_TIMEOUT) } else { patience };
     let router = router.clone().map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
         request.extensions_mut().insert(Arc::clone(&seat));
         request
@@ -287,7 +287,7 @@ fn connection(
         .timer(TokioTimer::new())
         .header_read_timeout(head_patience)
         .max_buf_size(MAX_HEAD)
-        .serve_connection(TokioIo::new(Patient::new(wire, patience)), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(WriteTimeout::new(wire, patience)), TowerToHyperService::new(router))
 }
 
 /// Puts heads that cannot be read into the log, the metrics and the shape of all refusals.
@@ -332,7 +332,7 @@ async fn watch(service: Arc<Service>, handle: Handle) {
         let reloads = tokio::task::spawn_blocking(move || reading.models.reload(all)).await;
         for reload in reloads.unwrap_or_default() {
             let model = &reload.name;
-            service.metrics.reloaded(model, reload.outcome.is_ok());
+            service.metrics.count_reload(model, reload.outcome.is_ok());
             match reload.outcome {
                 Ok(sha256) => tracing::info!(model, sha256, "the model was read again"),
                 Err(error) => {

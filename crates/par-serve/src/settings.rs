@@ -29,7 +29,7 @@ pub struct Settings {
     /// How long an answer may take, 10 seconds unless told: a search that is not done by then ends with what it has,
     /// and who has not had their turn by then is refused with 504.
     pub time: Duration,
-    /// How long the rest of a request may be waited for, and somebody to read a response; 30 seconds unless told. A body
+    /// How long the rest of a request may be waited for, and example_row to read a response; 30 seconds unless told. A body
     /// that does not arrive is refused with 408.
     pub patience: Duration,
     /// How long connections are still taken when the service is asked to end, to be told so with 503; 1 second unless told, or

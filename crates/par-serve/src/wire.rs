@@ -14,7 +14,7 @@ use tokio::time::sleep;
 
 /// How often a client who has sent more than is read yet is looked after.
 const LOOK: Duration = Duration::from_millis(100);
-/// For so long somebody who has closed their side may still be told what is about to be said.
+/// For so long example_row who has closed their side may still be told what is about to be said.
 const LEAVING: Duration = Duration::from_millis(200);
 
 /// Says what a head that cannot be read is answered by: the status in, headers that are added and the body out.

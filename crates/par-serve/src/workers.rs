@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 use par_recourse::{Solver, Stop};
 use tokio::sync::oneshot;
 
-use crate::models::Model;
+use crate::models::ServedModel;
 
 /// After so many jobs of people who wait, one of the streams has its turn.
-const TURNS: usize = 3;
+const WAITING_PER_STREAM_JOB: usize = 3;
 
 /// So long a thread keeps its solver, and with it the model, when it has nothing to do.
-const IDLE: Duration = Duration::from_secs(1);
+const IDLE_TIME: Duration = Duration::from_secs(1);
 
 /// Held by whoever wants to hear an answer: once it is dropped, work for it ends.
 #[derive(Default)]
@@ -41,13 +41,13 @@ impl ClientWatch {
 
 /// Something to be done with a solver of a model.
 struct Job {
-    model: Arc<Model>,
+    model: Arc<ServedModel>,
     urgency: Urgency,
     client: ClientWatch,
     work: Box<Work>,
 }
 
-type Work = dyn FnOnce(&mut Solver<'_>, &Turns<'_>) + Send;
+type Work = dyn FnOnce(&mut Solver<'_>, &RowTimer<'_>) + Send;
 
 /// How soon a job is to be done.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -61,11 +61,11 @@ pub(crate) enum Urgency {
 }
 
 /// What a job asks before each of its rows.
-pub(crate) struct Turns<'a>(&'a dyn Fn() -> bool);
+pub(crate) struct RowTimer<'a>(&'a dyn Fn() -> bool);
 
-impl Turns<'_> {
+impl RowTimer<'_> {
     /// Begins the time of a row; whether its client is still there.
-    pub(crate) fn go_on(&self) -> bool {
+    pub(crate) fn start_row(&self) -> bool {
         (self.0)()
     }
 }
@@ -83,7 +83,7 @@ struct Queue {
 
 #[derive(Default)]
 struct Jobs {
-    /// Those that somebody waits for, with their numbers in the order they came.
+    /// Those that example_row waits for, with their numbers in the order they came.
     one: VecDeque<(u64, Job)>,
     many: VecDeque<(u64, Job)>,
     streams: VecDeque<Job>,
@@ -93,21 +93,21 @@ struct Jobs {
     closed: bool,
 }
 
-/// Which jobs a thread takes.
+/// Which jobs a thread filter.
 #[derive(Clone, Copy)]
-enum Takes {
+enum JobFilter {
     All,
     /// Those of one row alone, so that however much is asked in bulk, single questions have a thread.
     One,
 }
 
 /// When the search at hand has to end.
-struct Limit {
+struct SearchLimit {
     deadline: Instant,
     client: ClientWatch,
 }
 
-impl Limit {
+impl SearchLimit {
     fn is_over(&self) -> bool {
         !self.client.is_there() || Instant::now() >= self.deadline
     }
@@ -117,14 +117,14 @@ impl Workers {
     /// So many threads for everything, and one more for single questions. `time` is how long a row of a stream may take.
     pub(crate) fn new(threads: usize, time: Duration) -> std::io::Result<Self> {
         let workers = Self { queue: Arc::default() };
-        let spawn = |name: String, takes: Takes| {
+        let spawn = |name: String, filter: JobFilter| {
             let queue = Arc::clone(&workers.queue);
-            std::thread::Builder::new().name(name).spawn(move || queue.work(takes, time)).map(|_| ())
+            std::thread::Builder::new().name(name).spawn(move || queue.work(filter, time)).map(|_| ())
         };
         for number in 1..=threads.max(1) {
-            spawn(format!("answers-{number}"), Takes::All)?;
+            spawn(format!("answers-{number}"), JobFilter::All)?;
         }
-        spawn("answers-one".to_string(), Takes::One)?;
+        spawn("answers-one".to_string(), JobFilter::One)?;
         Ok(workers)
     }
 
@@ -132,15 +132,15 @@ impl Workers {
     /// deadline, or if the client leaves.
     pub(crate) fn ask<T: Send + 'static>(
         &self,
-        model: &Arc<Model>,
+        model: &Arc<ServedModel>,
         urgency: Urgency,
         client: &ClientWatch,
-        work: impl FnOnce(&mut Solver<'_>, &Turns<'_>) -> T + Send + 'static,
+        work: impl FnOnce(&mut Solver<'_>, &RowTimer<'_>) -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (reply, answer) = oneshot::channel();
-        let work = move |solver: &mut Solver<'_>, turns: &Turns<'_>| {
+        let work = move |solver: &mut Solver<'_>, timer: &RowTimer<'_>| {
             // Clients who have left meanwhile are not told.
-            let _ = reply.send(work(solver, turns));
+            let _ = reply.send(work(solver, timer));
         };
         let (model, client) = (Arc::clone(model), client.clone());
         self.queue.push(Job { model, urgency, client, work: Box::new(work) });
@@ -181,11 +181,11 @@ impl Queue {
     }
 
     /// The next job, when there is one; nothing when there will be none, or has been none for so long.
-    fn pop(&self, takes: Takes, patience: Option<Duration>) -> Option<Job> {
+    fn pop(&self, filter: JobFilter, patience: Option<Duration>) -> Option<Job> {
         let deadline = patience.map(|patience| Instant::now() + patience);
         let mut jobs = self.lock();
         loop {
-            if let Some(job) = jobs.next(takes) {
+            if let Some(job) = jobs.next(filter) {
                 return Some(job);
             }
             if jobs.closed {
@@ -206,11 +206,11 @@ impl Queue {
 
     /// Does one job after the other, with the same solver as long as they are of one model. A thread that has nothing to do
     /// lets go of both: the model may have been replaced.
-    fn work(&self, takes: Takes, time: Duration) {
+    fn work(&self, filter: JobFilter, time: Duration) {
         let mut next = None;
-        while let Some(first) = next.or_else(|| self.pop(takes, None)) {
+        while let Some(first) = next.or_else(|| self.pop(filter, None)) {
             let model = Arc::clone(&first.model);
-            let limit = Mutex::new(Limit { deadline: Instant::now(), client: first.client.clone() });
+            let limit = Mutex::new(SearchLimit { deadline: Instant::now(), client: first.client.clone() });
             let is_over = || limit.lock().unwrap_or_else(PoisonError::into_inner).is_over();
             let mut solver = model.bundle().solver().until(Stop::when(&is_over));
             let mut job = first;
@@ -222,14 +222,14 @@ impl Queue {
                         Urgency::Stream => Instant::now() + time,
                     };
                     *limit.lock().unwrap_or_else(PoisonError::into_inner) =
-                        Limit { deadline, client: client.clone() };
+                        SearchLimit { deadline, client: client.clone() };
                     client.is_there()
                 };
                 begin();
                 // Nobody waits for what has not begun by its deadline.
-                let work = || if is_over() { drop(work) } else { work(&mut solver, &Turns(&begin)) };
+                let work = || if is_over() { drop(work) } else { work(&mut solver, &RowTimer(&begin)) };
                 let done = catch_unwind(AssertUnwindSafe(work));
-                match self.pop(takes, Some(IDLE)) {
+                match self.pop(filter, Some(IDLE_TIME)) {
                     Some(other) if done.is_ok() && Arc::ptr_eq(&other.model, &model) => job = other,
                     // After a panic the solver's memory may be anything.
                     other => break other,
@@ -240,11 +240,11 @@ impl Queue {
 }
 
 impl Jobs {
-    fn next(&mut self, takes: Takes) -> Option<Job> {
-        if matches!(takes, Takes::One) {
+    fn next(&mut self, filter: JobFilter) -> Option<Job> {
+        if matches!(filter, JobFilter::One) {
             return self.one.pop_front().map(|(_, job)| job);
         }
-        if self.taken < TURNS || self.streams.is_empty() {
+        if self.taken < WAITING_PER_STREAM_JOB || self.streams.is_empty() {
             self.taken += 1;
             self.next_waiting().or_else(|| self.streams.pop_front())
         } else {
@@ -269,7 +269,7 @@ mod tests {
     use super::*;
     use crate::models::Models;
 
-    fn model() -> Arc<Model> {
+    fn model() -> Arc<ServedModel> {
         let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par-recourse/tests/fixtures/version_1.par");
         let models = Models::load(&[("a".to_string(), file)]).expect("a bundle");
         models.get(None).expect("there is one")
@@ -317,12 +317,12 @@ mod tests {
         for urgency in [Urgency::One(soon()), Urgency::Many(soon()), Urgency::Stream] {
             let client = Client::default();
             let (tell, told) = mpsc::channel();
-            let search = move |solver: &mut Solver<'_>, turns: &Turns<'_>| {
+            let search = move |solver: &mut Solver<'_>, timer: &RowTimer<'_>| {
                 tell.send(()).expect("the test waits");
                 while !solver.is_stopped() {
                     std::thread::yield_now();
                 }
-                assert!(!turns.go_on());
+                assert!(!timer.start_row());
             };
             let answer = workers.ask(&model, urgency, &client.watch(), search);
             told.recv().expect("it begins");

@@ -6,15 +6,15 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use crate::answers::MOMENT;
+use crate::answers::ADMISSION_WAIT;
 
 /// Connections beyond all places. They are answered about health, and otherwise only if a place becomes free.
 pub(crate) const SPARE_CONNECTIONS: usize = 64;
 /// How long the head of a request is waited for on one of those.
-pub(crate) const SPARE_PATIENCE: Duration = Duration::from_secs(1);
+pub(crate) const SPARE_HEAD_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// What a connection holds as long as it is open.
-pub(crate) struct Seat {
+pub(crate) struct ConnectionPermit {
     room: Arc<Semaphore>,
     held: Mutex<Held>,
 }
@@ -24,7 +24,7 @@ enum Held {
     Spare(#[expect(dead_code, reason = "held until it is dropped")] OwnedSemaphorePermit),
 }
 
-impl Seat {
+impl ConnectionPermit {
     /// Waits for a place, or for one to spare.
     pub(crate) async fn new(room: &Arc<Semaphore>, spare: &Arc<Semaphore>) -> Self {
         let held = tokio::select! {
@@ -41,9 +41,9 @@ impl Seat {
     }
 
     /// Whether the connection has a place, for which it waits a moment.
-    pub(crate) async fn has_place(&self) -> bool {
+    pub(crate) async fn acquire_regular(&self) -> bool {
         if self.is_spare()
-            && let Ok(Ok(place)) = timeout(MOMENT, Arc::clone(&self.room).acquire_owned()).await
+            && let Ok(Ok(place)) = timeout(ADMISSION_WAIT, Arc::clone(&self.room).acquire_owned()).await
         {
             *self.held.lock().unwrap_or_else(PoisonError::into_inner) = Held::Place(place);
         }
