@@ -303,7 +303,7 @@ mod tests {
     use crate::test_model::{ODD, odd_with_age_called};
 
     #[test]
-    fn a_column_that_is_called_like_a_feature_is_told_under_another_name() {
+    fn a_column_with_the_name_of_a_feature_is_renamed() {
         let columns = |model: &ServedModel| {
             let columns = Features::new(model, 3).columns;
             serde_json::to_value(columns).expect("text keys")

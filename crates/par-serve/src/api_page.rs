@@ -122,8 +122,7 @@ impl Page<'_> {
         page.raw("<article class=\"panel\">\n<h3>");
         page.element("<span class=\"method\">", endpoint.method.name().to_uppercase(), "</span> ");
         page.element("<code>", endpoint.path, "</code></h3>\n");
-        let words = format!("{} {}", endpoint.summary, endpoint.description);
-        add_prose(page, "<p>", words.trim_end(), "</p>\n");
+        add_prose(page, "<p>", endpoint.summary, "</p>\n");
         if !endpoint.parameters.is_empty() {
             page.raw("<div class=\"scroll\"><table><tbody>\n");
             for Parameter { key, name, place, .. } in endpoint.parameters {
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_model_calls_its_features_cannot_break_the_page() {
+    fn names_of_features_cannot_break_the_page() {
         let page = page(false, vec!["odd", "other"]);
         check_tags(&page);
         assert!(page.contains("income=\\&quot;net\\&quot;") && page.contains("Straße, Hausnr. 🏠"), "{page}");
@@ -317,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_of_the_model_is_told_where_a_token_is_asked_for() {
+    fn the_page_of_a_service_with_a_token_tells_nothing_of_the_model() {
         let page = page(true, vec!["odd"]);
         check_tags(&page);
         for feature in ODD.bundle().schema().features() {

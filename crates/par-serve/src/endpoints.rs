@@ -36,8 +36,6 @@ pub(crate) struct Endpoint {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
     pub(crate) summary: &'static str,
-    /// More than the summary; may be empty.
-    pub(crate) description: &'static str,
     pub(crate) parameters: &'static [Parameter],
     pub(crate) requests: &'static [Content],
     pub(crate) answers: &'static [Content],
@@ -133,64 +131,23 @@ const METRICS: Content = Content::Text {
 const PAGE: Content = Content::Text { media_type: HTML, name: "Page", description: "A page." };
 
 impl Endpoint {
-    const fn get(
+    const fn new(
+        method: Method,
         path: &'static str,
         summary: &'static str,
         handler: fn(MethodFilter) -> MethodRouter<Arc<Service>>,
     ) -> Self {
-        Self {
-            method: Method::Get,
-            path,
-            summary,
-            description: "",
-            parameters: &[],
-            requests: &[],
-            answers: &[],
-            errors: &[],
-            access: Access::Token,
-            is_documented: true,
-            handler,
-        }
+        let errors = match method {
+            Method::Get => &[],
+            Method::Post => BODY_ERRORS,
+        };
+        let (parameters, requests, answers) = (&[], &[], &[]);
+        let (access, is_documented) = (Access::Token, true);
+        Self { method, path, summary, parameters, requests, answers, errors, access, is_documented, handler }
     }
 
-    const fn post(
-        path: &'static str,
-        summary: &'static str,
-        handler: fn(MethodFilter) -> MethodRouter<Arc<Service>>,
-    ) -> Self {
-        Self { method: Method::Post, errors: BODY_ERRORS, ..Self::get(path, summary, handler) }
-    }
-
-    const fn description(self, description: &'static str) -> Self {
-        Self { description, ..self }
-    }
-
-    const fn parameters(self, parameters: &'static [Parameter]) -> Self {
-        Self { parameters, ..self }
-    }
-
-    const fn takes(self, requests: &'static [Content]) -> Self {
-        Self { requests, ..self }
-    }
-
-    const fn answers(self, answers: &'static [Content]) -> Self {
-        Self { answers, ..self }
-    }
-
-    const fn errors(self, errors: &'static [u16]) -> Self {
-        Self { errors, ..self }
-    }
-
-    const fn access(self, access: Access) -> Self {
-        Self { access, ..self }
-    }
-
-    const fn undocumented(self) -> Self {
-        Self { is_documented: false, ..self }
-    }
-
-    /// The path as the router matches it, which also labels metrics. The router matches whole segments, so what follows a
-    /// colon is left to the handler.
+    /// The path as the router matches it, which also labels metrics. The router matches whole segments: what follows a colon is
+    /// left to the handler.
     pub(crate) fn route(&self) -> &'static str {
         self.path.split(':').next().unwrap_or(self.path)
     }
@@ -213,162 +170,144 @@ pub(crate) fn all() -> impl Iterator<Item = &'static Endpoint> {
     GROUPS.iter().flat_map(|group| group.endpoints)
 }
 
+/// A line of the table. Fields that are left out have the values of [`Endpoint::new`].
+macro_rules! endpoint {
+    ($method:ident $path:literal => $handler:path, $summary:literal $(, $field:ident: $value:expr)* $(,)?) => {
+        Endpoint {
+            $($field: $value,)*
+            ..Endpoint::new(Method::$method, $path, $summary, |method| on(method, $handler))
+        }
+    };
+}
+
 /// The table.
 pub(crate) static GROUPS: [Group; 4] = [
     Group {
         title: "Recourse",
         endpoints: &[
-            Endpoint::post("/v1/recourse", "What people could change so that they are accepted.", |method| {
-                on(method, answers::recourse)
-            })
-            .parameters(&[MODEL])
-            .takes(&[QUESTION])
-            .answers(&[json::<answers::Answers<'_>>()]),
-            Endpoint::post(
-                "/v1/recourse/batch",
-                "The same for a table of any length, answered while it comes in.",
-                |method| on(method, stream::batch),
-            )
-            .description(
-                "Each line of JSON is a question with one row and its own options. For CSV, the parameters are the options of \
-                 all rows, and a column `locks` may name each row's own locks, separated by `;`. CSV may be compressed with gzip. \
-                 A row that cannot be read has the status `error`.",
-            )
-            .parameters(&[
-                MODEL, FIRST, METHOD, COUNT, ORDER, BUDGET, THRESHOLD, LOCK, LIMIT, AUDITOR,
-            ])
-            .takes(&[LINES, TABLE])
-            .answers(&[ANSWER_LINES, ANSWER_TABLE])
-            .errors(&[400, 404, 408, 415, 422, 500, 503]),
+            endpoint! {
+                Post "/v1/recourse" => answers::recourse,
+                "What people could change so that they are accepted.",
+                parameters: &[MODEL], requests: &[QUESTION], answers: &[json::<answers::Answers<'_>>()],
+            },
+            endpoint! {
+                Post "/v1/recourse/batch" => stream::batch,
+                "The same for a table of any length, answered while it comes in. Each line of JSON is a question with one row \
+                 and its own options. For CSV, the parameters are the options of all rows, and a column `locks` may name each \
+                 row's own locks, separated by `;`. CSV may be compressed with gzip. A row that cannot be read has the status \
+                 `error`.",
+                parameters: &[MODEL, FIRST, METHOD, COUNT, ORDER, BUDGET, THRESHOLD, LOCK, LIMIT, AUDITOR],
+                requests: &[LINES, TABLE], answers: &[ANSWER_LINES, ANSWER_TABLE],
+                errors: &[400, 404, 408, 415, 422, 500, 503],
+            },
         ],
     },
     Group {
         title: "The model",
         endpoints: &[
-            Endpoint::get(
-                "/v1/schema",
+            endpoint! {
+                Get "/v1/schema" => about::schema,
                 "The features, as a form needs them, and JSON Schemas of rows and questions.",
-                |method| on(method, about::schema),
-            )
-            .parameters(&[MODEL])
-            .answers(&[json::<about::Features<'_>>()])
-            .errors(&[404, 422]),
-            Endpoint::get("/v1/people", "Made-up denied people.", |method| on(method, about::people))
-                .description(
-                    "They are drawn at random from what the model learned of denied people. By chance one may equal a real row.",
-                )
-                .parameters(&[MODEL, PEOPLE, SEED])
-                .answers(&[json::<about::People<'_>>()])
-                .errors(&[404, 422, 500, 503, 504]),
-            Endpoint::get("/v1/model", "What the model is and how it was made.", |method| {
-                on(method, about::model)
-            })
-            .parameters(&[MODEL])
-            .answers(&[json::<about::Card<'_>>()])
-            .errors(&[404, 422]),
-            Endpoint::get("/v1/models", "The names of the models.", |method| on(method, kserve::models))
-                .answers(&[json::<kserve::Models<'_>>()]),
+                parameters: &[MODEL], answers: &[json::<about::Features<'_>>()], errors: &[404, 422],
+            },
+            endpoint! {
+                Get "/v1/people" => about::people,
+                "Made-up denied people, drawn at random from what the model learned of denied people. By chance one may equal a \
+                 real row.",
+                parameters: &[MODEL, PEOPLE, SEED], answers: &[json::<about::People<'_>>()],
+                errors: &[404, 422, 500, 503, 504],
+            },
+            endpoint! {
+                Get "/v1/model" => about::model, "What the model is and how it was made.",
+                parameters: &[MODEL], answers: &[json::<about::Card<'_>>()], errors: &[404, 422],
+            },
+            endpoint! {
+                Get "/v1/models" => kserve::models, "The names of the models.",
+                answers: &[json::<kserve::Models<'_>>()],
+            },
         ],
     },
     Group {
         title: "KServe",
         endpoints: &[
-            Endpoint::get("/v1/models/{name}", "Whether a model is ready (V1).", |method| {
-                on(method, kserve::model).fallback(kserve::wrong_method_of_model)
-            })
-            .parameters(&[NAME])
-            .answers(&[json::<kserve::ModelReady<'_>>()])
-            .errors(&[404, 503]),
-            Endpoint::post(
-                "/v1/models/{name}:explain",
+            endpoint! {
+                Get "/v1/models/{name}" => kserve::model, "Whether a model is ready (V1).",
+                parameters: &[NAME], answers: &[json::<kserve::ModelReady<'_>>()], errors: &[404, 503],
+                handler: |method| on(method, kserve::model).fallback(kserve::wrong_method_of_model),
+            },
+            endpoint! {
+                Post "/v1/models/{name}:explain" => kserve::explain_or_predict,
                 "Answers, as `/v1/recourse` gives them (V1).",
-                |method| on(method, kserve::explain_or_predict),
-            )
-            .parameters(&[NAME])
-            .takes(&[INSTANCES])
-            .answers(&[json::<kserve::Explanations<'_>>()]),
-            Endpoint::post(
-                "/v1/models/{name}:predict",
+                parameters: &[NAME], requests: &[INSTANCES], answers: &[json::<kserve::Explanations<'_>>()],
+            },
+            endpoint! {
+                Post "/v1/models/{name}:predict" => kserve::explain_or_predict,
                 "What the classifier decides about rows as they are (V1).",
-                |method| on(method, kserve::explain_or_predict),
-            )
-            .parameters(&[NAME])
-            .takes(&[INSTANCES])
-            .answers(&[json::<kserve::Predictions<'_>>()]),
-            Endpoint::get("/v2", "What the server is (V2).", |method| on(method, kserve::server))
-                .answers(&[json::<kserve::Server>()]),
-            Endpoint::get("/v2/health/live", "Whether the server runs (V2).", |method| {
-                on(method, kserve::live)
-            })
-            .answers(&[json::<kserve::Live>()])
-            .access(Access::Health),
-            Endpoint::get("/v2/health/ready", "Whether the server takes requests (V2).", |method| {
-                on(method, kserve::ready)
-            })
-            .answers(&[json::<kserve::Ready>()])
-            .errors(&[503])
-            .access(Access::Health),
-            Endpoint::get("/v2/models/{name}", "What a model takes and gives (V2).", |method| {
-                on(method, kserve::metadata)
-            })
-            .parameters(&[NAME])
-            .answers(&[json::<kserve::Metadata<'_>>()])
-            .errors(&[404]),
-            Endpoint::get("/v2/models/{name}/ready", "Whether a model is ready (V2).", |method| {
-                on(method, kserve::model_ready)
-            })
-            .parameters(&[NAME])
-            .answers(&[json::<kserve::ModelReady<'_>>()])
-            .errors(&[404, 503]),
-            Endpoint::post(
-                "/v2/models/{name}/infer",
+                parameters: &[NAME], requests: &[INSTANCES], answers: &[json::<kserve::Predictions<'_>>()],
+            },
+            endpoint! {
+                Get "/v2" => kserve::server, "What the server is (V2).",
+                answers: &[json::<kserve::Server>()],
+            },
+            endpoint! {
+                Get "/v2/health/live" => kserve::live, "Whether the server runs (V2).",
+                answers: &[json::<kserve::Live>()], access: Access::Health,
+            },
+            endpoint! {
+                Get "/v2/health/ready" => kserve::ready, "Whether the server takes requests (V2).",
+                answers: &[json::<kserve::Ready>()], errors: &[503], access: Access::Health,
+            },
+            endpoint! {
+                Get "/v2/models/{name}" => kserve::metadata, "What a model takes and gives (V2).",
+                parameters: &[NAME], answers: &[json::<kserve::Metadata<'_>>()], errors: &[404],
+            },
+            endpoint! {
+                Get "/v2/models/{name}/ready" => kserve::model_ready, "Whether a model is ready (V2).",
+                parameters: &[NAME], answers: &[json::<kserve::ModelReady<'_>>()], errors: &[404, 503],
+            },
+            endpoint! {
+                Post "/v2/models/{name}/infer" => kserve::infer,
                 "What the classifier decides about rows as they are (V2).",
-                |method| on(method, kserve::infer),
-            )
-            .parameters(&[NAME])
-            .takes(&[TENSORS])
-            .answers(&[json::<kserve::Inferred<'_>>()]),
-            Endpoint::post(
-                "/v2/models/{name}/explain",
+                parameters: &[NAME], requests: &[TENSORS], answers: &[json::<kserve::Inferred<'_>>()],
+            },
+            endpoint! {
+                Post "/v2/models/{name}/explain" => kserve::explain,
                 "Answers, each as the text of its JSON: an extension of V2.",
-                |method| on(method, kserve::explain),
-            )
-            .parameters(&[NAME])
-            .takes(&[TENSORS])
-            .answers(&[json::<kserve::Explained<'_>>()]),
+                parameters: &[NAME], requests: &[TENSORS], answers: &[json::<kserve::Explained<'_>>()],
+            },
         ],
     },
     Group {
         title: "The service",
         endpoints: &[
-            Endpoint::get("/healthz", "Whether the process runs.", |method| on(method, health::live))
-                .answers(&[json::<health::Health<'_>>()])
-                .access(Access::Health),
-            Endpoint::get("/readyz", "Whether the service takes requests.", |method| {
-                on(method, health::ready)
-            })
-            .answers(&[json::<health::Health<'_>>()])
-            .errors(&[503])
-            .access(Access::Health),
-            Endpoint::get("/metrics", "Counts and times, for Prometheus.", |method| {
-                on(method, metrics::metrics)
-            })
-            .answers(&[METRICS]),
-            Endpoint::get("/openapi.json", "This API, for programs.", |method| on(method, openapi::openapi))
-                .parameters(&[MODEL])
-                .answers(&[json::<openapi::OpenApi>()])
-                .errors(DOCS_ERRORS),
-            Endpoint::get("/api", "This API, for people.", |method| on(method, api_page::api))
-                .parameters(&[MODEL])
-                .answers(&[PAGE])
-                .errors(DOCS_ERRORS)
-                .access(Access::Open),
-            Endpoint::get("/", "A page to explore recourse on.", |method| on(method, page::index))
-                .answers(&[PAGE])
-                .access(Access::Open),
-            Endpoint::get("/page/{file}", "A file of the page.", |method| on(method, page::file))
-                .access(Access::Open)
-                .undocumented(),
+            endpoint! {
+                Get "/healthz" => health::live, "Whether the process runs.",
+                answers: &[json::<health::Health<'_>>()], access: Access::Health,
+            },
+            endpoint! {
+                Get "/readyz" => health::ready, "Whether the service takes requests.",
+                answers: &[json::<health::Health<'_>>()], errors: &[503], access: Access::Health,
+            },
+            endpoint! {
+                Get "/metrics" => metrics::metrics, "Counts and times, for Prometheus.",
+                answers: &[METRICS],
+            },
+            endpoint! {
+                Get "/openapi.json" => openapi::openapi, "This API, for programs.",
+                parameters: &[MODEL], answers: &[json::<openapi::OpenApi>()], errors: DOCS_ERRORS,
+            },
+            endpoint! {
+                Get "/api" => api_page::api, "This API, for people.",
+                parameters: &[MODEL], answers: &[PAGE], errors: DOCS_ERRORS, access: Access::Open,
+            },
+            endpoint! {
+                Get "/" => page::index, "A page to explore recourse on.",
+                answers: &[PAGE], access: Access::Open,
+            },
+            endpoint! {
+                Get "/page/{file}" => page::file, "A file of the page.",
+                access: Access::Open, is_documented: false,
+            },
         ],
     },
 ];

@@ -115,9 +115,6 @@ impl ApiDocs {
             "parameters": parameters.collect::<Vec<_>>(),
             "responses": responses,
         });
-        if !endpoint.description.is_empty() {
-            operation["description"] = endpoint.description.into();
-        }
         if !endpoint.requests.is_empty() {
             operation["requestBody"] = json!({"required": true, "content": self.contents(endpoint.requests)});
         }

@@ -62,7 +62,7 @@ pub(crate) enum Refusal {
         found: usize,
         limit: usize,
     },
-    /// Each row may have as many ways as are asked for.
+    /// Rows times the ways of each.
     TooManyWays {
         found: usize,
         limit: usize,

@@ -11,14 +11,14 @@ use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// So many connections for so long.
+/// A number of connections, for a time.
 pub(crate) struct Load {
     pub(crate) address: SocketAddr,
     pub(crate) connections: usize,
     pub(crate) time: Duration,
 }
 
-/// What became of a load.
+/// The outcome of a load.
 #[derive(Default)]
 pub(crate) struct Took {
     /// How long each answer took, in microseconds, the quickest first.
@@ -72,7 +72,7 @@ pub(crate) fn questions(bundle: &Bundle) -> Result<Vec<Vec<u8>>, Box<dyn Error>>
 }
 
 impl Load {
-    /// Asks the questions in turn.
+    /// Sends the questions in turn.
     pub(crate) fn run(&self, questions: &[Vec<u8>]) -> Result<Took, Box<dyn Error>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (address, connections) = (self.address, self.connections);
@@ -145,7 +145,7 @@ pub(crate) async fn read(stream: &TcpStream, buffer: &mut [u8]) -> std::io::Resu
     }
 }
 
-/// Reads a whole response, and gives its status.
+/// Reads a response and returns its status.
 async fn answered(stream: &TcpStream, buffer: &mut [u8]) -> Result<u16, Box<dyn Error>> {
     let mut filled = 0;
     let mut whole = None;

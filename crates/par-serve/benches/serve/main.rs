@@ -1,9 +1,9 @@
-//! How much the service answers, how soon, and with how much memory: `cargo bench -p par-serve`.
+//! Throughput, latency and memory of the service: `cargo bench -p par-serve`.
 //!
 //! Clients and service share the machine: the service is a process of its own, the clients are one thread. Each connection asks, waits
 //! for the answer and asks again: one denied person of German Credit at a time, refined. The service logs as `par serve` does, to
-//! /dev/null. With `-- --minutes N` memory is looked at for so long; with `-- --overload` four and fourteen times as many ask as
-//! are let in.
+//! /dev/null. `-- --minutes N` measures memory for that long; `-- --overload` sends four and fourteen times as many requests as
+//! are admitted.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
@@ -21,9 +21,9 @@ use par_recourse::{Bundle, Config, Recourse};
 use crate::child::{Child, cpu};
 use crate::load::{Load, questions};
 
-/// What is promised, on two cores that the clients share.
+/// The promises, on two cores that the clients share.
 const BUDGETS: &str = "budgets: at least 5,000 answers/s with 8 and 64 connections, p99 below 20 ms";
-/// Requests that are let in when the service is asked for more than it can answer.
+/// Requests that are admitted under overload.
 const LET_IN: usize = 64;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     answer(&bundle, &model, time)
 }
 
-/// Answers a second and how soon they come, by connections; then streams.
+/// Throughput and latency by connections; then streams.
 fn answer(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
     let questions = questions(bundle)?;
     println!("{} denied people, one at a time, {} s each\n", questions.len(), time.as_secs_f64());
@@ -88,7 +88,7 @@ fn answer(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn E
     streams::measure(bundle, &child)
 }
 
-/// Whether memory grows.
+/// Measures whether memory grows.
 fn endure(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
     let questions = questions(bundle)?;
     let child = Child::start(model, &[])?;
@@ -105,7 +105,7 @@ fn endure(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn E
     Ok(())
 }
 
-/// What becomes of more requests than are let in, and whether it is over when they are.
+/// Measures overload, and whether the service recovers from it.
 fn overload(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
     let questions = questions(bundle)?;
     let child = Child::start(model, &[("MAX_REQUESTS", LET_IN)])?;

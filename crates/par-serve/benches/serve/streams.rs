@@ -1,4 +1,4 @@
-//! How many rows a second a stream answers, beside the same without a service.
+//! Rows per second of a stream, and of the library without a service.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -16,10 +16,10 @@ use crate::load::{denied, read, write_all};
 
 /// Rows of a stream.
 const ROWS: usize = 20_000;
-/// Rows that a thread takes at once, as the service does.
+/// Rows of a job, as in the service.
 const PIECE: usize = 16;
 
-/// One stream of each kind.
+/// Measures one stream of each format.
 pub(crate) fn measure(bundle: &Bundle, child: &Child) -> Result<(), Box<dyn Error>> {
     let people = denied(bundle)?;
     let people = people.iter().cycle().take(ROWS);
@@ -69,7 +69,7 @@ pub(crate) fn measure(bundle: &Bundle, child: &Child) -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// As `par recourse` answers a table: all cores, pieces in turn.
+/// Answers as `par recourse` does: on all cores, jobs in turn.
 fn answer_all(bundle: &Bundle, batch: &Batch) -> Result<(), Box<dyn Error>> {
     let header: Vec<String> = bundle.schema().features().iter().map(|feature| feature.name.clone()).collect();
     let columns = bundle.schema().columns("rows", &header)?;
@@ -92,7 +92,7 @@ fn answer_all(bundle: &Bundle, batch: &Batch) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sends a stream and reads what comes back meanwhile; gives how many bytes.
+/// Sends a stream while reading the answers; returns their number of bytes.
 fn exchange(address: SocketAddr, kind: &str, accept: &str, body: &str) -> Result<usize, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -108,7 +108,7 @@ fn exchange(address: SocketAddr, kind: &str, accept: &str, body: &str) -> Result
         let receiving = async {
             let mut buffer = vec![0; 256 << 10];
             let (mut bytes, mut last) = (0, Vec::new());
-            // A body in pieces ends so.
+            // The last chunk of a body.
             while last != b"0\r\n\r\n" {
                 let read = read(&stream, &mut buffer).await?;
                 bytes += read;

@@ -59,7 +59,7 @@ fn values() -> Vec<Value> {
 }
 
 #[test]
-fn whatever_stands_in_a_row_is_accepted_by_both_or_by_neither() {
+fn rows_are_accepted_by_reader_and_schema_or_by_neither() {
     let names: Vec<&str> =
         ODD.bundle().schema().features().iter().map(|feature| feature.name.as_str()).collect();
     let mut accepted = 0;
@@ -86,7 +86,7 @@ fn whatever_stands_in_a_row_is_accepted_by_both_or_by_neither() {
 }
 
 #[test]
-fn whatever_is_asked_for_is_accepted_by_both_or_by_neither() {
+fn options_are_accepted_by_reader_and_schema_or_by_neither() {
     let asked = |key: &str, value: &Value| is_accepted(&json!({"row": row(), key: value}));
     for key in [
         "method",
@@ -165,7 +165,7 @@ fn a_range_without_numbers_passes_the_schema_and_is_refused() {
 }
 
 #[test]
-fn instances_are_accepted_by_both_or_by_neither() {
+fn instances_are_accepted_by_reader_and_schema_or_by_neither() {
     let schemas = Schemas::of(&api_docs(false));
     for (body, is_right) in [
         (json!({"instances": [row()]}), true),
@@ -180,13 +180,13 @@ fn instances_are_accepted_by_both_or_by_neither() {
     }
 }
 
-/// Makes sure of an answer, down to every key.
+/// Checks an answer, and that its schema has every key.
 #[track_caller]
 fn check_answer(docs: &ApiDocs, schemas: &Schemas, name: &str, answer: &Value) {
     assert!(schemas.fits(name, answer), "{name}: {answer}");
     let properties = &docs.schemas[name]["properties"];
     for (key, value) in answer.as_object().expect("an object") {
-        let schema = properties.get(key).unwrap_or_else(|| panic!("nothing is said of `{key}`"));
+        let schema = properties.get(key).unwrap_or_else(|| panic!("the schema has no `{key}`"));
         let inner = schema["items"]["$ref"].as_str().and_then(|inner| inner.rsplit('/').next());
         if let (Some(inner), Some(values)) = (inner, value.as_array()) {
             values.iter().for_each(|value| check_answer(docs, schemas, inner, value));
@@ -195,7 +195,7 @@ fn check_answer(docs: &ApiDocs, schemas: &Schemas, name: &str, answer: &Value) {
 }
 
 #[test]
-fn answers_are_as_they_are_said_to_be() {
+fn answers_fit_their_schema() {
     let docs = api_docs(false);
     let schemas = Schemas::of(&docs);
     let names: Vec<&String> = ODD.bundle().schema().features().iter().map(|feature| &feature.name).collect();
@@ -231,7 +231,7 @@ fn answers_are_as_they_are_said_to_be() {
 }
 
 #[tokio::test]
-async fn refusals_are_as_they_are_said_to_be() {
+async fn refusals_fit_their_schema() {
     let docs = api_docs(false);
     let schemas = Schemas::of(&docs);
     let problem = Problem { path: "/row".into(), found: "1".into(), expected: "2".into() };

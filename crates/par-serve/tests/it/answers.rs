@@ -1,4 +1,4 @@
-//! `POST /v1/recourse`, when all goes well.
+//! `POST /v1/recourse` with good requests.
 
 use par_data::{Domain, Limits, Permitted};
 use par_recourse::{Answer, Method, Order, Request};
@@ -16,7 +16,7 @@ fn feature(name: &str) -> usize {
 }
 
 #[test]
-fn one_row_is_answered_as_at_the_desk() {
+fn one_row_is_answered_as_by_the_library() {
     let service = Running::new(|_| {});
     let person = denied(1)[0];
     let response = service.post("/v1/recourse", &json!({"row": row(person)}));
@@ -60,7 +60,7 @@ fn a_row_may_be_a_list_and_have_an_id() {
 }
 
 #[test]
-fn what_is_asked_for_is_what_is_told() {
+fn every_option_changes_the_answer_as_in_the_library() {
     let service = Running::new(|_| {});
     let duration = Permitted::Between([6.0, 24.0]);
     let housing = Permitted::Among(vec!["A152".to_string()]);
@@ -102,7 +102,7 @@ fn what_is_asked_for_is_what_is_told() {
 }
 
 #[test]
-fn nobody_is_moved_beyond_locks_and_limits() {
+fn ways_respect_locks_and_limits() {
     let service = Running::new(|_| {});
     let rows: Vec<Value> = denied(40).into_iter().map(row).collect();
     let asked = json!({
@@ -179,7 +179,7 @@ fn the_same_bytes_on_one_thread_and_on_four() {
 }
 
 #[test]
-fn several_models_are_asked_by_name() {
+fn several_models_are_chosen_by_name() {
     let service = Running::with_models(&["one", "other"], |_| {});
     assert_eq!(service.get("/v1/models").json(), json!({"models": ["one", "other"]}));
     let body = json!({"row": row(denied(1)[0])});
@@ -209,7 +209,7 @@ fn a_connection_is_used_again() {
 }
 
 #[test]
-fn people_are_made_up_of_what_the_model_knows() {
+fn made_up_people_can_be_asked_about() {
     let service = Running::new(|_| {});
     let people = service.get("/v1/people?count=5&seed=3").json();
     assert_eq!(people, service.get("/v1/people?count=5&seed=3").json());

@@ -1,4 +1,4 @@
-//! The same in the shape of KServe's protocols.
+//! The protocols of KServe.
 
 use par_recourse::Request;
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ fn the_first_protocol_predicts_and_explains() {
 }
 
 #[test]
-fn the_second_protocol_says_what_it_takes() {
+fn the_second_protocol_describes_the_model() {
     let service = Running::new(|_| {});
     assert_eq!(service.get("/v2/health/live").json(), json!({"live": true}));
     assert_eq!(service.get("/v2/health/ready").json(), json!({"ready": true}));
@@ -100,7 +100,7 @@ fn the_second_protocol_infers_and_explains() {
 }
 
 #[test]
-fn tensors_that_do_not_fit_are_told() {
+fn wrong_tensors_are_refused_with_their_place() {
     let service = Running::new(|_| {});
     let told = |change: &dyn Fn(&mut Vec<Value>)| {
         let mut inputs = tensors(&[0, 1]);
@@ -141,7 +141,7 @@ fn tensors_that_do_not_fit_are_told() {
         assert_eq!(service.post("/v2/models/german/infer", &json!({"inputs": inputs})).status, 422);
     }
 
-    // However long it is, it is not repeated.
+    // Long values are not repeated in full.
     let long = "x".repeat(500_000);
     for change in [
         json!({"name": long}),

@@ -1,4 +1,4 @@
-//! A service that runs while a test looks at it, and the models that all tests share.
+//! A running service for a test, and the models that all tests share.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -70,7 +70,7 @@ pub(crate) fn denied(count: usize) -> Vec<usize> {
     (0..rows().rows()).filter(is_denied).take(count).collect()
 }
 
-/// What a desk with the table in front of it says of a row; `number` is what it is called without an id.
+/// The answer to a row of the table, from the library; `number` stands for a missing id.
 pub(crate) fn at_the_desk<T>(
     request: &Request,
     row: usize,
@@ -99,10 +99,10 @@ pub(crate) fn settings() -> Settings {
         // However busy the machine is.
         time: Duration::from_secs(120),
         patience: Duration::from_secs(10),
-        leave: Duration::ZERO,
-        grace: Duration::from_secs(10),
-        // Only those who ask for it read a file again.
-        look: Duration::from_secs(3600),
+        drain_time: Duration::ZERO,
+        shutdown_timeout: Duration::from_secs(10),
+        // Files are read again only in tests that set this.
+        reload_interval: Duration::from_secs(3600),
         ..Settings::default()
     }
 }
@@ -148,7 +148,7 @@ impl Running {
         Client::to(self.address)
     }
 
-    /// The response to a request of its own connection.
+    /// The response to a request on a connection of its own.
     pub(crate) fn ask(
         &self,
         method: &str,
@@ -167,21 +167,21 @@ impl Running {
         self.ask("POST", path, &[("Content-Type", "application/json")], body.to_string())
     }
 
-    /// Whether it still answers somebody.
+    /// Checks that it still answers.
     #[track_caller]
     pub(crate) fn is_well(&self) {
         let response = self.post("/v1/recourse", &serde_json::json!({"row": row(denied(1)[0])}));
         assert_eq!(response.status, 200, "{}", response.text());
     }
 
-    /// A number from its metrics; zero where there is none of the name.
+    /// A number from its metrics; zero if there is no such name.
     pub(crate) fn metric(&self, name: &str) -> f64 {
         let metrics = self.get("/metrics");
         let line = metrics.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.map_or(0.0, |value| value.parse().expect("a number"))
     }
 
-    /// Waits until the service has ended, which it was told to.
+    /// Waits until the service has shut down.
     pub(crate) fn ended(&mut self) {
         let thread = self.thread.take().expect("it has not ended before");
         thread.join().expect("no panic").expect("no error");
@@ -197,7 +197,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits for something that will be so soon.
+/// Waits until a condition holds.
 #[track_caller]
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -210,7 +210,7 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 /// Everything that any service of this process has logged.
 static LOGS: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// What was logged so far.
+/// The log so far.
 pub(crate) fn logs() -> String {
     String::from_utf8(LOGS.lock().unwrap_or_else(PoisonError::into_inner).clone()).expect("UTF-8")
 }

@@ -47,7 +47,7 @@ fn a_table_comes_back_as_par_recourse_writes_it() {
 }
 
 #[test]
-fn a_table_has_questions_for_everybody() {
+fn parameters_are_the_options_of_all_rows() {
     let service = Running::new(|_| {});
     let position = |name: &str| bundle().schema().position(name).expect("a feature");
     let path = "/v1/recourse/batch?method=exact&count=2&order=likelihood&auditor=true&budget=3&threshold=0.6&lock=Age&lock=Credit+amount&limit=Duration%3D6..24";
@@ -91,9 +91,9 @@ fn a_table_has_questions_for_everybody() {
 }
 
 #[test]
-fn a_table_is_answered_in_json_unless_told() {
+fn a_table_is_answered_in_json_by_default() {
     let service = Running::new(|_| {});
-    // Without an id a row is called by its number.
+    // Without an id, a row has its number.
     let table: String = first_rows(30)
         .lines()
         .map(|line| line.split_once(',').expect("an id").1.to_string() + "\n")
@@ -133,7 +133,7 @@ fn lines_are_answered_line_by_line() {
 }
 
 #[test]
-fn a_line_that_cannot_be_read_is_told_in_its_place() {
+fn a_line_that_cannot_be_read_is_reported_in_its_place() {
     let service = Running::new(|_| {});
     let people = denied(3);
     let [first, last] = [people[0], people[2]].map(|number| json!({"row": row(number)}).to_string());
@@ -156,11 +156,11 @@ fn a_line_that_cannot_be_read_is_told_in_its_place() {
 }
 
 fn last_of(people: &[usize]) -> usize {
-    *people.last().expect("somebody")
+    *people.last().expect("a person")
 }
 
 #[test]
-fn whoever_waits_for_an_answer_gets_it_before_the_next_line() {
+fn answers_are_flushed_when_no_line_follows() {
     let service = Running::new(|_| {});
     let mut client = service.client();
     client.send(chunked("/v1/recourse/batch", &[NDJSON]));
@@ -183,7 +183,7 @@ fn whoever_waits_for_an_answer_gets_it_before_the_next_line() {
 }
 
 #[test]
-fn whoever_waits_for_an_answer_gets_it_before_the_next_row() {
+fn answers_are_flushed_when_no_row_follows() {
     let service = Running::new(|_| {});
     let mut client = service.client();
     client.send(chunked("/v1/recourse/batch", &[("Content-Type", "text/csv")]));
@@ -203,7 +203,7 @@ fn whoever_waits_for_an_answer_gets_it_before_the_next_row() {
 }
 
 #[test]
-fn answers_are_csv_only_for_those_who_want_it() {
+fn answers_are_csv_only_if_accepted() {
     let service = Running::new(|_| {});
     for (accept, expected) in [
         ("text/csv", "text/csv; charset=utf-8"),
@@ -219,7 +219,7 @@ fn answers_are_csv_only_for_those_who_want_it() {
 }
 
 #[test]
-fn lines_have_questions_of_their_own() {
+fn lines_have_their_own_options() {
     let service = Running::new(|_| {});
     let person = denied(1)[0];
     let body = format!(
@@ -237,7 +237,7 @@ fn lines_have_questions_of_their_own() {
 }
 
 #[test]
-fn the_rows_of_a_table_have_locks_of_their_own() {
+fn rows_of_a_table_have_their_own_locks() {
     let service = Running::new(|_| {});
     let person = denied(1)[0];
     let names: Vec<&str> = bundle().schema().features().iter().map(|feature| feature.name.as_str()).collect();
