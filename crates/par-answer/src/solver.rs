@@ -132,6 +132,11 @@ impl<'b> Solver<'b> {
         }
     }
 
+    /// The model that answers.
+    pub fn model(&self) -> &'b Model {
+        self.model
+    }
+
     /// The same, with searches that end where they are when they are told to stop, as if they had run out of nodes.
     #[must_use]
     pub fn until(self, stop: Stop<'b>) -> Self {

@@ -69,17 +69,16 @@ impl<'b> TableAnswerer<'b> {
         row: usize,
         number: u64,
     ) -> RowAnswer<'a> {
+        let id = self.id(batch, row, number);
         let cells: Vec<&str> = self.columns.features.iter().map(|&column| batch.cell(row, column)).collect();
         // A browser has no clock that `Instant` could read.
         let started = self.time.then(Instant::now);
-        let answer = match self.request(batch, row) {
-            Ok(request) => solver.answer(&cells, &request).map_err(|error| error.to_string()),
-            Err(error) => Err(error),
+        let mut answer = match self.request(batch, row) {
+            Ok(request) => RowAnswer::new(solver, id, cells, &request),
+            Err(error) => RowAnswer::unread(self.model, id, cells, error),
         };
-        let threshold = self.request.threshold.unwrap_or(self.model.threshold());
-        let time_us = started.map(|started| started.elapsed().as_micros() as u64);
-        let warnings = words::warnings(self.model, &cells);
-        RowAnswer { id: self.id(batch, row, number), cells, answer, threshold, time_us, warnings }
+        answer.time_us = started.map(|started| started.elapsed().as_micros() as u64);
+        answer
     }
 
     /// What the person of a row asks for.
@@ -99,7 +98,25 @@ impl<'b> TableAnswerer<'b> {
 /// The column with the locks of each row.
 const LOCKS: &str = "locks";
 
-impl RowAnswer<'_> {
+impl<'a> RowAnswer<'a> {
+    /// Answers a row, its cells in schema order.
+    ///
+    /// # Panics
+    /// As [`Solver::answer`].
+    pub fn new(solver: &mut Solver<'_>, id: String, cells: Vec<&'a str>, request: &Request) -> Self {
+        let model = solver.model();
+        let answer = solver.answer(&cells, request).map_err(|error| error.to_string());
+        let threshold = request.threshold.unwrap_or(model.threshold());
+        let warnings = words::warnings(model, &cells);
+        Self { id, cells, answer, threshold, time_us: None, warnings }
+    }
+
+    /// A row that cannot be answered, and why.
+    pub fn unread(model: &Model, id: String, cells: Vec<&'a str>, error: String) -> Self {
+        let (answer, threshold) = (Err(error), model.threshold());
+        Self { id, cells, answer, threshold, time_us: None, warnings: Vec::new() }
+    }
+
     /// The status, in one word: `found`, `accepted`, `not_found`, `error`, or an unverified form.
     pub fn status(&self) -> &'static str {
         match &self.answer {

@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, anyhow, bail};
 use clap::Args;
-use par_onnx::Graph;
 use par_model::Model;
 use par_model::classifier::inputs::Inputs;
 use par_model::classifier::{DeployedClassifier, file_hash};
+use par_onnx::Graph;
 
 /// A larger file is refused before it fills the memory.
 const MAX_BYTES: u64 = 1 << 28;
@@ -64,8 +64,8 @@ impl ClassifierOptions {
     /// The model in a file, with the classifier that is to answer.
     pub(crate) fn answering(&self, model: Model, file: &Path) -> Result<Model> {
         let Some(path) = &self.classifier else { return Ok(model) };
-        let (file, origin) = (read(path)?, path.display());
-        let (found, expected) = (file_hash(&file), model.classifier().hash());
+        let (bytes, origin) = (read(path)?, path.display());
+        let (found, expected) = (file_hash(&bytes), model.classifier().hash());
         if found == expected && self.inputs.is_none() {
             return Ok(model);
         }
@@ -87,13 +87,13 @@ impl ClassifierOptions {
         }
         let inputs = match (&self.inputs, model.classifier()) {
             (Some(path), _) => read_inputs(path)?,
-            (None, DeployedClassifier::External(given)) => given.inputs().clone(),
+            (None, DeployedClassifier::External(external)) => external.inputs().clone(),
             (None, _) => bail!(
                 "{}: was not made for an ONNX file, so that nothing says how a row becomes the inputs of {origin}\n\
                  hint: `par inputs init` drafts a file for `--inputs`",
                 file.display()
             ),
         };
-        model.with_classifier(file, inputs).with_context(|| origin.to_string())
+        model.with_classifier(bytes, inputs).with_context(|| origin.to_string())
     }
 }

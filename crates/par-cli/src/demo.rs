@@ -8,17 +8,17 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use par_answer::words;
-use par_data::{Batch, Columns, Schema, german_credit};
-use par_plot::text::duration;
-use par_answer::evaluate::MethodAnswers;
-use par_answer::evaluate::Evaluation;
-use par_answer::evaluate::answer_by_all_methods;
 use par_answer::Answer;
+use par_answer::evaluate::Evaluation;
+use par_answer::evaluate::MethodAnswers;
+use par_answer::evaluate::answer_by_all_methods;
+use par_answer::words;
 use par_circuit::Stop;
+use par_data::{Batch, Columns, Schema, german_credit};
 use par_fit::ModelBuilder;
 use par_model::Config;
 use par_model::Model;
+use par_plot::text::duration;
 
 use crate::aligned::{Align, aligned, grouped, percent};
 use crate::fitting::Watch;
@@ -105,7 +105,7 @@ struct Answered<'a> {
     /// Those who are denied, and what the exact search tells them.
     denied: Vec<RowAnswer<'a>>,
     /// The same people, and what all methods tell them.
-    people: Vec<page::Person>,
+    people: Vec<page::Denied>,
     evaluation: Evaluation,
     /// How many are classified rightly.
     right: usize,
@@ -116,12 +116,13 @@ impl<'a> Answered<'a> {
         let Split { schema, columns, test, .. } = split;
         let cells = |row| columns.features.iter().map(|&column| test.cell(row, column)).collect();
         let rows: Vec<Vec<&str>> = (0..test.rows()).map(cells).collect();
-        let asked = ask(model, &rows).map_err(|(_, error)| error)?;
+        let asked = answer_by_all_methods(model, &rows).map_err(|(_, error)| error)?;
         let evaluation = Evaluation::new(model, &asked);
 
         let favourable = schema.label().expect("the embedded schema has a label").favourable;
         let classes = schema.classes(columns, test)?;
-        let is_right = |(asked, class): &(&Option<MethodAnswers>, usize)| asked.is_none() == (*class == favourable);
+        let is_right =
+            |(asked, class): &(&Option<MethodAnswers>, usize)| asked.is_none() == (*class == favourable);
         let right = asked.iter().zip(classes).filter(is_right).count();
 
         let id = columns.id.expect("the embedded table has an id");
@@ -130,8 +131,8 @@ impl<'a> Answered<'a> {
             let Some(MethodAnswers { answers, .. }) = asked else { continue };
             let id = test.cell(row, id).to_string();
             let [_, _, exact] = answers.clone();
-            let warnings = words::warnings(&model, &cells);
-            denied.push(Person {
+            let warnings = words::warnings(model, &cells);
+            denied.push(RowAnswer {
                 id: id.clone(),
                 cells,
                 answer: Ok(exact),
@@ -139,7 +140,7 @@ impl<'a> Answered<'a> {
                 time_us: None,
                 warnings,
             });
-            people.push(page::Person { id, answers });
+            people.push(page::Denied { id, answers });
         }
         Ok(Self { denied, people, evaluation, right })
     }

@@ -5,10 +5,10 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use par_data::Batch;
-use par_answer::evaluate;
 use par_answer::evaluate::Evaluation;
 use par_answer::evaluate::MethodMetrics;
+use par_answer::evaluate::evaluate;
+use par_data::Batch;
 use par_model::Mean;
 use par_model::Model;
 use serde::Serialize;
@@ -62,7 +62,7 @@ impl Evaluate {
             .iter()
             .map(|(batch, row)| columns.features.iter().map(|&column| batch.cell(*row, column)).collect())
             .collect();
-        let evaluation = metrics::evaluate(&model, &cells).map_err(|(position, error)| {
+        let evaluation = evaluate(&model, &cells).map_err(|(position, error)| {
             let (batch, row) = places[position];
             anyhow!("{}, {error}", batch.place(row))
         })?;

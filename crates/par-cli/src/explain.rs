@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use anyhow::{Result, anyhow, bail};
 use clap::Args;
 use par_answer::Solver;
-use par_data::Batch;
 use par_answer::table::TableAnswerer;
+use par_data::Batch;
 
 use crate::aligned::grouped;
 use crate::classifier_file::ClassifierOptions;
@@ -60,7 +60,12 @@ impl Explain {
     }
 
     /// The one row that is called so: another person's answer would be worse than none.
-    fn find(&self, answerer: &TableAnswerer<'_>, rows: &mut Rows, id_column: Option<&str>) -> Result<(Batch, usize, u64)> {
+    fn find(
+        &self,
+        answerer: &TableAnswerer<'_>,
+        rows: &mut Rows,
+        id_column: Option<&str>,
+    ) -> Result<(Batch, usize, u64)> {
         let wanted = self.id.trim();
         let mut found: Option<(Batch, usize, u64)> = None;
         let mut before = 0;

@@ -7,16 +7,16 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
 use par_circuit::Circuit;
-use par_data::{Schema, suggest};
-use par_model::classifier::{DeployedClassifier, ExternalError, Threshold};
-use par_model::Density;
 use par_circuit::Stop;
+use par_data::{Schema, suggest};
 use par_fit::Error;
 use par_fit::ModelBuilder;
 use par_fit::ScoredBy;
 use par_model::Config;
+use par_model::Density;
 use par_model::Mean;
 use par_model::Model;
+use par_model::classifier::{DeployedClassifier, ExternalError, Threshold};
 use par_terminal::preset::Preset;
 use serde::Serialize;
 
@@ -123,11 +123,11 @@ impl Fit {
         let schema = Schema::load(&self.schema)?;
         let rows = Rows::open_file(&self.table, &self.conditions)?;
         let columns = schema.columns(rows.origin(), rows.columns())?;
-        let recourse = self.with_classifier(ModelBuilder::new(schema, config), &rows)?;
+        let builder = self.with_classifier(ModelBuilder::new(schema, config), &rows)?;
         let what = self.out.display().to_string();
         let watch = Watch::new(&what)?;
         let fitted =
-            recourse.fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage), Stop::never());
+            builder.fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage), Stop::never());
         watch.end();
         let model = fitted.map_err(|error| self.explained(error, &rows))?;
         let bytes = model.to_bytes();
@@ -137,16 +137,16 @@ impl Fit {
     }
 
     /// Tells where the classifier comes from, if it is not to be trained.
-    fn with_classifier(&self, recourse: Recourse, rows: &Rows) -> Result<Recourse> {
+    fn with_classifier(&self, builder: ModelBuilder, rows: &Rows) -> Result<ModelBuilder> {
         if let (Some(classifier), Some(inputs)) = (&self.classifier, &self.inputs) {
             let inputs = classifier_file::read_inputs(inputs)?;
-            return Ok(recourse.with_classifier(classifier_file::read(classifier)?, inputs));
+            return Ok(builder.with_classifier(classifier_file::read(classifier)?, inputs));
         }
-        let Some(column) = &self.scores else { return Ok(recourse) };
+        let Some(column) = &self.scores else { return Ok(builder) };
         let position = rows.columns().iter().position(|name| name.trim() == column).ok_or_else(|| {
             anyhow!("{}: no column `{column}` with scores{}", rows.origin(), suggest(column, rows.columns()))
         })?;
-        Ok(recourse.with_scores(column, position))
+        Ok(builder.with_scores(column, position))
     }
 
     /// The preset, what the file says, what the options say: the later counts more.
@@ -194,7 +194,8 @@ impl Fit {
                     "{error}\nhint: without labels, `--density decisions` learns from what the classifier decides"
                 )
             }
-            Error::External(ExternalError::Inputs(_)) | Error::Inverted { scored: ScoredBy::Output { .. }, .. } => {
+            Error::External(ExternalError::Inputs(_))
+            | Error::Inverted { scored: ScoredBy::Output { .. }, .. } => {
                 anyhow::Error::from(error).context(path_text(self.inputs.as_deref()))
             }
             Error::External(_) => anyhow::Error::from(error).context(path_text(self.classifier.as_deref())),

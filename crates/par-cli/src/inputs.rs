@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use par_data::Schema;
-use par_onnx::Graph;
 use par_model::classifier::inputs::{self, Inputs};
+use par_onnx::Graph;
 
 use crate::classifier_file;
 use crate::output::{self, Destination};

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::aligned::{Align, Facts, aligned, grouped, percent};
 use crate::fit::{CircuitFacts, ClassifierFacts};
-use crate::{model_file, domain_text, output};
+use crate::{domain_text, model_file, output};
 
 #[derive(Args)]
 pub(crate) struct Inspect {

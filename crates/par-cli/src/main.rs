@@ -15,7 +15,6 @@
 //! | 11   | [`serve`]    | `par serve`, answers over HTTP, and the page |
 
 mod bins;
-mod model_file;
 mod categories;
 mod circuit;
 mod circuit_file;
@@ -29,6 +28,7 @@ mod fitting;
 mod inputs;
 mod inspect;
 mod learning;
+mod model_file;
 mod recourse;
 mod refit;
 mod rows;

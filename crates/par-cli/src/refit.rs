@@ -5,12 +5,12 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use clap::{ArgGroup, Args};
-use par_fit::refit;
 use par_circuit::Stop;
+use par_fit::refit;
 
-use crate::model_file;
 use crate::fit::Summary;
 use crate::fitting::Watch;
+use crate::model_file;
 use crate::output::{self, Destination};
 
 const EXAMPLES: &str = "\

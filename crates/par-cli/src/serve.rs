@@ -143,7 +143,7 @@ impl Serve {
             par_serve::Error::Model { path, source } => model_file::unreadable(&path, *source),
             other => other.into(),
         })?;
-        server.heed_signals()?;
+        server.handle_signals()?;
         writeln!(io::stdout(), "listening on http://{}", server.address())?;
         let ended = server.run();
         logs.flush(LOGS_PATIENCE);

@@ -1,24 +1,49 @@
-//! The common parts of pages: style, head, and figures with captions.
+//! The parts that pages share: their style, their head, a figure with its caption.
 
 use crate::markup::Markup;
 
-/// The style of pages and charts, for small screens, dark mode and print.
-pub const STYLE: &str = concat!(include_str!("style/page.css"), include_str!("style/chart.css"));
+/// Makes the style of pages and the colours of charts from one table: a name, the colour by day and the colour at night.
+macro_rules! style {
+    ($($name:literal: $day:literal, $night:literal;)*) => {
+        /// The style of pages and the charts in them: on a phone, at night and on paper.
+        pub const STYLE: &str = concat!(
+            ":root {\n  color-scheme: light dark;\n",
+            $("  --", $name, ": ", $day, ";\n",)*
+            "}\n@media screen and (prefers-color-scheme: dark) {\n  :root {\n",
+            $("    --", $name, ": ", $night, ";\n",)*
+            "  }\n}\n",
+            include_str!("style/page.css"),
+            include_str!("style/chart.css"),
+        );
 
-const PAGE: &str = include_str!("style/page.css");
-const CHART: &str = include_str!("style/chart.css");
+        /// The variables of the style, and their colours by day.
+        const DAY_COLOURS: &[(&str, &str)] = &[$((concat!("var(--", $name, ")"), $day)),*];
+    };
+}
 
-/// The style of an SVG file: that of pages in light mode, with colours in place of CSS variables, which few
-/// programs but browsers support.
+style! {
+    "page": "#fbfaf8", "#14181b";
+    "card": "#ffffff", "#1b2024";
+    "ink": "#1d2327", "#e6e9eb";
+    "quiet": "#5a646b", "#a3adb4";
+    "line": "#e3e0da", "#2e363c";
+    "accent": "#0b5f9e", "#7cbcf2";
+    "tint": "#e8f1f8", "#1a2b39";
+    "generate": "#b35c00", "#f0a24a";
+    "refine": "#00795a", "#4fcca3";
+    "exact": "#0b5f9e", "#7cbcf2";
+    "preset": "#7b3fa0", "#c9a0ee";
+    "peer": "#b3305c", "#f291ad";
+    "published": "#5a646b", "#a3adb4";
+    "better": "#2b7fc0", "#4d9fdc";
+    "worse": "#d97706", "#e08a2a";
+}
+
+/// The style of a chart that stands in a file of its own: by day, and with colours in place of variables, which few programs
+/// but browsers know.
 pub fn chart_style() -> String {
-    let mut style = CHART.to_string();
-    let day = PAGE.split("@media").next().unwrap_or_default();
-    for declaration in day.split("--").skip(1) {
-        let Some((name, rest)) = declaration.split_once(':') else { continue };
-        let colour = rest.split(';').next().unwrap_or_default().trim();
-        style = style.replace(&format!("var(--{name})"), colour);
-    }
-    style
+    let chart = include_str!("style/chart.css").to_string();
+    DAY_COLOURS.iter().fold(chart, |style, (variable, colour)| style.replace(variable, colour))
 }
 
 /// The start of a page, up to the opened body.

@@ -1,163 +1,293 @@
-//! What a model knows, and whom it might meet.
+//! What a model says of itself: its features, its card, and made-up people it denies.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::response::Response;
+use par_answer::write;
 use par_data::schema::Monotone;
 use par_data::{Code, Domain, Feature};
-use par_recourse::desk;
-use serde_json::{Map, Value, json};
+use par_model::Config;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::Service;
 use crate::json_schema;
-use crate::models::Model;
-use crate::parameters::Parameters;
+use crate::models::ServedModel;
+use crate::parameters::Query;
 use crate::refusal::Refusal;
-use crate::routes::{json_bytes, versioned};
+use crate::routes::{json, with_model_version};
 
-/// People that can be made up at once.
+/// The most people in one answer.
 pub(crate) const MAX_PEOPLE: u64 = 100;
-/// Rows that are drawn for each of them, at most: not all that are drawn are denied.
+/// The most rows drawn for each person: not all drawn rows are denied.
 const DRAWS: u64 = 20;
 
+/// The features, as a form needs them.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Features<'m> {
+    model: &'m str,
+    /// The name of the table.
+    title: Option<&'m str>,
+    /// The probability from which on a row counts as accepted, by default.
+    #[schemars(range(min = 0, max = 1))]
+    threshold: f64,
+    /// How many features change at most, by default.
+    budget: usize,
+    label: Label<'m>,
+    features: Vec<FeatureInfo<'m>>,
+    rules: Vec<Rule<'m>>,
+    /// The names of the columns before the features in answers as CSV, by their usual name: `par_status` beside a feature
+    /// `status`.
+    columns: BTreeMap<&'static str, String>,
+    /// JSON Schema of a row.
+    #[schemars(with = "Map<String, Value>")]
+    row: Value,
+    /// JSON Schema of the body of `POST /v1/recourse`.
+    #[schemars(with = "Map<String, Value>")]
+    request: Value,
+}
+
+/// The classes.
+#[derive(Serialize, JsonSchema)]
+struct Label<'m> {
+    accepted: &'m str,
+    denied: &'m str,
+}
+
+/// The first feature may rise only if the second does.
+#[derive(Serialize, JsonSchema)]
+struct Rule<'m> {
+    if_increases: &'m str,
+    must_increase: &'m str,
+}
+
+/// A feature.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Feature")]
+struct FeatureInfo<'m> {
+    name: &'m str,
+    #[schemars(extend("enum" = ["nominal", "ordinal", "discrete", "continuous"]))]
+    kind: &'static str,
+    /// The unit of numbers.
+    unit: Option<&'m str>,
+    /// The lowest and the highest number that a way may name.
+    bounds: Option<[f64; 2]>,
+    /// Whether it may be absent.
+    missing: bool,
+    /// False where nobody can change it.
+    changeable: bool,
+    /// The one direction in which it may change.
+    #[schemars(extend("enum" = ["increasing", "decreasing", null]))]
+    monotone: Option<&'static str>,
+    /// The values that a way may change it to, if not all.
+    allowed: Option<&'m [String]>,
+    #[serde(flatten)]
+    values: FeatureValues<'m>,
+}
+
+/// Categories, or the numbers in training.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum FeatureValues<'m> {
+    Categories {
+        /// The categories.
+        values: Vec<Category<'m>>,
+    },
+    Numbers {
+        /// The lowest number in training.
+        low: f64,
+        /// The highest number in training.
+        high: f64,
+        /// The median in training.
+        median: f64,
+        /// The most digits after the point.
+        decimals: usize,
+    },
+}
+
+/// A category.
+#[derive(Serialize, JsonSchema)]
+struct Category<'m> {
+    /// As rows have it.
+    value: &'m str,
+    /// For people.
+    label: Option<&'m str>,
+}
+
 /// `GET /v1/schema`: the features, as a form needs them
-pub(crate) async fn schema(
-    State(service): State<Arc<Service>>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, Refusal> {
-    let parameters = Parameters::read(query.as_deref(), &["model"])?;
-    let model = service.model(parameters.text("model"))?;
-    Ok(versioned(json_bytes(described(&model, service.settings.max_rows).to_string()), &model))
+pub(crate) async fn schema(State(service): State<Arc<Service>>, query: Query) -> Result<Response, Refusal> {
+    let model = service.model(query.read()?.text("model"))?;
+    Ok(with_model_version(json(&Features::new(&model, service.settings.max_rows)), &model))
 }
 
-fn described(model: &Model, max_rows: usize) -> Value {
-    let bundle = model.bundle();
-    let schema = bundle.schema();
-    let [accepted, denied] = &bundle.card().classes;
-    let name = |feature: usize| &schema.features()[feature].name;
-    let rules = schema.rules().iter().map(
-        |rule| json!({"if_increases": name(rule.if_increases), "must_increase": name(rule.must_increase)}),
-    );
-    let features = (0..schema.features().len()).map(|position| feature(model, position));
-    let columns =
-        desk::COLUMNS.into_iter().map(|own| (own.to_string(), desk::column_name(schema, own).into()));
-    json!({
-        "model": model.name(),
-        "title": schema.name(),
-        "threshold": bundle.threshold(),
-        "budget": bundle.config().answers.budget,
-        "label": {"accepted": accepted, "denied": denied},
-        "features": features.collect::<Vec<_>>(),
-        "rules": rules.collect::<Vec<_>>(),
-        "columns": columns.collect::<Map<_, _>>(),
-        "row": json_schema::row_alone(model),
-        "request": json_schema::question_alone(model, max_rows),
-    })
-}
-
-fn feature(model: &Model, position: usize) -> Value {
-    let bundle = model.bundle();
-    let feature = &bundle.schema().features()[position];
-    let domain = &bundle.discretizer().domains()[position];
-    let mut told = json!({
-        "name": feature.name,
-        "kind": feature.kind.name(),
-        "unit": feature.unit,
-        "bounds": feature.bounds,
-        "missing": feature.missing,
-        "changeable": !bundle.constraints().is_immutable(position),
-        "monotone": match feature.monotone {
-            Monotone::None => None,
-            Monotone::Increasing => Some("increasing"),
-            Monotone::Decreasing => Some("decreasing"),
-        },
-        "allowed": feature.allowed,
-    });
-    match (domain, domain.summary()) {
-        (Domain::Categories { values, .. }, _) => {
-            let value = |value: &String| json!({"value": value, "label": feature.labels.get(value)});
-            told["values"] = values.iter().map(value).collect();
+impl<'m> Features<'m> {
+    fn new(model: &'m ServedModel, max_rows: usize) -> Self {
+        let schema = model.schema();
+        let [accepted, denied] = &model.card().classes;
+        let name = |feature: usize| schema.features()[feature].name.as_str();
+        let rules = schema.rules().iter();
+        Self {
+            model: model.name(),
+            title: schema.name(),
+            threshold: model.threshold(),
+            budget: model.config().answers.budget,
+            label: Label { accepted, denied },
+            features: (0..schema.features().len())
+                .map(|position| FeatureInfo::new(model, position))
+                .collect(),
+            rules: rules
+                .map(|rule| Rule {
+                    if_increases: name(rule.if_increases),
+                    must_increase: name(rule.must_increase),
+                })
+                .collect(),
+            columns: write::COLUMNS.into_iter().map(|own| (own, write::column_name(schema, own))).collect(),
+            row: json_schema::row_alone(model),
+            request: json_schema::question_alone(model, max_rows),
         }
-        (_, Some(summary)) => {
-            told["low"] = summary.low.into();
-            told["high"] = summary.high.into();
-            told["median"] = summary.median.into();
-            told["decimals"] = summary.decimals.into();
-        }
-        (_, None) => {}
     }
-    told
+}
+
+impl<'m> FeatureInfo<'m> {
+    fn new(model: &'m ServedModel, position: usize) -> Self {
+        let feature = &model.schema().features()[position];
+        let domain = &model.discretizer().domains()[position];
+        let category =
+            |value: &'m String| Category { value, label: feature.labels.get(value).map(String::as_str) };
+        let values = match domain {
+            Domain::Categories { values, .. } => {
+                FeatureValues::Categories { values: values.iter().map(category).collect() }
+            }
+            Domain::Values { summary, .. } | Domain::Bins { summary, .. } => FeatureValues::Numbers {
+                low: summary.low,
+                high: summary.high,
+                median: summary.median,
+                decimals: summary.decimals,
+            },
+        };
+        Self {
+            name: &feature.name,
+            kind: feature.kind.name(),
+            unit: feature.unit.as_deref(),
+            bounds: feature.bounds,
+            missing: feature.missing,
+            changeable: !model.constraints().is_immutable(position),
+            monotone: match feature.monotone {
+                Monotone::None => None,
+                Monotone::Increasing => Some("increasing"),
+                Monotone::Decreasing => Some("decreasing"),
+            },
+            allowed: feature.allowed.as_deref(),
+            values,
+        }
+    }
+}
+
+/// What the model is and how it was made.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Card<'m> {
+    name: &'m str,
+    /// The SHA-256 of the model.
+    sha256: &'m str,
+    /// When it was read, in seconds since 1970.
+    loaded: u64,
+    /// The probability from which on a row counts as accepted.
+    #[schemars(range(min = 0, max = 1))]
+    threshold: f64,
+    /// Whether the model holds the classifier itself, not only a surrogate.
+    verifies: bool,
+    /// How many features there are.
+    features: usize,
+    /// How many accepted rows answers are compared with.
+    pool: usize,
+    /// How it was made.
+    #[schemars(with = "Map<String, Value>")]
+    card: &'m par_model::Card,
+    /// The settings it was made with.
+    #[schemars(with = "Map<String, Value>")]
+    config: &'m Config,
+    /// The schema of its table, as TOML.
+    schema: &'m str,
 }
 
 /// `GET /v1/model`: the card
-pub(crate) async fn model(
-    State(service): State<Arc<Service>>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, Refusal> {
-    let parameters = Parameters::read(query.as_deref(), &["model"])?;
-    let model = service.model(parameters.text("model"))?;
-    let bundle = model.bundle();
-    let told = json!({
-        "name": model.name(),
-        "sha256": model.sha256(),
-        "loaded": model.loaded(),
-        "threshold": bundle.threshold(),
-        "verifies": bundle.classifier().verifies(),
-        "features": bundle.schema().features().len(),
-        "pool": bundle.pool().log_likelihoods().len(),
-        "card": bundle.card(),
-        "config": bundle.config(),
-        "schema": bundle.schema().source(),
-    });
-    Ok(versioned(json_bytes(told.to_string()), &model))
+pub(crate) async fn model(State(service): State<Arc<Service>>, query: Query) -> Result<Response, Refusal> {
+    let model = service.model(query.read()?.text("model"))?;
+    let card = Card {
+        name: model.name(),
+        sha256: model.sha256(),
+        loaded: model.loaded(),
+        threshold: model.threshold(),
+        verifies: model.classifier().verifies(),
+        features: model.schema().features().len(),
+        pool: model.pool().log_likelihoods().len(),
+        card: model.card(),
+        config: model.config(),
+        schema: model.schema().source(),
+    };
+    Ok(with_model_version(json(&card), &model))
 }
 
-/// `GET /v1/people`: denied people drawn at random from what the model learned of the denied, who may equal real rows
-pub(crate) async fn people(
-    State(service): State<Arc<Service>>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, Refusal> {
-    let parameters = Parameters::read(query.as_deref(), &["model", "count", "seed"])?;
+/// Made-up denied people; one may equal a real row by chance.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct People<'a> {
+    /// The model they are drawn from.
+    model: &'a str,
+    people: Vec<MadeUp>,
+}
+
+/// A made-up person.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "MadeUpPerson")]
+struct MadeUp {
+    /// As `/v1/recourse` takes it.
+    row: Map<String, Value>,
+    /// The probability of acceptance.
+    #[schemars(range(min = 0, max = 1))]
+    probability: f64,
+}
+
+/// `GET /v1/people`: denied people drawn at random from what the model learned of denied people
+pub(crate) async fn people(State(service): State<Arc<Service>>, query: Query) -> Result<Response, Refusal> {
+    let parameters = query.read()?;
     let model = service.model(parameters.text("model"))?;
     let count = parameters.whole("count", 1..=MAX_PEOPLE)?.unwrap_or(8);
     let seed = parameters.whole("seed", 0..=u64::MAX)?.unwrap_or(0);
     let drawing = Arc::clone(&model);
-    let people = service.one(&model, move |_| draw(&drawing, count, seed)).await?;
-    Ok(versioned(json_bytes(json!({"model": model.name(), "people": people}).to_string()), &model))
+    let people = service.run_job(&model, move |_| draw(&drawing, count, seed)).await?;
+    Ok(with_model_version(json(&People { model: model.name(), people }), &model))
 }
 
-fn draw(model: &Model, count: u64, seed: u64) -> Vec<Value> {
-    let bundle = model.bundle();
-    let rows = bundle.denied().sampler().rows(0..count * DRAWS, seed);
+fn draw(model: &ServedModel, count: u64, seed: u64) -> Vec<MadeUp> {
+    let rows = model.denied().sampler().rows(0..count * DRAWS, seed);
     let person = |codes: &[Code]| {
         let mut row = Map::new();
         let mut cells = Vec::with_capacity(codes.len());
         for (position, &code) in codes.iter().enumerate() {
             let value = typical(model, position, code);
             cells.push(value.as_str().map_or_else(|| value.to_string(), str::to_string));
-            row.insert(bundle.schema().features()[position].name.clone(), value);
+            row.insert(model.schema().features()[position].name.clone(), value);
         }
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        let probability = bundle.score(&cells).ok()?;
-        (probability < bundle.threshold()).then(|| json!({"row": row, "probability": probability}))
+        let probability = model.score(&cells).ok()?;
+        (probability < model.threshold()).then_some(MadeUp { row, probability })
     };
     rows.rows().filter_map(person).take(count as usize).collect()
 }
 
-/// The row of somebody who is made up, denied if anybody is.
-pub(crate) fn somebody(model: &Model) -> Value {
-    let bundle = model.bundle();
-    if let Some(person) = draw(model, 1, 1).first() {
-        return person["row"].clone();
-    }
+/// The row of a made-up person, who is denied if the classifier denies any.
+pub(crate) fn example_row(model: &ServedModel) -> Value {
     let cell = |(position, feature): (usize, &Feature)| (feature.name.clone(), typical(model, position, 0));
-    Value::Object(bundle.schema().features().iter().enumerate().map(cell).collect())
+    let first_codes = || model.schema().features().iter().enumerate().map(cell).collect();
+    draw(model, 1, 1).pop().map_or_else(first_codes, |person| person.row).into()
 }
 
-/// What a code stands for.
-fn typical(model: &Model, position: usize, code: Code) -> Value {
-    match &model.bundle().discretizer().domains()[position] {
+/// A typical value of a code.
+fn typical(model: &ServedModel, position: usize, code: Code) -> Value {
+    match &model.discretizer().domains()[position] {
         Domain::Categories { values, .. } => values[usize::from(code)].as_str().into(),
         Domain::Values { values, .. } => json_schema::number(values[usize::from(code)]),
         Domain::Bins { medians, .. } => json_schema::number(medians[usize::from(code)]),
@@ -167,13 +297,16 @@ fn typical(model: &Model, position: usize, code: Code) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_world::{ODD, odd_with_age_called};
+    use crate::test_model::{ODD, odd_with_age_called};
 
     #[test]
-    fn a_column_that_is_called_like_a_feature_is_told_under_another_name() {
-        let columns = |model: &Model| described(model, 3)["columns"].clone();
+    fn a_column_with_the_name_of_a_feature_is_renamed() {
+        let columns = |model: &ServedModel| {
+            let columns = Features::new(model, 3).columns;
+            serde_json::to_value(columns).expect("text keys")
+        };
         let usual: Map<String, Value> =
-            desk::COLUMNS.into_iter().map(|own| (own.to_string(), own.into())).collect();
+            write::COLUMNS.into_iter().map(|own| (own.to_string(), own.into())).collect();
         assert_eq!(columns(&ODD), Value::Object(usual.clone()));
         let mut renamed = usual;
         renamed["status"] = "par_status".into();

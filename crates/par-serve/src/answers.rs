@@ -1,193 +1,198 @@
-//! From rows to what their people are told, on the threads that answer.
+//! `POST /v1/recourse`, and how rows are answered on the threads of [`crate::workers`].
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use par_recourse::desk::{Described, Person, csv_lines};
-use par_recourse::{Answer, Solver};
+use axum::body::Body;
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::response::Response;
+use par_answer::Answer;
+use par_answer::Solver;
+use par_answer::request::json::JsonRow;
+use par_answer::table::RowAnswer;
+use par_answer::write::AnswerJson;
+use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::value::{RawValue, to_raw_value};
 use tokio::sync::SemaphorePermit;
 use tokio::time::{timeout, timeout_at};
 
 use crate::Service;
-use crate::models::Model;
-use crate::question::{Asked, Question, Row};
+use crate::json_schema::DescribedSchema;
+use crate::models::ServedModel;
+use crate::parameters::Query;
+use crate::question::{Question, RequestOptions};
 use crate::refusal::Refusal;
-use crate::workers::{Client, Turns, Urgency};
+use crate::routes::{json, with_log_fields};
+use crate::workers::{Client, RowTimer, Urgency};
 
 /// Rows that a thread takes at once.
-pub(crate) const PIECE: usize = 16;
+pub(crate) const ROWS_PER_JOB: usize = 16;
 
-/// How long a place is waited for. Somebody who is refused at once asks again at once, and to refuse costs a third of an answer.
-pub(crate) const MOMENT: Duration = Duration::from_millis(100);
+/// How long a request waits for admission. A client that is refused at once asks again at once, and a refusal costs a third of
+/// an answer.
+pub(crate) const ADMISSION_WAIT: Duration = Duration::from_millis(100);
 
-/// What some people are told.
-#[derive(Default)]
-pub(crate) struct Told {
-    /// One after the other: as JSON with a line's end between them, or as lines of CSV.
-    pub(crate) bytes: Vec<u8>,
-    /// What became of each.
-    pub(crate) statuses: Vec<&'static str>,
+/// An answer for every row, in their order.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Answers<'a> {
+    /// The model that answered.
+    model: &'a str,
+    #[schemars(with = "Vec<AnswerBody>")]
+    answers: Vec<Box<RawValue>>,
 }
 
-/// How people are told.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Form {
-    Json,
-    Csv,
-}
-
-impl Told {
-    /// Adds a person. `search_ended` says that their time was over before the search was.
-    pub(crate) fn add(
-        &mut self,
-        model: &Model,
-        person: &Person<'_>,
-        form: Form,
-        plot: bool,
-        search_ended: bool,
-    ) {
-        let bundle = model.bundle();
-        let is_searched = matches!(person.answer, Ok(Answer::Found(_) | Answer::NotFound(_)));
-        let search_ended = search_ended && is_searched;
-        match form {
-            Form::Csv => self.bytes.extend(csv_lines(bundle.schema(), std::slice::from_ref(person))),
-            Form::Json => {
-                let described = person.described(bundle);
-                let written = if plot || search_ended {
-                    let plot = plot.then(|| plotted(model, person));
-                    serde_json::to_writer(&mut self.bytes, &WithMore { described, plot, search_ended })
-                } else {
-                    serde_json::to_writer(&mut self.bytes, &described)
-                };
-                written.expect("a person has only text keys");
-                self.bytes.push(b'\n');
-            }
-        }
-        self.statuses.push(person.status());
-    }
-}
-
-/// What only the service says of a person.
-#[derive(Serialize)]
-struct WithMore {
+/// What one person is told.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Answer")]
+pub(crate) struct AnswerBody {
     #[serde(flatten)]
-    described: Described,
-    /// Where it is asked for: what more changes buy, unless there is nothing to draw.
+    #[schemars(with = "DescribedSchema")]
+    described: AnswerJson,
+    /// What more changes buy, as SVG; present only if `plot` was asked for, null if there is nothing to draw.
     #[serde(skip_serializing_if = "Option::is_none")]
     plot: Option<Option<String>>,
+    /// The time was over before the search was: more or better ways may exist. Present only then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("const" = true))]
     search_ended: bool,
 }
 
+impl AnswerBody {
+    /// `search_ended` says that the solver was stopped.
+    pub(crate) fn new(model: &ServedModel, person: &RowAnswer<'_>, plot: bool, search_ended: bool) -> Self {
+        let is_searched = matches!(person.answer, Ok(Answer::Found(_) | Answer::NotFound(_)));
+        Self {
+            described: person.json(model),
+            plot: plot.then(|| frontier_plot(model, person)),
+            search_ended: search_ended && is_searched,
+        }
+    }
+}
+
 /// What more changes buy, as SVG.
-fn plotted(model: &Model, person: &Person<'_>) -> Option<String> {
+fn frontier_plot(model: &ServedModel, person: &RowAnswer<'_>) -> Option<String> {
     let Ok(Answer::Found(found)) = &person.answer else { return None };
     let points: Vec<(usize, f64)> =
-        found.frontier.iter().map(|point| (point.changes, point.log_likelihood)).collect();
-    Some(par_plot::frontier(&points, model.usual())?.svg().into_string())
+        found.frontier.iter().map(|point| (point.changes.len(), point.log_likelihood)).collect();
+    Some(par_plot::frontier(&points, model.median_log_likelihood())?.svg().into_string())
 }
 
 /// Answers a row.
 pub(crate) fn answer<'r>(
-    model: &Model,
     solver: &mut Solver<'_>,
-    row: &'r Row,
+    row: &'r JsonRow,
     number: u64,
-    asked: &Asked,
-) -> Person<'r> {
-    let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
-    let answer = solver.answer(&cells, &asked.request).map_err(|error| error.to_string());
-    let threshold = asked.request.threshold.unwrap_or(model.bundle().threshold());
+    options: &RequestOptions,
+) -> RowAnswer<'r> {
     let id = row.id.clone().unwrap_or_else(|| number.to_string());
-    let warnings = model.bundle().warnings(&cells);
-    Person { id, cells, answer, threshold, time_us: None, warnings }
+    RowAnswer::new(solver, id, row.cells.iter().map(String::as_str).collect(), &options.request)
+}
+
+/// `POST /v1/recourse`
+pub(crate) async fn recourse(
+    State(service): State<Arc<Service>>,
+    query: Query,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Refusal> {
+    let model = service.model(query.read()?.text("model"))?;
+    let (reading, max_rows) = (Arc::clone(&model), service.settings.max_rows);
+    let question =
+        service.read(&headers, body, move |value| Question::read(&reading, value, max_rows)).await?;
+    let answers = service.answers(&model, question).await?;
+    let rows = answers.len();
+    Ok(with_log_fields(json(&Answers { model: model.name(), answers }), &model, rows))
 }
 
 impl Service {
     /// The answers to a question, in the order of its rows, each as JSON.
-    pub(crate) async fn answers(&self, model: &Arc<Model>, question: Question) -> Result<Told, Refusal> {
-        let ways = question.rows.len() * question.asked.request.count;
+    pub(crate) async fn answers(
+        &self,
+        model: &Arc<ServedModel>,
+        question: Question,
+    ) -> Result<Vec<Box<RawValue>>, Refusal> {
+        let ways = question.rows.len() * question.options.request.count;
         if ways > self.settings.max_rows {
             return Err(Refusal::TooManyWays { found: ways, limit: self.settings.max_rows });
         }
         let question = Arc::new(question);
-        let of_piece = |question: &Arc<Question>, first: usize| {
-            let (question, model) = (Arc::clone(question), Arc::clone(model));
-            move |solver: &mut Solver<'_>, turns: &Turns<'_>| {
-                let mut told = Told::default();
-                for (row, number) in question.rows.iter().zip(1..).skip(first).take(PIECE) {
-                    if !turns.go_on() {
+        let job = |first: usize| {
+            let (question, model) = (Arc::clone(&question), Arc::clone(model));
+            move |solver: &mut Solver<'_>, timer: &RowTimer<'_>| {
+                let mut answers = Vec::with_capacity(ROWS_PER_JOB);
+                for (row, number) in question.rows.iter().zip(1..).skip(first).take(ROWS_PER_JOB) {
+                    if !timer.start_row() {
                         break;
                     }
-                    let person = answer(&model, solver, row, number, &question.asked);
-                    told.add(&model, &person, Form::Json, question.asked.plot, solver.is_stopped());
+                    let person = answer(solver, row, number, &question.options);
+                    let body = AnswerBody::new(&model, &person, question.options.plot, solver.is_stopped());
+                    answers
+                        .push((to_raw_value(&body).expect("an answer has only text keys"), person.status()));
                 }
-                told
+                answers
             }
         };
-        let mut told = Told::default();
-        for piece in self.pieces(model, question.rows.len(), |first| of_piece(&question, first)).await? {
-            told.bytes.extend(piece.bytes);
-            told.statuses.extend(piece.statuses);
-        }
-        self.metrics.answered(model.name(), &told.statuses);
-        Ok(told)
+        let jobs = self.run_jobs(model, question.rows.len(), job).await?;
+        let (answers, statuses): (Vec<_>, Vec<_>) = jobs.into_iter().flatten().unzip();
+        self.metrics.count_answers(model.name(), &statuses);
+        Ok(answers)
     }
 
-    /// A place among those who are answered, in the order they came.
-    async fn admitted(&self) -> Result<SemaphorePermit<'_>, Refusal> {
-        if let Ok(place) = self.admission.try_acquire() {
-            return Ok(place);
+    /// A permit to be answered; requests get theirs in the order they came.
+    async fn admit(&self) -> Result<SemaphorePermit<'_>, Refusal> {
+        if let Ok(permit) = self.admission.try_acquire() {
+            return Ok(permit);
         }
-        let place = timeout(MOMENT, self.admission.acquire()).await;
-        place.ok().and_then(Result::ok).ok_or(Refusal::Overloaded)
+        let permit = timeout(ADMISSION_WAIT, self.admission.acquire()).await;
+        permit.ok().and_then(Result::ok).ok_or(Refusal::Overloaded)
     }
 
-    /// What some work comes to.
-    pub(crate) async fn one<T: Send + 'static>(
+    /// Runs one job and returns its result.
+    pub(crate) async fn run_job<T: Send + 'static>(
         &self,
-        model: &Arc<Model>,
+        model: &Arc<ServedModel>,
         work: impl FnOnce(&mut Solver<'_>) -> T + Send + 'static,
     ) -> Result<T, Refusal> {
-        let mut work = Some(|solver: &mut Solver<'_>, _: &Turns<'_>| work(solver));
-        let pieces = self.pieces(model, 1, |_| work.take().expect("one row is one piece")).await?;
-        Ok(pieces.into_iter().next().expect("one row is one piece"))
+        let mut work = Some(|solver: &mut Solver<'_>, _: &RowTimer<'_>| work(solver));
+        let results = self.run_jobs(model, 1, |_| work.take().expect("one row is one job")).await?;
+        Ok(results.into_iter().next().expect("one row is one job"))
     }
 
-    /// What `work` makes of each piece of so many rows, in their order.
-    pub(crate) async fn pieces<T, W>(
+    /// Runs a job for every [`ROWS_PER_JOB`] rows and returns their results in order. `work` makes the job that begins at a row.
+    pub(crate) async fn run_jobs<T, W>(
         &self,
-        model: &Arc<Model>,
+        model: &Arc<ServedModel>,
         rows: usize,
         work: impl FnMut(usize) -> W,
     ) -> Result<Vec<T>, Refusal>
     where
         T: Send + 'static,
-        W: FnOnce(&mut Solver<'_>, &Turns<'_>) -> T + Send + 'static,
+        W: FnOnce(&mut Solver<'_>, &RowTimer<'_>) -> T + Send + 'static,
     {
-        // Only now, so that nobody who is slow to send keeps others out.
-        let _admitted = self.admitted().await?;
+        // Only now that the body is read: a slow sender holds no permit.
+        let _permit = self.admit().await?;
         let deadline = Instant::now() + self.settings.time;
         let urgency = if rows > 1 { Urgency::Many(deadline) } else { Urgency::One(deadline) };
-        // Dropped with this future when the connection is, and then the work ends.
+        // Dropped with this future when the connection closes, which ends the work.
         let client = Client::default();
         let replies: Vec<_> = (0..rows)
-            .step_by(PIECE)
+            .step_by(ROWS_PER_JOB)
             .map(work)
             .map(|work| self.workers.ask(model, urgency, &client.watch(), work))
             .collect();
-        // A search that has to end at the deadline needs a moment to say so.
-        let patience = (deadline + self.settings.time / 4).into();
-        let mut pieces = Vec::with_capacity(replies.len());
+        // A search that ends at the deadline needs a moment to return.
+        let latest = (deadline + self.settings.time / 4).into();
+        let mut results = Vec::with_capacity(replies.len());
         for reply in replies {
-            match timeout_at(patience, reply).await {
-                Ok(Ok(piece)) => pieces.push(piece),
-                // Work that has not begun by the deadline is not done.
+            match timeout_at(latest, reply).await {
+                Ok(Ok(result)) => results.push(result),
+                // A job that has not begun by the deadline is dropped.
                 Ok(Err(_)) if Instant::now() < deadline => return Err(Refusal::Broken),
                 Ok(Err(_)) | Err(_) => return Err(Refusal::TooSlow),
             }
         }
-        Ok(pieces)
+        Ok(results)
     }
 }

@@ -1,10 +1,10 @@
-//! `GET /api`: everything that can be asked, to be read and pasted.
+//! `GET /api`: the table of endpoints for people, with commands to paste.
 //!
-//! A browser brings no token, so that the page needs none; where one is asked for elsewhere, nothing of the model stands on it.
+//! A browser sends no token, so the page needs none; if the service has one, the page tells nothing of the model.
 
 use std::sync::Arc;
 
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::HOST;
 use axum::response::Response;
@@ -12,14 +12,15 @@ use par_plot::Markup;
 use serde_json::{Value, json};
 
 use crate::Service;
-use crate::guide::{Content, Guide, REFUSALS, ROUTES, Route};
+use crate::api_docs::ApiDocs;
+use crate::endpoints::{Access, Content, Endpoint, GROUPS};
 use crate::page;
-use crate::parameters::Parameters;
-use crate::refusal::Refusal;
-use crate::routes::versioned;
+use crate::parameters::{Parameter, Query};
+use crate::refusal::{Refusal, STATUSES};
+use crate::routes::with_model_version;
 
-/// Shapes that are told feature by feature, in this order.
-const SHAPES: [(&str, &str); 7] = [
+/// Schemas that the page shows property by property, with a title.
+const SCHEMAS: [(&str, &str); 7] = [
     ("Question", "A question"),
     ("Answer", "An answer"),
     ("Way", "A way"),
@@ -32,23 +33,21 @@ const SHAPES: [(&str, &str); 7] = [
 /// `GET /api`
 pub(crate) async fn api(
     State(service): State<Arc<Service>>,
-    RawQuery(query): RawQuery,
+    query: Query,
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
-    let parameters = Parameters::read(query.as_deref(), &["model"])?;
-    let model = service.model(parameters.text("model"))?;
-    let asks_token = service.settings.token.is_some();
+    let model = service.model(query.read()?.text("model"))?;
     let page = Page {
-        guide: service.guide(&model).await?,
+        docs: service.api_docs(&model).await?,
         name: model.name(),
         models: service.models.names(),
         origin: origin(&headers),
-        asks_token,
+        asks_token: service.settings.token.is_some(),
     };
-    Ok(versioned(page::html(page.html().into_string()), &model))
+    Ok(with_model_version(page::html(page.html().into_string()), &model))
 }
 
-/// Where the client has reached us, as far as it says so in letters that a shell takes as they are.
+/// The address that the client used, if it needs no quoting in a shell.
 fn origin(headers: &HeaderMap) -> String {
     let fits = |host: &&str| {
         !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || b".-:[]".contains(&byte))
@@ -59,7 +58,7 @@ fn origin(headers: &HeaderMap) -> String {
 }
 
 struct Page<'a> {
-    guide: &'a Guide,
+    docs: &'a ApiDocs,
     name: &'a str,
     models: Vec<&'a str>,
     origin: String,
@@ -89,12 +88,14 @@ impl Page<'_> {
             ));
         }
         self.add_models(&mut page);
-        for (group, routes) in ROUTES {
-            page.element("<section>\n<h2>", group, "</h2>\n");
-            routes.iter().for_each(|route| self.add_route(&mut page, route));
+        for group in &GROUPS {
+            page.element("<section>\n<h2>", group.title, "</h2>\n");
+            for endpoint in group.endpoints.iter().filter(|endpoint| endpoint.is_documented) {
+                self.add_endpoint(&mut page, endpoint);
+            }
             page.raw("</section>\n");
         }
-        self.add_shapes(&mut page);
+        self.add_schemas(&mut page);
         add_refusals(&mut page);
         page.raw("</main>\n</body>\n</html>\n");
         page
@@ -117,67 +118,66 @@ impl Page<'_> {
         page.raw(".</p>\n");
     }
 
-    fn add_route(&self, page: &mut Markup, route: &Route) {
+    fn add_endpoint(&self, page: &mut Markup, endpoint: &Endpoint) {
         page.raw("<article class=\"panel\">\n<h3>");
-        page.element("<span class=\"method\">", route.method.to_uppercase(), "</span> ");
-        page.element("<code>", route.path, "</code></h3>\n");
-        add_prose(page, "<p>", route.words, "</p>\n");
-        let parameters: Vec<&Value> =
-            route.parameters.iter().filter_map(|key| self.guide.parameters.get(*key)).collect();
-        if !parameters.is_empty() {
+        page.element("<span class=\"method\">", endpoint.method.name().to_uppercase(), "</span> ");
+        page.element("<code>", endpoint.path, "</code></h3>\n");
+        add_prose(page, "<p>", endpoint.summary, "</p>\n");
+        if !endpoint.parameters.is_empty() {
             page.raw("<div class=\"scroll\"><table><tbody>\n");
-            for parameter in parameters {
-                let name = parameter["name"].as_str().unwrap_or_default();
-                let sign =
-                    if parameter["in"] == "path" { format!("{{{name}}}") } else { format!("?{name}=") };
-                add_entry(page, &sign, &parameter["schema"], &parameter["description"]);
+            for Parameter { key, name, place, .. } in endpoint.parameters {
+                let sign = if *place == "path" { format!("{{{name}}}") } else { format!("?{name}=") };
+                let described = &self.docs.parameters[*key];
+                add_entry(page, &sign, &described["schema"], &described["description"]);
             }
             page.raw("</tbody></table></div>\n");
         }
-        for (number, gives) in route.gives.iter().enumerate() {
-            let takes = route.takes.get(number);
-            add_lines(page, "<pre><code>", &self.curl(route, takes, gives), "</code></pre>\n");
-            if let Some(answer) = self.example(gives.shape) {
+        for (number, answer) in endpoint.answers.iter().enumerate() {
+            let request = endpoint.requests.get(number);
+            add_lines(page, "<pre><code>", &self.curl(endpoint, request, answer), "</code></pre>\n");
+            if let Some(answer) = self.example(&answer.name()) {
                 page.raw("<details><summary>The answer</summary>");
                 add_lines(page, "<pre><code>", &answer, "</code></pre></details>\n");
             }
         }
-        let guarded = (self.asks_token && !route.is_open).then_some(&401);
-        let statuses: Vec<String> = route.refusals.iter().chain(guarded).map(u16::to_string).collect();
+        let guarded = (self.asks_token && endpoint.access == Access::Token).then_some(&401);
+        let statuses: Vec<String> = endpoint.errors.iter().chain(guarded).map(u16::to_string).collect();
         if !statuses.is_empty() {
             page.element("<p class=\"small quiet\">May be refused with ", statuses.join(", "), ".</p>\n");
         }
         page.raw("</article>\n");
     }
 
-    /// What can be pasted into a shell.
-    fn curl(&self, route: &Route, takes: Option<&Content>, gives: &Content) -> String {
-        let path = route.path.replace("{name}", self.name);
-        let query = if route.parameters.contains(&"model") { self.of_model() } else { String::new() };
+    /// A command for a shell.
+    fn curl(&self, endpoint: &Endpoint, request: Option<&Content>, answer: &Content) -> String {
+        let path = endpoint.path.replace("{name}", self.name);
+        let has_model = endpoint.parameters.iter().any(|parameter| parameter.key == "model");
+        let query = if has_model { self.of_model() } else { String::new() };
         let mut lines = vec![format!("curl {}", quoted(&format!("{}{path}{query}", self.origin)))];
-        if self.asks_token && !route.is_open {
+        if self.asks_token && endpoint.access == Access::Token {
             lines.push("-H \"Authorization: Bearer $TOKEN\"".to_string());
         }
-        if let Some(Content { kind, shape }) = takes {
-            lines.push(format!("-H {}", quoted(&format!("Content-Type: {kind}"))));
-            if *kind != "application/json" {
-                lines.push(format!("-H {}", quoted(&format!("Accept: {}", gives.kind))));
+        if let Some(request) = request {
+            lines.push(format!("-H {}", quoted(&format!("Content-Type: {}", request.media_type()))));
+            if endpoint.answers.len() > 1 {
+                lines.push(format!("-H {}", quoted(&format!("Accept: {}", answer.media_type()))));
             }
-            let body = self.example(shape).or_else(|| placeholder(shape)).unwrap_or_default();
+            let name = request.name();
+            let body = self.example(&name).or_else(|| placeholder(&name)).unwrap_or_default();
             lines.push(format!("--data-binary {}", quoted(&body)));
         }
         lines.join(" \\\n  ")
     }
 
-    /// An example, unless nothing may be told of the model.
-    fn example(&self, shape: &str) -> Option<String> {
-        self.guide.examples.get(shape).filter(|_| !self.asks_token).map(written)
+    /// An example by the name of its schema. Behind a token it would tell of the model.
+    fn example(&self, name: &str) -> Option<String> {
+        self.docs.examples.get(name).filter(|_| !self.asks_token).map(written)
     }
 
-    fn add_shapes(&self, page: &mut Markup) {
+    fn add_schemas(&self, page: &mut Markup) {
         page.raw("<section>\n<h2>What is in them</h2>\n");
-        for (shape, title) in SHAPES {
-            let Some(schema) = self.guide.shapes.get(shape) else { continue };
+        for (name, title) in SCHEMAS {
+            let schema = &self.docs.schemas[name];
             page.element("<article class=\"panel\">\n<h3>", title, "</h3>\n");
             add_prose(page, "<p>", schema["description"].as_str().unwrap_or_default(), "</p>\n");
             page.raw("<div class=\"scroll\"><table><tbody>\n");
@@ -185,7 +185,7 @@ impl Page<'_> {
                 let described = match property.get("$ref").and_then(Value::as_str) {
                     Some(reference) => {
                         let name = reference.rsplit('/').next().unwrap_or_default();
-                        self.guide.shapes.get(name).unwrap_or(&Value::Null)
+                        self.docs.schemas.get(name).unwrap_or(&Value::Null)
                     }
                     None => property,
                 };
@@ -207,21 +207,21 @@ fn add_refusals(page: &mut Markup) {
     });
     add_lines(page, "<pre><code>", &written(&example), "</code></pre>\n");
     page.raw("<div class=\"scroll\"><table><tbody>\n");
-    for (status, words) in REFUSALS {
+    for (status, meaning) in STATUSES {
         page.element("<tr><th scope=\"row\"><code>", status, "</code></th>");
-        add_prose(page, "<td>", words, "</td></tr>\n");
+        add_prose(page, "<td>", meaning, "</td></tr>\n");
     }
     page.raw("</tbody></table></div>\n</article>\n</section>\n");
 }
 
-/// A line of a table: a name, what kind of value it has, and what it means.
+/// A line of a table: a name, the kind of its value, and its meaning.
 fn add_entry(page: &mut Markup, name: &str, schema: &Value, words: &Value) {
     page.element("<tr><th scope=\"row\"><code>", name, "</code></th>");
     page.element("<td class=\"quiet\">", kind(schema), "</td>");
     add_prose(page, "<td>", words.as_str().unwrap_or_default(), "</td></tr>\n");
 }
 
-/// What kind of value a schema is of, without anything that only one model has.
+/// The kind of value that a schema describes, without anything that only one model has.
 fn kind(schema: &Value) -> String {
     let word = |kind: &Value| match kind.as_str().unwrap_or_default() {
         "string" => "text",
@@ -239,10 +239,10 @@ fn kind(schema: &Value) -> String {
     }
 }
 
-/// What stands for a body where nothing of the model is told.
-fn placeholder(shape: &str) -> Option<String> {
+/// An example of a request that tells nothing of the model.
+fn placeholder(name: &str) -> Option<String> {
     let row = json!({"FEATURE": "VALUE"});
-    let body = match shape {
+    let body = match name {
         "Question" => json!({"row": row}),
         "Instances" => json!({"instances": [row]}),
         "Tensors" => {
@@ -295,30 +295,31 @@ mod tests {
     use par_plot::page::check_tags;
 
     use super::*;
-    use crate::test_world::{ODD, guide};
+    use crate::endpoints;
+    use crate::test_model::{ODD, api_docs};
 
     fn page(asks_token: bool, models: Vec<&str>) -> String {
-        let (guide, origin) = (guide(asks_token), "http://localhost".to_string());
-        let page = Page { guide: &guide, name: "odd", models, origin, asks_token };
+        let (docs, origin) = (api_docs(asks_token), "http://localhost".to_string());
+        let page = Page { docs: &docs, name: "odd", models, origin, asks_token };
         page.html().into_string()
     }
 
     #[test]
-    fn what_a_model_calls_its_features_cannot_break_the_page() {
+    fn names_of_features_cannot_break_the_page() {
         let page = page(false, vec!["odd", "other"]);
         check_tags(&page);
         assert!(page.contains("income=\\&quot;net\\&quot;") && page.contains("Straße, Hausnr. 🏠"), "{page}");
         assert!(page.contains("<a href=\"api?model=other\">other</a>"), "{page}");
-        for route in ROUTES.iter().flat_map(|(_, routes)| *routes) {
-            assert!(page.contains(&format!("<code>{}</code></h3>", route.path)), "{}", route.path);
+        for path in endpoints::all().filter(|endpoint| endpoint.is_documented).map(|endpoint| endpoint.path) {
+            assert!(page.contains(&format!("<code>{path}</code></h3>")), "{path}");
         }
     }
 
     #[test]
-    fn nothing_of_the_model_is_told_where_a_token_is_asked_for() {
+    fn the_page_of_a_service_with_a_token_tells_nothing_of_the_model() {
         let page = page(true, vec!["odd"]);
         check_tags(&page);
-        for feature in ODD.bundle().schema().features() {
+        for feature in ODD.schema().features() {
             assert!(
                 !page.contains(&*Markup::default().text(&feature.name).clone().into_string()),
                 "{}",

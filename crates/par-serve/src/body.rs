@@ -1,4 +1,4 @@
-//! The body of a request: as much as is allowed, as long as it keeps coming.
+//! Reads the body of a request, within limits of size and time.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,18 +15,18 @@ use tokio::time::{Instant, timeout, timeout_at};
 use crate::refusal::Refusal;
 use crate::{Service, json};
 
-/// A larger body is parsed as one of a few at a time, which takes up to thirty times its size in memory, and not on the threads
-/// of connections, which others wait for.
+/// Larger bodies are parsed a few at a time, since JSON takes up to thirty times its size in memory, and off the threads of
+/// connections.
 const LARGE: usize = 64 << 10;
-/// A body counts against the bytes of all bodies once it is larger: single questions are smaller, and always read.
+/// Larger bodies count against the bytes of all bodies: single questions are smaller, and always read.
 const SMALL: usize = 16 << 10;
-/// What is still read of a body that is refused, so that the client comes to read why.
+/// The most bytes still read of a refused body, so that the client gets to read the refusal.
 const DRAINED: usize = 4 << 20;
-/// For how long.
+/// How long a refused body is still read.
 const DRAINING: Duration = Duration::from_secs(1);
 
 impl Service {
-    /// What `read` makes of the body, which is JSON.
+    /// Parses the body as JSON and returns what `read` makes of it.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
         headers: &HeaderMap,
@@ -45,11 +45,11 @@ impl Service {
         if size <= LARGE {
             return read();
         }
-        // Only now, so that nobody has a place who is slow to send.
-        let place = timeout_at(deadline, Arc::clone(&self.large).acquire_owned()).await;
-        let place = place.map_err(|_| Refusal::Overloaded)?.map_err(|_| Refusal::ShuttingDown)?;
+        // Only now that the body is read: a slow sender holds no permit.
+        let permit = timeout_at(deadline, Arc::clone(&self.large).acquire_owned()).await;
+        let permit = permit.map_err(|_| Refusal::Overloaded)?.map_err(|_| Refusal::ShuttingDown)?;
         let reading = tokio::task::spawn_blocking(move || {
-            let _held = (share, place);
+            let _held = (share, permit);
             read()
         });
         reading.await.map_err(|_| Refusal::Broken)?
@@ -65,7 +65,7 @@ impl Service {
         let declared = body.size_hint();
         let limit = self.settings.max_body;
         if declared.lower() > limit as u64 {
-            // Whoever asks beforehand has sent nothing yet.
+            // A client that expects `100 Continue` has sent nothing yet.
             if !headers.contains_key(EXPECT) {
                 drain(&mut body).await;
             }
@@ -107,7 +107,7 @@ impl Service {
 /// The next bytes.
 pub(crate) async fn frame(body: &mut Body) -> Option<Result<Bytes, axum::Error>> {
     loop {
-        // Trailers tell nothing that is asked for.
+        // Trailers are ignored.
         match body.frame().await?.map(Frame::into_data) {
             Ok(Ok(bytes)) => return Some(Ok(bytes)),
             Ok(Err(_)) => {}
@@ -126,11 +126,12 @@ async fn drain(body: &mut Body) {
             }
         }
     };
-    // However much has come by then.
+    // The timeout is expected.
     let _ = timeout(DRAINING, draining).await;
 }
 
-/// Which of the expected types the body is of. Any website may send a body without a type, or of a form's, so those are refused.
+/// The content type of the body, if it is expected. Any website may send a body without a type or with that of a form, so those
+/// are refused.
 pub(crate) fn expect_type(
     headers: &HeaderMap,
     expected: &'static [&'static str],
@@ -141,15 +142,15 @@ pub(crate) fn expect_type(
     same.ok_or(Refusal::WrongType { expected })
 }
 
-/// That the body is not packed, but in one of these ways.
+/// Refuses bodies with other content encodings than those `known`.
 pub(crate) fn expect_encoding(headers: &HeaderMap, known: &[&str]) -> Result<(), Refusal> {
-    let mut packed =
+    let mut encodings =
         headers.get_all(CONTENT_ENCODING).iter().map(|found| found.to_str().unwrap_or("?").trim());
     let is_known = |found: &str| {
         found.eq_ignore_ascii_case("identity") || known.iter().any(|known| known.eq_ignore_ascii_case(found))
     };
-    // Packed twice is not known either.
-    match (packed.next(), packed.next()) {
+    // Two encodings are not supported either.
+    match (encodings.next(), encodings.next()) {
         (None, _) => Ok(()),
         (Some(found), None) if is_known(found) => Ok(()),
         _ => Err(Refusal::WrongEncoding),

@@ -1,4 +1,4 @@
-//! Which names the service goes by. A website whose own name points here (DNS rebinding) is refused.
+//! Refuses requests whose header `Host` names another service, which prevents DNS rebinding.
 
 use std::net::IpAddr;
 
@@ -9,10 +9,10 @@ use axum::http::{HeaderMap, Uri, Version};
 
 use crate::refusal::Refusal;
 
-/// Lets every name pass.
+/// Accepts every name.
 pub(crate) const ANY: &str = "*";
-/// As much of another name as a refusal tells.
-const TOLD: usize = 80;
+/// The most characters of a wrong name that a refusal repeats.
+const MAX_SHOWN: usize = 80;
 
 /// Whether it can be the name of a host: without a scheme, a port or a path.
 pub(crate) fn is_name(text: &str) -> bool {
@@ -20,10 +20,10 @@ pub(crate) fn is_name(text: &str) -> bool {
     text == ANY || (!text.is_empty() && text.bytes().all(fits))
 }
 
-/// That a request is for this service: for `localhost`, an IP address, or one of `names`.
+/// Accepts requests for `localhost`, an IP address, or one of `names`.
 ///
-/// A browser sends an IP address only if it was asked for that address: no other name can lead there, wherever it points.
-pub(crate) fn expect_ours(request: &Request, names: &[String]) -> Result<(), Refusal> {
+/// IP addresses are safe: a browser that was sent here by a name sends that name.
+pub(crate) fn check_host(request: &Request, names: &[String]) -> Result<(), Refusal> {
     if names.iter().any(|name| name == ANY) {
         return Ok(());
     }
@@ -33,17 +33,17 @@ pub(crate) fn expect_ours(request: &Request, names: &[String]) -> Result<(), Ref
     let is_ours = host.eq_ignore_ascii_case("localhost")
         || address.parse::<IpAddr>().is_ok()
         || names.iter().any(|name| name.eq_ignore_ascii_case(host));
-    if is_ours { Ok(()) } else { Err(Refusal::WrongHost { found: host.chars().take(TOLD).collect() }) }
+    if is_ours { Ok(()) } else { Err(Refusal::WrongHost { found: host.chars().take(MAX_SHOWN).collect() }) }
 }
 
-/// The host that is asked for, without its port; nothing where an old client says none.
+/// The host of the request, without its port; `None` if an HTTP/1.0 client sends none.
 fn host(uri: &Uri, headers: &HeaderMap, version: Version) -> Result<Option<String>, Refusal> {
     let mut given = headers.get_all(HOST).iter();
     let (first, second) = (given.next(), given.next());
     if second.is_some() || (first.is_none() && version >= Version::HTTP_11) {
         return Err(Refusal::NoHost);
     }
-    // What stands in the request line counts, as HTTP has it.
+    // The request line comes before the header (RFC 9112).
     let authority = match (uri.authority(), first) {
         (Some(authority), _) => authority.clone(),
         (None, Some(value)) => Authority::try_from(value.as_bytes()).map_err(|_| Refusal::NoHost)?,
@@ -61,7 +61,7 @@ mod tests {
 
     use super::*;
 
-    fn asked(version: Version, uri: &str, hosts: &[&str]) -> Request {
+    fn request(version: Version, uri: &str, hosts: &[&str]) -> Request {
         let mut request = Request::builder().version(version).uri(uri);
         for host in hosts {
             request = request.header(HOST, *host);
@@ -72,7 +72,7 @@ mod tests {
     #[test]
     fn names_of_this_service_pass_and_others_do_not() {
         let names = ["par.example.org".to_string()];
-        let expect = |hosts: &[&str]| expect_ours(&asked(Version::HTTP_11, "/", hosts), &names);
+        let expect = |hosts: &[&str]| check_host(&request(Version::HTTP_11, "/", hosts), &names);
         for ours in [
             "localhost",
             "LocalHost:8080",
@@ -97,9 +97,9 @@ mod tests {
         }
         assert_eq!(expect(&[]), Err(Refusal::NoHost));
         assert_eq!(expect(&["localhost", "localhost"]), Err(Refusal::NoHost));
-        assert_eq!(expect_ours(&asked(Version::HTTP_10, "/", &[]), &names), Ok(()));
-        let elsewhere = asked(Version::HTTP_11, "http://evil.example/", &["localhost"]);
-        assert!(expect_ours(&elsewhere, &names).is_err());
-        assert_eq!(expect_ours(&elsewhere, &[ANY.to_string()]), Ok(()));
+        assert_eq!(check_host(&request(Version::HTTP_10, "/", &[]), &names), Ok(()));
+        let elsewhere = request(Version::HTTP_11, "http://evil.example/", &["localhost"]);
+        assert!(check_host(&elsewhere, &names).is_err());
+        assert_eq!(check_host(&elsewhere, &[ANY.to_string()]), Ok(()));
     }
 }

@@ -1,4 +1,4 @@
-//! The body of a stream as it comes in: bytes, lines, and pieces of as many rows as a thread takes at once.
+//! The body of a stream as it comes in: as bytes, as lines, and as rows for one job.
 
 use std::io::{self, Read};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -8,43 +8,43 @@ use axum::body::{Body, Bytes};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use crate::answers::PIECE;
+use crate::answers::ROWS_PER_JOB;
 use crate::body::frame;
 use crate::refusal::Refusal;
 
-/// Parts of a body that are kept on their way.
-const PARTS: usize = 4;
+/// Parts of the body that wait to be read, at most.
+const QUEUED_PARTS: usize = 4;
 /// The longest line, in bytes.
 pub(crate) const MAX_LINE: usize = 1 << 20;
-/// A piece has fewer rows when they have as many bytes.
-const PIECE_BYTES: usize = 256 << 10;
+/// The bytes of rows from which on a job takes no more.
+const BYTES_PER_JOB: usize = 256 << 10;
 
-/// A body as it comes in, for a thread that waits for it.
+/// A body as it comes in, for a thread that blocks on it.
 pub(crate) struct Incoming {
     parts: mpsc::Receiver<io::Result<Bytes>>,
     part: Bytes,
-    /// Why there is no more, if it broke off.
+    /// Why the body broke off, if it did.
     failure: Arc<OnceLock<Refusal>>,
-    /// When an answer was sent last: a client may wait for it before it sends more.
+    /// When the last answer was sent: the client may wait for it before it sends more.
     answered: Arc<Mutex<Instant>>,
 }
 
 impl Incoming {
-    /// Where to say that an answer was sent.
+    /// Where to note that an answer was sent.
     pub(crate) fn answered(&self) -> Arc<Mutex<Instant>> {
         Arc::clone(&self.answered)
     }
 
-    /// `min_rate` is how many bytes have to come in a second while more is waited for, over as long as `patience`.
+    /// `patience` is the longest pause; `min_rate` the lowest rate, in bytes per second of waiting, over as long as that.
     pub(crate) fn new(mut body: Body, patience: Duration, min_rate: usize) -> Self {
-        let (sender, parts) = mpsc::channel(PARTS);
+        let (sender, parts) = mpsc::channel(QUEUED_PARTS);
         let failure = Arc::new(OnceLock::new());
         let why = Arc::clone(&failure);
         let answered = Arc::new(Mutex::new(Instant::now()));
         let last_answer = Arc::clone(&answered);
         let failed = move |refusal: Refusal| {
             let message = refusal.message();
-            // There is but one.
+            // Set only here, and only once.
             let _ = why.set(refusal);
             Err(io::Error::other(message))
         };
@@ -53,7 +53,7 @@ impl Incoming {
             loop {
                 let begun = Instant::now();
                 let part = timeout(patience, frame(&mut body)).await;
-                // Neither the time in which nothing is read, because answers are not taken, nor that before an answer.
+                // Only time in which we wait for the client: not while answers are being found or taken.
                 let answered = *last_answer.lock().unwrap_or_else(PoisonError::into_inner);
                 waited += begun.max(answered).elapsed();
                 let part = match part {
@@ -82,17 +82,17 @@ impl Incoming {
         Self { parts, part: Bytes::new(), failure, answered }
     }
 
-    /// Will say why there is no more, if it breaks off.
+    /// Will hold why the body broke off, if it does.
     pub(crate) fn failure(&self) -> Arc<OnceLock<Refusal>> {
         Arc::clone(&self.failure)
     }
 
-    /// Whether something has come in already.
+    /// Whether bytes can be read without waiting.
     pub(crate) fn is_ready(&self) -> bool {
         !self.part.is_empty() || !self.parts.is_empty()
     }
 
-    /// Waits until something has come in; whether anything has.
+    /// Waits for bytes; returns false at the end of the body.
     pub(crate) fn fill(&mut self) -> io::Result<bool> {
         while self.part.is_empty() {
             match self.parts.blocking_recv() {
@@ -113,7 +113,7 @@ impl Read for Incoming {
     }
 }
 
-/// Rows that a thread takes at once.
+/// Rows for one job.
 pub(crate) struct Piece<T> {
     rows: Vec<T>,
     bytes: usize,
@@ -131,17 +131,17 @@ impl<T> Piece<T> {
         self.bytes += bytes;
     }
 
-    /// All of them; it begins anew.
+    /// Takes all rows out.
     pub(crate) fn take(&mut self) -> Vec<T> {
         std::mem::take(self).rows
     }
 
     pub(crate) fn is_full(&self) -> bool {
-        self.rows.len() >= PIECE || self.bytes >= PIECE_BYTES
+        self.rows.len() >= ROWS_PER_JOB || self.bytes >= BYTES_PER_JOB
     }
 }
 
-/// A line, as far as it has come in.
+/// A line, as far as it has been read.
 #[derive(Default)]
 pub(crate) struct Line {
     bytes: Vec<u8>,
@@ -149,7 +149,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Takes what belongs to the line; whether it is complete.
+    /// Reads more of the line; returns whether it is complete.
     pub(crate) fn add_from(&mut self, incoming: &mut Incoming) -> bool {
         let part = &mut incoming.part;
         let end = part.iter().position(|byte| *byte == b'\n');
@@ -167,7 +167,7 @@ impl Line {
         !self.is_too_long && self.bytes.trim_ascii().is_empty()
     }
 
-    /// Its bytes, unless there are too many.
+    /// Its bytes, or `None` if there are too many.
     pub(crate) fn bytes(&self) -> Option<&[u8]> {
         (!self.is_too_long).then_some(&self.bytes)
     }

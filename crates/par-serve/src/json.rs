@@ -1,18 +1,19 @@
-//! From bytes to JSON in which every key of an object stands once: readers disagree on which of two would count.
+//! Parses JSON and refuses objects with a repeated key: parsers disagree on which value counts.
 
 use std::cell::RefCell;
 use std::fmt;
 
+use par_answer::request::Problem;
+use par_answer::request::json::escaped;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Value};
 
-use crate::question::escaped;
-use crate::refusal::{Problem, Refusal};
+use crate::refusal::Refusal;
 
 /// Reads the JSON of a body, or of a line of one.
 ///
 /// # Errors
-/// When it is not JSON, or a key stands twice in an object.
+/// When it is not JSON, or an object has a key twice.
 pub(crate) fn read(bytes: &[u8]) -> Result<Value, Refusal> {
     let repeated = RefCell::new(None);
     let mut deserializer = serde_json::Deserializer::from_slice(bytes);
@@ -28,7 +29,7 @@ pub(crate) fn read(bytes: &[u8]) -> Result<Value, Refusal> {
     })
 }
 
-/// Where a value stands.
+/// The place of a value.
 enum Place<'p> {
     Root,
     Key(&'p Place<'p>, &'p str),
@@ -46,7 +47,7 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// Reads a value as `serde_json` does, but stops at a key that stands twice.
+/// Reads a value as `serde_json` does, but stops at a repeated key.
 struct Unique<'p> {
     place: &'p Place<'p>,
     /// The place of that key.
@@ -129,14 +130,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_has_each_key_once_is_read_as_it_stands() {
+    fn json_without_repeated_keys_is_read_as_it_is() {
         let text = r#"{"a": [1, -2, 3.5, 1e300, 18446744073709551615], "b": {"a": null, "c": [{"a": true}]}, "": "ü\n"}"#;
         assert_eq!(read(text.as_bytes()), Ok(serde_json::from_str(text).expect("JSON")));
         assert_eq!(read(b" 7 "), Ok(json!(7)));
     }
 
     #[test]
-    fn a_key_that_stands_twice_is_refused_with_its_place() {
+    fn a_repeated_key_is_refused_with_its_place() {
         let refused = |text: &str| read(text.as_bytes()).map_err(|refusal| refusal.message());
         assert_eq!(
             refused(r#"{"rows": [{"a": 1}, {"a/b": 2, "a/b": 2}]}"#),

@@ -1,48 +1,77 @@
-//! What can be asked of a model, as JSON Schema (2020-12): exactly what [`crate::question`] reads, said beforehand. What is
-//! answered is in [`answers`].
+//! JSON Schemas (2020-12). Those of requests depend on the model, and accept exactly what [`crate::question`] reads; those of
+//! answers are derived from their types, but for the answer to a person (`answer`).
 
-mod answers;
+mod answer;
 #[cfg(test)]
 mod tests;
 
+use par_answer::Method;
+use par_answer::Order;
+use par_answer::request::MAX_BUDGET;
+use par_answer::request::json::{missing, spelled};
 use par_data::discretizer::CategoryIndex;
 use par_data::schema::parse_number;
 use par_data::{Domain, Feature};
-use par_recourse::{Method, Order};
+use schemars::generate::SchemaSettings;
+use schemars::transform::RecursiveTransform;
+use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::answers::answers;
+pub(crate) use self::answer::DescribedSchema;
 use crate::kserve::NUMBERS;
-use crate::models::Model;
-use crate::question::{MAX_BUDGET, MAX_COUNT, missing, spelled};
+use crate::models::ServedModel;
+use crate::question::MAX_COUNT;
 
-/// Where the row of a model is described, from the schema that needs it.
-const ROW: &str = "#/$defs/Row";
+/// Where the OpenAPI document keeps schemas.
+const COMPONENTS: &str = "#/components/schemas";
+/// Where a schema that stands alone keeps that of the row.
+const OWN_DEFINITIONS: &str = "#/$defs";
 /// The dialect, for schemas that stand alone.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
+/// Derives schemas from types, as components of the OpenAPI document.
+pub(crate) fn generator() -> SchemaGenerator {
+    SchemaSettings::draft2020_12()
+        .for_serialize()
+        .with(|settings| settings.definitions_path = COMPONENTS[1..].into())
+        .with_transform(RecursiveTransform(|schema: &mut Schema| {
+            // The names of Rust's number types.
+            schema.remove("format");
+            // The lines of a doc comment.
+            if let Some(Value::String(description)) = schema.get_mut("description") {
+                *description = description.replace('\n', " ");
+            }
+        }))
+        .into_generator()
+}
+
+/// A reference to a schema of the OpenAPI document.
+pub(crate) fn reference(name: &str) -> Value {
+    json!({"$ref": format!("{COMPONENTS}/{name}")})
+}
+
 /// A row, by itself.
-pub(crate) fn row_alone(model: &Model) -> Value {
+pub(crate) fn row_alone(model: &ServedModel) -> Value {
     let mut row = row(model);
     row["$schema"] = DIALECT.into();
     row
 }
 
 /// The body of `POST /v1/recourse`, by itself.
-pub(crate) fn question_alone(model: &Model, max_rows: usize) -> Value {
-    let mut question = question(model, ROW, max_rows);
+pub(crate) fn question_alone(model: &ServedModel, max_rows: usize) -> Value {
+    let mut question = question_with_row(model, max_rows, OWN_DEFINITIONS);
     question["$schema"] = DIALECT.into();
     question["$defs"] = json!({"Row": row(model)});
     question
 }
 
 /// A row: an object by the names of the features, or a list in their order.
-pub(crate) fn row(model: &Model) -> Value {
-    let schema = model.bundle().schema();
+pub(crate) fn row(model: &ServedModel) -> Value {
+    let schema = model.schema();
     let features = schema.features();
     let mut properties = Map::new();
     if let Some(id) = &schema.special().id {
-        let id_words = "What the row is called in the answer; its number, from 1, where this is absent.";
+        let id_words = "The id of the row in the answer; its number, from 1, by default.";
         properties.insert(id.clone(), json!({"type": ["string", "number"], "description": id_words}));
     }
     for (position, feature) in features.iter().enumerate() {
@@ -78,12 +107,12 @@ pub(crate) fn row(model: &Model) -> Value {
     })
 }
 
-/// What can stand in the place of a feature.
-fn cell(model: &Model, position: usize) -> Value {
-    let schema = model.bundle().schema();
+/// The values that a cell of a feature may have.
+fn cell(model: &ServedModel, position: usize) -> Value {
+    let schema = model.schema();
     let feature = &schema.features()[position];
     let nullable = missing(schema, feature).is_some();
-    let mut types = match &model.bundle().discretizer().domains()[position] {
+    let mut types = match &model.discretizer().domains()[position] {
         Domain::Categories { values, .. } if !feature.missing => {
             return json!({"enum": categories(values)});
         }
@@ -106,7 +135,7 @@ fn cell(model: &Model, position: usize) -> Value {
     cell
 }
 
-/// The same, where a truth that a category spells can stand too, and null.
+/// The same, or a boolean that a category spells, or null.
 fn with_truths(mut schema: Value, nullable: bool, values: &[String]) -> Value {
     let truths: Vec<bool> =
         [true, false].into_iter().filter(|truth| spelled(values, *truth).is_some()).collect();
@@ -124,7 +153,7 @@ fn with_truths(mut schema: Value, nullable: bool, values: &[String]) -> Value {
     }
 }
 
-/// The categories, each by its text, and by the number or the truth that it alone spells.
+/// The categories, each as text, and as the number or the boolean that it alone spells.
 fn categories(values: &[String]) -> Vec<Value> {
     let mut all: Vec<Value> = values.iter().map(|value| value.as_str().into()).collect();
     let mut numbers: Vec<f64> = values.iter().filter_map(|value| parse_number(value)).collect();
@@ -145,12 +174,11 @@ pub(crate) fn number(number: f64) -> Value {
     }
 }
 
-/// What a feature is, for people.
-fn words(model: &Model, position: usize) -> String {
-    let bundle = model.bundle();
-    let feature: &Feature = &bundle.schema().features()[position];
+/// The description of a feature, for people.
+fn words(model: &ServedModel, position: usize) -> String {
+    let feature: &Feature = &model.schema().features()[position];
     let mut sentences = Vec::new();
-    match &bundle.discretizer().domains()[position] {
+    match &model.discretizer().domains()[position] {
         Domain::Categories { values, .. } => {
             let label = |value: &String| feature.labels.get(value).map(|label| format!("`{value}`: {label}"));
             let labels: Vec<String> = values.iter().filter_map(label).collect();
@@ -158,7 +186,7 @@ fn words(model: &Model, position: usize) -> String {
                 sentences.push(labels.join("; "));
             }
             if feature.missing {
-                sentences.push("A text that training never saw counts as not known".to_string());
+                sentences.push("A text that training never saw counts as missing".to_string());
             }
         }
         domain => {
@@ -169,10 +197,10 @@ fn words(model: &Model, position: usize) -> String {
             }
         }
     }
-    if missing(bundle.schema(), feature).is_some() {
+    if missing(model.schema(), feature).is_some() {
         sentences.push("May be missing".to_string());
     }
-    if bundle.constraints().is_immutable(position) {
+    if model.constraints().is_immutable(position) {
         sentences.push("Nobody can change it".to_string());
     }
     if sentences.is_empty() {
@@ -181,14 +209,19 @@ fn words(model: &Model, position: usize) -> String {
     sentences.join(". ") + "."
 }
 
-/// The body of `POST /v1/recourse`; `row` is where a row is described.
-pub(crate) fn question(model: &Model, row: &str, max_rows: usize) -> Value {
+/// The body of `POST /v1/recourse`, as a component of the OpenAPI document.
+pub(crate) fn question(model: &ServedModel, max_rows: usize) -> Value {
+    question_with_row(model, max_rows, COMPONENTS)
+}
+
+/// The body of `POST /v1/recourse`, where the schema of the row is one of `definitions`.
+fn question_with_row(model: &ServedModel, max_rows: usize, definitions: &str) -> Value {
     let mut properties = options(model);
-    properties.insert("row".to_string(), json!({"$ref": row}));
-    properties.insert("rows".to_string(), rows(row, max_rows));
+    properties.insert("row".to_string(), json!({"$ref": format!("{definitions}/Row")}));
+    properties.insert("rows".to_string(), rows(max_rows, definitions));
     json!({
         "title": "Question",
-        "description": "A row or several, and what is asked for them.",
+        "description": "A row or several, and the options of the answers.",
         "type": "object",
         "properties": properties,
         "additionalProperties": false,
@@ -197,12 +230,12 @@ pub(crate) fn question(model: &Model, row: &str, max_rows: usize) -> Value {
 }
 
 /// The body of an `:explain` or `:predict` of KServe's first protocol.
-pub(crate) fn instances(model: &Model, row: &str, max_rows: usize) -> Value {
+pub(crate) fn instances(model: &ServedModel, max_rows: usize) -> Value {
     let mut properties = options(model);
-    properties.insert("instances".to_string(), rows(row, max_rows));
+    properties.insert("instances".to_string(), rows(max_rows, COMPONENTS));
     json!({
         "title": "Instances",
-        "description": "Rows, and what is asked for them.",
+        "description": "Rows, and the options of the answers.",
         "type": "object",
         "properties": properties,
         "additionalProperties": false,
@@ -210,19 +243,19 @@ pub(crate) fn instances(model: &Model, row: &str, max_rows: usize) -> Value {
     })
 }
 
-fn rows(row: &str, max_rows: usize) -> Value {
+fn rows(max_rows: usize, definitions: &str) -> Value {
     json!({
         "description": "Rows, which are answered in their order.",
         "type": "array",
-        "items": {"$ref": row},
+        "items": {"$ref": format!("{definitions}/Row")},
         "minItems": 1,
         "maxItems": max_rows,
     })
 }
 
 /// The body of KServe's second protocol: a tensor for every feature.
-pub(crate) fn tensors(model: &Model, max_rows: usize) -> Value {
-    let schema = model.bundle().schema();
+pub(crate) fn tensors(model: &ServedModel, max_rows: usize) -> Value {
+    let schema = model.schema();
     let features = schema.features();
     let tensor = |(position, feature): (usize, &Feature)| {
         let types = if feature.kind.is_numeric() { &NUMBERS[..] } else { &["BYTES"] };
@@ -257,7 +290,7 @@ pub(crate) fn tensors(model: &Model, max_rows: usize) -> Value {
         "properties": {
             "id": {"description": "Comes back with the answer.", "type": "string"},
             "parameters": {
-                "description": "What is asked for the rows.",
+                "description": "The options of the answers.",
                 "type": "object",
                 "properties": options(model),
                 "additionalProperties": false,
@@ -273,13 +306,12 @@ pub(crate) fn tensors(model: &Model, max_rows: usize) -> Value {
     })
 }
 
-/// What can be asked for rows, by its key.
-pub(crate) fn options(model: &Model) -> Map<String, Value> {
-    let bundle = model.bundle();
-    let features = bundle.schema().features();
+/// The options of a request, by key.
+pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
+    let features = model.schema().features();
     let names: Vec<&str> = features.iter().map(|feature| feature.name.as_str()).collect();
     let mut limits = Map::new();
-    for (feature, domain) in features.iter().zip(bundle.discretizer().domains()) {
+    for (feature, domain) in features.iter().zip(model.discretizer().domains()) {
         limits.insert(feature.name.clone(), limit(domain));
     }
     let options = json!({
@@ -297,19 +329,19 @@ pub(crate) fn options(model: &Model) -> Map<String, Value> {
         },
         "order": {
             "description": "Which way comes first: one that nothing shown beats in both changes and probability, or the likeliest, where \
-                            each change is worth its price; what the model says unless told.",
+                            each change is worth its price; by default as the model says.",
             "type": ["string", "null"],
             "enum": [Order::Balanced.name(), Order::Likelihood.name(), Value::Null],
         },
         "budget": {
-            "description": "How many features may change at most. Unless told, as few as the model says, and more only if there is \
+            "description": "How many features may change at most. By default as few as the model says, and more only if there is \
                             no other way.",
             "type": ["integer", "null"],
             "minimum": 1,
             "maximum": MAX_BUDGET,
         },
         "threshold": {
-            "description": "The probability from which on a row counts as accepted; that of the model unless told.",
+            "description": "The probability from which on a row counts as accepted; by default that of the model.",
             "type": ["number", "null"],
             "exclusiveMinimum": 0,
             "exclusiveMaximum": 1,
@@ -320,13 +352,13 @@ pub(crate) fn options(model: &Model) -> Map<String, Value> {
             "items": {"enum": names},
         },
         "limit": {
-            "description": "What features may move to, at most. What somebody has they may keep.",
+            "description": "The values that features may change to. A person may always keep the present value.",
             "type": "object",
             "properties": limits,
             "additionalProperties": false,
         },
         "auditor": {
-            "description": "Whether, where there is no way, to say in `schema_obstacles` what of the schema stands in it. For an auditor, \
+            "description": "Whether to say in `schema_obstacles`, if there is no way, what of the schema prevents one. For an auditor, \
                             and not for the applicant.",
             "type": "boolean",
             "default": false,
@@ -339,11 +371,11 @@ pub(crate) fn options(model: &Model) -> Map<String, Value> {
     });
     match options {
         Value::Object(options) => options,
-        _ => unreachable!("an object was written down"),
+        _ => unreachable!("options are an object"),
     }
 }
 
-/// What a feature may be limited to.
+/// A limit on a feature.
 fn limit(domain: &Domain) -> Value {
     let one = |key: &str, values: Value| json!({"type": "object", "properties": {key: values}, "required": [key], "additionalProperties": false});
     match domain {

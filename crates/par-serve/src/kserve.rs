@@ -1,58 +1,181 @@
-//! The same in the shape of KServe's protocols: `/v1/models` (V1) and `/v2` (V2, the Open Inference Protocol).
+//! The protocols of KServe: `/v1/models` (V1) and `/v2` (V2, the Open Inference Protocol).
 
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Path, RawQuery, State};
+use axum::extract::{Path, State};
 use axum::http::HeaderMap;
 use axum::http::header::ALLOW;
 use axum::response::{IntoResponse as _, Response};
-use par_recourse::Solver;
-use serde_json::{Map, Value, json};
+use par_answer::Solver;
+use par_answer::request::json::{JsonReader, JsonRow, brief, missing, shortened, whole};
+use par_data::Feature;
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::Service;
-use crate::answers::PIECE;
-use crate::models::Model;
-use crate::parameters::Parameters;
-use crate::question::{Asked, Question, Reader, Row, brief, missing, shortened, whole};
+use crate::answers::{AnswerBody, ROWS_PER_JOB};
+use crate::models::ServedModel;
+use crate::parameters::Query;
+use crate::question::{MAX_COUNT, Question, RequestOptions, options};
 use crate::refusal::Refusal;
-use crate::routes::{Name, answered, json_bytes, noted, versioned};
-use crate::workers::Turns;
+use crate::routes::{Name, json, with_log_fields, with_model_version};
+use crate::workers::RowTimer;
 
 /// Types of tensors that hold numbers.
 pub(crate) const NUMBERS: [&str; 11] =
     ["FP64", "FP32", "FP16", "INT64", "INT32", "INT16", "INT8", "UINT64", "UINT32", "UINT16", "UINT8"];
 
+/// The models.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Models<'a> {
+    models: Vec<&'a str>,
+}
+
+/// Whether a model is ready.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct ModelReady<'a> {
+    name: &'a str,
+    ready: bool,
+}
+
+/// Whether the server runs.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Live {
+    live: bool,
+}
+
+/// Whether the server takes requests.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Ready {
+    ready: bool,
+}
+
+/// What the server is.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Server {
+    name: &'static str,
+    version: &'static str,
+    extensions: [&'static str; 1],
+}
+
+/// What a model takes and gives.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Metadata<'a> {
+    name: &'a str,
+    /// The SHA-256 of the model.
+    versions: [&'a str; 1],
+    platform: &'static str,
+    inputs: Vec<TensorType<'a>>,
+    outputs: [TensorType<'a>; 2],
+}
+
+/// The type of a tensor.
+#[derive(Serialize, JsonSchema)]
+struct TensorType<'a> {
+    name: &'a str,
+    datatype: &'static str,
+    /// -1 stands for the number of rows.
+    shape: [i64; 1],
+}
+
+impl<'a> TensorType<'a> {
+    fn new(name: &'a str, datatype: &'static str) -> Self {
+        Self { name, datatype, shape: [-1] }
+    }
+}
+
+/// An answer for every row, in their order.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explanations<'a> {
+    /// The model that answered.
+    model: &'a str,
+    #[schemars(with = "Vec<AnswerBody>")]
+    explanations: Vec<Box<RawValue>>,
+}
+
+/// What the classifier decides about every row, in their order.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Predictions<'a> {
+    predictions: Vec<Prediction<'a>>,
+}
+
+/// What the classifier decides about a row.
+#[derive(Serialize, JsonSchema)]
+struct Prediction<'a> {
+    /// The probability that the row is accepted as it is.
+    #[schemars(range(min = 0, max = 1))]
+    probability: f64,
+    accepted: bool,
+    /// The class that the classifier decides for.
+    class: &'a str,
+}
+
+/// Tensors, with a value for every row.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Inferred<'a> {
+    model_name: &'a str,
+    /// The SHA-256 of the model.
+    model_version: &'a str,
+    /// That of the request, if it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "String")]
+    id: Option<String>,
+    outputs: Vec<Tensor<'a>>,
+}
+
+/// Tensors, with an answer for every row.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Explained<'a>(Inferred<'a>);
+
+/// A tensor.
+#[derive(Serialize, JsonSchema)]
+struct Tensor<'a> {
+    #[schemars(extend("enum" = ["probability", "accepted", "explanation"]))]
+    name: &'static str,
+    #[schemars(extend("enum" = ["FP64", "BOOL", "BYTES"]))]
+    datatype: &'static str,
+    shape: [usize; 1],
+    /// A value for every row; an explanation is the text of an Answer.
+    data: TensorData<'a>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(inline)]
+enum TensorData<'a> {
+    Numbers(&'a [f64]),
+    Truths(Vec<bool>),
+    Texts(Vec<&'a str>),
+}
+
 /// `GET /v1/models`
 pub(crate) async fn models(State(service): State<Arc<Service>>) -> Response {
-    json_bytes(json!({"models": service.models.names()}).to_string())
+    json(&Models { models: service.models.names() })
 }
 
 /// `GET /v1/models/{name}`
-pub(crate) async fn model(
-    State(service): State<Arc<Service>>,
-    Path(name): Name,
-) -> Result<Response, Refusal> {
-    if let Some((name, _)) = asked_of(&name) {
-        return service.model(Some(name)).map(|_| wrong_method("POST"));
+pub(crate) async fn model(state: State<Arc<Service>>, Path(name): Name) -> Result<Response, Refusal> {
+    match split_verb(&name) {
+        Some((name, _)) => state.model(Some(name)).map(|_| wrong_method("POST")),
+        None => model_ready(state, Path(name)).await,
     }
-    let model = service.model(Some(&name))?;
-    service.expect_ready()?;
-    Ok(versioned(json_bytes(json!({"name": model.name(), "ready": true}).to_string()), &model))
 }
 
-/// The model and whether it is to explain, in the last part of an address that is asked.
-fn asked_of(called: &str) -> Option<(&str, bool)> {
-    match called.rsplit_once(':') {
+/// The name of the model and whether to explain, in the last part of an address that ends in `:explain` or `:predict`.
+fn split_verb(last: &str) -> Option<(&str, bool)> {
+    match last.rsplit_once(':') {
         Some((name, "explain")) => Some((name, true)),
         Some((name, "predict")) => Some((name, false)),
         _ => None,
     }
 }
 
-/// Any other method of the two addresses.
-pub(crate) async fn other(Path(called): Name) -> Response {
-    wrong_method(if asked_of(&called).is_some() { "POST" } else { "GET,HEAD" })
+/// Any other method of `/v1/models/{name}`, with or without a verb.
+pub(crate) async fn wrong_method_of_model(Path(last): Name) -> Response {
+    wrong_method(if split_verb(&last).is_some() { "POST" } else { "GET,HEAD" })
 }
 
 /// The refusal that axum makes where an address has one method, for addresses that share a route.
@@ -61,53 +184,55 @@ fn wrong_method(allowed: &'static str) -> Response {
 }
 
 /// `POST /v1/models/{name}:explain` and `:predict`
-pub(crate) async fn ask(
+pub(crate) async fn explain_or_predict(
     State(service): State<Arc<Service>>,
-    Path(called): Name,
-    RawQuery(query): RawQuery,
+    Path(last): Name,
+    query: Query,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let Some((name, explains)) = asked_of(&called) else {
-        return service.model(Some(&called)).map(|_| wrong_method("GET,HEAD"));
+    let Some((name, explains)) = split_verb(&last) else {
+        return service.model(Some(&last)).map(|_| wrong_method("GET,HEAD"));
     };
-    Parameters::read(query.as_deref(), &[])?;
+    query.read()?;
     let model = service.model(Some(name))?;
-    let (asked, max_rows) = (Arc::clone(&model), service.settings.max_rows);
-    let question =
-        service.read(&headers, body, move |value| Question::read_instances(&asked, value, max_rows)).await?;
-    if explains {
-        return Ok(answered(&model, service.answers(&model, question).await?, "explanations"));
-    }
-    let probabilities = service.probabilities(&model, question.rows).await?;
-    let threshold = question.asked.request.threshold.unwrap_or(model.bundle().threshold());
-    let [accepted, denied] = &model.bundle().card().classes;
-    let predictions: Vec<Value> = probabilities
-        .iter()
-        .map(|&probability| {
-            let is_accepted = probability >= threshold;
-            let class = if is_accepted { accepted } else { denied };
-            json!({"probability": probability, "accepted": is_accepted, "class": class})
-        })
-        .collect();
-    Ok(noted(json_bytes(json!({"predictions": predictions}).to_string()), &model, probabilities.len()))
+    let (reading, max_rows) = (Arc::clone(&model), service.settings.max_rows);
+    let question = service
+        .read(&headers, body, move |value| Question::read_instances(&reading, value, max_rows))
+        .await?;
+    let rows = question.rows.len();
+    let response = if explains {
+        let explanations = service.answers(&model, question).await?;
+        json(&Explanations { model: model.name(), explanations })
+    } else {
+        let threshold = question.options.threshold(&model);
+        let probabilities = service.probabilities(&model, question.rows).await?;
+        let prediction = |probability| prediction(&model, probability, threshold);
+        json(&Predictions { predictions: probabilities.into_iter().map(prediction).collect() })
+    };
+    Ok(with_log_fields(response, &model, rows))
+}
+
+fn prediction(model: &ServedModel, probability: f64, threshold: f64) -> Prediction<'_> {
+    let accepted = probability >= threshold;
+    let class = &model.card().classes[usize::from(!accepted)];
+    Prediction { probability, accepted, class }
 }
 
 /// `GET /v2/health/live`
 pub(crate) async fn live() -> Response {
-    json_bytes(json!({"live": true}).to_string())
+    json(&Live { live: true })
 }
 
 /// `GET /v2/health/ready`
 pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Result<Response, Refusal> {
     service.expect_ready()?;
-    Ok(json_bytes(json!({"ready": true}).to_string()))
+    Ok(json(&Ready { ready: true }))
 }
 
 /// `GET /v2`
 pub(crate) async fn server() -> Response {
-    let version = env!("CARGO_PKG_VERSION");
-    json_bytes(json!({"name": "par", "version": version, "extensions": ["explain"]}).to_string())
+    json(&Server { name: "par", version: env!("CARGO_PKG_VERSION"), extensions: ["explain"] })
 }
 
 /// `GET /v2/models/{name}/ready`
@@ -117,7 +242,7 @@ pub(crate) async fn model_ready(
 ) -> Result<Response, Refusal> {
     let model = service.model(Some(&name))?;
     service.expect_ready()?;
-    Ok(versioned(json_bytes(json!({"name": model.name(), "ready": true}).to_string()), &model))
+    Ok(with_model_version(json(&ModelReady { name: model.name(), ready: true }), &model))
 }
 
 /// `GET /v2/models/{name}`
@@ -126,98 +251,83 @@ pub(crate) async fn metadata(
     Path(name): Name,
 ) -> Result<Response, Refusal> {
     let model = service.model(Some(&name))?;
-    let inputs: Vec<Value> = model
-        .bundle()
-        .schema()
-        .features()
-        .iter()
-        .map(|feature| {
-            let datatype = if feature.kind.is_numeric() { "FP64" } else { "BYTES" };
-            json!({"name": feature.name, "datatype": datatype, "shape": [-1]})
-        })
-        .collect();
-    let told = json!({
-        "name": model.name(),
-        "versions": [model.sha256()],
-        "platform": "par",
-        "inputs": inputs,
-        "outputs": [
-            {"name": "probability", "datatype": "FP64", "shape": [-1]},
-            {"name": "accepted", "datatype": "BOOL", "shape": [-1]},
-        ],
-    });
-    Ok(versioned(json_bytes(told.to_string()), &model))
+    let features = model.schema().features().iter();
+    let metadata = Metadata {
+        name: model.name(),
+        versions: [model.sha256()],
+        platform: "par",
+        inputs: features.map(|feature| TensorType::new(&feature.name, datatype(feature))).collect(),
+        outputs: [TensorType::new("probability", "FP64"), TensorType::new("accepted", "BOOL")],
+    };
+    Ok(with_model_version(json(&metadata), &model))
+}
+
+/// The type of a feature's tensor.
+pub(crate) fn datatype(feature: &Feature) -> &'static str {
+    if feature.kind.is_numeric() { "FP64" } else { "BYTES" }
 }
 
 /// `POST /v2/models/{name}/infer`
 pub(crate) async fn infer(
     State(service): State<Arc<Service>>,
     Path(name): Name,
-    RawQuery(query): RawQuery,
+    query: Query,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let (model, tensors) = service.tensors(&name, query.as_deref(), &headers, body).await?;
-    let rows = tensors.rows.len();
-    let probabilities = service.probabilities(&model, tensors.rows).await?;
-    let threshold = tensors.asked.request.threshold.unwrap_or(model.bundle().threshold());
-    let accepted: Vec<bool> = probabilities.iter().map(|probability| *probability >= threshold).collect();
-    let outputs = json!([
-        {"name": "probability", "datatype": "FP64", "shape": [rows], "data": probabilities},
-        {"name": "accepted", "datatype": "BOOL", "shape": [rows], "data": accepted},
-    ]);
-    Ok(inferred(&model, tensors.id, outputs, rows))
+    let (model, tensors) = service.tensors(&name, &query, &headers, body).await?;
+    let threshold = tensors.question.options.threshold(&model);
+    let probabilities = service.probabilities(&model, tensors.question.rows).await?;
+    let accepted = probabilities.iter().map(|probability| *probability >= threshold).collect();
+    let shape = [probabilities.len()];
+    let outputs = vec![
+        Tensor { name: "probability", datatype: "FP64", shape, data: TensorData::Numbers(&probabilities) },
+        Tensor { name: "accepted", datatype: "BOOL", shape, data: TensorData::Truths(accepted) },
+    ];
+    let response = json(&Inferred::new(&model, tensors.id, outputs));
+    Ok(with_log_fields(response, &model, probabilities.len()))
 }
 
 /// `POST /v2/models/{name}/explain`, an extension: each row's answer as the text of its JSON
 pub(crate) async fn explain(
     State(service): State<Arc<Service>>,
     Path(name): Name,
-    RawQuery(query): RawQuery,
+    query: Query,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
-    let (model, tensors) = service.tensors(&name, query.as_deref(), &headers, body).await?;
-    let Tensors { id, rows, asked } = tensors;
-    let told = service.answers(&model, Question { rows, asked }).await?;
-    let text = std::str::from_utf8(&told.bytes).expect("JSON is UTF-8");
-    let answers: Vec<&str> = text.lines().collect();
-    let rows = answers.len();
-    let outputs = json!([{"name": "explanation", "datatype": "BYTES", "shape": [rows], "data": answers}]);
-    Ok(inferred(&model, id, outputs, rows))
+    let (model, tensors) = service.tensors(&name, &query, &headers, body).await?;
+    let answers = service.answers(&model, tensors.question).await?;
+    let data = TensorData::Texts(answers.iter().map(|answer| answer.get()).collect());
+    let outputs = vec![Tensor { name: "explanation", datatype: "BYTES", shape: [answers.len()], data }];
+    let response = json(&Explained(Inferred::new(&model, tensors.id, outputs)));
+    Ok(with_log_fields(response, &model, answers.len()))
 }
 
-fn inferred(model: &Model, id: Option<String>, outputs: Value, rows: usize) -> Response {
-    let mut told = Map::new();
-    told.insert("model_name".to_string(), model.name().into());
-    told.insert("model_version".to_string(), model.sha256().into());
-    if let Some(id) = id {
-        told.insert("id".to_string(), id.into());
+impl<'a> Inferred<'a> {
+    fn new(model: &'a ServedModel, id: Option<String>, outputs: Vec<Tensor<'a>>) -> Self {
+        Self { model_name: model.name(), model_version: model.sha256(), id, outputs }
     }
-    told.insert("outputs".to_string(), outputs);
-    noted(json_bytes(Value::Object(told).to_string()), model, rows)
 }
 
 /// A request of the second protocol: a tensor for every feature.
 struct Tensors {
     id: Option<String>,
-    rows: Vec<Row>,
-    asked: Asked,
+    question: Question,
 }
 
 impl Tensors {
-    fn read(model: &Model, body: &Value, max_rows: usize) -> Result<Self, Refusal> {
-        let mut reader = Reader::new(model);
+    fn read(model: &ServedModel, body: &Value, max_rows: usize) -> Result<Self, Refusal> {
+        let mut reader = JsonReader::new(model, MAX_COUNT);
         let body = reader.object("", body)?;
-        let asked = match body.get("parameters") {
+        let options = match body.get("parameters") {
             Some(parameters) => {
                 let parameters = reader.object("/parameters", parameters)?;
-                reader.options("/parameters", parameters, &[])
+                options(&mut reader, "/parameters", parameters, &[])
             }
-            None => Asked::default(),
+            None => RequestOptions::default(),
         };
-        let mut inputs: Vec<Option<(usize, &Vec<Value>)>> =
-            vec![None; model.bundle().schema().features().len()];
+        let mut inputs: Vec<Option<(usize, &Vec<Value>)>> = vec![None; model.schema().features().len()];
         let listed = body.get("inputs").and_then(Value::as_array);
         if listed.is_none() {
             reader.problem("/inputs".to_string(), "no list", "a list of tensors, one for every feature");
@@ -226,7 +336,7 @@ impl Tensors {
             let path = format!("/inputs/{number}");
             let input = reader.object(&path, input)?;
             let Some(position) =
-                input.get("name").and_then(Value::as_str).and_then(|name| model.feature(name))
+                input.get("name").and_then(Value::as_str).and_then(|name| model.schema().position(name).ok())
             else {
                 let found = input.get("name").map_or("nothing".to_string(), brief);
                 reader.problem(format!("{path}/name"), found, "the name of a feature");
@@ -244,8 +354,8 @@ impl Tensors {
         if rows == 0 {
             reader.problem("/inputs".to_string(), "no rows", "at least one row");
         }
-        let mut read = vec![Row { id: None, cells: Vec::with_capacity(inputs.len()) }; rows];
-        let schema = model.bundle().schema();
+        let mut read = vec![JsonRow { id: None, cells: Vec::with_capacity(inputs.len()) }; rows];
+        let schema = model.schema();
         for (position, (input, feature)) in inputs.iter().zip(schema.features()).enumerate() {
             let Some((number, data)) = input else {
                 let missing = missing(schema, feature);
@@ -269,19 +379,19 @@ impl Tensors {
         if let (Some(found), None) = (body.get("id"), &id) {
             reader.wrong("/id".to_string(), found, "a text");
         }
-        reader.finish(Self { id, rows: read, asked })
+        Ok(reader.finish(Self { id, question: Question { rows: read, options } })?)
     }
 }
 
 /// The values of a tensor, if it is one of the feature.
 fn tensor<'v>(
-    reader: &mut Reader<'_>,
+    reader: &mut JsonReader<'_>,
     path: &str,
-    model: &Model,
+    model: &ServedModel,
     position: usize,
     input: &'v Map<String, Value>,
 ) -> Option<&'v Vec<Value>> {
-    let is_numeric = model.bundle().schema().features()[position].kind.is_numeric();
+    let is_numeric = model.schema().features()[position].kind.is_numeric();
     let datatype = input.get("datatype").and_then(Value::as_str).unwrap_or_default();
     if !(if is_numeric { NUMBERS.contains(&datatype) } else { datatype == "BYTES" }) {
         let expected = if is_numeric { "FP64, or another type of numbers" } else { "BYTES" };
@@ -303,55 +413,56 @@ fn tensor<'v>(
 }
 
 impl Service {
-    /// Which model is asked by the second protocol, and what.
+    /// The model and the body of a request of the second protocol.
     async fn tensors(
         &self,
         name: &str,
-        query: Option<&str>,
+        query: &Query,
         headers: &HeaderMap,
         body: Body,
-    ) -> Result<(Arc<Model>, Tensors), Refusal> {
-        Parameters::read(query, &[])?;
+    ) -> Result<(Arc<ServedModel>, Tensors), Refusal> {
+        query.read()?;
         let model = self.model(Some(name))?;
-        let (asked, max_rows) = (Arc::clone(&model), self.settings.max_rows);
-        let tensors = self.read(headers, body, move |value| Tensors::read(&asked, value, max_rows)).await?;
+        let (reading, max_rows) = (Arc::clone(&model), self.settings.max_rows);
+        let tensors = self.read(headers, body, move |value| Tensors::read(&reading, value, max_rows)).await?;
         Ok((model, tensors))
     }
 
     /// The probabilities that rows are accepted as they are.
-    async fn probabilities(&self, model: &Arc<Model>, rows: Vec<Row>) -> Result<Vec<f64>, Refusal> {
+    async fn probabilities(&self, model: &Arc<ServedModel>, rows: Vec<JsonRow>) -> Result<Vec<f64>, Refusal> {
         let count = rows.len();
         let rows = Arc::new(rows);
-        let of_piece = |first: usize| {
+        let job = |first: usize| {
             let (rows, model) = (Arc::clone(&rows), Arc::clone(model));
-            move |_: &mut Solver<'_>, _: &Turns<'_>| -> Result<Vec<f64>, String> {
-                let score = |row: &Row| {
+            move |_: &mut Solver<'_>, _: &RowTimer<'_>| -> Result<Vec<f64>, String> {
+                let score = |row: &JsonRow| {
                     let cells: Vec<&str> = row.cells.iter().map(String::as_str).collect();
-                    model.bundle().score(&cells).map_err(|error| error.to_string())
+                    model.score(&cells).map_err(|error| error.to_string())
                 };
-                rows.iter().skip(first).take(PIECE).map(score).collect()
+                rows.iter().skip(first).take(ROWS_PER_JOB).map(score).collect()
             }
         };
-        let pieces = self.pieces(model, count, of_piece).await?;
-        let probabilities = pieces.into_iter().collect::<Result<Vec<_>, String>>().map_err(Refusal::Table)?;
+        let jobs = self.run_jobs(model, count, job).await?;
+        let probabilities = jobs.into_iter().collect::<Result<Vec<_>, String>>().map_err(Refusal::Table)?;
         Ok(probabilities.concat())
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
+
     use super::*;
-    use crate::guide::reference;
-    use crate::test_world::{ODD, fits, guide};
+    use crate::test_model::{ODD, Schemas, api_docs};
 
     #[test]
     fn tensors_are_accepted_by_reader_and_schema_or_by_neither() {
-        let guide = guide(false);
-        let right = &guide.examples["Tensors"];
-        let root = json!({"components": {"schemas": guide.shapes}});
+        let docs = api_docs(false);
+        let right = &docs.examples["Tensors"];
+        let schemas = Schemas::of(&docs);
         let check = |body: &Value, passes: bool, is_read: bool| {
-            assert_eq!(fits(&root, &reference("Tensors"), body), passes, "{body}");
-            let read = Tensors::read(&ODD, body, 3).map(|tensors| tensors.rows.len());
+            assert_eq!(schemas.fits("Tensors", body), passes, "{body}");
+            let read = Tensors::read(&ODD, body, 3).map(|tensors| tensors.question.rows.len());
             assert_eq!(read.is_ok(), is_read, "{body}: {read:?}");
         };
         let with = |pointer: &str, value: Value| {

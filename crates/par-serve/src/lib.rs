@@ -1,19 +1,22 @@
-//! Recourse over HTTP, and a page to explore it on: one process, from the bundle alone.
+//! Recourse over HTTP, and a page to explore it on: one process that needs nothing but model files.
 //!
 //! | step | module         | what it does with a request                                          |
 //! |------|----------------|----------------------------------------------------------------------|
-//! | 1    | `server`       | takes connections, few enough and not for ever; ends without dropping |
-//! | 2    | `routes`       | names the request, asks for host and token, counts, logs, finds who answers |
-//! | 3    | `body`         | reads as much as is allowed, as long as it keeps coming              |
-//! | 4    | `question`     | from JSON to rows, with the place of everything wrong                |
-//! | 5    | `models`       | which model, as it is in its file now                                |
-//! | 6    | `workers`      | threads that answer, and who comes first                             |
-//! | 7    | `answers`      | what people are told                                                 |
-//! | 8    | `refusal`      | or why they are not: one table of statuses                           |
+//! | 1    | `server`       | accepts connections, within limits; shuts down without dropping any  |
+//! | 2    | `routes`       | checks host and token, finds the endpoint, counts, logs              |
+//! | 3    | `endpoints`    | the one table of paths, parameters, bodies, errors and handlers      |
+//! | 4    | `models`       | the model, as it is in its file now                                  |
+//! | 5    | `body`         | reads the body, within limits of size and time                       |
+//! | 6    | `question`     | from JSON to rows and options, with the place of every problem       |
+//! | 7    | `workers`      | queues the work for threads with solvers                             |
+//! | 8    | `answers`      | from rows to answers as JSON                                         |
+//! | 9    | `refusal`      | or why there is none: one table of statuses and codes                |
 //!
-//! `seat` keeps connections for health, `wire` is below HTTP. `stream` does the same for tables of any length as they come in (`incoming`), `kserve` in the shape of KServe's protocols;
-//! `about` says what a model knows, `guide` what can be asked, as `openapi` to programs and as `api_page` to people; `page` is the
-//! page. Nothing about a person is logged or kept.
+//! Other endpoints: `stream` answers tables of any length while they come in (`incoming`), `kserve` has KServe's protocols,
+//! `about` describes a model, `health` and `metrics` the service, `page` has the files of the page. From the table of
+//! endpoints, with `api_docs` and `json_schema`, come `openapi` for programs and `api_page` for people.
+//! Below HTTP: `connection_permit` keeps connections for health, `write_timeout` and `wire` notice clients that do not read or
+//! have left. Nothing about a person is logged or kept.
 //!
 //! ```no_run
 //! use par_serve::{Server, Settings};
@@ -27,9 +30,12 @@
 
 mod about;
 mod answers;
+mod api_docs;
 mod api_page;
 mod body;
-mod guide;
+mod connection_permit;
+mod endpoints;
+mod health;
 mod host;
 mod incoming;
 mod json;
@@ -41,18 +47,17 @@ mod models;
 mod openapi;
 mod page;
 mod parameters;
-mod patience;
 mod question;
 mod refusal;
 mod routes;
-mod seat;
 mod server;
 mod settings;
 mod stream;
 #[cfg(test)]
-mod test_world;
+mod test_model;
 mod wire;
 mod workers;
+mod write_timeout;
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -64,7 +69,7 @@ pub use logs::Logs;
 pub use server::{Handle, Server};
 pub use settings::Settings;
 
-/// Why there is no service.
+/// Why the service cannot start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -74,7 +79,7 @@ pub enum Error {
         /// Its file.
         path: PathBuf,
         /// Why.
-        source: Box<par_recourse::BundleError>,
+        source: Box<par_model::ModelError>,
     },
     /// Two models have one name.
     #[error("two models are called `{name}`\nhint: name them: NAME=FILE")]
@@ -82,7 +87,7 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// A model is called what cannot stand in an address.
+    /// The name of a model cannot be part of an address.
     #[error(
         "`{name}` cannot be the name of a model, expected letters, digits, `-`, `_` and `.`\nhint: name it: NAME=FILE"
     )]
@@ -90,13 +95,13 @@ pub enum Error {
         /// The name.
         name: String,
     },
-    /// An origin is none.
+    /// An origin is malformed.
     #[error("`{found}` is no origin, expected for instance `https://example.org`")]
     BadOrigin {
         /// What was given.
         found: String,
     },
-    /// A name of the service is none.
+    /// A name of the service is malformed.
     #[error(
         "`{found}` cannot be the name of a host, expected for instance `par.example.org`, or `*` for any"
     )]
@@ -114,7 +119,7 @@ pub enum Error {
         /// Why.
         source: std::io::Error,
     },
-    /// Threads or signals are not to be had.
+    /// Threads or signals are not available.
     #[error("cannot start: {0}")]
     Start(#[from] std::io::Error),
 }
@@ -125,17 +130,17 @@ struct Service {
     models: models::Models,
     workers: workers::Workers,
     metrics: metrics::Metrics,
-    /// Requests that may still come in.
+    /// Permits for requests that are answered or wait.
     admission: Semaphore,
-    /// Large bodies that may still be parsed.
+    /// Permits to parse large bodies.
     large: Arc<Semaphore>,
-    /// Bytes of bodies that may still be read.
+    /// Permits for bytes of bodies in memory.
     body_bytes: Arc<Semaphore>,
-    /// Streams that may still begin.
+    /// Permits for streams.
     streams: Arc<Semaphore>,
     connections: AtomicUsize,
     /// Questions that are being read or answered.
-    under_way: AtomicUsize,
-    /// Whether the service is asked to end.
+    in_flight: AtomicUsize,
+    /// Whether the service is shutting down.
     ending: AtomicBool,
 }

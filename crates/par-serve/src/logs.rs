@@ -1,4 +1,4 @@
-//! Log lines, written by a thread of their own: logging never waits, never fails, and drops lines rather than either.
+//! Log lines, written by a thread of their own. Logging never blocks and never fails: it drops lines instead.
 
 use std::collections::VecDeque;
 use std::fmt;
@@ -6,12 +6,12 @@ use std::io::{self, Write};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Lines that wait to be written, at most: a few megabytes.
+/// The most lines that wait to be written: a few megabytes.
 const LINES: usize = 8_192;
 
 /// Where log lines go. Clones share one queue.
 ///
-/// When the queue is full, because nobody reads what is written, or when a line cannot be written, it is dropped and counted.
+/// A line is dropped and counted when the queue is full, because the output blocks, or when it cannot be written.
 #[derive(Clone)]
 pub struct Logs(Arc<Shared>);
 
@@ -32,7 +32,7 @@ impl Logs {
     /// Starts the thread that writes.
     ///
     /// # Errors
-    /// When there is no thread to be had.
+    /// When the thread cannot be started.
     pub fn new(output: impl Write + Send + 'static) -> io::Result<Self> {
         let logs = Self(Arc::default());
         let shared = Arc::clone(&logs.0);
@@ -45,9 +45,9 @@ impl Logs {
         self.0.lock().dropped
     }
 
-    /// Waits until everything is written, but no longer than `patience`.
-    pub fn flush(&self, patience: Duration) {
-        let deadline = Instant::now() + patience;
+    /// Waits until everything is written, but no longer than `timeout`.
+    pub fn flush(&self, timeout: Duration) {
+        let deadline = Instant::now() + timeout;
         let mut state = self.0.lock();
         while state.is_writing || !state.lines.is_empty() {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -114,7 +114,7 @@ mod tests {
 
     use super::*;
 
-    /// Takes as many writes as it is sent permissions for.
+    /// Accepts one write for every permit it is sent.
     struct Slow(mpsc::Receiver<()>, Arc<Mutex<Vec<u8>>>);
 
     impl Write for Slow {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_takes_is_dropped_and_counted_and_what_fails_too() {
+    fn lines_that_are_not_read_or_fail_are_dropped_and_counted() {
         let (permit, permits) = mpsc::channel();
         let written = Arc::new(Mutex::new(Vec::new()));
         let mut logs = Logs::new(Slow(permits, Arc::clone(&written))).expect("a thread");

@@ -1,44 +1,41 @@
-//! The models by name, each of which may be replaced while it is asked.
+//! The models by name. Each is replaced while it serves when its file changes.
 
-use std::collections::BTreeMap;
 use std::fs::File;
 use std::io;
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use par_recourse::classifier::file_hash;
-use par_recourse::metrics::median;
-use par_recourse::{Bundle, BundleError};
+use par_answer::evaluate::median;
+use par_model::Model;
+use par_model::ModelError;
+use par_model::classifier::file_hash;
 
 use crate::Error;
-use crate::guide::Guide;
+use crate::api_docs::ApiDocs;
 
-/// A bundle under the name it is asked by, and what follows from it alone.
-pub(crate) struct Model {
+/// A model that is loaded under a name, and what follows from the model alone.
+pub(crate) struct ServedModel {
     name: String,
-    bundle: Bundle,
+    model: Model,
     sha256: String,
     loaded: SystemTime,
-    /// Features (positions) by name.
-    features: BTreeMap<String, usize>,
     /// log p⁺ of the median accepted row.
-    usual: Option<f64>,
-    /// What is said of it to those who ask, once somebody does.
-    guide: OnceLock<Guide>,
+    median_log_likelihood: Option<f64>,
+    /// Made at the first request for it.
+    api_docs: OnceLock<ApiDocs>,
 }
 
-impl Model {
-    pub(crate) fn new(name: &str, bundle: Bundle) -> Self {
-        let features = bundle.schema().features().iter().zip(0..);
+impl ServedModel {
+    pub(crate) fn new(name: &str, model: Model) -> Self {
         Self {
             name: name.to_string(),
-            sha256: file_hash(&bundle.to_bytes()),
+            sha256: file_hash(&model.to_bytes()),
             loaded: SystemTime::now(),
-            features: features.map(|(feature, position)| (feature.name.clone(), position)).collect(),
-            usual: median(bundle.pool().log_likelihoods().to_vec()),
-            guide: OnceLock::new(),
-            bundle,
+            median_log_likelihood: median(model.pool().log_likelihoods().to_vec()),
+            api_docs: OnceLock::new(),
+            model,
         }
     }
 
@@ -46,11 +43,7 @@ impl Model {
         &self.name
     }
 
-    pub(crate) fn bundle(&self) -> &Bundle {
-        &self.bundle
-    }
-
-    /// The SHA-256 of the bundle's bytes.
+    /// The SHA-256 of the model's bytes, which is its version.
     pub(crate) fn sha256(&self) -> &str {
         &self.sha256
     }
@@ -60,23 +53,26 @@ impl Model {
         self.loaded.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
     }
 
-    /// The position of a feature.
-    pub(crate) fn feature(&self, name: &str) -> Option<usize> {
-        self.features.get(name).copied()
-    }
-
     /// log p⁺ of the median accepted row.
-    pub(crate) fn usual(&self) -> Option<f64> {
-        self.usual
+    pub(crate) fn median_log_likelihood(&self) -> Option<f64> {
+        self.median_log_likelihood
     }
 
-    /// What is said of it to those who ask.
-    pub(crate) fn guide(&self) -> &OnceLock<Guide> {
-        &self.guide
+    /// The description of the API for this model, once it is made.
+    pub(crate) fn api_docs(&self) -> &OnceLock<ApiDocs> {
+        &self.api_docs
     }
 }
 
-/// Opens a file without waiting for anybody: a pipe in its place would have nobody write into it, and is refused.
+impl Deref for ServedModel {
+    type Target = Model;
+
+    fn deref(&self) -> &Model {
+        &self.model
+    }
+}
+
+/// Opens a file without blocking: on a pipe in its place, opening would wait for a writer.
 fn regular_file(path: &Path) -> io::Result<File> {
     let mut options = File::options();
     options.read(true);
@@ -92,51 +88,51 @@ fn regular_file(path: &Path) -> io::Result<File> {
 /// The models in the order they were named; there is at least one.
 pub(crate) struct Models(Vec<Source>);
 
-/// A name, the file behind it, and the model it was when it could last be read.
+/// A name, its file, and the last model that could be read from it.
 struct Source {
     name: String,
     path: PathBuf,
-    model: RwLock<Arc<Model>>,
-    /// The file as it was when it was last tried.
-    tried: Mutex<Option<Stamp>>,
+    model: RwLock<Arc<ServedModel>>,
+    /// The file when it was last read, with success or not.
+    tried: Mutex<Option<FileState>>,
 }
 
-/// Enough of a file to see that it is another.
+/// Differs when the file has changed.
 #[derive(Clone, Copy, PartialEq)]
-struct Stamp {
+struct FileState {
     modified: Option<SystemTime>,
     bytes: u64,
     #[cfg(unix)]
     number: u64,
 }
 
-/// What became of a file that changed.
+/// The outcome of reading a file again.
 pub(crate) struct Reload {
     /// The model's name.
     pub(crate) name: String,
-    /// Its new hash, or why the one before goes on answering.
-    pub(crate) outcome: Result<String, BundleError>,
+    /// The hash of the new model, or why the previous one is kept.
+    pub(crate) outcome: Result<String, ModelError>,
 }
 
 impl Models {
-    /// Reads all of them.
+    /// Reads all models.
     ///
     /// # Errors
-    /// With the file, when one cannot be read.
+    /// When a file cannot be read.
     pub(crate) fn load(files: &[(String, PathBuf)]) -> Result<Self, Error> {
         let source = |(name, path): &(String, PathBuf)| {
-            // Taken before it is read: what changes meanwhile is then seen as changed.
-            let tried = Mutex::new(Stamp::of(path));
-            let bundle = Bundle::load(path)
+            // Taken before reading, so that a change while reading is noticed.
+            let tried = Mutex::new(FileState::of(path));
+            let model = Model::load(path)
                 .map_err(|source| Error::Model { path: path.clone(), source: Box::new(source) })?;
-            let model = Model::new(name, bundle);
+            let model = ServedModel::new(name, model);
             Ok(Source { name: name.clone(), path: path.clone(), model: RwLock::new(Arc::new(model)), tried })
         };
         Ok(Self(files.iter().map(source).collect::<Result<_, Error>>()?))
     }
 
-    /// The model of that name; the first without one.
-    pub(crate) fn get(&self, name: Option<&str>) -> Option<Arc<Model>> {
+    /// The model of that name; the first one by default.
+    pub(crate) fn get(&self, name: Option<&str>) -> Option<Arc<ServedModel>> {
         let source = match name {
             Some(name) => self.0.iter().find(|source| source.name == name)?,
             None => &self.0[0],
@@ -144,8 +140,8 @@ impl Models {
         Some(source.model())
     }
 
-    /// All of them as they are now.
-    pub(crate) fn all(&self) -> impl Iterator<Item = Arc<Model>> {
+    /// The present models.
+    pub(crate) fn all(&self) -> impl Iterator<Item = Arc<ServedModel>> {
         self.0.iter().map(Source::model)
     }
 
@@ -154,28 +150,28 @@ impl Models {
         self.0.iter().map(|source| source.name.as_str()).collect()
     }
 
-    /// Reads the files that have changed, or `all` of them. Requests that are under way keep the model they began with; one
-    /// that cannot be read leaves the one before in its place.
+    /// Reads the files that have changed, or `all` of them. Requests in flight keep their model; a model that cannot be read
+    /// leaves the previous one in place.
     pub(crate) fn reload(&self, all: bool) -> Vec<Reload> {
         self.0.iter().filter_map(|source| source.reload(all)).collect()
     }
 }
 
 impl Source {
-    fn model(&self) -> Arc<Model> {
+    fn model(&self) -> Arc<ServedModel> {
         Arc::clone(&self.model.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     fn reload(&self, always: bool) -> Option<Reload> {
         let mut tried = self.tried.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Stamp::of(&self.path);
+        let now = FileState::of(&self.path);
         if now == *tried && !always {
             return None;
         }
         *tried = now;
-        let bundle = regular_file(&self.path).map_err(BundleError::from).and_then(Bundle::read);
-        let outcome = bundle.map(|bundle| {
-            let model = Model::new(&self.name, bundle);
+        let model = regular_file(&self.path).map_err(ModelError::from).and_then(Model::read);
+        let outcome = model.map(|model| {
+            let model = ServedModel::new(&self.name, model);
             let sha256 = model.sha256.clone();
             *self.model.write().unwrap_or_else(PoisonError::into_inner) = Arc::new(model);
             sha256
@@ -184,8 +180,8 @@ impl Source {
     }
 }
 
-impl Stamp {
-    /// Nothing where there is no file.
+impl FileState {
+    /// `None` if there is no file.
     fn of(path: &Path) -> Option<Self> {
         let found = path.metadata().ok()?;
         Some(Self {

@@ -1,56 +1,66 @@
-//! `GET /openapi.json`: everything that can be asked, as OpenAPI 3.1.
+//! `GET /openapi.json`: the table of endpoints as OpenAPI 3.1.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::response::Response;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value, json};
 
 use crate::Service;
-use crate::guide::{Content, Guide, REFUSALS, ROUTES, Route, reference};
-use crate::models::Model;
-use crate::parameters::Parameters;
-use crate::refusal::Refusal;
-use crate::routes::{json_bytes, versioned};
+use crate::api_docs::ApiDocs;
+use crate::endpoints::{Access, Content, ERRORS_EVERYWHERE, Endpoint, GROUPS};
+use crate::json_schema::reference;
+use crate::models::ServedModel;
+use crate::parameters::Query;
+use crate::refusal::{Refusal, STATUSES};
+use crate::routes::{json_bytes, with_model_version};
 
-/// What anything may be refused with.
-const EVERYWHERE: [u16; 2] = [400, 421];
+/// The body of the answer, whose schema is that of OpenAPI and not ours.
+pub(crate) struct OpenApi;
 
-/// `GET /openapi.json`
-pub(crate) async fn openapi(
-    State(service): State<Arc<Service>>,
-    RawQuery(query): RawQuery,
-) -> Result<Response, Refusal> {
-    let parameters = Parameters::read(query.as_deref(), &["model"])?;
-    let model = service.model(parameters.text("model"))?;
-    Ok(versioned(json_bytes(service.guide(&model).await?.openapi.clone()), &model))
+impl JsonSchema for OpenApi {
+    fn schema_name() -> Cow<'static, str> {
+        "OpenApi".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({"type": "object", "description": "An OpenAPI document."})
+    }
 }
 
-impl Guide {
-    /// All of it.
-    pub(crate) fn document(&self, model: &Model, asks_token: bool) -> Value {
+/// `GET /openapi.json`
+pub(crate) async fn openapi(State(service): State<Arc<Service>>, query: Query) -> Result<Response, Refusal> {
+    let model = service.model(query.read()?.text("model"))?;
+    Ok(with_model_version(json_bytes(service.api_docs(&model).await?.openapi.clone()), &model))
+}
+
+impl ApiDocs {
+    /// The document.
+    pub(crate) fn document(&self, model: &ServedModel, asks_token: bool) -> Value {
         let mut paths = Map::new();
-        for (group, routes) in ROUTES {
-            for route in *routes {
-                let path = paths.entry(route.path).or_insert_with(|| json!({}));
-                path[route.method] = self.operation(group, route, asks_token);
+        for group in &GROUPS {
+            for endpoint in group.endpoints.iter().filter(|endpoint| endpoint.is_documented) {
+                let path = paths.entry(endpoint.path).or_insert_with(|| json!({}));
+                path[endpoint.method.name()] = self.operation(group.title, endpoint, asks_token);
             }
         }
         let mut components = json!({
-            "schemas": self.shapes,
+            "schemas": self.schemas,
             "parameters": self.parameters,
             "headers": {
                 "RequestId": {
-                    "description": "What the request is called in the log: what it calls itself in this header, if that is a name.",
+                    "description": "The id of the request in the log: the one that the request has in this header, if it is valid.",
                     "schema": {"type": "string"},
                 },
                 "ModelVersion": {
-                    "description": "The version of the model that answered: the SHA-256 of its bundle.",
+                    "description": "The version of the model that answered: the SHA-256 of its file.",
                     "schema": {"type": "string"},
                 },
                 "RetryAfter": {"description": "In how many seconds.", "schema": {"type": "string"}},
             },
-            "responses": REFUSALS.iter().map(refused).collect::<Map<_, _>>(),
+            "responses": STATUSES.iter().map(refused).collect::<Map<_, _>>(),
         });
         if asks_token {
             components["securitySchemes"] = json!({"token": {"type": "http", "scheme": "bearer"}});
@@ -69,44 +79,44 @@ impl Guide {
                 "license": {"name": "MIT OR Apache-2.0", "identifier": "MIT OR Apache-2.0"},
             },
             "servers": [{"url": "/"}],
-            "tags": ROUTES.iter().map(|(group, _)| json!({"name": group})).collect::<Vec<_>>(),
+            "tags": GROUPS.iter().map(|group| json!({"name": group.title})).collect::<Vec<_>>(),
             "paths": paths,
             "components": components,
         })
     }
 
-    fn operation(&self, group: &str, route: &Route, asks_token: bool) -> Value {
-        let mut responses = Map::new();
+    fn operation(&self, group: &str, endpoint: &Endpoint, asks_token: bool) -> Value {
         let mut headers = json!({"x-request-id": {"$ref": "#/components/headers/RequestId"}});
-        let is_of_model = route.parameters.iter().any(|key| ["model", "name"].contains(key));
-        if is_of_model {
+        if endpoint.parameters.iter().any(|parameter| ["model", "name"].contains(&parameter.key)) {
             headers["x-model-version"] = json!({"$ref": "#/components/headers/ModelVersion"});
         }
         let answer = json!({
             "description": "The answer",
             "headers": headers,
-            "content": self.contents(route.gives),
+            "content": self.contents(endpoint.answers),
         });
-        responses.insert("200".to_string(), answer);
-        let is_guarded = asks_token && !route.is_open;
-        for status in route.refusals.iter().chain(&EVERYWHERE).chain(is_guarded.then_some(&401)) {
+        let mut responses = Map::from_iter([("200".to_string(), answer)]);
+        let is_guarded = asks_token && endpoint.access == Access::Token;
+        for status in endpoint.errors.iter().chain(&ERRORS_EVERYWHERE).chain(is_guarded.then_some(&401)) {
             let response = format!("#/components/responses/{}", response_name(*status));
             responses.insert(status.to_string(), json!({"$ref": response}));
         }
-        let id: String = format!("{}{}", route.method, route.path)
+        let id: String = format!("{}{}", endpoint.method.name(), endpoint.path)
             .chars()
             .map(|character| if character.is_ascii_alphanumeric() { character } else { '_' })
             .collect();
-        let parameter = |key: &&str| json!({"$ref": format!("#/components/parameters/{key}")});
+        let parameters = endpoint.parameters.iter();
+        let parameters =
+            parameters.map(|parameter| json!({"$ref": format!("#/components/parameters/{}", parameter.key)}));
         let mut operation = json!({
             "operationId": id,
             "tags": [group],
-            "summary": route.words,
-            "parameters": route.parameters.iter().map(parameter).collect::<Vec<_>>(),
+            "summary": endpoint.summary,
+            "parameters": parameters.collect::<Vec<_>>(),
             "responses": responses,
         });
-        if !route.takes.is_empty() {
-            operation["requestBody"] = json!({"required": true, "content": self.contents(route.takes)});
+        if !endpoint.requests.is_empty() {
+            operation["requestBody"] = json!({"required": true, "content": self.contents(endpoint.requests)});
         }
         if is_guarded {
             operation["security"] = json!([{"token": []}]);
@@ -116,12 +126,12 @@ impl Guide {
 
     fn contents(&self, contents: &[Content]) -> Value {
         let mut all = Map::new();
-        for Content { kind, shape } in contents {
-            let mut content = json!({"schema": reference(shape)});
-            if let Some(example) = self.examples.get(*shape) {
-                content["example"] = example.clone();
+        for content in contents {
+            let mut described = json!({"schema": reference(&content.name())});
+            if let Some(example) = self.examples.get(&*content.name()) {
+                described["example"] = example.clone();
             }
-            all.insert((*kind).to_string(), content);
+            all.insert(content.media_type().to_string(), described);
         }
         Value::Object(all)
     }
@@ -145,9 +155,10 @@ fn refused((status, words): &(u16, &str)) -> (String, Value) {
 mod tests {
     use std::collections::BTreeSet;
 
-    use crate::guide::{ROUTES, reference};
-    use crate::test_world::{ODD, fits, guide};
     use serde_json::{Value, json};
+
+    use crate::endpoints;
+    use crate::test_model::{ODD, Schemas, api_docs};
 
     fn references<'v>(value: &'v Value, found: &mut Vec<&'v str>) {
         match value {
@@ -161,8 +172,8 @@ mod tests {
     }
 
     #[test]
-    fn every_reference_leads_somewhere() {
-        let document: Value = serde_json::from_str(&guide(true).openapi).expect("JSON");
+    fn every_reference_can_be_resolved() {
+        let document: Value = serde_json::from_str(&api_docs(true).openapi).expect("JSON");
         let mut found = Vec::new();
         references(&document, &mut found);
         assert!(found.len() > 50, "{}", found.len());
@@ -172,20 +183,20 @@ mod tests {
     }
 
     #[test]
-    fn examples_are_as_their_shapes_say() {
-        let guide = guide(false);
-        let root = json!({"components": {"schemas": guide.shapes}});
-        for (shape, example) in &guide.examples {
-            assert!(fits(&root, &reference(shape), example), "{shape}: {example}");
+    fn examples_fit_their_schemas() {
+        let docs = api_docs(false);
+        let schemas = Schemas::of(&docs);
+        for (name, example) in &docs.examples {
+            assert!(schemas.fits(name, example), "{name}: {example}");
         }
-        for content in ROUTES.iter().flat_map(|(_, routes)| *routes).flat_map(|route| route.takes) {
-            assert!(guide.examples.contains_key(content.shape), "{}", content.shape);
+        for content in endpoints::all().flat_map(|endpoint| endpoint.requests) {
+            assert!(docs.examples.contains_key(&*content.name()), "{}", content.name());
         }
     }
 
     #[test]
-    fn operations_have_names_of_their_own() {
-        let document = guide(false).document(&ODD, false);
+    fn every_operation_has_its_own_id() {
+        let document = api_docs(false).document(&ODD, false);
         let operations = document["paths"].as_object().expect("paths").values().flat_map(|path| {
             path.as_object()
                 .expect("operations")
@@ -194,15 +205,14 @@ mod tests {
         });
         let operations: Vec<String> = operations.collect();
         assert_eq!(operations.iter().collect::<BTreeSet<_>>().len(), operations.len());
-        let routes: usize = ROUTES.iter().map(|(_, routes)| routes.len()).sum();
-        assert_eq!(operations.len(), routes);
+        assert_eq!(operations.len(), endpoints::all().filter(|endpoint| endpoint.is_documented).count());
     }
 
     #[test]
-    fn a_token_is_spoken_of_only_where_one_is_asked_for() {
-        let open = guide(false).openapi;
+    fn a_token_is_documented_only_if_the_service_has_one() {
+        let open = api_docs(false).openapi;
         assert!(!open.contains("securitySchemes") && !open.contains("\"401\""));
-        let guarded = guide(true).document(&ODD, true);
+        let guarded = api_docs(true).document(&ODD, true);
         assert_eq!(guarded["components"]["securitySchemes"]["token"]["scheme"], "bearer");
         assert_eq!(guarded["paths"]["/v1/schema"]["get"]["security"], json!([{"token": []}]));
         assert_eq!(guarded["paths"]["/healthz"]["get"].get("security"), None);

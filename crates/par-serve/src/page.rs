@@ -1,4 +1,4 @@
-//! The page: a few files, which are part of the program.
+//! The files of the page, which are part of the program.
 
 use axum::extract::Path;
 use axum::http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY};
@@ -7,7 +7,7 @@ use axum::response::{IntoResponse, Response};
 use crate::refusal::Refusal;
 use crate::routes::Name;
 
-/// Nothing from elsewhere, nothing to elsewhere, no script but ours.
+/// Nothing is loaded from or sent to other sites, and only our scripts run.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; \
                       connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -51,21 +51,21 @@ const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 /// `GET /`
 pub(crate) async fn index() -> Result<Response, Refusal> {
-    told("index.html")
+    serve("index.html")
 }
 
 /// `GET /page/{file}`
 pub(crate) async fn file(Path(name): Name) -> Result<Response, Refusal> {
-    told(&name)
+    serve(&name)
 }
 
-fn told(name: &str) -> Result<Response, Refusal> {
+fn serve(name: &str) -> Result<Response, Refusal> {
     let file = FILES.iter().find(|(file, ..)| *file == name);
     let (_, kind, text) = file.ok_or_else(|| Refusal::Unknown("such file".into()))?;
     Ok(page(kind, *text))
 }
 
-/// A page that was put together.
+/// A page made for the request.
 pub(crate) fn html(text: String) -> Response {
     page(HTML, text)
 }

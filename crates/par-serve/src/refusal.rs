@@ -1,50 +1,42 @@
-//! Why a request is not answered: one table from reasons to statuses, one shape for all of them.
+//! Why a request is not answered: one table from reasons to statuses and codes, one shape of the response.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use axum::http::header::{CONNECTION, CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use par_answer::request::Problem;
+use schemars::JsonSchema;
 use serde::Serialize;
-
-/// A value that is not what it should be.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub(crate) struct Problem {
-    /// Where it stands in the request, as a JSON pointer; `?name` for a parameter.
-    pub(crate) path: String,
-    /// What stands there.
-    pub(crate) found: String,
-    /// What could.
-    pub(crate) expected: String,
-}
 
 /// Why a request is not answered.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Refusal {
-    /// Nothing that JSON could be; where and why.
+    /// The body is not JSON; where and why.
     NotJson(String),
     /// Values that do not fit.
     WrongValues(Vec<Problem>),
     /// A table that cannot be read.
     Table(String),
     Unauthorized,
-    /// The host that is asked for is missing, there twice or none.
+    /// The header `Host` is missing, repeated or malformed.
     NoHost,
     /// The request is for another host.
     WrongHost {
         found: String,
     },
-    /// There is nothing of that name; what was looked for.
+    /// There is no such thing; what was looked for.
     Unknown(Cow<'static, str>),
     WrongMethod,
     /// The body did not arrive in time.
     Stalled,
     /// The body came too slowly.
     Dripping {
-        /// Bytes a second that are expected.
+        /// The lowest rate, in bytes per second.
         expected: usize,
     },
-    /// The head of the request is no HTTP.
+    /// The head of the request is not HTTP.
     WrongHead,
     /// The head of the request has too many bytes or headers.
     HeadTooLarge {
@@ -60,7 +52,7 @@ pub(crate) enum Refusal {
         found: usize,
         limit: usize,
     },
-    /// Each row may have as many ways as are asked for.
+    /// Rows times the ways of each.
     TooManyWays {
         found: usize,
         limit: usize,
@@ -68,69 +60,120 @@ pub(crate) enum Refusal {
     WrongType {
         expected: &'static [&'static str],
     },
-    /// The body is packed in a way that is not known.
+    /// The body is compressed in an unknown way.
     WrongEncoding,
     Overloaded,
     ShuttingDown,
     TooSlow,
-    /// Our own mistake.
+    /// A bug of the service.
     Broken,
 }
 
-/// What is sent.
-#[derive(Serialize)]
-struct Told<'a> {
+/// Why a request is not answered.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Refusal")]
+pub(crate) struct RefusalBody<'a> {
+    /// For people.
     error: &'a str,
-    code: &'static str,
+    /// For programs.
+    code: Code,
     problems: &'a [Problem],
+    /// The same as in the header `x-request-id`.
     request_id: &'a str,
 }
 
+/// The kind of a refusal, for programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+#[schemars(inline)]
+pub(crate) enum Code {
+    NotJson,
+    BrokenOff,
+    WrongValue,
+    WrongTable,
+    Unauthorized,
+    NoHost,
+    WrongHost,
+    Unknown,
+    WrongMethod,
+    Stalled,
+    WrongHead,
+    HeadTooLarge,
+    TooManyBytes,
+    TooManyRows,
+    TooManyWays,
+    WrongType,
+    WrongEncoding,
+    Overloaded,
+    ShuttingDown,
+    TooSlow,
+    Internal,
+}
+
+impl fmt::Display for Code {
+    /// As JSON has it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.serialize(f)
+    }
+}
+
+/// The meaning of each status that a request may be refused with.
+pub(crate) const STATUSES: [(u16, &str); 14] = [
+    (
+        400,
+        "The request is not HTTP/1.1 or has no header `Host`, or the body is not JSON or ended before it was complete",
+    ),
+    (401, "The header `Authorization: Bearer TOKEN` is expected"),
+    (404, "There is nothing of that name"),
+    (405, "Another method is expected; the header `Allow` says which"),
+    (408, "The body did not arrive in time, or came too slowly"),
+    (413, "The body has too many bytes or too many rows, or asks for too many ways"),
+    (414, "The address is too long"),
+    (415, "Another content type or encoding is expected"),
+    (421, "The header `Host` names another service; `--host` adds names of this one"),
+    (422, "A value does not fit; `problems` says where, what was found and what was expected"),
+    (431, "The head of the request has too many bytes or headers"),
+    (500, "Something is wrong with the service"),
+    (503, "The service is overloaded or being shut down; `Retry-After` says when to ask again"),
+    (504, "The answer takes longer than is allowed"),
+];
+
+impl From<Vec<Problem>> for Refusal {
+    fn from(problems: Vec<Problem>) -> Self {
+        Self::WrongValues(problems)
+    }
+}
+
 impl Refusal {
-    fn status(&self) -> StatusCode {
+    /// The status and the code of each refusal.
+    fn kind(&self) -> (StatusCode, Code) {
         match self {
-            Self::NotJson(_) | Self::BrokenOff | Self::NoHost | Self::WrongHead => StatusCode::BAD_REQUEST,
-            Self::WrongValues(_) | Self::Table(_) => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Unauthorized => StatusCode::UNAUTHORIZED,
-            Self::WrongHost { .. } => StatusCode::MISDIRECTED_REQUEST,
-            Self::Unknown(_) => StatusCode::NOT_FOUND,
-            Self::WrongMethod => StatusCode::METHOD_NOT_ALLOWED,
-            Self::Stalled | Self::Dripping { .. } => StatusCode::REQUEST_TIMEOUT,
-            Self::HeadTooLarge { status, .. } => *status,
-            Self::TooManyBytes { .. } | Self::TooManyRows { .. } | Self::TooManyWays { .. } => {
-                StatusCode::PAYLOAD_TOO_LARGE
-            }
-            Self::WrongType { .. } | Self::WrongEncoding => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::Overloaded | Self::ShuttingDown => StatusCode::SERVICE_UNAVAILABLE,
-            Self::TooSlow => StatusCode::GATEWAY_TIMEOUT,
-            Self::Broken => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::NotJson(_) => (StatusCode::BAD_REQUEST, Code::NotJson),
+            Self::BrokenOff => (StatusCode::BAD_REQUEST, Code::BrokenOff),
+            Self::WrongValues(_) => (StatusCode::UNPROCESSABLE_ENTITY, Code::WrongValue),
+            Self::Table(_) => (StatusCode::UNPROCESSABLE_ENTITY, Code::WrongTable),
+            Self::Unauthorized => (StatusCode::UNAUTHORIZED, Code::Unauthorized),
+            Self::NoHost => (StatusCode::BAD_REQUEST, Code::NoHost),
+            Self::WrongHost { .. } => (StatusCode::MISDIRECTED_REQUEST, Code::WrongHost),
+            Self::Unknown(_) => (StatusCode::NOT_FOUND, Code::Unknown),
+            Self::WrongMethod => (StatusCode::METHOD_NOT_ALLOWED, Code::WrongMethod),
+            Self::Stalled | Self::Dripping { .. } => (StatusCode::REQUEST_TIMEOUT, Code::Stalled),
+            Self::WrongHead => (StatusCode::BAD_REQUEST, Code::WrongHead),
+            Self::HeadTooLarge { status, .. } => (*status, Code::HeadTooLarge),
+            Self::TooManyBytes { .. } => (StatusCode::PAYLOAD_TOO_LARGE, Code::TooManyBytes),
+            Self::TooManyRows { .. } => (StatusCode::PAYLOAD_TOO_LARGE, Code::TooManyRows),
+            Self::TooManyWays { .. } => (StatusCode::PAYLOAD_TOO_LARGE, Code::TooManyWays),
+            Self::WrongType { .. } => (StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::WrongType),
+            Self::WrongEncoding => (StatusCode::UNSUPPORTED_MEDIA_TYPE, Code::WrongEncoding),
+            Self::Overloaded => (StatusCode::SERVICE_UNAVAILABLE, Code::Overloaded),
+            Self::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, Code::ShuttingDown),
+            Self::TooSlow => (StatusCode::GATEWAY_TIMEOUT, Code::TooSlow),
+            Self::Broken => (StatusCode::INTERNAL_SERVER_ERROR, Code::Internal),
         }
     }
 
-    pub(crate) fn code(&self) -> &'static str {
-        match self {
-            Self::NotJson(_) => "not_json",
-            Self::BrokenOff => "broken_off",
-            Self::WrongValues(_) => "wrong_value",
-            Self::Table(_) => "wrong_table",
-            Self::Unauthorized => "unauthorized",
-            Self::NoHost => "no_host",
-            Self::WrongHost { .. } => "wrong_host",
-            Self::Unknown(_) => "unknown",
-            Self::WrongMethod => "wrong_method",
-            Self::Stalled | Self::Dripping { .. } => "stalled",
-            Self::WrongHead => "wrong_head",
-            Self::HeadTooLarge { .. } => "head_too_large",
-            Self::TooManyBytes { .. } => "too_many_bytes",
-            Self::TooManyRows { .. } => "too_many_rows",
-            Self::TooManyWays { .. } => "too_many_ways",
-            Self::WrongType { .. } => "wrong_type",
-            Self::WrongEncoding => "wrong_encoding",
-            Self::Overloaded => "overloaded",
-            Self::ShuttingDown => "shutting_down",
-            Self::TooSlow => "too_slow",
-            Self::Broken => "internal",
-        }
+    pub(crate) fn code(&self) -> Code {
+        self.kind().1
     }
 
     /// For people.
@@ -187,19 +230,19 @@ impl Refusal {
         }
     }
 
-    /// What is said, which names the request.
+    /// The body of the response, with the id of the request.
     pub(crate) fn body(&self, request_id: &str) -> Vec<u8> {
         let problems = match self {
             Self::WrongValues(problems) => problems.as_slice(),
             _ => &[],
         };
-        let told = Told { error: &self.message(), code: self.code(), problems, request_id };
-        serde_json::to_vec(&told).expect("texts alone")
+        let body = RefusalBody { error: &self.message(), code: self.code(), problems, request_id };
+        serde_json::to_vec(&body).expect("a refusal has only text keys")
     }
 
     /// The response.
     pub(crate) fn response(&self, request_id: &str) -> Response {
-        let mut response = (self.status(), self.body(request_id)).into_response();
+        let mut response = (self.kind().0, self.body(request_id)).into_response();
         let headers = response.headers_mut();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         match self {
@@ -209,7 +252,7 @@ impl Refusal {
             Self::Unauthorized => {
                 headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
-            // The rest of the body is not worth reading.
+            // The rest of the body is not read.
             Self::Stalled | Self::Dripping { .. } | Self::TooManyBytes { .. } => {
                 headers.insert(CONNECTION, HeaderValue::from_static("close"));
             }
@@ -219,10 +262,10 @@ impl Refusal {
     }
 }
 
-/// The request's name is known further out, so that is where the refusal is written down.
+/// The id of the request is known further out: `routes::observe` writes the response.
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
-        let mut response = self.status().into_response();
+        let mut response = self.kind().0.into_response();
         response.extensions_mut().insert(self);
         response
     }

@@ -1,4 +1,4 @@
-//! Takes connections, watches the files of the models, and ends without dropping a request.
+//! Accepts connections, watches the files of the models, and shuts down without dropping a request.
 
 use std::net::{SocketAddr, TcpListener, ToSocketAddrs};
 use std::path::PathBuf;
@@ -16,23 +16,23 @@ use tokio::sync::{Notify, Semaphore};
 use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
 use tower::ServiceExt as _;
 
-use crate::metrics::{Counted, Metrics};
+use crate::connection_permit::{ConnectionPermit, SPARE_CONNECTIONS, SPARE_HEAD_TIMEOUT, max_open_files};
+use crate::metrics::{CountGuard, Metrics};
 use crate::models::Models;
-use crate::patience::Patient;
-use crate::seat::{SPARE_CONNECTIONS, SPARE_PATIENCE, Seat, open_files};
 use crate::wire::{Refuse, Wire};
 use crate::workers::Workers;
+use crate::write_timeout::WriteTimeout;
 use crate::{Error, Service, Settings, host, routes};
 
-/// The most that the head of a request may have, in bytes.
+/// The most bytes of the head of a request.
 const MAX_HEAD: usize = 64 << 10;
-/// Large bodies that are read at a time.
+/// Large bodies that are parsed at a time.
 const LARGE_BODIES: usize = 8;
 
-/// Files that are open beside connections: models, sockets, logs.
+/// Open files beside connections: models, sockets, logs.
 const OTHER_FILES: usize = 64;
 
-/// A service that listens.
+/// A service that is bound to an address.
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
@@ -42,18 +42,18 @@ pub struct Server {
     handle: Handle,
 }
 
-/// Tells a running service what to do, from anywhere.
+/// Controls a running service from any thread.
 #[derive(Clone)]
-pub struct Handle(Arc<Wishes>);
+pub struct Handle(Arc<Control>);
 
 #[derive(Default)]
-struct Wishes {
+struct Control {
     end: Notify,
     reload: Notify,
 }
 
 impl Handle {
-    /// Ends the service once the requests that are under way are answered.
+    /// Shuts the service down once requests in flight are answered.
     pub fn end(&self) {
         self.0.end.notify_one();
     }
@@ -65,10 +65,10 @@ impl Handle {
 }
 
 impl Server {
-    /// Reads the models, each a name and a file, and listens. Who asks for no model by name means the first.
+    /// Reads the models, each a name and a file, and binds to the address. The first model is the default of requests.
     ///
     /// # Errors
-    /// When a model cannot be read, a name cannot be or is there twice, or the address cannot be listened on.
+    /// When a model cannot be read, a name is invalid or used twice, or the address cannot be bound.
     ///
     /// # Panics
     /// When there is no model.
@@ -106,7 +106,7 @@ impl Server {
             max_streams: settings.max_streams.min(most),
             max_connections: affordable_connections(settings.max_connections.min(most)),
             max_bodies: settings.max_bodies.max(settings.max_body).min(most),
-            look: settings.look.max(Duration::from_millis(1)),
+            reload_interval: settings.reload_interval.max(Duration::from_millis(1)),
             ..settings
         };
         let service = Arc::new(Service {
@@ -117,7 +117,7 @@ impl Server {
             body_bytes: Arc::new(Semaphore::new(settings.max_bodies)),
             streams: Arc::new(Semaphore::new(settings.max_streams)),
             connections: AtomicUsize::new(0),
-            under_way: AtomicUsize::new(0),
+            in_flight: AtomicUsize::new(0),
             ending: AtomicBool::new(false),
             models,
             settings,
@@ -136,21 +136,21 @@ impl Server {
         })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// To tell it what to do while it runs.
+    /// Controls the service while it runs.
     pub fn handle(&self) -> Handle {
         self.handle.clone()
     }
 
-    /// Ends at SIGTERM or Ctrl-C, and reads the models again at SIGHUP, from now on.
+    /// From now on shuts down at SIGTERM or Ctrl-C, and reads the models again at SIGHUP.
     ///
     /// # Errors
     /// When the signals cannot be listened for.
-    pub fn heed_signals(&self) -> Result<(), Error> {
+    pub fn handle_signals(&self) -> Result<(), Error> {
         let _context = self.runtime.enter();
         let handle = self.handle();
         #[cfg(unix)]
@@ -178,10 +178,10 @@ impl Server {
         Ok(())
     }
 
-    /// Answers until it is told to end.
+    /// Serves until it is shut down.
     ///
     /// # Errors
-    /// When it cannot begin to listen.
+    /// When it cannot start to listen.
     pub fn run(self) -> Result<(), Error> {
         let Self { listener, service, router, runtime, handle, .. } = self;
         let ended = runtime.block_on(async {
@@ -191,23 +191,23 @@ impl Server {
             watching.abort();
             Ok(())
         });
-        // Streams that nobody waits for any more end by themselves.
+        // Streams whose client has left end by themselves.
         runtime.shutdown_timeout(Duration::from_secs(1));
         ended
     }
 }
 
-/// Whether it is an origin as browsers send it: a scheme and a host, and nothing behind them.
+/// Whether it is an origin as browsers send it: a scheme and a host, without a path.
 fn is_origin(text: &str) -> bool {
     let host = text.strip_prefix("http://").or_else(|| text.strip_prefix("https://"));
     let fits = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-._:[]".contains(&byte);
     host.is_some_and(|host| !host.is_empty() && host.bytes().all(fits))
 }
 
-/// So many connections, or as many as the process may have files open.
+/// As many connections as wanted, or fewer if the process may not open as many files.
 fn affordable_connections(wanted: usize) -> usize {
-    let most =
-        open_files().map_or(usize::MAX, |files| files.saturating_sub(SPARE_CONNECTIONS + OTHER_FILES).max(1));
+    let most = max_open_files()
+        .map_or(usize::MAX, |files| files.saturating_sub(SPARE_CONNECTIONS + OTHER_FILES).max(1));
     if wanted > most {
         tracing::warn!(
             wanted,
@@ -218,38 +218,38 @@ fn affordable_connections(wanted: usize) -> usize {
     wanted.min(most)
 }
 
-/// Takes connections until the service is to end, then waits for those that are under way.
+/// Accepts connections until shutdown, then waits for requests in flight.
 async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, router: &Router, handle: &Handle) {
     let connections = GracefulShutdown::new();
-    let room = Arc::new(Semaphore::new(service.settings.max_connections));
+    let regular = Arc::new(Semaphore::new(service.settings.max_connections));
     let spare = Arc::new(Semaphore::new(SPARE_CONNECTIONS));
-    let taking = async {
+    let accepting = async {
         loop {
-            let seat = Arc::new(Seat::new(&room, &spare).await);
+            let permit = Arc::new(ConnectionPermit::new(&regular, &spare).await);
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
                 Err(error) => {
-                    // Usually there are too many open files: others may be closed soon.
+                    // Usually too many files are open, and some will be closed soon.
                     tracing::warn!(%error, "a connection cannot be taken");
                     sleep(Duration::from_millis(50)).await;
                     continue;
                 }
             };
-            // Answers are short: they should not wait for more to send.
+            // Answers are short: send them at once.
             let _ = stream.set_nodelay(true);
             let refusals = Arc::new(HeadRefusals::new(service));
             let (wire, peer) = Wire::new(stream, Arc::clone(&refusals) as Arc<dyn Refuse>);
-            let connection = connections.watch(connection(wire, service, router, &seat));
+            let connection = connections.watch(connection(wire, service, router, &permit));
             let service = Arc::clone(service);
             tokio::spawn(async move {
-                let _counted = Counted::new(&service.connections);
+                let _counted = CountGuard::new(&service.connections);
                 tokio::select! {
                     biased;
-                    ended = connection => refusals.settle(ended),
-                    // Whatever is under way for the client is dropped with the connection, and ends.
+                    ended = connection => refusals.count_unanswered(ended),
+                    // Dropping the connection ends all work for the client.
                     () = peer.left() => {}
                 }
-                drop(seat);
+                drop(permit);
             });
         }
     };
@@ -257,15 +257,15 @@ async fn accept(listener: tokio::net::TcpListener, service: &Arc<Service>, route
         handle.0.end.notified().await;
         tracing::info!("ending");
         service.ending.store(true, Ordering::Relaxed);
-        // New requests are told so with 503 for a while, before connections are turned away.
-        let _ = timeout(service.settings.leave, handle.0.end.notified()).await;
+        // For a while new requests get 503, before connections are refused.
+        let _ = timeout(service.settings.drain_time, handle.0.end.notified()).await;
     };
     tokio::select! {
-        () = taking => {}
+        () = accepting => {}
         () = ending => {}
     }
     drop(listener);
-    if timeout(service.settings.grace, connections.shutdown()).await.is_err() {
+    if timeout(service.settings.shutdown_timeout, connections.shutdown()).await.is_err() {
         tracing::warn!("requests were still under way");
     }
 }
@@ -274,38 +274,38 @@ fn connection(
     wire: Wire,
     service: &Service,
     router: &Router,
-    seat: &Arc<Seat>,
+    permit: &Arc<ConnectionPermit>,
 ) -> impl GracefulConnection<Error = hyper::Error> + 'static {
     let patience = service.settings.patience;
-    let seat = Arc::clone(seat);
-    let head_patience = if seat.is_spare() { patience.min(SPARE_PATIENCE) } else { patience };
+    let permit = Arc::clone(permit);
+    let head_timeout = if permit.is_spare() { patience.min(SPARE_HEAD_TIMEOUT) } else { patience };
     let router = router.clone().map_request(move |mut request: hyper::Request<hyper::body::Incoming>| {
-        request.extensions_mut().insert(Arc::clone(&seat));
+        request.extensions_mut().insert(Arc::clone(&permit));
         request
     });
     http1::Builder::new()
         .timer(TokioTimer::new())
-        .header_read_timeout(head_patience)
+        .header_read_timeout(head_timeout)
         .max_buf_size(MAX_HEAD)
-        .serve_connection(TokioIo::new(Patient::new(wire, patience)), TowerToHyperService::new(router))
+        .serve_connection(TokioIo::new(WriteTimeout::new(wire, patience)), TowerToHyperService::new(router))
 }
 
-/// Puts heads that cannot be read into the log, the metrics and the shape of all refusals.
+/// Refuses heads that cannot be read, as all refusals are: logged, counted, with the same body.
 struct HeadRefusals {
     service: Arc<Service>,
-    is_told: AtomicBool,
+    is_answered: AtomicBool,
 }
 
 impl HeadRefusals {
     fn new(service: &Arc<Service>) -> Self {
-        Self { service: Arc::clone(service), is_told: AtomicBool::new(false) }
+        Self { service: Arc::clone(service), is_answered: AtomicBool::new(false) }
     }
 
-    /// Counts what was refused without a response, HTTP/2 for one. Clients may go whenever they like.
-    fn settle(&self, ended: Result<(), hyper::Error>) {
+    /// Counts a request that was refused without a response, such as HTTP/2.
+    fn count_unanswered(&self, ended: Result<(), hyper::Error>) {
         if let Err(error) = ended
             && error.is_parse()
-            && !self.is_told.load(Ordering::Relaxed)
+            && !self.is_answered.load(Ordering::Relaxed)
         {
             self.refuse(if error.is_parse_too_large() { 431 } else { 400 });
         }
@@ -314,25 +314,25 @@ impl HeadRefusals {
 
 impl Refuse for HeadRefusals {
     fn refuse(&self, status: u16) -> (String, Vec<u8>) {
-        self.is_told.store(true, Ordering::Relaxed);
+        self.is_answered.store(true, Ordering::Relaxed);
         routes::refused_head(&self.service, status, MAX_HEAD)
     }
 }
 
-/// Reads models again when their files change, or when it is asked for.
+/// Reads models again when their files change, or when the handle says so.
 async fn watch(service: Arc<Service>, handle: Handle) {
-    let mut look = interval(service.settings.look);
-    look.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut tick = interval(service.settings.reload_interval);
+    tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
         let all = tokio::select! {
-            _ = look.tick() => false,
+            _ = tick.tick() => false,
             () = handle.0.reload.notified() => true,
         };
         let reading = Arc::clone(&service);
         let reloads = tokio::task::spawn_blocking(move || reading.models.reload(all)).await;
         for reload in reloads.unwrap_or_default() {
             let model = &reload.name;
-            service.metrics.reloaded(model, reload.outcome.is_ok());
+            service.metrics.count_reload(model, reload.outcome.is_ok());
             match reload.outcome {
                 Ok(sha256) => tracing::info!(model, sha256, "the model was read again"),
                 Err(error) => {
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn large_bodies_are_parsed_on_other_threads_than_connections() {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par-recourse/tests/fixtures/version_1.par");
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par/tests/fixtures/version_1.par");
         let server = Server::bind("127.0.0.1:0", &[("a".to_string(), file)], Settings::default());
         let server = server.expect("a free port");
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, "application/json".parse().expect("a value"))]);

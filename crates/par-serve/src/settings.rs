@@ -1,52 +1,52 @@
-//! What the service allows, and to whom.
+//! The limits of the service, and who may use it.
 
 use std::time::Duration;
 
 use crate::Logs;
 
-/// How much is allowed at once, and to whom. Whatever goes beyond is refused with a status of its own.
+/// The limits of the service, and who may use it. Each limit has its own status for requests beyond it.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Threads that answer; as many as cores unless told.
+    /// Threads that answer; by default as many as cores.
     pub threads: usize,
-    /// Bytes in the body of a request that is not a stream; 1 MiB unless told. More are refused with 413.
+    /// The most bytes of a body that is not a stream; 1 MiB by default. More are refused with 413.
     pub max_body: usize,
-    /// Bytes of all such bodies together that are being read or parsed, small ones (16 KiB) aside; 64 MiB unless told. More
-    /// are refused with 503.
+    /// The most bytes of all such bodies in memory, without small ones (16 KiB); 64 MiB by default. More are refused with
+    /// 503.
     pub max_bodies: usize,
-    /// Rows in one such request times ways for each; 1,000 unless told. More are refused with 413.
+    /// The most rows of such a request, times ways of each; 1,000 by default. More are refused with 413.
     pub max_rows: usize,
-    /// Requests that are being answered or wait for it; 256 unless told. More are refused with 503, a moment later.
+    /// The most requests that are answered or wait; 256 by default. More are refused with 503, after a tenth of a second.
     pub max_requests: usize,
-    /// Streams at a time; 8 unless told. More are refused with 503.
+    /// The most streams at a time; 8 by default. More are refused with 503.
     pub max_streams: usize,
-    /// Bytes that a stream has to send in a second while more is waited for, over as long as `patience`; 100 unless told. Slower
-    /// ones end with 408.
+    /// The lowest rate at which a stream has to send, in bytes per second over `patience`; 100 by default. Slower ones end with
+    /// 408.
     pub min_rate: usize,
-    /// Connections at a time; 1,024 unless told, or fewer where fewer files may be open. A few more are answered about health
-    /// alone, and otherwise refused with 503.
+    /// The most connections at a time; 1,024 by default, or fewer if fewer files may be open. A few more are accepted, which
+    /// get answers about health and otherwise 503.
     pub max_connections: usize,
-    /// How long an answer may take, 10 seconds unless told: a search that is not done by then ends with what it has,
-    /// and who has not had their turn by then is refused with 504.
+    /// How long an answer may take; 10 seconds by default. A search then ends with what it has found; a request that no thread
+    /// has begun is refused with 504.
     pub time: Duration,
-    /// How long the rest of a request may be waited for, and somebody to read a response; 30 seconds unless told. A body
-    /// that does not arrive is refused with 408.
+    /// How long to wait for the rest of a request, or for the client to read a response; 30 seconds by default. A body that
+    /// does not arrive is refused with 408.
     pub patience: Duration,
-    /// How long connections are still taken when the service is asked to end, to be told so with 503; 1 second unless told, or
-    /// until it is asked again.
-    pub leave: Duration,
-    /// How long requests that are under way may take to end when the service is asked to; 30 seconds unless told.
-    pub grace: Duration,
-    /// How often the files of the models are looked at; every second unless told.
-    pub look: Duration,
-    /// The bearer token that is asked for, if any is. The page itself and health need none.
+    /// How long a service that is shutting down still accepts connections, to answer 503; 1 second by default, or until it is
+    /// shut down a second time.
+    pub drain_time: Duration,
+    /// How long a service that is shutting down waits for requests in flight; 30 seconds by default.
+    pub shutdown_timeout: Duration,
+    /// How often to check whether the files of the models have changed; every second by default.
+    pub reload_interval: Duration,
+    /// The bearer token that requests need, if any. The page itself and health need none.
     pub token: Option<String>,
-    /// Origins whose pages may ask; none unless told.
+    /// Origins whose pages may send requests (CORS); none by default.
     pub origins: Vec<String>,
-    /// Names that the service goes by, beside `localhost`, IP addresses and the name it listens on; `*` is any. Requests for
-    /// others are refused with 421.
+    /// Names of the service, beside `localhost`, IP addresses and the name it listens on; `*` is any. Requests for other names
+    /// are refused with 421.
     pub hosts: Vec<String>,
-    /// Where the log goes, if lines that it drops are to be counted in the metrics.
+    /// The log whose dropped lines the metrics count, if any.
     pub logs: Option<Logs>,
 }
 
@@ -63,9 +63,9 @@ impl Default for Settings {
             max_connections: 1_024,
             time: Duration::from_secs(10),
             patience: Duration::from_secs(30),
-            leave: Duration::from_secs(1),
-            grace: Duration::from_secs(30),
-            look: Duration::from_secs(1),
+            drain_time: Duration::from_secs(1),
+            shutdown_timeout: Duration::from_secs(30),
+            reload_interval: Duration::from_secs(1),
             token: None,
             origins: Vec::new(),
             hosts: Vec::new(),

@@ -1,6 +1,6 @@
 //! `POST /v1/recourse/batch`: a table of any length, answered while it comes in.
 //!
-//! Rows are read no faster than answers are taken: whoever does not read will not be read.
+//! Backpressure: input is read only as fast as the client takes answers.
 
 use std::collections::VecDeque;
 use std::io;
@@ -9,60 +9,60 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use axum::body::{Body, Bytes};
-use axum::extract::{RawQuery, State};
+use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::response::{IntoResponse, Response};
 use http_body_util::BodyExt as _;
 use http_body_util::channel::{Channel, Sender};
+use par_answer::Solver;
+use par_answer::table::{RowAnswer, TableAnswerer};
+use par_answer::write::{csv_header, csv_lines};
 use par_data::{Batch, Columns, Table, TableOptions};
-use par_recourse::Solver;
-use par_recourse::desk::{Desk, Person, csv_header};
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-use crate::answers::{Form, PIECE, Told, answer};
+use crate::answers::{AnswerBody, ROWS_PER_JOB, answer};
 use crate::body::{expect_encoding, expect_type};
 use crate::incoming::{Incoming, Line, MAX_LINE, Piece};
-use crate::models::Model;
-use crate::parameters::Parameters;
-use crate::question::{Asked, Question};
+use crate::models::ServedModel;
+use crate::parameters::{MAX_FIRST, Query};
+use crate::question::{Question, RequestOptions};
 use crate::refusal::Refusal;
-use crate::routes::{REQUEST_ID, versioned};
-use crate::workers::{Client, ClientWatch, Turns, Urgency};
+use crate::routes::{REQUEST_ID, with_model_version};
+use crate::workers::{Client, ClientWatch, RowTimer, Urgency};
 use crate::{Service, json};
 
-/// Parts of an answer that are kept on their way.
-const PARTS: usize = 4;
-/// Pieces that are being answered at a time, for each thread that answers.
-const AHEAD: usize = 2;
+/// Parts of the response that wait for the client, at most.
+const QUEUED_PARTS: usize = 4;
+/// Jobs of one stream at a time, for each thread that answers.
+const JOBS_PER_THREAD: usize = 2;
 
-/// Rows follow each other within this time, as long as they come in.
-const MOMENT: Duration = Duration::from_millis(5);
+/// The client may wait for answers when no row has come in for this long.
+const FLUSH_AFTER: Duration = Duration::from_millis(5);
 
 const CSV: &str = "text/csv";
-const PARAMETERS: [&str; 10] =
-    ["model", "first", "method", "count", "order", "budget", "threshold", "lock", "limit", "auditor"];
 
-/// Answers a stream.
+/// `POST /v1/recourse/batch`
 pub(crate) async fn batch(
     State(service): State<Arc<Service>>,
-    RawQuery(query): RawQuery,
+    query: Query,
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Refusal> {
     let kind = expect_type(&headers, &["application/x-ndjson", "application/jsonl", CSV])?;
-    let known = if kind == CSV { &PARAMETERS[..] } else { &PARAMETERS[..2] };
     expect_encoding(&headers, if kind == CSV { &["gzip"] } else { &[] })?;
-    let parameters = Parameters::read(query.as_deref(), known)?;
+    // Lines of JSON have their own options.
+    let parameters =
+        query.read_only(|parameter| kind == CSV || ["model", "first"].contains(&parameter.name))?;
     let model = service.model(parameters.text("model"))?;
-    let first = parameters.whole("first", 1..=1 << 60)?.unwrap_or(1);
-    let asked = parameters.asked(&model)?;
-    let form = if accepts_csv(&headers) { Form::Csv } else { Form::Json };
-    let place = Arc::clone(&service.streams).try_acquire_owned().map_err(|_| Refusal::Overloaded)?;
+    let first = parameters.whole("first", 1..=MAX_FIRST)?.unwrap_or(1);
+    let options = parameters.options(&model)?;
+    let format = if accepts_csv(&headers) { Format::Csv } else { Format::Json };
+    let permit = Arc::clone(&service.streams).try_acquire_owned().map_err(|_| Refusal::Overloaded)?;
 
     let incoming = Incoming::new(body, service.settings.patience, service.settings.min_rate);
-    let (out, answers) = Channel::new(PARTS);
+    let (out, answers) = Channel::new(QUEUED_PARTS);
     let client = Client::default();
     let (opened, is_open) = oneshot::channel();
     let answering = Arc::clone(&model);
@@ -71,7 +71,7 @@ pub(crate) async fn batch(
         runtime: Handle::current(),
         service,
         model,
-        form,
+        format,
         out,
         client: client.watch(),
         pending: VecDeque::new(),
@@ -80,7 +80,7 @@ pub(crate) async fn batch(
     };
     tokio::task::spawn_blocking(move || {
         let ended = if kind == CSV {
-            stream.table(incoming, first, asked, opened)
+            stream.table(incoming, first, options, opened)
         } else {
             stream.lines(incoming, first, opened)
         };
@@ -91,19 +91,19 @@ pub(crate) async fn batch(
             Err(Ended::Gone) => "client gone",
         };
         tracing::info!(id, model, rows, ended, "stream ended");
-        drop(place);
+        drop(permit);
     });
     is_open.await.map_err(|_| Refusal::Broken)??;
-    let kind = if form == Form::Csv { "text/csv; charset=utf-8" } else { "application/x-ndjson" };
-    // The body is dropped with the connection, and with it the client.
+    let kind = if format == Format::Csv { "text/csv; charset=utf-8" } else { "application/x-ndjson" };
+    // The body, and the client with it, is dropped with the connection.
     let answers = answers.map_frame(move |frame| {
-        let _there = &client;
+        let _held = &client;
         frame
     });
-    Ok(versioned(([(CONTENT_TYPE, kind)], Body::new(answers)).into_response(), &answering))
+    Ok(with_model_version(([(CONTENT_TYPE, kind)], Body::new(answers)).into_response(), &answering))
 }
 
-/// Whether the client would rather have CSV.
+/// Whether the client asks for CSV.
 fn accepts_csv(headers: &HeaderMap) -> bool {
     let accepted = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     accepted.split(',').any(|kind| {
@@ -115,39 +115,84 @@ fn accepts_csv(headers: &HeaderMap) -> bool {
 
 /// Why a stream ended before its last row.
 enum Ended {
-    /// What came in cannot be read on.
+    /// The input cannot be read further.
     Broken,
-    /// Nobody takes the answers any more.
+    /// The client has left.
     Gone,
+}
+
+/// The formats of answers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Format {
+    Json,
+    Csv,
+}
+
+/// The answers to some rows.
+#[derive(Default)]
+pub(crate) struct ResponseChunk {
+    /// Lines of JSON or of CSV.
+    bytes: Vec<u8>,
+    /// The status of each answer.
+    statuses: Vec<&'static str>,
+}
+
+impl ResponseChunk {
+    fn add(
+        &mut self,
+        model: &ServedModel,
+        person: &RowAnswer<'_>,
+        format: Format,
+        plot: bool,
+        search_ended: bool,
+    ) {
+        match format {
+            Format::Csv => {
+                self.bytes.extend(csv_lines(model.schema(), std::slice::from_ref(person)));
+            }
+            Format::Json => {
+                let body = AnswerBody::new(model, person, plot, search_ended);
+                serde_json::to_writer(&mut self.bytes, &body).expect("an answer has only text keys");
+                self.bytes.push(b'\n');
+            }
+        }
+        self.statuses.push(person.status());
+    }
 }
 
 /// One stream, on a thread of its own.
 struct Stream {
     service: Arc<Service>,
-    model: Arc<Model>,
-    form: Form,
+    model: Arc<ServedModel>,
+    format: Format,
     runtime: Handle,
     out: Sender<Bytes, io::Error>,
     client: ClientWatch,
-    /// Pieces that are being answered, in their order.
-    pending: VecDeque<oneshot::Receiver<Told>>,
+    /// Jobs whose answers are not sent yet, in their order.
+    pending: VecDeque<oneshot::Receiver<ResponseChunk>>,
     /// When an answer was sent last.
     answered: Arc<Mutex<Instant>>,
     /// Rows that were answered.
     rows: usize,
 }
 
-/// Whether the response can begin, is told once.
+/// Takes, once, whether the response can begin.
 type Opened = oneshot::Sender<Result<(), Refusal>>;
 
 impl Stream {
     /// Answers the rows of a table.
-    fn table(&mut self, incoming: Incoming, first: u64, asked: Asked, opened: Opened) -> Result<(), Ended> {
+    fn table(
+        &mut self,
+        incoming: Incoming,
+        first: u64,
+        options: RequestOptions,
+        opened: Opened,
+    ) -> Result<(), Ended> {
         let failure = incoming.failure();
-        let options = TableOptions { max_row: MAX_LINE, ..TableOptions::default() };
-        let table = Table::from_reader("body", incoming, &options);
+        let table_options = TableOptions { max_row: MAX_LINE, ..TableOptions::default() };
+        let table = Table::from_reader("body", incoming, &table_options);
         let read = table.and_then(|table| {
-            let columns = self.model.bundle().schema().columns(table.origin(), table.columns())?;
+            let columns = self.model.schema().columns(table.origin(), table.columns())?;
             Ok((table, columns))
         });
         let (table, columns) = match read {
@@ -159,7 +204,7 @@ impl Stream {
             }
         };
         self.open(opened)?;
-        let shared = Arc::new(Shared { header: table.columns().to_vec(), columns, asked });
+        let shared = Arc::new(Shared { header: table.columns().to_vec(), columns, options });
         let mut number = first;
         let mut piece = Piece::default();
         let submit = |stream: &mut Self, piece: &mut Piece<Batch>, number: &mut u64| {
@@ -168,19 +213,19 @@ impl Stream {
                 return Ok(());
             }
             *number += rows.len() as u64;
-            let (shared, model, form) = (Arc::clone(&shared), Arc::clone(&stream.model), stream.form);
-            stream.submit(move |solver, turns| shared.answer(&model, solver, turns, &rows, first, form))
+            let (shared, model, format) = (Arc::clone(&shared), Arc::clone(&stream.model), stream.format);
+            stream.submit(move |solver, timer| shared.answer(&model, solver, timer, &rows, first, format))
         };
-        // Read by another thread, so that this one sees when nothing has come in; one by one, so that everybody before a row
-        // that cannot be read is answered.
-        let (sender, rows) = sync_channel(PIECE);
+        // Another thread reads, so that this one notices a pause. It reads single rows, so that all rows before one that cannot
+        // be read are answered.
+        let (sender, rows) = sync_channel(ROWS_PER_JOB);
         self.runtime.spawn_blocking(move || table.batches(1).try_for_each(|row| sender.send(row)));
         loop {
-            let row = match rows.recv_timeout(MOMENT) {
-                // Whoever sends nothing before they have an answer, gets it.
+            let row = match rows.recv_timeout(FLUSH_AFTER) {
+                // The client waits for answers before sending more rows: flush what we have.
                 Err(RecvTimeoutError::Timeout) => {
                     submit(self, &mut piece, &mut number)?;
-                    self.settle_all()?;
+                    self.send_all()?;
                     rows.recv().ok()
                 }
                 row => row.ok(),
@@ -192,11 +237,11 @@ impl Stream {
                 }
                 Some(Err(error)) => {
                     submit(self, &mut piece, &mut number)?;
-                    return self.complain("", &error.to_string());
+                    return self.end_with_error("", &error.to_string());
                 }
                 None => {
                     submit(self, &mut piece, &mut number)?;
-                    return self.settle_all();
+                    return self.send_all();
                 }
             }
             if piece.is_full() {
@@ -212,18 +257,18 @@ impl Stream {
         let mut piece = Piece::default();
         let mut line = Line::default();
         loop {
-            // Whoever sends nothing before they have an answer, gets it.
+            // The client waits for answers before sending more rows: flush what we have.
             if !incoming.is_ready() || piece.is_full() {
                 self.submit_lines(&mut piece)?;
             }
             if !incoming.is_ready() {
-                self.settle_all()?;
+                self.send_all()?;
             }
             let is_over = match incoming.fill() {
                 Ok(is_there) => !is_there,
                 Err(error) => {
                     self.submit_lines(&mut piece)?;
-                    return self.complain(&number.to_string(), &error.to_string());
+                    return self.end_with_error(&number.to_string(), &error.to_string());
                 }
             };
             if line.add_from(&mut incoming) || is_over {
@@ -236,7 +281,7 @@ impl Stream {
             }
             if is_over {
                 self.submit_lines(&mut piece)?;
-                return self.settle_all();
+                return self.send_all();
             }
         }
     }
@@ -246,62 +291,57 @@ impl Stream {
         if lines.is_empty() {
             return Ok(());
         }
-        let (model, form) = (Arc::clone(&self.model), self.form);
-        self.submit(move |solver, turns| answer_lines(&model, solver, turns, &lines, form))
+        let (model, format) = (Arc::clone(&self.model), self.format);
+        self.submit(move |solver, timer| answer_lines(&model, solver, timer, &lines, format))
     }
 
     fn open(&mut self, opened: Opened) -> Result<(), Ended> {
         opened.send(Ok(())).map_err(|_| Ended::Gone)?;
-        match self.form {
-            Form::Csv => self.send(csv_header(self.model.bundle().schema())),
-            Form::Json => Ok(()),
+        match self.format {
+            Format::Csv => self.send(csv_header(self.model.schema())),
+            Format::Json => Ok(()),
         }
     }
 
     fn submit(
         &mut self,
-        work: impl FnOnce(&mut Solver<'_>, &Turns<'_>) -> Told + Send + 'static,
+        work: impl FnOnce(&mut Solver<'_>, &RowTimer<'_>) -> ResponseChunk + Send + 'static,
     ) -> Result<(), Ended> {
-        if self.pending.len() >= AHEAD * self.service.settings.threads {
-            self.settle()?;
+        if self.pending.len() >= JOBS_PER_THREAD * self.service.settings.threads {
+            self.send_next()?;
         }
         self.pending.push_back(self.service.workers.ask(&self.model, Urgency::Stream, &self.client, work));
         Ok(())
     }
 
-    /// Sends the first piece that is not sent yet.
-    fn settle(&mut self) -> Result<(), Ended> {
-        let Some(piece) = self.pending.pop_front() else { return Ok(()) };
-        match piece.blocking_recv() {
-            Ok(told) => {
-                self.rows += told.statuses.len();
-                self.service.metrics.answered(self.model.name(), &told.statuses);
-                if told.bytes.is_empty() { Ok(()) } else { self.send(told.bytes) }
+    /// Sends the answers of the first job that are not sent yet.
+    fn send_next(&mut self) -> Result<(), Ended> {
+        let Some(job) = self.pending.pop_front() else { return Ok(()) };
+        match job.blocking_recv() {
+            Ok(chunk) => {
+                self.rows += chunk.statuses.len();
+                self.service.metrics.count_answers(self.model.name(), &chunk.statuses);
+                if chunk.bytes.is_empty() { Ok(()) } else { self.send(chunk.bytes) }
             }
             Err(_) if !self.client.is_there() => Err(Ended::Gone),
-            Err(_) => self.complain("", "something is wrong with the service"),
+            Err(_) => self.end_with_error("", "something is wrong with the service"),
         }
     }
 
-    fn settle_all(&mut self) -> Result<(), Ended> {
+    fn send_all(&mut self) -> Result<(), Ended> {
         while !self.pending.is_empty() {
-            self.settle()?;
+            self.send_next()?;
         }
         Ok(())
     }
 
-    /// The last that is said: why there is no more.
-    fn complain(&mut self, id: &str, message: &str) -> Result<(), Ended> {
-        self.settle_all()?;
-        let mut told = Told::default();
-        told.add(
-            &self.model,
-            &unread(&self.model, id.to_string(), message.to_string()),
-            self.form,
-            false,
-            false,
-        );
-        self.send(told.bytes)?;
+    /// Sends the last line: why there are no more answers.
+    fn end_with_error(&mut self, id: &str, message: &str) -> Result<(), Ended> {
+        self.send_all()?;
+        let mut chunk = ResponseChunk::default();
+        let person = unread(&self.model, id.to_string(), message.to_string());
+        chunk.add(&self.model, &person, self.format, false, false);
+        self.send(chunk.bytes)?;
         Err(Ended::Broken)
     }
 
@@ -312,77 +352,68 @@ impl Stream {
     }
 }
 
-/// What the rows of a table share.
+/// The header and the options, which all rows of a table share.
 struct Shared {
     header: Vec<String>,
     columns: Columns,
-    asked: Asked,
+    options: RequestOptions,
 }
 
 impl Shared {
     fn answer(
         &self,
-        model: &Model,
+        model: &ServedModel,
         solver: &mut Solver<'_>,
-        turns: &Turns<'_>,
+        timer: &RowTimer<'_>,
         rows: &[Batch],
         first: u64,
-        form: Form,
-    ) -> Told {
-        let request = self.asked.request.clone();
-        let desk = Desk::new(model.bundle(), &self.header, self.columns.clone(), request, false);
-        let mut told = Told::default();
+        format: Format,
+    ) -> ResponseChunk {
+        let request = self.options.request.clone();
+        let answerer = TableAnswerer::new(model, &self.header, self.columns.clone(), request, false);
+        let mut chunk = ResponseChunk::default();
         for (row, number) in rows.iter().zip(first..) {
-            if !turns.go_on() {
+            if !timer.start_row() {
                 break;
             }
-            let person = desk.answer(solver, row, 0, number);
-            told.add(model, &person, form, false, solver.is_stopped());
+            let person = answerer.answer(solver, row, 0, number);
+            chunk.add(model, &person, format, false, solver.is_stopped());
         }
-        told
+        chunk
     }
 }
 
-/// What a line asks for, or what is wrong with it.
-fn question(model: &Model, line: &Line) -> Result<Question, String> {
+/// The question on a line, or why it cannot be read.
+fn question(model: &ServedModel, line: &Line) -> Result<Question, String> {
     let Some(bytes) = line.bytes() else { return Err(format!("the line has more than {MAX_LINE} bytes")) };
     let question = json::read(bytes).and_then(|value| Question::read(model, &value, 1));
     question.map_err(|refusal| refusal.message())
 }
 
 fn answer_lines(
-    model: &Model,
+    model: &ServedModel,
     solver: &mut Solver<'_>,
-    turns: &Turns<'_>,
+    timer: &RowTimer<'_>,
     piece: &[(u64, Line)],
-    form: Form,
-) -> Told {
-    let mut told = Told::default();
+    format: Format,
+) -> ResponseChunk {
+    let mut chunk = ResponseChunk::default();
     for (number, line) in piece {
-        if !turns.go_on() {
+        if !timer.start_row() {
             break;
         }
         match question(model, line) {
-            Ok(Question { rows, asked }) => {
-                let person = answer(model, solver, &rows[0], *number, &asked);
-                told.add(model, &person, form, asked.plot, solver.is_stopped());
+            Ok(Question { rows, options }) => {
+                let person = answer(solver, &rows[0], *number, &options);
+                chunk.add(model, &person, format, options.plot, solver.is_stopped());
             }
-            Err(error) => told.add(model, &unread(model, number.to_string(), error), form, false, false),
+            Err(error) => chunk.add(model, &unread(model, number.to_string(), error), format, false, false),
         }
     }
-    told
+    chunk
 }
 
-/// Somebody whose row cannot be read.
-fn unread(model: &Model, id: String, error: String) -> Person<'static> {
-    let bundle = model.bundle();
-    let cells = vec![""; bundle.schema().features().len()];
-    Person {
-        id,
-        cells,
-        answer: Err(error),
-        threshold: bundle.threshold(),
-        time_us: None,
-        warnings: Vec::new(),
-    }
+/// The answer to a row that cannot be read.
+fn unread(model: &ServedModel, id: String, error: String) -> RowAnswer<'static> {
+    RowAnswer::unread(model, id, vec![""; model.schema().features().len()], error)
 }

@@ -1,5 +1,5 @@
-//! The bytes of a connection, below HTTP: tells when the client has left, and puts what the HTTP library refuses by itself
-//! into the shape of all refusals.
+//! The bytes of a connection, below HTTP: notices when the client leaves, and replaces the responses that hyper makes by itself
+//! with refusals of ours.
 
 use std::io::{self, IoSlice};
 use std::pin::Pin;
@@ -12,12 +12,12 @@ use tokio::net::TcpStream;
 use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::time::sleep;
 
-/// How often a client who has sent more than is read yet is looked after.
+/// How often to check whether the client has left while unread bytes hide it.
 const LOOK: Duration = Duration::from_millis(100);
-/// For so long somebody who has closed their side may still be told what is about to be said.
+/// How long a client that has closed its side may still read a response.
 const LEAVING: Duration = Duration::from_millis(200);
 
-/// Says what a head that cannot be read is answered by: the status in, headers that are added and the body out.
+/// Makes the response to a head that cannot be read: additional headers and the body, from a status.
 pub(crate) trait Refuse: Send + Sync {
     fn refuse(&self, status: u16) -> (String, Vec<u8>);
 }
@@ -27,15 +27,15 @@ pub(crate) struct Wire {
     reading: Arc<OwnedReadHalf>,
     writing: OwnedWriteHalf,
     refuse: Arc<dyn Refuse>,
-    /// What is sent in place of the library's own refusal, and how much of it is sent.
+    /// What is sent in place of hyper's response, and how much of it has been sent.
     refusal: Option<(Vec<u8>, usize)>,
 }
 
-/// Who is at the other end.
+/// The client at the other end.
 pub(crate) struct Peer(Arc<OwnedReadHalf>);
 
 impl Peer {
-    /// Waits until the client has left, or will send nothing more, which counts as the same: HTTP does not tell them apart.
+    /// Waits until the client has closed the connection, or its side of it: the two cannot be told apart.
     pub(crate) async fn left(self) {
         // An error means that the connection is broken.
         while self.0.ready(Interest::READABLE).await.is_ok_and(|ready| !ready.is_read_closed()) {
@@ -53,7 +53,7 @@ impl Wire {
         (Self { reading, writing, refuse, refusal: None }, peer)
     }
 
-    /// Sends our refusal in place of the library's, of so many bytes.
+    /// Sends our refusal in place of the `replaced` bytes of hyper.
     fn poll_refusal(&mut self, context: &mut Context<'_>, replaced: usize) -> Poll<io::Result<usize>> {
         while let Some((bytes, sent)) = &mut self.refusal
             && *sent < bytes.len()
@@ -67,10 +67,10 @@ impl Wire {
         Poll::Ready(Ok(replaced))
     }
 
-    /// Whether these bytes are a refusal of the library, which is then replaced. It is the last that is sent.
+    /// Whether these bytes are a response of hyper, which is then replaced. It is the last on a connection.
     fn is_replaced(&mut self, bytes: &[u8]) -> bool {
         if self.refusal.is_none()
-            && let Some((status, head)) = refused_by_library(bytes)
+            && let Some((status, head)) = refused_by_hyper(bytes)
         {
             let (headers, body) = self.refuse.refuse(status);
             let head = head.replace(NO_BODY, &format!("{headers}content-length: {}\r\n", body.len()));
@@ -80,16 +80,16 @@ impl Wire {
     }
 }
 
-/// What a response without a body has, and one of ours never: they all have a body.
+/// In every response of hyper, and in none of ours: they all have a body.
 const NO_BODY: &str = "content-length: 0\r\n";
 
-/// The status and the head of a refusal that the HTTP library made by itself. Ours all name the request.
-fn refused_by_library(bytes: &[u8]) -> Option<(u16, &str)> {
+/// The status and the head of a response that hyper made by itself. Ours all have an id of the request.
+fn refused_by_hyper(bytes: &[u8]) -> Option<(u16, &str)> {
     let head = bytes.strip_prefix(b"HTTP/1.1 4").and_then(|_| std::str::from_utf8(bytes).ok())?;
     let is_whole = head.find("\r\n\r\n") == Some(head.len() - 4);
-    let is_library_s = is_whole && head.contains(NO_BODY) && !head.contains("x-request-id");
+    let is_from_hyper = is_whole && head.contains(NO_BODY) && !head.contains("x-request-id");
     let status = head.get(9..12)?.parse().ok()?;
-    is_library_s.then_some((status, head))
+    is_from_hyper.then_some((status, head))
 }
 
 impl AsyncRead for Wire {
@@ -152,9 +152,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_the_library_refuses_is_replaced() {
+    fn only_responses_of_hyper_are_replaced() {
         let own = "HTTP/1.1 400 Bad Request\r\nconnection: close\r\ncontent-length: 0\r\ndate: now\r\n\r\n";
-        assert_eq!(refused_by_library(own.as_bytes()), Some((400, own)));
+        assert_eq!(refused_by_hyper(own.as_bytes()), Some((400, own)));
         for other in [
             "HTTP/1.1 200 OK\r\ncontent-length: 0\r\n\r\n".to_string(),
             "HTTP/1.1 400 Bad Request\r\nx-request-id: a\r\ncontent-length: 0\r\n\r\n".to_string(),
@@ -164,7 +164,7 @@ mod tests {
             own[..own.len() - 2].to_string(),
             String::new(),
         ] {
-            assert_eq!(refused_by_library(other.as_bytes()), None, "{other}");
+            assert_eq!(refused_by_hyper(other.as_bytes()), None, "{other}");
         }
     }
 }

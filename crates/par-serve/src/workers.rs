@@ -1,29 +1,29 @@
-//! Threads that answer, each with a solver of its own.
+//! Threads that answer, each with its own solver.
 //!
-//! Answers are found apart from the threads that talk to clients, so that a long search keeps nobody from being heard. Work
-//! ends when its client has left.
+//! They are not the threads of connections, so a long search delays no connection. Work ends when its client leaves.
 
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-use par_recourse::{Solver, Stop};
+use par_answer::Solver;
+use par_circuit::Stop;
 use tokio::sync::oneshot;
 
-use crate::models::Model;
+use crate::models::ServedModel;
 
-/// After so many jobs of people who wait, one of the streams has its turn.
-const TURNS: usize = 3;
+/// Jobs of requests that are taken before one job of a stream.
+const WAITING_PER_STREAM_JOB: usize = 3;
 
-/// So long a thread keeps its solver, and with it the model, when it has nothing to do.
-const IDLE: Duration = Duration::from_secs(1);
+/// How long an idle thread keeps its solver, which keeps the model in memory.
+const IDLE_TIME: Duration = Duration::from_secs(1);
 
-/// Held by whoever wants to hear an answer: once it is dropped, work for it ends.
+/// Held as long as a client waits for answers: work for it ends once this is dropped.
 #[derive(Default)]
 pub(crate) struct Client(Arc<()>);
 
-/// Knows whether a client is still there.
+/// Says whether a client still waits.
 #[derive(Clone)]
 pub(crate) struct ClientWatch(Weak<()>);
 
@@ -39,38 +39,38 @@ impl ClientWatch {
     }
 }
 
-/// Something to be done with a solver of a model.
+/// Work for a solver of a model.
 struct Job {
-    model: Arc<Model>,
+    model: Arc<ServedModel>,
     urgency: Urgency,
     client: ClientWatch,
     work: Box<Work>,
 }
 
-type Work = dyn FnOnce(&mut Solver<'_>, &Turns<'_>) + Send;
+type Work = dyn FnOnce(&mut Solver<'_>, &RowTimer<'_>) + Send;
 
-/// How soon a job is to be done.
+/// How soon a job should run.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Urgency {
-    /// Somebody waits for one answer, until then.
+    /// The one row of a request, with its deadline.
     One(Instant),
-    /// A piece of a request with many rows, which share their time.
+    /// Some rows of a request with many, which share a deadline.
     Many(Instant),
-    /// A piece of a stream, whose rows have their own time.
+    /// Some rows of a stream, each with its own deadline.
     Stream,
 }
 
-/// What a job asks before each of its rows.
-pub(crate) struct Turns<'a>(&'a dyn Fn() -> bool);
+/// Starts the clock of each row of a job.
+pub(crate) struct RowTimer<'a>(&'a dyn Fn() -> bool);
 
-impl Turns<'_> {
-    /// Begins the time of a row; whether its client is still there.
-    pub(crate) fn go_on(&self) -> bool {
+impl RowTimer<'_> {
+    /// Starts the time of a row; returns whether the client still waits.
+    pub(crate) fn start_row(&self) -> bool {
         (self.0)()
     }
 }
 
-/// The threads. They end when this is dropped, each with its job.
+/// The threads. When this is dropped, each ends after its present job.
 pub(crate) struct Workers {
     queue: Arc<Queue>,
 }
@@ -83,71 +83,71 @@ struct Queue {
 
 #[derive(Default)]
 struct Jobs {
-    /// Those that somebody waits for, with their numbers in the order they came.
+    /// Jobs of requests, numbered in the order they came.
     one: VecDeque<(u64, Job)>,
     many: VecDeque<(u64, Job)>,
     streams: VecDeque<Job>,
     next_number: u64,
-    /// How many of those waiting were taken since one of the streams.
+    /// Jobs of requests taken since the last job of a stream.
     taken: usize,
     closed: bool,
 }
 
-/// Which jobs a thread takes.
+/// The jobs that a thread takes.
 #[derive(Clone, Copy)]
-enum Takes {
+enum JobFilter {
     All,
-    /// Those of one row alone, so that however much is asked in bulk, single questions have a thread.
+    /// Only requests of one row, so that bulk requests never take all threads.
     One,
 }
 
-/// When the search at hand has to end.
-struct Limit {
+/// When the present search has to end.
+struct SearchLimit {
     deadline: Instant,
     client: ClientWatch,
 }
 
-impl Limit {
+impl SearchLimit {
     fn is_over(&self) -> bool {
         !self.client.is_there() || Instant::now() >= self.deadline
     }
 }
 
 impl Workers {
-    /// So many threads for everything, and one more for single questions. `time` is how long a row of a stream may take.
+    /// Starts `threads` for all jobs, and one more for requests of one row. `time` is how long a row of a stream may take.
     pub(crate) fn new(threads: usize, time: Duration) -> std::io::Result<Self> {
         let workers = Self { queue: Arc::default() };
-        let spawn = |name: String, takes: Takes| {
+        let spawn = |name: String, filter: JobFilter| {
             let queue = Arc::clone(&workers.queue);
-            std::thread::Builder::new().name(name).spawn(move || queue.work(takes, time)).map(|_| ())
+            std::thread::Builder::new().name(name).spawn(move || queue.work(filter, time)).map(|_| ())
         };
         for number in 1..=threads.max(1) {
-            spawn(format!("answers-{number}"), Takes::All)?;
+            spawn(format!("answers-{number}"), JobFilter::All)?;
         }
-        spawn("answers-one".to_string(), Takes::One)?;
+        spawn("answers-one".to_string(), JobFilter::One)?;
         Ok(workers)
     }
 
-    /// Has something done with a solver of the model. The answer never comes if the work panics, if it has not begun by its
-    /// deadline, or if the client leaves.
+    /// Queues work for a solver of the model. The receiver fails if the work panics, does not begin by its deadline, or its
+    /// client leaves.
     pub(crate) fn ask<T: Send + 'static>(
         &self,
-        model: &Arc<Model>,
+        model: &Arc<ServedModel>,
         urgency: Urgency,
         client: &ClientWatch,
-        work: impl FnOnce(&mut Solver<'_>, &Turns<'_>) -> T + Send + 'static,
+        work: impl FnOnce(&mut Solver<'_>, &RowTimer<'_>) -> T + Send + 'static,
     ) -> oneshot::Receiver<T> {
         let (reply, answer) = oneshot::channel();
-        let work = move |solver: &mut Solver<'_>, turns: &Turns<'_>| {
-            // Clients who have left meanwhile are not told.
-            let _ = reply.send(work(solver, turns));
+        let work = move |solver: &mut Solver<'_>, timer: &RowTimer<'_>| {
+            // Fails if the client has left meanwhile.
+            let _ = reply.send(work(solver, timer));
         };
         let (model, client) = (Arc::clone(model), client.clone());
         self.queue.push(Job { model, urgency, client, work: Box::new(work) });
         answer
     }
 
-    /// How many jobs nobody has begun.
+    /// How many jobs wait for a thread.
     pub(crate) fn queued(&self) -> usize {
         let jobs = self.queue.lock();
         jobs.one.len() + jobs.many.len() + jobs.streams.len()
@@ -176,16 +176,16 @@ impl Queue {
             Urgency::Stream => jobs.streams.push_back(job),
         }
         drop(jobs);
-        // A single one might wake a thread that does not take the job.
+        // Waking one thread might wake one that does not take the job.
         self.changed.notify_all();
     }
 
-    /// The next job, when there is one; nothing when there will be none, or has been none for so long.
-    fn pop(&self, takes: Takes, patience: Option<Duration>) -> Option<Job> {
-        let deadline = patience.map(|patience| Instant::now() + patience);
+    /// Waits for the next job; `None` when the queue is closed or `timeout` has passed.
+    fn pop(&self, filter: JobFilter, timeout: Option<Duration>) -> Option<Job> {
+        let deadline = timeout.map(|timeout| Instant::now() + timeout);
         let mut jobs = self.lock();
         loop {
-            if let Some(job) = jobs.next(takes) {
+            if let Some(job) = jobs.next(filter) {
                 return Some(job);
             }
             if jobs.closed {
@@ -204,15 +204,15 @@ impl Queue {
         }
     }
 
-    /// Does one job after the other, with the same solver as long as they are of one model. A thread that has nothing to do
-    /// lets go of both: the model may have been replaced.
-    fn work(&self, takes: Takes, time: Duration) {
+    /// Runs jobs, with the same solver as long as the model stays the same. An idle thread drops both, since the model may
+    /// have been replaced.
+    fn work(&self, filter: JobFilter, time: Duration) {
         let mut next = None;
-        while let Some(first) = next.or_else(|| self.pop(takes, None)) {
+        while let Some(first) = next.or_else(|| self.pop(filter, None)) {
             let model = Arc::clone(&first.model);
-            let limit = Mutex::new(Limit { deadline: Instant::now(), client: first.client.clone() });
+            let limit = Mutex::new(SearchLimit { deadline: Instant::now(), client: first.client.clone() });
             let is_over = || limit.lock().unwrap_or_else(PoisonError::into_inner).is_over();
-            let mut solver = model.bundle().solver().until(Stop::when(&is_over));
+            let mut solver = Solver::new(&model).until(Stop::when(&is_over));
             let mut job = first;
             next = loop {
                 let Job { urgency, client, work, .. } = job;
@@ -222,16 +222,16 @@ impl Queue {
                         Urgency::Stream => Instant::now() + time,
                     };
                     *limit.lock().unwrap_or_else(PoisonError::into_inner) =
-                        Limit { deadline, client: client.clone() };
+                        SearchLimit { deadline, client: client.clone() };
                     client.is_there()
                 };
                 begin();
-                // Nobody waits for what has not begun by its deadline.
-                let work = || if is_over() { drop(work) } else { work(&mut solver, &Turns(&begin)) };
+                // A job that has not begun by its deadline is dropped.
+                let work = || if is_over() { drop(work) } else { work(&mut solver, &RowTimer(&begin)) };
                 let done = catch_unwind(AssertUnwindSafe(work));
-                match self.pop(takes, Some(IDLE)) {
+                match self.pop(filter, Some(IDLE_TIME)) {
                     Some(other) if done.is_ok() && Arc::ptr_eq(&other.model, &model) => job = other,
-                    // After a panic the solver's memory may be anything.
+                    // After a panic the state of the solver is unknown.
                     other => break other,
                 }
             };
@@ -240,11 +240,11 @@ impl Queue {
 }
 
 impl Jobs {
-    fn next(&mut self, takes: Takes) -> Option<Job> {
-        if matches!(takes, Takes::One) {
+    fn next(&mut self, filter: JobFilter) -> Option<Job> {
+        if matches!(filter, JobFilter::One) {
             return self.one.pop_front().map(|(_, job)| job);
         }
-        if self.taken < TURNS || self.streams.is_empty() {
+        if self.taken < WAITING_PER_STREAM_JOB || self.streams.is_empty() {
             self.taken += 1;
             self.next_waiting().or_else(|| self.streams.pop_front())
         } else {
@@ -253,7 +253,7 @@ impl Jobs {
         }
     }
 
-    /// The one that has waited longest.
+    /// The job of a request that has waited longest.
     fn next_waiting(&mut self) -> Option<Job> {
         let number = |jobs: &VecDeque<(u64, Job)>| jobs.front().map_or(u64::MAX, |(number, _)| *number);
         let jobs = if number(&self.one) <= number(&self.many) { &mut self.one } else { &mut self.many };
@@ -269,9 +269,9 @@ mod tests {
     use super::*;
     use crate::models::Models;
 
-    fn model() -> Arc<Model> {
-        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par-recourse/tests/fixtures/version_1.par");
-        let models = Models::load(&[("a".to_string(), file)]).expect("a bundle");
+    fn model() -> Arc<ServedModel> {
+        let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../par/tests/fixtures/version_1.par");
+        let models = Models::load(&[("a".to_string(), file)]).expect("a model");
         models.get(None).expect("there is one")
     }
 
@@ -296,7 +296,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_waits_for_is_not_done() {
+    fn work_without_a_client_is_not_done() {
         let (model, workers, client) = (model(), workers(), Client::default());
         let (go, wait) = mpsc::channel::<()>();
         let many = Urgency::Many(soon());
@@ -317,12 +317,12 @@ mod tests {
         for urgency in [Urgency::One(soon()), Urgency::Many(soon()), Urgency::Stream] {
             let client = Client::default();
             let (tell, told) = mpsc::channel();
-            let search = move |solver: &mut Solver<'_>, turns: &Turns<'_>| {
+            let search = move |solver: &mut Solver<'_>, timer: &RowTimer<'_>| {
                 tell.send(()).expect("the test waits");
                 while !solver.is_stopped() {
                     std::thread::yield_now();
                 }
-                assert!(!turns.go_on());
+                assert!(!timer.start_row());
             };
             let answer = workers.ask(&model, urgency, &client.watch(), search);
             told.recv().expect("it begins");
@@ -332,7 +332,7 @@ mod tests {
     }
 
     #[test]
-    fn single_questions_have_a_thread_however_much_is_asked_in_bulk() {
+    fn bulk_requests_leave_a_thread_for_single_questions() {
         let (model, workers, client) = (model(), workers(), Client::default());
         for urgency in [Urgency::Many(soon()), Urgency::Stream] {
             let (go, wait) = mpsc::channel::<()>();
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn those_who_wait_come_first_and_streams_have_their_turns() {
+    fn requests_come_first_and_streams_have_their_turns() {
         let (model, workers, client) = (model(), workers(), Client::default());
         let (go, wait) = mpsc::channel::<()>();
         let many = Urgency::Many(soon());
@@ -374,9 +374,9 @@ mod tests {
         let (one, other) = (model(), model());
         let (workers, client) = (workers(), Client::default());
         for model in [&one, &other, &one] {
-            let row = vec!["?"; model.bundle().schema().features().len()];
+            let row = vec!["?"; model.schema().features().len()];
             let answered = workers.ask(model, Urgency::Stream, &client.watch(), move |solver, _| {
-                solver.answer(&row, &par_recourse::Request::default()).is_err()
+                solver.answer(&row, &par_answer::Request::default()).is_err()
             });
             assert!(answered.blocking_recv().is_ok());
         }

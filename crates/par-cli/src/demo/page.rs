@@ -8,12 +8,10 @@
 mod figures;
 mod people;
 
-use par_answer::answer;
-use par_answer::Solver;
-use par_answer::evaluate::MethodMetrics;
 use par_answer::Answer;
 use par_answer::Method;
 use par_answer::evaluate::Evaluation;
+use par_answer::evaluate::MethodMetrics;
 use par_model::Mean;
 use par_model::Model;
 
@@ -29,17 +27,17 @@ pub(crate) struct Report<'a> {
     pub(crate) right: Option<usize>,
     pub(crate) evaluation: &'a Evaluation,
     /// Those who are denied.
-    pub(crate) people: &'a [Person],
+    pub(crate) people: &'a [Denied],
 }
 
-/// Someone who is denied.
-pub(crate) struct Person {
+/// A denied person, and the answers of all methods.
+pub(crate) struct Denied {
     pub(crate) id: String,
     /// By the methods, in the order of [`Method::ALL`].
     pub(crate) answers: [Answer; 3],
 }
 
-impl Person {
+impl Denied {
     pub(crate) fn answer(&self, method: Method) -> &Answer {
         &self.answers[method as usize]
     }
@@ -157,7 +155,7 @@ impl Report<'_> {
     }
 
     /// Some people, from all over the table.
-    fn sample(&self) -> Vec<&Person> {
+    fn sample(&self) -> Vec<&Denied> {
         let shown = self.people.len().min(SAMPLE);
         (0..shown).map(|place| &self.people[place * self.people.len() / shown]).collect()
     }
@@ -226,9 +224,9 @@ fn decimals(number: Option<f64>, decimals: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use par_data::{Schema, Table, TableOptions};
-    use par_answer::evaluate::evaluate;
     use par_answer::Request;
+    use par_answer::evaluate::evaluate;
+    use par_data::{Schema, Table, TableOptions};
     use par_fit::ModelBuilder;
     use par_model::Config;
 
@@ -282,13 +280,13 @@ unit = "{HOSTILE}"
         let (model, rows) = hostile();
         let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
         let evaluation = evaluate(&model, &rows).expect("rows that fit");
-        let mut solver = Solver::new(&model);
+        let mut solver = par_answer::Solver::new(&model);
         let mut answer = |row: &[&str], method| {
             solver.answer(row, &Request { method, ..Request::default() }).expect("a row that fits")
         };
-        let people: Vec<Person> = rows
+        let people: Vec<Denied> = rows
             .iter()
-            .map(|row| Person {
+            .map(|row| Denied {
                 id: HOSTILE.to_string(),
                 answers: Method::ALL.map(|method| answer(row, method)),
             })

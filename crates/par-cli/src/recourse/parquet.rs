@@ -3,9 +3,9 @@
 use std::sync::Arc;
 
 use anyhow::Result;
-use par_data::Schema;
+use par_answer::table::RowAnswer;
 use par_answer::write::{self, COLUMNS, Line};
-use par_answer::table::{RowAnswer};
+use par_data::Schema;
 use parquet::basic::{Compression, LogicalType, Repetition, Type as Physical};
 use parquet::column::writer::ColumnWriter;
 use parquet::data_type::ByteArray;

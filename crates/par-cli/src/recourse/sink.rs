@@ -3,10 +3,10 @@
 use std::io::Write;
 
 use anyhow::{Result, bail};
+use par_answer::table::RowAnswer;
+use par_answer::write::{self};
 use par_data::Schema;
 use par_model::Model;
-use par_answer::write::{self};
-use par_answer::table::{RowAnswer};
 
 use super::Format;
 use crate::output::{Destination, Output};

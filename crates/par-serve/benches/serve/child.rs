@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use par_serve::{Server, Settings};
 
-/// Who finds this variable is the service, of the model that it names.
+/// A process with this variable is the service, of the model that it names.
 pub(crate) const MODEL: &str = "PAR_BENCH_MODEL";
 
 /// A running service.
@@ -30,7 +30,7 @@ impl Child {
         Ok(Self { process, address: line.trim().parse()? })
     }
 
-    /// The seconds of processors that it has used.
+    /// The CPU seconds that it has used.
     pub(crate) fn cpu(&self) -> f64 {
         cpu(&self.process.id().to_string())
     }
@@ -53,10 +53,10 @@ impl Drop for Child {
     }
 }
 
-/// The seconds of processors that a process has used; Linux counts them in hundredths.
+/// The CPU seconds that a process has used; Linux counts them in hundredths.
 pub(crate) fn cpu(process: &str) -> f64 {
     let stat = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
-    // The name in brackets may hold anything.
+    // The name in brackets may hold spaces.
     let numbers = stat.rsplit_once(')').map_or("", |(_, numbers)| numbers);
     numbers.split_whitespace().skip(11).take(2).filter_map(|text| text.parse::<f64>().ok()).sum::<f64>()
         / 100.0

@@ -6,19 +6,19 @@ use std::net::SocketAddr;
 use std::time::{Duration, Instant};
 
 use par_data::german_credit;
-use par_recourse::Bundle;
+use par_model::Model;
 use serde_json::{Map, Value, json};
 use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 
-/// So many connections for so long.
+/// A number of connections, for a time.
 pub(crate) struct Load {
     pub(crate) address: SocketAddr,
     pub(crate) connections: usize,
     pub(crate) time: Duration,
 }
 
-/// What became of a load.
+/// The outcome of a load.
 #[derive(Default)]
 pub(crate) struct Took {
     /// How long each answer took, in microseconds, the quickest first.
@@ -39,16 +39,16 @@ impl Took {
 }
 
 /// The questions of the denied people of German Credit, as rows of JSON.
-pub(crate) fn denied(bundle: &Bundle) -> Result<Vec<Value>, Box<dyn Error>> {
+pub(crate) fn denied(model: &Model) -> Result<Vec<Value>, Box<dyn Error>> {
     let table = german_credit::table();
-    let columns = bundle.schema().columns(table.origin(), table.columns())?;
+    let columns = model.schema().columns(table.origin(), table.columns())?;
     let batch = table.batches(1_000).next().ok_or("an empty table")??;
     let mut rows = Vec::new();
     for row in 0..batch.rows() {
         let cells: Vec<&str> = columns.features.iter().map(|&column| batch.cell(row, column)).collect();
-        if bundle.score(&cells)? < bundle.threshold() {
+        if model.score(&cells)? < model.threshold() {
             let mut object = Map::new();
-            for (feature, cell) in bundle.schema().features().iter().zip(cells) {
+            for (feature, cell) in model.schema().features().iter().zip(cells) {
                 let number = serde_json::from_str(cell).ok().filter(|_| feature.kind.is_numeric());
                 object.insert(feature.name.clone(), number.unwrap_or_else(|| cell.into()));
             }
@@ -59,7 +59,7 @@ pub(crate) fn denied(bundle: &Bundle) -> Result<Vec<Value>, Box<dyn Error>> {
 }
 
 /// The same as requests, ready to be sent.
-pub(crate) fn questions(bundle: &Bundle) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
+pub(crate) fn questions(model: &Model) -> Result<Vec<Vec<u8>>, Box<dyn Error>> {
     let request = |row: Value| {
         let body = json!({"row": row}).to_string();
         let head = format!(
@@ -68,11 +68,11 @@ pub(crate) fn questions(bundle: &Bundle) -> Result<Vec<Vec<u8>>, Box<dyn Error>>
         );
         (head + &body).into_bytes()
     };
-    Ok(denied(bundle)?.into_iter().map(request).collect())
+    Ok(denied(model)?.into_iter().map(request).collect())
 }
 
 impl Load {
-    /// Asks the questions in turn.
+    /// Sends the questions in turn.
     pub(crate) fn run(&self, questions: &[Vec<u8>]) -> Result<Took, Box<dyn Error>> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (address, connections) = (self.address, self.connections);
@@ -145,7 +145,7 @@ pub(crate) async fn read(stream: &TcpStream, buffer: &mut [u8]) -> std::io::Resu
     }
 }
 
-/// Reads a whole response, and gives its status.
+/// Reads a response and returns its status.
 async fn answered(stream: &TcpStream, buffer: &mut [u8]) -> Result<u16, Box<dyn Error>> {
     let mut filled = 0;
     let mut whole = None;

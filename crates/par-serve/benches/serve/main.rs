@@ -1,9 +1,9 @@
-//! How much the service answers, how soon, and with how much memory: `cargo bench -p par-serve`.
+//! Throughput, latency and memory of the service: `cargo bench -p par-serve`.
 //!
 //! Clients and service share the machine: the service is a process of its own, the clients are one thread. Each connection asks, waits
 //! for the answer and asks again: one denied person of German Credit at a time, refined. The service logs as `par serve` does, to
-//! /dev/null. With `-- --minutes N` memory is looked at for so long; with `-- --overload` four and fourteen times as many ask as
-//! are let in.
+//! /dev/null. `-- --minutes N` measures memory for that long; `-- --overload` sends four and fourteen times as many requests as
+//! are admitted.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
@@ -16,14 +16,16 @@ use std::path::Path;
 use std::time::Duration;
 
 use par_data::german_credit;
-use par_recourse::{Bundle, Config, Recourse};
+use par_fit::ModelBuilder;
+use par_model::Config;
+use par_model::Model;
 
 use crate::child::{Child, cpu};
 use crate::load::{Load, questions};
 
-/// What is promised, on two cores that the clients share.
+/// The promises, on two cores that the clients share.
 const BUDGETS: &str = "budgets: at least 5,000 answers/s with 8 and 64 connections, p99 below 20 ms";
-/// Requests that are let in when the service is asked for more than it can answer.
+/// Requests that are admitted under overload.
 const LET_IN: usize = 64;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -37,23 +39,23 @@ fn main() -> Result<(), Box<dyn Error>> {
         arguments.get(place + 1)?.parse::<f64>().ok()
     };
     let folder = tempfile::TempDir::new()?;
-    let model = folder.path().join("german.par");
-    let bundle =
-        Recourse::new(german_credit::schema(), Config::default()).fit(|| Ok(german_credit::table()))?;
-    bundle.save(&model)?;
+    let file = folder.path().join("german.par");
+    let model =
+        ModelBuilder::new(german_credit::schema(), Config::default()).fit(|| Ok(german_credit::table()))?;
+    model.save(&file)?;
     let time = Duration::from_secs_f64(number("--seconds").unwrap_or(5.0));
     if let Some(minutes) = number("--minutes") {
-        return endure(&bundle, &model, Duration::from_secs_f64(60.0 * minutes));
+        return endure(&model, &file, Duration::from_secs_f64(60.0 * minutes));
     }
     if arguments.iter().any(|argument| argument == "--overload") {
-        return overload(&bundle, &model, time);
+        return overload(&model, &file, time);
     }
-    answer(&bundle, &model, time)
+    answer(&model, &file, time)
 }
 
-/// Answers a second and how soon they come, by connections; then streams.
-fn answer(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
-    let questions = questions(bundle)?;
+/// Throughput and latency by connections; then streams.
+fn answer(model: &Model, file: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
+    let questions = questions(model)?;
     println!("{} denied people, one at a time, {} s each\n", questions.len(), time.as_secs_f64());
     println!(
         "{:>11} {:>9} {:>8} {:>8} {:>8} {:>10} {:>10} {:>9} {:>9}",
@@ -63,7 +65,7 @@ fn answer(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn E
         "{:>11} {:>9} {:>8} {:>8} {:>8} {:>10} {:>10} {:>9} {:>9}",
         "connections", "/s", "ms", "ms", "ms", "CPU µs", "CPU µs", "RSS MB", "RSS MB"
     );
-    let child = Child::start(model, &[])?;
+    let child = Child::start(file, &[])?;
     Load { address: child.address, connections: 2, time: time / 5 }.run(&questions)?;
     for connections in [1, 8, 64] {
         let (cpu_before, own_before, memory) = (child.cpu(), cpu("self"), child.memory());
@@ -85,13 +87,13 @@ fn answer(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn E
         }
     }
     println!("{BUDGETS}\n");
-    streams::measure(bundle, &child)
+    streams::measure(model, &child)
 }
 
-/// Whether memory grows.
-fn endure(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
-    let questions = questions(bundle)?;
-    let child = Child::start(model, &[])?;
+/// Measures whether memory grows.
+fn endure(model: &Model, file: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
+    let questions = questions(model)?;
+    let child = Child::start(file, &[])?;
     println!("8 connections; RSS of the service in MB at the start: {:.1}", child.memory());
     println!("{:>9} {:>9} {:>8} {:>8}", "seconds", "answers/s", "p99 ms", "RSS MB");
     let part = Duration::from_secs(10).min(time);
@@ -105,10 +107,10 @@ fn endure(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn E
     Ok(())
 }
 
-/// What becomes of more requests than are let in, and whether it is over when they are.
-fn overload(bundle: &Bundle, model: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
-    let questions = questions(bundle)?;
-    let child = Child::start(model, &[("MAX_REQUESTS", LET_IN)])?;
+/// Measures overload, and whether the service recovers from it.
+fn overload(model: &Model, file: &Path, time: Duration) -> Result<(), Box<dyn Error>> {
+    let questions = questions(model)?;
+    let child = Child::start(file, &[("MAX_REQUESTS", LET_IN)])?;
     println!(
         "{LET_IN} requests are let in at a time, others wait a moment; who is refused asks again at once\n"
     );

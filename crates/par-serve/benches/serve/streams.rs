@@ -1,13 +1,16 @@
-//! How many rows a second a stream answers, beside the same without a service.
+//! Rows per second of a stream, and of the library without a service.
 
 use std::error::Error;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::time::Instant;
 
+use par_answer::Request;
+use par_answer::Solver;
+use par_answer::table::TableAnswerer;
+use par_answer::write::csv_lines;
 use par_data::Batch;
-use par_recourse::desk::{Desk, csv_lines};
-use par_recourse::{Bundle, Request};
+use par_model::Model;
 use serde_json::json;
 use tokio::net::TcpStream;
 
@@ -16,16 +19,16 @@ use crate::load::{denied, read, write_all};
 
 /// Rows of a stream.
 const ROWS: usize = 20_000;
-/// Rows that a thread takes at once, as the service does.
+/// Rows of a job, as in the service.
 const PIECE: usize = 16;
 
-/// One stream of each kind.
-pub(crate) fn measure(bundle: &Bundle, child: &Child) -> Result<(), Box<dyn Error>> {
-    let people = denied(bundle)?;
+/// Measures one stream of each format.
+pub(crate) fn measure(model: &Model, child: &Child) -> Result<(), Box<dyn Error>> {
+    let people = denied(model)?;
     let people = people.iter().cycle().take(ROWS);
     let lines: String =
         people.clone().fold(String::new(), |text, row| text + &json!({"row": row}).to_string() + "\n");
-    let names: Vec<&str> = bundle.schema().features().iter().map(|feature| feature.name.as_str()).collect();
+    let names: Vec<&str> = model.schema().features().iter().map(|feature| feature.name.as_str()).collect();
     let mut table = names.join(",") + "\n";
     let mut batch = Batch::new("rows", names.len());
     for row in people {
@@ -39,7 +42,7 @@ pub(crate) fn measure(bundle: &Bundle, child: &Child) -> Result<(), Box<dyn Erro
     println!("{:30} {:>8} {:>14} {:>13}", "", "rows/s", "service CPU µs", "client CPU µs");
     let alone = Instant::now();
     let before = cpu("self");
-    answer_all(bundle, &batch)?;
+    answer_all(model, &batch)?;
     let used = 1e6 * (cpu("self") - before) / ROWS as f64;
     println!(
         "{:30} {:>8.0} {used:>14.0} {:>13}",
@@ -69,21 +72,21 @@ pub(crate) fn measure(bundle: &Bundle, child: &Child) -> Result<(), Box<dyn Erro
     Ok(())
 }
 
-/// As `par recourse` answers a table: all cores, pieces in turn.
-fn answer_all(bundle: &Bundle, batch: &Batch) -> Result<(), Box<dyn Error>> {
-    let header: Vec<String> = bundle.schema().features().iter().map(|feature| feature.name.clone()).collect();
-    let columns = bundle.schema().columns("rows", &header)?;
+/// Answers as `par recourse` does: on all cores, jobs in turn.
+fn answer_all(model: &Model, batch: &Batch) -> Result<(), Box<dyn Error>> {
+    let header: Vec<String> = model.schema().features().iter().map(|feature| feature.name.clone()).collect();
+    let columns = model.schema().columns("rows", &header)?;
     let threads = std::thread::available_parallelism()?.get();
     std::thread::scope(|scope| {
         for thread in 0..threads {
             let (header, columns) = (&header, &columns);
             scope.spawn(move || {
-                let desk = Desk::new(bundle, header, columns.clone(), Request::default(), false);
-                let mut solver = bundle.solver();
+                let answerer = TableAnswerer::new(model, header, columns.clone(), Request::default(), false);
+                let mut solver = Solver::new(&model);
                 for first in (thread * PIECE..batch.rows()).step_by(threads * PIECE) {
                     for row in first..batch.rows().min(first + PIECE) {
-                        let person = desk.answer(&mut solver, batch, row, row as u64);
-                        std::hint::black_box(csv_lines(bundle.schema(), &[person]));
+                        let person = answerer.answer(&mut solver, batch, row, row as u64);
+                        std::hint::black_box(csv_lines(model.schema(), &[person]));
                     }
                 }
             });
@@ -92,7 +95,7 @@ fn answer_all(bundle: &Bundle, batch: &Batch) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Sends a stream and reads what comes back meanwhile; gives how many bytes.
+/// Sends a stream while reading the answers; returns their number of bytes.
 fn exchange(address: SocketAddr, kind: &str, accept: &str, body: &str) -> Result<usize, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     runtime.block_on(async {
@@ -108,7 +111,7 @@ fn exchange(address: SocketAddr, kind: &str, accept: &str, body: &str) -> Result
         let receiving = async {
             let mut buffer = vec![0; 256 << 10];
             let (mut bytes, mut last) = (0, Vec::new());
-            // A body in pieces ends so.
+            // The last chunk of a body.
             while last != b"0\r\n\r\n" {
                 let read = read(&stream, &mut buffer).await?;
                 bytes += read;

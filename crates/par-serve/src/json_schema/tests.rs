@@ -1,23 +1,29 @@
-use par_recourse::desk::Person;
+use std::sync::LazyLock;
+
+use axum::http::StatusCode;
+use jsonschema::Validator;
+use par_answer::Solver;
+use par_answer::request::Problem;
+use par_answer::table::RowAnswer;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::answers::{Form, Told, answer};
-use axum::http::StatusCode;
-
-use crate::guide::{REFUSALS, reference};
+use crate::answers::{AnswerBody, answer};
+use crate::api_docs::ApiDocs;
 use crate::question::Question;
-use crate::refusal::{Problem, Refusal};
-use crate::test_world::{ODD, fits, guide, row};
+use crate::refusal::{Refusal, STATUSES};
+use crate::test_model::{ODD, Schemas, api_docs, row, validator};
 
 const MAX_ROWS: usize = 3;
 
-/// What the reader and the schema both say of a question, which has to be the same.
+/// The schema of a question.
+static QUESTION: LazyLock<Validator> = LazyLock::new(|| validator(&question_alone(&ODD, MAX_ROWS)));
+
+/// Whether the reader accepts a question, which has to be what the schema says.
 #[track_caller]
 fn is_accepted(question: &Value) -> bool {
-    let schema = question_alone(&ODD, MAX_ROWS);
     let is_read = Question::read(&ODD, question, MAX_ROWS).map(drop);
-    assert_eq!(fits(&schema, &schema, question), is_read.is_ok(), "{question}: {is_read:?}");
+    assert_eq!(QUESTION.is_valid(question), is_read.is_ok(), "{question}: {is_read:?}");
     is_read.is_ok()
 }
 
@@ -55,9 +61,8 @@ fn values() -> Vec<Value> {
 }
 
 #[test]
-fn whatever_stands_in_a_row_is_accepted_by_both_or_by_neither() {
-    let names: Vec<&str> =
-        ODD.bundle().schema().features().iter().map(|feature| feature.name.as_str()).collect();
+fn rows_are_accepted_by_reader_and_schema_or_by_neither() {
+    let names: Vec<&str> = ODD.schema().features().iter().map(|feature| feature.name.as_str()).collect();
     let mut accepted = 0;
     for name in names.iter().copied().chain(["the id", "unknown"]) {
         for value in values() {
@@ -82,7 +87,7 @@ fn whatever_stands_in_a_row_is_accepted_by_both_or_by_neither() {
 }
 
 #[test]
-fn whatever_is_asked_for_is_accepted_by_both_or_by_neither() {
+fn options_are_accepted_by_reader_and_schema_or_by_neither() {
     let asked = |key: &str, value: &Value| is_accepted(&json!({"row": row(), key: value}));
     for key in [
         "method",
@@ -155,16 +160,14 @@ fn whatever_is_asked_for_is_accepted_by_both_or_by_neither() {
 
 #[test]
 fn a_range_without_numbers_passes_the_schema_and_is_refused() {
-    let schema = question_alone(&ODD, MAX_ROWS);
     let question = json!({"row": row(), "limit": {"Age in years": {"between": [30, 20]}}});
-    assert!(fits(&schema, &schema, &question));
+    assert!(QUESTION.is_valid(&question));
     assert!(Question::read(&ODD, &question, MAX_ROWS).is_err());
 }
 
 #[test]
-fn instances_are_accepted_by_both_or_by_neither() {
-    let shapes = json!({"components": {"schemas": guide(false).shapes}});
-    let schema = reference("Instances");
+fn instances_are_accepted_by_reader_and_schema_or_by_neither() {
+    let schemas = Schemas::of(&api_docs(false));
     for (body, is_right) in [
         (json!({"instances": [row()]}), true),
         (json!({"instances": [row()], "threshold": 0.7, "method": "generate"}), true),
@@ -173,30 +176,31 @@ fn instances_are_accepted_by_both_or_by_neither() {
         (json!({"row": row()}), false),
         (json!({"instances": [row()], "parameters": {}}), false),
     ] {
-        assert_eq!(fits(&shapes, &schema, &body), is_right, "{body}");
+        assert_eq!(schemas.fits("Instances", &body), is_right, "{body}");
         assert_eq!(Question::read_instances(&ODD, &body, MAX_ROWS).is_ok(), is_right, "{body}");
     }
 }
 
-/// Makes sure of an answer, down to every key.
+/// Checks an answer, and that its schema has every key.
 #[track_caller]
-fn check_answer(shapes: &Value, shape: &str, answer: &Value) {
-    assert!(fits(shapes, &reference(shape), answer), "{shape}: {answer}");
-    let properties = &shapes["components"]["schemas"][shape]["properties"];
+fn check_answer(docs: &ApiDocs, schemas: &Schemas, name: &str, answer: &Value) {
+    assert!(schemas.fits(name, answer), "{name}: {answer}");
+    let properties = &docs.schemas[name]["properties"];
     for (key, value) in answer.as_object().expect("an object") {
-        let schema = properties.get(key).unwrap_or_else(|| panic!("nothing is said of `{key}`"));
+        let schema = properties.get(key).unwrap_or_else(|| panic!("the schema has no `{key}`"));
         let inner = schema["items"]["$ref"].as_str().and_then(|inner| inner.rsplit('/').next());
         if let (Some(inner), Some(values)) = (inner, value.as_array()) {
-            values.iter().for_each(|value| check_answer(shapes, inner, value));
+            values.iter().for_each(|value| check_answer(docs, schemas, inner, value));
         }
     }
 }
 
 #[test]
-fn answers_are_as_they_are_said_to_be() {
-    let shapes = json!({"components": {"schemas": guide(false).shapes}});
-    let names: Vec<&String> = ODD.bundle().schema().features().iter().map(|feature| &feature.name).collect();
-    let mut solver = ODD.bundle().solver();
+fn answers_fit_their_schema() {
+    let docs = api_docs(false);
+    let schemas = Schemas::of(&docs);
+    let names: Vec<&String> = ODD.schema().features().iter().map(|feature| &feature.name).collect();
+    let mut solver = Solver::new(&ODD);
     let mut statuses = Vec::new();
     for question in [
         json!({"row": row(), "method": "exact", "count": 3, "plot": true}),
@@ -206,35 +210,24 @@ fn answers_are_as_they_are_said_to_be() {
         json!({"row": row(), "budget": 1, "threshold": 0.999}),
     ] {
         let read = Question::read(&ODD, &question, 1).expect("a question");
-        let mut told = Told::default();
-        told.add(
-            &ODD,
-            &answer(&ODD, &mut solver, &read.rows[0], 1, &read.asked),
-            Form::Json,
-            read.asked.plot,
-            question["count"] == json!(3),
-        );
-        let answer: Value = serde_json::from_slice(&told.bytes).expect("JSON");
-        check_answer(&shapes, "Answer", &answer);
+        let person = answer(&mut solver, &read.rows[0], 1, &read.options);
+        let search_ended = question["count"] == json!(3);
+        let body = AnswerBody::new(&ODD, &person, read.options.plot, search_ended);
+        let answer = serde_json::to_value(&body).expect("JSON");
+        check_answer(&docs, &schemas, "Answer", &answer);
         statuses.push(answer["status"].as_str().expect("a text").to_string());
     }
     assert_eq!(statuses[..4], ["found", "found", "accepted", "not_found"]);
 
-    let unread = Person {
-        id: "1".into(),
-        cells: vec![""; 7],
-        answer: Err("why".into()),
-        threshold: 0.5,
-        time_us: None,
-        warnings: Vec::new(),
-    };
-    let unread = serde_json::to_value(unread.described(ODD.bundle())).expect("JSON");
-    check_answer(&shapes, "Answer", &unread);
+    let unread = RowAnswer::unread(&ODD, "1".into(), vec![""; 7], "why".into());
+    let unread = serde_json::to_value(unread.json(&ODD)).expect("JSON");
+    check_answer(&docs, &schemas, "Answer", &unread);
 }
 
 #[tokio::test]
-async fn refusals_are_as_they_are_said_to_be() {
-    let shapes = json!({"components": {"schemas": answers(reference)}});
+async fn refusals_fit_their_schema() {
+    let docs = api_docs(false);
+    let schemas = Schemas::of(&docs);
     let problem = Problem { path: "/row".into(), found: "1".into(), expected: "2".into() };
     let mut seen = Map::new();
     for refusal in [
@@ -264,12 +257,12 @@ async fn refusals_are_as_they_are_said_to_be() {
     ] {
         let response = refusal.response("a");
         let status = response.status().as_u16();
-        assert!(REFUSALS.iter().any(|(known, _)| *known == status), "{status}");
+        assert!(STATUSES.iter().any(|(known, _)| *known == status), "{status}");
         let body = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");
-        let told: Value = serde_json::from_slice(&body).expect("JSON");
-        check_answer(&shapes, "Refusal", &told);
-        seen.insert(told["code"].to_string(), told);
+        let refusal: Value = serde_json::from_slice(&body).expect("JSON");
+        check_answer(&docs, &schemas, "Refusal", &refusal);
+        seen.insert(refusal["code"].to_string(), refusal);
     }
-    let codes = &shapes["components"]["schemas"]["Refusal"]["properties"]["code"]["enum"];
+    let codes = &docs.schemas["Refusal"]["properties"]["code"]["enum"];
     assert_eq!(codes.as_array().map(Vec::len), Some(seen.len()));
 }

@@ -1,4 +1,4 @@
-//! Clients who ask for much and leave: work for them ends, and others are answered meanwhile.
+//! Clients that send much work and leave: the work ends, and other clients are answered meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use crate::client::{chunked, request};
 use crate::running::{Running, denied, logs, row, until};
 
-/// A question that is searched for as long as is allowed.
+/// A question whose search takes all the time it may.
 fn heavy() -> Value {
     json!({"row": row(denied(1)[0]), "method": "exact", "budget": 20, "count": 20})
 }
@@ -22,7 +22,7 @@ fn timed(work: impl FnOnce()) -> Duration {
     begun.elapsed()
 }
 
-/// That nothing is being done for anybody, which a question in bulk shows: it needs the thread that others had.
+/// Checks that no thread is busy: a bulk question needs the thread of the work before.
 fn is_idle(service: &Running) {
     until("nothing is under way", || {
         ["par_streams", "par_queued", "par_requests_admitted"].iter().all(|name| service.metric(name) == 0.0)
@@ -41,7 +41,7 @@ fn a_stream_ends_when_its_client_leaves() {
         client.send(chunked("/v1/recourse/batch", &[]));
         let line = heavy().to_string() + "\n";
         client.waits(Duration::from_secs(1));
-        // Not all of it is taken before answers are.
+        // Input is not read further until answers are taken.
         let sent = (0..lines).take_while(|_| client.send_chunk(&line).is_ok()).count();
         if sent == lines {
             client.send("0\r\n\r\n");
@@ -64,7 +64,7 @@ fn a_search_ends_when_its_client_leaves() {
     many["rows"] = json!(vec![many["row"].take(); 40]);
     many.as_object_mut().expect("an object").remove("row");
     for body in [one, many] {
-        // As many as there are threads, and one that has sent something more that nobody reads.
+        // As many clients as threads, and one that has sent bytes of a next request.
         for more in ["", "", "GET"] {
             let mut client = service.client();
             client.send(request("POST", "/v1/recourse", &[], body.to_string().as_bytes())).send(more);
@@ -77,7 +77,7 @@ fn a_search_ends_when_its_client_leaves() {
         let took = timed(|| service.is_well());
         assert!(took < Duration::from_secs(30), "it waited for {took:?}");
     }
-    // Who leaves is counted and logged all the same.
+    // Requests of clients that left are counted and logged too.
     assert_eq!(service.metric("par_requests_total{route=\"/v1/recourse\",status=\"499\"}"), 6.0);
     assert!(logs().lines().any(|line| line.contains("\"client_left\"")));
 }

@@ -1,4 +1,4 @@
-//! Who may ask, what is where, and how requests are named.
+//! Tokens, origins and hosts, addresses and methods, ids of requests.
 
 use serde_json::json;
 
@@ -23,7 +23,7 @@ const OPEN: [&str; 6] =
     ["/", "/page/index.html", "/healthz", "/readyz", "/v2/health/live", "/v2/health/ready"];
 
 #[test]
-fn without_the_token_only_health_and_the_page_are_told() {
+fn without_the_token_only_health_and_the_page_are_answered() {
     let service = Running::new(|settings| settings.token = Some("s3cret-token".to_string()));
     for path in OPEN {
         assert_eq!(service.get(path).status, 200, "{path}");
@@ -56,7 +56,7 @@ fn without_the_token_only_health_and_the_page_are_told() {
 }
 
 #[test]
-fn other_origins_may_ask_only_if_they_are_named() {
+fn other_origins_are_allowed_only_by_name() {
     let plain = Running::new(|_| {});
     let origin = ("Origin", "https://example.org");
     let response = plain.ask("GET", "/v1/models", &[origin], "");
@@ -95,7 +95,7 @@ fn other_origins_may_ask_only_if_they_are_named() {
 }
 
 #[test]
-fn a_request_is_called_what_it_calls_itself() {
+fn a_request_keeps_its_own_id() {
     let service = Running::new(|_| {});
     let named = |id: &str| {
         let response = service.ask("GET", "/nothing", &[("X-Request-Id", id)], "");
@@ -118,7 +118,7 @@ fn a_request_is_called_what_it_calls_itself() {
 }
 
 #[test]
-fn what_is_not_there_is_told_so() {
+fn unknown_addresses_get_404() {
     let service = Running::new(|_| {});
     let paths = [
         ("/nothing", "there is no such address"),
@@ -138,7 +138,7 @@ fn what_is_not_there_is_told_so() {
         assert_eq!((response.status, response.code()), (404, "unknown".to_string()), "{path}");
         assert_eq!(response.json()["error"], json!(error), "{path}");
     }
-    // Every refusal is JSON, also where the address is no text.
+    // Every refusal is JSON, also if the address is not UTF-8.
     for path in ["/v1/models/%FF", "/page/%C0%80", "/v2/models/%FF/ready"] {
         let response = service.get(path);
         assert_eq!(
@@ -153,7 +153,7 @@ fn what_is_not_there_is_told_so() {
 }
 
 #[test]
-fn another_method_is_refused_with_those_there_are() {
+fn a_wrong_method_is_refused_with_the_allowed_ones() {
     let service = Running::new(|_| {});
     for (method, path, allowed) in [
         ("GET", "/v1/recourse", "POST"),
@@ -234,7 +234,7 @@ fn other_types_of_bodies_are_refused() {
     service.is_well();
 }
 
-/// A website can have its visitors' browsers send work here without asking, as long as the type is none or that of a form.
+/// Any website can make a browser send a body without a type or with that of a form, without a preflight.
 #[test]
 fn a_body_without_a_type_is_refused() {
     let service = Running::new(|_| {});
@@ -257,7 +257,7 @@ fn a_body_without_a_type_is_refused() {
     }
 }
 
-/// A website may have its own name point to this machine, and then be of the same origin as the service.
+/// DNS rebinding: a website whose name points to this machine would have the same origin as the service.
 #[test]
 fn requests_for_other_hosts_are_refused() {
     let service = Running::new(|_| {});

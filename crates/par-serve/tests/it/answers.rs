@@ -1,10 +1,14 @@
-//! `POST /v1/recourse`, when all goes well.
+//! `POST /v1/recourse` with good requests.
 
+use par_answer::Answer;
+use par_answer::Method;
+use par_answer::Order;
+use par_answer::Request;
+use par_answer::answer;
 use par_data::{Domain, Limits, Permitted};
-use par_recourse::{Answer, Method, Order, Request};
 use serde_json::{Value, json};
 
-use crate::running::{Running, bundle, cells, denied, described, row};
+use crate::running::{Running, cells, denied, described, model, row};
 
 /// The body of a response with these answers.
 fn answers(answers: &[String]) -> String {
@@ -12,11 +16,11 @@ fn answers(answers: &[String]) -> String {
 }
 
 fn feature(name: &str) -> usize {
-    bundle().schema().position(name).expect("a feature")
+    model().schema().position(name).expect("a feature")
 }
 
 #[test]
-fn one_row_is_answered_as_at_the_desk() {
+fn one_row_is_answered_as_by_the_library() {
     let service = Running::new(|_| {});
     let person = denied(1)[0];
     let response = service.post("/v1/recourse", &json!({"row": row(person)}));
@@ -26,7 +30,9 @@ fn one_row_is_answered_as_at_the_desk() {
     assert_eq!((&told["id"], &told["status"]), (&json!("1"), &json!("found")));
 
     // The library's short form says the same.
-    let Ok(Answer::Found(found)) = bundle().recourse(&cells(person)) else { panic!("a way") };
+    let Ok(Answer::Found(found)) = answer(&model(), &cells(person), &Request::default()) else {
+        panic!("a way")
+    };
     assert_eq!(told["ways"][0]["probability"], json!(found.ways[0].probability));
     assert_eq!(told["ways"][0]["changes"][0]["sentence"], json!(found.ways[0].changes[0].sentence()));
 }
@@ -46,7 +52,7 @@ fn a_row_may_be_a_list_and_have_an_id() {
     let service = Running::new(|_| {});
     let person = denied(1)[0];
     let named = row(person);
-    let features = bundle().schema().features();
+    let features = model().schema().features();
     let list: Vec<&Value> = features.iter().map(|feature| &named[&feature.name]).collect();
     let response = service.post("/v1/recourse", &json!({"row": list}));
     assert_eq!(response.text(), answers(&[described(&Request::default(), person, 1)]));
@@ -60,12 +66,12 @@ fn a_row_may_be_a_list_and_have_an_id() {
 }
 
 #[test]
-fn what_is_asked_for_is_what_is_told() {
+fn every_option_changes_the_answer_as_in_the_library() {
     let service = Running::new(|_| {});
     let duration = Permitted::Between([6.0, 24.0]);
     let housing = Permitted::Among(vec!["A152".to_string()]);
     let limits =
-        Limits::new(bundle().discretizer(), [(feature("Duration"), duration), (feature("Housing"), housing)]);
+        Limits::new(model().discretizer(), [(feature("Duration"), duration), (feature("Housing"), housing)]);
     let limits = limits.expect("limits that can be kept");
     let cases = [
         (json!({"method": "generate"}), Request { method: Method::Generate, ..Request::default() }),
@@ -102,7 +108,7 @@ fn what_is_asked_for_is_what_is_told() {
 }
 
 #[test]
-fn nobody_is_moved_beyond_locks_and_limits() {
+fn ways_respect_locks_and_limits() {
     let service = Running::new(|_| {});
     let rows: Vec<Value> = denied(40).into_iter().map(row).collect();
     let asked = json!({
@@ -133,7 +139,7 @@ fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
     let service = Running::new(|_| {});
     let rows: Vec<Value> = denied(40).into_iter().map(row).collect();
     let limit = |name: &str| {
-        let Domain::Bins { edges, .. } = &bundle().discretizer().domains()[feature(name)] else {
+        let Domain::Bins { edges, .. } = &model().discretizer().domains()[feature(name)] else {
             panic!("{name} has bins");
         };
         // The bin below the edge has a part of this range, but no whole number in it.
@@ -179,7 +185,7 @@ fn the_same_bytes_on_one_thread_and_on_four() {
 }
 
 #[test]
-fn several_models_are_asked_by_name() {
+fn several_models_are_chosen_by_name() {
     let service = Running::with_models(&["one", "other"], |_| {});
     assert_eq!(service.get("/v1/models").json(), json!({"models": ["one", "other"]}));
     let body = json!({"row": row(denied(1)[0])});
@@ -209,7 +215,7 @@ fn a_connection_is_used_again() {
 }
 
 #[test]
-fn people_are_made_up_of_what_the_model_knows() {
+fn made_up_people_can_be_asked_about() {
     let service = Running::new(|_| {});
     let people = service.get("/v1/people?count=5&seed=3").json();
     assert_eq!(people, service.get("/v1/people?count=5&seed=3").json());

@@ -1,4 +1,4 @@
-//! A client that can say anything, also what no client should.
+//! A client that can send any bytes.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
@@ -12,15 +12,15 @@ const LONGEST: Duration = Duration::from_secs(60);
 /// A connection.
 pub(crate) struct Client {
     stream: TcpStream,
-    /// What was received and not looked at yet.
+    /// Bytes that were received and not read yet.
     received: Vec<u8>,
 }
 
-/// What came back.
+/// A response.
 #[derive(Clone, Debug)]
 pub(crate) struct Response {
     pub(crate) status: u16,
-    /// Names in small letters.
+    /// Names in lower case.
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Vec<u8>,
 }
@@ -34,7 +34,7 @@ impl Client {
         client
     }
 
-    /// How long a byte is waited for from now on.
+    /// Sets how long to wait for a byte.
     pub(crate) fn waits(&self, time: Duration) {
         self.stream.set_read_timeout(Some(time)).expect("a time above zero");
         self.stream.set_write_timeout(Some(time)).expect("a time above zero");
@@ -51,13 +51,13 @@ impl Client {
         self.stream.write_all(bytes.as_ref())
     }
 
-    /// Sends a piece of a body in pieces.
+    /// Sends a chunk of a chunked body.
     pub(crate) fn send_chunk(&mut self, bytes: impl AsRef<[u8]>) -> std::io::Result<()> {
         let bytes = bytes.as_ref();
         self.try_send([format!("{:x}\r\n", bytes.len()).as_bytes(), bytes, b"\r\n"].concat())
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes its side of the connection.
     pub(crate) fn ends(&mut self) -> &mut Self {
         self.stream.shutdown(Shutdown::Write).expect("an open connection");
         self
@@ -74,7 +74,7 @@ impl Client {
         response
     }
 
-    /// The next response up to its body; nothing when the connection was closed instead.
+    /// The next response up to its body; `None` if the connection was closed instead.
     pub(crate) fn head(&mut self) -> Option<Response> {
         let end = loop {
             match self.received.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
@@ -97,7 +97,7 @@ impl Client {
         })
     }
 
-    /// The next piece of a body in pieces; nothing at its end, or where the connection was closed before.
+    /// The next chunk of a chunked body; `None` at its end, or if the connection was closed before.
     pub(crate) fn chunk(&mut self) -> Option<Vec<u8>> {
         let end = loop {
             match self.received.windows(2).position(|bytes| bytes == b"\r\n") {
@@ -113,7 +113,7 @@ impl Client {
         (length > 0).then_some(chunk)
     }
 
-    /// All pieces to the end.
+    /// All chunks to the end.
     pub(crate) fn rest_of_chunks(&mut self) -> Vec<u8> {
         std::iter::from_fn(|| self.chunk()).flatten().collect()
     }
@@ -124,7 +124,7 @@ impl Client {
         true
     }
 
-    /// So many bytes; nothing when the connection is closed before.
+    /// That many bytes; `None` if the connection is closed before.
     pub(crate) fn take(&mut self, bytes: usize) -> Option<Vec<u8>> {
         while self.received.len() < bytes {
             self.receive()?;
@@ -132,7 +132,7 @@ impl Client {
         Some(self.received.drain(..bytes).collect())
     }
 
-    /// Some more bytes; nothing when the connection is closed.
+    /// Receives more bytes; `None` if the connection is closed.
     fn receive(&mut self) -> Option<()> {
         let mut buffer = [0; 1 << 16];
         match self.stream.read(&mut buffer) {
@@ -183,7 +183,7 @@ pub(crate) fn request(method: &str, path: &str, headers: &[(&str, &str)], body: 
     [bytes.as_bytes(), b"\r\n", body].concat()
 }
 
-/// The head of a request whose body comes in pieces.
+/// The head of a request with a chunked body.
 pub(crate) fn chunked(path: &str, headers: &[(&str, &str)]) -> Vec<u8> {
     let headers = written(path, headers);
     format!("POST {path} HTTP/1.1\r\n{headers}Transfer-Encoding: chunked\r\n\r\n").into_bytes()

@@ -1,4 +1,4 @@
-//! A service that is told to end.
+//! Shutdown.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -7,10 +7,10 @@ use par_serve::{Error, Server};
 use serde_json::json;
 
 use crate::client::{chunked, request};
-use crate::running::{Running, bundle, denied, row, settings, until};
+use crate::running::{Running, denied, model, row, settings, until};
 
 #[test]
-fn what_is_under_way_is_answered_and_nobody_else_is() {
+fn requests_in_flight_are_answered_and_no_others() {
     let mut service = Running::new(|_| {});
     let body = json!({"row": row(denied(1)[0])}).to_string();
     let whole = request("POST", "/v1/recourse", &[], body.as_bytes());
@@ -27,7 +27,7 @@ fn what_is_under_way_is_answered_and_nobody_else_is() {
 
     service.handle.end();
     assert!(idle.is_closed());
-    until("nobody else is let in", || TcpStream::connect(service.address).is_err());
+    until("new connections are refused", || TcpStream::connect(service.address).is_err());
     let response = under_way.send(&whole[whole.len() - 1..]).response();
     assert_eq!(response.status, 200);
     assert!(under_way.is_closed());
@@ -41,8 +41,8 @@ fn what_is_under_way_is_answered_and_nobody_else_is() {
 }
 
 #[test]
-fn who_comes_while_it_ends_is_told_so() {
-    let mut service = Running::new(|settings| settings.leave = Duration::from_secs(60));
+fn requests_during_shutdown_get_503() {
+    let mut service = Running::new(|settings| settings.drain_time = Duration::from_secs(60));
     service.handle.end();
     until("it is not ready", || service.get("/readyz").status == 503);
     assert_eq!(service.get("/healthz").status, 200);
@@ -52,14 +52,14 @@ fn who_comes_while_it_ends_is_told_so() {
     let refused = service.post("/v1/recourse", &json!({"row": row(denied(1)[0])}));
     assert_eq!((refused.status, refused.code()), (503, "shutting_down".to_string()));
     assert_eq!(refused.header("retry-after"), Some("1"));
-    // Who is asked twice does not wait.
+    // A second request to shut down ends the wait.
     service.handle.end();
     service.ended();
 }
 
 #[test]
-fn whoever_takes_longer_than_the_grace_is_let_go() {
-    let mut service = Running::new(|settings| settings.grace = Duration::from_millis(100));
+fn requests_that_outlast_the_shutdown_timeout_are_dropped() {
+    let mut service = Running::new(|settings| settings.shutdown_timeout = Duration::from_millis(100));
     let mut stream = service.client();
     stream.send(chunked("/v1/recourse/batch", &[]));
     assert_eq!(stream.head().map(|head| head.status), Some(200));
@@ -71,7 +71,7 @@ fn whoever_takes_longer_than_the_grace_is_let_go() {
 }
 
 #[test]
-fn an_end_may_be_told_before_it_begins_and_twice() {
+fn a_service_may_be_shut_down_before_it_runs_and_twice() {
     let mut service = Running::new(|_| {});
     service.handle.end();
     service.handle.end();
@@ -80,10 +80,10 @@ fn an_end_may_be_told_before_it_begins_and_twice() {
 }
 
 #[test]
-fn what_cannot_be_served_is_told_beforehand() {
+fn wrong_settings_are_refused_at_the_start() {
     let folder = tempfile::TempDir::new().expect("a folder for temporary files");
     let file = folder.path().join("german.par");
-    bundle().save(&file).expect("a file can be written");
+    model().save(&file).expect("a file can be written");
     let bind = |address: &str, models: &[(&str, &std::path::Path)]| {
         let models: Vec<_> =
             models.iter().map(|(name, file)| (name.to_string(), file.to_path_buf())).collect();

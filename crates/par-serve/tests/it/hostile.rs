@@ -1,4 +1,4 @@
-//! Clients that stall, send too much or mean no good: each has an end, and the next one is answered.
+//! Clients that stall, send too much or attack: each is stopped, and the next one is answered.
 
 use std::time::{Duration, Instant};
 
@@ -16,7 +16,7 @@ pub(crate) fn memory() -> f64 {
 }
 
 #[test]
-fn a_client_that_stalls_in_the_head_is_let_go() {
+fn a_client_that_stalls_in_the_head_is_disconnected() {
     let service = Running::new(|settings| settings.patience = Duration::from_millis(200));
     for start in ["", "P", "POST /v1/recourse HTTP/1.1\r\nHost: te"] {
         let mut client = service.client();
@@ -37,7 +37,7 @@ fn a_client_that_stalls_in_the_head_is_let_go() {
 }
 
 #[test]
-fn a_client_that_stalls_in_the_body_is_told_so() {
+fn a_client_that_stalls_in_the_body_gets_408() {
     let service = Running::new(|settings| settings.patience = Duration::from_millis(200));
     let head = "POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{\"row\"";
     let mut client = service.client();
@@ -46,7 +46,7 @@ fn a_client_that_stalls_in_the_body_is_told_so() {
     assert_eq!(response.header("connection"), Some("close"));
     assert!(client.is_closed());
 
-    // Drop by drop is too slow as well.
+    // So does one that sends byte by byte.
     let mut client = service.client();
     client.send(chunked("/v1/recourse", &[]));
     let begun = Instant::now();
@@ -58,7 +58,7 @@ fn a_client_that_stalls_in_the_body_is_told_so() {
 }
 
 #[test]
-fn clients_that_stall_take_no_place_from_those_who_send() {
+fn clients_that_stall_hold_no_permits() {
     let service = Running::new(|_| {});
     let mut stalled: Vec<_> = (0..20).map(|_| service.client()).collect();
     for client in &mut stalled {
@@ -78,7 +78,7 @@ fn clients_that_stall_take_no_place_from_those_who_send() {
 }
 
 #[test]
-fn many_keys_that_nobody_knows_are_refused_as_quickly_as_few() {
+fn many_unknown_keys_are_refused_as_quickly_as_few() {
     let service = Running::new(|_| {});
     let names: Vec<String> = (0..60_000).map(|number| format!("Agee{number}")).collect();
     let begun = Instant::now();
@@ -89,7 +89,7 @@ fn many_keys_that_nobody_knows_are_refused_as_quickly_as_few() {
 }
 
 #[test]
-fn an_idle_connection_is_closed_in_the_end() {
+fn an_idle_connection_is_closed() {
     let service = Running::new(|settings| settings.patience = Duration::from_millis(200));
     let mut client = service.client();
     assert_eq!(client.send(request("GET", "/healthz", &[], b"")).response().status, 200);
@@ -104,7 +104,7 @@ fn a_body_of_a_gigabyte_is_refused_before_it_is_read() {
     let too_large =
         "the body has more than 1048576 bytes: send less at a time, or a stream to `/v1/recourse/batch`";
 
-    // Whoever asks first is told at once.
+    // A client that expects `100 Continue` is refused at once.
     let mut polite = service.client();
     let head = "POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1073741824\r\n";
     let begun = Instant::now();
@@ -124,7 +124,7 @@ fn a_body_of_a_gigabyte_is_refused_before_it_is_read() {
     let sent = (0..1024).take_while(|_| in_pieces.send_chunk(&part).is_ok()).count();
     assert!(sent < 100, "{sent} MB were taken");
 
-    // Whoever sends somewhat too much and then reads is told.
+    // A client that sends somewhat too much can still read the refusal.
     for body in [vec![b' '; (1 << 20) + 1], vec![b' '; 3 << 20]] {
         let response = service.ask("POST", "/v1/recourse", &[], body);
         assert_eq!((response.status, response.json()["error"].as_str()), (413, Some(too_large)));
@@ -134,7 +134,7 @@ fn a_body_of_a_gigabyte_is_refused_before_it_is_read() {
 }
 
 #[test]
-fn lengths_that_cannot_be_are_refused() {
+fn impossible_lengths_are_refused() {
     let service = Running::new(|_| {});
     for length in ["-1", "1e3", "0x10", "18446744073709551616", "1, 2", "", "+5"] {
         let mut client = service.client();

@@ -1,14 +1,14 @@
-//! The same in the shape of KServe's protocols.
+//! The protocols of KServe.
 
-use par_recourse::Request;
+use par_answer::Request;
 use serde_json::{Value, json};
 
-use crate::running::{Running, bundle, cells, denied, described, row};
+use crate::running::{Running, cells, denied, described, model, row};
 
 /// The rows as tensors, one for every feature.
 fn tensors(rows: &[usize]) -> Vec<Value> {
     let rows: Vec<Value> = rows.iter().map(|&number| row(number)).collect();
-    let features = bundle().schema().features().iter();
+    let features = model().schema().features().iter();
     let tensor = |feature: &par_data::Feature| {
         let data: Vec<&Value> = rows.iter().map(|row| &row[&feature.name]).collect();
         let datatype = if feature.kind.is_numeric() { "FP64" } else { "BYTES" };
@@ -18,7 +18,7 @@ fn tensors(rows: &[usize]) -> Vec<Value> {
 }
 
 fn probabilities(rows: &[usize]) -> Vec<f64> {
-    rows.iter().map(|&row| bundle().score(&cells(row)).expect("a score")).collect()
+    rows.iter().map(|&row| model().score(&cells(row)).expect("a score")).collect()
 }
 
 #[test]
@@ -29,7 +29,7 @@ fn the_first_protocol_predicts_and_explains() {
     let instances: Vec<Value> = rows.iter().map(|&number| row(number)).collect();
     let told = service.post("/v1/models/german:predict", &json!({"instances": instances})).json();
     let prediction = |probability: f64| {
-        let accepted = probability >= bundle().threshold();
+        let accepted = probability >= model().threshold();
         json!({"probability": probability, "accepted": accepted, "class": if accepted { "Good" } else { "Bad" }})
     };
     let expected: Vec<Value> = probabilities(&rows).into_iter().map(prediction).collect();
@@ -55,7 +55,7 @@ fn the_first_protocol_predicts_and_explains() {
 }
 
 #[test]
-fn the_second_protocol_says_what_it_takes() {
+fn the_second_protocol_describes_the_model() {
     let service = Running::new(|_| {});
     assert_eq!(service.get("/v2/health/live").json(), json!({"live": true}));
     assert_eq!(service.get("/v2/health/ready").json(), json!({"ready": true}));
@@ -77,7 +77,7 @@ fn the_second_protocol_infers_and_explains() {
     let told = service.post("/v2/models/german/infer", &body).json();
     let probabilities = probabilities(&rows);
     let accepted: Vec<bool> =
-        probabilities.iter().map(|&probability| probability >= bundle().threshold()).collect();
+        probabilities.iter().map(|&probability| probability >= model().threshold()).collect();
     let expected = json!({
         "model_name": "german", "model_version": version, "id": "mine",
         "outputs": [
@@ -89,7 +89,7 @@ fn the_second_protocol_infers_and_explains() {
 
     let body = json!({"inputs": tensors(&rows), "parameters": {"method": "generate"}});
     let told = service.post("/v2/models/german/explain", &body).json();
-    let request = Request { method: par_recourse::Method::Generate, ..Request::default() };
+    let request = Request { method: par_answer::Method::Generate, ..Request::default() };
     let expected: Vec<String> =
         rows.iter().zip(1..).map(|(&row, number)| described(&request, row, number)).collect();
     assert_eq!(
@@ -100,7 +100,7 @@ fn the_second_protocol_infers_and_explains() {
 }
 
 #[test]
-fn tensors_that_do_not_fit_are_told() {
+fn wrong_tensors_are_refused_with_their_place() {
     let service = Running::new(|_| {});
     let told = |change: &dyn Fn(&mut Vec<Value>)| {
         let mut inputs = tensors(&[0, 1]);
@@ -141,7 +141,7 @@ fn tensors_that_do_not_fit_are_told() {
         assert_eq!(service.post("/v2/models/german/infer", &json!({"inputs": inputs})).status, 422);
     }
 
-    // However long it is, it is not repeated.
+    // Long values are not repeated in full.
     let long = "x".repeat(500_000);
     for change in [
         json!({"name": long}),

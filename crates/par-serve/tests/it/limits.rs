@@ -1,4 +1,4 @@
-//! More than is allowed is refused, and when it is over, nothing is left of it.
+//! Requests beyond the limits are refused, and leave nothing behind.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ fn question() -> Vec<u8> {
 }
 
 #[test]
-fn more_requests_than_are_let_in_are_refused_and_told_when_to_come_back() {
+fn requests_beyond_the_limit_are_refused_with_a_time_to_retry() {
     let service = Running::new(|settings| (settings.max_requests, settings.threads) = (2, 1));
     let body = question();
     let rows: Vec<Value> = denied(1).iter().cycle().take(500).map(|&number| row(number)).collect();
@@ -29,7 +29,7 @@ fn more_requests_than_are_let_in_are_refused_and_told_when_to_come_back() {
         assert_eq!(refused.header("retry-after"), Some("1"));
     }
     assert_eq!(service.get("/v1/people").status, 503);
-    // Health and numbers are told however busy it is.
+    // Health and metrics are answered all the same.
     assert_eq!(service.get("/healthz").status, 200);
     assert_eq!(service.get("/readyz").status, 200);
     for client in &mut slow {
@@ -117,14 +117,14 @@ fn when_all_connections_are_taken_health_is_answered_and_others_are_refused() {
 }
 
 #[test]
-fn clients_who_hold_all_connections_and_more_do_not_keep_health_from_being_answered() {
+fn health_is_answered_when_clients_hold_all_connections_and_more() {
     let service = Running::new(|settings| settings.max_connections = 50);
-    // Each says that a large body follows, and sends no more.
+    // Each announces a large body, and sends no more.
     let head = request("POST", "/v1/recourse", &[("Content-Length", "1000000")], b"");
     let head = head.strip_suffix(b"Content-Length: 0\r\n\r\n").expect("a head");
     let mut stalled: Vec<_> = (0..80).map(|_| service.client()).collect();
     for client in &mut stalled {
-        // Those beyond the places may be refused before they have sent it.
+        // Connections beyond the limit may be refused before they have sent it.
         let _ = client.try_send([head, b"\r\n{\"row\""].concat());
     }
     for _ in 0..20 {
@@ -137,14 +137,14 @@ fn clients_who_hold_all_connections_and_more_do_not_keep_health_from_being_answe
 }
 
 #[test]
-fn idle_connections_up_to_the_limit_keep_nobody_from_being_answered() {
+fn requests_are_answered_beside_idle_connections_up_to_the_limit() {
     let service = Running::new(|settings| {
         settings.max_connections = 300;
         settings.patience = Duration::from_millis(500);
     });
     let idle: Vec<_> = (0..299).map(|_| service.client()).collect();
     service.is_well();
-    // Those beyond are refused until the idle ones are closed.
+    // Further ones are refused until the idle ones are closed.
     let more: Vec<_> = (0..10).map(|_| service.client()).collect();
     until("the idle ones are closed", || service.get("/v1/models").status == 200);
     service.is_well();
@@ -153,13 +153,13 @@ fn idle_connections_up_to_the_limit_keep_nobody_from_being_answered() {
 }
 
 #[test]
-fn bodies_that_stall_have_so_many_bytes_together() {
+fn bodies_in_memory_are_limited_in_total() {
     let service = Running::new(|settings| settings.max_bodies = 4 << 20);
     let (head, part) = (chunked("/v1/recourse", &[]), vec![b' '; 900 << 10]);
     let mut clients: Vec<_> = (0..40).map(|_| service.client()).collect();
     let stalls = |client: &mut Client| {
         client.send(&head);
-        // Those who are refused may be so before they have sent it.
+        // A body may be refused before all of it is sent.
         let _ = client.send_chunk(&part);
     };
     clients.iter_mut().for_each(stalls);
@@ -191,7 +191,7 @@ fn an_answer_that_takes_too_long_is_refused() {
     let rows: Vec<Value> = denied(1).into_iter().cycle().take(1_000).map(row).collect();
     let refused = service.post("/v1/recourse", &json!({"rows": rows, "method": "exact"}));
     assert_eq!((refused.status, refused.code()), (504, "too_slow".to_string()));
-    // What nobody waits for any more is not done.
+    // Work whose client has left is not done.
     until("nothing is left to do", || service.metric("par_queued") == 0.0);
     until("others are answered", || {
         service.post("/v1/models/german:predict", &json!({"instances": [row(0)]})).status == 200
@@ -199,7 +199,7 @@ fn an_answer_that_takes_too_long_is_refused() {
 }
 
 #[test]
-fn somebody_who_waits_comes_before_a_stream() {
+fn a_single_question_comes_before_a_stream() {
     let service = Running::new(|settings| settings.threads = 1);
     let mut stream = service.client();
     stream.send(chunked("/v1/recourse/batch", &[]));

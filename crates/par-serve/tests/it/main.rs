@@ -1,4 +1,4 @@
-//! The service as clients meet it, over real connections: good ones, careless ones and hostile ones.
+//! The service over real connections: with good, careless and hostile clients.
 
 mod abandoned;
 mod access;

@@ -1,4 +1,4 @@
-//! What those who run the service see of it: numbers and logs, and nobody's values in either.
+//! Metrics and logs, which hold no values of any person.
 
 use std::collections::BTreeMap;
 
@@ -76,7 +76,7 @@ fn requests_and_answers_are_counted() {
 }
 
 #[test]
-fn what_is_under_way_is_counted() {
+fn requests_in_flight_are_counted() {
     let service = Running::new(|_| {});
     let mut stream = service.client();
     stream.send(chunked("/v1/recourse/batch", &[]));
@@ -93,9 +93,9 @@ fn what_is_under_way_is_counted() {
 }
 
 #[test]
-fn logs_hold_nobody_s_values() {
+fn logs_hold_no_values() {
     let service = Running::new(|_| {});
-    // Values that stand nowhere else.
+    // Values that occur nowhere else.
     let mut person = row(denied(1)[0]);
     person["id"] = json!("Erika-Mustermann");
     person["Credit amount"] = json!(7_654_321);

@@ -1,4 +1,4 @@
-//! What README and docs say can be asked is asked.
+//! The requests in README and docs work.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ fn bodies(page: &str) -> impl Iterator<Item = Value> {
 }
 
 #[test]
-fn what_the_pages_ask_is_answered() {
+fn requests_in_the_docs_are_answered() {
     let service = Running::new(|_| {});
     for page in [include_str!("../../../../README.md"), include_str!("../../../../docs/service.md")] {
         assert_eq!(bodies(page).count(), 1);

@@ -1,4 +1,4 @@
-//! Models that are replaced while they are asked.
+//! Models that are replaced while they serve.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -7,9 +7,9 @@ use std::time::Duration;
 use serde_json::json;
 
 use crate::client::{Response, chunked, request};
-use crate::running::{Running, bundles, denied, logs, row, until};
+use crate::running::{Running, denied, logs, models, row, until};
 
-/// Puts another file in the place of one, at once.
+/// Replaces a file atomically.
 fn replace(file: &Path, bytes: &[u8]) {
     let beside = file.with_extension("new");
     std::fs::write(&beside, bytes).expect("a file can be written");
@@ -20,12 +20,12 @@ const LOADED: &str = "par_reloads_total{model=\"german\",outcome=\"loaded\"}";
 const REFUSED: &str = "par_reloads_total{model=\"german\",outcome=\"refused\"}";
 
 #[test]
-fn a_file_that_is_replaced_is_asked_from_then_on() {
-    let service = Running::new(|settings| settings.look = Duration::from_millis(5));
+fn a_replaced_file_serves_from_then_on() {
+    let service = Running::new(|settings| settings.reload_interval = Duration::from_millis(5));
     let body = json!({"row": row(denied(1)[0])});
     let ask = || service.post("/v1/recourse", &body).body;
     let (before, version) = (ask(), service.get("/v1/model").json()["sha256"].clone());
-    replace(&service.file("german"), &bundles()[1].to_bytes());
+    replace(&service.file("german"), &models()[1].to_bytes());
     until("the other model is read", || service.metric(LOADED) == 1.0);
     assert_ne!(ask(), before);
     let other = service.get("/v1/model").json()["sha256"].clone();
@@ -34,7 +34,7 @@ fn a_file_that_is_replaced_is_asked_from_then_on() {
         logs().lines().any(|line| line.contains("the model was read again")
             && line.contains(other.as_str().expect("a hash")))
     );
-    replace(&service.file("german"), &bundles()[0].to_bytes());
+    replace(&service.file("german"), &models()[0].to_bytes());
     until("the first model is read", || service.metric(LOADED) == 2.0);
     assert_eq!(ask(), before);
     assert_eq!(service.get("/v1/model").json()["sha256"], version);
@@ -43,7 +43,7 @@ fn a_file_that_is_replaced_is_asked_from_then_on() {
 #[cfg(unix)]
 #[test]
 fn a_pipe_in_place_of_a_file_is_refused_and_the_next_file_read() {
-    let service = Running::new(|settings| settings.look = Duration::from_millis(5));
+    let service = Running::new(|settings| settings.reload_interval = Duration::from_millis(5));
     let file = service.file("german");
     std::fs::remove_file(&file).expect("a file can be removed");
     let made = std::process::Command::new("mkfifo").arg(&file).status().expect("mkfifo starts");
@@ -52,14 +52,14 @@ fn a_pipe_in_place_of_a_file_is_refused_and_the_next_file_read() {
     let error = "expected a file, found a pipe, a folder or a device";
     until("it is logged", || logs().lines().any(|line| line.contains(error)));
     service.is_well();
-    replace(&file, &bundles()[1].to_bytes());
+    replace(&file, &models()[1].to_bytes());
     until("the other model is read", || service.metric(LOADED) == 1.0);
     service.is_well();
 }
 
 #[test]
 fn every_response_of_a_model_names_its_version() {
-    let service = Running::new(|settings| settings.look = Duration::from_millis(5));
+    let service = Running::new(|settings| settings.reload_interval = Duration::from_millis(5));
     let body = json!({"row": row(denied(1)[0])});
     let lines = format!("{body}\n");
     let versions = || {
@@ -79,7 +79,7 @@ fn every_response_of_a_model_names_its_version() {
     let version = || service.get("/v1/model").json()["sha256"].as_str().map(str::to_string);
     let first = version();
     assert!(versions().iter().all(|named| *named == first && named.is_some()));
-    replace(&service.file("german"), &bundles()[1].to_bytes());
+    replace(&service.file("german"), &models()[1].to_bytes());
     until("the other model is read", || service.metric(LOADED) == 1.0);
     assert_ne!(version(), first);
     assert!(versions().iter().all(|named| *named == version()));
@@ -87,12 +87,12 @@ fn every_response_of_a_model_names_its_version() {
 }
 
 #[test]
-fn models_are_read_again_when_asked_to() {
+fn models_are_read_again_when_the_handle_says_so() {
     let service = Running::new(|_| {});
-    replace(&service.file("german"), &bundles()[1].to_bytes());
+    replace(&service.file("german"), &models()[1].to_bytes());
     service.handle.reload();
     until("the other model is read", || service.get("/v1/model").json()["config"]["seed"] == json!(1));
-    // Whether or not anything has changed.
+    // Also if nothing has changed.
     let before = service.metric(LOADED);
     service.handle.reload();
     until("it is read again", || service.metric(LOADED) > before);
@@ -100,11 +100,12 @@ fn models_are_read_again_when_asked_to() {
 
 #[test]
 fn a_file_that_cannot_be_read_leaves_the_model_in_its_place() {
-    let service = Running::with_models(&["kept"], |settings| settings.look = Duration::from_millis(5));
+    let service =
+        Running::with_models(&["kept"], |settings| settings.reload_interval = Duration::from_millis(5));
     let (loaded, refused) = (LOADED.replace("german", "kept"), REFUSED.replace("german", "kept"));
     let body = json!({"row": row(denied(1)[0])});
     let before = service.post("/v1/recourse", &body).body;
-    let whole = bundles()[1].to_bytes();
+    let whole = models()[1].to_bytes();
     let mut flipped = whole.clone();
     flipped[whole.len() / 2] ^= 1;
     let file = service.file("kept");
@@ -122,7 +123,7 @@ fn a_file_that_cannot_be_read_leaves_the_model_in_its_place() {
         assert_eq!(service.post("/v1/recourse", &body).body, before);
         assert_eq!(service.get("/readyz").json(), json!({"status": "ok", "models": ["kept"]}));
     }
-    // It is tried once, not at every look.
+    // It is read once, not at every interval.
     std::thread::sleep(Duration::from_millis(50));
     assert_eq!(service.metric(&refused), 6.0);
     let complaints =
@@ -136,9 +137,9 @@ fn a_file_that_cannot_be_read_leaves_the_model_in_its_place() {
 }
 
 #[test]
-fn a_file_that_is_written_slowly_is_taken_up_when_it_is_whole() {
-    let service = Running::new(|settings| settings.look = Duration::from_millis(1));
-    let whole = bundles()[1].to_bytes();
+fn a_file_that_is_written_slowly_serves_once_it_is_complete() {
+    let service = Running::new(|settings| settings.reload_interval = Duration::from_millis(1));
+    let whole = models()[1].to_bytes();
     let mut file = std::fs::File::create(service.file("german")).expect("a file can be written");
     for part in whole.chunks(whole.len() / 8) {
         std::io::Write::write_all(&mut file, part).expect("a file can be written");
@@ -150,8 +151,8 @@ fn a_file_that_is_written_slowly_is_taken_up_when_it_is_whole() {
 }
 
 #[test]
-fn nobody_notices_that_a_model_is_replaced() {
-    let service = Running::new(|settings| settings.look = Duration::from_millis(2));
+fn no_request_fails_while_a_model_is_replaced() {
+    let service = Running::new(|settings| settings.reload_interval = Duration::from_millis(2));
     let people: Vec<usize> = denied(3);
     let body = |person: usize| json!({"rows": vec![row(person); 20]}).to_string();
     let requests: Vec<Vec<u8>> =
@@ -160,7 +161,7 @@ fn nobody_notices_that_a_model_is_replaced() {
         requests.iter().map(|request| service.client().send(request).response().body).collect::<Vec<_>>()
     };
     let first = answers(&service);
-    replace(&service.file("german"), &bundles()[1].to_bytes());
+    replace(&service.file("german"), &models()[1].to_bytes());
     until("the other model is read", || service.metric(LOADED) == 1.0);
     let second = answers(&service);
     assert_ne!(first, second);
@@ -185,7 +186,7 @@ fn nobody_notices_that_a_model_is_replaced() {
             });
         }
         for number in 2..22 {
-            replace(&service.file("german"), &bundles()[number % 2].to_bytes());
+            replace(&service.file("german"), &models()[number % 2].to_bytes());
             until("it is read", || service.metric(LOADED) >= number as f64);
         }
         done.store(true, Ordering::Relaxed);
@@ -202,7 +203,7 @@ fn a_stream_keeps_the_model_it_began_with() {
     client.send_chunk(&line).expect("an open connection");
     assert_eq!(client.head().map(|head| head.status), Some(200));
     let first = client.chunk().expect("an answer");
-    replace(&service.file("german"), &bundles()[1].to_bytes());
+    replace(&service.file("german"), &models()[1].to_bytes());
     service.handle.reload();
     until("the other model is read", || service.metric(LOADED) >= 1.0);
     client.send_chunk(&line).expect("an open connection");

@@ -1,4 +1,4 @@
-//! A service that runs while a test looks at it, and the models that all tests share.
+//! A running service for a test, and the models that all tests share.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -6,9 +6,13 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+use par_answer::Request;
+use par_answer::Solver;
+use par_answer::table::{RowAnswer, TableAnswerer};
 use par_data::{Batch, german_credit};
-use par_recourse::desk::{Desk, Person};
-use par_recourse::{Bundle, Config, Recourse, Request};
+use par_fit::ModelBuilder;
+use par_model::Config;
+use par_model::Model;
 use par_serve::{Error, Handle, Server, Settings};
 use serde_json::{Map, Value};
 use tempfile::TempDir;
@@ -16,8 +20,8 @@ use tempfile::TempDir;
 use crate::client::{Client, Response, request};
 
 /// Two models of German Credit that answer differently, made once.
-pub(crate) fn bundles() -> &'static [Bundle; 2] {
-    static BUNDLES: OnceLock<[Bundle; 2]> = OnceLock::new();
+pub(crate) fn models() -> &'static [Model; 2] {
+    static BUNDLES: OnceLock<[Model; 2]> = OnceLock::new();
     BUNDLES.get_or_init(|| {
         [0, 1].map(|seed| {
             let mut config = Config { seed, ..Config::default() };
@@ -27,7 +31,7 @@ pub(crate) fn bundles() -> &'static [Bundle; 2] {
             config.generator.hidden = [16, 16];
             (config.generator.encoder, config.generator.embedding) = (8, 4);
             (config.generator.examples, config.generator.steps) = (200, 40);
-            let fit = Recourse::new(german_credit::unconstrained_schema(), config)
+            let fit = ModelBuilder::new(german_credit::unconstrained_schema(), config)
                 .fit(|| Ok(german_credit::table()));
             fit.expect("German Credit can be learned from")
         })
@@ -35,8 +39,8 @@ pub(crate) fn bundles() -> &'static [Bundle; 2] {
 }
 
 /// The first of them.
-pub(crate) fn bundle() -> &'static Bundle {
-    &bundles()[0]
+pub(crate) fn model() -> &'static Model {
+    &models()[0]
 }
 
 /// All rows of German Credit.
@@ -47,14 +51,14 @@ pub(crate) fn rows() -> &'static Batch {
 
 /// The cells of a row, in schema order.
 pub(crate) fn cells(row: usize) -> Vec<&'static str> {
-    let schema = bundle().schema();
+    let schema = model().schema();
     let columns = schema.columns("table", german_credit::table().columns()).expect("its own schema");
     columns.features.iter().map(|&column| rows().cell(row, column)).collect()
 }
 
 /// A row as a client writes it.
 pub(crate) fn row(row: usize) -> Value {
-    let features = bundle().schema().features();
+    let features = model().schema().features();
     let value = |feature: &par_data::Feature, cell: &str| match feature.kind.is_numeric() {
         true => serde_json::from_str(cell).expect("a number"),
         false => Value::from(cell),
@@ -66,30 +70,28 @@ pub(crate) fn row(row: usize) -> Value {
 
 /// The first rows that the model denies.
 pub(crate) fn denied(count: usize) -> Vec<usize> {
-    let is_denied = |row: &usize| bundle().score(&cells(*row)).expect("a score") < bundle().threshold();
+    let is_denied = |row: &usize| model().score(&cells(*row)).expect("a score") < model().threshold();
     (0..rows().rows()).filter(is_denied).take(count).collect()
 }
 
-/// What a desk with the table in front of it says of a row; `number` is what it is called without an id.
+/// The answer to a row of the table, from the library; `number` stands for a missing id.
 pub(crate) fn at_the_desk<T>(
     request: &Request,
     row: usize,
     number: u64,
-    told: impl FnOnce(&Person<'_>) -> T,
+    told: impl FnOnce(&RowAnswer<'_>) -> T,
 ) -> T {
-    let bundle = bundle();
+    let model = model();
     let table = german_credit::table();
-    let mut columns = bundle.schema().columns("table", table.columns()).expect("its own schema");
+    let mut columns = model.schema().columns("table", table.columns()).expect("its own schema");
     columns.id = None;
-    let desk = Desk::new(bundle, table.columns(), columns, request.clone(), false);
-    told(&desk.answer(&mut bundle.solver(), rows(), row, number))
+    let answerer = TableAnswerer::new(model, table.columns(), columns, request.clone(), false);
+    told(&answerer.answer(&mut Solver::new(&model), rows(), row, number))
 }
 
 /// The same as JSON.
 pub(crate) fn described(request: &Request, row: usize, number: u64) -> String {
-    at_the_desk(request, row, number, |person| {
-        serde_json::to_string(&person.described(bundle())).expect("JSON")
-    })
+    at_the_desk(request, row, number, |person| serde_json::to_string(&person.json(model())).expect("JSON"))
 }
 
 /// Limits within which tests do not take long.
@@ -99,10 +101,10 @@ pub(crate) fn settings() -> Settings {
         // However busy the machine is.
         time: Duration::from_secs(120),
         patience: Duration::from_secs(10),
-        leave: Duration::ZERO,
-        grace: Duration::from_secs(10),
-        // Only those who ask for it read a file again.
-        look: Duration::from_secs(3600),
+        drain_time: Duration::ZERO,
+        shutdown_timeout: Duration::from_secs(10),
+        // Files are read again only in tests that set this.
+        reload_interval: Duration::from_secs(3600),
         ..Settings::default()
     }
 }
@@ -125,15 +127,15 @@ impl Running {
     pub(crate) fn with_models(names: &[&str], change: impl FnOnce(&mut Settings)) -> Self {
         collect_logs();
         let folder = TempDir::new().expect("a folder for temporary files");
-        let mut models = Vec::new();
-        for (name, bundle) in names.iter().zip(bundles()) {
+        let mut files = Vec::new();
+        for (name, model) in names.iter().zip(models()) {
             let file = folder.path().join(format!("{name}.par"));
-            bundle.save(&file).expect("a file can be written");
-            models.push((name.to_string(), file));
+            model.save(&file).expect("a file can be written");
+            files.push((name.to_string(), file));
         }
         let mut settings = settings();
         change(&mut settings);
-        let server = Server::bind("127.0.0.1:0", &models, settings).expect("a free port");
+        let server = Server::bind("127.0.0.1:0", &files, settings).expect("a free port");
         let (address, handle) = (server.address(), server.handle());
         let thread = std::thread::spawn(move || server.run());
         Self { address, handle, folder, thread: Some(thread) }
@@ -148,7 +150,7 @@ impl Running {
         Client::to(self.address)
     }
 
-    /// The response to a request of its own connection.
+    /// The response to a request on a connection of its own.
     pub(crate) fn ask(
         &self,
         method: &str,
@@ -167,21 +169,21 @@ impl Running {
         self.ask("POST", path, &[("Content-Type", "application/json")], body.to_string())
     }
 
-    /// Whether it still answers somebody.
+    /// Checks that it still answers.
     #[track_caller]
     pub(crate) fn is_well(&self) {
         let response = self.post("/v1/recourse", &serde_json::json!({"row": row(denied(1)[0])}));
         assert_eq!(response.status, 200, "{}", response.text());
     }
 
-    /// A number from its metrics; zero where there is none of the name.
+    /// A number from its metrics; zero if there is no such name.
     pub(crate) fn metric(&self, name: &str) -> f64 {
         let metrics = self.get("/metrics");
         let line = metrics.text().lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
         line.map_or(0.0, |value| value.parse().expect("a number"))
     }
 
-    /// Waits until the service has ended, which it was told to.
+    /// Waits until the service has shut down.
     pub(crate) fn ended(&mut self) {
         let thread = self.thread.take().expect("it has not ended before");
         thread.join().expect("no panic").expect("no error");
@@ -197,7 +199,7 @@ impl Drop for Running {
     }
 }
 
-/// Waits for something that will be so soon.
+/// Waits until a condition holds.
 #[track_caller]
 pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
     let begun = Instant::now();
@@ -210,7 +212,7 @@ pub(crate) fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 /// Everything that any service of this process has logged.
 static LOGS: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// What was logged so far.
+/// The log so far.
 pub(crate) fn logs() -> String {
     String::from_utf8(LOGS.lock().unwrap_or_else(PoisonError::into_inner).clone()).expect("UTF-8")
 }

@@ -16,13 +16,13 @@ fn line() -> String {
     json!({"row": row(denied(1)[0])}).to_string() + "\n"
 }
 
-/// The answers of a stream, as they were told.
-fn told(text: &str) -> Vec<Value> {
+/// The answers of a stream.
+fn answers(text: &str) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect()
 }
 
 #[test]
-fn a_table_without_what_the_model_needs_is_refused() {
+fn a_table_without_all_features_is_refused() {
     let service = Running::new(|_| {});
     let headless: String = german_credit::CSV.split_inclusive('\n').skip(1).take(3).collect();
     let absent: String = german_credit::CSV.replacen("Housing", "House", 1);
@@ -60,8 +60,8 @@ fn a_table_that_breaks_in_the_middle_ends_with_the_reason() {
         (endless.into_bytes(), "line 42"),
     ] {
         let response = service.ask("POST", "/v1/recourse/batch", &[CSV], table);
-        let told = told(response.text());
-        // Everybody before is answered.
+        let told = answers(response.text());
+        // All rows before it are answered.
         assert_eq!(told.len(), 41, "{:?}", told.last());
         assert!(told[..40].iter().all(|answer| answer["status"] != json!("error")));
         let last = &told[40];
@@ -72,18 +72,18 @@ fn a_table_that_breaks_in_the_middle_ends_with_the_reason() {
 }
 
 #[test]
-fn a_cell_that_does_not_fit_is_told_and_the_rest_answered() {
+fn a_wrong_cell_is_reported_and_the_rest_answered() {
     let service = Running::new(|_| {});
     let table: String = german_credit::CSV.split_inclusive('\n').take(4).collect();
     let table = table.replacen("A152", "A1\u{0}52", 1);
     let response = service.ask("POST", "/v1/recourse/batch", &[CSV], table);
-    let told = told(response.text());
+    let told = answers(response.text());
     assert_eq!((told.len(), &told[0]["status"]), (3, &json!("error")));
     assert!(told[1..].iter().all(|answer| answer["status"] != json!("error")));
 }
 
 #[test]
-fn a_line_that_is_too_long_is_told_and_the_next_one_answered() {
+fn a_line_that_is_too_long_is_reported_and_the_next_one_answered() {
     let service = Running::new(|_| {});
     let before = memory();
     let body = [&*line(), &"x".repeat(10 << 20), "\n", &line()].concat();
@@ -93,7 +93,7 @@ fn a_line_that_is_too_long_is_told_and_the_next_one_answered() {
     sent.expect("an open connection");
     client.send("0\r\n\r\n");
     assert_eq!(client.head().map(|head| head.status), Some(200));
-    let told = told(std::str::from_utf8(&client.rest_of_chunks()).expect("UTF-8"));
+    let told = answers(std::str::from_utf8(&client.rest_of_chunks()).expect("UTF-8"));
     assert_eq!((told.len(), &told[1]["id"]), (3, &json!("2")));
     assert_eq!(told[1]["reason"], json!("the line has more than 1048576 bytes"));
     assert_eq!((&told[2]["id"], &told[2]["status"]), (&json!("3"), &json!("found")));
@@ -109,7 +109,7 @@ fn a_row_without_end_does_not_fill_the_memory() {
     client.send(chunked("/v1/recourse/batch", &[CSV]));
     let header = german_credit::CSV.lines().next().expect("a header");
     client.send_chunk(format!("{header},more\n")).expect("an open connection");
-    // Rows with large cells that nobody looks at.
+    // Rows with large cells in unused columns.
     let row = german_credit::CSV.lines().nth(1).expect("a row");
     let large = format!("{row},{}\n", "x".repeat(900_000));
     let sent = (0..300).take_while(|_| client.send_chunk(&large).is_ok()).count();
@@ -120,7 +120,7 @@ fn a_row_without_end_does_not_fill_the_memory() {
 }
 
 #[test]
-fn whoever_does_not_read_is_not_read_and_in_the_end_let_go() {
+fn a_client_that_does_not_read_is_not_read_and_disconnected() {
     let service = Running::new(|settings| settings.patience = Duration::from_millis(700));
     let before = memory();
     let mut client = service.client();
@@ -135,14 +135,14 @@ fn whoever_does_not_read_is_not_read_and_in_the_end_let_go() {
         assert!(begun.elapsed() < Duration::from_secs(15));
     }
     assert!(memory() - before < 200.0, "{} MB", memory() - before);
-    // Others are served meanwhile.
+    // Other clients are served meanwhile.
     service.is_well();
     until("the stream is given up", || service.metric("par_streams") == 0.0);
     service.is_well();
 }
 
 #[test]
-fn whoever_goes_away_is_not_answered_any_more() {
+fn work_for_a_client_that_left_ends() {
     let service = Running::new(|_| {});
     for _ in 0..10 {
         let mut client = service.client();
@@ -158,13 +158,13 @@ fn whoever_goes_away_is_not_answered_any_more() {
 }
 
 #[test]
-fn a_stream_that_stalls_is_told_so() {
+fn a_stream_that_stalls_ends_with_the_reason() {
     let service = Running::new(|settings| settings.patience = Duration::from_millis(200));
     let mut client = service.client();
     client.send(chunked("/v1/recourse/batch", &[NDJSON]));
     client.send_chunk(line() + "{\"row\":").expect("an open connection");
     assert_eq!(client.head().map(|head| head.status), Some(200));
-    let told = told(std::str::from_utf8(&client.rest_of_chunks()).expect("UTF-8"));
+    let told = answers(std::str::from_utf8(&client.rest_of_chunks()).expect("UTF-8"));
     assert_eq!(told.len(), 2);
     assert_eq!(told[1]["reason"], json!("the body did not arrive in time"));
     assert!(client.is_closed());
@@ -177,7 +177,7 @@ fn a_stream_that_stalls_is_told_so() {
 }
 
 #[test]
-fn streams_that_drip_are_told_so_and_leave_their_places() {
+fn streams_that_are_too_slow_end_and_free_their_permits() {
     let service = Running::new(|settings| {
         settings.patience = Duration::from_millis(400);
         settings.min_rate = 1_000;
@@ -199,7 +199,7 @@ fn streams_that_drip_are_told_so_and_leave_their_places() {
         }
         service.metric("par_streams") == 0.0
     });
-    let told = told(std::str::from_utf8(&lines.rest_of_chunks()).expect("UTF-8"));
+    let told = answers(std::str::from_utf8(&lines.rest_of_chunks()).expect("UTF-8"));
     assert_eq!((told.len(), &told[0]["reason"]), (1, &json!(too_slow)));
     let refused = table.response();
     assert_eq!((refused.status, refused.code()), (408, "stalled".to_string()));
@@ -222,7 +222,7 @@ fn a_stream_that_breaks_off_stops_nothing_else() {
 }
 
 #[test]
-fn more_streams_than_are_allowed_are_refused_and_taken_again_later() {
+fn streams_beyond_the_limit_are_refused_until_one_ends() {
     let service = Running::new(|settings| settings.max_streams = 1);
     let mut first = service.client();
     first.send(chunked("/v1/recourse/batch", &[NDJSON]));
@@ -232,7 +232,7 @@ fn more_streams_than_are_allowed_are_refused_and_taken_again_later() {
         (refused.status, refused.code(), refused.header("retry-after")),
         (503, "overloaded".to_string(), Some("1"))
     );
-    // Others do not have to wait for it.
+    // Other requests do not wait for it.
     service.is_well();
     first.send_chunk(line()).expect("an open connection");
     first.send("0\r\n\r\n");

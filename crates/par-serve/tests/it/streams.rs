@@ -2,13 +2,17 @@
 
 use std::io::Write as _;
 
+use par_answer::Method;
+use par_answer::Order;
+use par_answer::Request;
+use par_answer::Solver;
+use par_answer::table::TableAnswerer;
+use par_answer::write::{csv_header, csv_lines};
 use par_data::german_credit;
-use par_recourse::desk::{Desk, csv_header, csv_lines};
-use par_recourse::{Method, Order, Request};
 use serde_json::{Value, json};
 
 use crate::client::chunked;
-use crate::running::{Running, bundle, cells, denied, described, row, rows};
+use crate::running::{Running, cells, denied, described, model, row, rows};
 
 const CSV: (&str, &str) = ("Content-Type", "text/csv");
 const NDJSON: (&str, &str) = ("Content-Type", "application/x-ndjson");
@@ -16,14 +20,14 @@ const AS_CSV: (&str, &str) = ("Accept", "text/csv");
 
 /// What `par recourse` writes for the first rows of German Credit.
 fn table_of(request: &Request, count: usize) -> String {
-    let bundle = bundle();
+    let model = model();
     let table = german_credit::table();
-    let columns = bundle.schema().columns("table", table.columns()).expect("its own schema");
-    let desk = Desk::new(bundle, table.columns(), columns, request.clone(), false);
-    let mut solver = bundle.solver();
+    let columns = model.schema().columns("table", table.columns()).expect("its own schema");
+    let answerer = TableAnswerer::new(model, table.columns(), columns, request.clone(), false);
+    let mut solver = Solver::new(&model);
     let people: Vec<_> =
-        (0..count).map(|row| desk.answer(&mut solver, rows(), row, row as u64 + 1)).collect();
-    let lines = [csv_header(bundle.schema()), csv_lines(bundle.schema(), &people)].concat();
+        (0..count).map(|row| answerer.answer(&mut solver, rows(), row, row as u64 + 1)).collect();
+    let lines = [csv_header(model.schema()), csv_lines(model.schema(), &people)].concat();
     String::from_utf8(lines).expect("UTF-8")
 }
 
@@ -47,13 +51,13 @@ fn a_table_comes_back_as_par_recourse_writes_it() {
 }
 
 #[test]
-fn a_table_has_questions_for_everybody() {
+fn parameters_are_the_options_of_all_rows() {
     let service = Running::new(|_| {});
-    let position = |name: &str| bundle().schema().position(name).expect("a feature");
+    let position = |name: &str| model().schema().position(name).expect("a feature");
     let path = "/v1/recourse/batch?method=exact&count=2&order=likelihood&auditor=true&budget=3&threshold=0.6&lock=Age&lock=Credit+amount&limit=Duration%3D6..24";
     let response = service.ask("POST", path, &[CSV, AS_CSV], first_rows(60));
     let permitted = par_data::Permitted::Between([6.0, 24.0]);
-    let limits = par_data::Limits::new(bundle().discretizer(), [(position("Duration"), permitted)]);
+    let limits = par_data::Limits::new(model().discretizer(), [(position("Duration"), permitted)]);
     let mut locks = vec![position("Age"), position("Credit amount")];
     locks.sort_unstable();
     let request = Request {
@@ -91,9 +95,9 @@ fn a_table_has_questions_for_everybody() {
 }
 
 #[test]
-fn a_table_is_answered_in_json_unless_told() {
+fn a_table_is_answered_in_json_by_default() {
     let service = Running::new(|_| {});
-    // Without an id a row is called by its number.
+    // Without an id, a row has its number.
     let table: String = first_rows(30)
         .lines()
         .map(|line| line.split_once(',').expect("an id").1.to_string() + "\n")
@@ -133,7 +137,7 @@ fn lines_are_answered_line_by_line() {
 }
 
 #[test]
-fn a_line_that_cannot_be_read_is_told_in_its_place() {
+fn a_line_that_cannot_be_read_is_reported_in_its_place() {
     let service = Running::new(|_| {});
     let people = denied(3);
     let [first, last] = [people[0], people[2]].map(|number| json!({"row": row(number)}).to_string());
@@ -156,11 +160,11 @@ fn a_line_that_cannot_be_read_is_told_in_its_place() {
 }
 
 fn last_of(people: &[usize]) -> usize {
-    *people.last().expect("somebody")
+    *people.last().expect("a person")
 }
 
 #[test]
-fn whoever_waits_for_an_answer_gets_it_before_the_next_line() {
+fn answers_are_flushed_when_no_line_follows() {
     let service = Running::new(|_| {});
     let mut client = service.client();
     client.send(chunked("/v1/recourse/batch", &[NDJSON]));
@@ -183,11 +187,11 @@ fn whoever_waits_for_an_answer_gets_it_before_the_next_line() {
 }
 
 #[test]
-fn whoever_waits_for_an_answer_gets_it_before_the_next_row() {
+fn answers_are_flushed_when_no_row_follows() {
     let service = Running::new(|_| {});
     let mut client = service.client();
     client.send(chunked("/v1/recourse/batch", &[("Content-Type", "text/csv")]));
-    let header = bundle().schema().features().iter().map(|feature| format!("{:?}", feature.name));
+    let header = model().schema().features().iter().map(|feature| format!("{:?}", feature.name));
     client.send_chunk(header.collect::<Vec<_>>().join(",") + "\n").expect("an open connection");
     assert_eq!(client.head().map(|head| head.status), Some(200));
     for (person, number) in denied(3).into_iter().zip(1..) {
@@ -203,7 +207,7 @@ fn whoever_waits_for_an_answer_gets_it_before_the_next_row() {
 }
 
 #[test]
-fn answers_are_csv_only_for_those_who_want_it() {
+fn answers_are_csv_only_if_accepted() {
     let service = Running::new(|_| {});
     for (accept, expected) in [
         ("text/csv", "text/csv; charset=utf-8"),
@@ -219,7 +223,7 @@ fn answers_are_csv_only_for_those_who_want_it() {
 }
 
 #[test]
-fn lines_have_questions_of_their_own() {
+fn lines_have_their_own_options() {
     let service = Running::new(|_| {});
     let person = denied(1)[0];
     let body = format!(
@@ -237,10 +241,10 @@ fn lines_have_questions_of_their_own() {
 }
 
 #[test]
-fn the_rows_of_a_table_have_locks_of_their_own() {
+fn rows_of_a_table_have_their_own_locks() {
     let service = Running::new(|_| {});
     let person = denied(1)[0];
-    let names: Vec<&str> = bundle().schema().features().iter().map(|feature| feature.name.as_str()).collect();
+    let names: Vec<&str> = model().schema().features().iter().map(|feature| feature.name.as_str()).collect();
     let cells = cells(person).join(",");
     let all = names.join(";");
     let table = format!("{},locks\n{cells},\n{cells},{all}\n{cells},Nothing\n", names.join(","));

@@ -1,11 +1,11 @@
-//! What is wrong with a request is told in full: where, what was found, what could stand there.
+//! Wrong values are reported with their place, what was found and what was expected.
 
 use serde_json::{Value, json};
 
 use crate::client::Response;
 use crate::running::{Running, denied, row};
 
-/// The whole body of a refusal, but for the name of the request.
+/// The body of a refusal, without the id of the request.
 fn refused(response: &Response) -> Value {
     let mut told = response.json();
     let id = told.as_object_mut().expect("an object").remove("request_id");
@@ -20,7 +20,7 @@ fn with(change: impl FnOnce(&mut Value)) -> Value {
 }
 
 #[test]
-fn a_wrong_value_is_told_with_its_place() {
+fn a_wrong_value_is_reported_with_its_place() {
     let service = Running::new(|_| {});
     let housing = "one of \"A151\", \"A152\", \"A153\"";
     let age = "a number from 0 to 120";
@@ -114,7 +114,7 @@ fn a_wrong_value_is_told_with_its_place() {
 }
 
 #[test]
-fn several_problems_are_told_at_once_and_not_more_than_twenty() {
+fn at_most_twenty_problems_are_reported_at_once() {
     let service = Running::new(|_| {});
     let body = json!({"rows": [{"Age": "old"}, {}]});
     let told = refused(&service.post("/v1/recourse", &body));
@@ -126,7 +126,7 @@ fn several_problems_are_told_at_once_and_not_more_than_twenty() {
 }
 
 #[test]
-fn what_is_not_json_is_told_where() {
+fn a_body_that_is_not_json_is_refused_with_the_place() {
     let service = Running::new(|_| {});
     for (body, why) in [
         ("", "EOF while parsing a value at line 1 column 0"),
@@ -143,7 +143,7 @@ fn what_is_not_json_is_told_where() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_refused_wherever_it_stands() {
+fn a_repeated_key_is_refused_everywhere() {
     let service = Running::new(|_| {});
     let row = row(denied(1)[0]).to_string();
     let twice = row.replacen('{', "{\"Age\": 99, ", 1);
@@ -176,7 +176,7 @@ fn a_key_that_stands_twice_is_refused_wherever_it_stands() {
 }
 
 #[test]
-fn what_training_never_saw_is_warned_about() {
+fn values_that_training_never_saw_give_warnings() {
     let service = Running::new(|_| {});
     let told = service.post("/v1/recourse", &with(|body| body["row"]["Age"] = json!(97))).json();
     assert_eq!(
@@ -190,7 +190,7 @@ fn what_training_never_saw_is_warned_about() {
 }
 
 #[test]
-fn wrong_parameters_are_told() {
+fn wrong_parameters_are_reported() {
     let service = Running::new(|_| {});
     let cases = [
         ("/v1/schema?modle=german", "?modle", "`german`", "one of the parameters model"),
@@ -259,7 +259,7 @@ fn a_number_comes_back_as_it_was_written() {
 }
 
 #[test]
-fn deep_and_wide_bodies_are_refused_in_few_words() {
+fn deep_and_wide_bodies_get_short_refusals() {
     let service = Running::new(|_| {});
     let deep = |open: &str, depth: usize| format!("{{\"row\": {}", open.repeat(depth));
     for body in [
@@ -291,7 +291,7 @@ fn deep_and_wide_bodies_are_refused_in_few_words() {
 }
 
 #[test]
-fn bytes_that_are_no_text_are_refused() {
+fn bytes_that_are_not_utf8_are_refused() {
     let service = Running::new(|_| {});
     let person = row(denied(1)[0]).to_string();
     let place = person.find("A15").expect("housing");

@@ -1,4 +1,4 @@
-//! What is allowed on the wire, and what two parties could read differently.
+//! Malformed and ambiguous HTTP.
 
 use serde_json::{Value, json};
 
@@ -19,7 +19,7 @@ fn statuses(service: &Running, bytes: impl AsRef<[u8]>) -> Vec<u16> {
     .collect()
 }
 
-/// A request that would be found in the body of another.
+/// A request that is smuggled in the body of another.
 const HIDDEN: &str = "GET /v1/models HTTP/1.1\r\nHost: localhost\r\n\r\n";
 
 #[test]
@@ -31,7 +31,7 @@ fn a_body_has_one_length() {
         statuses(&service, format!("{post}Content-Length: 2\r\nContent-Length: 44\r\n\r\n{{}}{HIDDEN}")),
         [400]
     );
-    // A length and pieces: pieces count, and nothing after them.
+    // A length and chunks: chunks count, and nothing after them.
     for both in
         ["Content-Length: 2\r\nTransfer-Encoding: chunked", "Transfer-Encoding: chunked\r\nContent-Length: 2"]
     {
@@ -41,7 +41,7 @@ fn a_body_has_one_length() {
             "{both}"
         );
     }
-    // Encodings that are none, or that are hidden.
+    // Encodings that are malformed or hidden.
     for encoding in [
         "Transfer-Encoding: gzip",
         "Transfer-Encoding: chunked, identity",
@@ -60,7 +60,7 @@ fn a_body_has_one_length() {
 }
 
 #[test]
-fn heads_that_are_none_are_refused() {
+fn malformed_heads_are_refused() {
     let service = Running::new(|_| {});
     for head in [
         "GET\r\n\r\n",
@@ -97,7 +97,7 @@ fn heads_that_are_too_large_are_refused() {
     assert_eq!(statuses(&service, long), [431]);
     let address = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "y".repeat(1 << 20));
     assert!([414, 431].contains(&statuses(&service, address)[0]));
-    // As large as browsers and proxies make them is fine.
+    // As large as those of browsers and proxies is fine.
     let usual = format!(
         "GET /healthz HTTP/1.1\r\nHost: localhost\r\nCookie: {}\r\nConnection: close\r\n\r\n",
         "y".repeat(16 << 10)
@@ -153,7 +153,7 @@ fn old_clients_get_a_body_and_a_closed_connection() {
 }
 
 #[test]
-fn a_client_that_only_listens_is_answered_or_let_go() {
+fn a_client_that_closed_its_side_is_answered_or_disconnected() {
     let service = Running::new(|_| {});
     for _ in 0..20 {
         let body = json!({"row": row(denied(1)[0])}).to_string();
@@ -164,7 +164,7 @@ fn a_client_that_only_listens_is_answered_or_let_go() {
         }
         assert!(client.is_closed());
     }
-    // One that ends in the middle of its body is no request.
+    // A request that ends in the middle of its body is not answered.
     let mut client = service.client();
     client.send("POST /v1/recourse HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{").ends();
     assert!(client.head().is_none_or(|head| head.status == 400));
@@ -175,7 +175,7 @@ fn a_client_that_only_listens_is_answered_or_let_go() {
 #[test]
 fn a_refused_body_leaves_no_rest_behind() {
     let service = Running::new(|_| {});
-    // What is refused before its body is read must not have the body taken for the next request.
+    // The body of a request that was refused before it was read must not count as the next request.
     let bytes =
         [request("POST", "/nothing", &[], HIDDEN.as_bytes()), request("GET", "/healthz", &[], b"")].concat();
     let told = statuses(
@@ -187,7 +187,7 @@ fn a_refused_body_leaves_no_rest_behind() {
 }
 
 #[test]
-fn heads_that_cannot_be_read_are_refused_counted_and_logged_as_everything_is() {
+fn heads_that_cannot_be_read_are_refused_counted_and_logged() {
     let service = Running::new(|_| {});
     let long = format!("GET /healthz HTTP/1.1\r\nX: {}\r\n\r\n", "y".repeat(1 << 20));
     let address = format!("GET /{} HTTP/1.1\r\nHost: localhost\r\n\r\n", "y".repeat(65_535));

@@ -1,32 +1,30 @@
 //! The charts of a report.
 
-use par_model::card::LossTerms;
-use par_answer::evaluate::median;
 use par_answer::Answer;
 use par_answer::Method;
 use par_answer::Way;
+use par_answer::evaluate::median;
 use par_model::Model;
-use par_model::classifier;
-use par_model::generator;
+use par_model::card::{ClassifierHistory, GeneratorHistory, LossTerms};
 
 use par_plot::distributions::{Series, histograms, tallies};
 use par_plot::page::figure;
 use par_plot::text::{decimal, grouped, share};
 use par_plot::{Axis, Chart, Markup, Sign};
 
-use super::Person;
+use super::Denied;
 
 /// Charts stand one above the other on a phone, so that this is about as wide as they are there.
 const SIZE: (f64, f64) = (440.0, 280.0);
 const PANEL: (f64, f64) = (195.0, 110.0);
 
 /// Log-likelihood by number of changes, everyone's and the median.
-pub(super) fn frontier(model: &Model, people: &[Person]) -> Markup {
+pub(super) fn frontier(model: &Model, people: &[Denied]) -> Markup {
     let frontiers: Vec<(&str, Vec<(usize, f64)>)> = people
         .iter()
         .filter_map(|person| match person.answer(Method::Exact) {
             Answer::Found(found) => {
-                let points = found.frontier.iter().map(|point| (point.changes, point.log_likelihood));
+                let points = found.frontier.iter().map(|point| (point.changes.len(), point.log_likelihood));
                 Some((person.id.as_str(), points.collect()))
             }
             Answer::Accepted { .. } | Answer::NotFound(_) => None,
@@ -46,7 +44,7 @@ pub(super) fn frontier(model: &Model, people: &[Person]) -> Markup {
     let mut chart = Chart::new(description, (SIZE.0, 400.0), x, y);
     for (id, points) in &frontiers {
         let line = (1..=most).filter_map(|changes| Some((changes as f64, best(points, changes)?)));
-        chart.line("exact thin", &format!("Person {id}"), &line.collect::<Vec<_>>());
+        chart.line("exact thin", &format!("Denied {id}"), &line.collect::<Vec<_>>());
     }
     if let Some(usual) = usual {
         chart.horizontal_line("dashed faint", usual);
@@ -76,7 +74,7 @@ pub(super) fn frontier(model: &Model, people: &[Person]) -> Markup {
 const FEATURES: usize = 10;
 
 /// How often each feature changes.
-pub(super) fn features(model: &Model, people: &[Person]) -> Markup {
+pub(super) fn features(model: &Model, people: &[Denied]) -> Markup {
     let names = model.schema().features();
     let mut counts = vec![0_usize; names.len()];
     let found: Vec<&Way> = ways(people, Method::Exact).collect();
@@ -107,7 +105,7 @@ pub(super) fn features(model: &Model, people: &[Person]) -> Markup {
 }
 
 /// A measure of the first recourses that each method found.
-fn series(people: &[Person], measure: fn(&Way) -> f64) -> Vec<Series> {
+fn series(people: &[Denied], measure: fn(&Way) -> f64) -> Vec<Series> {
     let series = |method: Method| Series {
         class: method.name(),
         name: method.name().to_string(),
@@ -117,7 +115,7 @@ fn series(people: &[Person], measure: fn(&Way) -> f64) -> Vec<Series> {
 }
 
 /// How many features change, by method.
-pub(super) fn changes(people: &[Person]) -> Markup {
+pub(super) fn changes(people: &[Denied]) -> Markup {
     let series = series(people, |way| way.changes.len() as f64);
     let chart = tallies("changes", "people", SIZE, people.len(), &series);
     let caption = "How many people have to change how many features.";
@@ -125,7 +123,7 @@ pub(super) fn changes(people: &[Person]) -> Markup {
 }
 
 /// How plausible the answers are, by method.
-pub(super) fn likelihoods(people: &[Person]) -> Markup {
+pub(super) fn likelihoods(people: &[Denied]) -> Markup {
     let label = "NLL of the recourse, nats; lower is more plausible";
     let mut body = Markup::default();
     for chart in histograms(label, SIZE.0, &series(people, |way| -way.log_likelihood)) {
@@ -136,7 +134,7 @@ pub(super) fn likelihoods(people: &[Person]) -> Markup {
 }
 
 /// The loss of the classifier, pass by pass.
-pub(super) fn classifier(history: &classifier::History) -> Markup {
+pub(super) fn classifier(history: &ClassifierHistory) -> Markup {
     let passes = || (1..).map(f64::from);
     let training: Vec<(f64, f64)> = passes().zip(history.epochs.iter().map(|epoch| epoch.training)).collect();
     let validation = passes().zip(history.epochs.iter().map(|epoch| epoch.validation));
@@ -159,7 +157,7 @@ pub(super) fn classifier(history: &classifier::History) -> Markup {
 }
 
 /// How often the generator alone is right, as it learns.
-pub(super) fn validity(history: &generator::History) -> Markup {
+pub(super) fn validity(history: &GeneratorHistory) -> Markup {
     let valid = history.points.iter().filter_map(|point| Some((point.step as f64, point.held_out?.valid)));
     let valid: Vec<(f64, f64)> = valid.collect();
     let x = Axis::around("step", valid.iter().map(|point| point.0).chain([0.0]), 5);
@@ -184,7 +182,7 @@ pub(super) fn validity(history: &generator::History) -> Markup {
 type Term = (&'static str, fn(&LossTerms) -> f64);
 
 /// The terms of the generator's loss, step by step.
-pub(super) fn losses(history: &generator::History) -> Markup {
+pub(super) fn losses(history: &GeneratorHistory) -> Markup {
     let terms: [Term; 8] = [
         ("total", |loss| loss.total),
         ("validity", |loss| loss.validity),
@@ -218,6 +216,6 @@ pub(super) fn losses(history: &generator::History) -> Markup {
 }
 
 /// The first recourses that a method found.
-fn ways(people: &[Person], method: Method) -> impl Iterator<Item = &Way> {
+fn ways(people: &[Denied], method: Method) -> impl Iterator<Item = &Way> {
     people.iter().filter_map(move |person| person.answer(method).ways().first())
 }

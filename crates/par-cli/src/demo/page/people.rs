@@ -1,18 +1,18 @@
 //! The answers of some people, on cards.
 
-use par_plot::Markup;
-use par_plot::chart::score_change;
 use par_answer::Answer;
 use par_answer::Found;
 use par_answer::Method;
 use par_answer::NotFound;
 use par_model::Model;
+use par_plot::Markup;
+use par_plot::chart::score_change;
 
-use super::Person;
+use super::Denied;
 use par_answer::words;
 
 /// What some people are told.
-pub(super) fn section(model: &Model, people: &[&Person]) -> Markup {
+pub(super) fn section(model: &Model, people: &[&Denied]) -> Markup {
     let mut section = Markup::default();
     section.raw("<section>\n<h2>What people are told</h2>\n<p>").text(format!(
         "{}. The mark on each line is the threshold, {:.0} %: to its right, people are accepted.",
@@ -25,7 +25,7 @@ pub(super) fn section(model: &Model, people: &[&Person]) -> Markup {
     ));
     section.raw("</p>\n<div class=\"cards\">\n");
     for person in people {
-        section.element("<article class=\"card\"><header><h3>", format!("Person {}", person.id), "</h3>");
+        section.element("<article class=\"card\"><header><h3>", format!("Denied {}", person.id), "</h3>");
         match person.answer(Method::Exact) {
             Answer::Found(found) => section.add(&way(model, found)),
             Answer::NotFound(not_found) => section.add(&no_way(model, not_found)),

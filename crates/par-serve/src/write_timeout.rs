@@ -1,4 +1,4 @@
-//! A connection that does not wait for ever for its client to read.
+//! A timeout for clients that do not read.
 
 use std::io;
 use std::pin::Pin;
@@ -8,32 +8,32 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
-/// A connection whose writes fail when nothing of them has been taken for so long.
-pub(crate) struct Patient<S> {
+/// A connection whose writes fail when the client has read nothing for the timeout.
+pub(crate) struct WriteTimeout<S> {
     stream: S,
-    patience: Duration,
-    /// Since when nothing has been taken, as the time when that will have been too long.
+    timeout: Duration,
+    /// Runs while a write is stuck.
     stuck: Option<Pin<Box<Sleep>>>,
 }
 
-impl<S> Patient<S> {
-    pub(crate) fn new(stream: S, patience: Duration) -> Self {
-        Self { stream, patience, stuck: None }
+impl<S> WriteTimeout<S> {
+    pub(crate) fn new(stream: S, timeout: Duration) -> Self {
+        Self { stream, timeout, stuck: None }
     }
 
-    /// What a write came to, if it came to anything, or that it has taken too long.
+    /// The outcome of a write, or an error if writes have been stuck for too long.
     fn within<T>(&mut self, context: &mut Context<'_>, write: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
         if write.is_ready() {
             self.stuck = None;
             return write;
         }
-        let stuck = self.stuck.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        let stuck = self.stuck.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
         ready!(stuck.as_mut().poll(context));
         Poll::Ready(Err(io::ErrorKind::TimedOut.into()))
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for WriteTimeout<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -43,7 +43,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Patient<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Patient<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WriteTimeout<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
