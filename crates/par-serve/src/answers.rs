@@ -43,7 +43,7 @@ pub(crate) struct Answers<'a> {
     answers: Vec<Box<RawValue>>,
 }
 
-/// What one person is told.
+/// The answer to one person.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Answer")]
 pub(crate) struct AnswerBody {
@@ -98,9 +98,7 @@ pub(crate) async fn recourse(
     body: Body,
 ) -> Result<Response, Refusal> {
     let model = service.model(query.read()?.text("model"))?;
-    let (reading, max_rows) = (Arc::clone(&model), service.settings.max_rows);
-    let question =
-        service.read(&headers, body, move |value| Question::read(&reading, value, max_rows)).await?;
+    let question = service.read(&model, &headers, body, Question::read).await?;
     let answers = service.answers(&model, question).await?;
     let rows = answers.len();
     Ok(with_log_fields(json(&Answers { model: model.name(), answers }), &model, rows))

@@ -12,6 +12,7 @@ use serde_json::Value;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, timeout, timeout_at};
 
+use crate::models::ServedModel;
 use crate::refusal::Refusal;
 use crate::{Service, json};
 
@@ -26,22 +27,21 @@ const DRAINED: usize = 4 << 20;
 const DRAINING: Duration = Duration::from_secs(1);
 
 impl Service {
-    /// Parses the body as JSON and returns what `read` makes of it.
+    /// Parses the body as JSON and reads it as a request for the model, of so many rows at most.
     pub(crate) async fn read<T: Send + 'static>(
         &self,
+        model: &Arc<ServedModel>,
         headers: &HeaderMap,
         body: Body,
-        read: impl FnOnce(&Value) -> Result<T, Refusal> + Send + 'static,
+        read: fn(&ServedModel, &Value, usize) -> Result<T, Refusal>,
     ) -> Result<T, Refusal> {
         expect_type(headers, &["application/json"])?;
         expect_encoding(headers, &[])?;
         let deadline = Instant::now() + self.settings.patience;
         let (bytes, share) = self.bytes(headers, body, deadline).await?;
         let size = bytes.len();
-        let read = move || {
-            let value = json::read(&bytes)?;
-            read(&value)
-        };
+        let (model, max_rows) = (Arc::clone(model), self.settings.max_rows);
+        let read = move || read(&model, &json::read(&bytes)?, max_rows);
         if size <= LARGE {
             return read();
         }

@@ -10,19 +10,21 @@ use serde_json::Value;
 
 use crate::Service;
 use crate::models::ServedModel;
-use crate::parameters::*;
+use crate::parameters::{
+    AUDITOR, BUDGET, COUNT, FIRST, LIMIT, LOCK, METHOD, MODEL, NAME, ORDER, PEOPLE, Parameter, SEED,
+    THRESHOLD,
+};
 use crate::{about, answers, api_page, health, json_schema, kserve, metrics, openapi, page, stream};
 
 const JSON: &str = "application/json";
 const NDJSON: &str = "application/x-ndjson";
 const CSV: &str = "text/csv";
-const HTML: &str = "text/html";
 
 /// Statuses that any endpoint may refuse a request with.
 pub(crate) const ERRORS_EVERYWHERE: [u16; 2] = [400, 421];
 /// Statuses that an endpoint with a body of JSON may refuse a request with.
 const BODY_ERRORS: &[u16] = &[400, 404, 408, 413, 415, 422, 500, 503, 504];
-/// Statuses of endpoints that describe the API, which is worked out with the model at the first request.
+/// Statuses that an endpoint which describes the API may refuse a request with.
 const DOCS_ERRORS: &[u16] = &[404, 422, 500, 503];
 
 /// Endpoints under a title.
@@ -31,7 +33,7 @@ pub(crate) struct Group {
     pub(crate) endpoints: &'static [Endpoint],
 }
 
-/// A method of an address, and everything that is said of it.
+/// A method of a path.
 pub(crate) struct Endpoint {
     pub(crate) method: Method,
     pub(crate) path: &'static str,
@@ -42,7 +44,7 @@ pub(crate) struct Endpoint {
     /// Statuses it may refuse a request with, beside [`ERRORS_EVERYWHERE`].
     pub(crate) errors: &'static [u16],
     pub(crate) access: Access,
-    /// Whether OpenAPI and the page `/api` tell of it.
+    /// Whether it is part of the OpenAPI document and the page `/api`.
     pub(crate) is_documented: bool,
     handler: fn(MethodFilter) -> MethodRouter<Arc<Service>>,
 }
@@ -65,7 +67,7 @@ impl Method {
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Access {
-    /// The token is asked for, if the service has one.
+    /// Needs the token, if the service has one.
     Token,
     Open,
     /// Open, and answered even when all connections are taken.
@@ -102,33 +104,24 @@ const fn json<T: JsonSchema>() -> Content {
     Content::Derived { name: T::schema_name, schema: SchemaGenerator::subschema_for::<T> }
 }
 
+const fn text(media_type: &'static str, name: &'static str, description: &'static str) -> Content {
+    Content::Text { media_type, name, description }
+}
+
 const QUESTION: Content = Content::OfModel { name: "Question", schema: json_schema::question };
 const INSTANCES: Content = Content::OfModel { name: "Instances", schema: json_schema::instances };
 const TENSORS: Content = Content::OfModel { name: "Tensors", schema: json_schema::tensors };
-const LINES: Content = Content::Text {
-    media_type: NDJSON,
-    name: "Lines",
-    description: "A Question with one row on every line.",
-};
-const TABLE: Content = Content::Text {
-    media_type: CSV,
-    name: "Table",
-    description: "A table as CSV, with a header and a column for every feature.",
-};
-const ANSWER_LINES: Content =
-    Content::Text { media_type: NDJSON, name: "AnswerLines", description: "An Answer on every line." };
-const ANSWER_TABLE: Content = Content::Text {
-    media_type: CSV,
-    name: "AnswerTable",
-    description: "A line for every way, and one for every row without a way. Features keep their names; a column before them \
-                  with the name of a feature is renamed, as `columns` of `/v1/schema` says.",
-};
-const METRICS: Content = Content::Text {
-    media_type: "text/plain",
-    name: "Measures",
-    description: "The text format of Prometheus.",
-};
-const PAGE: Content = Content::Text { media_type: HTML, name: "Page", description: "A page." };
+const LINES: Content = text(NDJSON, "Lines", "A Question with one row on every line.");
+const TABLE: Content = text(CSV, "Table", "A table as CSV, with a header and a column for every feature.");
+const ANSWER_LINES: Content = text(NDJSON, "AnswerLines", "An Answer on every line.");
+const ANSWER_TABLE: Content = text(
+    CSV,
+    "AnswerTable",
+    "A line for every way, and one for every row without a way. Features keep their names; a column before them with the name \
+     of a feature is renamed, as `columns` of `/v1/schema` says.",
+);
+const METRICS: Content = text("text/plain", "Measures", "The text format of Prometheus.");
+const PAGE: Content = text("text/html", "Page", "A page.");
 
 impl Endpoint {
     const fn new(

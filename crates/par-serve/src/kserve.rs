@@ -58,7 +58,7 @@ pub(crate) struct Ready {
 pub(crate) struct Server {
     name: &'static str,
     version: &'static str,
-    extensions: [&'static str; 1],
+    extensions: Vec<&'static str>,
 }
 
 /// What a model takes and gives.
@@ -66,10 +66,10 @@ pub(crate) struct Server {
 pub(crate) struct Metadata<'a> {
     name: &'a str,
     /// The SHA-256 of the model.
-    versions: [&'a str; 1],
+    versions: Vec<&'a str>,
     platform: &'static str,
     inputs: Vec<TensorType<'a>>,
-    outputs: [TensorType<'a>; 2],
+    outputs: Vec<TensorType<'a>>,
 }
 
 /// The type of a tensor.
@@ -196,10 +196,7 @@ pub(crate) async fn explain_or_predict(
     };
     query.read()?;
     let model = service.model(Some(name))?;
-    let (reading, max_rows) = (Arc::clone(&model), service.settings.max_rows);
-    let question = service
-        .read(&headers, body, move |value| Question::read_instances(&reading, value, max_rows))
-        .await?;
+    let question = service.read(&model, &headers, body, Question::read_instances).await?;
     let rows = question.rows.len();
     let response = if explains {
         let explanations = service.answers(&model, question).await?;
@@ -232,7 +229,7 @@ pub(crate) async fn ready(State(service): State<Arc<Service>>) -> Result<Respons
 
 /// `GET /v2`
 pub(crate) async fn server() -> Response {
-    json(&Server { name: "par", version: env!("CARGO_PKG_VERSION"), extensions: ["explain"] })
+    json(&Server { name: "par", version: env!("CARGO_PKG_VERSION"), extensions: vec!["explain"] })
 }
 
 /// `GET /v2/models/{name}/ready`
@@ -254,10 +251,10 @@ pub(crate) async fn metadata(
     let features = model.schema().features().iter();
     let metadata = Metadata {
         name: model.name(),
-        versions: [model.sha256()],
+        versions: vec![model.sha256()],
         platform: "par",
         inputs: features.map(|feature| TensorType::new(&feature.name, datatype(feature))).collect(),
-        outputs: [TensorType::new("probability", "FP64"), TensorType::new("accepted", "BOOL")],
+        outputs: vec![TensorType::new("probability", "FP64"), TensorType::new("accepted", "BOOL")],
     };
     Ok(with_model_version(json(&metadata), &model))
 }
@@ -423,8 +420,7 @@ impl Service {
     ) -> Result<(Arc<ServedModel>, Tensors), Refusal> {
         query.read()?;
         let model = self.model(Some(name))?;
-        let (reading, max_rows) = (Arc::clone(&model), self.settings.max_rows);
-        let tensors = self.read(headers, body, move |value| Tensors::read(&reading, value, max_rows)).await?;
+        let tensors = self.read(&model, headers, body, Tensors::read).await?;
         Ok((model, tensors))
     }
 

@@ -55,7 +55,7 @@ impl ApiDocs {
                     "schema": {"type": "string"},
                 },
                 "ModelVersion": {
-                    "description": "The version of the model that answered: the SHA-256 of its file.",
+                    "description": "The version of the model that answered: its SHA-256.",
                     "schema": {"type": "string"},
                 },
                 "RetryAfter": {"description": "In how many seconds.", "schema": {"type": "string"}},

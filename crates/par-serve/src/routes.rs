@@ -26,7 +26,7 @@ use crate::{Service, host};
 
 /// The header with the id of a request.
 pub(crate) const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
-/// The header with the version of the model that answers: the SHA-256 of its file.
+/// The header with the version of the model that answers: its SHA-256.
 pub(crate) const MODEL_VERSION: HeaderName = HeaderName::from_static("x-model-version");
 /// The route, in log and metrics, of requests for an address without an endpoint.
 const OTHER: &str = "other";

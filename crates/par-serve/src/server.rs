@@ -365,10 +365,10 @@ mod tests {
         let server = Server::bind("127.0.0.1:0", &[("a".to_string(), file)], Settings::default());
         let server = server.expect("a free port");
         let headers = HeaderMap::from_iter([(CONTENT_TYPE, "application/json".parse().expect("a value"))]);
+        let model = server.service.model(None).expect("a model");
         let reader = |bytes: usize| {
-            let read = server
-                .service
-                .read(&headers, Body::from(" ".repeat(bytes) + "1"), |_| Ok(thread::current().id()));
+            let body = Body::from(" ".repeat(bytes) + "1");
+            let read = server.service.read(&model, &headers, body, |_, _, _| Ok(thread::current().id()));
             server.runtime.block_on(read).expect("JSON")
         };
         assert_eq!(reader(100), thread::current().id());

@@ -301,13 +301,13 @@ mod tests {
         let (go, wait) = mpsc::channel::<()>();
         let many = Urgency::Many(soon());
         let first = workers.ask(&model, many, &client.watch(), move |_, _| wait.recv().is_ok());
-        let (tell, told) = mpsc::channel();
-        let _answer = workers.ask(&model, many, &Client::default().watch(), move |_, _| tell.send("done"));
+        let (sender, receiver) = mpsc::channel();
+        let _answer = workers.ask(&model, many, &Client::default().watch(), move |_, _| sender.send("done"));
         go.send(()).expect("the first waits");
         assert_eq!(first.blocking_recv(), Ok(true));
         let last = workers.ask(&model, many, &client.watch(), |_, _| ());
         assert_eq!(last.blocking_recv(), Ok(()));
-        assert!(told.recv().is_err(), "it was never done");
+        assert!(receiver.recv().is_err(), "it was never done");
         assert_eq!(workers.queued(), 0);
     }
 
@@ -316,16 +316,16 @@ mod tests {
         let (model, workers) = (model(), workers());
         for urgency in [Urgency::One(soon()), Urgency::Many(soon()), Urgency::Stream] {
             let client = Client::default();
-            let (tell, told) = mpsc::channel();
+            let (sender, receiver) = mpsc::channel();
             let search = move |solver: &mut Solver<'_>, timer: &RowTimer<'_>| {
-                tell.send(()).expect("the test waits");
+                sender.send(()).expect("the test waits");
                 while !solver.is_stopped() {
                     std::thread::yield_now();
                 }
                 assert!(!timer.start_row());
             };
             let answer = workers.ask(&model, urgency, &client.watch(), search);
-            told.recv().expect("it begins");
+            receiver.recv().expect("it begins");
             drop(client);
             assert_eq!(answer.blocking_recv(), Ok(()));
         }
@@ -352,18 +352,18 @@ mod tests {
         let (go, wait) = mpsc::channel::<()>();
         let many = Urgency::Many(soon());
         let first = workers.ask(&model, many, &client.watch(), move |_, _| wait.recv().is_ok());
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let mut answers = Vec::new();
         for (urgency, name) in [(Urgency::Stream, 's'), (many, 'w')] {
             for _ in 0..6 {
-                let tell = tell.clone();
-                answers.push(workers.ask(&model, urgency, &client.watch(), move |_, _| tell.send(name)));
+                let sender = sender.clone();
+                answers.push(workers.ask(&model, urgency, &client.watch(), move |_, _| sender.send(name)));
             }
         }
         go.send(()).expect("the first waits");
         assert_eq!(first.blocking_recv(), Ok(true));
-        drop(tell);
-        let order: String = told.iter().collect();
+        drop(sender);
+        let order: String = receiver.iter().collect();
         assert_eq!(order.len(), 12);
         let streams_before = |end: usize| order[..end].matches('s').count();
         assert!(streams_before(4) <= 2 && streams_before(8) >= 2, "{order}");

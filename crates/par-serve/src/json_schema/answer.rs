@@ -111,7 +111,7 @@ fn answer() -> Value {
             "type": "boolean",
         })),
     });
-    object("What one person is told.", properties, &[])
+    object("The answer to one person.", properties, &[])
 }
 
 fn way() -> Value {
