@@ -250,7 +250,7 @@ impl Model {
         let model = &self.0;
         let refitted = threads::work(py, progress, |caller| {
             let is_gone = || caller.is_gone();
-            refit(&model, &names, &mut |stage| fit::tell(caller, stage), Stop::when(&is_gone))
+            refit(model, &names, &mut |stage| fit::tell(caller, stage), Stop::when(&is_gone))
         })?;
         Ok(Self::new(refitted.map_err(|error| errors::fit(&error))?))
     }

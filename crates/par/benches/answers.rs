@@ -165,7 +165,7 @@ fn denied<'a>(
 }
 
 fn median_microseconds(model: &Model, people: &[Vec<&str>], method: Method) -> f64 {
-    let mut solver = Solver::new(&model);
+    let mut solver = Solver::new(model);
     let request = Request { method, order: Some(Order::Likelihood), ..Request::default() };
     let mut times: Vec<f64> = Vec::new();
     for cells in people {
@@ -191,7 +191,7 @@ fn repeated(columns: &Columns, people: &[Vec<&str>], like: &Batch) -> Result<Bat
 
 fn rows_a_second(model: &Model, columns: &Columns, batch: &Batch) -> f64 {
     let started = Instant::now();
-    let answers = answer_batch(&model, columns, batch, |_| Request {
+    let answers = answer_batch(model, columns, batch, |_| Request {
         order: Some(Order::Likelihood),
         ..Request::default()
     });

@@ -179,7 +179,7 @@ pub(super) fn measure_variants(
             // Training it once more would give the same generator.
             [] => judge(fold, full, &people)?,
             _ => {
-                let trained = with_config(&full, variant.config(full.config()), &mut |_| {}, Stop::never());
+                let trained = with_config(full, variant.config(full.config()), &mut |_| {}, Stop::never());
                 judge(fold, &trained.map_err(|source| fold.case.fit_error(fold.name, source))?, &people)?
             }
         };
@@ -197,7 +197,7 @@ pub(super) fn denied(fold: &Fold<'_>) -> Result<Vec<usize>, Error> {
 
 /// A model's most probable rows, and what its local search makes of them, judged by itself.
 fn judge(fold: &Fold<'_>, model: &Model, people: &[usize]) -> Result<[Vec<Option<Judged>>; 2], Error> {
-    let (mut solver, mut judge) = (Solver::new(&model), Judge::new(model));
+    let (mut solver, mut judge) = (Solver::new(model), Judge::new(model));
     let refine = Request { method: Method::Refine, ..Request::default() };
     let mut answers = [Vec::with_capacity(people.len()), Vec::with_capacity(people.len())];
     for &place in people {

@@ -89,11 +89,11 @@ pub(super) fn evenly_spaced(rows: &[usize], most: usize) -> Vec<usize> {
 
 /// What rows that can be read are told, on all threads.
 fn ask(model: &Model, rows: &Rows, asked: &[usize], request: &Request) -> Vec<Answer> {
-    let answer = |solver: &mut par_answer::Solver<'_>, row: &usize| {
+    let answer = |solver: &mut Solver<'_>, row: &usize| {
         let cells: Vec<&str> = rows.cells[*row].iter().map(String::as_str).collect();
         solver.answer(&cells, request).expect("a row that was read before")
     };
-    asked.par_iter().map_init(|| Solver::new(&model), answer).collect()
+    asked.par_iter().map_init(|| Solver::new(model), answer).collect()
 }
 
 /// A measure of a way, its name and that of its deviation.

@@ -220,7 +220,7 @@ impl<'c> Trial<'c> {
                 let request = |_| Request { method, ..Request::default() };
                 let (started, mut answered) = (Instant::now(), 0);
                 while started.elapsed() < BATCH_TIME && rows.rows() > 0 {
-                    let answers = pool.install(|| answer_batch(&model, &self.case.columns, &rows, request));
+                    let answers = pool.install(|| answer_batch(model, &self.case.columns, &rows, request));
                     answered += black_box(answers).len();
                 }
                 let rate = answered as f64 / started.elapsed().as_secs_f64();
@@ -235,7 +235,7 @@ impl<'c> Trial<'c> {
 /// and whether each way that was found is proved best. Those that there was no time for are absent.
 fn times(model: &Model, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<bool>) {
     let request = Request { method, ..Request::default() };
-    let mut solver = Solver::new(&model);
+    let mut solver = Solver::new(model);
     let mut times = vec![f64::INFINITY; rows.len()];
     let mut proved = vec![None; rows.len()];
     let begun = Instant::now();

@@ -130,7 +130,7 @@ impl ParquetSink {
         let columns: Vec<Column> =
             COLUMNS.into_iter().map(Column::of_fact).chain(features.iter().map(Column::of_feature)).collect();
         let names = write::names(schema);
-        let fields = columns.iter().zip(&names).map(|(column, name)| column.json(name).map(Arc::new));
+        let fields = columns.iter().zip(&names).map(|(column, name)| column.described(name).map(Arc::new));
         let fields = fields.collect::<Result<_>>()?;
         let described = Arc::new(Type::group_type_builder("recourse").with_fields(fields).build()?);
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();

@@ -82,7 +82,7 @@ fn answer_all(model: &Model, batch: &Batch) -> Result<(), Box<dyn Error>> {
             let (header, columns) = (&header, &columns);
             scope.spawn(move || {
                 let answerer = TableAnswerer::new(model, header, columns.clone(), Request::default(), false);
-                let mut solver = Solver::new(&model);
+                let mut solver = Solver::new(model);
                 for first in (thread * PIECE..batch.rows()).step_by(threads * PIECE) {
                     for row in first..batch.rows().min(first + PIECE) {
                         let person = answerer.answer(&mut solver, batch, row, row as u64);

@@ -30,7 +30,7 @@ fn one_row_is_answered_as_by_the_library() {
     assert_eq!((&told["id"], &told["status"]), (&json!("1"), &json!("found")));
 
     // The library's short form says the same.
-    let Ok(Answer::Found(found)) = answer(&model(), &cells(person), &Request::default()) else {
+    let Ok(Answer::Found(found)) = answer(model(), &cells(person), &Request::default()) else {
         panic!("a way")
     };
     assert_eq!(told["ways"][0]["probability"], json!(found.ways[0].probability));

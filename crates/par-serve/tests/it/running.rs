@@ -86,7 +86,7 @@ pub(crate) fn at_the_desk<T>(
     let mut columns = model.schema().columns("table", table.columns()).expect("its own schema");
     columns.id = None;
     let answerer = TableAnswerer::new(model, table.columns(), columns, request.clone(), false);
-    told(&answerer.answer(&mut Solver::new(&model), rows(), row, number))
+    told(&answerer.answer(&mut Solver::new(model), rows(), row, number))
 }
 
 /// The same as JSON.

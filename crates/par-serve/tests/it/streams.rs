@@ -24,7 +24,7 @@ fn table_of(request: &Request, count: usize) -> String {
     let table = german_credit::table();
     let columns = model.schema().columns("table", table.columns()).expect("its own schema");
     let answerer = TableAnswerer::new(model, table.columns(), columns, request.clone(), false);
-    let mut solver = Solver::new(&model);
+    let mut solver = Solver::new(model);
     let people: Vec<_> =
         (0..count).map(|row| answerer.answer(&mut solver, rows(), row, row as u64 + 1)).collect();
     let lines = [csv_header(model.schema()), csv_lines(model.schema(), &people)].concat();

@@ -41,7 +41,7 @@ fn features(way: &Way) -> Vec<usize> {
 #[test]
 fn what_is_found_is_accepted_and_breaks_no_constraint() {
     let model = german();
-    let mut solver = Solver::new(&model);
+    let mut solver = Solver::new(model);
     for cells in denied(60) {
         let factual = model.discretizer().encode_row(&cells).expect("its own row");
         let mask = model.constraints().mask(factual.codes(), &[]);
@@ -71,7 +71,7 @@ fn what_is_found_is_accepted_and_breaks_no_constraint() {
 #[test]
 fn a_person_may_ask_for_more_than_the_threshold_of_the_model() {
     let model = german();
-    let mut solver = Solver::new(&model);
+    let mut solver = Solver::new(model);
     let strict = Request { threshold: Some(0.8), ..request(Method::Exact) };
     let mut higher = 0;
     for cells in denied(20) {
@@ -97,8 +97,8 @@ fn an_exact_search_that_is_stopped_ends_with_what_it_has() {
     let stopped = || true;
     let cells = &denied(1)[0];
     let request = Request { count: 5, ..request(Method::Exact) };
-    let whole = Solver::new(&model).answer(cells, &request).expect("its own row");
-    let cut = Solver::new(&model).until(Stop::when(&stopped)).answer(cells, &request).expect("its own row");
+    let whole = Solver::new(model).answer(cells, &request).expect("its own row");
+    let cut = Solver::new(model).until(Stop::when(&stopped)).answer(cells, &request).expect("its own row");
     assert!(whole.ways()[0].is_optimal() && !cut.ways()[0].is_optimal());
     assert!(cut.ways().len() == 1 && whole.ways().len() > 1);
 }
@@ -109,7 +109,7 @@ fn a_proposal_is_legal_the_same_twice_and_what_generate_offers_if_it_is_accepted
     config.answers.proposals = 1;
     config.answers.budget = 1000;
     config.generator.loss.validity = 1.0;
-    let model = with_config(&german(), config, &mut |_| {}, Stop::never()).expect("a fit");
+    let model = with_config(german(), config, &mut |_| {}, Stop::never()).expect("a fit");
     let mut solver = Solver::new(&model);
     let (mut accepted, mut denied_again) = (0, 0);
     for cells in denied(60) {
@@ -137,7 +137,7 @@ fn a_proposal_is_legal_the_same_twice_and_what_generate_offers_if_it_is_accepted
 #[test]
 fn refine_is_no_worse_than_generate_and_exact_no_worse_than_refine() {
     let model = german();
-    let mut solver = Solver::new(&model);
+    let mut solver = Solver::new(model);
     let price = model.config().answers.price;
     let worth = |way: &Way| way.log_likelihood - price * way.changes.len() as f64;
     for cells in denied(60) {
@@ -155,7 +155,7 @@ fn refine_is_no_worse_than_generate_and_exact_no_worse_than_refine() {
 
 #[test]
 fn every_way_leaves_out_a_change_of_each_before_it() {
-    let mut solver = Solver::new(&german());
+    let mut solver = Solver::new(german());
     for method in [Method::Refine, Method::Exact] {
         let mut several = 0;
         for cells in denied(10) {
@@ -191,7 +191,7 @@ fn first_is_beaten(found: &Found) -> bool {
 
 #[test]
 fn nothing_shown_beats_the_first_way_in_both_changes_and_probability() {
-    let mut solver = Solver::new(&german());
+    let mut solver = Solver::new(german());
     let (mut asked, mut beaten, mut several) = (0, 0, 0);
     for cells in denied(60) {
         for (method, count) in [(Method::Refine, 1), (Method::Refine, 3), (Method::Exact, 3)] {
@@ -221,7 +221,7 @@ fn nothing_shown_beats_the_first_way_in_both_changes_and_probability() {
 
 #[test]
 fn a_way_says_what_it_is_best_at_among_all_that_is_shown() {
-    let mut solver = Solver::new(&german());
+    let mut solver = Solver::new(german());
     for order in Order::ALL {
         let mut virtues = 0;
         for cells in denied(30) {
@@ -251,7 +251,7 @@ fn a_way_says_what_it_is_best_at_among_all_that_is_shown() {
 
 #[test]
 fn locks_and_budgets_of_a_request_bind() {
-    let mut solver = Solver::new(&german());
+    let mut solver = Solver::new(german());
     for cells in denied(20) {
         let free = solver.answer(&cells, &Request::default()).expect("its own row");
         let Some(way) = free.ways().first() else { continue };
@@ -276,7 +276,7 @@ fn locks_and_budgets_of_a_request_bind() {
 fn with_everything_locked_the_smallest_set_of_locks_is_named() {
     let model = german();
     let all: Vec<usize> = (0..model.schema().features().len()).collect();
-    let mut solver = Solver::new(&model);
+    let mut solver = Solver::new(model);
     for cells in denied(5) {
         let request = Request { locks: all.clone(), ..Request::default() };
         let Answer::NotFound(not_found) = solver.answer(&cells, &request).expect("its own row") else {
@@ -395,7 +395,7 @@ fn no_text_for_an_applicant_names_what_the_schema_forbids() {
 fn who_is_accepted_is_told_so() {
     let model = german();
     let accepted = (0..applicants().1.rows()).map(applicant).find_map(|cells| {
-        match answer(&model, &cells, &Request::default()).expect("its own row") {
+        match answer(model, &cells, &Request::default()).expect("its own row") {
             Answer::Accepted { probability, .. } => Some(probability),
             Answer::Found(_) | Answer::NotFound(_) => None,
         }
@@ -415,11 +415,11 @@ fn a_batch_has_the_answers_of_its_rows_one_by_one_on_any_number_of_threads() {
     });
     let on_threads = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| answer_batch(&model, columns, &some, |_| Request { count: 2, ..Request::default() }))
+        pool.install(|| answer_batch(model, columns, &some, |_| Request { count: 2, ..Request::default() }))
     };
     let (one, two) = (on_threads(1), on_threads(2));
     assert_eq!(format!("{one:?}"), format!("{two:?}"));
-    let mut solver = Solver::new(&model);
+    let mut solver = Solver::new(model);
     for (row, answer) in one.iter().enumerate() {
         let alone = solver.answer(&applicant(row), &Request { count: 2, ..Request::default() });
         assert_eq!(answer.as_ref().ok(), alone.as_ref().ok());
@@ -431,7 +431,7 @@ fn a_cell_that_does_not_fit_is_an_error_of_its_row_alone() {
     let model = german();
     let mut cells = denied(1).remove(0);
     cells[0] = "a fortune";
-    let error = answer(&model, &cells, &Request::default()).expect_err("no such status");
+    let error = answer(model, &cells, &Request::default()).expect_err("no such status");
     assert!(error.to_string().contains("a fortune"), "{error}");
 }
 
@@ -441,7 +441,7 @@ fn changes_are_told_in_the_words_of_the_schema() {
     let features = model.schema().features();
     let mut with_labels = 0;
     for cells in denied(40) {
-        for way in answer(&model, &cells, &Request::default()).expect("its own row").ways() {
+        for way in answer(model, &cells, &Request::default()).expect("its own row").ways() {
             for change in &way.changes {
                 let feature = &features[change.feature];
                 let from =

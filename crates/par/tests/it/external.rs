@@ -54,7 +54,7 @@ pub(crate) fn denied(model: &Model, count: usize) -> impl Iterator<Item = Vec<&'
 #[test]
 fn what_is_found_is_accepted_by_the_classifier_itself_as_it_is_written() {
     for model in models() {
-        let mut solver = Solver::new(&model);
+        let mut solver = Solver::new(model);
         for cells in denied(model, 40) {
             let factual = model.discretizer().encode_row(&cells).expect("its own row");
             let mask = model.constraints().mask(factual.codes(), &[]);
@@ -78,7 +78,7 @@ fn an_interval_is_told_only_if_the_classifier_accepts_all_of_it() {
     let (mut told, mut numbers) = (0, 0);
     for model in &models()[..2] {
         for cells in denied(model, 150) {
-            let answer = answer(&model, &cells, &Request::default()).expect("its own row");
+            let answer = answer(model, &cells, &Request::default()).expect("its own row");
             let Some(way) = answer.ways().first() else { continue };
             let intervals: Vec<(usize, [f64; 2])> = way
                 .changes
@@ -118,7 +118,7 @@ fn a_model_carries_its_classifier_and_answers_the_same_when_it_is_read_again() {
         for cells in denied(model, 10) {
             assert_eq!(
                 answer(&again, &cells, &Request::default()),
-                answer(&model, &cells, &Request::default())
+                answer(model, &cells, &Request::default())
             );
         }
         let refitted = refit(&again, &["Age"], &mut |_| {}, Stop::never()).expect("made without data");
@@ -259,7 +259,7 @@ fn a_number_beyond_the_classifier_is_refused_and_not_guessed() {
     let [network, ..] = models();
     let mut cells = applicant(1);
     cells[4] = "1e200";
-    let error = answer(&network, &cells, &Request::default()).expect_err("too large for single precision");
+    let error = answer(network, &cells, &Request::default()).expect_err("too large for single precision");
     assert!(matches!(error, RowError::Cell(_)), "{error}");
 }
 

@@ -205,7 +205,7 @@ fn the_same_seed_makes_the_same_bytes_on_any_number_of_threads() {
 #[test]
 fn a_model_can_be_fitted_anew_for_other_immutable_features_without_data() {
     let model = german();
-    let other = refit(&model, &["Duration", "Purpose"], &mut |_| {}, Stop::never()).expect("a refit");
+    let other = refit(model, &["Duration", "Purpose"], &mut |_| {}, Stop::never()).expect("a refit");
     let locked = ["Duration", "Purpose"].map(|name| model.schema().position(name).expect("a feature"));
     for cells in crate::denied(20) {
         let answer = Solver::new(&other).answer(&cells, &Request::default()).expect("its own row");
@@ -213,6 +213,6 @@ fn a_model_can_be_fitted_anew_for_other_immutable_features_without_data() {
         assert!(changes.into_iter().all(|change| !locked.contains(&change.feature)));
     }
     let error =
-        refit(&model, &["Durration"], &mut |_| {}, Stop::never()).expect_err("no such feature").to_string();
+        refit(model, &["Durration"], &mut |_| {}, Stop::never()).expect_err("no such feature").to_string();
     assert!(error.contains("did you mean `Duration`?"), "{error}");
 }

@@ -61,7 +61,7 @@ fn every_way_is_within_the_limits_and_accepted_as_it_is_written() {
         let locks =
             ["Status of existing checking account", "Credit history", "Purpose", "Other installment plans"];
         let locks = model.schema().positions(&locks).expect("features");
-        let mut solver = Solver::new(&model);
+        let mut solver = Solver::new(model);
         let (mut found, mut at_the_limit) = (0, 0);
         for cells in external::denied(model, 60) {
             let factual = model.discretizer().encode_row(&cells).expect("its own row");
@@ -126,7 +126,7 @@ fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
 fn exact_answers_within_limits_are_the_best_of_the_mask() {
     let model = german();
     let (limits, _) = some(model);
-    let mut solver = Solver::new(&model);
+    let mut solver = Solver::new(model);
     for cells in external::denied(model, 20) {
         let order = Some(Order::Likelihood);
         let request = |method| Request { method, order, limits: limits.clone(), ..Request::default() };
@@ -147,7 +147,7 @@ fn limits_that_take_nothing_away_change_no_answer() {
             _ => Permitted::Between([f64::NEG_INFINITY, f64::INFINITY]),
         });
         let limits = Limits::new(model.discretizer(), everything.enumerate()).expect("limits");
-        let mut solver = Solver::new(&model);
+        let mut solver = Solver::new(model);
         for cells in external::denied(model, 20) {
             let free = solver.answer(&cells, &Request::default()).expect("its own row");
             let request = Request { limits: limits.clone(), ..Request::default() };
@@ -164,7 +164,7 @@ fn limits_that_take_nothing_away_change_no_answer() {
 #[test]
 fn with_everything_limited_to_what_it_is_the_smallest_set_of_limits_is_named() {
     for model in everywhere() {
-        let mut solver = Solver::new(&model);
+        let mut solver = Solver::new(model);
         for cells in external::denied(model, 5) {
             let own = cells.iter().zip(model.discretizer().domains()).map(|(cell, domain)| {
                 match (domain, cell.parse::<f64>()) {

@@ -43,7 +43,7 @@ fn similarity_is_of_numbers_and_distance_of_everything() {
     let model = german();
     let mut changed = [0, 0];
     for cells in crate::denied(60) {
-        let Ok(Answer::Found(found)) = answer(&model, &cells, &Request::default()) else { continue };
+        let Ok(Answer::Found(found)) = answer(model, &cells, &Request::default()) else { continue };
         let way = &found.ways[0];
         let (mut similarity, mut others) = (0.0, 0.0);
         for change in &way.changes {

@@ -23,7 +23,7 @@ fn a_model_comes_back_as_it_was_saved() {
     for cells in denied(10) {
         assert_eq!(
             answer(&loaded, &cells, &Request::default()).ok(),
-            answer(&german(), &cells, &Request::default()).ok()
+            answer(german(), &cells, &Request::default()).ok()
         );
     }
 }
@@ -108,7 +108,7 @@ fn no_training_row_is_inside() {
         .filter(|feature| feature.immutable)
         .map(|feature| feature.name.as_str())
         .collect();
-    let again = refit(&model, &immutable, &mut |_| {}, Stop::never()).expect("a refit");
+    let again = refit(model, &immutable, &mut |_| {}, Stop::never()).expect("a refit");
     assert_eq!(again.pool(), model.pool());
     assert_eq!(again.generator(), model.generator());
 

@@ -79,7 +79,7 @@ fn a_fit_around_an_external_classifier_stops_too() {
 
 #[test]
 fn a_refit_stops_too() {
-    check("a refit", |stop| refit(&german(), &["Age"], &mut |_| {}, stop));
+    check("a refit", |stop| refit(german(), &["Age"], &mut |_| {}, stop));
 }
 
 #[test]
@@ -99,7 +99,7 @@ fn whoever_hears_of_a_stage_can_stop_the_fit_there() {
         }
     };
     let third_step = || stages.load(Ordering::Relaxed) == 3;
-    let stopped = refit(&german(), &["Age"], &mut tell, Stop::when(&third_step));
+    let stopped = refit(german(), &["Age"], &mut tell, Stop::when(&third_step));
     assert!(matches!(stopped, Err(Error::Stopped(_))));
     assert_eq!(stages.into_inner(), 3);
 }
