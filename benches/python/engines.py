@@ -1,9 +1,9 @@
 """Measures recourse for a large table on one machine, by Spark and by Ray, and whether all give the same lines.
 
-    python engines.py [ROWS] [--table FILE --bundle FILE] [--method NAME] [--engine NAME]...
+    python engines.py [ROWS] [--table FILE --model FILE] [--method NAME] [--engine NAME]...
 
-ROWS (200,000 unless told) are drawn with replacement from German Credit, on which a bundle is fitted, or from a CSV
-file that a bundle of yours is for. They are written as Parquet; every engine reads that, answers, and writes Parquet
+ROWS (200,000 unless told) are drawn with replacement from German Credit, on which a model is fitted, or from a CSV
+file that a model of yours is for. They are written as Parquet; every engine reads that, answers, and writes Parquet
 again. Spark runs as local-cluster with two workers of one core, Ray with two processors; both have answered a few rows
 before, so that starting them is not measured. Lines are put in the order of their ids and compared with those of one
 machine, as tables and as bytes.
@@ -177,18 +177,18 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("rows", type=int, nargs="?", default=200_000)
     parser.add_argument("--table", type=Path)
-    parser.add_argument("--bundle", type=Path)
+    parser.add_argument("--model", type=Path)
     parser.add_argument("--method", default="refine")
     parser.add_argument("--engine", action="append", choices=list(WAYS))
     told = parser.parse_args()
-    if (told.table is None) != (told.bundle is None):
-        parser.error("--table and --bundle go together")
+    if (told.table is None) != (told.model is None):
+        parser.error("--table and --model go together")
 
     if told.table is None:
         german = datasets.german_credit()
         recourse, source = Recourse(german.schema).fit(german.X, german.y), german.X
     else:
-        recourse, source = Recourse.load(told.bundle), pa.csv.read_csv(told.table)
+        recourse, source = Recourse.load(told.model), pa.csv.read_csv(told.table)
     with tempfile.TemporaryDirectory() as place:
         measure(recourse, draw(source, told.rows), told.method, told.engine or list(WAYS), Path(place))
 

@@ -4,7 +4,7 @@
 
 Rows are drawn with replacement from the people of a table whom PAR's own classifier denies, or from all. The
 same call is made with a frame of pandas and with a table of Arrow, which nothing has to be turned into. With
---par the same rows are answered by `par recourse`, by the same bundle, from a CSV file into another. Each
+--par the same rows are answered by `par recourse`, by the same model, from a CSV file into another. Each
 figure is the best of three, taken in turns.
 """
 
@@ -27,13 +27,13 @@ TURNS = 3
 
 
 class Program:
-    """`par recourse` on the same rows, by the same bundle."""
+    """`par recourse` on the same rows, by the same model."""
 
     def __init__(self, program: Path, recourse: Recourse, method: str, frame: pd.DataFrame, folder: Path):
-        self.bundle, self.table, self.out = (folder / name for name in ("model.par", "rows.csv", "ways.csv"))
-        recourse.save(self.bundle)
+        self.model, self.table, self.out = (folder / name for name in ("model.par", "rows.csv", "ways.csv"))
+        recourse.save(self.model)
         frame.to_csv(self.table, index=False)
-        self.command = [program, "recourse", self.bundle, self.table, "--method", method, "--json"]
+        self.command = [program, "recourse", self.model, self.table, "--method", method, "--json"]
 
     def __call__(self) -> None:
         subprocess.run([*self.command, "--out", self.out], check=True, capture_output=True)

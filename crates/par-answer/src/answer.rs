@@ -203,6 +203,9 @@ pub enum Obstacle {
 }
 
 impl Obstacle {
+    /// The names of all kinds of obstacles in files.
+    pub const NAMES: [&str; 7] = ["lock", "limit", "monotone", "immutable", "allowed", "rule", "constraint"];
+
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {

@@ -180,10 +180,10 @@ impl Decoder {
 #[cfg(test)]
 mod tests {
     use par_data::Constraints;
+    use par_model::test_world::World;
     use proptest::prelude::*;
 
     use super::*;
-    use par_model::test_world::World;
 
     /// The sums of logits of all legal rows, the highest first.
     fn sums(constraints: &Constraints, mask: &Mask, logits: &[f64]) -> Vec<f64> {

@@ -3,12 +3,12 @@
 use std::time::Instant;
 
 use par_circuit::{Code, threads};
+use par_model::{Mean, Model, RowError};
 use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Way};
 use crate::request::{Method, Request};
 use crate::solver::Solver;
-use par_model::{Mean, Model, RowError};
 
 /// How one method does on a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -208,15 +208,15 @@ impl Search<'_, '_, '_> {
 mod tests {
     use par_circuit::{Circuit, Node, NodeId};
     use par_data::{Constraints, Mask, UNKNOWN};
+    use par_model::Target;
+    use par_model::classifier::NeuralClassifier;
+    use par_model::test_world::World;
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
     use crate::refine::swap;
-    use par_model::Target;
-    use par_model::classifier::NeuralClassifier;
-    use par_model::test_world::World;
 
     /// A person of a random world, whose problem is small enough to list all rows.
     struct Person {

@@ -5,6 +5,7 @@ pub mod text;
 
 use par_data::Limits;
 use par_model::Order;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How an answer is found.
@@ -94,8 +95,7 @@ pub const OPTIONS: [&str; 8] =
 pub const MAX_BUDGET: usize = 1_000_000_000;
 
 /// A value that does not fit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, thiserror::Error)]
-#[cfg_attr(feature = "json-schema", derive(schemars::JsonSchema))]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[error("`{path}`: expected {expected}, found {found}")]
 pub struct Problem {
     /// Where it stands, as a JSON pointer; `?name` for a parameter of an address.

@@ -4,13 +4,16 @@ use std::collections::BTreeSet;
 use std::time::Instant;
 
 use par_data::{Batch, Columns, Schema};
-
 use par_model::Model;
 
 use crate::answer::{Answer, Way};
 use crate::request::Request;
 use crate::solver::Solver;
 use crate::words;
+
+/// The statuses of answers, as [`RowAnswer::status`] gives them.
+pub const STATUSES: [&str; 6] =
+    ["accepted", "found", "not_found", "unverified", "unverified_accepted", "error"];
 
 /// A row of a table, and the answer to it.
 pub struct RowAnswer<'a> {

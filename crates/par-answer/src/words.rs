@@ -2,10 +2,10 @@
 
 use par_data::schema::{Monotone, Rule};
 use par_data::{Feature, Novelty, Restriction, Schema};
-
-use crate::answer::{BestAt, Found, NotFound, Obstacle, Reason, Way};
 use par_model::Model;
 use par_model::classifier::Representative;
+
+use crate::answer::{BestAt, Found, NotFound, Obstacle, Reason, Way};
 
 /// A cell as a person reads it: the label of a category, a number with its unit.
 pub fn cell(feature: &Feature, text: &str) -> String {

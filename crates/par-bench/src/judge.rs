@@ -3,8 +3,7 @@
 use par_circuit::Evaluator;
 use par_data::schema::Monotone;
 use par_data::{CellError, Code, Feature, UNKNOWN};
-use par_model::Mean;
-use par_model::Model;
+use par_model::{Mean, Model};
 
 use crate::figures::Sheet;
 

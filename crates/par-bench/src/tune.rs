@@ -18,23 +18,17 @@ mod space;
 use std::io::Write;
 use std::time::Instant;
 
-use par_answer::Method;
-use par_answer::Order;
-use par_answer::Request;
-use par_answer::Solver;
-use par_answer::Way;
 use par_answer::evaluate::MethodAnswers;
+use par_answer::{Method, Order, Request, Solver, Way};
 use par_circuit::Stop;
 use par_fit::with_config;
-use par_model::Config;
-use par_model::Mean;
-use par_model::Model;
+use par_model::{Config, Mean, Model};
 use rayon::prelude::*;
+use search::Plan;
+use space::{Point, SETTINGS};
 
 use crate::case::{Case, Fold};
 use crate::error::Error;
-use search::Plan;
-use space::{Point, SETTINGS};
 
 /// What it counts, in nats, to leave somebody without an answer who could have one. No answer counts more, so that
 /// finding a poor one is never worse than finding none.

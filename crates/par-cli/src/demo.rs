@@ -8,24 +8,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use par_answer::Answer;
-use par_answer::evaluate::Evaluation;
-use par_answer::evaluate::MethodAnswers;
-use par_answer::evaluate::answer_by_all_methods;
-use par_answer::words;
+use page::Report;
+use par_answer::evaluate::{Evaluation, MethodAnswers, answer_by_all_methods};
+use par_answer::table::RowAnswer;
+use par_answer::{Answer, words};
 use par_circuit::Stop;
 use par_data::{Batch, Columns, Schema, german_credit};
 use par_fit::ModelBuilder;
-use par_model::Config;
-use par_model::Model;
+use par_model::{Config, Model};
 use par_plot::text::duration;
 
 use crate::aligned::{Align, aligned, grouped, percent};
 use crate::fitting::Watch;
 use crate::output::{self, Destination};
 use crate::recourse;
-use page::Report;
-use par_answer::table::RowAnswer;
 
 #[derive(Args)]
 pub(crate) struct Demo {

@@ -5,12 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use clap::Args;
-use par_answer::evaluate::Evaluation;
-use par_answer::evaluate::MethodMetrics;
-use par_answer::evaluate::evaluate;
+use par_answer::evaluate::{Evaluation, MethodMetrics, evaluate};
 use par_data::Batch;
-use par_model::Mean;
-use par_model::Model;
+use par_model::{Mean, Model};
 use serde::Serialize;
 
 use crate::aligned::{Align, Facts, aligned, grouped};

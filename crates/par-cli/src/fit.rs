@@ -6,17 +6,11 @@ use std::time::Instant;
 
 use anyhow::{Result, anyhow};
 use clap::{Args, ValueEnum};
-use par_circuit::Circuit;
-use par_circuit::Stop;
+use par_circuit::{Circuit, Stop};
 use par_data::{Schema, suggest};
-use par_fit::Error;
-use par_fit::ModelBuilder;
-use par_fit::ScoredBy;
-use par_model::Config;
-use par_model::Density;
-use par_model::Mean;
-use par_model::Model;
+use par_fit::{Error, ModelBuilder, ScoredBy};
 use par_model::classifier::{DeployedClassifier, ExternalError, Threshold};
+use par_model::{Config, Density, Mean, Model};
 use par_terminal::preset::Preset;
 use serde::Serialize;
 

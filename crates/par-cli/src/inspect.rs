@@ -5,9 +5,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result};
 use clap::Args;
 use par_data::schema::Monotone;
-use par_model::Card;
-use par_model::Config;
-use par_model::Model;
+use par_model::{Card, Config, Model};
 use serde::Serialize;
 
 use crate::aligned::{Align, Facts, aligned, grouped, percent};

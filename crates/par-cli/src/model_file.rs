@@ -4,9 +4,8 @@ use std::path::Path;
 
 use anyhow::{Result, anyhow};
 use par_data::{Columns, Error, found_instead};
-use par_model::Model;
-use par_model::ModelError;
 use par_model::container::ContainerError;
+use par_model::{Model, ModelError};
 
 use crate::rows::Rows;
 

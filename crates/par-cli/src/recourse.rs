@@ -13,23 +13,21 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
-use par_answer::Answer;
-use par_answer::Solver;
 use par_answer::table::{RowAnswer, TableAnswerer};
-use par_answer::words;
-use par_answer::write::{self};
+use par_answer::write;
+use par_answer::{Answer, Solver, words};
 use par_data::Batch;
 use par_model::Model;
 use rayon::prelude::*;
+use request::RequestOptions;
 use serde::Serialize;
+use sink::Sink;
 
 use crate::aligned::{Facts, grouped};
 use crate::classifier_file::ClassifierOptions;
 use crate::model_file;
 use crate::output::{self, Destination};
 use crate::rows::{Condition, Rows};
-use request::RequestOptions;
-use sink::Sink;
 
 const EXAMPLES: &str = "\
 Examples:

@@ -1,10 +1,9 @@
 //! The rows of a table that pass `--where`.
 
-use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::mpsc;
-use std::thread;
+use std::{fmt, thread};
 
 use anyhow::{Result, anyhow, bail};
 use par_data::table::Batches;

@@ -1,7 +1,6 @@
 //! What can go wrong between a table and a model.
 
 use par_circuit::{LearnError, Stopped};
-
 use par_model::ConfigError;
 use par_model::classifier::ExternalError;
 

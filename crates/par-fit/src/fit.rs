@@ -6,7 +6,6 @@ use par_answer::refine::Refiner;
 use par_circuit::learn::{self, LearnConfig, Trial, learn_with_progress};
 use par_circuit::{Circuit, Code, Dataset, Stop, Stopped};
 use par_data::{Batch, Columns, Constraints, Discretizer, Schema, Table};
-
 use par_model::card::{Card, Epoch, GeneratorHistory};
 use par_model::classifier::inputs::Inputs;
 use par_model::classifier::{Classifier, DeployedClassifier, Threshold, probability};

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
-use par_answer::evaluate::Evaluation;
-use par_answer::evaluate::answer_by_all_methods;
+use par_answer::evaluate::{Evaluation, answer_by_all_methods};
 use par_answer::write;
 use par_circuit::Stop;
 use par_data::{Batch, Columns};

@@ -101,7 +101,7 @@ def test_a_pipeline_is_converted_and_accepts_every_way_itself(model):
     pytest.importorskip("skl2onnx")
     model = pipeline(model).fit(X, Y)
     recourse = fitted_without_warning(model)
-    assert recourse.bundle_.verifies
+    assert recourse.model_.verifies
     check_ways(recourse, lambda rows: good(model, rows))
 
 
@@ -115,7 +115,7 @@ def test_a_converted_estimator_says_the_same(logistic):
 def test_an_arrow_table_reaches_a_classifier_that_was_trained_with_pandas(logistic):
     pytest.importorskip("skl2onnx")
     recourse = fitted_without_warning(logistic, TABLE, LABELS)
-    assert recourse.bundle_.verifies
+    assert recourse.model_.verifies
     assert {"found", "accepted"} <= set(recourse.recourse(TABLE).column("status").to_pylist())
 
 
@@ -142,7 +142,7 @@ def test_a_function_of_yes_and_no_is_not_taken_for_one_of_classes(favourable):
     schema = GERMAN.schema.replace('["Bad", "Good"]', '["0", "1"]').replace('"Good"', '"1"')
     tree = pipeline(DecisionTreeClassifier(random_state=0, max_depth=4)).fit(X, labels)
     recourse = fitted(tree.predict, X, labels, schema, favourable=favourable)
-    said = recourse.bundle_.probability(pa.Table.from_pandas(X)).column(0).to_numpy() >= 0.5
+    said = recourse.model_.probability(pa.Table.from_pandas(X)).column(0).to_numpy() >= 0.5
     assert (said == (tree.predict(X) == int(favourable))).mean() > 0.8
     lines = recourse.recourse(X)
     found = lines[lines["status"] == "found"]
@@ -154,7 +154,7 @@ def test_categoricals_of_pandas_are_converted():
     table = X.astype({name: "category" for name in TEXTS})
     model = pipeline(LogisticRegression(max_iter=1000)).fit(table, Y)
     recourse = fitted_without_warning(model, table)
-    assert recourse.bundle_.verifies
+    assert recourse.model_.verifies
     check_ways(recourse, lambda rows: good(model, rows), table)
 
 
@@ -165,7 +165,7 @@ def test_a_numeric_estimator_is_converted_with_or_without_names():
     for trained in (table, table.to_numpy()):
         model = make_pipeline(StandardScaler(), LogisticRegression()).fit(trained, Y)
         recourse = fitted_without_warning(model, table, schema=schema)
-        assert recourse.bundle_.verifies
+        assert recourse.model_.verifies
         assert numpy.abs(recourse.predict_proba(table)[:, 1] - good(model, trained)).max() < 1e-5
 
 
@@ -200,7 +200,7 @@ def test_a_pipeline_that_fills_gaps_is_converted():
     columns = ColumnTransformer([("numbers", numbers, NUMBERS), ("texts", texts, TEXTS)])
     model = make_pipeline(columns, LogisticRegression(max_iter=1000)).fit(table, Y)
     recourse = fitted_without_warning(model, table, schema=schema)
-    assert recourse.bundle_.verifies
+    assert recourse.model_.verifies
     assert numpy.abs(recourse.predict_proba(table)[:, 1] - good(model, table)).max() < 1e-5
     check_ways(recourse, lambda rows: good(model, rows), table)
 
@@ -226,7 +226,7 @@ def test_a_forest_with_categories_that_are_numbers_is_converted():
     columns = ColumnTransformer([("code", encoder, ["Housing"])], remainder="passthrough")
     model = make_pipeline(columns, RandomForestClassifier(10, max_depth=4, random_state=0)).fit(table, Y)
     recourse = fitted_without_warning(model, table, schema=schema)
-    assert recourse.bundle_.verifies
+    assert recourse.model_.verifies
     assert numpy.abs(recourse.predict_proba(table)[:, 1] - good(model, table)).max() < 1e-5
 
 
@@ -239,7 +239,7 @@ def test_boosted_trees_of_other_libraries_are_converted(library, name):
     labels = (Y == "Good").astype(int)
     model.fit(X[NUMBERS].to_numpy(dtype=float), labels)
     recourse = fitted_without_warning(model, X[NUMBERS], labels, schema)
-    assert recourse.bundle_.verifies
+    assert recourse.model_.verifies
     check_ways(recourse, lambda rows: model.predict_proba(rows.to_numpy(dtype=float))[:, 1], X[NUMBERS])
 
 
@@ -255,7 +255,7 @@ def test_without_skl2onnx_it_is_imitated_and_asked(logistic, monkeypatch):
     with pytest.warns(UserWarning, match="skl2onnx.*not installed") as told:
         recourse = fitted(logistic)
     assert told[0].filename == __file__
-    assert not recourse.bundle_.verifies
+    assert not recourse.model_.verifies
     lines = check_ways(recourse, lambda rows: good(logistic, rows), count=2)
     found = lines[lines["status"] == "found"]
     # The last bits of a product depend on how many rows are asked about at once.
@@ -281,7 +281,7 @@ def test_a_file_that_decides_otherwise_is_not_used(logistic, monkeypatch, is_oth
     with pytest.warns(UserWarning, match=why) as told:
         recourse = fitted(logistic)
     assert told[0].filename == __file__
-    assert not recourse.bundle_.verifies
+    assert not recourse.model_.verifies
     check_ways(recourse, lambda rows: good(logistic, rows))
 
 
@@ -512,7 +512,7 @@ def test_a_function_gets_the_kind_of_frame_that_the_table_was(logistic):
 def test_a_stream_is_read_once(logistic):
     pytest.importorskip("skl2onnx")
     stream = pa.RecordBatchReader.from_batches(TABLE.schema, TABLE.to_batches())
-    assert fitted_without_warning(logistic, stream, LABELS).bundle_.verifies
+    assert fitted_without_warning(logistic, stream, LABELS).model_.verifies
 
 
 def test_a_layout_gives_back_what_it_was_made_of():

@@ -99,7 +99,7 @@ def test_names_that_give_way_are_told_once(recourse, tmp_path):
 def test_an_engine_tells_them_too(recourse):
     def recourse_of_an_engine():
         types = lambda columns: pa.Table.from_pandas(X[columns]).schema  # noqa: E731
-        return _workers.plan(recourse.bundle_, list(X), types, Request(), id="id", dumps=pickle.dumps)
+        return _workers.plan(recourse.model_, list(X), types, Request(), id="id", dumps=pickle.dumps)
 
     with pytest.warns(errors.RenamedColumnWarning) as told:
         job, _ = recourse_of_an_engine()

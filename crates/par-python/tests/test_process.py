@@ -125,9 +125,9 @@ def test_any_number_of_threads_gives_the_same_bytes(fitted, threads):
     process = run(
         """
         recourse = Recourse(german.schema, config={"generator": {"steps": 50}}).fit(german.X, german.y)
-        print(recourse.bundle_.sha256)
+        print(recourse.model_.sha256)
         """,
         env={**os.environ, "RAYON_NUM_THREADS": threads},
     )
     out, err = process.communicate(timeout=120)
-    assert out.strip() == fitted.bundle_.sha256, err
+    assert out.strip() == fitted.model_.sha256, err

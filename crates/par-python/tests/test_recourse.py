@@ -211,9 +211,9 @@ def test_no_rows_have_no_answers(fitted, german):
 
 def test_the_same_seed_gives_the_same_bytes(fitted, german):
     again = Recourse(german.schema, config=QUICK).fit(german.X.to_pandas(), german.y.to_pylist())
-    assert again.bundle_.sha256 == fitted.bundle_.sha256
+    assert again.model_.sha256 == fitted.model_.sha256
     other = Recourse(german.schema, config=QUICK, random_state=1).fit(german.X, german.y)
-    assert other.bundle_.sha256 != fitted.bundle_.sha256
+    assert other.model_.sha256 != fitted.model_.sha256
 
 
 def test_a_model_is_saved_loaded_and_pickled(fitted, german, tmp_path):
@@ -237,7 +237,7 @@ def test_settings_reach_the_fit(german):
         price=0.5, config={"generator": {"steps": 5}}, random_state=7,
     )  # fmt: skip
     with pytest.warns(UserWarning, match="`foreign worker` may change"):
-        config = json.loads(recourse.fit(german.X, german.y).bundle_.config)
+        config = json.loads(recourse.fit(german.X, german.y).model_.config)
     assert (config["seed"], config["favourable"], config["immutable"]) == (7, "Bad", ["Age"])
     assert (config["density"], config["bins"]["bins"], config["classifier"]["threshold"]) == ("decisions", 4, 0.4)
     assert (config["answers"]["budget"], config["answers"]["price"], config["generator"]["steps"]) == (2, 0.5, 5)
@@ -248,7 +248,7 @@ def test_a_file_of_settings_and_a_schema_file_are_read(german, tmp_path):
     (tmp_path / "settings.toml").write_text("[generator]\nsteps = 5\n")
     (tmp_path / "german.toml").write_text(german.schema)
     recourse = Recourse(tmp_path / "german.toml", config=tmp_path / "settings.toml").fit(german.X, german.y)
-    assert json.loads(recourse.bundle_.config)["generator"]["steps"] == 5
+    assert json.loads(recourse.model_.config)["generator"]["steps"] == 5
 
 
 def test_a_schema_can_be_a_dict():
@@ -350,12 +350,12 @@ class TestMessages:
         with pytest.raises(errors.FileError):
             Recourse.load(tmp_path / "absent.par")
         (tmp_path / "text.par").write_text("not a model")
-        with pytest.raises(errors.BundleError, match="not a model file"):
+        with pytest.raises(errors.ModelError, match="not a model file"):
             Recourse.load(tmp_path / "text.par")
 
     def test_a_truncated_model(self, fitted, tmp_path):
-        (tmp_path / "half.par").write_bytes(fitted.bundle_.to_bytes()[:1000])
-        with pytest.raises(errors.BundleError, match="half.par"):
+        (tmp_path / "half.par").write_bytes(fitted.model_.to_bytes()[:1000])
+        with pytest.raises(errors.ModelError, match="half.par"):
             Recourse.load(tmp_path / "half.par")
 
     def test_nothing_fitted_yet(self, german):

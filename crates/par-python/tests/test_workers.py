@@ -60,15 +60,15 @@ def test_a_process_opens_a_parcel_once_and_keeps_only_a_few(monkeypatch):
     assert len(_workers._held) == _workers.HELD_AT_ONCE
 
 
-def test_a_bundle_is_a_file_or_what_was_fitted_or_its_bundle(tmp_path):
+def test_a_model_is_a_file_or_what_was_fitted_or_its_bundle(tmp_path):
     fitted = engine_rows.fitted()
     fitted.save(tmp_path / "credit.par")
     table = engine_rows.rows(named=False)
-    sources = [fitted, fitted.bundle_, tmp_path / "credit.par", str(tmp_path / "credit.par")]
+    sources = [fitted, fitted.model_, tmp_path / "credit.par", str(tmp_path / "credit.par")]
     assert len({planned(source, table)[0].parcel for source in sources}) == 1
     with pytest.raises(errors.SettingError) as error:
         planned(7, table)
-    assert str(error.value) == "bundle: expected a file, a fitted Recourse or its `bundle_`, found int"
+    assert str(error.value) == "model: expected a file, a fitted Recourse or its `model_`, found int"
     with pytest.raises(errors.NotFittedError):
         planned(Recourse(), table)
 
@@ -124,10 +124,21 @@ def test_a_classifier_that_has_to_be_asked_travels_too():
     assert engine_rows.same_bytes(lines, recourse.recourse(german.X, count=2))
     assert "found" in lines.column("status").to_pylist()
     assert pickle.loads(parcel).supplied.scores is None
-    # The bundle alone does not know whom to ask.
-    job, parcel = planned(recourse.bundle_, german.X)
+    # The model alone does not know whom to ask.
+    job, parcel = planned(recourse.model_, german.X)
     assert "unverified" in answered(job, parcel, german.X).column("status").to_pylist()
 
     there = Recourse(german.schema, classifier=lambda rows: short(rows), config={"generator": {"steps": 20}})
     with pytest.raises(errors.ClassifierError, match="the classifier cannot be sent to workers"):
         planned(there.fit(german.X, german.y), german.X)
+
+
+def test_names_of_version_0_1_still_work_and_warn(fitted):
+    with pytest.warns(DeprecationWarning, match="`bundle_` is called `model_`"):
+        assert fitted.bundle_ is fitted.model_
+    with pytest.warns(DeprecationWarning, match="`BundleError` is called `ModelError`"):
+        assert errors.BundleError is errors.ModelError
+    with pytest.warns(DeprecationWarning, match="`bundle` is called `model`"):
+        assert _workers.one_source(None, fitted) is fitted
+    with pytest.raises(TypeError, match="needs `model`"):
+        _workers.one_source(None, None)

@@ -13,12 +13,11 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Service;
-use crate::json_schema;
 use crate::models::ServedModel;
 use crate::parameters::Query;
 use crate::refusal::Refusal;
 use crate::routes::{json, with_model_version};
+use crate::{Service, json_schema};
 
 /// The most people in one answer.
 pub(crate) const MAX_PEOPLE: u64 = 100;

@@ -7,11 +7,10 @@ use axum::body::Body;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use par_answer::Answer;
-use par_answer::Solver;
 use par_answer::request::json::JsonRow;
 use par_answer::table::RowAnswer;
 use par_answer::write::AnswerJson;
+use par_answer::{Answer, Solver};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::{RawValue, to_raw_value};
@@ -19,7 +18,6 @@ use tokio::sync::SemaphorePermit;
 use tokio::time::{timeout, timeout_at};
 
 use crate::Service;
-use crate::json_schema::DescribedSchema;
 use crate::models::ServedModel;
 use crate::parameters::Query;
 use crate::question::{Question, RequestOptions};
@@ -48,8 +46,7 @@ pub(crate) struct Answers<'a> {
 #[schemars(rename = "Answer")]
 pub(crate) struct AnswerBody {
     #[serde(flatten)]
-    #[schemars(with = "DescribedSchema")]
-    described: AnswerJson,
+    answer: AnswerJson,
     /// What more changes buy, as SVG; present only if `plot` was asked for, null if there is nothing to draw.
     #[serde(skip_serializing_if = "Option::is_none")]
     plot: Option<Option<String>>,
@@ -64,7 +61,7 @@ impl AnswerBody {
     pub(crate) fn new(model: &ServedModel, person: &RowAnswer<'_>, plot: bool, search_ended: bool) -> Self {
         let is_searched = matches!(person.answer, Ok(Answer::Found(_) | Answer::NotFound(_)));
         Self {
-            described: person.json(model),
+            answer: person.json(model),
             plot: plot.then(|| frontier_plot(model, person)),
             search_ended: search_ended && is_searched,
         }

@@ -7,14 +7,13 @@ use par_answer::Solver;
 use par_answer::write::{csv_header, csv_lines};
 use serde_json::{Map, Value, json};
 
-use crate::Service;
 use crate::answers::answer;
 use crate::endpoints::{self, Content};
 use crate::kserve::datatype;
 use crate::models::ServedModel;
 use crate::question::Question;
 use crate::refusal::{Refusal, RefusalBody};
-use crate::{about, json_schema};
+use crate::{Service, about, json_schema};
 
 /// The description of the API for one model.
 pub(crate) struct ApiDocs {

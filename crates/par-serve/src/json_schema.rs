@@ -1,7 +1,6 @@
 //! JSON Schemas (2020-12). Those of requests depend on the model, and accept exactly what [`crate::question`] reads; those of
 //! answers are derived from their types, but for the answer to a person (`answer`).
 
-mod answer;
 #[cfg(test)]
 mod tests;
 
@@ -17,7 +16,6 @@ use schemars::transform::RecursiveTransform;
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value, json};
 
-pub(crate) use self::answer::DescribedSchema;
 use crate::kserve::NUMBERS;
 use crate::models::ServedModel;
 use crate::question::MAX_COUNT;

@@ -8,9 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use par_answer::evaluate::median;
-use par_model::Model;
-use par_model::ModelError;
 use par_model::classifier::file_hash;
+use par_model::{Model, ModelError};
 
 use crate::Error;
 use crate::api_docs::ApiDocs;

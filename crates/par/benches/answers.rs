@@ -10,18 +10,13 @@ use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use par_answer::Method;
-use par_answer::Order;
-use par_answer::Request;
-use par_answer::Solver;
-use par_answer::answer_batch;
+use par_answer::{Method, Order, Request, Solver, answer_batch};
 use par_circuit::Stop;
 use par_data::{Batch, Columns, Schema, Table, TableOptions, german_credit};
 use par_fit::ModelBuilder;
-use par_model::Config;
-use par_model::Model;
 use par_model::classifier::Threshold;
 use par_model::classifier::inputs::Inputs;
+use par_model::{Config, Model};
 
 /// Denied people who are asked for, at most, and those answered again and again to measure throughput.
 const PEOPLE: usize = 200;

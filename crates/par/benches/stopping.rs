@@ -16,8 +16,7 @@ use std::time::{Duration, Instant};
 use par_circuit::Stop;
 use par_circuit::learn::Learner;
 use par_data::{Columns, Schema, Table, TableOptions};
-use par_fit::ModelBuilder;
-use par_fit::Stage;
+use par_fit::{ModelBuilder, Stage};
 use par_model::Config;
 
 /// Moments at which a fit is stopped, spread evenly.

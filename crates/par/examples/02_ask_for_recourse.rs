@@ -3,20 +3,13 @@
 //! Run with `cargo run --release -p par --example 02_ask_for_recourse`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use par_answer::Answer;
-use par_answer::Request;
-use par_answer::answer;
-use par_data::german_credit;
-use par_fit::ModelBuilder;
-use par_model::Config;
-use par_model::Model;
+use par::{Answer, Config, Model, ModelBuilder, Request, answer, german_credit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Everything is learned once: bins, classifier, circuits, generator. No row of the table is copied.
-    let model =
-        ModelBuilder::new(german_credit::schema(), Config::default()).fit(|| Ok(german_credit::table()))?;
+    let builder = ModelBuilder::new(german_credit::schema(), Config::default());
     let file = std::env::temp_dir().join("german_credit.par");
-    model.save(&file)?;
+    builder.fit(|| Ok(german_credit::table()))?.save(&file)?;
     let model = Model::load(&file)?;
 
     // An applicant, as the table writes one.

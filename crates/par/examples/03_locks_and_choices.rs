@@ -3,13 +3,7 @@
 //! Run with `cargo run --release -p par --example 03_locks_and_choices`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use par_answer::Answer;
-use par_answer::Method;
-use par_answer::Request;
-use par_answer::Solver;
-use par_data::german_credit;
-use par_fit::ModelBuilder;
-use par_model::Config;
+use par::{Answer, Config, Method, ModelBuilder, Request, Solver, german_credit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model =

@@ -3,11 +3,7 @@
 //! Run with `cargo run --release -p par --example 04_measure_answers`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use par_answer::evaluate::evaluate;
-use par_circuit::Stop;
-use par_data::german_credit;
-use par_fit::ModelBuilder;
-use par_model::Config;
+use par::{Config, ModelBuilder, Stop, evaluate, german_credit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let schema = german_credit::schema();

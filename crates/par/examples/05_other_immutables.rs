@@ -3,12 +3,7 @@
 //! Run with `cargo run --release -p par --example 05_other_immutables`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use par_circuit::Stop;
-use par_data::german_credit;
-use par_fit::ModelBuilder;
-use par_fit::Stage;
-use par_fit::refit;
-use par_model::Config;
+use par::{Config, ModelBuilder, Stage, Stop, german_credit, refit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let model =

@@ -3,13 +3,7 @@
 //! Run with `cargo run --release -p par --example 06_bring_a_classifier`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
 
-use par_answer::Answer;
-use par_answer::Request;
-use par_answer::answer;
-use par_data::german_credit;
-use par_fit::ModelBuilder;
-use par_model::Config;
-use par_model::classifier::inputs::Inputs;
+use par::{Answer, Config, Inputs, ModelBuilder, Request, answer, german_credit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let network = include_bytes!("../../par-model/tests/fixtures/external/network.onnx");

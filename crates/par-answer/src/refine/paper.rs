@@ -127,10 +127,10 @@ impl TwoPhase<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use par_data::{Constraints, Mask};
-
-    use super::*;
     use par_model::Target;
     use par_model::test_world::World;
+
+    use super::*;
 
     #[test]
     fn repair_lets_effects_fall_back_when_their_cause_did_not_rise() {

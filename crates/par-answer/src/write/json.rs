@@ -1,12 +1,14 @@
 //! An answer as JSON.
 
 use par_data::{Decoded, Schema};
+use par_model::Model;
+use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
 use crate::answer::{Answer, Change, Found, Obstacle, Point, Way};
-use crate::table::RowAnswer;
+use crate::request::Method;
+use crate::table::{RowAnswer, STATUSES};
 use crate::words;
-use par_model::Model;
 
 impl RowAnswer<'_> {
     /// The answer as JSON has it.
@@ -104,87 +106,148 @@ impl RowAnswer<'_> {
     }
 }
 
-/// A row and its answer, as JSON has it.
-#[derive(Serialize)]
+/// The answer to one person.
+#[derive(Serialize, JsonSchema)]
 pub struct AnswerJson {
+    /// The id of the row, or its number, from 1.
     id: String,
+    /// `unverified` if only a surrogate of the classifier is available; `error`, in streams and tables, if a row cannot be
+    /// read.
+    #[schemars(extend("enum" = STATUSES))]
     status: &'static str,
+    /// Why there is no way: `nothing_to_change`, `out_of_reach`, `search_ended` or `proposals_denied`; a sentence if the
+    /// status is `error`.
     reason: Option<String>,
+    /// The reason, for people.
     reason_words: Option<&'static str>,
-    /// What would have to give.
+    /// What of the person's own locks, limits and budget would have to change for a way to exist.
     remedy: Option<String>,
+    /// The smallest number of changes known to be enough, if the budget alone is too small.
+    #[schemars(range(min = 1))]
     needs_changes: Option<usize>,
+    /// The smallest set of the person's own locks and limits without which a way is known.
     obstacles: Vec<ObstacleJson>,
-    /// For an auditor alone.
+    /// For an auditor, never for the applicant: the smallest set with something of the schema without which a way is known;
+    /// null unless `auditor` was asked for and there is no way.
     schema_obstacles: Option<Vec<ObstacleJson>>,
+    /// The probability that the row is accepted as it is; null if it cannot be read.
+    #[schemars(range(min = 0.0, max = 1.0))]
     probability: Option<f64>,
+    /// The lowest probability that is accepted.
+    #[schemars(range(min = 0.0, max = 1.0))]
     threshold: f64,
-    /// What training never saw in the row.
+    /// What training never saw in the row, and what it counts as.
     warnings: Vec<String>,
+    /// The row as it was read: every cell as text.
     row: Named,
+    /// In the order that was asked for.
     ways: Vec<WayJson>,
+    /// What more changes buy.
     frontier: Vec<PointJson>,
+    /// Whether it is proved that fewer changes than those of the first point of the frontier are not enough; false: not
+    /// ruled out; null if there is no way.
     fewest_proved: Option<bool>,
+    /// How long the answer took, in microseconds; present only if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     time_us: Option<u64>,
 }
 
-#[derive(Serialize)]
+/// Something without which there would be a way.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Obstacle")]
 struct ObstacleJson {
+    /// What kind of obstacle it is.
+    #[schemars(extend("enum" = Obstacle::NAMES))]
     kind: &'static str,
+    /// The name of its feature.
     feature: Option<String>,
+    /// What would have to change.
     words: String,
 }
 
-#[derive(Serialize)]
+/// A row that this person could become and be accepted.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Way")]
 struct WayJson {
+    /// Its place in the order that was asked for, from 1.
+    #[schemars(range(min = 1))]
     rank: usize,
+    /// Its probability of acceptance.
+    #[schemars(range(min = 0.0, max = 1.0))]
     probability: f64,
+    /// How likely it is among accepted rows, as a logarithm.
     log_likelihood: f64,
+    /// The share of accepted rows that are no likelier.
+    #[schemars(range(min = 0.0, max = 1.0))]
     percentile: f64,
+    /// How far numbers move, in median absolute deviations.
     similarity: f64,
+    /// The same, and one for every other feature that changes.
     distance: f64,
+    /// How it was found.
+    #[schemars(extend("enum" = Method::ALL.map(Method::name)))]
     method: &'static str,
+    /// Whether it is proved that no row with as many changes is likelier; null if no proof was sought.
     optimal: Option<bool>,
+    /// How much likelier a row with as many changes could be, in nats; null if no proof was sought.
     gap: Option<f64>,
+    /// What it is best at among all that is shown, ways and frontier: `fewest_changes`, `most_common`, `surest`. Equals
+    /// share it.
     best_at: Vec<&'static str>,
+    /// What is different, in schema order.
     changes: Vec<ChangeJson>,
+    /// The whole row: every cell as text.
     row: Named,
 }
 
-#[derive(Serialize)]
+/// One feature that becomes another.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Change")]
 struct ChangeJson {
+    /// Its name.
     feature: String,
+    /// The value it has, as a table writes it.
     from: String,
+    /// The value it becomes, as a table writes it.
     to: String,
-    /// Of an interval.
+    /// The lowest number that is enough; only of numbers in bins.
     #[serde(skip_serializing_if = "Option::is_none")]
     lowest: Option<f64>,
+    /// The highest number that is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
     highest: Option<f64>,
+    /// The value it has, for people.
     from_words: String,
+    /// The value it becomes, for people.
     to_words: String,
+    /// The change, for people.
     sentence: String,
 }
 
-/// The likeliest row found with a number of changes, as JSON has it.
-#[derive(Serialize)]
+/// The likeliest row found with a number of changes: what more changes buy.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Point")]
 pub struct PointJson {
     /// How many features change.
+    #[schemars(range(min = 1))]
     pub changes: usize,
     /// Its probability of acceptance.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub probability: f64,
-    /// log p⁺ of the row.
+    /// How likely it is among accepted rows, as a logarithm.
     pub log_likelihood: f64,
     /// The share of accepted rows that are no likelier.
+    #[schemars(range(min = 0.0, max = 1.0))]
     pub percentile: f64,
-    /// How much likelier a row with as many changes could be, if that is known.
+    /// How much likelier a row with as many changes could be, in nats; null if no proof was sought.
     pub gap: Option<f64>,
-    /// The changes, in words.
+    /// The changes, for people.
     pub sentences: Vec<String>,
 }
 
 /// The cells of a row under the names of their features, in schema order.
+#[derive(JsonSchema)]
+#[schemars(inline, with = "std::collections::BTreeMap<String, String>")]
 struct Named(Vec<(String, String)>);
 
 impl Named {

@@ -2,15 +2,11 @@
 
 use std::sync::OnceLock;
 
-use par_answer::evaluate::MethodAnswers;
-use par_answer::evaluate::answer_by_all_methods;
+use par_answer::evaluate::{MethodAnswers, answer_by_all_methods};
 use par_circuit::{Code, Dataset};
 use par_data::Batch;
-use par_model::Config;
-use par_model::Mean;
-use par_model::Model;
-use par_model::RowError;
 use par_model::generator::GeneratorConfig;
+use par_model::{Config, Mean, Model, RowError};
 
 use super::{Case, Person};
 use crate::error::Error;

@@ -7,13 +7,10 @@
 //! # Paper
 //! Q2: table 2 and the appendix's tables. The variants of the paper's preset are all that stand in them.
 
-use par_answer::Method;
-use par_answer::Request;
-use par_answer::Solver;
+use par_answer::{Method, Request, Solver};
 use par_circuit::Stop;
 use par_fit::with_config;
-use par_model::Config;
-use par_model::Model;
+use par_model::{Config, Model};
 
 use crate::case::Fold;
 use crate::error::Error;

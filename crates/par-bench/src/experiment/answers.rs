@@ -4,12 +4,10 @@
 //! Table 1 (Q1), and Q4: `generate` is before local search, `refine` after it. `paper/generate` and `paper/refine`
 //! are PAR and PAR (+LS) by the paper's preset; their NLL is that of the paper's own kind of circuit.
 
-use par_answer::Answer;
-use par_answer::Method as Own;
 use par_answer::evaluate::MethodAnswers;
+use par_answer::{Answer, Method as Own};
 use par_data::UNKNOWN;
-use par_model::Mean;
-use par_model::Model;
+use par_model::{Mean, Model};
 
 use crate::case::Fold;
 use crate::error::Error;

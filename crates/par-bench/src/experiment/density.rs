@@ -17,11 +17,8 @@ use par_answer::Method as Own;
 use par_answer::evaluate::MethodAnswers;
 use par_circuit::{Circuit, Code};
 use par_fit::Error as FitError;
-use par_model::Config;
-use par_model::Density;
-use par_model::Mean;
-use par_model::Model;
 use par_model::classifier::{Classifier, NeuralClassifier, probability};
+use par_model::{Config, Density, Mean, Model};
 
 use super::{answers, robustness};
 use crate::case::{Fold, Labelled};
@@ -214,8 +211,7 @@ mod tests {
     use par_model::classifier::Threshold;
 
     use super::*;
-    use crate::Figure;
-    use crate::test_case;
+    use crate::{Figure, test_case};
 
     #[test]
     fn the_nearest_row_is_never_the_persons_own() {

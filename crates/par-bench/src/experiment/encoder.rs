@@ -9,9 +9,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use par_circuit::Code;
-use par_model::Mean;
-use par_model::Model;
 use par_model::generator::GeneratorScratch;
+use par_model::{Mean, Model};
 
 use super::ablations::{Part, Preset, Variant, denied, measure_variants};
 use crate::case::Fold;

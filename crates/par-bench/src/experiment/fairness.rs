@@ -10,18 +10,10 @@
 
 use std::collections::BTreeMap;
 
-use par_answer::Answer;
-use par_answer::Method;
-use par_answer::NotFound;
-use par_answer::Obstacle;
-use par_answer::Reason;
-use par_answer::Request;
-use par_answer::Solver;
-use par_answer::Way;
+use par_answer::{Answer, Method, NotFound, Obstacle, Reason, Request, Solver, Way};
 use par_data::schema::Rule;
 use par_data::{Code, Discretizer, Domain, Feature, Restriction, Schema, UNKNOWN};
-use par_model::Mean;
-use par_model::Model;
+use par_model::{Mean, Model};
 use rayon::prelude::*;
 
 use crate::case::Fold;

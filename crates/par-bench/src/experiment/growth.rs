@@ -19,20 +19,13 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use par_answer::Method;
-use par_answer::Request;
-use par_answer::Solver;
-use par_answer::answer_batch;
+use par_answer::{Method, Request, Solver, answer_batch};
 use par_circuit::Stop;
 use par_circuit::learn::Learner;
 use par_data::Batch;
-use par_fit::ModelBuilder;
-use par_fit::Stage;
 use par_fit::pool::draw_pool;
-use par_model::Config;
-use par_model::Mean;
-use par_model::Model;
-use par_model::Target;
+use par_fit::{ModelBuilder, Stage};
+use par_model::{Config, Mean, Model, Target};
 
 use super::fairness::evenly_spaced;
 use crate::case::{Case, Person};

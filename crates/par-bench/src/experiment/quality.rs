@@ -4,14 +4,12 @@
 //! Appendix, "Bin Coverage and Bin Fidelity" and "Threshold Selection for GMSC". A row that the model cannot read
 //! counts as out of domain in the one cell or more that nobody knows, and is in none of the other measures.
 
-use par_circuit::Stop;
-use par_circuit::{Circuit, Code};
+use par_circuit::{Circuit, Code, Stop};
 use par_data::Batch;
 use par_fit::ModelBuilder;
 use par_fit::classifier::{ClassifierError, accuracy, auc, brier, calibration, calibration_error};
-use par_model::Card;
-use par_model::Mean;
 use par_model::card::LossTerms;
+use par_model::{Card, Mean};
 
 use crate::case::{Fold, Labelled, in_parts};
 use crate::error::Error;

@@ -13,8 +13,7 @@
 
 use par_answer::Method as Own;
 use par_answer::evaluate::MethodAnswers;
-use par_circuit::Stop;
-use par_circuit::{Code, Dataset};
+use par_circuit::{Code, Dataset, Stop};
 use par_fit::Error as FitError;
 use par_fit::classifier::{ClassifierError, auc, train_classifier};
 use par_model::Mean;

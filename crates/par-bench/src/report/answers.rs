@@ -119,7 +119,7 @@ fn aims(measured: &Measured<'_>, Benchmark { aims, .. }: &Benchmark) -> Row {
 /// How long an answer takes, ours and others', on a logarithmic axis.
 fn timings(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
     let rows: Vec<(&Row, f64)> =
-        table.below("time").filter_map(|(row, cell)| Some((row, cell.mean()?))).collect();
+        table.below("time under load").filter_map(|(row, cell)| Some((row, cell.mean()?))).collect();
     rows.iter().find(|(row, _)| row.source == Source::Measured)?;
     let text = |time: f64| match time {
         time if time < 1e6 => duration(Some(time)).replace(".0 ms", " ms"),
@@ -225,9 +225,10 @@ fn bars(cases: &[Shown], head: &str, label: &str) -> Option<Chart> {
 
 #[cfg(test)]
 mod tests {
+    use par_model::Mean;
+
     use super::*;
     use crate::figures::{Figures, Sheet};
-    use par_model::Mean;
 
     fn credit() -> Figures {
         let mut all = Vec::new();

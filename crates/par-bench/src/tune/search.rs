@@ -97,10 +97,12 @@ pub(super) fn best(trials: &[Trial]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-    use par_model::Mean;
     use std::convert::Infallible;
     use std::sync::Mutex;
+
+    use par_model::Mean;
+
+    use super::*;
 
     fn run(objective: f64) -> Run {
         let mean = Mean { mean: Some(objective), over: 1, of: 1 };

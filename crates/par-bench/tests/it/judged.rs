@@ -5,8 +5,7 @@ use par_answer::evaluate::answer_by_all_methods;
 use par_bench::judge::{Judge, Judged};
 use par_data::german_credit;
 use par_fit::ModelBuilder;
-use par_model::Config;
-use par_model::Model;
+use par_model::{Config, Model};
 
 use crate::model;
 

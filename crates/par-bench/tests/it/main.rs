@@ -16,8 +16,7 @@ use std::io::Cursor;
 use par_bench::{Bench, Case, Experiment, Figures};
 use par_data::{Schema, Table, TableOptions};
 use par_fit::ModelBuilder;
-use par_model::Config;
-use par_model::Model;
+use par_model::{Config, Model};
 
 /// The program under test.
 const PROGRAM: &str = env!("CARGO_BIN_EXE_par-bench");

@@ -8,13 +8,9 @@
 mod figures;
 mod people;
 
-use par_answer::Answer;
-use par_answer::Method;
-use par_answer::evaluate::Evaluation;
-use par_answer::evaluate::MethodMetrics;
-use par_model::Mean;
-use par_model::Model;
-
+use par_answer::evaluate::{Evaluation, MethodMetrics};
+use par_answer::{Answer, Method};
+use par_model::{Mean, Model};
 use par_plot::text::{duration, grouped, share};
 use par_plot::{Markup, page};
 

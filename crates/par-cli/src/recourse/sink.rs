@@ -4,7 +4,7 @@ use std::io::Write;
 
 use anyhow::{Result, bail};
 use par_answer::table::RowAnswer;
-use par_answer::write::{self};
+use par_answer::write;
 use par_data::Schema;
 use par_model::Model;
 

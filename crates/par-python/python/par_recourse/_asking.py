@@ -97,7 +97,7 @@ def looked_at(features: list[str], *ids: str | None) -> Callable[[str], bool]:
 
 
 def answered(
-    bundle: _native.Bundle,
+    model: _native.Model,
     supplied: Supplied,
     request: Request,
     rows: pa.Table,
@@ -109,18 +109,18 @@ def answered(
     """The lines of all rows, in their order; `before` rows of the table came before them."""
 
     def ask(some: pa.Table, threshold: float) -> pa.Table:
-        answers = bundle.answers(some.schema, request.json(threshold, supplied.spare), id=id)
+        answers = model.answers(some.schema, request.json(threshold, supplied.spare), id=id)
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
 
-    threshold = bundle.threshold if request.threshold is None else request.threshold
-    order = request.order or json.loads(bundle.config)["answers"]["order"]
-    return supplied.settled(ask, rows, bundle, request.count, threshold, order)
+    threshold = model.threshold if request.threshold is None else request.threshold
+    order = request.order or json.loads(model.config)["answers"]["order"]
+    return supplied.settled(ask, rows, model, request.count, threshold, order)
 
 
-def warn_of_renamed(bundle: _native.Bundle, stacklevel: int) -> None:
+def warn_of_renamed(model: _native.Model, stacklevel: int) -> None:
     """Tells the caller's caller, where columns of ours give way to features."""
-    if bundle.renamed is not None:
-        told = f"{bundle.renamed}\nhint: `columns_` of a Recourse has their names by the usual ones"
+    if model.renamed is not None:
+        told = f"{model.renamed}\nhint: `columns_` of a Recourse has their names by the usual ones"
         warnings.warn(told, RenamedColumnWarning, stacklevel=stacklevel + 1)
 
 

@@ -28,7 +28,7 @@ def settled(
     imitates: bool,
     ask: Callable[[pa.Table, float], pa.Table],
     people: pa.Table,
-    bundle: _native.Bundle,
+    model: _native.Model,
     count: int,
     threshold: float,
     order: str,
@@ -43,13 +43,13 @@ def settled(
         Gives the lines of some people at a threshold.
     people:
         The rows that are asked about.
-    bundle:
+    model:
         Who answers: it knows the names of the columns.
     """
     import numpy
 
-    columns = dict(bundle.columns)
-    lines, person = _verified(judge, imitates, ask(people, threshold), people, bundle, count, threshold, order)
+    columns = dict(model.columns)
+    lines, person = _verified(judge, imitates, ask(people, threshold), people, model, count, threshold, order)
     ids = lines.column(columns["id"]).take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
     for share in _STRICTER:
         open_ = person[_is_open(lines.column(columns["reason"]))]
@@ -57,7 +57,7 @@ def settled(
             break
         some = people.take(pa.array(open_))
         wanted = threshold + share * (1 - threshold)
-        more, own = _verified(judge, imitates, ask(some, wanted), some, bundle, count, threshold, order)
+        more, own = _verified(judge, imitates, ask(some, wanted), some, model, count, threshold, order)
         own = open_[own]
         is_found = numpy.array(more.column(columns["status"]).to_pylist(), dtype=object) == "found"
         more, own = more.filter(pa.array(is_found)), own[is_found]
@@ -82,7 +82,7 @@ def _verified(
     imitates: bool,
     lines: pa.Table,
     people: pa.Table,
-    bundle: _native.Bundle,
+    model: _native.Model,
     count: int,
     threshold: float,
     order: str,
@@ -95,7 +95,7 @@ def _verified(
     """
     import numpy
 
-    features, columns = bundle.features, dict(bundle.columns)
+    features, columns = model.features, dict(model.columns)
     lines = lines.combine_chunks()
     rank = lines.column(columns["rank"]).fill_null(0).to_numpy()
     status = numpy.array(lines.column(columns["status"]).to_pylist(), dtype=object)

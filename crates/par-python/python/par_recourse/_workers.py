@@ -1,6 +1,6 @@
 """What the engines share: a job as the driver plans it, and how a worker answers batches of rows.
 
-A bundle travels once, as a parcel, and a process opens it once: workers live through many tasks.
+A model travels once, as a parcel, and a process opens it once: workers live through many tasks.
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ import hashlib
 import json
 import os
 import pickle
+import warnings
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import Any, Callable, Iterator, NamedTuple, Union
@@ -21,8 +22,20 @@ from .classifier import Supplied
 from .errors import ClassifierError, DataError, SettingError
 from .estimator import Recourse
 
-Source = Union[str, "os.PathLike[str]", Recourse, _native.Bundle]
-"""What can be asked: a file, what was fitted, or its bundle."""
+Source = Union[str, "os.PathLike[str]", Recourse, _native.Model]
+"""What can be asked: a file, what was fitted, or its model."""
+
+
+
+def one_source(model: Source | None, bundle: Source | None) -> Source:
+    """What is asked, under its name or the one it had in version 0.1."""
+    if bundle is not None:
+        warnings.warn("the argument `bundle` is called `model`", DeprecationWarning, stacklevel=3)
+        model = bundle
+    if model is None:
+        raise TypeError("recourse() needs `model`: a file, a fitted Recourse or its `model_`")
+    return model
+
 
 ROW = "__row__"
 """The column in which the numbers of rows travel that have no other name."""
@@ -31,13 +44,13 @@ ROWS_HELD = 4096
 """Rows whose lines are made before any is given on: what a task holds, however large a partition is."""
 
 HELD_AT_ONCE = 4
-"""Bundles that a process keeps open. Engines keep their processes, and these would pile up in them."""
+"""Models that a process keeps open. Engines keep their processes, and these would pile up in them."""
 
 
 class Opened(NamedTuple):
     """What a process that answers has to have."""
 
-    bundle: _native.Bundle
+    model: _native.Model
     supplied: Supplied
     """The classifier itself, where only it can say whether a way is accepted."""
 
@@ -50,7 +63,7 @@ class Job:
     """What is asked, and what comes out: little enough to travel with every task."""
 
     parcel: str
-    """By what a process knows the parcel that holds the bundle."""
+    """By what a process knows the parcel that holds the model."""
     request: Request
     id: str | None
     columns: list[str]
@@ -65,12 +78,12 @@ class Job:
 
         The parcel is fetched only by a process that has not opened it yet.
         """
-        bundle, supplied = _open(self.parcel, fetch)
+        model, supplied = _open(self.parcel, fetch)
         for start in range(0, batch.num_rows, ROWS_HELD):
             # With the types that the batch has: of some engines each says anew of what types its columns are.
             rows = pa.Table.from_batches([batch.slice(start, ROWS_HELD)])
             lines = answered(
-                bundle, supplied, self.request, rows, id=self.id, before=before + start, parallel=False
+                model, supplied, self.request, rows, id=self.id, before=before + start, parallel=False
             )
             yield from _promised(lines, self.lines)
 
@@ -97,28 +110,28 @@ def plan(
     """
     opened = _opened(source)
     # Of the one who called the engine's `recourse`.
-    warn_of_renamed(opened.bundle, stacklevel=3)
-    own_id = json.loads(_native.schema_facts(opened.bundle.schema))["id"]
-    columns = list(filter(looked_at(opened.bundle.features, own_id, id), header))
+    warn_of_renamed(opened.model, stacklevel=3)
+    own_id = json.loads(_native.schema_facts(opened.model.schema))["id"]
+    columns = list(filter(looked_at(opened.model.features, own_id, id), header))
     read = types(columns) if len(set(columns)) == len(columns) else pa.schema([])
     # All names, so that a column that is absent is told with what comes close to it.
     known = {field.name: field for field in read}
     whole = pa.schema([known.get(name, pa.field(name, pa.null())) for name in header])
-    opened.bundle.answers(whole, request.json(), id=id)
-    lines = opened.bundle.answers(read, request.json(), id=id).schema
+    opened.model.answers(whole, request.json(), id=id)
+    lines = opened.model.answers(read, request.json(), id=id).schema
     parcel = _parcel(opened, dumps)
     numbered = id is None and own_id not in columns
     return Job(hashlib.sha256(parcel).hexdigest(), request, id, columns, lines, numbered), parcel
 
 
 def _opened(source: Source) -> Opened:
-    if isinstance(source, _native.Bundle):
+    if isinstance(source, _native.Model):
         return Opened(source, Supplied())
     if isinstance(source, Recourse):
         return Opened(source._fitted(), source._supplied)
     if isinstance(source, (str, os.PathLike)):
-        return Opened(_native.Bundle.load(os.fspath(source)), Supplied())
-    raise SettingError(f"bundle: expected a file, a fitted Recourse or its `bundle_`, found {type(source).__name__}")
+        return Opened(_native.Model.load(os.fspath(source)), Supplied())
+    raise SettingError(f"model: expected a file, a fitted Recourse or its `model_`, found {type(source).__name__}")
 
 
 def _parcel(opened: Opened, dumps: Callable[[Any], bytes]) -> bytes:
@@ -127,7 +140,7 @@ def _parcel(opened: Opened, dumps: Callable[[Any], bytes]) -> bytes:
     except Exception as error:
         raise ClassifierError(
             f"the classifier cannot be sent to workers: {error}\n"
-            "hint: pass `recourse.bundle_`, which answers without it, and calls its ways unverified"
+            "hint: pass `recourse.model_`, which answers without it, and calls its ways unverified"
         ) from error
 
 

@@ -48,7 +48,7 @@ class Supplied:
         """How many more ways than wanted are to be asked for."""
         return 0 if self.judge is None else SPARE
 
-    def compare(self, bundle: _native.Bundle, table: pa.Table) -> None:
+    def compare(self, model: _native.Model, table: pa.Table) -> None:
         """Makes sure that the ONNX file decides as the classifier does, or nearly.
 
         Raises
@@ -60,8 +60,8 @@ class Supplied:
             return
         step = -(-table.num_rows // COMPARED)
         rows = table.take(pa.array(range(0, table.num_rows, step)))
-        own = bundle.probability(rows).column(0).to_numpy() >= bundle.threshold
-        different = int((own != (self.judge.probabilities(rows) >= bundle.threshold)).sum())
+        own = model.probability(rows).column(0).to_numpy() >= model.threshold
+        different = int((own != (self.judge.probabilities(rows) >= model.threshold)).sum())
         if different > DIFFERENT * rows.num_rows:
             raise ClassifierError(f"its ONNX file decides otherwise about {different} of {rows.num_rows} training rows")
 
@@ -95,7 +95,7 @@ class Supplied:
         self,
         ask: Callable[[pa.Table, float], pa.Table],
         people: pa.Table,
-        bundle: _native.Bundle,
+        model: _native.Model,
         count: int,
         threshold: float,
         order: str,
@@ -103,7 +103,7 @@ class Supplied:
         """The lines that `ask` gives, with ways that the classifier itself was asked about where it can be."""
         if self.judge is None:
             return ask(people, threshold)
-        return settled(self.judge, self.imitates, ask, people, bundle, count, threshold, order)
+        return settled(self.judge, self.imitates, ask, people, model, count, threshold, order)
 
     def probabilities(self, table: pa.Table) -> Any:
         """What the classifier itself says of rows, where it can be asked; `None` where it cannot."""

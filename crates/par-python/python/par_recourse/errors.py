@@ -1,5 +1,10 @@
 """What can go wrong. Every message says where, what was found, what was expected, and how to mend it."""
 
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
 
 class ParError(Exception):
     """The base of all exceptions of this package."""
@@ -18,14 +23,14 @@ class SettingError(ParError, ValueError):
 
 
 class ClassifierError(ParError, ValueError):
-    """A classifier that was given cannot be used."""
+    """An external classifier cannot be used."""
 
 
 class InvertedClassifierError(ClassifierError):
-    """A classifier that was given ranks the classes the wrong way round, as if its scores were those of another class."""
+    """An external classifier ranks the classes the wrong way round, as if its scores were those of another class."""
 
 
-class BundleError(ParError, ValueError):
+class ModelError(ParError, ValueError):
     """A file is not a whole model of a known version."""
 
 
@@ -39,3 +44,10 @@ class NotFittedError(ParError, ValueError, AttributeError):
 
 class RenamedColumnWarning(UserWarning):
     """A column of the answers is called otherwise than usual, since a feature has its name."""
+
+
+def __getattr__(name: str) -> Any:
+    if name == "BundleError":
+        warnings.warn("`BundleError` is called `ModelError`", DeprecationWarning, stacklevel=2)
+        return ModelError
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -59,7 +59,7 @@ class Recourse:
     config:
         All other settings, by section: a TOML file or a dict such as ``{"generator": {"steps": 500}}``.
     random_state:
-        Same rows, same settings, same seed: the same bundle. `None` is 0.
+        Same rows, same settings, same seed: the same model. `None` is 0.
     progress:
         Whether to show how far a fit is, or a function that is called with (stage, done, of). Shown in a terminal and
         in a notebook unless told.
@@ -145,7 +145,7 @@ class Recourse:
         return type(self)(**self.get_params())
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "bundle_")
+        return hasattr(self, "model_")
 
     # -- fitting
 
@@ -164,17 +164,17 @@ class Recourse:
         supplied = supply(self.classifier, self.inputs, rows, schema, facts, wanted)
         self._warn_of_freed(facts)
         try:
-            bundle = self._fit(table, schema, supplied, favourable)
-            supplied.compare(bundle, table)
+            model = self._fit(table, schema, supplied, favourable)
+            supplied.compare(model, table)
         except ClassifierError as error:
             if supplied.fallback is None:
                 raise
             supplied = supplied.fallback(str(error))
-            bundle = self._fit(table, schema, supplied, favourable)
+            model = self._fit(table, schema, supplied, favourable)
         if supplied.warning is not None:
             warnings.warn(supplied.warning, stacklevel=2)
         labels = table.column(label).unique().to_pylist() if label in table.column_names else []
-        self._take(bundle, supplied, labels)
+        self._take(model, supplied, labels)
         return self
 
     def _warn_of_freed(self, facts: dict[str, Any]) -> None:
@@ -190,7 +190,7 @@ class Recourse:
                 stacklevel=3,
             )
 
-    def _fit(self, table: pa.Table, schema: str, supplied: Supplied, favourable: str | None) -> _native.Bundle:
+    def _fit(self, table: pa.Table, schema: str, supplied: Supplied, favourable: str | None) -> _native.Model:
         if supplied.scores is not None:
             table = _frames.with_column(table, supplied.column, supplied.scores)
         told, end = listener(self.progress)
@@ -264,14 +264,14 @@ class Recourse:
                 (settings.setdefault(section[0], {}) if section else settings)[key] = value
         return settings
 
-    def _take(self, bundle: _native.Bundle, supplied: Supplied = Supplied(), labels: Sequence[Any] = ()) -> None:
-        self.bundle_ = bundle
-        self.schema_ = bundle.schema
-        self._id = json.loads(_native.schema_facts(bundle.schema))["id"]
-        self.threshold_ = bundle.threshold
-        self.card_ = json.loads(bundle.card)
-        self.feature_names_in_ = bundle.features
-        self.columns_ = dict(bundle.columns)
+    def _take(self, model: _native.Model, supplied: Supplied = Supplied(), labels: Sequence[Any] = ()) -> None:
+        self.model_ = model
+        self.schema_ = model.schema
+        self._id = json.loads(_native.schema_facts(model.schema))["id"]
+        self.threshold_ = model.threshold
+        self.card_ = json.loads(model.card)
+        self.feature_names_in_ = model.features
+        self.columns_ = dict(model.columns)
         self._names_told = False
         self.n_features_in_ = len(self.feature_names_in_)
         self._supplied = supplied.kept()
@@ -325,9 +325,9 @@ class Recourse:
             The column that names the rows: unless told that of the schema, or the index of a pandas frame. Rows
             are counted from 0 without one.
         """
-        bundle = self._fitted()
+        model = self._fitted()
         if not self._names_told:
-            warn_of_renamed(bundle, stacklevel=2)
+            warn_of_renamed(model, stacklevel=2)
             self._names_told = True
         return self._lines(X, Request(count, lock, method, budget, limit, threshold, order), id)
 
@@ -356,19 +356,19 @@ class Recourse:
         in it (`schema_obstacles`), which is not for the applicant. Where an imitation of the classifier is searched, this
         is what the imitation says, with the status `unverified`.
         """
-        bundle = self._fitted()
+        model = self._fitted()
         frame = _frames.read_row(row)
         request = Request(count, lock, method, budget, limit, threshold, order, auditor).json()
         batch = frame.table.combine_chunks().to_batches()[0]
-        return Explanation(*bundle.explain(batch, request, id=self._named(frame, id)))
+        return Explanation(*model.explain(batch, request, id=self._named(frame, id)))
 
     def evaluate(self, X: Any, y: Any = None) -> Evaluation:
         """How good the answers to the denied people of a table are, by every method. With `y`, also the share of
         rows that are classified rightly."""
-        bundle = self._fitted()
+        model = self._fitted()
         frame = self._read(X)
         accuracy = None if y is None else self._score(frame.table, y)
-        return Evaluation(bundle.evaluate(frame.table), frame.kind, accuracy, bundle.verifies)
+        return Evaluation(model.evaluate(frame.table), frame.kind, accuracy, model.verifies)
 
     # -- what the classifier says
 
@@ -413,7 +413,7 @@ class Recourse:
         return ordered, ordered.index(accepted)
 
     def _probability(self, table: pa.Table) -> Any:
-        """What the classifier itself says where it is at hand, and otherwise what the bundle says."""
+        """What the classifier itself says where it is at hand, and otherwise what the model says."""
         said = self._supplied.probabilities(table)
         return _array(self._fitted().probability(table)) if said is None else said
 
@@ -432,11 +432,11 @@ class Recourse:
         """The same with a generator for other immutable features, in the place of the schema's; made without any data."""
         told, end = listener(self.progress)
         try:
-            bundle = self._fitted().refit(names(immutable, "immutable"), progress=told)
+            model = self._fitted().refit(names(immutable, "immutable"), progress=told)
         finally:
             end()
         other = Recourse(**{**self.get_params(), "immutable": names(immutable, "immutable")})
-        other._take(bundle, self._supplied, self._labels)
+        other._take(model, self._supplied, self._labels)
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -446,18 +446,24 @@ class Recourse:
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recourse:
         """Reads what `save` or `par fit` wrote. Classes are text then, as the schema has them."""
-        return cls._of(_native.Bundle.load(os.fspath(path)))
+        return cls._of(_native.Model.load(os.fspath(path)))
 
     @classmethod
-    def _of(cls, bundle: _native.Bundle) -> Recourse:
-        loaded = cls(bundle.schema)
-        loaded._take(bundle)
+    def _of(cls, model: _native.Model) -> Recourse:
+        loaded = cls(model.schema)
+        loaded._take(model)
         return loaded
 
-    def _fitted(self) -> _native.Bundle:
-        if not hasattr(self, "bundle_"):
+    @property
+    def bundle_(self) -> _native.Model:
+        """The name of `model_` in version 0.1."""
+        warnings.warn("`bundle_` is called `model_`", DeprecationWarning, stacklevel=2)
+        return self._fitted()
+
+    def _fitted(self) -> _native.Model:
+        if not hasattr(self, "model_"):
             raise NotFittedError("this Recourse is not fitted yet\nhint: call `fit` with a table, or `Recourse.load` a file")
-        return self.bundle_
+        return self.model_
 
     def _named(self, frame: _frames.Frame, id: str | None) -> str | None:
         """The column that names the rows, where the schema's does not."""

@@ -15,13 +15,13 @@ from ray import cloudpickle
 from ray.data import Dataset
 
 from ._asking import Limit, Method, Order, Request
-from ._workers import ROW, Job, Source, plan
+from ._workers import ROW, Job, Source, one_source, plan
 from .errors import DataError
 
 
 def recourse(
     ds: Dataset,
-    bundle: Source,
+    model: Source | None = None,
     *,
     count: int = 1,
     lock: str | Iterable[str] = (),
@@ -31,10 +31,11 @@ def recourse(
     threshold: float | None = None,
     order: Order | None = None,
     id: str | None = None,
+    bundle: Source | None = None,
 ) -> Dataset:
     """Ways forward for all rows of a Dataset, as a Dataset: the lines that `Recourse.recourse` gives on one machine.
 
-    The bundle is put into the object store once and opened once by every worker process; blocks stream through it, a
+    The model is put into the object store once and opened once by every worker process; blocks stream through it, a
     task uses one thread, and a row that cannot be read has the status `error` and stops nothing. What is wrong with
     the request or with the columns is told here.
 
@@ -47,8 +48,9 @@ def recourse(
     ----------
     ds:
         The rows.
-    bundle:
-        A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `bundle_`.
+    model:
+        A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `model_`.
+        In version 0.1 it was called `bundle`, which still works and warns.
     count, lock, method, budget, limit, threshold, order:
         As in `Recourse.recourse`.
     id:
@@ -59,7 +61,7 @@ def recourse(
     """
     schema = _schema(ds)
     job, parcel = plan(
-        bundle,
+        one_source(model, bundle),
         schema.names,
         lambda columns: pa.schema([schema.field(name) for name in columns]),
         Request(count, lock, method, budget, limit, threshold, order),

@@ -17,7 +17,7 @@ from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
 from ._asking import Limit, Method, Order, Request
-from ._workers import ROW, Job, Source, plan
+from ._workers import ROW, Job, Source, one_source, plan
 from .errors import DataError, SettingError
 
 _Batches = Iterator[pa.RecordBatch]
@@ -25,7 +25,7 @@ _Batches = Iterator[pa.RecordBatch]
 
 def recourse(
     df: DataFrame,
-    bundle: Source,
+    model: Source | None = None,
     *,
     count: int = 1,
     lock: str | Iterable[str] = (),
@@ -35,10 +35,11 @@ def recourse(
     threshold: float | None = None,
     order: Order | None = None,
     id: str | None = None,
+    bundle: Source | None = None,
 ) -> DataFrame:
     """Ways forward for all rows of a DataFrame, as a DataFrame: the lines that `Recourse.recourse` gives on one machine.
 
-    Partitions stay as they are and keep their order. The bundle is broadcast once and opened once by every Python
+    Partitions stay as they are and keep their order. The model is broadcast once and opened once by every Python
     worker; batches stream through it, a task uses one thread, and a row that cannot be read has the status `error` and
     stops nothing. What is wrong with the request or with the columns is told here, before anything runs. Features keep
     their names, and columns of ours give way as in `Recourse.recourse`.
@@ -47,8 +48,9 @@ def recourse(
     ----------
     df:
         The rows. Columns that are neither features nor `id` nor `locks` are not sent to Python.
-    bundle:
-        A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `bundle_`.
+    model:
+        A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `model_`.
+        In version 0.1 it was called `bundle`, which still works and warns.
     count, lock, method, budget, limit, threshold, order:
         As in `Recourse.recourse`.
     id:
@@ -58,7 +60,7 @@ def recourse(
         this.
     """
     job, parcel = plan(
-        bundle,
+        one_source(model, bundle),
         df.columns,
         lambda columns: _types(df, columns),
         Request(count, lock, method, budget, limit, threshold, order),

@@ -17,8 +17,7 @@ use std::time::Duration;
 
 use par_data::german_credit;
 use par_fit::ModelBuilder;
-use par_model::Config;
-use par_model::Model;
+use par_model::{Config, Model};
 
 use crate::child::{Child, cpu};
 use crate::load::{Load, questions};

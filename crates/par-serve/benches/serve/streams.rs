@@ -5,10 +5,9 @@ use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::time::Instant;
 
-use par_answer::Request;
-use par_answer::Solver;
 use par_answer::table::TableAnswerer;
 use par_answer::write::csv_lines;
+use par_answer::{Request, Solver};
 use par_data::Batch;
 use par_model::Model;
 use serde_json::json;

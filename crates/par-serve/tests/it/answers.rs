@@ -1,10 +1,6 @@
 //! `POST /v1/recourse` with good requests.
 
-use par_answer::Answer;
-use par_answer::Method;
-use par_answer::Order;
-use par_answer::Request;
-use par_answer::answer;
+use par_answer::{Answer, Method, Order, Request, answer};
 use par_data::{Domain, Limits, Permitted};
 use serde_json::{Value, json};
 

@@ -6,13 +6,11 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use par_answer::Request;
-use par_answer::Solver;
 use par_answer::table::{RowAnswer, TableAnswerer};
+use par_answer::{Request, Solver};
 use par_data::{Batch, german_credit};
 use par_fit::ModelBuilder;
-use par_model::Config;
-use par_model::Model;
+use par_model::{Config, Model};
 use par_serve::{Error, Handle, Server, Settings};
 use serde_json::{Map, Value};
 use tempfile::TempDir;

@@ -2,12 +2,9 @@
 
 use std::io::Write as _;
 
-use par_answer::Method;
-use par_answer::Order;
-use par_answer::Request;
-use par_answer::Solver;
 use par_answer::table::TableAnswerer;
 use par_answer::write::{csv_header, csv_lines};
+use par_answer::{Method, Order, Request, Solver};
 use par_data::german_credit;
 use serde_json::{Value, json};
 

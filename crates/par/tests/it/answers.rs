@@ -1,27 +1,14 @@
 //! What every method promises, whoever asks.
 
-use par_answer::Answer;
-use par_answer::BestAt;
-use par_answer::Found;
-use par_answer::Method;
-use par_answer::NotFound;
-use par_answer::Obstacle;
-use par_answer::Order;
-use par_answer::Reason;
-use par_answer::Request;
-use par_answer::Solver;
-use par_answer::Way;
-use par_answer::answer;
-use par_answer::answer_batch;
 use par_answer::table::TableAnswerer;
-use par_answer::words;
+use par_answer::{
+    Answer, BestAt, Found, Method, NotFound, Obstacle, Order, Reason, Request, Solver, Way, answer,
+    answer_batch, words,
+};
 use par_circuit::Stop;
 use par_data::Restriction;
-use par_fit::ModelBuilder;
-use par_fit::with_config;
-use par_model::Config;
-use par_model::LocalSearch;
-use par_model::Model;
+use par_fit::{ModelBuilder, with_config};
+use par_model::{Config, LocalSearch, Model};
 use serde_json::json;
 
 use crate::{applicant, applicants, denied, fit, german, quick, table};

@@ -3,22 +3,13 @@
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use par_answer::Answer;
-use par_answer::Method;
-use par_answer::Request;
-use par_answer::Solver;
-use par_answer::answer;
+use par_answer::{Answer, Method, Request, Solver, answer};
 use par_circuit::Stop;
 use par_data::{Decoded, german_credit};
-use par_fit::Error;
-use par_fit::ModelBuilder;
-use par_fit::refit;
-use par_model::Config;
-use par_model::Density;
-use par_model::Model;
-use par_model::RowError;
+use par_fit::{Error, ModelBuilder, refit};
 use par_model::classifier::inputs::Inputs;
 use par_model::classifier::{DeployedClassifier, ExternalError, file_hash};
+use par_model::{Config, Density, Model, RowError};
 
 use crate::{applicant, applicants, fitting, quick, table};
 

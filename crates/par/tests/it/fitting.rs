@@ -1,17 +1,11 @@
 //! From odd tables to models.
 
-use par_answer::Answer;
-use par_answer::Request;
-use par_answer::Solver;
-use par_answer::answer;
-use par_answer::words;
+use par_answer::{Answer, Request, Solver, answer, words};
 use par_circuit::Stop;
 use par_data::german_credit;
-use par_fit::ModelBuilder;
-use par_fit::refit;
-use par_model::Config;
-use par_model::Model;
+use par_fit::{ModelBuilder, refit};
 use par_model::classifier::Threshold;
+use par_model::{Config, Model};
 
 use crate::{fit, german, quick};
 

@@ -1,13 +1,6 @@
 //! What a person lets features move to, in every answer.
 
-use par_answer::Answer;
-use par_answer::Change;
-use par_answer::Method;
-use par_answer::Obstacle;
-use par_answer::Order;
-use par_answer::Reason;
-use par_answer::Request;
-use par_answer::Solver;
+use par_answer::{Answer, Change, Method, Obstacle, Order, Reason, Request, Solver};
 use par_data::{Decoded, Domain, Limits, Permitted};
 use par_model::Model;
 

@@ -15,8 +15,7 @@ use std::sync::OnceLock;
 
 use par_data::{Batch, Columns, Schema, Table, TableOptions, german_credit};
 use par_fit::ModelBuilder;
-use par_model::Config;
-use par_model::Model;
+use par_model::{Config, Model};
 
 /// A configuration that trains in a moment.
 fn quick() -> Config {

@@ -1,10 +1,7 @@
 //! How answers are measured.
 
-use par_answer::Answer;
-use par_answer::Method;
-use par_answer::Request;
-use par_answer::answer;
 use par_answer::evaluate::{Evaluation, answer_by_all_methods, evaluate, median};
+use par_answer::{Answer, Method, Request, answer};
 use par_model::Mean;
 
 use crate::{applicant, german};

@@ -1,14 +1,9 @@
 //! The file between training and answering.
 
-use par_answer::Answer;
-use par_answer::Method;
-use par_answer::Request;
-use par_answer::Solver;
-use par_answer::answer;
+use par_answer::{Answer, Method, Request, Solver, answer};
 use par_circuit::Stop;
 use par_fit::refit;
-use par_model::Model;
-use par_model::ModelError;
+use par_model::{Model, ModelError};
 
 use crate::{applicants, denied, german};
 

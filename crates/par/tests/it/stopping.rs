@@ -4,13 +4,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use par_circuit::Stop;
 use par_data::{Schema, german_credit};
-use par_fit::Error;
-use par_fit::ModelBuilder;
-use par_fit::Stage;
-use par_fit::refit;
-use par_model::Config;
-use par_model::Model;
+use par_fit::{Error, ModelBuilder, Stage, refit};
 use par_model::classifier::Threshold;
+use par_model::{Config, Model};
 
 use crate::{external, fitting, german, quick, table};
 

@@ -1,12 +1,9 @@
 //! The charts of a report.
 
-use par_answer::Answer;
-use par_answer::Method;
-use par_answer::Way;
 use par_answer::evaluate::median;
+use par_answer::{Answer, Method, Way};
 use par_model::Model;
 use par_model::card::{ClassifierHistory, GeneratorHistory, LossTerms};
-
 use par_plot::distributions::{Series, histograms, tallies};
 use par_plot::page::figure;
 use par_plot::text::{decimal, grouped, share};

@@ -1,15 +1,11 @@
 //! The answers of some people, on cards.
 
-use par_answer::Answer;
-use par_answer::Found;
-use par_answer::Method;
-use par_answer::NotFound;
+use par_answer::{Answer, Found, Method, NotFound, words};
 use par_model::Model;
 use par_plot::Markup;
 use par_plot::chart::score_change;
 
 use super::Denied;
-use par_answer::words;
 
 /// What some people are told.
 pub(super) fn section(model: &Model, people: &[&Denied]) -> Markup {
