@@ -5,7 +5,7 @@
 //! | 1    | [`Dataset`]                          | codes of rows           | checked rows                |
 //! | 2    | [`learn`]                            | rows                    | a [`Circuit`]               |
 //! | 3    | [`Circuit::log_probs`], [`Evaluator`] | rows, soft rows, boxes | likelihoods, slopes, bounds |
-//! | 4    | [`Sampler`], [`Circuit::mpe`]        | what is known           | rows                        |
+//! | 4    | [`Sampler`], [`Circuit::mpe`]        | evidence, boxes         | rows                        |
 //! | 5    | [`Circuit::to_bytes`], [`Circuit::to_text`] | a circuit        | a file                      |
 //!
 //! A [`Circuit`] is smooth and decomposable because its constructor refuses anything else, so that every

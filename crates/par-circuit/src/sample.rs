@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn outcomes_are_drawn_in_proportion_to_their_weights() {
-        // Two outcomes share a cell, and two are equal.
+        // Weights for which sampling by left-skewed Gumbel noise would be visibly biased.
         let choice = AliasTable::new(&[0.70, 0.20, 0.05, 0.05]);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let mut counts = [0.0_f64; 4];

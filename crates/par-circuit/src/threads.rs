@@ -30,7 +30,7 @@ where
 /// As [`map`], with scratch memory: `scratch` is called at least once a thread, and `work` gets it for item
 /// after item.
 ///
-/// Which items share scratch memory depends on the threads, so a result must not depend on what is in it.
+/// Which items share scratch memory depends on the threads, so a result must not depend on its contents.
 pub fn map_with<Items, Scratch, Output>(
     items: Items,
     scratch: impl Fn() -> Scratch + Send + Sync,

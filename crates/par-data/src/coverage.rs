@@ -15,7 +15,7 @@ pub struct Coverage {
 }
 
 impl Coverage {
-    /// Zero rows, of so many features.
+    /// No rows yet, of this many features.
     pub fn new(features: usize) -> Self {
         Self { rows: 0, whole_rows: 0, outside: vec![0; features] }
     }

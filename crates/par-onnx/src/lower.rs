@@ -35,7 +35,7 @@ use crate::proto::{GraphProto, NodeProto};
 use crate::tensor::{Element, ElementKind, Tensor, TextInput};
 use affine::HiddenLayer;
 use sources::Sources;
-use trees::Ensemble;
+use trees::TreeEnsemble;
 
 /// Every supported operator: its domain (`ml` for `ai.onnx.ml`), name and attributes.
 const OPERATORS: &[(&str, &str, &[&str])] = &[
@@ -120,7 +120,7 @@ pub(crate) struct Lowering {
     pub(crate) sources: Sources,
     /// The hidden layers.
     pub(crate) layers: Vec<HiddenLayer>,
-    pub(crate) ensembles: Vec<Ensemble>,
+    pub(crate) ensembles: Vec<TreeEnsemble>,
     pieces: usize,
     products: usize,
 }

@@ -9,9 +9,10 @@
 //! of a variable are contiguous for each code, for matrix products with weights of codes.
 //!
 //! Leaves hold the ratio of their probability to a *scale*, the circuit's own marginal, so that a row's value
-//! is near one; the logarithms of the scales are added at the end. A row that under- or overflow may have
-//! distorted ([`Plan::trusts`]) is evaluated again in double precision by the same loops, and by the caller
-//! in log space where that does not suffice.
+//! is near one; the logarithms of the scales are added at the end.
+//!
+//! A row that under- or overflow may have distorted ([`Plan::trusts`]) is evaluated again in double precision
+//! by the same loops, and by the caller in log space if that does not suffice.
 
 mod ball;
 mod batch;

@@ -44,14 +44,14 @@ enum Structure {
     Hclt(hclt::GroupTrees),
 }
 
-/// Training rows, in the forms that learners need.
-struct Training {
+/// TrainingRows rows, in the forms that learners need.
+struct TrainingRows {
     rows: Dataset,
     columns: ColumnMajor,
     rates: BaseRates,
 }
 
-impl Training {
+impl TrainingRows {
     fn new(rows: Dataset, stop: Stop<'_>) -> Result<Self, Stopped> {
         stop.check()?;
         let columns = ColumnMajor::new(&rows);
@@ -144,13 +144,13 @@ const HELD_OUT_SHARE: f64 = 0.1;
 
 /// Rows to train on, and held-out rows.
 struct Fold {
-    training: Training,
+    training: TrainingRows,
     valid: Dataset,
 }
 
 impl Fold {
     fn new(rows: Dataset, valid: Dataset, stop: Stop<'_>) -> Result<Self, Stopped> {
-        Ok(Self { training: Training::new(rows, stop)?, valid })
+        Ok(Self { training: TrainingRows::new(rows, stop)?, valid })
     }
 }
 
@@ -268,7 +268,7 @@ fn final_circuits(
         [fitted] if folds.internal => {
             let TrialConfig { structure, em, seed } = &trained.config;
             let em = EmConfig { max_passes: fitted.passes, ..em.clone() };
-            let training = Training::new(rows.clone(), stop)?;
+            let training = TrainingRows::new(rows.clone(), stop)?;
             let structure = training.structure(structure, *seed, stop)?;
             vec![training.fit(&structure, None, &em, *seed, stop)?.circuit]
         }

@@ -12,7 +12,7 @@ use crate::{Circuit, Code, Dataset, LearnError, Node, Stop, Stopped, threads};
 pub struct EmConfig {
     /// Passes over the rows, at most; 200 unless told.
     pub max_passes: usize,
-    /// EM stops after so many passes that together gained less than [`EmConfig::gain`] on the validation
+    /// EM stops after this many passes that together gained less than [`EmConfig::gain`] on the validation
     /// rows; 8 unless told. Without validation rows all passes are made.
     pub patience: usize,
     /// The gain that [`EmConfig::patience`] waits for, as a share of the log-likelihood; 0.0001 unless told.

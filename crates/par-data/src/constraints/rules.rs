@@ -1,9 +1,8 @@
 //! Exact sums over the legal rows of features that rules connect.
 //!
-//! A rule constrains only which features rise. Given that, features are independent, so that the sum over all
-//! legal rows is a sum over legal patterns of rising features, in which each feature contributes the sum over
-//! its rising codes or over its other codes. If the rules form a tree, message passing replaces the list of
-//! patterns.
+//! A rule constrains only which features rise, and given that, features are independent. So the sum over all
+//! legal rows is one over legal patterns of rising features, where a feature contributes the sum over its
+//! rising codes or over the others. If the rules form a tree, message passing replaces the list of patterns.
 
 use super::log_space::{LogSpace, Max};
 use crate::schema::{Rule, RuleGroup};

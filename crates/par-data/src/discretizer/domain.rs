@@ -163,7 +163,7 @@ impl NumberSummary {
         self.decimals == 0
     }
 
-    /// Whether the number may stand in the column: whole, if the column is.
+    /// Whether the column may hold the number: a fraction only if it has fractions.
     pub(crate) fn can_hold(&self, number: f64) -> bool {
         !self.is_whole() || number.fract() == 0.0
     }

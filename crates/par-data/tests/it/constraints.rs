@@ -228,7 +228,10 @@ fn an_unknown_feature_stays_unknown() {
     judge(&test_schema, &[UNKNOWN, 1, 1], &[]);
     let constraints = test_schema.constraints();
     assert_eq!(constraints.mask(&[0, UNKNOWN, 1], &[]).argmax(&uneven(9))[1], UNKNOWN);
-    assert!(!constraints.mask(&[0, 1, 1], &[]).is_legal(&[0, UNKNOWN, 1]), "nobody moves to unknown");
+    assert!(
+        !constraints.mask(&[0, 1, 1], &[]).is_legal(&[0, UNKNOWN, 1]),
+        "a move to unknown is never legal"
+    );
 }
 
 #[test]

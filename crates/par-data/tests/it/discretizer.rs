@@ -207,7 +207,7 @@ fn a_number_that_the_column_cannot_hold_is_refused() {
         message(discretizer.encode_row(&["-5"])),
         format!("column `x`: expected a number from 0 to 120, found `-5`{hint}")
     );
-    assert_eq!(code(&discretizer, "0"), 0, "the bounds are what is advised, not what can be");
+    assert_eq!(code(&discretizer, "0"), 0, "bounds restrict moves, not cells");
     assert_eq!(
         message(fit(&ages, table("x\n30\n1e17\n"))),
         format!("t.csv, line 3, column `x`: expected a number from 0 to 120, found `1e17`{hint}")

@@ -12,7 +12,7 @@ use crate::tensor::Element;
 /// the classifier is made.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct AffineForm {
-    pub(crate) basis: Basis,
+    pub(crate) basis: SumBasis,
     /// Indices into the basis with their weights, in ascending order; no weight is zero.
     pub(crate) terms: Vec<(u32, f64)>,
     pub(crate) constant: f64,
@@ -20,7 +20,7 @@ pub(crate) struct AffineForm {
 
 /// The terms that a sum is over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Basis {
+pub(crate) enum SumBasis {
     /// The units of a hidden layer, counted from one; zero means the sources.
     Layer(usize),
     /// The columns of all ensembles, two for each.
@@ -38,7 +38,7 @@ pub(crate) struct HiddenLayer {
 
 impl AffineForm {
     /// A sum of one term with weight one.
-    pub(crate) fn single(basis: Basis, index: u32) -> Self {
+    pub(crate) fn single(basis: SumBasis, index: u32) -> Self {
         Self { basis, terms: vec![(index, 1.0)], constant: 0.0 }
     }
 
@@ -61,7 +61,7 @@ impl AffineForm {
 
 /// Elements over one basis, to be combined into many sums.
 pub(crate) struct Summands {
-    basis: Basis,
+    basis: SumBasis,
     /// All indices of the summands, in ascending order.
     indices: Vec<u32>,
     /// For every summand its terms, by their position in `indices`, and its constant.
@@ -89,10 +89,10 @@ impl Lowering {
     /// The element as a sum.
     pub(super) fn form(&mut self, node: &Node<'_>, element: &Element) -> Result<Rc<AffineForm>, Error> {
         Ok(match self.settled(node, element)? {
-            Element::Source(source) => Rc::new(AffineForm::single(Basis::Layer(0), source)),
+            Element::Source(source) => Rc::new(AffineForm::single(SumBasis::Layer(0), source)),
             Element::Form(form) => form,
             Element::Number(constant) => {
-                Rc::new(AffineForm { basis: Basis::Layer(0), terms: Vec::new(), constant })
+                Rc::new(AffineForm { basis: SumBasis::Layer(0), terms: Vec::new(), constant })
             }
             other => return Err(node.operand(other.description(), "numbers")),
         })
@@ -102,7 +102,7 @@ impl Lowering {
     pub(super) fn settled(&mut self, node: &Node<'_>, element: &Element) -> Result<Element, Error> {
         Ok(match element {
             Element::Probability(form) => match (form.basis, &form.terms[..], form.constant) {
-                (Basis::Layer(0), &[(source, 1.0)], 0.0) => {
+                (SumBasis::Layer(0), &[(source, 1.0)], 0.0) => {
                     Element::Source(self.sources.step(source, Step::Apply(Activation::Sigmoid)))
                 }
                 _ => self.activate(node, Activation::Sigmoid, form)?,
@@ -122,7 +122,7 @@ impl Lowering {
         activation: Activation,
         form: &Rc<AffineForm>,
     ) -> Result<Element, Error> {
-        let Basis::Layer(depth) = form.basis else {
+        let SumBasis::Layer(depth) = form.basis else {
             return Err(node.operand("the sum of trees", "it at the end, or followed by a sigmoid"));
         };
         if self.layers.len() == depth {
@@ -137,7 +137,7 @@ impl Lowering {
         layer.units.push(Rc::clone(form));
         let unit = u32::try_from(layer.units.len() - 1).expect("no more units than pieces");
         self.spend(1)?;
-        Ok(Element::Form(Rc::new(AffineForm::single(Basis::Layer(depth + 1), unit))))
+        Ok(Element::Form(Rc::new(AffineForm::single(SumBasis::Layer(depth + 1), unit))))
     }
 
     /// Elements as summands over one basis.
@@ -145,12 +145,12 @@ impl Lowering {
         let forms: Vec<Rc<AffineForm>> =
             elements.iter().map(|element| self.form(node, element)).collect::<Result<_, _>>()?;
         let mut bases = forms.iter().filter(|form| !form.terms.is_empty()).map(|form| form.basis);
-        let basis = bases.next().unwrap_or(Basis::Layer(0));
+        let basis = bases.next().unwrap_or(SumBasis::Layer(0));
         if let Some(other) = bases.find(|&other| other != basis) {
-            let name = |basis: Basis| match basis {
-                Basis::Layer(0) => "numbers of the inputs".into(),
-                Basis::Layer(depth) => format!("numbers of layer {depth}"),
-                Basis::Trees => "sums of trees".into(),
+            let name = |basis: SumBasis| match basis {
+                SumBasis::Layer(0) => "numbers of the inputs".into(),
+                SumBasis::Layer(depth) => format!("numbers of layer {depth}"),
+                SumBasis::Trees => "sums of trees".into(),
             };
             let found = format!("{} and {}", name(basis), name(other));
             return Err(Error::Joins { node: node.name(), found });

@@ -6,7 +6,7 @@ use crate::classifier::{Body, Dense, Layers, Link, OnnxClassifier, TreeNode, Tre
 use crate::error::Error;
 use crate::graph::{Output, Scale, ScoreChoice};
 use crate::lower::Lowering;
-use crate::lower::affine::{AffineForm, Basis};
+use crate::lower::affine::{AffineForm, SumBasis};
 use crate::lower::trees::EnsembleNode;
 use crate::tensor::{Element, Tensor};
 
@@ -50,7 +50,7 @@ impl Lowering {
             }
             _ => plain(own).ok_or_else(|| columns(own.description().into()))?,
         };
-        let is_probability = form.basis == Basis::Trees
+        let is_probability = form.basis == SumBasis::Trees
             && match choice.scale {
                 Some(scale) => scale == Scale::Probability,
                 None => form
@@ -58,7 +58,7 @@ impl Lowering {
                     .iter()
                     .any(|(column, _)| self.ensembles[*column as usize / 2].are_probabilities),
             };
-        if form.basis != Basis::Trees && choice.scale.unwrap_or(ends_in) == Scale::Probability {
+        if form.basis != SumBasis::Trees && choice.scale.unwrap_or(ends_in) == Scale::Probability {
             let hint = "\nhint: export the sigmoid or softmax too, or say that they are log-odds";
             return scale("numbers that may be anything", hint, Scale::Probability);
         }
@@ -99,10 +99,10 @@ impl Lowering {
         link: Link,
     ) -> Result<OnnxClassifier, Error> {
         let (sources, body) = match form.basis {
-            Basis::Layer(depth) => {
+            SumBasis::Layer(depth) => {
                 self.layers(form, depth).map(|(sources, own)| (sources, Body::Layers(own)))?
             }
-            Basis::Trees => self.trees(form, link).map(|(sources, own)| (sources, Body::Trees(own)))?,
+            SumBasis::Trees => self.trees(form, link).map(|(sources, own)| (sources, Body::Trees(own)))?,
         };
         if sources.is_empty() {
             let found = "a score that no input changes".into();
@@ -193,7 +193,7 @@ impl Lowering {
 fn plain(element: &Element) -> Option<Rc<AffineForm>> {
     match element {
         Element::Form(form) => Some(Rc::clone(form)),
-        Element::Source(source) => Some(Rc::new(AffineForm::single(Basis::Layer(0), *source))),
+        Element::Source(source) => Some(Rc::new(AffineForm::single(SumBasis::Layer(0), *source))),
         _ => None,
     }
 }

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::classifier::{Activation, Step};
 use crate::error::Error;
 use crate::lower::Lowering;
-use crate::lower::affine::{AffineForm, Basis};
+use crate::lower::affine::{AffineForm, SumBasis};
 use crate::node::Node;
 use crate::tensor::{Element, ElementKind, Tensor};
 
@@ -111,7 +111,7 @@ impl Lowering {
         let add_up = match &tensor.elements[..] {
             [Element::Probability(one), Element::Probability(other)] => one.adds_up_to(other, 0.0),
             [Element::Form(one), Element::Form(other)] => {
-                one.basis == Basis::Trees && one.adds_up_to(other, 1.0)
+                one.basis == SumBasis::Trees && one.adds_up_to(other, 1.0)
             }
             _ => false,
         };

@@ -8,10 +8,10 @@ use std::rc::Rc;
 use crate::classifier::{Comparison, Step};
 use crate::error::Error;
 use crate::lower::Lowering;
-use crate::lower::affine::{AffineForm, Basis};
+use crate::lower::affine::{AffineForm, SumBasis};
 use crate::node::Node;
 use crate::tensor::{Element, Tensor};
-use table::{Condition, NodeTable, check_leaves};
+use table::{BranchCondition, NodeTable, check_leaves};
 
 /// The attributes of TreeEnsembleClassifier.
 pub(super) const CLASSIFIER: &[&str] = &[
@@ -68,7 +68,7 @@ const DEPTH: usize = 512;
 
 /// Trees whose leaves have a weight for each of two columns. Column c of ensemble e has index 2 e + c in the
 /// basis.
-pub(crate) struct Ensemble {
+pub(crate) struct TreeEnsemble {
     /// Children after their parents.
     pub(crate) nodes: Vec<EnsembleNode>,
     pub(crate) roots: Vec<usize>,
@@ -161,7 +161,7 @@ impl Lowering {
     fn columns(&self, ensemble: usize) -> [AffineForm; 2] {
         [0, 1].map(|column| {
             let index = u32::try_from(2 * ensemble + column).expect("no more ensembles than pieces");
-            AffineForm::single(Basis::Trees, index)
+            AffineForm::single(SumBasis::Trees, index)
         })
     }
 
@@ -169,7 +169,7 @@ impl Lowering {
     fn ensemble(&mut self, node: &Node<'_>, of: &str, are_probabilities: bool) -> Result<usize, Error> {
         let table = NodeTable::read(node, of)?;
         self.spend(4 * table.len())?;
-        let ensemble = Ensemble { nodes: Vec::new(), roots: Vec::new(), are_probabilities };
+        let ensemble = TreeEnsemble { nodes: Vec::new(), roots: Vec::new(), are_probabilities };
         let mut growth = EnsembleReader { node, tensor: node.input(0)?, ensemble, members: BTreeMap::new() };
         for (tree, root) in table.roots(node)? {
             if self.grow(&mut growth, &table, tree, root)? < table.count(tree) {
@@ -211,8 +211,8 @@ impl Lowering {
             };
             let source = self.compared(growth.node, growth.tensor, question.feature)?;
             let (source, comparison, missing) = match question.test {
-                Condition::Compare(comparison) => (source, comparison, question.missing),
-                Condition::AnyOf(ref values) => {
+                BranchCondition::Compare(comparison) => (source, comparison, question.missing),
+                BranchCondition::AnyOf(ref values) => {
                     let key =
                         (source, values.iter().map(|value| value.to_bits()).collect(), question.missing);
                     let source = match growth.members.get(&key) {
@@ -259,7 +259,7 @@ impl Lowering {
 struct EnsembleReader<'a, 'b> {
     node: &'a Node<'b>,
     tensor: &'a Tensor,
-    ensemble: Ensemble,
+    ensemble: TreeEnsemble,
     /// The membership sources that exist already.
     members: BTreeMap<(u32, Vec<u32>, bool), u32>,
 }

@@ -5,14 +5,14 @@ use serde::Deserialize;
 use crate::scored::ScoredRows;
 
 #[derive(Deserialize)]
-struct Case {
+struct OperatorCase {
     name: String,
     graph: String,
     #[serde(flatten)]
     scored: ScoredRows,
 }
 
-impl Case {
+impl OperatorCase {
     fn check(&self) -> Result<(), String> {
         let bytes = bytes(&self.graph);
         self.scored.check(&bytes)?;
@@ -28,7 +28,8 @@ fn bytes(hexadecimal: &str) -> Vec<u8> {
 
 #[test]
 fn every_operator_scores_as_in_onnxruntime() {
-    let cases: Vec<Case> = serde_json::from_str(include_str!("../operators/operators.json")).expect("graphs");
+    let cases: Vec<OperatorCase> =
+        serde_json::from_str(include_str!("../operators/operators.json")).expect("graphs");
     let problems: Vec<String> = cases
         .iter()
         .filter_map(|case| case.check().err().map(|problem| format!("{}: {problem}", case.name)))

@@ -27,7 +27,7 @@ pub(super) struct NodeTable<'a> {
 /// The test of a branch.
 pub(super) struct BranchTest {
     pub(super) feature: i64,
-    pub(super) test: Condition,
+    pub(super) test: BranchCondition,
     /// The position of the node for a test that passes.
     pub(super) yes: usize,
     pub(super) no: usize,
@@ -38,7 +38,7 @@ pub(super) struct BranchTest {
 }
 
 /// The condition on a number.
-pub(super) enum Condition {
+pub(super) enum BranchCondition {
     Compare(Comparison),
     /// Whether it is one of these numbers.
     AnyOf(Vec<f32>),
@@ -166,7 +166,11 @@ impl<'a> NodeTable<'a> {
         if values.iter().any(|value| value.is_nan()) {
             return Err(Error::NotFinite { node: node.name() });
         }
-        let test = if values.len() > 1 { Condition::AnyOf(values) } else { Condition::Compare(comparison) };
+        let test = if values.len() > 1 {
+            BranchCondition::AnyOf(values)
+        } else {
+            BranchCondition::Compare(comparison)
+        };
         let [truth, falsehood] = self.children[*all.last().expect("it begins with the node itself")];
         let (yes, no) = if is_swapped { (falsehood, truth) } else { (truth, falsehood) };
         let missing = missing != is_swapped;
