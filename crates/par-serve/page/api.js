@@ -92,8 +92,8 @@ async function send(
       again = true;
       continue;
     }
-    const body = await response.json().catch(() => ({}));
-    throw new Refused(response.status, body, Number(response.headers.get("Retry-After")) || null);
+    const refusal = await response.json().catch(() => ({}));
+    throw new Refused(response.status, refusal, Number(response.headers.get("Retry-After")) || null);
   }
 }
 
