@@ -69,10 +69,10 @@ fn or_null(mut shape: Value) -> Value {
 
 fn answer() -> Value {
     let properties = json!({
-        "id": text("What the request calls the row, or its number, from 1."),
+        "id": text("The id of the row in the request, or its number, from 1."),
         "status": {
-            "description": "`unverified` where only a network that imitates the classifier was at hand; `error`, in streams \
-                            alone, where a row cannot be read.",
+            "description": "`unverified` if the model holds only a surrogate of the classifier; `error`, only in streams, if a row \
+                            cannot be read.",
             "enum": ["accepted", "found", "not_found", "unverified", "unverified_accepted", "error"],
         },
         "reason": or_null(text(
@@ -80,9 +80,9 @@ fn answer() -> Value {
              the status is `error`."
         )),
         "reason_words": or_null(text("The same, for people.")),
-        "remedy": or_null(text("What of the person's own locks, limits and budget would have to give for a way to be there.")),
+        "remedy": or_null(text("Which of the person's own locks, limits and budget to lift so that there is a way.")),
         "needs_changes": or_null(json!({
-            "description": "The smallest number of changes known to do, if the budget alone stands in the way.",
+            "description": "The smallest number of changes known to suffice, if only the budget prevents a way.",
             "type": "integer",
             "minimum": 1,
         })),
@@ -90,8 +90,8 @@ fn answer() -> Value {
         "schema_obstacles": or_null({
             let mut obstacles = list("Obstacle");
             obstacles["description"] = json!(
-                "For an auditor, and not for the applicant: the smallest set with something of the schema that would have to give; \
-                 null unless `auditor` was asked for and there is no way."
+                "For an auditor, and not for the applicant: the smallest set to lift that includes constraints of the schema; null \
+                 unless `auditor` was set and there is no way."
             );
             obstacles
         }),
@@ -116,7 +116,7 @@ fn answer() -> Value {
 
 fn way() -> Value {
     let properties = json!({
-        "rank": {"description": "Its place in the order that was asked for, from 1.", "type": "integer", "minimum": 1},
+        "rank": {"description": "Its place in the `order`, from 1.", "type": "integer", "minimum": 1},
         "probability": share("Its probability of acceptance."),
         "log_likelihood": number("How likely it is among accepted rows, as a logarithm."),
         "percentile": share("The share of accepted rows that are no likelier."),
@@ -124,10 +124,10 @@ fn way() -> Value {
         "distance": number("The same, and one for every other feature that changes."),
         "method": {"description": "How it was found.", "enum": Method::ALL.map(Method::name)},
         "optimal": or_null(json!({
-            "description": "Whether it is proved that no row with as many changes is likelier; null if nobody looked.",
+            "description": "Whether it is proved that no row with as many changes is likelier; null if that was not checked.",
             "type": "boolean",
         })),
-        "gap": or_null(number("How much likelier one could be, in nats; null if nobody looked.")),
+        "gap": or_null(number("How much likelier one could be, in nats; null if that was not checked.")),
         "best_at": {
             "description": "What it is best at among all that is shown: ways and frontier. Equals share it.",
             "type": "array",
@@ -159,7 +159,7 @@ fn point() -> Value {
         "probability": share("Its probability of acceptance."),
         "log_likelihood": number("How likely it is among accepted rows, as a logarithm."),
         "percentile": share("The share of accepted rows that are no likelier."),
-        "gap": or_null(number("How much likelier one could be, in nats; null if nobody looked.")),
+        "gap": or_null(number("How much likelier one could be, in nats; null if that was not checked.")),
         "sentences": {"description": "The changes, for people.", "type": "array", "items": {"type": "string"}},
     });
     object("The likeliest row found with a number of changes: what more changes buy.", properties, &[])
@@ -168,9 +168,9 @@ fn point() -> Value {
 fn obstacle() -> Value {
     let kinds = ["lock", "limit", "monotone", "immutable", "allowed", "rule", "constraint"];
     let properties = json!({
-        "kind": {"description": "What stands in the way.", "enum": kinds},
-        "feature": or_null(text("Of which feature.")),
-        "words": text("What would have to give."),
+        "kind": {"description": "The kind of obstacle.", "enum": kinds},
+        "feature": or_null(text("Its feature.")),
+        "words": text("What to lift, for people."),
     });
-    object("Something without which there would be a way.", properties, &[])
+    object("Something that prevents a way.", properties, &[])
 }
