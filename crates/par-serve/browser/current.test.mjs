@@ -1,4 +1,4 @@
-// What is shown is what the service says now, or it is said that it is not.
+// The page shows current answers, or says that they are not.
 
 import assert from "node:assert/strict";
 import { copyFileSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
@@ -8,7 +8,7 @@ import { after, before, test } from "node:test";
 import { DENIED, fit, INHERITED, NAMES, people } from "./fitted.mjs";
 import { answered, browse, field, serve } from "./service.mjs";
 
-/** Longer than the page takes to look at the service, on a busy machine. */
+/** Longer than the time between checks of the service, on a busy machine. */
 const LOOKED = { timeout: 30_000 };
 
 let folder;
@@ -85,7 +85,7 @@ test("features may be called as what every object of JavaScript has", () =>
       await enterDenied(page, INHERITED);
       await retold;
       assert.match(await page.locator("#decision").innerText(), /Denied/);
-      // What is unknown is left out, not looked up among what every object has.
+      // An unknown value is left out, not looked up among the properties of every object.
       const unknown = page.waitForRequest(
         (request) =>
           request.url().includes("/v1/recourse") &&
@@ -94,7 +94,7 @@ test("features may be called as what every object of JavaScript has", () =>
       );
       await field(page, INHERITED[2]).locator("input").first().fill("");
       await unknown;
-      // A limit and a lock go along under such a name.
+      // A limit and a lock work under such a name.
       const locked = page.waitForRequest(
         (request) =>
           request.url().includes("/v1/recourse") && request.postDataJSON().lock.includes(INHERITED[0]),
@@ -155,7 +155,7 @@ test("when the service is gone the answers of a table are greyed, until it is ba
     assert.equal(await page.locator("#results.old").count(), 0);
   }));
 
-test("when the model is replaced the same person is asked about again, and it is said", async () => {
+test("when the model is replaced the same person is answered again, with a note", async () => {
   const file = join(folder, "served.par");
   copyFileSync(lenient, file);
   await visit(async ({ open }) => {

@@ -10,13 +10,13 @@ const QUICK = fileURLToPath(new URL("../testdata/quick.toml", import.meta.url));
 
 /** The features: a number, a category, and a number that may be unknown. */
 export const NAMES = ["score", "level", "count"];
-/** Names that every object of JavaScript knows already. */
+/** Names of properties that every object of JavaScript has. */
 export const INHERITED = ["__proto__", "constructor", "toString"];
 
-/** Somebody whom a model of the table denies. */
+/** A person whom a model of the table denies. */
 export const DENIED = ["1", "low", "2"];
 
-/** The table: the higher the first column, the likelier it is that somebody is accepted. */
+/** The table: the higher the first column, the likelier is acceptance. */
 export function people(count, names = NAMES) {
   const row = (place) => [place % 10, ["low", "high"][place % 2], (place * 7) % 5];
   const rows = Array.from({ length: count }, (_, place) => row(place));
@@ -24,7 +24,7 @@ export function people(count, names = NAMES) {
   return [`id,${names.join(",")},decision`, ...lines].join("\n");
 }
 
-/** Fits a model in a folder and gives its file. */
+/** Fits a model in a folder and returns its file. */
 export function fit(folder, name, threshold, names = NAMES) {
   const file = (ending) => join(folder, `${name}.${ending}`);
   const feature = (name, more) => `[[feature]]\nname = "${name}"\n${more}\n`;

@@ -47,7 +47,7 @@ async function picture(page, name) {
     await page.screenshot({ path: join(process.env.PAR_SCREENSHOTS, `${name}.png`), fullPage: true });
 }
 
-/** What axe finds serious. It is put in by the browser itself, since the page allows no script of others. */
+/** The serious findings of axe. The browser injects it, since the page allows no other scripts. */
 async function serious(page) {
   const { violations } = await page.evaluate(
     `${AXE}\n;axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21aa", "wcag22aa", "best-practice"] })`,

@@ -15,7 +15,7 @@ after(async () => {
   await service?.stop();
 });
 
-/** What a function of a module of the page gives. */
+/** The result of a function of a module of the page. */
 const call = (module, name, ...values) =>
   page.evaluate(
     async ([module, name, values]) =>
@@ -36,7 +36,7 @@ test("a table is cut between records, quotes respected", async () => {
   ]);
 });
 
-test("a record of another length ends a part and is told", async () => {
+test("a record of another length ends a part and is reported", async () => {
   const { parts, uneven, records } = await call("csv", "cut", "a,b\n1,2\n3\n4,5\n", 500);
   assert.deepEqual(uneven, [{ number: 2, words: "expected 2 cells, found 1" }]);
   assert.deepEqual(

@@ -20,7 +20,7 @@ export const model = () => needed("PAR_MODEL");
 /** German Credit as the repository has it; the model is one of it. */
 export const GERMAN_CREDIT = new URL("../../par-data/data/german_credit.csv", import.meta.url);
 
-/** Starts `par serve`, on a free port unless told, with a model under its own name or under several. */
+/** Starts `par serve`, on a free port by default, with a model under its own name or under several. */
 export async function serve({ file = model(), names = [], port = 0, options = [] } = {}) {
   const models = names.length === 0 ? [file] : names.map((name) => `${name}=${file}`);
   const child = spawn(binary(), ["serve", ...models, "--listen", `127.0.0.1:${port}`, ...options], {
@@ -45,7 +45,7 @@ export async function serve({ file = model(), names = [], port = 0, options = []
   return { address, stop };
 }
 
-/** A browser whose pages are watched: what they ask for elsewhere and what they complain about is kept. */
+/** A browser that records the requests of its pages to other sites, and their errors. */
 export async function browse(address) {
   const executablePath = process.env.PAR_CHROMIUM || "/usr/bin/chromium";
   const browser = await chromium.launch({
@@ -54,7 +54,7 @@ export async function browse(address) {
   });
   const elsewhere = [];
   const complaints = [];
-  /** A page of its own, without anything stored. `expected` are complaints that a test brings about. */
+  /** A page of its own, without anything stored. `expected` are errors that a test causes. */
   const open = async ({
     path = "/",
     width = 1280,
@@ -87,19 +87,19 @@ export async function browse(address) {
     return page;
   };
   const check = () => {
-    assert.deepEqual(elsewhere.splice(0), [], "nothing is asked of anybody else");
+    assert.deepEqual(elsewhere.splice(0), [], "no requests to other sites");
     assert.deepEqual(complaints.splice(0), [], "the console is quiet");
   };
   return { open, check, close: () => browser.close() };
 }
 
-/** Waits until the page shows an answer to somebody. */
+/** Waits until the page shows an answer. */
 export async function answered(page) {
   await page.locator("#decision .scale").waitFor();
   await page.locator("#ways .card, #ways .no-way, .verdict.enough").first().waitFor();
 }
 
-/** Somebody whom the model denies, as a table writes them. */
+/** A person whom the model denies, as a row of the table. */
 export const APPLICANT = {
   "Status of existing checking account": "A12",
   Duration: "48",
@@ -129,7 +129,7 @@ export const field = (page, name) =>
     .locator(".field")
     .filter({ has: page.locator(".name", { hasText: new RegExp(`^${name.replace(/[/]/g, "\\/")}$`) }) });
 
-/** Enters somebody field by field, as a person would. */
+/** Enters a person field by field, as a user would. */
 export async function enter(page, row) {
   await page.getByRole("button", { name: "Enter a person" }).click();
   for (const [name, value] of Object.entries(row)) {
@@ -143,7 +143,7 @@ export async function enter(page, row) {
   await answered(page);
 }
 
-/** Opens the page with somebody entered, at once. */
+/** Opens the page with a person entered. */
 export async function openWith(browser, row, options) {
   const page = await browser.open(options);
   await answered(page);

@@ -57,11 +57,11 @@ test("a table is answered, summed up, and downloaded as the command line writes 
   const lines = readFileSync(expected, "utf8").trim().split("\n");
   const statuses = column(lines, "status");
   const of = (status) => statuses.filter((one) => one === status).length;
-  const told = await tiles(page);
-  assert.equal(told.people, 1000);
-  assert.equal(told.denied, of("found") + of("not_found"));
-  assert.equal(told["of them with a way"], of("found"));
-  assert.equal(told["of them without"], of("not_found"));
+  const tile = await tiles(page);
+  assert.equal(tile.people, 1000);
+  assert.equal(tile.denied, of("found") + of("not_found"));
+  assert.equal(tile["of them with a way"], of("found"));
+  assert.equal(tile["of them without"], of("not_found"));
 
   const download = page.waitForEvent("download");
   await page.getByRole("button", { name: "Download all answers" }).click();
@@ -135,7 +135,7 @@ test("answers are sorted, filtered, turned page by page and opened", async () =>
   const row = page.locator("#answers tbody tr").first();
   const [id, now] = [await row.locator("th").innerText(), await row.locator("td").nth(1).innerText()];
   await row.getByRole("button", { name: `Open person ${id}` }).click();
-  // Until the answer is there, that to whoever was looked at before stays.
+  // Until the answer is there, that to the previous person stays.
   await page.locator("#decision", { hasText: now }).waitFor();
   await page.goBack();
   await page.locator("#answers tbody tr").first().waitFor();
@@ -181,7 +181,7 @@ test("rows that cannot be read are listed with their reason, and the others are 
   browser.check();
 });
 
-test("a table without a needed column is told before it is sent", async () => {
+test("a table without a needed column is reported before it is sent", async () => {
   const wrong = join(folder, "wrong.csv");
   writeFileSync(wrong, "id;Duration\n1;2\n");
   const page = await browser.open({ path: "/#table" });

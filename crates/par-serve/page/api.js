@@ -1,8 +1,8 @@
-// What the service is asked. Addresses are relative, so that it may stand behind any prefix.
+// Requests to the service. Addresses are relative, so that it works behind any prefix.
 
 import { askForToken } from "./token.js";
 
-/** The service refused: what it says, and where. */
+/** A refusal of the service: its message and its problems. */
 export class Refused extends Error {
   constructor(status, body, retryAfter) {
     super(body.error ?? `the service answered with ${status}`);
@@ -13,10 +13,10 @@ export class Refused extends Error {
   }
 }
 
-/** The service did not answer at all, or not to the end. */
+/** The service did not answer, or broke off. */
 export class Unreachable extends Error {}
 
-/** Another model answered than the one that is shown. Who listens for that begins anew; nobody else has to do anything. */
+/** Another model answered than the one that is shown. Only the listener for that has to act. */
 export class Replaced extends Error {}
 
 const TOKEN = "par-token";
@@ -25,7 +25,7 @@ let model = null;
 let version = null;
 let replaced = () => {};
 
-/** The model that is shown and asked from now on, and its version. */
+/** Sets the model that is shown, and its version. */
 export function choose(name, itsVersion) {
   model = name;
   version = itsVersion;
@@ -36,7 +36,7 @@ export function onReplaced(act) {
   replaced = act;
 }
 
-/** The token, for the tab; where a browser stores nothing, for as long as the page is open. */
+/** The token, stored for the tab; if the browser stores nothing, for as long as the page is open. */
 const token = {
   kept: null,
   get() {
@@ -56,10 +56,10 @@ const token = {
   },
 };
 
-/** Whether the service asked for a token: its addresses are then no links, which could not bring it. */
+/** Whether the service needs a token: links to its addresses could not send it. */
 export const isGuarded = () => token.get() !== null;
 
-/** Asks, and gives what `read` makes of the response. */
+/** Sends a request and returns what `read` makes of the response. */
 async function send(
   path,
   {
@@ -92,12 +92,12 @@ async function send(
       again = true;
       continue;
     }
-    const told = await response.json().catch(() => ({}));
-    throw new Refused(response.status, told, Number(response.headers.get("Retry-After")) || null);
+    const refusal = await response.json().catch(() => ({}));
+    throw new Refused(response.status, refusal, Number(response.headers.get("Retry-After")) || null);
   }
 }
 
-/** What the service sends; if it breaks off, it is gone. */
+/** Reads a response; one that breaks off counts as a service that is gone. */
 async function reached(sent) {
   try {
     return await sent;
@@ -107,7 +107,7 @@ async function reached(sent) {
   }
 }
 
-/** That the version which answered is the one that was shown when it was asked. */
+/** Checks that the version which answered is the one that was shown at the request. */
 function expectShown(shown, answering) {
   if (shown === null || answering === null || answering === shown) return;
   if (shown === version) replaced();
@@ -116,7 +116,7 @@ function expectShown(shown, answering) {
 
 export const models = async (signal) => (await send("v1/models", { any: true, signal })).models;
 
-/** Whether the model that is shown is there; `name` is what the service calls it. */
+/** Whether the service has the model that is shown, under its name. */
 export const ready = (name, signal) => send(`v2/models/${encodeURIComponent(name)}/ready`, { signal });
 
 /** The features of a model, and its version. */

@@ -1,15 +1,15 @@
-// A table is asked for part by part, a few parts at a time, and answered in the order of its rows.
+// Sends a table in parts, a few at a time, and takes the answers in the order of its rows.
 
 import * as api from "./api.js";
 
 /** Records of a part. */
 export const PART = 500;
-/** Parts that are under way at the same time. */
+/** Parts in flight at the same time. */
 const ABREAST = 2;
-/** How often a part is sent again that the service has no time for. */
+/** How often a part is sent again when the service is overloaded. */
 const TRIES = 6;
 
-/** What everybody of a table asks for, as the service reads it. */
+/** The options of all rows, as parameters of the address. */
 function query({ method, count, budget, locks }) {
   const pairs = [
     ["method", method],
@@ -20,7 +20,7 @@ function query({ method, count, budget, locks }) {
 }
 
 /** Sends all parts; `take` gets each part's text with its number, in any order. */
-async function sendParts(table, asked, accept, signal, take) {
+async function sendParts(table, options, accept, signal, take) {
   let next = 0;
   const send = async () => {
     while (next < table.parts.length) {
@@ -30,7 +30,7 @@ async function sendParts(table, asked, accept, signal, take) {
       take(
         number,
         await patiently(
-          () => api.batch(part.text, [...query(asked), ["first", part.first]], accept, signal),
+          () => api.batch(part.text, [...query(options), ["first", part.first]], accept, signal),
           signal,
         ),
       );
@@ -57,11 +57,11 @@ async function patiently(send, signal) {
 }
 
 /** The answers of a table. `take` gets a part's number and its answers. */
-export function answers(table, asked, signal, take) {
-  return sendParts(table, asked, "application/x-ndjson", signal, (number, text) => {
+export function answers(table, options, signal, take) {
+  return sendParts(table, options, "application/x-ndjson", signal, (number, text) => {
     const lines = text.split("\n").filter((line) => line !== "");
     const answered = lines.map((line) => JSON.parse(line));
-    // A part that cannot be read on ends with the reason, which is that of all rows that are left.
+    // A part that breaks off ends with the reason, which holds for all rows that are left.
     const last = answered.at(-1);
     while (answered.length < table.parts[number].records)
       answered.push({ status: "error", reason: last?.reason ?? "not answered" });
@@ -70,9 +70,9 @@ export function answers(table, asked, signal, take) {
 }
 
 /** The tidy table of all answers, as pieces of text with one header. `took` is called after every part. */
-export async function tidyTable(table, asked, signal, took) {
+export async function tidyTable(table, options, signal, took) {
   const pieces = Array(table.parts.length);
-  await sendParts(table, asked, "text/csv", signal, (number, text) => {
+  await sendParts(table, options, "text/csv", signal, (number, text) => {
     pieces[number] = number === 0 ? text : withoutHeader(text);
     took();
   });

@@ -1,11 +1,11 @@
-// A CSV file is cut into parts between records; nothing else of it is read here. The service reads the cells.
+// Cuts a CSV file into parts between records. The service reads the cells.
 
 const QUOTE = 34;
 const COMMA = 44;
 const LINE_FEED = 10;
 const CARRIAGE_RETURN = 13;
 
-/** Where each record begins and ends, and its cells. Quotes count at the start of a cell; empty lines are no records. */
+/** Where each record begins and ends, and its cells. Quotes count at the start of a cell; empty lines are not records. */
 function* records(text) {
   let start = 0;
   let count = 1;
@@ -19,7 +19,7 @@ function* records(text) {
       quoted = false;
       closed = place;
     } else if (code === QUOTE && (cellStart || closed === place - 1)) {
-      // A doubled quote closes and opens again, which comes to the same.
+      // A doubled quote closes and opens again, with the same result.
       quoted = true;
       cellStart = false;
     } else if (code === LINE_FEED || code === CARRIAGE_RETURN) {
@@ -62,7 +62,7 @@ export function cells(record) {
 
 /**
  * A table in parts of at most `size` records, each with the header, and the number of its first record from 1.
- * A record with more or fewer cells than the header would end a part for the service, so it is left out and told.
+ * A record with more or fewer cells than the header would end a part for the service, so it is left out and reported.
  */
 export function cut(text, size) {
   const whole = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;

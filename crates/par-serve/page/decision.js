@@ -20,10 +20,10 @@ export function bar(probability, threshold, from = null) {
   );
 }
 
-/** Whether the model accepts somebody as they are. */
+/** Whether the person is accepted as they are. */
 export const isAccepted = (answer) => answer.status === "accepted" || answer.status === "unverified_accepted";
 
-/** What is told of the decision. */
+/** The decision in words. */
 export function decision(schema, answer) {
   const { probability, threshold } = answer;
   const accepted = isAccepted(answer);
@@ -53,7 +53,7 @@ export function decision(schema, answer) {
       element(
         "p",
         { class: "quiet small" },
-        "This comes from a network that imitates the classifier; the classifier itself was not asked.",
+        "This comes from a surrogate of the classifier; the classifier itself was not run.",
       ),
   ].filter(Boolean);
 }

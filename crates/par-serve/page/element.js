@@ -1,4 +1,4 @@
-// Elements of the page, made without markup in text: what people and files say can never become a tag.
+// Elements of the page, made without HTML in strings: values can never become tags.
 
 /** An element. Attributes that begin with `on` are listeners; false and null ones are left out. */
 export function element(tag, attributes = {}, ...children) {
@@ -12,7 +12,7 @@ export function element(tag, attributes = {}, ...children) {
   return made;
 }
 
-/** A sign from the sheet in the page, beside words that say the same. */
+/** An icon of the sheet in the page, beside words of the same meaning. */
 export function sign(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   svg.setAttribute("class", "sign");

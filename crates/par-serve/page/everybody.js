@@ -50,7 +50,7 @@ export class Everybody {
     this.draw();
   }
 
-  /** What is asked to be seen, in order. Who has no value of a column stands last, whichever way it is sorted. */
+  /** The filtered answers, sorted. Missing values come last in both directions. */
   chosen() {
     const kind = byId("show").value;
     const shown = kind === "all" ? [...this.answers] : this.answers.filter((answer) => answer.kind === kind);

@@ -4,7 +4,7 @@ import { element, sign } from "./element.js";
 import { isUnusual, NO_NUMBER } from "./person.js";
 import { plain } from "./words.js";
 
-/** So few short categories stand side by side, others in a list to choose from. */
+/** The most short categories shown side by side; more are a list to choose from. */
 const FEW = { values: 3, letters: 26 };
 
 /** A field, with what can be done to it. */
@@ -81,7 +81,7 @@ function numberControl(feature, ids, described, entered) {
     placeholder: feature.missing ? "unknown" : null,
     required: !feature.missing,
     ...described,
-    // A field that holds letters has no value; it is wrong, not blank.
+    // A number field with letters has no value: it is wrong, not blank.
     oninput: () => entered(control.validity.badInput ? NO_NUMBER : control.value, true),
   });
   const root = element(
@@ -149,7 +149,7 @@ function choices(feature, ids, entered) {
   return { root, control: inputs[0], show, isGroup: true };
 }
 
-/** What training saw of a number, and which way a feature may go. */
+/** The range of a number in training, and the direction in which a feature may change. */
 function hintLine(person, feature, id) {
   const root = element("p", { class: "hint", id });
   const range = feature.values ? null : `${plain(feature.low)} to ${plain(feature.high)}`;
@@ -269,7 +269,7 @@ function betweenEditor(person, feature, set) {
 function amongEditor(person, feature, set) {
   const change = (event) => {
     const among = boxes.filter((box) => box.checked).map((box) => box.value);
-    // Nothing at all is what the lock is for.
+    // For no change at all there is the lock.
     if (among.length === 0) event.target.checked = true;
     else set(among.length === boxes.length ? null : { among }, false);
   };

@@ -3,7 +3,7 @@
 import { byId, element } from "./element.js";
 import { field } from "./field.js";
 
-/** From so many features on there is a filter, and what matters stands first. */
+/** From this number of features on there is a filter, and changed or locked ones come first. */
 const MANY = 26;
 
 export class Form {
@@ -28,7 +28,7 @@ export class Form {
     for (const one of this.fields.values()) one.show();
   }
 
-  /** Hides what is not looked for. */
+  /** Hides features that do not match the filter. */
   filter() {
     const wanted = byId("filter").value.trim().toLowerCase();
     let shown = 0;
@@ -39,7 +39,7 @@ export class Form {
     byId("filter-none").hidden = shown > 0;
   }
 
-  /** Of many features, those that change or are held stand first; never under the fingers of somebody who types. */
+  /** Of many features, puts changed or locked ones first; never while the user types. */
   arrange(changing) {
     if (!this.many || this.root.contains(document.activeElement)) return;
     const { locks, limits, edited } = this.person;
@@ -49,7 +49,7 @@ export class Form {
     this.root.append(...order.map((name) => this.fields.get(name).root));
   }
 
-  /** Says at the fields what is wrong with them; an empty list clears all. */
+  /** Shows problems at their fields; an empty list clears all. */
   problems(list) {
     const words = new Map(list);
     for (const [name, one] of this.fields) one.problem(words.get(name) ?? null);
@@ -57,7 +57,7 @@ export class Form {
     if (first && !this.root.contains(document.activeElement)) first.root.scrollIntoView({ block: "nearest" });
   }
 
-  /** Brings a field before the eyes, ready to be changed. */
+  /** Scrolls to a field and focuses it. */
   focus(name) {
     byId("sheet").open = true;
     this.fields.get(name)?.control.focus();

@@ -10,7 +10,7 @@ const SEARCH_WORDS = {
   ended: "Whether nothing is more common could not be proved in time.",
 };
 
-/** Shows the frontier of an answer; without one, hides what belongs to an earlier one. */
+/** Shows the frontier of an answer, or hides the previous one. */
 export function showFrontier(schema, answer, lock, search = null) {
   const section = byId("frontier");
   const points = answer?.frontier ?? [];
@@ -79,7 +79,7 @@ function proof(gap) {
     : "not proved: something more common may exist";
 }
 
-/** The picture, as elements. It comes from our own service and knows no script; a style of its own would be refused. */
+/** The picture, as elements. It comes from our own service and has no script; the policy would refuse a style in it. */
 function drawing(plot) {
   if (!plot) return [];
   const svg = new DOMParser().parseFromString(plot, "text/html").querySelector("svg");

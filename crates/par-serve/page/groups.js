@@ -2,10 +2,10 @@
 
 import { plain } from "./words.js";
 
-/** Fewer people than this say little. */
+/** Figures of fewer people say little. */
 export const SMALL = 10;
 
-/** What an answer comes to, whatever searched for it. */
+/** Whether the person is denied, with a way or without. */
 export const isDenied = (answer) => answer.kind === "found" || answer.kind === "none";
 
 /** The groups of answers by a feature, each with its name and its people. Quarters are of the table's own numbers. */
@@ -24,7 +24,7 @@ export function groups(answers, feature, cell) {
     .map(([group, people]) => ({ name: group, ...measures(people) }));
 }
 
-/** What is compared. Means are over those who have a way; absent where nobody does. */
+/** The figures of a group. Means are over people with a way; absent if there are none. */
 export function measures(people) {
   const denied = people.filter(isDenied);
   const found = denied.filter((answer) => answer.kind === "found");
@@ -72,7 +72,7 @@ function quarters(feature, cells) {
   return { order, of };
 }
 
-/** The middle of numbers, absent of none. */
+/** The median, absent if there are no numbers. */
 export function median(numbers) {
   const sorted = [...numbers].sort((one, other) => one - other);
   const half = Math.floor(sorted.length / 2);

@@ -1,9 +1,9 @@
-// What stands only on paper: the person, and what was held.
+// The parts that are only printed: the person, and their locks and limits.
 
 import { byId, element } from "./element.js";
 import { cellWords, limitWords } from "./words.js";
 
-/** Writes the letter anew, before it is printed. */
+/** Updates the letter before it is printed. */
 export function writeLetter(schema, person) {
   byId("letter-title").textContent = schema.title;
   byId("letter-date").textContent = new Date().toLocaleDateString("en-GB", {

@@ -1,4 +1,4 @@
-// Begins: which model, which view.
+// Starts the page: which model, which view.
 
 import * as api from "./api.js";
 import { byId, element } from "./element.js";
@@ -10,7 +10,7 @@ import { clock, titled } from "./words.js";
 
 let one = null;
 let many = null;
-/** Counts beginnings: an answer to an earlier one is late. */
+/** Counts starts, so that late answers to an earlier one are ignored. */
 let turns = 0;
 
 /** Shows a model: the one of that name, or the first. After one that was replaced, with the same person and the same table. */
@@ -55,7 +55,7 @@ async function begin(name = null, { wasReplaced = false } = {}) {
   await one.continueFrom(earlier.one);
 }
 
-/** Another model has the place of the one that is shown: no answer of that stays. */
+/** The model that is shown was replaced: its answers go. */
 function replaced(name) {
   const why = "The model was replaced; the new one is being asked.";
   for (const view of [one, many]) {
@@ -65,11 +65,11 @@ function replaced(name) {
   begin(name, { wasReplaced: true });
 }
 
-/** The service is gone: what is shown is what it said last. */
+/** The service is gone: marks what is shown as its last answer. */
 function gone(problem, look) {
   const why = `${problemWords(problem)} It is asked again until it answers.`;
   for (const view of [one, many]) view.outdate(why);
-  // Whoever has said so before tries again by themselves.
+  // A notice that is shown already tries again by itself.
   if (!isNoticed()) showNotice(problem, look);
 }
 
@@ -79,9 +79,9 @@ function back() {
   one.ask();
 }
 
-/** Somebody of the table, in the first view. */
-function openPerson(row, asked) {
-  one.open(row, asked);
+/** Opens a person of the table in the first view. */
+function openPerson(row, options) {
+  one.open(row, options);
   location.hash = "#person";
 }
 

@@ -1,4 +1,4 @@
-// The second view: everybody of a table, in short, by groups and one by one.
+// The second view: all people of a table, in summary, by groups and one by one.
 
 import { answers, PART, tidyTable } from "./batch.js";
 import { cut } from "./csv.js";
@@ -10,9 +10,9 @@ import { clearNotice, showNotice } from "./notice.js";
 import { cellOf } from "./person.js";
 import { clock, count, grouped, listed, percent } from "./words.js";
 
-/** More rows that could not be read are counted, not listed. */
+/** The most rows that could not be read which are listed; more are counted. */
 const UNREAD_SHOWN = 100;
-/** Results are shown anew at most so often while they come in. */
+/** The shortest time between updates while results come in. */
 const SHOW_MS = 400;
 
 const KINDS = {
@@ -24,16 +24,16 @@ const KINDS = {
 };
 
 export class ManyPeople {
-  /** `open` shows somebody in the first view. */
+  /** `open` shows a person in the first view. */
   constructor(schema, open) {
     this.schema = schema;
     this.table = null;
     this.running = null;
     this.answers = [];
-    /** Counts files: one that is read late is not the one that was chosen last. */
+    /** Counts files, so that one that is read late does not replace one chosen after it. */
     this.files = 0;
     this.everybody = new Everybody(schema, (answer) =>
-      open(this.row(answer), { locks: this.asked.locks, budget: this.asked.budget }),
+      open(this.row(answer), { locks: this.sentOptions.locks, budget: this.sentOptions.budget }),
     );
     this.fillOptions();
     byId("file").value = "";
@@ -84,7 +84,7 @@ export class ManyPeople {
     return [...byId("locks").querySelectorAll("input:checked")].map((box) => box.value);
   }
 
-  /** What everybody is asked for, as it is set. */
+  /** The options of all rows, as set on the page. */
   options() {
     return {
       method: byId("method").value,
@@ -108,12 +108,12 @@ export class ManyPeople {
     };
   }
 
-  /** What is said of the file. */
+  /** The note about the file. */
   say(words) {
     byId("file-about").textContent = words;
   }
 
-  /** Reads a file and says whether it can be answered. Nothing of an earlier one stays. */
+  /** Reads a file, clears what was shown of an earlier one, and says whether it can be answered. */
   async choose(file) {
     if (!file) return;
     this.forget();
@@ -124,14 +124,14 @@ export class ManyPeople {
     try {
       table = cut(await file.text(), PART);
     } catch {
-      // It is said below.
+      // The message follows below.
     }
     if (number !== this.files) return;
     if (table === null) this.say(`${file.name} cannot be read.`);
     else this.offer(file.name, table);
   }
 
-  /** Offers to answer a table, if it has what the model needs. */
+  /** Offers to answer a table, if it has all features of the model. */
   offer(name, table) {
     const absent = this.schema.features.filter(
       (feature) => !feature.missing && !table.columns.includes(feature.name),
@@ -149,10 +149,10 @@ export class ManyPeople {
     }
   }
 
-  /** No table, no answers. */
+  /** Clears the table and its answers. */
   forget() {
     this.table = null;
-    this.asked = null;
+    this.sentOptions = null;
     this.answers = [];
     this.stop();
     this.show();
@@ -160,14 +160,14 @@ export class ManyPeople {
     byId("go").disabled = true;
   }
 
-  /** The same table, now that another version of the model is there; whoever was answered before is answered again. */
-  continueFrom({ table, name, asked }, { budget, locks }) {
+  /** Takes the table over to another version of the model, and answers it again if it was answered. */
+  continueFrom({ table, name, sentOptions }, { budget, locks }) {
     byId("table-budget").value = budget ?? "";
     for (const box of byId("locks").querySelectorAll("input")) box.checked = locks.includes(box.value);
     byId("locks").onchange();
     if (table === null) return;
     this.offer(name, table);
-    if (asked !== null) this.start();
+    if (sentOptions !== null) this.start();
   }
 
   /** Greys the results and says why they may not be what the service would answer now. */
@@ -179,13 +179,13 @@ export class ManyPeople {
     byId("results").classList.add("old");
   }
 
-  /** What is shown is of now. */
+  /** The answers are current. */
   renew() {
     byId("results-outdated").hidden = true;
     byId("results").classList.remove("old");
   }
 
-  /** Nothing is under way any more. */
+  /** Nothing is in flight any more. */
   stop() {
     this.running?.abort();
     this.running = null;
@@ -198,7 +198,7 @@ export class ManyPeople {
     const running = new AbortController();
     this.running = running;
     this.outdate("Everybody is being answered again.");
-    this.asked = this.options();
+    this.sentOptions = this.options();
     this.answered = this.table;
     const parts = Array.from(this.table.parts, () => []);
     let done = this.table.uneven.length;
@@ -214,7 +214,7 @@ export class ManyPeople {
     };
     this.progress(0, this.table.records);
     try {
-      await answers(this.table, this.asked, running.signal, (number, part) => {
+      await answers(this.table, this.sentOptions, running.signal, (number, part) => {
         if (this.running !== running) return;
         const { first } = this.answered.parts[number];
         parts[number] = part.map((answer, place) => this.kept(answer, first + place));
@@ -242,7 +242,7 @@ export class ManyPeople {
     );
   }
 
-  /** What is kept of an answer: a table may have a hundred thousand. Equal texts are kept once. */
+  /** The parts of an answer that are kept: a table may have a hundred thousand. Equal texts are kept once. */
   kept(answer, number) {
     this.texts ??= new Map();
     const once = (text) => {
@@ -344,15 +344,15 @@ export class ManyPeople {
     );
   }
 
-  /** Asks again for the tidy table, so that the file is what `par recourse` would have written. */
+  /** Requests the tidy table, so that the file is what `par recourse` would have written. */
   async download() {
     const button = byId("download");
     const words = button.textContent;
-    const { answered, asked, name } = this;
+    const { answered, sentOptions, name } = this;
     let parts = 0;
     button.disabled = true;
     try {
-      const pieces = await tidyTable(answered, asked, new AbortController().signal, () => {
+      const pieces = await tidyTable(answered, sentOptions, new AbortController().signal, () => {
         parts += 1;
         button.textContent = `Preparing, ${percent(parts / answered.parts.length)}`;
       });

@@ -1,22 +1,22 @@
-// The calm message for what stands in the way of everything: a service that is gone, or too busy.
+// The message about a service that is gone or overloaded.
 
 import { Replaced, Unreachable } from "./api.js";
 import { byId, element } from "./element.js";
 
 let timer = null;
 
-/** Nothing stands in the way any more. */
+/** Hides the message. */
 export function clearNotice() {
   clearTimeout(timer);
   byId("notice").hidden = true;
   byId("notice").replaceChildren();
 }
 
-/** Whether something stands in the way. */
+/** Whether the message is shown. */
 export const isNoticed = () => !byId("notice").hidden;
 
-/** What stands in the way, and after how many seconds it may have passed by itself. */
-function told(problem) {
+/** The message for an error, and after how many seconds to try again. */
+function messageOf(problem) {
   if (problem instanceof Unreachable) return ["The service does not answer.", 5];
   if (problem.code === "shutting_down") return ["The service is being shut down.", problem.retryAfter ?? 2];
   if (problem.status === 503) return ["The service has a lot to do at the moment.", problem.retryAfter ?? 2];
@@ -25,17 +25,17 @@ function told(problem) {
   return [`${words.charAt(0).toUpperCase()}${words.slice(1)}`, null];
 }
 
-/** What stands in the way, in words. */
-export const problemWords = (problem) => told(problem)[0];
+/** The message for an error. */
+export const problemWords = (problem) => messageOf(problem)[0];
 
-/** Says what happened and offers to try again; what passes by itself is tried again by itself. */
+/** Shows an error and offers to try again; tries again by itself if that may help. */
 export function showNotice(problem, retry) {
   if (problem instanceof Replaced) return;
   clearTimeout(timer);
-  const [words, wait] = told(problem);
+  const [words, wait] = messageOf(problem);
   const button = element("button", { type: "button", onclick: () => retry() }, "Try again");
   const box = byId("notice");
-  // The same words are not said again: they are read out loud.
+  // The same words are not set again: screen readers would repeat them.
   if (box.hidden || box.firstChild?.textContent !== words)
     box.replaceChildren(element("p", {}, words), button);
   else box.lastChild.replaceWith(button);
@@ -43,7 +43,7 @@ export function showNotice(problem, retry) {
   if (wait !== null) timer = setTimeout(retry, 1000 * wait);
 }
 
-/** Says what has changed, until it is closed. */
+/** Shows a note until it is closed. */
 export function showNews(words) {
   const close = () => {
     byId("news").hidden = true;

@@ -11,15 +11,15 @@ import { Person, problemFeature } from "./person.js";
 import { heldChips, noWay, wayCards } from "./ways.js";
 import { clock, count, listed, percent } from "./words.js";
 
-/** How many ways are asked for. */
+/** The number of ways in a request. */
 const WAYS = 3;
 /** How many made-up people are offered. */
 const PEOPLE = 8;
-/** Between keys that follow each other at once nobody wants an answer. */
+/** The pause in typing, in milliseconds, after which a request is sent. */
 const TYPING_MS = 40;
-/** So long the refined answer waits for the exact one, so that cards do not change twice. */
+/** How long the refined answer waits for the exact one, so that cards do not change twice. */
 const EXACT_MS = 30;
-/** More changes are not offered. */
+/** The most changes that are offered. */
 const MOST_CHANGES = 8;
 
 export class OnePerson {
@@ -29,7 +29,7 @@ export class OnePerson {
     this.seed = 1;
     this.turn = 0;
     this.isOver = false;
-    /** The answer that is shown, what it was asked with, and when it came. */
+    /** The answer that is shown, its request, and when it came. */
     this.shown = null;
     this.asking = new AbortController();
     this.form = new Form(this.person, (how) => this.changed(how));
@@ -47,7 +47,7 @@ export class OnePerson {
     this.watchPocket();
   }
 
-  /** Another model takes its place. */
+  /** Shows another model. */
   stop() {
     this.isOver = true;
     this.turn += 1;
@@ -64,7 +64,7 @@ export class OnePerson {
     );
   }
 
-  /** The same person, now that another version of the model is there; the people who are offered are its own. */
+  /** Takes the person over to another version of the model; the offered people are those of the new one. */
   async continueFrom(earlier) {
     this.person.continueFrom(earlier.person);
     this.seed = earlier.seed;
@@ -72,7 +72,7 @@ export class OnePerson {
     await this.offerPeople(this.seed, false);
   }
 
-  /** Offers made-up people and, unless somebody else is looked at, shows the first. */
+  /** Offers made-up people and, unless another person is shown, shows the first. */
   async offerPeople(seed, shows = true) {
     const { turn } = this;
     let people;
@@ -99,7 +99,7 @@ export class OnePerson {
         ),
       );
     byId("people").replaceChildren(legend, ...people.map(option));
-    // Meanwhile somebody else may be looked at.
+    // Another person may be shown by now.
     if (!shows || turn !== this.turn) return;
     const first = byId("people").querySelector("input");
     if (first === null) {
@@ -110,7 +110,7 @@ export class OnePerson {
     this.take(people[0].row);
   }
 
-  /** Shows somebody: a made-up person, or a row of a table with what was asked for all. */
+  /** Shows a made-up person, or a row of a table with the options of the table. */
   take(row, { locks = [], budget = null } = {}) {
     this.person.fill(row);
     for (const name of locks) this.person.locks.add(name);
@@ -118,13 +118,13 @@ export class OnePerson {
     this.changed({ typing: false });
   }
 
-  /** Somebody of the table, who is none of the made-up people. */
-  open(row, asked) {
+  /** Shows a person of the table. */
+  open(row, options) {
     for (const input of byId("people").querySelectorAll("input")) input.checked = false;
-    this.take(row, asked);
+    this.take(row, options);
   }
 
-  /** A blank sheet. */
+  /** Shows an empty form. */
   enter() {
     for (const input of byId("people").querySelectorAll("input")) input.checked = false;
     this.person.clear();
@@ -132,7 +132,7 @@ export class OnePerson {
     this.form.focus(this.schema.features[0].name);
   }
 
-  /** Shows what changed at once, and asks for the answer. */
+  /** Shows the change at once, and requests the answer. */
   changed({ typing }) {
     this.form.show();
     const option = byId("budget").querySelector(`option[value="${this.person.budget ?? ""}"]`);
@@ -160,12 +160,12 @@ export class OnePerson {
     this.keepFocus();
   }
 
-  /** A button that was pressed may be gone with the answer it stood in; the keyboard goes on at the ways. */
+  /** A pressed button may be gone with its answer: moves the focus to the ways. */
   keepFocus() {
     this.focusLater = true;
   }
 
-  /** Asks for refined ways, then for the exact ones. The old answer stays until a new one is there. */
+  /** Requests refined ways, then exact ones. The old answer stays until a new one is there. */
   async ask() {
     const turn = ++this.turn;
     this.asking.abort();
@@ -178,11 +178,11 @@ export class OnePerson {
     }
     const wrong = this.person.wrong();
     if (wrong.length > 0) {
-      this.complain(wrong.map((feature) => [feature.name, "Please enter a number."]));
+      this.showProblems(wrong.map((feature) => [feature.name, "Please enter a number."]));
       return;
     }
     const request = this.person.request();
-    this.asked = JSON.stringify(request);
+    this.sent = JSON.stringify(request);
     const current = () => turn === this.turn;
     const busy = setTimeout(() => byId("answer").setAttribute("aria-busy", "true"), 200);
     try {
@@ -211,22 +211,22 @@ export class OnePerson {
 
   failed(problem) {
     if (problem.name === "AbortError" || problem instanceof api.Replaced) return;
-    const told = (problem.problems ?? [])
+    const atFields = (problem.problems ?? [])
       .map((one) => [problemFeature(one.path), one])
       .filter(([name]) => this.form.fields.has(name));
-    if (problem.status === 422 && told.length > 0) {
-      this.complain(told.map(([name, one]) => [name, `Expected ${one.expected}; found ${one.found}.`]));
+    if (problem.status === 422 && atFields.length > 0) {
+      this.showProblems(atFields.map(([name, one]) => [name, `Expected ${one.expected}; found ${one.found}.`]));
     } else {
       this.outdate(problemWords(problem));
       showNotice(problem, () => this.ask());
     }
   }
 
-  /** Greys the answer and says why it is not the one to the person as they stand. */
+  /** Greys the answer and says why it is not current. */
   outdate(why) {
     if (this.shown === null) return;
-    const { at, asked, answer } = this.shown;
-    const other = asked === JSON.stringify(this.person.request()) ? "" : ", to other details";
+    const { at, sent, answer } = this.shown;
+    const other = sent === JSON.stringify(this.person.request()) ? "" : ", to other details";
     byId("outdated").textContent =
       `This is the answer of ${clock(at)}${other}, and may be out of date. ${why}`;
     byId("outdated").hidden = false;
@@ -234,14 +234,14 @@ export class OnePerson {
     this.pocketWords(answer, true);
   }
 
-  /** What is shown is of now. */
+  /** The answer is current. */
   renew() {
     byId("outdated").hidden = true;
     byId("answer").classList.remove("old");
   }
 
-  /** Says at the fields what is wrong; what is shown is of before. */
-  complain(problems) {
+  /** Shows problems at their fields; the answer is not current. */
+  showProblems(problems) {
     this.form.problems(problems);
     byId("sheet").open = true;
     const words = `Please look at ${listed(problems.map(([name]) => name))}.`;
@@ -254,9 +254,9 @@ export class OnePerson {
     if (!current()) return;
     const failed = exact?.problem ?? null;
     if (failed?.name === "AbortError") return;
-    // What each way is best at is said among the ways of one answer, so answers are not mixed.
+    // `best_at` compares the ways of one answer, so answers are not mixed.
     const answer = exact && !failed && (exact.ways.length > 0 || refined.ways.length === 0) ? exact : refined;
-    this.shown = { answer, asked: this.asked, at: new Date() };
+    this.shown = { answer, sent: this.sent, at: new Date() };
     this.renew();
     byId("decision").replaceChildren(...decision(this.schema, answer));
     byId("ways-section").hidden = isAccepted(answer);
@@ -287,7 +287,7 @@ export class OnePerson {
     performance.measure("answer", { start: this.started });
   }
 
-  /** Lifts what stands in the way. */
+  /** Lifts obstacles. */
   lift(obstacles, changes = this.person.budget) {
     this.release(
       obstacles.map((one) => one.feature),
@@ -295,7 +295,7 @@ export class OnePerson {
     );
   }
 
-  /** Somebody is being entered: what is still to be filled in. */
+  /** Says which fields of a new person are still empty. */
   showBlanks(blanks) {
     const go = () => this.form.focus(blanks[0].name);
     byId("decision").replaceChildren(

@@ -1,6 +1,6 @@
-// One person: what is known of them, what they cannot change, how far they would go. No part of the page.
+// One person: their values, locks and limits. Knows nothing of the page.
 
-/** What stands in the cell of a number that cannot be read as one. */
+/** The value of a number field whose text is not a number. */
 export const NO_NUMBER = "no number";
 
 export class Person {
@@ -9,7 +9,7 @@ export class Person {
     this.clear();
   }
 
-  /** Nobody yet: every cell is blank, nothing is locked or limited. */
+  /** An empty person: every cell is blank, without locks or limits. */
   clear() {
     this.cells = new Map(this.schema.features.map((feature) => [feature.name, ""]));
     this.locks = new Set();
@@ -26,7 +26,7 @@ export class Person {
     for (const feature of this.wrong()) if (feature.missing) this.cells.set(feature.name, "");
   }
 
-  /** Takes over what is known, locked and limited of somebody whom another version of the model was asked about. */
+  /** Takes over values, locks and limits of a person from another version of the model. */
   continueFrom(earlier) {
     this.fill(Object.fromEntries(earlier.cells));
     for (const feature of this.schema.features.filter((one) => one.changeable)) {
@@ -41,14 +41,14 @@ export class Person {
     this.budget = earlier.budget;
   }
 
-  /** The features that have to be known and are not. */
+  /** The required features without a value. */
   blanks() {
     return this.schema.features.filter(
       (feature) => !feature.missing && this.cells.get(feature.name).trim() === "",
     );
   }
 
-  /** The features that hold something other than the number they should. */
+  /** The features whose text is not a number. */
   wrong() {
     return this.schema.features.filter(
       (feature) =>
@@ -63,23 +63,23 @@ export class Person {
     const known = this.schema.features
       .map((feature) => [feature, this.cells.get(feature.name).trim()])
       .filter(([, text]) => text !== "");
-    // Not by assignment, which a feature called `__proto__` would not survive.
+    // Not by assignment: a feature may be called `__proto__`.
     return Object.fromEntries(
       known.map(([feature, text]) => [feature.name, feature.values ? text : Number(text)]),
     );
   }
 
-  /** What the service is asked, but for how to search. */
+  /** The request, without the method of the search. */
   request() {
     const limit = Object.fromEntries([...this.limits].filter(([name]) => !this.locks.has(name)));
     return { row: this.row(), lock: [...this.locks], limit, budget: this.budget };
   }
 }
 
-/** The cell of a row that came as JSON; blank where there is none, also for names that every object knows. */
+/** The cell of a row from JSON; blank if it is absent, also under names that every object has. */
 export const cellOf = (row, name) => (Object.hasOwn(row, name) ? (row[name] ?? "") : "");
 
-/** Whether a number lies outside of what training saw. */
+/** Whether a number lies outside the range in training. */
 export function isUnusual(feature, text) {
   const number = Number(text);
   if (feature.values || text.trim() === "" || !Number.isFinite(number)) return false;

@@ -1,4 +1,4 @@
-// Light or dark, before the first paint: as the system has it, until somebody switches. No module, since modules run later.
+// Light or dark, before the first paint: as the system has it, until the user switches. Not a module, since modules run later.
 "use strict";
 
 (() => {
@@ -24,7 +24,7 @@
     try {
       localStorage.setItem(KEY, theme);
     } catch {
-      // A browser that stores nothing still switches, until the page is left.
+      // If the browser stores nothing, the choice holds until the page is left.
     }
     document.documentElement.dataset.theme = theme;
     document.getElementById("theme").setAttribute("aria-pressed", String(theme === "dark"));

@@ -1,4 +1,4 @@
-// Asks for the token of the service, once for all who wait for it.
+// Asks for the token of the service, once for all requests that wait for it.
 
 import { byId } from "./element.js";
 
@@ -6,7 +6,7 @@ const WRONG = "That was not it. Whoever runs this service can tell you the token
 
 let waiting = null;
 
-/** What was entered. Nobody gets past this without a token, so the dialog does not close without one. */
+/** The token. The page needs one, so the dialog does not close without it. */
 export function askForToken(wrong) {
   waiting ??= new Promise((resolve) => {
     const dialog = byId("token-dialog");
@@ -17,7 +17,7 @@ export function askForToken(wrong) {
     dialog.addEventListener("cancel", stay);
     const done = (event) => {
       event.preventDefault();
-      // What no header can bring is no token.
+      // A header cannot hold other characters.
       if (!/^[\x21-\x7e]+$/.test(field.value.trim())) {
         byId("token-words").textContent = WRONG;
         return;

@@ -1,15 +1,14 @@
-// Looks from time to time whether the service is there with the model that is shown, so that no answer looks current
-// that no longer is.
+// Checks regularly that the service runs with the model that is shown, so that no outdated answer looks current.
 
 import * as api from "./api.js";
 
-/** Between looks, while the page is seen. */
+/** The time between checks, while the page is visible. */
 const LOOK_MS = 5000;
 
 let stop = () => {};
 
 /**
- * Watches over the model of that name, instead of any before. `gone` gets the problem and a function that looks again;
+ * Watches the model of that name, instead of any before. `gone` gets the problem and a function that checks again;
  * `back` is called when the service is there again with the same model, `lost` when it is there without it.
  */
 export function watch(name, { gone, back, lost }) {
@@ -27,7 +26,7 @@ export function watch(name, { gone, back, lost }) {
       problem = met;
     }
     looking = false;
-    // Of a model that was replaced, whoever listens for that has heard.
+    // The listener for replaced models was called already.
     if (isOver || problem instanceof api.Replaced) return;
     if (problem?.status === 404) {
       lost();
@@ -48,5 +47,5 @@ export function watch(name, { gone, back, lost }) {
   };
 }
 
-/** Nothing is watched over any more. */
+/** Stops the checks. */
 export const stopWatching = () => stop();

@@ -1,4 +1,4 @@
-// Ways forward as cards; or why there is none, and what would have to give.
+// Ways forward as cards; or why there is none, and which locks and limits to lift.
 
 import { bar } from "./decision.js";
 import { element, sign } from "./element.js";
@@ -7,7 +7,7 @@ import { commonness, count, limitWords, listed, percent } from "./words.js";
 const ORDER = ["First way", "Second way", "Third way"];
 const VIRTUES = { fewest_changes: "fewest changes", most_common: "most common", surest: "surest" };
 
-/** A change: what it is now and what it could be. `lock` is called by who cannot make it. */
+/** A change: what it is now and what it could be. `lock` is called when the person cannot make it. */
 export function changeItem(change, lock) {
   return element(
     "li",
@@ -61,7 +61,7 @@ export function wayCards(answer, lock) {
         ),
         bar(way.probability, answer.threshold, answer.probability),
         element("p", { class: "quiet" }, commonness(way.percentile), "."),
-        // Later ways are the best of those that leave out a change of the earlier ones: true, and no help to anybody.
+        // Later ways are optimal among those without a change of the earlier ones: true, but no help.
         place === 0 &&
           way.optimal === true &&
           element("p", { class: "quiet" }, "Proved: nothing is more common with as few changes."),
@@ -70,13 +70,13 @@ export function wayCards(answer, lock) {
   return element("div", { class: "cards" }, answer.ways.map(card));
 }
 
-/** What a way is best at, where there is anything to compare it with. */
+/** What a way is best at, if there are others to compare it with. */
 function virtues(answer, way) {
   const isAlone = answer.ways.length === 1 && (answer.frontier ?? []).length <= 1;
   return isAlone ? [] : (way.best_at ?? []).map((virtue) => VIRTUES[virtue] ?? virtue);
 }
 
-/** Why there is no way, with a button for everything that is theirs to lift. */
+/** Why there is no way, with a button for every lock and limit of the person. */
 export function noWay(schema, person, answer, lift) {
   const feature = (name) => schema.features.find((one) => one.name === name);
   const explain = {
@@ -99,7 +99,7 @@ export function noWay(schema, person, answer, lift) {
         element("span", { class: "unseen" }, `: ${one.feature}`),
       ),
     );
-  // What the schema forbids is not for the applicant, whatever the service says.
+  // What the schema forbids is never shown to the applicant.
   const obstacles = (answer.obstacles ?? []).filter((one) => one.feature !== null && lifting[one.kind]);
   const held = [...person.locks, ...person.limits.keys()];
   return element(
@@ -151,10 +151,10 @@ function sentence(words) {
   return words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : "";
 }
 
-/** More of what is held is counted; the form has all of it. */
+/** The most locks and limits listed; more are counted, and the form has all. */
 const CHIPS = 6;
 
-/** What is held, each with a button that lets it go. `release` takes the names of features. */
+/** The locks and limits, each with a button that lifts it. `release` takes the names of features. */
 export function heldChips(schema, person, release) {
   const feature = (name) => schema.features.find((one) => one.name === name);
   const chip = (words, action, names) =>

@@ -1,4 +1,4 @@
-// What the page says of numbers, in plain words.
+// Numbers and values in words.
 
 /** `14:03:07`, a time of today. */
 export const clock = (date) => date.toLocaleTimeString("en-GB");
@@ -57,7 +57,7 @@ export function cellWords(feature, cell) {
   return feature.unit ? `${text} ${feature.unit}` : text;
 }
 
-/** What a limit allows; where that is most of the categories, what it does not. */
+/** The values that a limit allows; if they are most of the categories, those it does not. */
 export function limitWords(feature, limit) {
   if (limit.among) {
     const named = (values) => values.map((value) => cellWords(feature, value)).join(" or ");
@@ -76,7 +76,7 @@ export function listed(names) {
   return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
-/** `german_credit` as a title; names that somebody wrote for people stay as they are. */
+/** `german_credit` as a title; names with spaces keep them. */
 export function titled(name) {
   const words = /\s/.test(name) ? name : name.replace(/[_-]+/g, " ").trim();
   return words.charAt(0).toUpperCase() + words.slice(1);

@@ -71,20 +71,20 @@ impl Page<'_> {
         page.raw(concat!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n",
             "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n",
-            "<title>What can be asked</title>\n<link rel=\"icon\" href=\"page/icon.svg\" type=\"image/svg+xml\"/>\n",
+            "<title>API</title>\n<link rel=\"icon\" href=\"page/icon.svg\" type=\"image/svg+xml\"/>\n",
             "<link rel=\"stylesheet\" href=\"page/style.css\"/>\n<link rel=\"stylesheet\" href=\"page/table.css\"/>\n",
             "<link rel=\"stylesheet\" href=\"page/api.css\"/>\n</head>\n<body class=\"api\">\n",
             "<header class=\"top\"><p class=\"brand\"><a href=\"./\">Recourse</a></p></header>\n<main>\n",
-            "<div class=\"intro\"><h1>What can be asked</h1>\n",
-            "<p class=\"lead\">Everything that the page does can be asked over HTTP. The same for programs is at ",
+            "<div class=\"intro\"><h1>The API</h1>\n",
+            "<p class=\"lead\">Everything that the page does can be done over HTTP. For programs there is ",
             "<a href=\"openapi.json",
         ));
         let of_model = self.of_model();
         page.text(&of_model).raw("\"><code>openapi.json</code></a>.</p></div>\n");
         if self.asks_token {
             page.raw(concat!(
-                "<p class=\"notice\">A token is asked for. Put it into a variable of your shell, <code>TOKEN</code>. ",
-                "Examples with the features of the model are in <code>openapi.json</code>, which asks for it too.</p>\n"
+                "<p class=\"notice\">Requests need a token. Put it into a variable of your shell, <code>TOKEN</code>. ",
+                "Examples with the features of the model are in <code>openapi.json</code>, which needs it too.</p>\n"
             ));
         }
         self.add_models(&mut page);
@@ -175,7 +175,7 @@ impl Page<'_> {
     }
 
     fn add_schemas(&self, page: &mut Markup) {
-        page.raw("<section>\n<h2>What is in them</h2>\n");
+        page.raw("<section>\n<h2>Bodies</h2>\n");
         for (name, title) in SCHEMAS {
             let schema = &self.docs.schemas[name];
             page.element("<article class=\"panel\">\n<h3>", title, "</h3>\n");

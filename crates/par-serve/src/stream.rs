@@ -123,14 +123,14 @@ enum Ended {
 
 /// The formats of answers.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Format {
+enum Format {
     Json,
     Csv,
 }
 
 /// The answers to some rows.
 #[derive(Default)]
-pub(crate) struct ResponseChunk {
+struct ResponseChunk {
     /// Lines of JSON or of CSV.
     bytes: Vec<u8>,
     /// The status of each answer.
