@@ -170,13 +170,7 @@ impl Fit {
     fn explained(&self, error: Error, rows: &Rows) -> anyhow::Error {
         let schema = || self.schema.display().to_string();
         match error {
-            Error::Data(par_data::Error::NoRows { .. }) => match rows.again() {
-                Ok(mut rows) => {
-                    rows.by_ref().for_each(drop);
-                    rows.none_passed()
-                }
-                Err(error) => error.into(),
-            },
+            Error::Data(par_data::Error::NoRows { .. }) => rows.none_passed(),
             Error::NoLabel | Error::UnknownClass { .. } => anyhow::Error::from(error).context(schema()),
             Error::Data(par_data::Error::UnknownFeature { .. }) => {
                 anyhow::Error::from(error).context(format!("{}: `immutable`", schema()))

@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::{fmt, thread};
 
 use anyhow::{Result, anyhow, bail};
@@ -81,6 +82,8 @@ pub(crate) struct Rows {
     selection: Selection,
     conditions: Vec<Condition>,
     read: u64,
+    /// The most rows that any pass over the table has read.
+    most_read: Arc<AtomicU64>,
 }
 
 impl Rows {
@@ -99,7 +102,7 @@ impl Rows {
         let selection = Selection::new(&origin, &columns, conditions)?;
         let batches = batches(table);
         let (path, conditions) = (path.to_path_buf(), conditions.to_vec());
-        Ok(Self { path, header, origin, columns, batches, selection, conditions, read: 0 })
+        Ok(Self { path, header, origin, columns, batches, selection, conditions, read: 0, most_read: Arc::default() })
     }
 
     /// The rows of a table that is to be read more than once, so that it must be a file.
@@ -126,6 +129,7 @@ impl Rows {
             selection: self.selection.clone(),
             conditions: self.conditions.clone(),
             read: 0,
+            most_read: Arc::clone(&self.most_read),
             ..*self
         })
     }
@@ -171,6 +175,7 @@ impl Rows {
             let mut numbers = Vec::with_capacity(batch.rows());
             let before = self.read;
             self.read += batch.rows() as u64;
+            self.most_read.fetch_max(self.read, Ordering::Relaxed);
             batch.retain(|batch, row| {
                 let holds = self.selection.holds(batch, row);
                 if holds {
@@ -186,12 +191,12 @@ impl Rows {
 
     /// What to say when not one row passed.
     pub(crate) fn none_passed(&self) -> anyhow::Error {
-        let origin = &self.origin;
-        if self.read == 0 {
+        let (origin, read) = (&self.origin, self.most_read.load(Ordering::Relaxed));
+        if read == 0 {
             return anyhow!("{origin}: there are no rows, expected at least one below the column names");
         }
         let conditions: Vec<String> = self.conditions.iter().map(|c| format!("`{c}`")).collect();
-        anyhow!("{origin}: none of {} rows is left by {}", grouped(self.read), conditions.join(" and "))
+        anyhow!("{origin}: none of {} rows is left by {}", grouped(read), conditions.join(" and "))
     }
 }
 

@@ -149,6 +149,7 @@ pub struct AnswerJson {
     fewest_proved: Option<bool>,
     /// How long the answer took, in microseconds; present only if that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(skip)]
     time_us: Option<u64>,
 }
 
@@ -212,9 +213,11 @@ struct ChangeJson {
     to: String,
     /// The lowest number that is enough; only of numbers in bins.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
     lowest: Option<f64>,
     /// The highest number that is enough.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
     highest: Option<f64>,
     /// The value it has, for people.
     from_words: String,

@@ -19,8 +19,8 @@ use crate::client::{Client, Response, request};
 
 /// Two models of German Credit that answer differently, made once.
 pub(crate) fn models() -> &'static [Model; 2] {
-    static BUNDLES: OnceLock<[Model; 2]> = OnceLock::new();
-    BUNDLES.get_or_init(|| {
+    static MODELS: OnceLock<[Model; 2]> = OnceLock::new();
+    MODELS.get_or_init(|| {
         [0, 1].map(|seed| {
             let mut config = Config { seed, ..Config::default() };
             config.classifier.hidden = vec![8];
