@@ -13,7 +13,7 @@ use crate::errors;
 pub(crate) fn read(model: &Model, options: &str) -> PyResult<Request> {
     let options: Value =
         serde_json::from_str(options).map_err(|error| errors::setting(&error.to_string()))?;
-    let mut reader = JsonReader::new(model, usize::MAX);
+    let mut reader = JsonReader::new(model, usize::MAX).with_texts();
     let mut request = Request::default();
     for (name, value) in options.as_object().into_iter().flatten() {
         if !reader.option("", name, value, &mut request) {

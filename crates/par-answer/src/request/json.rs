@@ -29,13 +29,20 @@ pub struct JsonRow {
 pub struct JsonReader<'m> {
     model: &'m Model,
     max_count: usize,
+    texts: bool,
     problems: Vec<Problem>,
 }
 
 impl<'m> JsonReader<'m> {
     /// A reader for a model; `max_count` is the highest `count` that a request may have.
     pub fn new(model: &'m Model, max_count: usize) -> Self {
-        Self { model, max_count, problems: Vec::new() }
+        Self { model, max_count, texts: false, problems: Vec::new() }
+    }
+
+    /// Lets the values of limits be texts: numbers as a table writes them, and `true` in any case.
+    #[must_use]
+    pub fn with_texts(self) -> Self {
+        Self { texts: true, ..self }
     }
 
     /// What was read.
@@ -239,8 +246,12 @@ impl<'m> JsonReader<'m> {
         let entry = entry.and_then(|(key, values)| Some((key.as_str(), values.as_array()?.as_slice())));
         match (domain, entry) {
             (Domain::Categories { values: known, .. }, Some(("among", values))) => {
-                let model = self.model;
-                let read = |value: &Value| category(model, position, value);
+                let (model, texts) = (self.model, self.texts);
+                let truth = |value: &Value| value.as_str()?.to_ascii_lowercase().parse().ok();
+                let read = |value: &Value| {
+                    let spelled = || spelled(known, truth(value).filter(|_| texts)?).cloned();
+                    category(model, position, value).or_else(spelled)
+                };
                 self.among(path, values, read, || one_of(known))
             }
             (Domain::Categories { .. }, _) => {
@@ -248,7 +259,13 @@ impl<'m> JsonReader<'m> {
                 None
             }
             (_, Some(("among", values))) => {
-                self.among(path, values, listed_number, || "a number".to_string())
+                let texts = self.texts;
+                let read = |value: &Value| match value {
+                    Value::Number(number) => Some(number_text(number)),
+                    Value::String(text) if texts => parse_number(text).map(|_| text.clone()),
+                    _ => None,
+                };
+                self.among(path, values, read, || "a number".to_string())
             }
             (_, entry) => {
                 let range = entry.and_then(|(key, values)| range(key, values));
@@ -289,15 +306,6 @@ fn range(key: &str, values: &[Value]) -> Option<Permitted> {
     Some(Permitted::Between([end(lowest, f64::NEG_INFINITY)?, end(highest, f64::INFINITY)?]))
 }
 
-/// The text of a number, which may be written as text.
-fn listed_number(value: &Value) -> Option<String> {
-    match value {
-        Value::Number(number) => Some(number_text(number)),
-        Value::String(text) => parse_number(text).map(|_| text.clone()),
-        _ => None,
-    }
-}
-
 /// The text of a value that fits a feature.
 fn text(model: &Model, position: usize, value: &Value) -> Option<String> {
     let schema = model.schema();
@@ -327,11 +335,7 @@ fn category(model: &Model, position: usize, value: &Value) -> Option<String> {
     let discretizer = model.discretizer();
     let Domain::Categories { values: known, .. } = &discretizer.domains()[position] else { return None };
     let named = match value {
-        Value::String(text) => {
-            let truth = text.to_ascii_lowercase().parse().ok();
-            let exact = known.iter().find(|known| *known == text);
-            exact.or_else(|| truth.and_then(|truth| spelled(known, truth)))
-        }
+        Value::String(text) => known.iter().find(|known| *known == text),
         Value::Number(number) => {
             let code = discretizer.category(position, &number_text(number));
             code.map(|code| &known[usize::from(code)])
