@@ -102,7 +102,17 @@ impl Rows {
         let selection = Selection::new(&origin, &columns, conditions)?;
         let batches = batches(table);
         let (path, conditions) = (path.to_path_buf(), conditions.to_vec());
-        Ok(Self { path, header, origin, columns, batches, selection, conditions, read: 0, most_read: Arc::default() })
+        Ok(Self {
+            path,
+            header,
+            origin,
+            columns,
+            batches,
+            selection,
+            conditions,
+            read: 0,
+            most_read: Arc::default(),
+        })
     }
 
     /// The rows of a table that is to be read more than once, so that it must be a file.
