@@ -364,15 +364,13 @@ fn no_text_for_an_applicant_names_what_the_schema_forbids() {
     let (reason, line, json) = told(false);
     assert_eq!(
         reason,
-        ": none of the rows that this person may become is accepted, which is proved\n\
-         what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known\n"
+        ": no row that this person may become is accepted (proved)\n\
+         no lock, limit or budget of the request is known to be an obstacle\n"
     );
     assert_eq!(line.as_deref(), Some("out_of_reach"));
     assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &json!(null)));
     let (reason, line, json) = told(true);
-    assert!(
-        reason.ends_with("\nfor the auditor, what of the schema would have to give: let `race` change\n")
-    );
+    assert!(reason.ends_with("\nfor the auditor, what would help in the schema: let `race` change\n"));
     assert_eq!(line.as_deref(), Some("out_of_reach"), "a table is for applicants");
     let expected = json!([{"kind": "immutable", "feature": "race", "words": "let `race` change"}]);
     assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &expected));
