@@ -349,7 +349,7 @@ mod tests {
         }
 
         #[test]
-        fn a_search_that_is_cut_short_says_how_far_off_it_can_be(seed: u64, nodes in 0..8_usize) {
+        fn an_unfinished_search_bounds_its_gap(seed: u64, nodes in 0..8_usize) {
             let case = Case::new(seed);
             let mask = case.constraints.mask(&case.factual, &case.locks);
             let problem = case.problem(&mask, 4);

@@ -247,14 +247,14 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_repaired_comes_as_near_as_one_change_can() {
+    fn an_irreparable_proposal_takes_the_change_with_the_highest_score() {
         let case = Case::new(8, Vec::new());
         // Lines 28 and 32: nothing within one change is accepted; the best is the highest score.
         assert_eq!(case.search([0, 0, 0, 0], [0, 2, 0, 0]), [0, 3, 0, 0]);
     }
 
     #[test]
-    fn a_proposal_that_may_not_be_is_given_up_for_the_factual() {
+    fn an_infeasible_proposal_is_replaced_by_the_factual() {
         // Feature 0 may not fall, so lines 4 to 6 go back to the factual; the budget is still two.
         let lines = vec!["monotone = \"increasing\"", "", "", ""];
         let world = World { cardinalities: vec![4; 4], lines, rules: Vec::new() };

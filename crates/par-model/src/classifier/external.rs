@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn for_a_person_a_row_of_codes_scores_as_the_row_that_is_written_down() {
+    fn for_a_person_a_row_of_codes_scores_as_the_row_as_written() {
         let german = German::new();
         let cardinalities = german.discretizer.cardinalities();
         let mut rng = ChaCha8Rng::seed_from_u64(1);
