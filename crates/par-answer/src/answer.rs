@@ -1,4 +1,4 @@
-//! The answer to one person: the ways forward, or why there is none.
+//! The answer to one person: ways, or why there is none.
 
 use par_circuit::Code;
 use par_data::{Decoded, Restriction};
@@ -6,7 +6,7 @@ use par_model::classifier::Representative;
 
 use crate::request::Method;
 
-/// What a way is best at, among all that is shown beside it: the other ways and the frontier. Equals share it.
+/// What a way is best at among the ways and the frontier of its answer. Equals share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BestAt {
     /// Nothing shown has fewer changes.
@@ -28,7 +28,7 @@ impl BestAt {
     }
 }
 
-/// Where a request ends. Finding no way is an answer, not an error.
+/// The answer to a request. Finding no way is an answer, not an error.
 #[must_use]
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
@@ -39,7 +39,7 @@ pub enum Answer {
         /// As [`Found::verified`].
         verified: bool,
     },
-    /// There are ways forward.
+    /// Ways were found.
     Found(Found),
     /// No way was found.
     NotFound(NotFound),
@@ -55,19 +55,19 @@ impl Answer {
     }
 }
 
-/// Ways forward.
+/// The ways that were found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
     /// The probability of acceptance of the row as it is.
     pub probability: f64,
     /// Whether the classifier itself accepts the ways; false where only a surrogate is available.
     pub verified: bool,
-    /// In the order that was asked for.
+    /// In the request's order.
     pub ways: Vec<Way>,
-    /// What more changes would buy: the likeliest rows found, by their number of changes.
+    /// The likeliest rows found, by number of changes: what more changes gain.
     pub frontier: Vec<Point>,
-    /// Whether it is proved that fewer changes than the fewest of the frontier are not enough. One change is always the
-    /// fewest; more are proved by [`Method::Exact`], or where a search had to look for more changes than usual.
+    /// Whether it is proved that fewer changes than the fewest of the frontier are not enough. True for one change;
+    /// otherwise proved by [`Method::Exact`], or by a search beyond the usual budget.
     pub fewest_proved: bool,
 }
 
@@ -78,25 +78,24 @@ pub struct Way {
     pub row: Vec<Code>,
     /// Its cells as a table writes them, in schema order.
     pub cells: Vec<String>,
-    /// What is different, in schema order.
+    /// The features that change, in schema order.
     pub changes: Vec<Change>,
     /// Its probability of acceptance.
     pub probability: f64,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
-    /// The share of accepted rows that are no likelier.
+    /// The share of the pool's rows that are no likelier.
     pub percentile: f64,
-    /// Over numeric features, the sum of |change| / median absolute deviation.
+    /// The sum of |change| / median absolute deviation over numeric features.
     pub similarity: f64,
-    /// The same, and one for every other feature that changes.
+    /// The similarity, plus one for every other feature that changes.
     pub distance: f64,
     /// How it was found.
     pub method: Method,
-    /// Which value of its bin each changed code stands for. What is proved is proved for these values.
+    /// Which value of its bin each changed code stands for. Proofs hold for these values.
     pub representative: Representative,
-    /// How much likelier, in nats, a row with at most as many changes could be; zero when it is proved that
-    /// there is none, absent when nobody looked. A further way is judged among those that leave out a change
-    /// of every way before it.
+    /// How much likelier, in nats, a row with at most as many changes could be; 0 if none is, which is proved; `None`
+    /// without a proof. A further way is compared only with rows that leave out a change of every way before it.
     pub gap: Option<f64>,
     /// What it is best at.
     pub best_at: Vec<BestAt>,
@@ -109,23 +108,23 @@ impl Way {
     }
 }
 
-/// One feature that becomes another.
+/// One feature that changes from a value to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Change {
     /// Its position in the schema.
     pub feature: usize,
     /// Its name.
     pub name: String,
-    /// What it is, in the schema's words.
+    /// The person's value, in the schema's words.
     pub from: String,
-    /// What it becomes, in the schema's words.
+    /// The new value, in the schema's words.
     pub to: String,
-    /// What it becomes, for a program.
+    /// The new value, for programs.
     pub value: Decoded,
 }
 
 impl Change {
-    /// In plain words: `Savings account: below 100 DM → 500 to under 1000 DM`.
+    /// The change in words: `Savings account: below 100 DM → 500 to under 1000 DM`.
     pub fn sentence(&self) -> String {
         format!("{}: {} → {}", self.name, self.from, self.to)
     }
@@ -134,7 +133,7 @@ impl Change {
 /// The likeliest row found with a number of changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// What is different, in schema order.
+    /// The features that change, in schema order.
     pub changes: Vec<Change>,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
@@ -148,20 +147,20 @@ pub struct Point {
     pub gap: Option<f64>,
 }
 
-/// Why there is no way, and what would have to give.
+/// Why there is no way, and what would help.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotFound {
     /// The probability of acceptance of the row as it is.
     pub probability: f64,
-    /// Why.
+    /// Why there is no way.
     pub reason: Reason,
-    /// The smallest number of changes known to do, if the budget alone stands in the way.
+    /// The smallest number of changes known to be enough, if only the budget is an obstacle.
     pub needs_changes: Option<usize>,
-    /// The smallest set of the person's own locks and limits without which a way is known; empty when none was found.
+    /// The smallest set of the person's own locks and limits without which a way is known; empty if none was found.
     pub obstacles: Vec<Obstacle>,
-    /// For an auditor: the smallest set with something of the schema without which a way is known, together with the
-    /// person's own locks and limits where both have to give. Empty when none was found, or what the person set
-    /// themselves is enough; absent unless [`Request::auditor`](crate::Request::auditor) asks for it.
+    /// For an auditor: the smallest set of obstacles with at least one of the schema without which a way is known.
+    /// Empty if none was found, or the person's own obstacles are enough; `None` unless
+    /// [`Request::auditor`](crate::Request::auditor) is set.
     pub schema_obstacles: Option<Vec<Obstacle>>,
 }
 
@@ -170,12 +169,12 @@ pub struct NotFound {
 pub enum Reason {
     /// Locks, limits and constraints leave nothing to change.
     NothingToChange,
-    /// Every row within the limits is denied: this is proved, of bins for their nearest, median and farthest values where
-    /// the classifier looks at values.
+    /// Proved: every row that this person may become is denied. For an external classifier the proof covers the
+    /// nearest, the median and the farthest value of each bin.
     OutOfReach,
     /// The search ended before it found a way or proved that there is none.
     SearchEnded,
-    /// The generator proposed nothing that is accepted; a search was not asked for.
+    /// The classifier denies all proposals of the generator, and [`Method::Generate`] does not search.
     ProposalsDenied,
 }
 
@@ -191,7 +190,7 @@ impl Reason {
     }
 }
 
-/// Something that stands in a person's way.
+/// A lock, a limit or a constraint of the schema without which there would be a way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Obstacle {
     /// A lock of the request, on a feature.
@@ -219,7 +218,7 @@ impl Obstacle {
         }
     }
 
-    /// The feature (position) that it keeps where it is.
+    /// The feature (position) that it restricts.
     pub fn feature(self) -> Option<usize> {
         match self {
             Self::Lock(feature)

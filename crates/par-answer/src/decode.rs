@@ -1,4 +1,4 @@
-//! From logits to rows: the most probable ones that a person may be offered.
+//! From logits to rows: the most probable legal ones.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;
@@ -6,16 +6,16 @@ use std::collections::BinaryHeap;
 use par_circuit::{Code, OPEN};
 use par_data::Mask;
 
-/// Finds the most probable legal rows, with memory of its own.
+/// Finds the most probable legal rows; keep it, to reuse its buffers.
 ///
 /// # Paper
 /// "During inference, a hard recourse is obtained by taking the per-feature argmax": the first row.
-/// Departure: the rows that follow it are given too, so that classifier and circuit can choose.
+/// Departure: it also gives the rows that follow, so that classifier and circuit can choose.
 #[derive(Clone, Debug, Default)]
 pub struct Decoder {
     choices: Vec<Choice>,
-    /// Features with something to choose, the least costly second choice first; each has its place among
-    /// the choices, which begin with the best.
+    /// Features with several choices, the least costly second choice first; each with its range in `choices`, which
+    /// starts with the best.
     features: Vec<(usize, std::ops::Range<usize>)>,
     deviations: Vec<Deviation>,
     queue: BinaryHeap<Queued>,
@@ -26,11 +26,11 @@ pub struct Decoder {
 #[derive(Clone, Copy, Debug)]
 struct Choice {
     code: Code,
-    /// What the logit falls short of the best one's.
+    /// How far the logit is below that of the best choice.
     lost: f64,
 }
 
-/// A row that differs from the best one: in one feature, and wherever the row before it in the chain does.
+/// A row that differs from the best one in a feature, and wherever the row `before` it does.
 #[derive(Clone, Copy, Debug)]
 struct Deviation {
     before: Option<u32>,
@@ -38,7 +38,7 @@ struct Deviation {
     choice: u32,
 }
 
-/// A deviation to be looked at, the least costly first, then the first made.
+/// A deviation to be tried: the least costly first, then the oldest.
 #[derive(Clone, Copy, Debug)]
 struct Queued {
     lost: f64,
@@ -66,12 +66,12 @@ impl PartialEq for Queued {
 impl Eq for Queued {}
 
 impl Decoder {
-    /// Rows that are looked at, at most, beyond those asked for: rules may forbid many probable rows.
+    /// The most rows that are tried beyond `count`: rules may forbid many probable rows.
     const ILLEGAL_ROWS: usize = 300;
 
-    /// The `count` legal rows with the highest sums of logits, the highest first, one after the other.
+    /// The `count` legal rows with the highest sums of logits, the highest first, concatenated.
     ///
-    /// There are fewer when no more are legal, or when rules forbid nearly everything that is probable.
+    /// Fewer if no more are legal, or if rules forbid nearly all probable rows.
     /// The first is [`Mask::argmax`].
     pub fn best_rows(&mut self, mask: &Mask, logits: &[f64], count: usize) -> &[Code] {
         self.rows.clear();
@@ -82,17 +82,17 @@ impl Decoder {
         self.rows.extend_from_slice(&argmax);
         self.sort_choices(mask, logits);
         let mut found = 1;
-        let mut looked_at = 0;
+        let mut tried = 0;
         self.deviations.clear();
         self.queue.clear();
-        self.look_at(None, mask, &argmax, &mut found);
+        self.try_row(None, mask, &argmax, &mut found);
         self.queue_feature(None, 0, 0.0);
         while found < count
-            && looked_at < count + Self::ILLEGAL_ROWS
+            && tried < count + Self::ILLEGAL_ROWS
             && let Some(queued) = self.queue.pop()
         {
-            looked_at += 1;
-            self.look_at(Some(queued.deviation), mask, &argmax, &mut found);
+            tried += 1;
+            self.try_row(Some(queued.deviation), mask, &argmax, &mut found);
             self.queue_successors(queued);
         }
         &self.rows
@@ -110,7 +110,7 @@ impl Decoder {
             let codes = mask.codes(feature);
             self.choices.extend(codes.map(|code| Choice { code, lost: -logits[usize::from(code)] }));
             let choices = &mut self.choices[first..];
-            // Of equals the one that `Mask::argmax` would take.
+            // Breaks ties as `Mask::argmax` does.
             choices.sort_unstable_by(|left, right| {
                 let ties = (left.code > own, left.code).cmp(&(right.code > own, right.code));
                 left.lost.total_cmp(&right.lost).then(ties)
@@ -131,8 +131,8 @@ impl Decoder {
         self.choices[choices.clone()].get(choice as usize).copied()
     }
 
-    /// Adds the row of a deviation to those found if it is legal and new.
-    fn look_at(&mut self, mut deviation: Option<u32>, mask: &Mask, argmax: &[Code], found: &mut usize) {
+    /// Adds the row of a deviation if it is legal and new.
+    fn try_row(&mut self, mut deviation: Option<u32>, mask: &Mask, argmax: &[Code], found: &mut usize) {
         let start = self.rows.len();
         self.rows.extend_from_slice(&self.row);
         while let Some(Deviation { before, feature, choice }) =
@@ -150,7 +150,7 @@ impl Decoder {
         }
     }
 
-    /// Queues the row that takes the second choice in a feature, on top of the row before it.
+    /// Queues the row that takes the second choice in a feature and otherwise equals the row `before` it.
     fn queue_feature(&mut self, before: Option<u32>, feature: u32, lost_before: f64) {
         if let Some(choice) = self.choice(feature, 1) {
             self.push(Deviation { before, feature, choice: 1 }, lost_before + choice.lost);
@@ -162,8 +162,8 @@ impl Decoder {
         self.deviations.push(deviation);
     }
 
-    /// Every row is queued once: by the last of its deviating features taking its next choice, by one more
-    /// feature, or by the last one's passing its second choice on to the next feature.
+    /// Queues each row once: the last deviating feature takes its next choice, one more feature deviates, or the second
+    /// choice moves on to the next feature.
     fn queue_successors(&mut self, Queued { lost, deviation: at }: Queued) {
         let Deviation { before, feature, choice } = self.deviations[at as usize];
         let own = self.choice(feature, choice).map_or(0.0, |choice| choice.lost);
@@ -242,13 +242,12 @@ mod tests {
     }
 
     #[test]
-    fn a_row_that_cannot_change_is_all_there_is() {
+    fn without_free_features_the_only_row_is_the_factual() {
         let constraints = Constraints::new(&world().discretizer());
         let mask = constraints.mask(&[OPEN, 1, OPEN, 0], &[1, 3]);
         assert_eq!(Decoder::default().best_rows(&mask, &[0.0; 12], 5), [OPEN, 1, OPEN, 0]);
     }
 
-    /// A generator that is sure of itself, or has lost its way, still gives rows.
     #[test]
     fn extreme_logits_give_rows() {
         let constraints = Constraints::new(&world().discretizer());

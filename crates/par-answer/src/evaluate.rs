@@ -1,4 +1,4 @@
-//! How good answers are: the paper's measures, each with the number of people it is a mean over.
+//! The paper's measures of answers, each with the number of people it is a mean over.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use crate::answer::{Answer, Way};
 use crate::request::{Method, Request};
 use crate::solver::Solver;
 
-/// How one method does on a table.
+/// The measures of one method on a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct MethodMetrics {
     /// The method.
@@ -23,47 +23,47 @@ pub struct MethodMetrics {
     pub causality: Mean,
     /// −log p⁺ of the recourse.
     pub nll: Mean,
-    /// Over numeric features, |change| / median absolute deviation.
+    /// The sum of |change| / median absolute deviation over numeric features.
     pub similarity: Mean,
-    /// The same, and one for every other feature that changes.
+    /// The similarity, plus one for every other feature that changes.
     pub distance: Mean,
     /// How many features change.
     pub sparsity: Mean,
     /// The classifier's score of the recourse.
     pub score: Mean,
-    /// How much likelier, in nats, the best that the exact search found with as many changes is.
+    /// How much likelier, in nats, the exact search's best row with at most as many changes is.
     pub gap: Mean,
-    /// The median of that.
+    /// The median of these gaps.
     pub median_gap: Option<f64>,
-    /// The share that is proved to be the best with as many changes, over those that a proof was sought for.
+    /// The share of ways that are proved optimal, of those with a gap.
     pub optimal: Mean,
-    /// Microseconds an answer, the median.
+    /// The median time of an answer, in microseconds.
     pub time_us: Option<f64>,
 }
 
-/// How a model answers the people of a table.
+/// The measures of a model's answers to the people of a table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Evaluation {
-    /// People asked about.
+    /// The number of people.
     pub rows: usize,
-    /// Those that are denied, over whom all means are.
+    /// How many are denied; all means are over them.
     pub denied: usize,
-    /// Those for whom the exact search finds a recourse.
+    /// For how many the exact search finds a recourse.
     pub possible: usize,
-    /// The share of possible ones for whom refine finds one too.
+    /// The share of those for whom refine finds one too.
     pub refined: Mean,
-    /// One a method.
+    /// One per method.
     pub methods: Vec<MethodMetrics>,
 }
 
-/// A denied person, and what every method tells them.
+/// A denied person, and the answers of all methods.
 #[derive(Clone, Debug)]
 pub struct MethodAnswers {
     /// Their codes.
     pub factual: Vec<Code>,
     /// The answers, in the order of [`Method::ALL`].
     pub answers: [Answer; 3],
-    /// How long each took.
+    /// The time of each answer.
     pub microseconds: [f64; 3],
 }
 
@@ -75,7 +75,7 @@ pub fn evaluate(model: &Model, rows: &[Vec<&str>]) -> Result<Evaluation, (usize,
     Ok(Evaluation::new(model, &answer_by_all_methods(model, rows)?))
 }
 
-/// Asks for all rows, by all methods, on all threads; absent are those who are accepted as they are.
+/// Answers all rows by all methods, on all threads; `None` for people who are accepted as they are.
 ///
 /// # Errors
 /// At the first row whose cells do not fit or that has no score, with its position.
@@ -83,10 +83,10 @@ pub fn answer_by_all_methods(
     model: &Model,
     rows: &[Vec<&str>],
 ) -> Result<Vec<Option<MethodAnswers>>, (usize, RowError)> {
-    let ask = |solver: &mut Solver<'_>, row: usize| {
+    let answer = |solver: &mut Solver<'_>, row: usize| {
         MethodAnswers::new(model, solver, &rows[row]).map_err(|error| (row, error))
     };
-    threads::map_with(0..rows.len(), || Solver::new(model), ask).into_iter().collect()
+    threads::map_with(0..rows.len(), || Solver::new(model), answer).into_iter().collect()
 }
 
 impl MethodAnswers {
@@ -103,7 +103,7 @@ impl MethodAnswers {
             }
             answers.push(answer);
         }
-        let answers = answers.try_into().expect("one answer a method");
+        let answers = answers.try_into().expect("one answer per method");
         Ok(Some(Self { factual, answers, microseconds }))
     }
 
@@ -112,28 +112,28 @@ impl MethodAnswers {
         self.answers[method].ways().first()
     }
 
-    /// How much likelier the best known row with at most as many changes as the method's way is.
+    /// How much likelier than the method's way the exact search's best row with at most as many changes is.
     pub fn gap(&self, method: usize) -> Option<f64> {
         let Answer::Found(proved) = &self.answers[EXACT] else { return None };
         let way = self.way(method)?;
         let best = proved.frontier.iter().rfind(|point| point.changes.len() <= way.changes.len())?;
-        // Equals are told apart by rounding alone.
+        // Rounding may make the method's own row look likelier.
         Some((best.log_likelihood - way.log_likelihood).max(0.0))
     }
 }
 
-/// Places among [`Method::ALL`].
+/// Positions in [`Method::ALL`].
 const REFINE: usize = 1;
 const EXACT: usize = 2;
 
 impl Evaluation {
-    /// Measures answers, one for each row that was asked for.
-    pub fn new(model: &Model, asked: &[Option<MethodAnswers>]) -> Self {
-        let denied: Vec<&MethodAnswers> = asked.iter().flatten().collect();
-        let possible = denied.iter().filter(|asked| asked.way(EXACT).is_some());
-        let refined = possible.clone().map(|asked| asked.way(REFINE).is_some());
+    /// Measures the answers to all rows; `None` for people who are accepted as they are.
+    pub fn new(model: &Model, people: &[Option<MethodAnswers>]) -> Self {
+        let denied: Vec<&MethodAnswers> = people.iter().flatten().collect();
+        let possible = denied.iter().filter(|person| person.way(EXACT).is_some());
+        let refined = possible.clone().map(|person| person.way(REFINE).is_some());
         Self {
-            rows: asked.len(),
+            rows: people.len(),
             denied: denied.len(),
             possible: possible.clone().count(),
             refined: Mean::share(refined, possible.count()),
@@ -146,18 +146,18 @@ impl MethodMetrics {
     fn new(model: &Model, method: usize, denied: &[&MethodAnswers]) -> Self {
         let constraints = model.constraints();
         let of = denied.len();
-        let found = || denied.iter().filter_map(|asked| Some((*asked, asked.way(method)?)));
+        let found = || denied.iter().filter_map(|person| Some((*person, person.way(method)?)));
         let share = |fits: &dyn Fn(&MethodAnswers, &Way) -> bool| {
-            Mean::share(found().map(|(asked, way)| fits(asked, way)), of)
+            Mean::share(found().map(|(person, way)| fits(person, way)), of)
         };
         let mean = |value: fn(&Way) -> f64| Mean::new(found().map(|(_, way)| value(way)), of);
-        let gaps = || denied.iter().filter_map(|asked| asked.gap(method));
+        let gaps = || denied.iter().filter_map(|person| person.gap(method));
         let proofs = found().filter(|(_, way)| way.gap.is_some());
         Self {
             method: Method::ALL[method],
-            validity: Mean::share(denied.iter().map(|asked| asked.way(method).is_some()), of),
-            actionability: share(&|asked, way| constraints.is_actionable(&asked.factual, &way.row)),
-            causality: share(&|asked, way| constraints.keeps_rules(&asked.factual, &way.row)),
+            validity: Mean::share(denied.iter().map(|person| person.way(method).is_some()), of),
+            actionability: share(&|person, way| constraints.is_actionable(&person.factual, &way.row)),
+            causality: share(&|person, way| constraints.keeps_rules(&person.factual, &way.row)),
             nll: mean(|way| -way.log_likelihood),
             similarity: mean(|way| way.similarity),
             distance: mean(|way| way.distance),
@@ -166,12 +166,12 @@ impl MethodMetrics {
             gap: Mean::new(gaps(), of),
             median_gap: median(gaps().collect()),
             optimal: Mean::share(proofs.map(|(_, way)| way.is_optimal()), of),
-            time_us: median(denied.iter().map(|asked| asked.microseconds[method]).collect()),
+            time_us: median(denied.iter().map(|person| person.microseconds[method]).collect()),
         }
     }
 }
 
-/// The middle value, or the mean of the two in the middle; absent of none.
+/// The median; `None` without values.
 pub fn median(mut values: Vec<f64>) -> Option<f64> {
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;

@@ -1,36 +1,35 @@
-//! The exact answer: branch and bound over what a person may change.
+//! Exact search: branch and bound over the features that a person may change.
 //!
-//! A node of the search has some features changed and some still open. Its last change is found by one
-//! pass of the circuit, which gives the likelihood of every single change at once. Before that, the node
-//! is dropped when neither the circuit nor the classifier leaves room for a better answer among the rows
-//! within the changes that are left.
+//! A node has some features changed and some still open. One pass of the circuit gives the likelihood of every single
+//! further change. A node is pruned if the circuit's bound is below the frontier, or the classifier's below the
+//! threshold, for all rows within the remaining changes.
 
 use par_circuit::{Ball, Code, Evaluator, Stop};
 
-use crate::problem::{Candidate, Frontier, Problem};
+use crate::problem::{Candidate, Frontier, SearchProblem};
 
-/// Log-likelihoods closer than this count as equal: the rounding of single precision.
+/// Log-likelihoods closer than this count as equal, because of rounding in single precision.
 pub(crate) const TOLERANCE: f64 = 1e-4;
 
-/// What an exact search found.
+/// The result of an exact search.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Proof {
     pub(crate) frontier: Frontier,
-    /// For each number of changes from none on: how far above the frontier, in nats, a row with at most so
-    /// many might still be. All zero: the frontier is proved. Infinite: nothing was found, but may be there.
+    /// For each number of changes from 0: how far above the frontier, in nats, a row with at most as many might be.
+    /// All zero: the frontier is proved. Infinite: nothing was found, but the search did not finish.
     pub(crate) gaps: Vec<f64>,
-    /// How many nodes were looked at.
+    /// How many nodes were searched.
     pub(crate) nodes: usize,
 }
 
 /// Finds the likeliest accepted row for each number of changes up to the budget.
 ///
-/// `known` are candidates to start from. After `max_nodes` nodes, or when it is told to stop, it ends with what it has.
+/// `known` are candidates to start from. After `max_nodes` nodes, or once `stop` is set, it returns its best so far.
 ///
 /// # Paper
 /// Eq. (1) and (2), which the paper approximates.
 pub(crate) fn solve(
-    problem: &Problem<'_>,
+    problem: &SearchProblem<'_>,
     evaluator: &mut Evaluator<'_>,
     known: Frontier,
     max_nodes: usize,
@@ -55,15 +54,15 @@ pub(crate) fn solve(
 }
 
 struct Search<'a, 'p, 'c> {
-    problem: &'a Problem<'p>,
+    problem: &'a SearchProblem<'p>,
     evaluator: &'a mut Evaluator<'c>,
     /// Features that may change, the most promising first.
     order: Vec<usize>,
-    /// The likelihoods of all single changes at the node at hand.
+    /// The log-likelihoods of all single changes at the current node.
     neighbours: Vec<f64>,
     ball: Ball,
     frontier: Frontier,
-    /// For each number of changes, the highest bound of what the search had to leave.
+    /// For each number of changes, the highest bound of the nodes that were left unsearched.
     open_bounds: Vec<f64>,
     nodes: usize,
     max_nodes: usize,
@@ -88,7 +87,7 @@ impl Search<'_, '_, '_> {
         self.branch(0, 0);
     }
 
-    /// Looks at the node at hand, `made` changes deep, whose features in `order` from `first` on are open.
+    /// Searches the current node, `made` changes deep, whose features in `order` from `first` on are open.
     fn branch(&mut self, first: usize, made: usize) {
         if self.is_over() {
             let bounds = self.evaluator.ball_bounds(&self.ball);
@@ -116,12 +115,12 @@ impl Search<'_, '_, '_> {
         self.nodes >= self.max_nodes || self.stop.check().is_err()
     }
 
-    /// The log-probability of the row at hand with one change.
+    /// The log-likelihood of the current row with one change.
     fn log_prob_of(&self, feature: usize, code: Code) -> f64 {
         self.neighbours[self.problem.mask.range(feature).start + usize::from(code)]
     }
 
-    /// How many further changes may still lead to something better, at most.
+    /// The most further changes that may still improve the frontier.
     fn promising(&self, bounds: &[f64], made: usize, depth: usize) -> usize {
         let better = |further: &usize| {
             let bound = bounds[(*further).min(bounds.len() - 1)];
@@ -136,7 +135,7 @@ impl Search<'_, '_, '_> {
         self.problem.target.is_reached_by(most)
     }
 
-    /// Remembers what a node that is left might have held.
+    /// Records the bounds of a node that is left unsearched.
     fn leave(&mut self, bounds: &[f64], made: usize) {
         for changes in made + 1..=self.problem.budget {
             let bound = bounds[(changes - made).min(bounds.len() - 1)];
@@ -144,7 +143,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Takes the likeliest of the accepted rows that are one change away.
+    /// Adds the likeliest of the accepted rows that are one change away.
     fn last_changes(&mut self, first: usize, made: usize) {
         self.evaluator.neighbours(self.ball.centre(), &mut self.neighbours);
         let mut better: Vec<(f64, usize, Code)> = Vec::new();
@@ -162,7 +161,7 @@ impl Search<'_, '_, '_> {
         for (log_prob, feature, code) in better {
             let before = std::mem::replace(&mut row[feature], code);
             if self.problem.permits(&row) && self.problem.target.accepts(&row) {
-                // The others are no likelier.
+                // The rows after it are no likelier.
                 self.frontier.add(Candidate { row, log_prob, changes: made + 1 });
                 return;
             }
@@ -170,7 +169,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Makes each possible change in turn; features are changed in order, so that no row comes twice.
+    /// Makes each possible change in turn; features are changed in order, so that no row is searched twice.
     fn further_changes(&mut self, first: usize, made: usize, depth: usize) {
         for place in first..self.order.len() {
             let feature = self.order[place];
@@ -182,7 +181,7 @@ impl Search<'_, '_, '_> {
                 self.branch(place + 1, made + 1);
             }
             self.ball.move_to(feature, own);
-            // Without this feature, is anything left to find?
+            // Stop if rows that leave this feature unchanged cannot improve the frontier.
             let bounds = self.evaluator.ball_bounds(&self.ball);
             if self.is_over() {
                 self.leave(&bounds, made);
@@ -218,8 +217,8 @@ mod tests {
     use super::*;
     use crate::refine::swap;
 
-    /// A person of a random world, whose problem is small enough to list all rows.
-    struct Person {
+    /// A person of a random world, with few enough rows to list all of them.
+    struct Case {
         circuit: Circuit,
         classifier: NeuralClassifier,
         constraints: Constraints,
@@ -229,7 +228,7 @@ mod tests {
         taken: Vec<Vec<usize>>,
     }
 
-    impl Person {
+    impl Case {
         fn new(seed: u64) -> Self {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let cardinalities: Vec<usize> = (0..5).map(|_| rng.random_range(1..=4)).collect();
@@ -252,14 +251,14 @@ mod tests {
             }
         }
 
-        fn problem<'a>(&'a self, mask: &'a Mask<'a>, budget: usize) -> Problem<'a> {
+        fn problem<'a>(&'a self, mask: &'a Mask<'a>, budget: usize) -> SearchProblem<'a> {
             let Self { classifier, threshold, taken, .. } = self;
             let target = Target { classifier, threshold: *threshold };
-            Problem { mask, target, budget, taken }
+            SearchProblem { mask, target, budget, taken }
         }
 
-        /// The highest log-probability of an accepted row with at most so many changes, but at least one.
-        fn best(&self, problem: &Problem<'_>, changes: usize) -> f64 {
+        /// The highest log-likelihood of an accepted row with 1 to `changes` changes.
+        fn best(&self, problem: &SearchProblem<'_>, changes: usize) -> f64 {
             let mut rows = vec![Vec::new()];
             for feature in 0..self.factual.len() {
                 let mut codes: Vec<Code> = problem.mask.codes(feature).collect();
@@ -309,14 +308,14 @@ mod tests {
     proptest! {
         #[test]
         fn the_frontier_is_that_of_listing_all_rows(seed: u64, budget in 0..=5_usize) {
-            let person = Person::new(seed);
-            let mask = person.constraints.mask(&person.factual, &person.locks);
-            let problem = person.problem(&mask, budget);
-            let mut evaluator = person.circuit.evaluator();
+            let case = Case::new(seed);
+            let mask = case.constraints.mask(&case.factual, &case.locks);
+            let problem = case.problem(&mask, budget);
+            let mut evaluator = case.circuit.evaluator();
             let proof = solve(&problem, &mut evaluator, Frontier::default(), usize::MAX, Stop::never());
             prop_assert!(proof.gaps.iter().all(|gap| *gap == 0.0));
             for changes in 0..=budget {
-                let (found, best) = (proof.frontier.at_most(changes), person.best(&problem, changes));
+                let (found, best) = (proof.frontier.at_most(changes), case.best(&problem, changes));
                 prop_assert!(found == best || (found - best).abs() <= 2.0 * TOLERANCE, "{changes}: {found}, {best}");
             }
             for candidate in proof.frontier.candidates() {
@@ -327,15 +326,15 @@ mod tests {
 
         #[test]
         fn candidates_to_start_from_change_the_work_and_not_the_answer(seed: u64) {
-            let person = Person::new(seed);
-            let mask = person.constraints.mask(&person.factual, &person.locks);
-            let problem = person.problem(&mask, 4);
-            let mut evaluator = person.circuit.evaluator();
+            let case = Case::new(seed);
+            let mask = case.constraints.mask(&case.factual, &case.locks);
+            let problem = case.problem(&mask, 4);
+            let mut evaluator = case.circuit.evaluator();
             let mut memory = swap::Memory::default();
             let known =
                 swap::search(&problem, &mut evaluator, &mut memory, Frontier::default(), 1.0, Stop::never());
             for changes in 0..=4 {
-                prop_assert!(known.at_most(changes) <= person.best(&problem, changes) + TOLERANCE);
+                prop_assert!(known.at_most(changes) <= case.best(&problem, changes) + TOLERANCE);
             }
             for candidate in known.candidates() {
                 prop_assert!(problem.permits(&candidate.row) && problem.target.accepts(&candidate.row));
@@ -350,14 +349,14 @@ mod tests {
         }
 
         #[test]
-        fn a_search_that_is_cut_short_says_how_far_off_it_can_be(seed: u64, nodes in 0..8_usize) {
-            let person = Person::new(seed);
-            let mask = person.constraints.mask(&person.factual, &person.locks);
-            let problem = person.problem(&mask, 4);
-            let proof = solve(&problem, &mut person.circuit.evaluator(), Frontier::default(), nodes, Stop::never());
+        fn an_unfinished_search_bounds_its_gap(seed: u64, nodes in 0..8_usize) {
+            let case = Case::new(seed);
+            let mask = case.constraints.mask(&case.factual, &case.locks);
+            let problem = case.problem(&mask, 4);
+            let proof = solve(&problem, &mut case.circuit.evaluator(), Frontier::default(), nodes, Stop::never());
             prop_assert!(proof.nodes <= nodes);
             for (changes, gap) in proof.gaps.iter().enumerate() {
-                let (found, best) = (proof.frontier.at_most(changes), person.best(&problem, changes));
+                let (found, best) = (proof.frontier.at_most(changes), case.best(&problem, changes));
                 let close = best <= found + gap + 2.0 * TOLERANCE;
                 prop_assert!(best == found || gap.is_infinite() || close, "{best} is above {found} by more than {gap}");
             }

@@ -1,4 +1,4 @@
-//! One person's row and request to their answer: what to change so that the classifier accepts, plausibly.
+//! Answers one person's request: what to change so that the classifier accepts, plausibly.
 //!
 //! | step | module       | takes                       | gives                                |
 //! |------|--------------|-----------------------------|--------------------------------------|
@@ -6,11 +6,11 @@
 //! | 2    | [`solver`]   | a row and its request       | an [`Answer`], by steps 3 to 6       |
 //! | 3    | [`decode`]   | the generator's logits      | proposals                            |
 //! | 4    | [`refine`]   | proposals                   | likelier, sparser candidates         |
-//! | 5    | `exact`      | candidates                  | the best, proved                     |
+//! | 5    | `exact`      | candidates                  | the best ones, proved                |
 //! | 6    | `offers`     | candidates                  | the [`Way`]s to show, in order       |
 //! | 7    | [`table`]    | the rows of a table         | a [`RowAnswer`](table::RowAnswer) each |
 //! | 8    | [`write`](mod@write) | a row's answer      | CSV, JSON or text, in [`words`]      |
-//! | 9    | [`evaluate`] | many answers                | how good they are                    |
+//! | 9    | [`evaluate`] | many answers                | measures of them                     |
 
 pub mod answer;
 pub mod decode;

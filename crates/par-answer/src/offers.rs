@@ -1,27 +1,27 @@
-//! Which of the rows that were found for a person are shown, and which of them comes first.
+//! Selects and orders the ways to show.
 
 use crate::problem::{Candidate, Frontier};
 
-/// A row that was found and could be shown.
+/// A candidate that could be shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Offer {
     pub(crate) candidate: Candidate,
-    /// That the row, as it is written down, is accepted.
+    /// The probability of acceptance of the row as written.
     pub(crate) probability: f64,
-    /// What it changes, ascending.
+    /// The features that it changes, ascending.
     pub(crate) features: Vec<usize>,
-    /// As [`crate::Way::gap`], among rows that change none of the sets in `without` as a whole.
+    /// As [`crate::Way::gap`], among rows that change no set in `without` completely.
     pub(crate) gap: Option<f64>,
     pub(crate) without: Vec<Vec<usize>>,
 }
 
 impl Offer {
-    /// Whether it has fewer changes than another, and is accepted at least as surely.
+    /// Whether it has fewer changes and at least the probability of another.
     fn beats(&self, other: &Self) -> bool {
         self.candidate.changes < other.candidate.changes && self.probability >= other.probability
     }
 
-    /// Whether it is no worse in changes, probability and likelihood, and better in one of them.
+    /// Whether it is no worse than another in changes, probability and likelihood, and better in one of them.
     fn dominates(&self, other: &Self) -> bool {
         let (own, its) = (&self.candidate, &other.candidate);
         let is_no_worse = own.changes <= its.changes
@@ -38,7 +38,7 @@ impl Offer {
     }
 }
 
-/// All that was found for one person, but for what is dominated.
+/// The offers found for one person that no other dominates.
 #[derive(Debug, Default)]
 pub(crate) struct Offers {
     /// In the order in which they were found.
@@ -46,12 +46,11 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
-    /// Takes an offer in unless one is known that dominates it, and those out that it dominates. Says whether it was
-    /// taken in.
+    /// Adds an offer unless a known one dominates it, and removes those it dominates. Returns whether it was added.
     pub(crate) fn add(&mut self, offer: Offer) -> bool {
-        let is_pointless =
+        let is_no_worse =
             |known: &Offer| known.candidate.row == offer.candidate.row || known.dominates(&offer);
-        if self.offers.iter().any(is_pointless) {
+        if self.offers.iter().any(is_no_worse) {
             return false;
         }
         self.offers.retain(|known| !offer.dominates(known));
@@ -59,9 +58,9 @@ impl Offers {
         true
     }
 
-    /// The offers to show, at most `count`. The first is beaten by none of all; every other one leaves out a change of
-    /// each before it. Of those that could come next, the one comes that is worth most when every change costs `price`
-    /// nats; of equals, the one that was found first.
+    /// The offers to show, at most `count`. No offer beats the first; each further one leaves out a change of every one
+    /// before it. Of several, the one that is worth most comes next, where every change costs `price` nats; of equals,
+    /// the one found first.
     pub(crate) fn shown(&self, price: f64, count: usize) -> Vec<&Offer> {
         let is_unbeaten = |offer: &&Offer| !self.offers.iter().any(|other| other.beats(offer));
         let mut shown: Vec<&Offer> =
@@ -74,12 +73,12 @@ impl Offers {
         shown
     }
 
-    /// The highest probability of any.
+    /// The highest probability of any offer.
     pub(crate) fn surest(&self) -> f64 {
         self.offers.iter().map(|offer| offer.probability).fold(0.0, f64::max)
     }
 
-    /// The likeliest, by how many features they change.
+    /// The likeliest offers, by number of changes.
     pub(crate) fn frontier(&self) -> Vec<&Offer> {
         let mut frontier = Frontier::default();
         self.offers.iter().for_each(|offer| {
@@ -125,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_is_beaten_by_none_in_changes_and_probability() {
+    fn no_offer_beats_the_first_in_changes_and_probability() {
         let likeliest = offer(&[0, 1, 2], 0.6, -5.0);
         assert_eq!(shown(&[likeliest.clone(), offer(&[3], 0.7, -9.0)], 1), [[3]]);
         assert_eq!(
@@ -139,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_better_in_anything_is_not_shown() {
+    fn a_dominated_offer_is_not_shown() {
         let first = offer(&[0, 1], 0.7, -5.0);
         for worse in [
             offer(&[2, 3], 0.6, -6.0),
@@ -158,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn every_further_one_leaves_out_a_change_of_each_before_it() {
+    fn every_further_offer_leaves_out_a_change_of_each_before_it() {
         let offers = [offer(&[0], 0.6, -5.0), offer(&[0, 1], 0.7, -4.5), offer(&[1, 2], 0.8, -9.0)];
         assert_eq!(shown(&offers, 3), [vec![0], vec![1, 2]]);
     }

@@ -1,29 +1,29 @@
-//! One person's problem: the rows they may become, and which of them are accepted.
+//! One person's search problem: the rows they may become, the target, and the budget.
 
 use par_circuit::{Ball, Code};
 use par_data::Mask;
 use par_model::Target;
 
-/// What is asked for one person.
+/// The constraints of a search for one person.
 ///
 /// # Paper
 /// The constraints of Eq. (1) and (2): f(x) = 1 and x ∈ F(x⁻).
 #[derive(Clone, Copy)]
-pub(crate) struct Problem<'a> {
+pub(crate) struct SearchProblem<'a> {
     pub(crate) mask: &'a Mask<'a>,
     pub(crate) target: Target<'a>,
-    /// How many features may change at most.
+    /// The most features that may change.
     pub(crate) budget: usize,
-    /// Sets of features, ascending, none of which may change as a whole.
+    /// Sets of features, ascending; of each at least one must stay. They are the changes of ways already taken.
     pub(crate) taken: &'a [Vec<usize>],
 }
 
-impl Problem<'_> {
+impl SearchProblem<'_> {
     pub(crate) fn factual(&self) -> &[Code] {
         self.mask.factual()
     }
 
-    /// Whether the row may be offered if it is accepted.
+    /// Whether the row may be offered, if the classifier accepts it.
     pub(crate) fn permits(&self, row: &[Code]) -> bool {
         self.changes(row) <= self.budget
             && self.mask.is_legal(row)
@@ -33,12 +33,12 @@ impl Problem<'_> {
                 .any(|set| set.iter().all(|&feature| row[feature] != self.factual()[feature]))
     }
 
-    /// How many features differ from the person's own.
+    /// How many features differ from the factual.
     pub(crate) fn changes(&self, row: &[Code]) -> usize {
         row.iter().zip(self.factual()).filter(|(code, own)| code != own).count()
     }
 
-    /// All rows within the mask and the budget, rules and taken sets aside.
+    /// All rows within the mask and the budget, ignoring rules and taken sets.
     pub(crate) fn ball(&self) -> Ball {
         let width = self.factual().len();
         let cardinalities: Vec<usize> = (0..width).map(|feature| self.mask.legal(feature).len()).collect();
@@ -50,7 +50,7 @@ impl Problem<'_> {
     }
 }
 
-/// A row that is accepted and may be offered.
+/// A row that reaches the target and may be offered.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Candidate {
     pub(crate) row: Vec<Code>,
@@ -60,28 +60,28 @@ pub(crate) struct Candidate {
 }
 
 impl Candidate {
-    /// What it is worth when every change costs `price` nats.
+    /// Its log-likelihood minus `price` nats for every change.
     pub(crate) fn worth(&self, price: f64) -> f64 {
         self.log_prob - price * self.changes as f64
     }
 }
 
-/// The likeliest candidates found, by how many features they change: each more likely than those that
-/// change fewer.
+/// The likeliest candidates found, by number of changes: each likelier than those with fewer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Frontier {
-    /// In the order of their changes.
+    /// By number of changes, ascending.
     candidates: Vec<Candidate>,
 }
 
 impl Frontier {
-    /// The log-probability of the likeliest with at most so many changes; −∞ when there is none.
+    /// The log-likelihood of the likeliest candidate with at most `changes` changes; −∞ without any.
     pub(crate) fn at_most(&self, changes: usize) -> f64 {
         let within = self.candidates.iter().take_while(|candidate| candidate.changes <= changes);
         within.last().map_or(f64::NEG_INFINITY, |candidate| candidate.log_prob)
     }
 
-    /// Takes a candidate in, and those out that it makes pointless. Says whether it was worth it.
+    /// Adds a candidate if it is likelier than all with at most as many changes, and removes those it surpasses.
+    /// Returns whether it was added.
     pub(crate) fn add(&mut self, candidate: Candidate) -> bool {
         if candidate.log_prob <= self.at_most(candidate.changes) {
             return false;
@@ -93,36 +93,36 @@ impl Frontier {
         true
     }
 
-    /// Takes out those that do not pass.
+    /// Keeps the candidates that pass.
     pub(crate) fn retain(&mut self, passes: impl FnMut(&Candidate) -> bool) {
         self.candidates.retain(passes);
     }
 
-    /// Those with at most so many changes.
+    /// Keeps the candidates with at most `changes` changes.
     pub(crate) fn up_to(mut self, changes: usize) -> Self {
         self.candidates.retain(|candidate| candidate.changes <= changes);
         self
     }
 
-    /// The fewest changes of any.
+    /// The fewest changes of any candidate.
     pub(crate) fn fewest(&self) -> Option<usize> {
         self.candidates.first().map(|candidate| candidate.changes)
     }
 
-    /// In the order of their changes.
+    /// By number of changes, ascending.
     pub(crate) fn candidates(&self) -> &[Candidate] {
         &self.candidates
     }
 
-    /// The one to offer when every further change has to make the row likelier by `price` nats.
+    /// The candidate to offer if every further change must make the row likelier by `price` nats.
     pub(crate) fn choice(&self, price: f64) -> Option<&Candidate> {
-        // The first of equals: the fewest changes.
+        // Of equals the first, which has the fewest changes.
         self.candidates
             .iter()
             .reduce(|best, next| if next.worth(price) > best.worth(price) { next } else { best })
     }
 
-    /// Those that are worth at most `less` than the one to offer, the fewest changes first.
+    /// The candidates worth at most `less` nats less than the one to offer, the fewest changes first.
     pub(crate) fn near(&self, price: f64, less: f64) -> impl Iterator<Item = &Candidate> {
         let best = self.choice(price).map_or(f64::INFINITY, |best| best.worth(price));
         self.candidates.iter().filter(move |candidate| candidate.worth(price) >= best - less)
@@ -142,8 +142,8 @@ mod tests {
         let mut frontier = Frontier::default();
         assert!(frontier.add(candidate(3, -9.0)));
         assert!(frontier.add(candidate(1, -12.0)));
-        assert!(!frontier.add(candidate(3, -9.5)), "no better than what changes as much");
-        assert!(!frontier.add(candidate(4, -9.0)), "no better than what changes less");
+        assert!(!frontier.add(candidate(3, -9.5)), "less likely with as many changes");
+        assert!(!frontier.add(candidate(4, -9.0)), "no likelier with more changes");
         assert!(frontier.add(candidate(2, -8.0)));
         let kept: Vec<_> = frontier.candidates().iter().map(|c| (c.changes, c.log_prob)).collect();
         assert_eq!(kept, [(1, -12.0), (2, -8.0)]);

@@ -1,4 +1,4 @@
-//! Refinement: from a proposal to a better candidate nearby, never leaving the mask or the budget.
+//! Refinement: from a proposal to a better candidate nearby, within the mask and the budget.
 
 pub(crate) mod paper;
 pub(crate) mod swap;
@@ -7,9 +7,9 @@ use par_circuit::{Circuit, Code, Evaluator, Stop};
 use par_data::Mask;
 use par_model::{AnswerConfig, Target};
 
-use crate::problem::{Frontier, Problem};
+use crate::problem::{Frontier, SearchProblem};
 
-/// Finds the row that `refine` would offer for a mask, without a generator's proposals: what a generator is taught.
+/// Finds the row that `refine` would offer for a mask, without proposals: the teacher of a generator.
 pub struct Refiner<'a> {
     target: Target<'a>,
     answers: &'a AnswerConfig,
@@ -28,7 +28,7 @@ impl<'a> Refiner<'a> {
     pub fn best(&mut self, mask: &Mask<'_>) -> Option<Vec<Code>> {
         let price = self.answers.price;
         let budget = self.answers.budget.min(mask.free_features());
-        let problem = Problem { mask, target: self.target, budget, taken: &[] };
+        let problem = SearchProblem { mask, target: self.target, budget, taken: &[] };
         let none = Frontier::default();
         let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, price, self.stop);
         found.choice(price).map(|best| best.row.clone())

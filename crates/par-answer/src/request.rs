@@ -1,4 +1,4 @@
-//! What one person asks for, and how it is read: from [`json`], or from [`text`].
+//! The request of one person, read from [`json`] or from [`text`].
 
 pub mod json;
 pub mod text;
@@ -17,15 +17,15 @@ pub enum Method {
     /// By the generator and a local search.
     #[default]
     Refine,
-    /// By both and a branch and bound that proves the answer.
+    /// By both, and a branch and bound that proves the answer.
     Exact,
 }
 
 impl Method {
-    /// All of them, the quickest first.
+    /// All methods, the fastest first.
     pub const ALL: [Self; 3] = [Self::Generate, Self::Refine, Self::Exact];
 
-    /// The one of that name.
+    /// The method of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|method| method.name() == name)
     }
@@ -52,23 +52,22 @@ impl Method {
 /// What one person asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Request {
-    /// How to search; [`Method::Refine`] unless told.
+    /// How to search; [`Method::Refine`] by default.
     pub method: Method,
-    /// Features (positions) that this person cannot change, besides those that nobody can.
+    /// Features (positions) that this person keeps, besides the schema's immutable ones.
     pub locks: Vec<usize>,
-    /// What this person lets features move to, besides what the schema says for everybody. What they have they may keep.
+    /// The values that features may change to, besides the schema's constraints. Keeping a value is always allowed.
     pub limits: Limits,
-    /// How many features may change at most. Unless told, as few as the model's configuration says, and
-    /// more only if there is no other way.
+    /// The most changes of a way. By default the model's budget, and more only if there is no other way.
     pub budget: Option<usize>,
-    /// The probability of acceptance from which on a row counts as accepted, in `0..=1`; the model's unless told.
+    /// The lowest probability that counts as accepted, in `0..=1`; the model's by default.
     pub threshold: Option<f64>,
     /// How many ways to find, at least 1. Each leaves out a change of every way before it.
     pub count: usize,
-    /// Which of them comes first; the model's configuration says it unless told.
+    /// Which way comes first; the model's order by default.
     pub order: Option<Order>,
-    /// Whether, where there is no way, to look for what of the schema stands in it: for an auditor, and not for the
-    /// applicant, who is never told to change what nobody can.
+    /// Whether to name obstacles of the schema if there is no way: for an auditor, not for the applicant, who cannot
+    /// change them.
     pub auditor: bool,
 }
 
@@ -91,18 +90,18 @@ impl Default for Request {
 pub const OPTIONS: [&str; 8] =
     ["method", "count", "order", "budget", "threshold", "lock", "limit", "auditor"];
 
-/// The highest budget: far more than there are features.
+/// The highest budget: far more than any number of features.
 pub const MAX_BUDGET: usize = 1_000_000_000;
 
 /// A value that does not fit.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema, thiserror::Error)]
 #[error("`{path}`: expected {expected}, found {found}")]
 pub struct Problem {
-    /// Where it stands, as a JSON pointer; `?name` for a parameter of an address.
+    /// Its place, as a JSON pointer; `?name` for a parameter of a URL.
     pub path: String,
-    /// What stands there.
+    /// The value found there.
     pub found: String,
-    /// What could stand there.
+    /// The values expected there.
     pub expected: String,
 }
 

@@ -1,4 +1,4 @@
-//! From one person's row to their answer.
+//! Answers one person.
 
 mod obstacles;
 mod ways;
@@ -12,12 +12,12 @@ use par_model::{LocalSearch, Model, RowError, Target};
 use crate::answer::{Answer, Change};
 use crate::decode::Decoder;
 use crate::exact::{self, Proof};
-use crate::problem::{Candidate, Frontier, Problem};
+use crate::problem::{Candidate, Frontier, SearchProblem};
 use crate::refine::paper::TwoPhase;
 use crate::refine::swap;
 use crate::request::{Method, Request};
 
-/// Answers one person after the other. Keep it: it holds the memory that answering needs.
+/// Answers one person after the other; keep it, to reuse its buffers.
 pub struct Solver<'b> {
     model: &'b Model,
     stop: Stop<'b>,
@@ -25,17 +25,17 @@ pub struct Solver<'b> {
     generator: GeneratorScratch,
     decoder: Decoder,
     memory: swap::Memory,
-    /// Pairs of a feature that does not rise alone and one that has to rise with it, sorted by the latter.
+    /// Pairs of an effect and its cause, sorted by the cause: the effect rises only if the cause does.
     rules: Vec<(usize, usize)>,
 }
 
-/// One person, and what they must reach.
+/// One person and their target.
 #[derive(Clone, Copy)]
 pub(crate) struct Person<'a> {
     pub(crate) cells: &'a [&'a str],
-    /// What they may change.
+    /// The rows that they may become.
     pub(crate) mask: &'a Mask<'a>,
-    /// What the values that codes stand for are within.
+    /// The limits of the request.
     pub(crate) limits: &'a Limits,
     /// The classifier over this person's codes, and the lowest score at which a row is offered.
     pub(crate) target: Target<'a>,
@@ -43,18 +43,18 @@ pub(crate) struct Person<'a> {
     pub(crate) representative: Representative,
 }
 
-/// What a search found: candidates, and how far from them better ones could be, if it looked.
-struct Search {
+/// The result of a search: candidates, and with a proof how much likelier others could be.
+struct SearchResult {
     frontier: Frontier,
     gaps: Option<Vec<f64>>,
-    /// With so many changes or fewer, it is proved that there is no way.
+    /// Proved: there is no way with this many changes or fewer.
     ruled_out: usize,
-    /// Nodes of the exact search.
+    /// How many nodes the exact search took.
     nodes: usize,
 }
 
-impl Search {
-    /// What a search found that proves nothing.
+impl SearchResult {
+    /// The result of a search without a proof.
     fn unproved(frontier: Frontier) -> Self {
         Self { frontier, gaps: None, ruled_out: 0, nodes: 0 }
     }
@@ -64,23 +64,22 @@ impl Search {
         changes <= self.ruled_out + 1
     }
 
-    /// Whether it is proved that there is nothing beyond what was found.
+    /// Whether the frontier is proved.
     fn is_proved(&self) -> bool {
         self.gaps.as_ref().is_some_and(|gaps| gaps.iter().all(|gap| *gap == 0.0))
     }
 
     fn gap(&self, candidate: &Candidate) -> Option<f64> {
         let gaps = self.gaps.as_ref()?;
-        // Fewer changes than these may be likelier than the candidate only if the search left them open.
         gaps.get(candidate.changes).copied()
     }
 }
 
-/// Nodes of exact searches for those whom the usual search leaves without an answer, about half a second.
+/// Nodes of the exact searches for a person without a way after the usual search: about half a second.
 const DEEPER_NODES: usize = 20_000;
-/// Where the accepted circuit has more edges than this, nodes take longer, and there are as many fewer.
+/// With more edges than this in the accepted circuit, nodes take longer, and proportionally fewer are used.
 const EDGES: usize = 4_000;
-/// Bounds over two nodes of trees take as long as those over one edge of a circuit.
+/// A bound over two tree nodes takes as long as one over an edge of a circuit.
 const TREE_NODES_AN_EDGE: usize = 2;
 
 /// The answer for one row, its cells in schema order.
@@ -94,10 +93,10 @@ pub fn answer(model: &Model, cells: &[&str], request: &Request) -> Result<Answer
     Solver::new(model).answer(cells, request)
 }
 
-/// The answers for all rows of a batch, on all threads, in the order of the rows. `request` gives the request of each
+/// The answers for all rows of a batch, on all threads, in the order of the rows. `request` returns the request of a
 /// row.
 ///
-/// A row whose cells do not fit has an error in its place; the others have their answers.
+/// A row whose cells do not fit gets an error; the others get their answers.
 pub fn answer_batch(
     model: &Model,
     columns: &Columns,
@@ -137,13 +136,13 @@ impl<'b> Solver<'b> {
         self.model
     }
 
-    /// The same, with searches that end where they are when they are told to stop, as if they had run out of nodes.
+    /// The same, but once `stop` is set searches end as if they had run out of nodes.
     #[must_use]
     pub fn until(self, stop: Stop<'b>) -> Self {
         Self { stop, ..self }
     }
 
-    /// Whether searches are told to stop by now, so that the last answer may be less than there is.
+    /// Whether `stop` is set, so that the last answer may be incomplete.
     pub fn is_stopped(&self) -> bool {
         self.stop.check().is_err()
     }
@@ -156,8 +155,8 @@ impl Solver<'_> {
     /// When a cell does not fit its column, or the classifier has no score for the row.
     ///
     /// # Panics
-    /// When there are not as many cells as features, a lock is no position of a feature, or the limits are of another
-    /// model.
+    /// When there are not as many cells as features, a lock is not the position of a feature, or the limits belong to
+    /// another model.
     pub fn answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, RowError> {
         let model = self.model;
         let features = cells.len();
@@ -189,14 +188,14 @@ impl Solver<'_> {
                 break;
             }
         }
-        let (classifier, representative) = first.expect("codes stand for something");
+        let (classifier, representative) = first.expect("a classifier has at least one representative");
         let target = Target { classifier: &*classifier, threshold: offered_from };
         let person = Person { cells, mask: &mask, limits, target, representative };
         Ok(Answer::NotFound(self.not_found(person, probability, is_proved, request)))
     }
 
-    /// The generator's most probable legal row as cells, whether or not it is accepted: what `generate` offers where it
-    /// looks at one row alone, before the classifier has been asked. Features that stay keep their text.
+    /// The generator's most probable legal row as cells, whether or not it is accepted: the first proposal of
+    /// `generate`. Unchanged features keep their text.
     ///
     /// # Errors
     /// When a cell does not fit its column.
@@ -219,26 +218,26 @@ impl Solver<'_> {
         Ok((0..row.len()).map(text).collect())
     }
 
-    /// How many features may change at most, unless that leaves a person without an answer.
+    /// The most changes of the usual search.
     fn budget(&self, person: Person<'_>, request: &Request) -> usize {
         request.budget.unwrap_or(self.model.config().answers.budget).min(person.mask.free_features())
     }
 
-    /// The search that is asked for, and where it is left empty-handed, a deeper one.
-    fn search_for(&mut self, person: Person<'_>, proposals: &[Code], request: &Request) -> Search {
+    /// The search of the request's method, followed by a deeper one if it finds nothing.
+    fn search_for(&mut self, person: Person<'_>, proposals: &[Code], request: &Request) -> SearchResult {
         let answers = &self.model.config().answers;
         let budget = self.budget(person, request);
         let mut search = self.search(&problem(person, budget, &[]), proposals, request.method);
         self.verify(person, &mut search);
-        let searches_on = match request.method {
+        let may_go_deeper = match request.method {
             Method::Generate => false,
             Method::Refine => answers.search == LocalSearch::Swap,
             Method::Exact => true,
         };
         let most = if request.budget.is_none() { person.mask.free_features() } else { budget };
-        // What an exact search has looked through needs no second one, which would be shorter.
-        let looked_through = most == budget && search.gaps.is_some();
-        if search.frontier.candidates().is_empty() && searches_on && !looked_through {
+        // After an exact search within the same budget, a second one would have fewer nodes.
+        let is_exhausted = most == budget && search.gaps.is_some();
+        if search.frontier.candidates().is_empty() && may_go_deeper && !is_exhausted {
             let least = budget + usize::from(search.is_proved());
             search = self.search_deeper(person, least, most);
             self.verify(person, &mut search);
@@ -246,10 +245,10 @@ impl Solver<'_> {
         search
     }
 
-    /// Keeps the candidates whose rows, as they are written down, the classifier itself accepts. If one has to go, the
-    /// search has proved nothing: what it passed over for it was never looked at.
-    fn verify(&self, person: Person<'_>, search: &mut Search) {
-        // Over codes the classifier is itself.
+    /// Keeps the candidates whose rows, as written, the classifier accepts. Removing one invalidates the proof: the
+    /// search skipped rows that were less likely than it.
+    fn verify(&self, person: Person<'_>, search: &mut SearchResult) {
+        // This classifier reads codes only, so the search has already asked it.
         if person.representative == Representative::Any {
             return;
         }
@@ -264,7 +263,7 @@ impl Solver<'_> {
         }
     }
 
-    /// The generator's most probable rows, at most so many, one after the other, the best first.
+    /// The generator's `count` most probable legal rows, the best first, concatenated.
     fn proposals(&mut self, mask: &Mask<'_>, count: usize) -> Vec<Code> {
         let log_likelihood = self.evaluator.log_prob(mask.factual());
         let logits =
@@ -272,12 +271,12 @@ impl Solver<'_> {
         self.decoder.best_rows(mask, logits, count).to_vec()
     }
 
-    fn search(&mut self, problem: &Problem<'_>, proposals: &[Code], method: Method) -> Search {
+    fn search(&mut self, problem: &SearchProblem<'_>, proposals: &[Code], method: Method) -> SearchResult {
         let answers = &self.model.config().answers;
         let frontier = match (method, answers.search) {
-            (Method::Generate, _) => self.accepted_ones(problem, proposals),
+            (Method::Generate, _) => self.accepted_frontier(problem, proposals),
             (_, LocalSearch::Swap) => {
-                let known = self.accepted_ones(problem, proposals);
+                let known = self.accepted_frontier(problem, proposals);
                 swap::search(problem, &mut self.evaluator, &mut self.memory, known, answers.price, self.stop)
             }
             (_, LocalSearch::Paper) => {
@@ -289,17 +288,17 @@ impl Solver<'_> {
                 };
                 let proposals = proposals.chunks_exact(problem.factual().len());
                 let refined: Vec<Code> = proposals.flat_map(|proposal| two_phase.search(proposal)).collect();
-                self.accepted_ones(problem, &refined)
+                self.accepted_frontier(problem, &refined)
             }
         };
         match method {
             Method::Exact => self.prove(problem, frontier, answers.nodes),
-            Method::Generate | Method::Refine => Search::unproved(frontier),
+            Method::Generate | Method::Refine => SearchResult::unproved(frontier),
         }
     }
 
-    /// Those of the rows that are accepted and may be offered.
-    fn accepted_ones(&mut self, problem: &Problem<'_>, rows: &[Code]) -> Frontier {
+    /// The frontier of the rows that are accepted and may be offered.
+    fn accepted_frontier(&mut self, problem: &SearchProblem<'_>, rows: &[Code]) -> Frontier {
         let width = problem.factual().len();
         let accepted = |row: &&[Code]| problem.permits(row) && problem.target.accepts(row);
         let accepted: Vec<Code> = rows.chunks_exact(width).filter(accepted).flatten().copied().collect();
@@ -311,18 +310,18 @@ impl Solver<'_> {
         frontier
     }
 
-    fn prove(&mut self, problem: &Problem<'_>, known: Frontier, max_nodes: usize) -> Search {
+    fn prove(&mut self, problem: &SearchProblem<'_>, known: Frontier, max_nodes: usize) -> SearchResult {
         let Proof { frontier, gaps, nodes } =
             exact::solve(problem, &mut self.evaluator, known, max_nodes, self.stop);
         let proved = gaps.iter().take_while(|gap| **gap == 0.0).count();
-        // The first gap is that of the person's own row, which is denied: one proof less counts.
+        // The first gap is for no change at all, so n proved gaps rule out n − 1 changes.
         let ruled_out = frontier.fewest().unwrap_or(usize::MAX).min(proved).saturating_sub(1);
-        Search { frontier, gaps: Some(gaps), ruled_out, nodes }
+        SearchResult { frontier, gaps: Some(gaps), ruled_out, nodes }
     }
 
-    /// Where a usual search ends empty-handed: whether there is anything within `most` changes, and if so, within how
-    /// few. Up to `least` changes all that is found counts; beyond that, only the fewest changes.
-    fn search_deeper(&mut self, person: Person<'_>, least: usize, most: usize) -> Search {
+    /// For a person without a way after the usual search: looks for the fewest changes, up to `most`. Keeps all
+    /// candidates with up to `least` changes; beyond that, only those with the fewest.
+    fn search_deeper(&mut self, person: Person<'_>, least: usize, most: usize) -> SearchResult {
         let all_nodes = self.affordable(DEEPER_NODES);
         let widest = problem(person, most, &[]);
         let none = Frontier::default();
@@ -334,10 +333,10 @@ impl Solver<'_> {
                 search.frontier = search.frontier.up_to(fewest.max(least));
                 return search;
             }
-            // The nodes went into sets of many changes: as many again look for few.
+            // The nodes went into sets of many changes: spend as many again on few.
             known = search.frontier;
         }
-        let fewest = known.fewest().expect("something is known");
+        let fewest = known.fewest().expect("the frontier has a candidate");
         let (mut nodes, mut ruled_out) = (all_nodes, 0);
         for budget in least..fewest {
             let mut search = self.prove(&problem(person, budget, &[]), Frontier::default(), nodes);
@@ -355,18 +354,18 @@ impl Solver<'_> {
         search
     }
 
-    /// So many nodes, or fewer where they take longer.
+    /// `nodes`, or fewer if circuit and trees are large, so that they take about the same time.
     fn affordable(&self, nodes: usize) -> usize {
         let work = self.model.accepted().edges() + self.model.classifier().tree_nodes() / TREE_NODES_AN_EDGE;
         nodes * EDGES / work.max(EDGES)
     }
 }
 
-fn problem<'a>(person: Person<'a>, budget: usize, taken: &'a [Vec<usize>]) -> Problem<'a> {
-    Problem { mask: person.mask, target: person.target, budget, taken }
+fn problem<'a>(person: Person<'a>, budget: usize, taken: &'a [Vec<usize>]) -> SearchProblem<'a> {
+    SearchProblem { mask: person.mask, target: person.target, budget, taken }
 }
 
-/// The row that changes make of a person's, as a table writes it. Features that stay keep their text.
+/// The person's row with the changes made, as a table writes it. Unchanged features keep their text.
 fn written<'a>(person: Person<'a>, changes: &'a [Change]) -> Vec<&'a str> {
     let mut cells = person.cells.to_vec();
     changes.iter().for_each(|change| cells[change.feature] = change.value.text());

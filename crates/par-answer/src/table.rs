@@ -15,23 +15,23 @@ use crate::words;
 pub const STATUSES: [&str; 6] =
     ["accepted", "found", "not_found", "unverified", "unverified_accepted", "error"];
 
-/// A row of a table, and the answer to it.
+/// A row of a table and its answer.
 pub struct RowAnswer<'a> {
-    /// What the table calls them, or the row's number from 1.
+    /// The row's id in the table, or its number from 1.
     pub id: String,
-    /// Their cells, in schema order.
+    /// Its cells, in schema order.
     pub cells: Vec<&'a str>,
     /// The answer, or what is wrong with the row.
     pub answer: Result<Answer, String>,
-    /// The probability from which on they count as accepted.
+    /// The lowest probability that counts as accepted.
     pub threshold: f64,
-    /// How long the answer took, if that was asked for.
+    /// The time of the answer in microseconds, if it was measured.
     pub time_us: Option<u64>,
-    /// What training never saw in the row, a sentence for each cell.
+    /// A sentence for each cell whose value was not in the training rows.
     pub warnings: Vec<String>,
 }
 
-/// Takes the rows of a table and answers them.
+/// Answers the rows of a table.
 pub struct TableAnswerer<'b> {
     model: &'b Model,
     columns: Columns,
@@ -59,7 +59,7 @@ impl<'b> TableAnswerer<'b> {
         self.locks
     }
 
-    /// What the table calls a row; `number` is its number in the table.
+    /// The id of a row; `number`, its number in the table, without an id column.
     pub fn id(&self, batch: &Batch, row: usize, number: u64) -> String {
         self.columns.id.map_or_else(|| number.to_string(), |column| batch.cell(row, column).to_string())
     }
@@ -74,7 +74,7 @@ impl<'b> TableAnswerer<'b> {
     ) -> RowAnswer<'a> {
         let id = self.id(batch, row, number);
         let cells: Vec<&str> = self.columns.features.iter().map(|&column| batch.cell(row, column)).collect();
-        // A browser has no clock that `Instant` could read.
+        // In a browser `Instant::now` panics.
         let started = self.time.then(Instant::now);
         let mut answer = match self.request(batch, row) {
             Ok(request) => RowAnswer::new(solver, id, cells, &request),
@@ -84,7 +84,7 @@ impl<'b> TableAnswerer<'b> {
         answer
     }
 
-    /// What the person of a row asks for.
+    /// The request of one row, with its own locks.
     fn request(&self, batch: &Batch, row: usize) -> Result<Request, String> {
         let mut request = self.request.clone();
         if let Some(column) = self.locks {
@@ -114,7 +114,7 @@ impl<'a> RowAnswer<'a> {
         Self { id, cells, answer, threshold, time_us: None, warnings }
     }
 
-    /// A row that cannot be answered, and why.
+    /// The answer to a row that cannot be read.
     pub fn unread(model: &Model, id: String, cells: Vec<&'a str>, error: String) -> Self {
         let (answer, threshold) = (Err(error), model.threshold());
         Self { id, cells, answer, threshold, time_us: None, warnings: Vec::new() }
@@ -132,7 +132,7 @@ impl<'a> RowAnswer<'a> {
         }
     }
 
-    /// Why there is no way, on one line: the name of the reason, and what would have to give.
+    /// Why there is no way, on one line: the name of the reason, and what would help.
     pub fn reason(&self, schema: &Schema) -> Option<String> {
         match &self.answer {
             Ok(Answer::NotFound(not_found)) => {

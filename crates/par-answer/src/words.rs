@@ -1,4 +1,4 @@
-//! What answers say, in plain words.
+//! The sentences of answers.
 
 use par_data::schema::{Monotone, Rule};
 use par_data::{Feature, Novelty, Restriction, Schema};
@@ -17,7 +17,7 @@ pub fn cell(feature: &Feature, text: &str) -> String {
     }
 }
 
-/// What a cell holds that training never saw, and what it counts as.
+/// Warns that a cell's value was not in the training rows, and says what it counts as.
 pub fn novelty(feature: &Feature, text: &str, novelty: Novelty) -> String {
     let (name, found) = (&feature.name, cell(feature, text));
     match novelty {
@@ -32,7 +32,7 @@ pub fn novelty(feature: &Feature, text: &str, novelty: Novelty) -> String {
     }
 }
 
-/// What training never saw in a row, its cells in schema order, and what that counts as: a sentence for each cell.
+/// A warning for each cell of a row, in schema order, whose value was not in the training rows.
 ///
 /// # Panics
 /// When there are more cells than features.
@@ -49,41 +49,41 @@ pub fn changes(count: usize) -> String {
     if count == 1 { "1 change".to_string() } else { format!("{count} changes") }
 }
 
-/// How likely a row is among accepted ones.
+/// The percentile of a row among accepted ones.
 pub fn percentile(share: f64) -> String {
     if share >= 1.0 {
         return "likelier than all accepted people".to_string();
     }
-    // Rounded down: 99.9 % are not all.
+    // Rounded down, so that 99.9 % does not become 100 %.
     match (100.0 * share).floor() {
         0.0 => "likelier than less than 1 % of accepted people".to_string(),
         percent => format!("likelier than {percent} % of accepted people"),
     }
 }
 
-/// What a proof is about, where the classifier looks at the values behind bins.
+/// The values of bins that a proof holds for.
 pub fn proved_for(representative: Representative) -> &'static str {
     match representative {
         Representative::Any => "",
-        Representative::Nearest => " where bins are entered at their nearest values",
-        Representative::Median => " where bins stand for their medians",
-        Representative::Farthest => " where bins are entered at their farthest values",
+        Representative::Nearest => " if each bin stands for its nearest value",
+        Representative::Median => " if each bin stands for its median",
+        Representative::Farthest => " if each bin stands for its farthest value",
     }
 }
 
-/// What a way is best at, where there is anything to compare it with.
+/// What a way is best at; `None` if there is nothing to compare it with.
 pub fn best_at(found: &Found, way: &Way) -> Option<String> {
-    let virtue = |virtue: &BestAt| match virtue {
+    let strength = |strength: &BestAt| match strength {
         BestAt::FewestChanges => "fewest changes",
         BestAt::MostCommon => "most common",
         BestAt::Surest => "surest",
     };
     let is_alone = found.ways.len() == 1 && found.frontier.len() <= 1;
-    let virtues: Vec<&str> = way.best_at.iter().filter(|_| !is_alone).map(virtue).collect();
-    (!virtues.is_empty()).then(|| virtues.join(", "))
+    let strengths: Vec<&str> = way.best_at.iter().filter(|_| !is_alone).map(strength).collect();
+    (!strengths.is_empty()).then(|| strengths.join(", "))
 }
 
-/// Whether fewer changes than the fewest found could be enough, where there is more to say than that one is the fewest.
+/// Whether fewer changes than the fewest found could be enough; `None` for a single change or an unverified answer.
 pub fn fewest(found: &Found) -> Option<String> {
     let fewest = found.frontier.first().filter(|point| point.changes.len() > 1 && found.verified)?;
     let fewer = format!("fewer than {}", changes(fewest.changes.len()));
@@ -97,14 +97,14 @@ pub fn fewest(found: &Found) -> Option<String> {
 pub fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::NothingToChange => "nothing is left that may change",
-        Reason::OutOfReach => "none of the rows that this person may become is accepted, which is proved",
+        Reason::OutOfReach => "no row that this person may become is accepted (proved)",
         Reason::SearchEnded => "the search ended before it found a way, or proved that there is none",
         Reason::ProposalsDenied => "nothing that the generator proposes is accepted",
     }
 }
 
-/// What of the person's own locks, limits and budget would have to give for a way to be there, as far as it is known.
-/// What the schema forbids is never among it.
+/// Which of the person's own locks, limits and budget to lift so that there is a way, if that is known. Never names a
+/// constraint of the schema.
 pub fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     if not_found.reason == Reason::ProposalsDenied {
         return Some("search by `refine`".to_string());
@@ -116,28 +116,26 @@ pub fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     (!obstacles.is_empty()).then(|| obstacles.join(" and "))
 }
 
-/// For a person without a way, and without a remedy of their own.
+/// A sentence for a person without a way and without a [`remedy`].
 pub fn nothing_own(not_found: &NotFound) -> Option<&'static str> {
-    let is_theirs = not_found.reason == Reason::ProposalsDenied
+    let has_remedy = not_found.reason == Reason::ProposalsDenied
         || not_found.needs_changes.is_some()
         || !not_found.obstacles.is_empty();
-    (!is_theirs).then_some(
-        "what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known",
-    )
+    (!has_remedy).then_some("no lock, limit or budget of the request is known to be an obstacle")
 }
 
-/// For an auditor: what of the schema would have to give for a way to be there, if that was asked for.
+/// For an auditor: which constraints of the schema to lift so that there is a way; `None` unless requested.
 pub fn schema_remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     let obstacles = not_found.schema_obstacles.as_ref()?;
     let words: Vec<String> = obstacles.iter().map(|one| obstacle(schema, *one)).collect();
     Some(match nothing_own(not_found) {
-        None => "nothing, since what the person set is enough".to_string(),
-        Some(_) if words.is_empty() => "nothing that was found".to_string(),
+        None => "nothing, since lifting the person's own locks, limits or budget is enough".to_string(),
+        Some(_) if words.is_empty() => "nothing was found".to_string(),
         Some(_) => words.join(" and "),
     })
 }
 
-/// What would have to give for an obstacle to be gone.
+/// How to lift an obstacle.
 pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
     let name = |feature: usize| &schema.features()[feature].name;
     match obstacle {
@@ -184,7 +182,7 @@ labels = { a = "cook" }
 "#;
 
     #[test]
-    fn what_would_have_to_give_is_said_in_words() {
+    fn a_remedy_names_the_obstacles_to_lift() {
         let schema = Schema::parse(SCHEMA, "test").expect("a schema");
         let not_found = |reason, needs_changes, obstacles: &[Obstacle]| {
             let obstacles = obstacles.to_vec();
@@ -209,7 +207,7 @@ labels = { a = "cook" }
     }
 
     #[test]
-    fn what_the_schema_forbids_is_said_to_the_auditor_alone() {
+    fn only_the_auditor_sees_obstacles_of_the_schema() {
         let schema = Schema::parse(SCHEMA, "test").expect("a schema");
         let mut not_found = NotFound {
             probability: 0.1,
@@ -218,7 +216,7 @@ labels = { a = "cook" }
             obstacles: Vec::new(),
             schema_obstacles: None,
         };
-        let nothing = "what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known";
+        let nothing = "no lock, limit or budget of the request is known to be an obstacle";
         assert_eq!((remedy(&schema, &not_found), schema_remedy(&schema, &not_found)), (None, None));
         assert_eq!(nothing_own(&not_found), Some(nothing));
         let rule = Restriction::Rule(Rule { if_increases: 1, must_increase: 0 });
@@ -227,7 +225,7 @@ labels = { a = "cook" }
         assert_eq!((remedy(&schema, &not_found), nothing_own(&not_found)), (None, Some(nothing)));
         assert_eq!(
             schema_remedy(&schema, &NotFound { needs_changes: Some(2), ..not_found.clone() }).as_deref(),
-            Some("nothing, since what the person set is enough")
+            Some("nothing, since lifting the person's own locks, limits or budget is enough")
         );
         assert_eq!(
             schema_remedy(&schema, &not_found).as_deref(),

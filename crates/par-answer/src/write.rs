@@ -1,4 +1,4 @@
-//! Writes answers: as lines of CSV, as JSON, as text.
+//! Writes answers as CSV, JSON or text.
 
 mod csv;
 mod json;

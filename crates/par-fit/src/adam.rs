@@ -2,7 +2,7 @@
 
 use par_model::network::Network;
 
-/// Adam, one state for any number of networks behind one another.
+/// The state of Adam for any number of networks, concatenated.
 #[derive(Clone, Debug)]
 pub(crate) struct Adam {
     rate: f64,
@@ -15,18 +15,17 @@ impl Adam {
     const DECAY: (f64, f64) = (0.9, 0.999);
     const EPSILON: f32 = 1e-8;
 
-    /// For this many parameters, with a learning rate.
+    /// A new state for this many parameters.
     pub(crate) fn new(parameters: usize, rate: f64) -> Self {
         Self { rate, steps: 0, means: vec![0.0; parameters], squares: vec![0.0; parameters] }
     }
 
-    /// Sets the learning rate of the steps to come.
+    /// Sets the learning rate of the next steps.
     pub(crate) fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
     }
 
-    /// Moves the parameters of the networks, in the order of their gradients, one after the other in
-    /// `gradient`.
+    /// Updates the parameters of the networks, whose gradients are concatenated in `gradient`.
     pub(crate) fn step(&mut self, networks: &mut [&mut Network], gradient: &[f32]) {
         self.steps += 1;
         let (first, second) = Self::DECAY;
@@ -50,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn adam_finds_the_bottom_of_a_bowl() {
+    fn adam_minimises_a_quadratic() {
         let mut network = Network::new(&[1, 1], &mut ChaCha8Rng::seed_from_u64(7));
         let mut adam = Adam::new(2, 0.05);
         for _ in 0..500 {

@@ -17,24 +17,24 @@ pub enum ClassifierError {
     /// A setting is out of its range.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// There is nothing to learn from.
+    /// There are no training rows.
     #[error("there are no training rows")]
     NoRows,
-    /// There is nothing to tell apart.
+    /// All training rows have the same class.
     #[error("every training row is {}, expected rows of both classes", if *.accepted { "accepted" } else { "denied" })]
     OneClass {
-        /// Which class the rows are of.
+        /// Whether that class is the accepted one.
         accepted: bool,
     },
-    /// The loss grew beyond all numbers.
+    /// The loss became infinite or NaN.
     #[error("training diverged in epoch {epoch}\nhint: lower `learning_rate`, which is {learning_rate}")]
     Diverged {
-        /// Counted from 1.
+        /// The epoch, from 1.
         epoch: usize,
         /// The setting.
         learning_rate: f64,
     },
-    /// Training was stopped from outside.
+    /// Training was stopped.
     #[error(transparent)]
     Stopped(#[from] par_circuit::Stopped),
 }

@@ -1,4 +1,4 @@
-//! What can go wrong between a table and a model.
+//! The errors of a fit.
 
 use par_circuit::{LearnError, Stopped};
 use par_model::ConfigError;
@@ -6,7 +6,7 @@ use par_model::classifier::ExternalError;
 
 use crate::classifier::ClassifierError;
 
-/// Why there is no model.
+/// Why a fit failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -21,15 +21,15 @@ pub enum Error {
     External(#[from] ExternalError),
     /// The external classifier has no score for a row.
     #[error(
-        "{place}: the classifier's log-odds are {found}, expected a number\nhint: see that numbers are scaled as the classifier expects them, and say under `missing` in the inputs what a missing cell is"
+        "{place}: the classifier's log-odds are {found}, expected a number\nhint: scale numbers as the classifier expects them, and set `missing` in the inputs to the value of a missing cell"
     )]
     NoScore {
         /// The row.
         place: par_data::table::RowPlace,
-        /// What it gives.
+        /// The log-odds, which are not finite.
         found: f64,
     },
-    /// A cell holds no score.
+    /// A cell of the column of scores holds none.
     #[error(
         "{place}, column `{column}`: expected a score from 0 to 1, or a class of the label, found `{found}`\nhint: a score is the probability of acceptance"
     )]
@@ -43,31 +43,31 @@ pub enum Error {
     },
     /// The external classifier scores rows of the favourable class lower than others, beyond chance.
     #[error(
-        "the classifier tells the classes apart the wrong way round: its AUC for `{favourable}` is {auc:.3} on the {rows} training rows, and scores that know nothing have 0.5\nhint: {scored}"
+        "the classifier tells the classes apart the wrong way round: its AUC for `{favourable}` is {auc:.3} on the {rows} training rows, and random scores have 0.5\nhint: {scored}"
     )]
     Inverted {
         /// The AUC of its scores for the favourable class.
         auc: f64,
-        /// Over how many rows.
+        /// The number of training rows.
         rows: usize,
         /// The favourable class.
         favourable: String,
         /// Where the scores come from.
         scored: ScoredBy,
     },
-    /// The classifier decides the same for all training rows, and the circuits were to be learned from its decisions.
+    /// The circuits are to be learned from the classifier's decisions, which are the same for all training rows.
     #[error(
-        "the classifier {} every training row, so that nothing can be learned from its decisions\nhint: choose another threshold, or learn the circuits from the labels",
+        "the classifier {} every training row, so nothing can be learned from its decisions\nhint: choose another threshold, or learn the circuits from the labels",
         if *.accepted { "accepts" } else { "denies" }
     )]
     OneDecision {
-        /// Which.
+        /// Whether it accepts all of them.
         accepted: bool,
     },
     /// A circuit cannot be learned.
     #[error("the circuit of the {class} class: {source}")]
     Circuit {
-        /// Accepted or denied.
+        /// `accepted` or `denied`.
         class: &'static str,
         /// Why.
         source: LearnError,
@@ -77,18 +77,18 @@ pub enum Error {
     Config(#[from] ConfigError),
     /// The schema has no label.
     #[error(
-        "the schema names no label\nhint: say in `[label]` which column holds the decision, and which class is `favourable`"
+        "the schema names no label\nhint: name under `[label]` the column of the decision and its `favourable` class"
     )]
     NoLabel,
     /// No feature may change.
     #[error(
-        "every feature is immutable, so that nobody can change anything\nhint: let people change what they can: drop its `immutable` in the schema, or its name among the immutable features of the configuration"
+        "every feature is immutable, so there is nothing to change\nhint: remove `immutable` from a feature in the schema, or its name from the immutable features of the configuration"
     )]
     NothingCanChange,
     /// The configuration names a class that the schema does not have.
     #[error("the label has no class `{found}`{}", par_data::suggest(.found, .known))]
     UnknownClass {
-        /// What it names.
+        /// The name in the configuration.
         found: String,
         /// The schema's classes.
         known: Vec<String>,
@@ -96,22 +96,22 @@ pub enum Error {
     /// Rows cannot be made into codes.
     #[error(transparent)]
     Codes(#[from] par_circuit::DatasetError),
-    /// The fit was stopped from outside.
+    /// The fit was stopped.
     #[error(transparent)]
     Stopped(#[from] Stopped),
 }
 
-/// Where the scores of training rows come from. Its text says how scores of another class are put right.
+/// Where the scores of training rows come from. Its text says how to fix scores of the wrong class.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ScoredBy {
-    /// An output of a file.
+    /// An output of an ONNX file.
     #[error(
         "`accepted = {accepted}` under `[output]` of the inputs is likely the other class, try `accepted = {}`; or see which class is `favourable`",
         1 - .accepted
     )]
     Output {
-        /// The column, or class, that was taken for acceptance: 0 or 1.
+        /// The column or class that counts as accepted: 0 or 1.
         accepted: usize,
     },
     /// A column of the table.

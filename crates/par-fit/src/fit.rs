@@ -1,6 +1,6 @@
 //! From a table to a model.
 
-mod judge;
+mod scoring;
 
 use par_answer::refine::Refiner;
 use par_circuit::learn::{self, LearnConfig, Trial, learn_with_progress};
@@ -12,7 +12,7 @@ use par_model::classifier::{Classifier, DeployedClassifier, Threshold, probabili
 use par_model::model::constraints;
 use par_model::{Config, Density, Model, ModelParts, Target};
 
-use self::judge::{Judged, Supplied};
+use self::scoring::{Scored, Supplied};
 use crate::classifier::{accuracy, auc, train_classifier, youden_threshold};
 use crate::error::Error;
 use crate::generator::{self, Teacher, Training, train_generator};
@@ -26,7 +26,7 @@ use crate::pool::draw_pool;
 /// use par_model::Config;
 ///
 /// let mut config = Config::default();
-/// config.generator.steps = 20; // A real one gets more.
+/// config.generator.steps = 20; // Few, so that the example is fast.
 /// let model = ModelBuilder::new(german_credit::schema(), config).fit(|| Ok(german_credit::table()))?;
 /// assert_eq!(model.card().classes, ["Good", "Bad"]);
 /// # Ok::<(), par_fit::Error>(())
@@ -38,29 +38,29 @@ pub struct ModelBuilder {
     supplied: Supplied,
 }
 
-/// How far a fit has come.
+/// The progress of a fit.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Stage<'a> {
-    /// The table has been read and made into codes: so many rows.
+    /// The table has been read and encoded; the number of rows.
     Read(usize),
-    /// A pass over the rows for the classifier, or for its surrogate, counted from 1.
+    /// An epoch of the classifier, or of its surrogate, counted from 1.
     Classifier(usize, &'a Epoch),
     /// A trial for the circuit of the accepted or the denied class.
     Circuit(&'static str, &'a Trial),
-    /// The accepted pool has been drawn: so many rows.
+    /// The accepted pool has been drawn; the number of rows.
     Pool(usize),
     /// A step of the generator.
     Generator(&'a generator::Progress<'a>),
 }
 
-/// One row in so many is held out to choose a threshold by.
+/// One row in this many is held out to choose a threshold.
 ///
 /// # Paper
 /// "Threshold Selection for GMSC": an internal split of 80 % and 20 %.
 const THRESHOLD_SPLIT: u64 = 5;
 
-/// Seeds of the parts of a fit, so that none shares its random numbers with another.
+/// The parts of a fit, each with its own seed, so that no two share random numbers.
 enum Part {
     Classifier = 1,
     Threshold = 2,
@@ -70,27 +70,26 @@ enum Part {
 }
 
 impl ModelBuilder {
-    /// Recourse for tables of a schema.
+    /// A builder for tables of a schema.
     pub fn new(schema: Schema, config: Config) -> Self {
         Self { schema, config, supplied: Supplied::Nothing }
     }
 
-    /// Uses an external classifier, an ONNX file, instead of training one. `inputs` says how a row becomes its inputs.
+    /// Uses an external classifier, an ONNX file, instead of training one. `inputs` maps a row to its inputs.
     #[must_use]
     pub fn with_classifier(self, file: Vec<u8>, inputs: Inputs) -> Self {
         Self { supplied: Supplied::File { file, inputs }, ..self }
     }
 
-    /// Trains a surrogate on the scores that a classifier gave the training rows, in a column of the table: its name and
-    /// its position. Answers cannot be verified then. Cells are classes of the label, or else probabilities of
-    /// acceptance.
+    /// Trains a surrogate on a classifier's scores of the training rows, in a column of the table, by name and
+    /// position. Its cells are classes of the label, or probabilities of acceptance. Answers are then unverified.
     #[must_use]
     pub fn with_scores(self, name: &str, position: usize) -> Self {
         Self { supplied: Supplied::Scores { column: name.to_string(), position }, ..self }
     }
 
-    /// Learns everything from all rows of a table, which is read twice, and three times more to choose a
-    /// threshold by Youden's J.
+    /// Learns a model from all rows of a table, which is read twice, and three times more to choose a threshold by
+    /// Youden's J.
     ///
     /// # Errors
     /// When the table does not fit the schema, the schema has no label, a setting is out of its range, every feature is
@@ -101,8 +100,8 @@ impl ModelBuilder {
         self.fit_rows(&columns, || Ok(open()?.batches(ROWS_AT_ONCE)), &mut |_| {}, Stop::never())
     }
 
-    /// Learns everything from the rows that `open` gives, each time it is called, and reports progress. Stops between
-    /// batches of rows, not within one.
+    /// Learns a model from the rows that `open` returns, the same at each call, and reports progress. While reading, it
+    /// stops between batches of rows.
     ///
     /// # Errors
     /// As [`ModelBuilder::fit`], and [`Error::Stopped`].
@@ -118,12 +117,12 @@ impl ModelBuilder {
         let favourable = self.labels(columns)?;
         let discretizer =
             reading(open()?, stop, |batches| Discretizer::fit(&self.schema, columns, batches, &config.bins))?;
-        changeable(&constraints(&discretizer, config)?)?;
+        check_changeable(&constraints(&discretizer, config)?)?;
         let rows = TrainingRows::read(&discretizer, columns, favourable, open()?, stop)?;
         progress(Stage::Read(rows.rows.len()));
 
-        let judged = self.judge(&discretizer, &rows, columns, &open, progress, stop)?;
-        let Judged { classifier, scores, threshold, history, agreement } = judged;
+        let scored = self.score_rows(&discretizer, &rows, columns, &open, progress, stop)?;
+        let Scored { classifier, scores, threshold, history, agreement } = scored;
         let decisions: Vec<bool> = scores.iter().map(|score| *score >= threshold).collect();
         let classes = match (config.density, &rows.accepted) {
             (Density::Labels, Some(accepted)) => accepted,
@@ -155,7 +154,7 @@ impl ModelBuilder {
             classifier: history,
             generator: GeneratorHistory::default(),
         };
-        // From here on nothing has seen a training row.
+        // What follows does not use the training rows.
         let learned = Learned {
             config: config.clone(),
             card,
@@ -172,7 +171,7 @@ impl ModelBuilder {
         seed(&self.config, part)
     }
 
-    /// The position of the class that counts as accepted.
+    /// The position of the favourable class.
     fn favourable(&self) -> Result<usize, Error> {
         let label = self.schema.label().ok_or(Error::NoLabel)?;
         let Some(name) = &self.config.favourable else {
@@ -185,7 +184,7 @@ impl ModelBuilder {
             .ok_or_else(|| Error::UnknownClass { found: name.clone(), known: label.classes.clone() })
     }
 
-    /// The position of the favourable class where there are labels, which only a classifier that is known by its
+    /// The position of the favourable class, or `None` without labels, which only circuits of an external classifier's
     /// decisions can do without.
     fn labels(&self, columns: &Columns) -> Result<Option<usize>, Error> {
         let is_needed = matches!(self.supplied, Supplied::Nothing)
@@ -194,7 +193,7 @@ impl ModelBuilder {
         if is_needed || columns.label.is_some() { self.favourable().map(Some) } else { Ok(None) }
     }
 
-    /// The names of the favourable class and of all others.
+    /// The names of the favourable class and of all others together.
     fn classes(&self, favourable: Option<usize>) -> [String; 2] {
         let Some(favourable) = favourable else { return ["accepted", "denied"].map(String::from) };
         let classes = self.schema.label().map_or(&[] as &[String], |label| &label.classes);
@@ -212,13 +211,13 @@ impl ModelBuilder {
     ) -> Result<learn::Learned, Error> {
         let mut config = LearnConfig { seed: self.config.seed, ..self.config.circuits.clone() };
         config.hclt.groups = config.hclt.groups.min(rows.len() / ROWS_A_GROUP).max(1);
-        let mut tell = |trial: &Trial| progress(Stage::Circuit(class, trial));
-        learn_with_progress(rows, None, &config, &mut tell, stop)
+        let mut report = |trial: &Trial| progress(Stage::Circuit(class, trial));
+        learn_with_progress(rows, None, &config, &mut report, stop)
             .map_err(|source| Error::of_circuit(class, source))
     }
 
-    /// The threshold by Youden's J on rows that neither bins nor classifier have seen: what a fit that trains the classifier
-    /// takes for the threshold `"youden"`. For a classifier that was supplied it is chosen on all rows, by its own scores.
+    /// The threshold by Youden's J on rows held out from bins and classifier: a fit that trains the classifier uses it
+    /// for the threshold `"youden"`. For an external classifier the fit chooses it on all rows.
     ///
     /// # Errors
     /// As [`ModelBuilder::fit`], and [`Error::Stopped`].
@@ -248,7 +247,7 @@ impl ModelBuilder {
         let config = &self.config.classifier;
         let (classifier, _) =
             train_classifier(&training.rows, training.labels()?, config, seed, &mut |_, _| {}, stop)?;
-        // A category that only held-out rows have cannot be scored.
+        // Rows with a category that only held-out rows have cannot be scored.
         let known = part(true)?.map(|batch| {
             let mut batch = batch?;
             batch.retain(|batch, row| {
@@ -269,20 +268,19 @@ impl ModelBuilder {
 }
 
 const ROWS_AT_ONCE: usize = 8192;
-/// Groups of fewer rows make a circuit larger and no better: German Credit's 560 accepted rows in four
-/// groups or one are as likely to 0.1 nats, with 11,000 edges or 3,700.
+/// The fewest rows of a group. Measured on German Credit's 560 accepted rows: four groups and one differ by 0.1 nats,
+/// but have 11,000 and 3,700 edges.
 const ROWS_A_GROUP: usize = 500;
 
-/// Whether the row at a position is one of the fifth that is held out: mixed well, the same for a seed.
+/// Whether the row at a position is held out: a pseudo-random fifth, the same for a seed.
 fn is_held_out(position: u64, seed: u64) -> bool {
     let mut mixed = position.wrapping_add(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ (mixed >> 32)).wrapping_mul(0xd6e8_feb8_6659_fd93);
     (mixed ^ (mixed >> 32)).is_multiple_of(THRESHOLD_SPLIT)
 }
 
-/// # Errors
-/// When nothing may change.
-fn changeable(constraints: &Constraints) -> Result<(), Error> {
+/// Refuses constraints under which no feature may change.
+fn check_changeable(constraints: &Constraints) -> Result<(), Error> {
     match (0..constraints.features()).all(|feature| constraints.is_immutable(feature)) {
         true => Err(Error::NothingCanChange),
         false => Ok(()),
@@ -307,7 +305,7 @@ fn reading<T, E: Into<Error>>(
 /// Training rows as codes.
 struct TrainingRows {
     rows: Dataset,
-    /// Whether the label of each is the favourable one, where there are labels.
+    /// Whether the label of each row is the favourable one; `None` without labels.
     accepted: Option<Vec<bool>>,
 }
 
@@ -343,7 +341,7 @@ impl TrainingRows {
     }
 }
 
-/// A model but for what is made without data: its pool and its generator.
+/// A model without its pool and generator, which need no data.
 pub(crate) struct Learned {
     pub(crate) config: Config,
     pub(crate) card: Card,
@@ -355,8 +353,8 @@ pub(crate) struct Learned {
 }
 
 impl Learned {
-    /// Trains a surrogate where the classifier has no gradients and none was trained before, draws the pool and trains
-    /// the generator.
+    /// Trains a surrogate if the classifier has no gradients and no surrogate yet, draws the pool and trains the
+    /// generator.
     ///
     /// # Paper
     /// "Phase II: Amortized Recourse Generation", without access to training data.
@@ -366,7 +364,7 @@ impl Learned {
         stop: Stop<'_>,
     ) -> Result<Model, Error> {
         let constraints = constraints(&self.discretizer, &self.config)?;
-        changeable(&constraints)?;
+        check_changeable(&constraints)?;
         self.train_surrogate(progress, stop)?;
         let Self { config, mut card, discretizer, classifier, threshold, accepted, denied } = self;
         let typical = classifier.typical();
@@ -388,9 +386,9 @@ impl Learned {
             pool: &pool,
             teacher: Some(&teacher),
         };
-        let mut tell = |step: &generator::Progress<'_>| progress(Stage::Generator(step));
+        let mut report = |step: &generator::Progress<'_>| progress(Stage::Generator(step));
         let (generator, history) =
-            train_generator(&training, &config.generator, seed(&config, Part::Generator), &mut tell, stop)?;
+            train_generator(&training, &config.generator, seed(&config, Part::Generator), &mut report, stop)?;
         card.generator = history;
         drop(typical);
         let parts = ModelParts {
@@ -404,7 +402,7 @@ impl Learned {
             pool,
             generator,
         };
-        Ok(Model::new(parts).expect("all parts are of one schema"))
+        Ok(Model::new(parts).expect("all parts have the same schema"))
     }
 
     fn train_surrogate(&mut self, progress: &mut dyn FnMut(Stage<'_>), stop: Stop<'_>) -> Result<(), Error> {
@@ -413,7 +411,7 @@ impl Learned {
             return Ok(());
         }
         let circuits = [&self.accepted, &self.denied];
-        let surrogate = judge::surrogate(&self.config, external, circuits, self.threshold, progress, stop)?;
+        let surrogate = scoring::surrogate(&self.config, external, circuits, self.threshold, progress, stop)?;
         external.set_surrogate(Some(surrogate.network));
         (self.card.classifier, self.card.agreement) = (surrogate.history, Some(surrogate.agreement));
         Ok(())

@@ -3,9 +3,9 @@
 //! | part      | takes                             | gives                                   |
 //! |-----------|-----------------------------------|-----------------------------------------|
 //! | examples  | circuits, classifier, constraints | denied rows to learn from               |
-//! | loss      | a soft row                        | the paper's terms and their slopes      |
-//! | objective | examples                          | their sum, and slopes by parameters     |
-//! | train     | all of it                         | a generator and its learning curves     |
+//! | loss      | a soft row                        | the paper's terms and their gradients   |
+//! | objective | examples                          | the sum of the terms, and its gradient  |
+//! | train     | examples and objective            | a generator and its learning curves     |
 
 mod examples;
 mod loss;

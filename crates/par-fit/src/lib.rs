@@ -1,9 +1,9 @@
-//! Learns a model from a table. It uses answering to teach the generator.
+//! Learns a model from a table. Answering serves as the teacher of the generator.
 //!
 //! | step | module         | takes                                | gives                                |
 //! |------|----------------|--------------------------------------|--------------------------------------|
 //! | 1    | [`fit`]        | a table and its schema               | a [`Model`](par_model::Model), by steps 2 to 4 |
-//! | 2    | [`classifier`] | training rows                        | who is accepted                      |
+//! | 2    | [`classifier`] | training rows                        | a classifier                         |
 //! | 3    | [`pool`]       | the circuit of accepted rows         | an accepted pool                     |
 //! | 4    | [`generator`]  | circuits, classifier, constraints    | a trained generator                  |
 //! | 5    | [`refit`]      | a model and other settings           | a model, without any data            |
@@ -14,7 +14,7 @@
 //! use par_model::Config;
 //!
 //! let mut config = Config::default();
-//! config.generator.steps = 20; // A real one gets more.
+//! config.generator.steps = 20; // Few, so that the example is fast.
 //! let model = ModelBuilder::new(german_credit::schema(), config).fit(|| Ok(german_credit::table()))?;
 //! assert_eq!(model.card().classes, ["Good", "Bad"]);
 //! # Ok::<(), par_fit::Error>(())

@@ -5,19 +5,19 @@ use par_model::Target;
 use par_model::pool::{AcceptedPool, PoolConfig};
 use rayon::prelude::*;
 
-/// Rows drawn for each that is wanted before the search is given up.
+/// The most rows drawn for each row of the pool.
 const DRAWS_A_ROW: u64 = 50;
-/// Rows that are drawn and scored together.
+/// Rows drawn and scored together.
 const DRAWN_AT_ONCE: u64 = 4096;
 
-/// Draws rows from the circuit of accepted rows and keeps those that reach the target. The pool is smaller than asked
-/// for, or empty, when most of them do not.
+/// Draws rows from the circuit of accepted rows and keeps those that reach the target. The pool is smaller than
+/// configured, or empty, if few of them do.
 ///
 /// # Errors
 /// When it is stopped.
 ///
 /// # Panics
-/// When the circuit and the target are not of the same features.
+/// When the circuit and the target have different features.
 pub fn draw_pool(
     accepted: &Circuit,
     target: Target<'_>,
@@ -25,7 +25,7 @@ pub fn draw_pool(
     seed: u64,
     stop: Stop<'_>,
 ) -> Result<AcceptedPool, Stopped> {
-    assert_eq!(accepted.cardinalities(), target.classifier.cardinalities(), "one set of features");
+    assert_eq!(accepted.cardinalities(), target.classifier.cardinalities(), "the same features");
     let sampler = accepted.sampler();
     let limit = (config.size as u64).saturating_mul(DRAWS_A_ROW).max(DRAWN_AT_ONCE);
     let width = accepted.cardinalities().len();
@@ -53,11 +53,11 @@ pub fn draw_pool(
     });
     let log_likelihoods = order.iter().map(|&row| log_likelihoods[row]).collect();
     let pool = AcceptedPool::from_parts(rows.select(&order), log_likelihoods, config.neighbours);
-    Ok(pool.expect("drawn rows are possible, and sorted"))
+    Ok(pool.expect("drawn rows have finite likelihoods, and are sorted"))
 }
 
 fn dataset(cardinalities: &[usize], codes: Vec<Code>) -> Dataset {
-    Dataset::new(cardinalities.to_vec(), codes).expect("drawn codes are of their features")
+    Dataset::new(cardinalities.to_vec(), codes).expect("drawn codes fit their features")
 }
 
 #[cfg(test)]
@@ -81,11 +81,11 @@ mod tests {
         }
 
         fn log_odds_gradient(&self, _: &[f32], _: &mut [f32]) -> f64 {
-            unreachable!("a pool asks for hard rows")
+            unreachable!("a pool only scores rows")
         }
 
         fn log_odds_bounds(&self, _: &Ball) -> (f64, f64) {
-            unreachable!("a pool asks for hard rows")
+            unreachable!("a pool only scores rows")
         }
     }
 
@@ -102,7 +102,7 @@ mod tests {
         let accepts = Accepts(vec![2, 3], accepted.to_vec());
         let pool =
             draw_pool(&circuit(), Target { classifier: &accepts, threshold: 0.5 }, &config, 1, Stop::never());
-        pool.expect("nobody stops it")
+        pool.expect("not stopped")
     }
 
     #[test]
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_classifier_that_denies_everyone_leaves_the_pool_empty() {
+    fn the_pool_is_empty_if_the_classifier_denies_everyone() {
         let pool = pool(&[], 300);
         assert!(pool.is_empty());
         assert_eq!(pool.percentile(0.0), 0.0);

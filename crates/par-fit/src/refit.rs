@@ -1,4 +1,4 @@
-//! Another generator, or other answers, for a model: made without any data.
+//! Refits a model for other settings, without data.
 
 use par_circuit::Stop;
 use par_model::{Config, Model, ModelParts};
@@ -6,10 +6,10 @@ use par_model::{Config, Model, ModelParts};
 use crate::error::Error;
 use crate::fit::{Learned, Stage};
 
-/// The same model with a generator for other immutable features, named.
+/// The same model with a generator for other immutable features, by name.
 ///
 /// # Errors
-/// When the schema has no such feature, every feature is immutable, and [`Error::Stopped`].
+/// When a feature does not exist, or every feature is immutable, and [`Error::Stopped`].
 ///
 /// # Paper
 /// "A new generator can be trained for a different set of immutable features without access to the original training
@@ -24,11 +24,11 @@ pub fn refit(
     with_config(model, Config { immutable: Some(immutable), ..model.config().clone() }, progress, stop)
 }
 
-/// The same bins, classifier and circuits with another pool and generator, or other answers. `favourable`, `density` and
-/// the sections `bins`, `classifier` and `circuits` stay as they are, whatever `config` says.
+/// The same bins, classifier and circuits with the pool, generator and answers of `config`. Its `favourable`,
+/// `density`, `bins`, `classifier` and `circuits` are ignored.
 ///
 /// # Errors
-/// When a setting is out of its range, the schema has no such feature, or every feature is immutable, and
+/// When a setting is out of its range, a feature does not exist, or every feature is immutable, and
 /// [`Error::Stopped`].
 pub fn with_config(
     model: &Model,

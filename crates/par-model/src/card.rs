@@ -10,24 +10,23 @@ use crate::mean::Mean;
 pub struct Card {
     /// The program and its version.
     pub program: String,
-    /// The classes that count as accepted and as denied, by name.
+    /// The names of the accepted and the denied class.
     pub classes: [String; 2],
-    /// How many training rows each of the two had.
+    /// How many training rows each of these classes has.
     pub rows: [usize; 2],
-    /// How many training rows the classifier denies, where they were asked.
+    /// How many training rows the classifier denies; `None` if they were not scored.
     pub denies: Option<usize>,
     /// The lowest and the highest score of a training row.
     #[serde(default)]
     pub scores: Option<[f64; 2]>,
-    /// The share of held-out or newly drawn rows that the surrogate decides as the classifier does, where there is a
-    /// surrogate.
+    /// The share of held-out or newly drawn rows on which surrogate and classifier agree; `None` without a surrogate.
     #[serde(default)]
     pub agreement: Option<Mean>,
-    /// Mean log-probability of the rows held out when each circuit was chosen.
+    /// Mean log-probability of held-out rows under the accepted and the denied circuit.
     pub held_out: [f64; 2],
     /// Area under the ROC curve of the classifier on the training rows.
     pub auc: Option<f64>,
-    /// Its share of right decisions on the training rows.
+    /// Accuracy of the classifier on the training rows.
     pub accuracy: Option<f64>,
     /// The learning curve of the classifier, or of its surrogate; empty where neither was trained.
     pub classifier: ClassifierHistory,
@@ -40,7 +39,7 @@ pub struct Card {
 pub struct Epoch {
     /// Mean loss a row, in nats, while training.
     pub training: f64,
-    /// Mean loss of the held-out rows after it; `None` when there are none.
+    /// Mean loss of the held-out rows after this pass; `None` without held-out rows.
     pub validation: Option<f64>,
 }
 
@@ -51,18 +50,18 @@ pub struct ClassifierHistory {
     pub epochs: Vec<Epoch>,
     /// The pass whose parameters were kept, counted from 1.
     pub best: usize,
-    /// Whether both classes weighed the same in the loss.
+    /// Whether the loss gave both classes the same weight.
     pub balanced: bool,
 }
 
 /// How the training of the generator went.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GeneratorHistory {
-    /// How many denied rows there were to learn from.
+    /// How many denied rows the generator was trained on.
     pub examples: usize,
-    /// How many of them the teacher had a recourse for.
+    /// For how many of them the teacher found a recourse.
     pub taught: usize,
-    /// How many others the progress was measured on.
+    /// How many further denied rows were held out to measure progress.
     pub held_out: usize,
     /// The learning curves.
     pub points: Vec<GeneratorPoint>,
@@ -71,15 +70,15 @@ pub struct GeneratorHistory {
 /// One point of the learning curves.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct GeneratorPoint {
-    /// Steps that have been made.
+    /// Training steps so far.
     pub step: usize,
     /// Means over the examples of the steps since the last point.
     pub loss: LossTerms,
-    /// How the most probable rows of the held-out factuals do; `None` when there are none.
+    /// Measures on the held-out factuals; `None` without any.
     pub held_out: Option<HeldOut>,
 }
 
-/// How the most probable legal rows of the held-out factuals do.
+/// Measures of the generator's most probable legal rows for the held-out factuals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct HeldOut {
     /// The share that the classifier accepts.
@@ -90,11 +89,10 @@ pub struct HeldOut {
     pub log_likelihood: f64,
 }
 
-/// The mean of every term over some rows, unweighted, and their weighted sum. Terms that are switched off
-/// are 0.
+/// The mean of every loss term over some rows, unweighted, and their weighted sum. Terms that are switched off are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct LossTerms {
-    /// What is minimised.
+    /// The weighted sum, which training minimises.
     pub total: f64,
     /// L_val.
     pub validity: f64,

@@ -1,4 +1,4 @@
-//! Who is accepted: the classifier whose decisions recourse has to turn.
+//! The classifier: decides who is accepted.
 
 pub mod inputs;
 
@@ -20,7 +20,7 @@ pub use self::neural::NeuralClassifier;
 
 /// A classifier over rows of codes.
 ///
-/// Scores are log-odds of acceptance, so that nothing saturates; a row is accepted when their
+/// Scores are log-odds of acceptance, which do not saturate near 0 and 1; a row is accepted when their
 /// [`probability`] reaches the threshold. A code may be unknown, [`par_circuit::OPEN`]; in soft rows the
 /// weights of an unknown feature are all zero.
 pub trait Classifier: Send + Sync {
@@ -30,11 +30,11 @@ pub trait Classifier: Send + Sync {
     /// The log-odds that a row is accepted.
     fn log_odds(&self, row: &[Code]) -> f64;
 
-    /// The log-odds of a soft row, for every code of every feature its weight q_{j,c}, and their gradient
+    /// The log-odds of a soft row, which holds a weight q_{j,c} for every code of every feature. Writes the gradient
     /// by each weight.
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64;
 
-    /// No row of the ball has lower log-odds than the first of these, or higher than the second.
+    /// A lower and an upper bound on the log-odds of every row in the ball.
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64);
 }
 
@@ -56,7 +56,7 @@ impl<C: Classifier + ?Sized> Classifier for &C {
     }
 }
 
-/// The probability of acceptance that log-odds stand for.
+/// The probability of acceptance for these log-odds.
 pub fn probability(log_odds: f64) -> f64 {
     1.0 / (1.0 + (-log_odds).exp())
 }

@@ -1,4 +1,4 @@
-//! Everything that can be told when a model is made, and the presets.
+//! The settings of a model, and the presets.
 
 use par_circuit::LearnError;
 use par_circuit::learn::{EmConfig, HcltConfig, LearnConfig, LearnSpnConfig, Learner};
@@ -16,24 +16,24 @@ use crate::setting::{SettingError, check_setting};
 pub struct Config {
     /// Same rows, same configuration, same seed: the same model, on any number of threads.
     pub seed: u64,
-    /// The class that counts as accepted; the schema's `favourable` one unless told. All others are denied.
+    /// The accepted class; the schema's `favourable` one by default. All other classes are denied.
     pub favourable: Option<String>,
-    /// Features that nobody can change, by name; those that the schema calls immutable unless told.
+    /// Features that never change, by name; by default those that the schema marks immutable.
     pub immutable: Option<Vec<String>>,
-    /// From which rows the circuits of the accepted and the denied class are learned.
+    /// Which training rows the circuits of both classes are learned from.
     pub density: Density,
-    /// How finely numbers are told apart.
+    /// How numbers are divided into bins.
     pub bins: DiscretizerConfig,
     /// The classifier.
     pub classifier: ClassifierConfig,
-    /// The circuits of both classes. Hidden trees of 8 states over 4 groups of at least 500 rows unless
-    /// told: a few hundredths of a nat from the best that `auto` mixes, and several times smaller.
+    /// The circuits of both classes. By default hidden trees of 8 states over 4 groups of at least 500 rows: a few
+    /// hundredths of a nat from the best that `auto` mixes, and several times smaller.
     pub circuits: LearnConfig,
     /// The pool of accepted rows.
     pub pool: PoolConfig,
     /// The generator.
     pub generator: GeneratorConfig,
-    /// What is offered.
+    /// How answers are searched for, and which ways they offer.
     pub answers: AnswerConfig,
 }
 
@@ -59,8 +59,8 @@ impl Default for Config {
 }
 
 impl Config {
-    /// As the paper does it: LearnSPN without EM, its inputs to the generator, its losses alone, one decoded
-    /// row, its local search. The paper does not give Δ_max; at one nat the answers are about as sparse as its own.
+    /// The paper's settings: LearnSPN without EM, its generator inputs and losses, one decoded row, its local search.
+    /// The paper does not give Δ_max; at one nat the answers are about as sparse as its own.
     pub fn paper() -> Self {
         Self {
             circuits: LearnConfig {
@@ -83,21 +83,23 @@ impl Config {
         }
     }
 
-    /// The same with other settings in the place of its own, section by section.
+    /// These settings, overridden by `settings`, section by section.
     ///
     /// # Errors
-    /// When there is no such setting, it is of another type, or out of its range.
+    /// When a setting is unknown, of another type, or out of its range.
     pub fn laid_over(&self, settings: toml::Table) -> Result<Self, ConfigError> {
         let form = |message: &str| ConfigError::Form { message: message.trim_end().replace('\n', ", ") };
         let mut all = toml::Table::try_from(self).map_err(|error| form(&error.to_string()))?;
-        lay_over(&mut all, settings);
+        merge(&mut all, settings);
         let config: Self = all.try_into().map_err(|error: toml::de::Error| form(&error.to_string()))?;
         config.check()?;
         Ok(config)
     }
 
+    /// Checks every setting except those of the bins, which fitting checks.
+    ///
     /// # Errors
-    /// When a setting is out of its range. Those of the bins are checked when they are fitted.
+    /// When a setting is out of its range.
     pub fn check(&self) -> Result<(), ConfigError> {
         self.classifier.check()?;
         self.circuits.check().map_err(ConfigError::Circuits)?;
@@ -107,10 +109,10 @@ impl Config {
     }
 }
 
-fn lay_over(settings: &mut toml::Table, others: toml::Table) {
+fn merge(settings: &mut toml::Table, others: toml::Table) {
     for (key, other) in others {
         match (settings.get_mut(&key), other) {
-            (Some(toml::Value::Table(section)), toml::Value::Table(other)) => lay_over(section, other),
+            (Some(toml::Value::Table(section)), toml::Value::Table(other)) => merge(section, other),
             (_, other) => {
                 settings.insert(key, other);
             }
@@ -118,41 +120,39 @@ fn lay_over(settings: &mut toml::Table, others: toml::Table) {
     }
 }
 
-/// Which training rows a circuit of a class is learned from.
+/// Which training rows the circuit of a class is learned from.
 ///
 /// # Paper
-/// The paper leaves open whether p⁺ and p⁻ are those of the labels or of the classifier's decisions.
+/// The paper leaves open whether p⁺ and p⁻ follow the labels or the classifier's decisions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Density {
-    /// Those whose label is of the class.
+    /// Rows whose label is the class.
     #[default]
     Labels,
-    /// Those that the classifier decides to be of the class. No label is needed then for a classifier that was given.
+    /// Rows that the classifier assigns to the class. An external classifier then needs no labels.
     Decisions,
 }
 
-/// What is offered to a person.
+/// How answers are searched for, and which ways they offer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct AnswerConfig {
-    /// How many features change at most, where fewer do not leave a person without an answer. At least 1; 4
-    /// unless told.
+    /// The most changes of a way; more only for a person who would otherwise have none. At least 1; 4 by default.
     pub budget: usize,
-    /// By how many nats each further change has to make the row likelier. At least 0; 1.25 unless told: three
-    /// and a half times as likely.
+    /// How many nats likelier each further change must make the row. At least 0; 1.25 by default: three and a half
+    /// times as likely.
     pub price: f64,
-    /// How many of the generator's most probable rows are looked at. In `1..=1000`; 24 unless told.
+    /// How many of the generator's most probable rows are tried. In `1..=1000`; 24 by default.
     pub proposals: usize,
-    /// The local search of `refine`; `swap` unless told.
+    /// The local search of `refine`; `swap` by default.
     pub search: LocalSearch,
-    /// How much log p⁺ may fall when the paper's local search takes a change back (Δ_max); any amount unless
-    /// told.
+    /// How far log p⁺ may fall when the paper's local search takes a change back (Δ_max); without bound by default.
     pub delta_max: Option<f64>,
-    /// Nodes after which an exact search stops with what it has. A node takes some ten microseconds on tables
-    /// of ten or twenty features, half a millisecond on a hundred. At least 1; 200,000 unless told.
+    /// The most nodes of an exact search, which then returns its best so far. A node takes some ten microseconds with
+    /// ten or twenty features, half a millisecond with a hundred. At least 1; 200,000 by default.
     pub nodes: usize,
-    /// Which way comes first, unless a request says it; `balanced` unless told.
+    /// Which way comes first if the request has no order; `balanced` by default.
     pub order: Order,
 }
 
@@ -160,20 +160,20 @@ pub struct AnswerConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// First comes a way that nothing shown beats in both: none of the others, and no point of the frontier, has fewer
-    /// changes and at least its probability. No way is shown that another one found equals or betters in changes,
-    /// probability and likelihood at once.
+    /// First a way that no other shown way or point of the frontier beats: none has fewer changes and at least its
+    /// probability. A way is left out if another is at least as good in changes, probability and likelihood, and
+    /// better in one of them.
     #[default]
     Balanced,
-    /// The likeliest first, where each change has to be worth its price, whatever the probability.
+    /// First the likeliest way whose changes are each worth their price, whatever its probability.
     Likelihood,
 }
 
 impl Order {
-    /// All of them.
+    /// All orders.
     pub const ALL: [Self; 2] = [Self::Balanced, Self::Likelihood];
 
-    /// The one of that name.
+    /// The order of that name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|order| order.name() == name)
     }
@@ -199,7 +199,7 @@ impl Order {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LocalSearch {
-    /// Trades one change for another as long as that pays.
+    /// Replaces one change by another as long as that improves the row.
     Swap,
     /// The paper's two phases.
     Paper,
@@ -244,10 +244,10 @@ pub enum ConfigError {
     /// A setting is out of its range.
     #[error(transparent)]
     Setting(#[from] SettingError),
-    /// There is no such setting, or it is of another type.
+    /// A setting is unknown or of another type.
     #[error("{message}")]
     Form {
-        /// Which, and what was expected.
+        /// The setting, and what was expected.
         message: String,
     },
 }

@@ -1,4 +1,4 @@
-//! The frame of our files: a magic word, a version, parts with their lengths, and a checksum.
+//! The layout that our files share: a magic word, a version, parts with their lengths, and a checksum.
 //!
 //! | bytes | content                                    |
 //! |-------|--------------------------------------------|
@@ -8,21 +8,21 @@
 //! | …     | the first part; then the others in the same way |
 //! | 4     | CRC-32 of everything before                |
 //!
-//! Numbers are little-endian. Parts are slices of the bytes given: nothing is allocated on the word of a file.
+//! Numbers are little-endian. Parts are slices of the input, so a wrong length cannot cause a large allocation.
 
-/// Why bytes are not a container, or not a whole one.
+/// Why bytes are not a complete container.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum ContainerError {
-    /// The magic word is another.
+    /// The magic word is not the expected one.
     #[error("the file is of another kind")]
     OtherKind,
     /// The layout is of another version.
     #[error("version {found} of this file is not known, this program reads versions up to {expected}")]
     OtherVersion {
-        /// The file's.
+        /// The version of the file.
         found: u32,
-        /// The newest that this program reads.
+        /// The newest version that this program reads.
         expected: u32,
     },
     /// The file ends too early, or a length in it is wrong.
@@ -33,10 +33,10 @@ pub enum ContainerError {
         /// Bytes that do.
         found: usize,
     },
-    /// Something follows the end.
+    /// Bytes follow the last part.
     #[error("{0} bytes follow the end of the file's last part")]
     TooLong(usize),
-    /// The checksum does not fit.
+    /// The checksum does not match.
     #[error("the file is damaged: its checksum is {found:08x}, expected {expected:08x}")]
     Damaged {
         /// The checksum of the bytes.
@@ -46,7 +46,7 @@ pub enum ContainerError {
     },
 }
 
-/// Puts parts into one frame.
+/// Writes parts as one container.
 pub fn frame(magic: &[u8; 8], version: u32, parts: &[&[u8]]) -> Vec<u8> {
     let mut bytes = magic.to_vec();
     bytes.extend(version.to_le_bytes());
@@ -59,7 +59,7 @@ pub fn frame(magic: &[u8; 8], version: u32, parts: &[&[u8]]) -> Vec<u8> {
     bytes
 }
 
-/// The parts in a frame.
+/// The parts of a container.
 ///
 /// # Errors
 /// When the bytes are of another kind or version, cut off, too long or damaged.
@@ -101,13 +101,13 @@ mod tests {
     const MAGIC: &[u8; 8] = b"TESTING\n";
 
     #[test]
-    fn parts_come_out_as_they_went_in() {
+    fn parts_are_read_as_they_were_written() {
         let bytes = frame(MAGIC, 3, &[b"one", b"", b"three"]);
         assert_eq!(parts(&bytes, MAGIC, 3), Ok([b"one".as_slice(), b"", b"three"]));
     }
 
     #[test]
-    fn every_cut_and_every_flipped_bit_is_noticed() {
+    fn every_truncation_and_every_flipped_bit_is_detected() {
         let bytes = frame(MAGIC, 3, &[b"one", b"two"]);
         for length in 0..bytes.len() {
             assert!(parts::<2>(&bytes[..length], MAGIC, 3).is_err(), "{length} bytes");

@@ -1,4 +1,4 @@
-//! Why a file is no model, or a row has no score.
+//! Errors of reading a model and of scoring a row.
 
 use crate::classifier::ExternalError;
 use crate::container::ContainerError;
@@ -10,28 +10,28 @@ pub enum RowError {
     /// A cell does not fit its column.
     #[error(transparent)]
     Cell(#[from] par_data::CellError),
-    /// The classifier gives the row no score.
+    /// The classifier cannot score the row.
     #[error(
         "the classifier's log-odds are {found}, expected a number\nhint: look for a number far beyond those of the training rows"
     )]
     NoScore {
-        /// What it gives.
+        /// Its log-odds, which are not finite.
         found: f64,
     },
 }
 
-/// Why a file is no model.
+/// Why a model cannot be read or written.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ModelError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error(transparent)]
     Io(#[from] std::io::Error),
-    /// It cannot be written.
+    /// The file cannot be written.
     #[cfg(feature = "files")]
     #[error(transparent)]
     Write(#[from] par_files::Error),
-    /// It is larger than any model.
+    /// The file is larger than any model.
     #[error("the file has {found} bytes, expected at most {expected}")]
     TooLarge {
         /// Its size.
@@ -39,19 +39,19 @@ pub enum ModelError {
         /// The largest size.
         expected: u64,
     },
-    /// It is not a model, or not a whole one.
+    /// The bytes are not a complete model.
     #[error(transparent)]
     Container(#[from] ContainerError),
-    /// Its description cannot be read.
+    /// The description cannot be read.
     #[error("the model's description cannot be read: {0}")]
     Description(#[from] serde_json::Error),
-    /// The classifier in it cannot be read.
+    /// The external classifier cannot be read.
     #[error("the classifier in the model cannot be read: {0}")]
     External(#[from] ExternalError),
-    /// A circuit in it cannot be read.
+    /// A circuit cannot be read.
     #[error("a circuit in the model cannot be read: {0}")]
     Circuit(#[from] par_circuit::FormatError),
-    /// Its parts do not fit each other.
+    /// The parts do not fit each other.
     #[error("the model's parts do not belong together: {0}")]
     Mismatch(&'static str),
 }

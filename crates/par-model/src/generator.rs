@@ -1,9 +1,9 @@
-//! One guess at a recourse, in one pass: how likely each code of each feature should be.
+//! The generator: predicts in one pass how likely each code of each feature is in a recourse.
 //!
 //! | part      | takes                             | gives                                  |
 //! |-----------|-----------------------------------|----------------------------------------|
 //! | encoder   | the nearest accepted rows         | the neighbourhood embedding            |
-//! | inputs    | a factual and what may change     | what the network is told               |
+//! | inputs    | a factual and what may change     | the inputs of the network              |
 
 mod config;
 mod encoder;
@@ -20,7 +20,7 @@ use crate::network::{Network, Trace, count_parameters};
 use crate::pool::{AcceptedPool, NeighbourSearch};
 
 /// Neighbourhood encoder and recourse generator: from a factual and its accepted neighbours to logits over
-/// the codes of all features. Those of codes that a mask forbids mean nothing.
+/// the codes of all features. Logits of codes that a mask forbids have no meaning.
 ///
 /// # Paper
 /// E and G of "Phase II: Amortized Recourse Generation".
@@ -48,7 +48,7 @@ impl Generator {
         Self { shape, encoder, network }
     }
 
-    /// A generator that was stored; `None` when the parameters are not those of its shape.
+    /// A stored generator; `None` when the shape is invalid or the parameters do not fit it.
     pub fn from_parts(shape: GeneratorShape, parameters: &[f32]) -> Option<Self> {
         if !shape.is_sound() || parameters.iter().any(|parameter| !parameter.is_finite()) {
             return None;
@@ -65,7 +65,7 @@ impl Generator {
         rest.is_empty().then_some(Self { shape, encoder, network })
     }
 
-    /// Everything but the parameters.
+    /// Everything except the parameters.
     pub fn shape(&self) -> &GeneratorShape {
         &self.shape
     }
@@ -90,10 +90,10 @@ impl Generator {
         [&mut self.encoder.describe, &mut self.encoder.project, &mut self.network]
     }
 
-    /// The logits of all codes of all features for the factual of a mask, whose log p⁺ is given.
+    /// The logits of all codes of all features for the factual of `mask`, whose log p⁺ is `log_likelihood`.
     ///
     /// # Panics
-    /// When the mask or the pool is of other features.
+    /// When the mask or the pool has other features.
     pub fn logits<'s>(
         &self,
         pool: &AcceptedPool,

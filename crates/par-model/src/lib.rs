@@ -5,16 +5,16 @@
 //! | [`model`]      | [`Model`]: everything that answering needs, one file     |
 //! | [`card`]       | how the model was made                                   |
 //! | [`config`]     | the settings that it was made with                       |
-//! | [`classifier`] | who is accepted: a network, or an ONNX file              |
+//! | [`classifier`] | decides who is accepted: a network, or an ONNX file      |
 //! | [`target`]     | a score and the threshold that it must reach             |
 //! | [`pool`]       | accepted rows, and which of them are near a person       |
 //! | [`generator`]  | a person and what may change → logits of all codes       |
 //! | [`network`]    | dense layers, forward and backward                       |
-//! | [`container`]  | the frame of our files                                   |
+//! | [`container`]  | the byte layout that our files share                     |
 //!
 //! ```no_run
 //! let model = par_model::Model::load("german_credit.par")?;
-//! println!("accepted from a score of {} on", model.threshold());
+//! println!("lowest accepted score: {}", model.threshold());
 //! # Ok::<(), par_model::ModelError>(())
 //! ```
 

@@ -1,7 +1,7 @@
-//! The seam between fitting and answering: one file that holds all that answering needs.
+//! The model: everything that fitting produces and answering needs, in one file.
 //!
-//! It holds the schema with its bins, the classifier, both circuits, the accepted pool, the generator, the configuration
-//! and the card, and not one training row.
+//! It holds the schema with its bins, the classifier, both circuits, the accepted pool, the generator, the
+//! configuration and the card, but no training row.
 
 #[cfg(feature = "files")]
 mod file;
@@ -21,14 +21,14 @@ use crate::error::{ModelError, RowError};
 use crate::generator::Generator;
 use crate::pool::AcceptedPool;
 
-/// Everything that recourse needs, ready to answer.
+/// Everything that answering needs, checked to fit together.
 #[derive(Clone, Debug)]
 pub struct Model {
     parts: ModelParts,
     constraints: Constraints,
 }
 
-/// What a model is made of.
+/// The parts of a model.
 #[derive(Clone, Debug)]
 pub struct ModelParts {
     /// The settings it was made with.
@@ -37,7 +37,7 @@ pub struct ModelParts {
     pub card: Card,
     /// The schema with its bins.
     pub discretizer: Discretizer,
-    /// The classifier whose decisions are to be turned.
+    /// The classifier that decides who is accepted.
     pub classifier: DeployedClassifier,
     /// The lowest probability of acceptance that is accepted.
     pub threshold: f64,
@@ -52,7 +52,7 @@ pub struct ModelParts {
 }
 
 impl Model {
-    /// Puts the parts together.
+    /// A model of these parts.
     ///
     /// # Errors
     /// When the parts do not fit each other.
@@ -86,17 +86,17 @@ impl Model {
         &self.parts.discretizer
     }
 
-    /// What people may change.
+    /// What each person may change.
     pub fn constraints(&self) -> &Constraints {
         &self.constraints
     }
 
-    /// The classifier whose decisions are to be turned.
+    /// The classifier that decides who is accepted.
     pub fn classifier(&self) -> &DeployedClassifier {
         &self.parts.classifier
     }
 
-    /// The probability from which on a row is accepted.
+    /// The lowest probability of acceptance that is accepted.
     pub fn threshold(&self) -> f64 {
         self.parts.threshold
     }
@@ -131,7 +131,7 @@ impl Model {
         &self.parts.card
     }
 
-    /// The probability that a row of codes is accepted. Where the classifier looks at the values behind them, each code
+    /// The probability that a row of codes is accepted. For an external classifier, which reads values, each code
     /// stands for the median of its bin: see [`Model::score`].
     pub fn probability(&self, row: &[Code]) -> f64 {
         probability(self.parts.classifier.typical().log_odds(row))
@@ -157,8 +157,8 @@ impl Model {
         Some((number(to)? - number(from)?).abs() / summary.mad)
     }
 
-    /// The classifier over codes for one person, whose cells have the codes `factual` and whose limits the values of
-    /// other codes are within.
+    /// The classifier over codes for one person, whose cells have the codes `factual`. Other codes stand for values
+    /// within the person's limits.
     pub fn classifier_for(
         &self,
         cells: &[&str],
@@ -173,8 +173,8 @@ impl Model {
         self.classifier().of_person(cells, factual, representative, &limited)
     }
 
-    /// The same model with an external classifier. Generator, pool and circuits stay as they are, so the classifier should
-    /// not differ much from the one they were made for.
+    /// The same model with an external classifier. Generator, pool and circuits stay, so the classifier should not
+    /// differ much from the one they were made for.
     ///
     /// # Errors
     /// When the file cannot be read, or the inputs fit neither it nor the schema.
@@ -188,7 +188,7 @@ impl Model {
     }
 }
 
-/// What people may change.
+/// The constraints of the schema, with the configuration's immutable features.
 ///
 /// # Errors
 /// When the configuration names a feature that does not exist.

@@ -1,7 +1,7 @@
 //! Small networks of dense layers with ReLU between them: forward and backward.
 //!
-//! The products add in written order, one row like many, on every machine: a network trained from the
-//! same seed has the same bytes, and answers the same alone and in a batch.
+//! Products add their terms in a fixed order, for any number of rows and on every machine: the same seed trains the
+//! same bytes, and a row has the same outputs alone and in a batch.
 
 use par_circuit::{Kernel, vectorised};
 use rand::{Rng, RngExt};
@@ -20,12 +20,12 @@ pub struct Network {
 pub struct Layer<'a> {
     /// `[input][output]`.
     pub weights: &'a [f32],
-    /// One an output.
+    /// One per output.
     pub biases: &'a [f32],
 }
 
 impl<'a> Layer<'a> {
-    /// What an input is multiplied by, one weight an output.
+    /// The weights of an input, one per output.
     pub fn weights_of(&self, input: usize) -> &'a [f32] {
         &self.weights[input * self.biases.len()..][..self.biases.len()]
     }
@@ -43,7 +43,7 @@ impl Network {
         Self { widths: widths.to_vec(), parameters }
     }
 
-    /// A network of stored parameters; `None` when there are not as many as the widths ask for.
+    /// A network of stored parameters; `None` when their number does not fit the widths.
     pub fn from_parameters(widths: &[usize], parameters: Vec<f32>) -> Option<Self> {
         let fits = widths.len() > 1 && count_parameters(widths) == Some(parameters.len());
         fits.then(|| Self { widths: widths.to_vec(), parameters })
@@ -59,7 +59,7 @@ impl Network {
         &self.parameters
     }
 
-    /// As [`Network::parameters`], to be changed.
+    /// As [`Network::parameters`], mutable.
     pub fn parameters_mut(&mut self) -> &mut [f32] {
         &mut self.parameters
     }
@@ -75,7 +75,7 @@ impl Network {
         Layer { weights: &self.parameters[start..split], biases: &self.parameters[split..end] }
     }
 
-    /// Where the weights of a layer begin, where its biases do, and where they end.
+    /// The starts of a layer's weights and biases among the parameters, and the end of its biases.
     fn places(&self, layer: usize) -> (usize, usize, usize) {
         let size = |pair: &[usize]| (pair[0] + 1) * pair[1];
         let start: usize = self.widths.windows(2).take(layer).map(size).sum();
@@ -83,7 +83,7 @@ impl Network {
         (start, split, split + self.widths[layer + 1])
     }
 
-    /// The outputs of rows of inputs, which lie in `trace.inputs()`.
+    /// The outputs of the rows of inputs in `trace.inputs()`.
     pub fn forward<'t>(&self, trace: &'t mut Trace) -> &'t [f32] {
         let rows = trace.values[0].len() / self.widths[0];
         trace.values.resize(self.widths.len(), Vec::new());
@@ -101,8 +101,8 @@ impl Network {
         &trace.values[self.depth()]
     }
 
-    /// Takes the gradient of a loss by the outputs that [`Network::forward`] left in `trace`, adds that by
-    /// the parameters to `gradient`, and returns that by the inputs.
+    /// Back-propagation: from the gradient by the outputs of the last [`Network::forward`], adds the gradient by the
+    /// parameters to `gradient` and returns the gradient by the inputs.
     pub fn backward(&self, trace: &Trace, by_outputs: &[f32], gradient: &mut [f32]) -> Vec<f32> {
         let rows = trace.values[0].len() / self.widths[0];
         let mut above = by_outputs.to_vec();
@@ -127,21 +127,21 @@ impl Network {
     }
 }
 
-/// How many parameters a network of these widths has; `None` when they are more than can be counted.
+/// How many parameters a network of these widths has; `None` on overflow.
 pub fn count_parameters(widths: &[usize]) -> Option<usize> {
     widths
         .windows(2)
         .try_fold(0_usize, |sum, layer| sum.checked_add(layer[0].checked_add(1)?.checked_mul(layer[1])?))
 }
 
-/// The values of every layer for some rows, kept for the way back and as memory for the next rows.
+/// The values of every layer for some rows, kept for [`Network::backward`] and reused for the next rows.
 #[derive(Clone, Debug, Default)]
 pub struct Trace {
     values: Vec<Vec<f32>>,
 }
 
 impl Trace {
-    /// Room for the inputs, row by row, of the next [`Network::forward`]; empty.
+    /// An empty buffer for the inputs of the next [`Network::forward`], row by row.
     pub fn inputs(&mut self) -> &mut Vec<f32> {
         if self.values.is_empty() {
             self.values.push(Vec::new());
@@ -227,7 +227,7 @@ fn add_tile<const ROWS: usize, const COLUMNS: usize>(
     for (position, line) in b.chunks_exact(columns).enumerate() {
         let line = &line[column..][..COLUMNS];
         let factors: [f32; ROWS] = std::array::from_fn(|row| a[row * inner + position]);
-        // Most inputs are zero, ReLU's and one-hot ones.
+        // Most inputs are zero: one-hot codes, and units after ReLU.
         if factors == [0.0; ROWS] {
             continue;
         }
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn outputs_are_those_of_the_definition() {
+    fn outputs_agree_with_the_definition() {
         let (network, inputs) = random(&[2, 3, 1], 1);
         let [first, second] = [network.layer(0), network.layer(1)];
         let hidden: Vec<f32> = (0..3)
@@ -325,7 +325,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_parameters_must_be_as_many_as_the_widths_ask_for() {
+    fn stored_parameters_must_fit_the_widths() {
         assert!(Network::from_parameters(&[2, 1], vec![0.0; 3]).is_some());
         assert!(Network::from_parameters(&[2, 1], vec![0.0; 4]).is_none());
         assert!(Network::from_parameters(&[2], vec![]).is_none());

@@ -1,18 +1,18 @@
-//! Accepted rows to look around in: which are near a factual, and how plausible accepted rows are.
+//! Accepted rows: which are near a factual, and how plausible they are.
 
 use par_circuit::{Code, Dataset, Kernel, OPEN, vectorised};
 use serde::{Deserialize, Serialize};
 
 use crate::setting::{SettingError, check_setting};
 
-/// How many accepted rows are kept, and how many of them a factual is shown.
+/// The size of the pool, and how many neighbours the generator sees.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct PoolConfig {
-    /// Rows of the pool. In `1..=1000000`; 2000 unless told.
+    /// Rows of the pool. In `1..=1000000`; 2000 by default.
     pub size: usize,
-    /// The neighbours of a factual that its generator looks at, K. In `0..=1000`; 10 unless told. Of none it
-    /// learns nothing about the neighbourhood.
+    /// The neighbours of a factual that the generator sees, K. In `0..=1000`; 10 by default. With 0 it knows nothing
+    /// about the neighbourhood.
     pub neighbours: usize,
 }
 
@@ -32,31 +32,29 @@ impl PoolConfig {
     }
 }
 
-/// Rows drawn from the accepted circuit that the classifier accepts too, the most plausible first.
-///
-/// It is empty when none were found.
+/// Rows drawn from the accepted circuit that the classifier accepts too, the most plausible first. May be empty.
 ///
 /// # Paper
 /// The pool A = {x ~ p⁺ : f(x) = +} of "Neighborhood Encoder", with its log p⁺(x).
 #[derive(Clone, Debug, PartialEq)]
 pub struct AcceptedPool {
     rows: Dataset,
-    /// One a row, descending.
+    /// One per row, descending.
     log_likelihoods: Vec<f64>,
     /// The codes again, column by column.
-    columns: Columns,
+    columns: PoolColumns,
     neighbours: usize,
 }
 
-/// Codes column by column, as narrow as they can be: they are compared in the order of their bytes.
+/// Codes column by column, as narrow as possible: one instruction then compares more of them.
 #[derive(Clone, Debug, PartialEq)]
-enum Columns {
-    /// At most 255 features, of at most 255 codes; 255 is no code.
+enum PoolColumns {
+    /// For at most 255 features of at most 255 codes, so that 255 is never a code.
     Narrow(Vec<u8>),
     Wide(Vec<Code>),
 }
 
-impl Columns {
+impl PoolColumns {
     fn new(rows: &Dataset) -> Self {
         let column = |feature: usize| rows.rows().map(move |row| row[feature]);
         let codes = (0..rows.width()).flat_map(column);
@@ -71,14 +69,13 @@ impl Columns {
 
 impl AcceptedPool {
     fn new(rows: Dataset, log_likelihoods: Vec<f64>, neighbours: usize) -> Self {
-        let columns = Columns::new(&rows);
+        let columns = PoolColumns::new(&rows);
         Self { rows, log_likelihoods, columns, neighbours }
     }
 
-    /// A pool that was stored: its rows, their log-likelihoods, and how many neighbours a factual is shown.
+    /// A stored pool: its rows, their log-likelihoods, and how many neighbours the generator sees.
     ///
-    /// `None` when no pool can look like this: a code is [`OPEN`], or the log-likelihoods are not one a
-    /// row, finite and descending.
+    /// `None` when a code is [`OPEN`], or the log-likelihoods are not one per row, finite and descending.
     pub fn from_parts(rows: Dataset, log_likelihoods: Vec<f64>, neighbours: usize) -> Option<Self> {
         let fits = log_likelihoods.len() == rows.len()
             && !rows.codes().contains(&OPEN)
@@ -97,12 +94,12 @@ impl AcceptedPool {
         &self.log_likelihoods
     }
 
-    /// How many neighbours a factual is shown, K.
+    /// How many neighbours the generator sees, K.
     pub fn neighbours(&self) -> usize {
         self.neighbours
     }
 
-    /// The same rows, of which a factual is shown so many.
+    /// The same rows with another number of neighbours.
     pub fn with_neighbours(&self, neighbours: usize) -> Self {
         Self { neighbours, ..self.clone() }
     }
@@ -117,14 +114,14 @@ impl AcceptedPool {
         self.log_likelihoods.is_empty()
     }
 
-    /// The share of rows that are at most as plausible as this; 0 when there are no rows.
+    /// The share of rows with at most this log-likelihood; 0 when there are no rows.
     pub fn percentile(&self, log_likelihood: f64) -> f64 {
         let above = self.log_likelihoods.partition_point(|value| *value > log_likelihood);
         (self.len() - above) as f64 / self.len().max(1) as f64
     }
 
-    /// The `count` rows that differ from `factual` in the fewest features, the nearest first; of those
-    /// equally near the most plausible. A code that is [`OPEN`] differs from all.
+    /// The `count` rows that differ from `factual` in the fewest features, the nearest first; ties go to the more
+    /// plausible. A code that is [`OPEN`] differs from all.
     ///
     /// # Panics
     /// When the row has another number of features.
@@ -134,14 +131,14 @@ impl AcceptedPool {
         count: usize,
         search: &'s mut NeighbourSearch,
     ) -> &'s [Neighbour] {
-        assert_eq!(factual.len(), self.rows.width(), "one code a feature");
+        assert_eq!(factual.len(), self.rows.width(), "one code per feature");
         search.found.clear();
         if self.is_empty() || count == 0 {
             return &search.found;
         }
         let found = &mut search.found;
         match &self.columns {
-            Columns::Narrow(codes) => {
+            PoolColumns::Narrow(codes) => {
                 let own = factual.iter().map(|&code| u8::try_from(code).unwrap_or(u8::MAX));
                 search.own.clear();
                 search.own.extend(own);
@@ -151,7 +148,7 @@ impl AcceptedPool {
                 vectorised(CountDifferences { codes, own: &search.own, distances });
                 vectorised(TakeNearest { distances, count, found });
             }
-            Columns::Wide(codes) => {
+            PoolColumns::Wide(codes) => {
                 let distances = &mut search.wide;
                 distances.clear();
                 distances.resize(self.len(), 0);
@@ -164,12 +161,12 @@ impl AcceptedPool {
     }
 }
 
-/// A row of the pool, and in how many features it differs.
+/// A row of the pool, and its distance from a factual.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
     /// Its position in the pool.
     pub row: usize,
-    /// Its Hamming distance.
+    /// In how many features it differs: its Hamming distance.
     pub distance: usize,
 }
 
@@ -201,14 +198,14 @@ impl<C: Copy + PartialEq, D: Copy + From<bool> + std::ops::AddAssign> Kernel for
     }
 }
 
-/// Finds the smallest distances, the first ones of those that tie.
+/// Finds the smallest distances; of ties, the first.
 struct TakeNearest<'a, D> {
     distances: &'a [D],
     count: usize,
     found: &'a mut Vec<Neighbour>,
 }
 
-/// Distances that are looked through together.
+/// Distances that are compared at once.
 const TOGETHER: usize = 64;
 
 impl<D: Copy + PartialOrd + Into<u32> + TryFrom<u32>> Kernel for TakeNearest<'_, D> {
@@ -219,7 +216,7 @@ impl<D: Copy + PartialOrd + Into<u32> + TryFrom<u32>> Kernel for TakeNearest<'_,
             let chunks = distances.chunks(TOGETHER);
             chunks.map(|chunk| chunk.iter().map(|&at| u8::from(at < limit)).sum::<u8>() as usize).sum()
         };
-        // The last distance of which not all may fit.
+        // The largest distance among the nearest; not all rows at it may fit.
         let mut last: u32 = 0;
         while let Ok(limit) = D::try_from(last + 1) {
             if nearer(limit) >= count.min(distances.len()) {
@@ -277,7 +274,7 @@ mod tests {
         assert_eq!(message, "`pool.neighbours` is 1001, expected 0 to 1000");
     }
 
-    /// A pool and a factual, with the neighbours that sorting finds.
+    /// Compares the nearest rows with those that sorting finds.
     fn check_nearest(cardinality: usize, width: usize, codes: Vec<Code>, factual: &[Code], count: usize) {
         let rows = Dataset::new(vec![cardinality; width], codes).expect("rows");
         let differences =

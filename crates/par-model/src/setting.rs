@@ -1,4 +1,4 @@
-//! Settings that are out of their range.
+//! The range check of settings.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("`{key}` is {found}, expected {expected}")]
 pub struct SettingError {
-    /// The key, with those it is nested in.
+    /// The key, with the names of its sections.
     pub key: &'static str,
     /// Its value.
     pub found: String,
@@ -14,8 +14,7 @@ pub struct SettingError {
     pub expected: &'static str,
 }
 
-/// # Errors
-/// When `fits` is false.
+/// Reports the setting unless it `fits`.
 pub(crate) fn check_setting(
     key: &'static str,
     found: impl fmt::Display,

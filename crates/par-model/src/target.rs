@@ -1,4 +1,4 @@
-//! What a row must reach to be accepted.
+//! The score that a row must reach to be accepted.
 
 use par_circuit::Code;
 

@@ -1,17 +1,17 @@
-//! Small worlds for the tests of this crate and of those that stand on it.
+//! Small worlds for the tests of this crate and of the crates that use it.
 
 use par_circuit::{Ball, Circuit, Code, Node, NodeId, OPEN};
 use par_data::{Discretizer, DiscretizerConfig, Schema, Table, TableOptions};
 
 use crate::classifier::Classifier;
 
-/// Features with codes `0..n`, and what the schema says of them.
+/// Features with codes `0..n`, and their schema.
 pub struct World {
     /// How many codes each feature has.
     pub cardinalities: Vec<usize>,
-    /// For each feature further lines of the schema.
+    /// Further lines of the schema for each feature.
     pub lines: Vec<&'static str>,
-    /// Rules between features: who rises only if whom.
+    /// Rules: the first feature rises only if the second does.
     pub rules: Vec<(usize, usize)>,
 }
 
@@ -35,7 +35,7 @@ impl World {
             let cells = self.cardinalities.iter().map(|codes| (row % codes).to_string());
             rows += &(cells.collect::<Vec<String>>().join(",") + "\n");
         }
-        // As a model keeps it: rules that nobody can meet are refused in files alone.
+        // As a model stores it: only schema files refuse rules that cannot be met.
         let schema = Schema::try_from(text).expect("a schema");
         let table =
             Table::from_reader("t.csv", std::io::Cursor::new(rows.into_bytes()), &TableOptions::default());
@@ -44,7 +44,7 @@ impl World {
         Discretizer::fit(&schema, &columns, table.batches(16), &DiscretizerConfig::default()).expect("a fit")
     }
 
-    /// A mixture of two products whose leaves lean to high codes, or to low ones.
+    /// A mixture of two products whose leaves favour high codes, or low ones.
     pub fn circuit(&self, high: bool) -> Circuit {
         let features = self.cardinalities.len();
         let mut nodes = Vec::new();
@@ -66,7 +66,7 @@ impl World {
         Circuit::new(self.cardinalities.clone(), nodes).expect("a circuit")
     }
 
-    /// Accepts rows whose codes are high enough, altogether.
+    /// Accepts rows whose codes sum to enough.
     pub fn classifier(&self, bias: f64) -> Linear {
         let weights = self.cardinalities.iter().flat_map(|&codes| (0..codes).map(|code| code as f32 - 0.5));
         Linear { cardinalities: self.cardinalities.clone(), weights: weights.collect(), bias }

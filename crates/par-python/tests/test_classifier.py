@@ -324,7 +324,7 @@ def test_of_two_columns_the_second_counts(logistic):
 
 INVERTED = (
     "classifier: the classifier tells the classes apart the wrong way round: its AUC for `Good` is {auc:.3f} on the 500 "
-    "training rows, and scores that know nothing have 0.5\nhint: "
+    "training rows, and random scores have 0.5\nhint: "
 )
 
 

@@ -124,7 +124,7 @@ test("more changes are offered where they are needed", async () => {
     Object.assign(body.answers[0], {
       status: "not_found",
       reason: "out_of_reach",
-      reason_words: "none of the rows that this person may become is accepted, which is proved",
+      reason_words: "no row that this person may become is accepted (proved)",
       needs_changes: 2,
       obstacles: [{ kind: "monotone", feature: "Age", words: "let `Age` fall" }],
       ways: [],

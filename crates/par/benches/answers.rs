@@ -1,8 +1,8 @@
-//! How long a fit and an answer take: `cargo bench -p par --bench answers [-- FOLDER [EXTERNAL]]`.
+//! The time of a fit and of an answer: `cargo bench -p par --bench answers [-- FOLDER [EXTERNAL]]`.
 //!
-//! On the embedded German Credit table, or on the tables of FOLDER, each NAME.csv.gz with its NAME.toml. Rows
-//! of fold 0 (with no folds, every fifth row) are asked about, all others learned from. One thread, unless it
-//! says otherwise. With EXTERNAL, which `benches/external/train.py` makes, also for the classifiers in it.
+//! Uses the embedded German Credit table, or the tables of FOLDER, each NAME.csv.gz with its NAME.toml. Answers the
+//! rows of fold 0 (without folds, every fifth row) and learns from all others, on one thread unless stated otherwise.
+//! With EXTERNAL, made by `benches/external/train.py`, also with the classifiers in it.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
@@ -18,11 +18,11 @@ use par_model::classifier::Threshold;
 use par_model::classifier::inputs::Inputs;
 use par_model::{Config, Model};
 
-/// Denied people who are asked for, at most, and those answered again and again to measure throughput.
+/// The most denied people, and the rows that repeat them to measure throughput.
 const PEOPLE: usize = 200;
 const BATCH: usize = 20_000;
 
-/// Medians a row of the paper's table 1, in milliseconds: PAR, PAR (+LS), and LiCE, which is exact too.
+/// Median milliseconds per row in the paper's table 1: PAR, PAR (+LS), and LiCE, which is exact too.
 const PUBLISHED: [(&str, [f64; 3]); 3] = [
     ("adult", [195.0, 1134.0, 17_700.0]),
     ("credit", [92.0, 1018.0, 2930.0]),
@@ -71,7 +71,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     println!(
         "\nbudgets: generate 50, refine 500, exact 50,000 µs; 10,000 rows/s; fit 5 s credit, 60 s adult, 120 s gmsc; \
-         for a classifier that was external, twice that"
+         for an external classifier, twice that"
     );
     println!(
         "published (PAR, PAR (+LS), LiCE; µs a row on the authors' machines, other classifiers and bins):"
@@ -111,7 +111,7 @@ fn measure(
     if name.starts_with("adult") {
         config.bins.bins = 12;
     }
-    // Nobody is denied at one half by a classifier that does not weigh the rare class up.
+    // Without balance the classifiers deny hardly anyone at one half.
     if name.starts_with("gmsc") && external.is_some() {
         config.classifier.threshold = Threshold::Fixed(0.94);
     }
@@ -172,7 +172,7 @@ fn median_microseconds(model: &Model, people: &[Vec<&str>], method: Method) -> f
     times.get(times.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The same people again and again.
+/// A batch that repeats the same people.
 fn repeated(columns: &Columns, people: &[Vec<&str>], like: &Batch) -> Result<Batch, Box<dyn Error>> {
     let width = columns.features.iter().max().map_or(0, |last| last + 1);
     let mut batch = Batch::new(like.place(0).to_string(), width);

@@ -1,7 +1,7 @@
-//! How soon a fit ends when it is stopped: `cargo bench -p par --bench stopping [-- TABLE SCHEMA]`.
+//! The time from a stop to the end of a fit: `cargo bench -p par --bench stopping [-- TABLE SCHEMA]`.
 //!
-//! On 150,000 made-up rows, or on a table. First the longest time between two questions whether to stop, by what was
-//! being done; then the fit is stopped at five moments, and what matters is measured: how long it still takes.
+//! On 150,000 synthetic rows, or on a table. Prints the longest time between two checks of the stop, by stage; then
+//! stops the fit at five moments, and prints the longest time until it ended.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
@@ -25,14 +25,14 @@ const MOMENTS: u32 = 5;
 fn main() -> Result<(), Box<dyn Error>> {
     // Cargo passes `--bench` before the rest.
     let files: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with("--")).collect();
-    let made_up = made_up(150_000);
+    let synthetic = synthetic(150_000);
     let open = || match files.as_slice() {
         [table, ..] => Table::open(table, &TableOptions::default()),
-        [] => Table::from_reader("made-up.csv", Cursor::new(made_up.clone()), &TableOptions::default()),
+        [] => Table::from_reader("synthetic.csv", Cursor::new(synthetic.clone()), &TableOptions::default()),
     };
     let schema = match files.as_slice() {
         [_, schema] => Schema::load(schema)?,
-        _ => Schema::parse(SCHEMA, "made-up.toml")?,
+        _ => Schema::parse(SCHEMA, "synthetic.toml")?,
     };
     let columns = schema.columns("the table", open()?.columns())?;
     for learner in [Learner::Hclt, Learner::LearnSpn] {
@@ -55,8 +55,8 @@ fn measure(
     let alone = started.elapsed();
 
     let pauses =
-        Mutex::new(Pauses { since: Instant::now(), doing: "reading", asked: 0, longest: Vec::new() });
-    let tell = &mut |stage: Stage<'_>| {
+        Mutex::new(Pauses { since: Instant::now(), doing: "reading", checks: 0, longest: Vec::new() });
+    let report = &mut |stage: Stage<'_>| {
         pauses.lock().expect("nothing panics").doing = match stage {
             Stage::Read(_) => "classifier",
             Stage::Classifier(..) => "classifier, accepted circuit",
@@ -66,40 +66,40 @@ fn measure(
             _ => "generator",
         };
     };
-    let ask = || {
-        pauses.lock().expect("nothing panics").ask();
+    let check = || {
+        pauses.lock().expect("nothing panics").check();
         false
     };
     let started = Instant::now();
-    builder.fit_rows(columns, batches, tell, Stop::when(&ask))?;
+    builder.fit_rows(columns, batches, report, Stop::when(&check))?;
     let fit = started.elapsed();
     let pauses = pauses.into_inner()?;
     println!(
-        "{learner}: fit {:.2} s, {:.2} s and {} questions when timed",
+        "{learner}: fit {:.2} s, {:.2} s and {} checks when timed",
         alone.as_secs_f64(),
         fit.as_secs_f64(),
-        pauses.asked
+        pauses.checks
     );
     for (doing, longest) in &pauses.longest {
-        println!("  {:>6.1} ms  longest between questions, {doing}", 1e3 * longest.as_secs_f64());
+        println!("  {:>6.1} ms  longest between checks, {doing}", 1e3 * longest.as_secs_f64());
     }
 
     let mut latest = Duration::ZERO;
     for moment in 0..MOMENTS {
         let stop = AtomicBool::new(false);
         let is_over = || stop.load(Ordering::Relaxed);
-        let (ended, asked) = thread::scope(|scope| {
+        let (ended, stopped) = thread::scope(|scope| {
             let fit = scope.spawn(|| {
                 let fitted = builder.fit_rows(columns, batches, &mut |_| {}, Stop::when(&is_over));
                 (fitted.is_err(), Instant::now())
             });
             thread::sleep(alone * (2 * moment + 1) / (2 * MOMENTS));
-            let asked = Instant::now();
+            let stopped = Instant::now();
             stop.store(true, Ordering::Relaxed);
-            (fit.join().expect("nothing panics"), asked)
+            (fit.join().expect("nothing panics"), stopped)
         });
         if ended.0 {
-            latest = latest.max(ended.1.saturating_duration_since(asked));
+            latest = latest.max(ended.1.saturating_duration_since(stopped));
         }
     }
     println!(
@@ -112,15 +112,15 @@ fn measure(
 struct Pauses {
     since: Instant,
     doing: &'static str,
-    asked: usize,
+    checks: usize,
     longest: Vec<(&'static str, Duration)>,
 }
 
 impl Pauses {
-    fn ask(&mut self) {
+    fn check(&mut self) {
         let pause = self.since.elapsed();
         self.since = Instant::now();
-        self.asked += 1;
+        self.checks += 1;
         match self.longest.iter_mut().find(|(doing, _)| *doing == self.doing) {
             Some((_, longest)) => *longest = pause.max(*longest),
             None => self.longest.push((self.doing, pause)),
@@ -176,8 +176,8 @@ name = "children"
 kind = "continuous"
 "#;
 
-/// A table whose columns hang together, by a plain generator of random numbers.
-fn made_up(rows: usize) -> String {
+/// A table with correlated columns, from a linear congruential generator.
+fn synthetic(rows: usize) -> String {
     let mut text = String::from("age,income,debt,savings,years,loans,limit,used,late,children,decision\n");
     let mut state = 1_u64;
     let mut random = || {

@@ -1,4 +1,4 @@
-//! From a raw table to a circuit of the accepted class, and what it thinks of a person.
+//! From a raw table to a circuit of the accepted class, and the likelihood of a person.
 //!
 //! Run with `cargo run --release -p par --example 01_table_to_circuit`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
@@ -8,14 +8,14 @@ use par_circuit::learn::{LearnConfig, learn};
 use par_data::{Constraints, Discretizer, DiscretizerConfig, german_credit};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The schema says what the columns mean; the training rows teach the bins.
+    // The schema describes the columns; the bins are learned from the training rows.
     let schema = german_credit::schema();
     let table = german_credit::table();
     let columns = schema.columns(table.origin(), table.columns())?;
     let rows = table.batches(1000).next().expect("the table has rows")?;
     let discretizer = Discretizer::fit(&schema, &columns, [Ok(rows.clone())], &DiscretizerConfig::default())?;
 
-    // A circuit of those who were accepted.
+    // A circuit of the accepted rows.
     let encoded = discretizer.encode(&columns, &rows)?;
     let good = schema.label().expect("the schema has a label").favourable;
     let accepted = std::iter::zip(encoded.rows(), schema.classes(&columns, &rows)?)

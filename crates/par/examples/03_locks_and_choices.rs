@@ -1,4 +1,4 @@
-//! What a person cannot change, several ways to choose from, and what more changes would buy.
+//! Locked features, several ways to choose from, and what more changes gain.
 //!
 //! Run with `cargo run --release -p par --example 03_locks_and_choices`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
@@ -13,7 +13,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         "A152", "1", "A173", "1", "A191", "A201",
     ];
 
-    // This person needs the money, and needs it for that long. Three ways, each proved to be the likeliest.
+    // Amount and duration of the credit stay. Three ways, each proved to be the likeliest.
     let locks = model.schema().positions(&["Credit amount", "Duration"])?;
     let request = Request { method: Method::Exact, locks, count: 3, ..Request::default() };
     let mut solver = Solver::new(&model);
@@ -31,7 +31,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // With everything locked there is no way, and the answer names the obstacles.
     let locks = (0..model.schema().features().len()).collect();
     if let Answer::NotFound(none) = solver.answer(&applicant, &Request { locks, ..Request::default() })? {
-        println!("{:?}: {:?} would have to give", none.reason, none.obstacles);
+        println!("{:?}: lifting {:?} would help", none.reason, none.obstacles);
     }
     Ok(())
 }

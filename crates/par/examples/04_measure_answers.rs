@@ -1,4 +1,4 @@
-//! How good the answers are: learn from four fifths of a table, ask about the rest.
+//! Measures answers: learns from four fifths of a table and answers the rest.
 //!
 //! Run with `cargo run --release -p par --example 04_measure_answers`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]

@@ -1,4 +1,4 @@
-//! Another set of immutable features, learned from a model alone: nobody needs the data again.
+//! Refits a model for other immutable features, without the data.
 //!
 //! Run with `cargo run --release -p par --example 05_other_immutables`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]

@@ -1,4 +1,4 @@
-//! A classifier that is there already, trained by scikit-learn on raw columns, is kept: it decides, and it verifies.
+//! Uses an external classifier, trained by scikit-learn on raw columns: it decides, and it verifies the answers.
 //!
 //! Run with `cargo run --release -p par --example 06_bring_a_classifier`.
 #![expect(clippy::print_stdout, reason = "an example shows what it finds")]
@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         for change in &way.changes {
             println!("  {}", change.sentence());
         }
-        // The row as a table would write it, scored by the network itself.
+        // The row as written, scored by the network itself.
         let written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
         println!("would score {:.3}", model.score(&written)?);
     }

@@ -1,18 +1,18 @@
 //! Plausible algorithmic recourse: when a classifier denies a person, what could they change to be accepted?
 //!
-//! This crate is the manual for Rust: everything that an application needs is here. The crates behind it
-//! (`par-data`, `par-circuit`, `par-model`, `par-answer`, `par-fit`) hold the parts, for those who build on them.
+//! This crate is the Rust interface, and its documentation the manual. The crates behind it (`par-data`,
+//! `par-circuit`, `par-model`, `par-answer`, `par-fit`) are for programs that need single parts.
 //!
 //! # Learn once
 //!
-//! A [`Schema`] says what the columns of a [`Table`] mean and what people can change. A [`ModelBuilder`] learns a
-//! [`Model`] from it: bins, classifier, circuits, generator. A model is one file, without a single training row.
+//! A [`Schema`] describes the columns of a [`Table`] and what people can change. A [`ModelBuilder`] learns a
+//! [`Model`] from both: bins, classifier, circuits, generator. A model is one file, without any training row.
 //!
 //! ```
 //! use par::{Config, Model, ModelBuilder, german_credit};
 //!
 //! let mut config = Config::default();
-//! config.generator.steps = 20; // A real one gets more.
+//! config.generator.steps = 20; // Few, so that the example is fast.
 //! let model = ModelBuilder::new(german_credit::schema(), config).fit(|| Ok(german_credit::table()))?;
 //! let file = std::env::temp_dir().join("manual.par");
 //! model.save(&file)?;
@@ -21,14 +21,14 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! An external classifier is brought as an ONNX file with [`ModelBuilder::with_classifier`]; [`Inputs`] says how a row
-//! becomes its inputs. [`refit`] trains another generator without any data.
+//! [`ModelBuilder::with_classifier`] takes an external classifier as an ONNX file; [`Inputs`] maps a row to its inputs.
+//! [`refit`] trains another generator without any data.
 //!
 //! # Answer each person
 //!
 //! A person is a row: its cells as the table writes them, in the order of the schema. [`answer`] gives an [`Answer`]:
 //! accepted as they are, [`Found`] with its [`Way`]s of [`Change`]s, or [`NotFound`] with a [`Reason`]. A [`Request`]
-//! says what this person wants: a [`Method`], locked features, [`Limits`], how many ways and in which [`Order`].
+//! holds what this person asks for: a [`Method`], locked features, [`Limits`], how many ways and in which [`Order`].
 //!
 //! ```
 //! use par::{Answer, Limits, Method, Permitted, Request, answer};
@@ -64,8 +64,8 @@
 //!
 //! # Answer many
 //!
-//! A [`Solver`] keeps its memory from person to person; [`answer_batch`] uses all threads; [`evaluate`] measures how good
-//! the answers are. A [`Stop`] ends a fit or a search early.
+//! A [`Solver`] reuses its buffers from person to person; [`answer_batch`] uses all threads; [`evaluate`] measures the
+//! answers. A [`Stop`] ends a fit or a search early.
 //!
 //! ```
 //! use par::{Method, Request, answer_batch, german_credit};

@@ -1,14 +1,14 @@
-//! The paper's local search, to the letter: its appendix "Local Search and Post-Processing".
+//! The paper's local search, line by line: its appendix "Local Search and Post-Processing".
 
 use par_circuit::{Code, Evaluator};
 
-use crate::problem::Problem;
+use crate::problem::SearchProblem;
 
-/// Lets features that rose although what has to rise with them did not fall back to the person's own.
+/// Resets features that rose although their cause did not.
 ///
 /// # Paper
 /// Algorithm "RepairCausality". `rules` are its pairs of an effect v and its cause u, causes in order.
-/// Departure: none; where rules form a chain, one pass may leave a rule broken, which `Feasible` then sees.
+/// Departure: none. If rules form a chain, one pass may leave a rule broken, which `Feasible` then detects.
 pub(crate) fn repair_causality(candidate: &mut [Code], factual: &[Code], rules: &[(usize, usize)]) {
     for &(effect, cause) in rules {
         if candidate[cause] <= factual[cause] && candidate[effect] > factual[effect] {
@@ -19,20 +19,20 @@ pub(crate) fn repair_causality(candidate: &mut [Code], factual: &[Code], rules: 
 
 /// The local search of one person's problem.
 pub(crate) struct TwoPhase<'a, 'e, 'c> {
-    pub(crate) problem: Problem<'a>,
+    pub(crate) problem: SearchProblem<'a>,
     /// Pairs of an effect and its cause, sorted by the cause.
     pub(crate) rules: &'a [(usize, usize)],
     pub(crate) evaluator: &'e mut Evaluator<'c>,
-    /// How much log p⁺ may fall when a change is taken back (Δ_max); any amount when absent.
+    /// How far log p⁺ may fall when a change is taken back (Δ_max); without bound if `None`.
     pub(crate) delta_max: Option<f64>,
 }
 
 impl TwoPhase<'_, '_, '_> {
-    /// Repairs a proposal and takes back what is superfluous. The row that comes out may still be denied.
+    /// Repairs a proposal and takes back superfluous changes. The result may still be denied.
     ///
     /// # Paper
-    /// Algorithm "Strict Two-Phase Local Search". Departures: the budget is also that of the request; and
-    /// `Feasible` asks the mask, which knows locks, bounds and allowed values besides the paper's constraints.
+    /// Algorithm "Strict Two-Phase Local Search". Departures: the budget is at most that of the request, and `Feasible`
+    /// uses the mask, which has locks, bounds and allowed values besides the paper's constraints.
     pub(crate) fn search(&mut self, proposal: &[Code]) -> Vec<Code> {
         let budget = self.problem.budget;
         // Line 1.
@@ -151,8 +151,7 @@ mod tests {
         assert_eq!(repaired([2, 1, 0, 2]), [2, 1, 0, 2], "line 4: effects that fall need no cause");
     }
 
-    /// Four features of four codes; a row is accepted when its codes sum to `enough`. The circuit leans to
-    /// high codes.
+    /// Four features of four codes; a row is accepted if its codes sum to `enough`. The circuit favours high codes.
     struct Case {
         world: World,
         constraints: Constraints,
@@ -172,12 +171,12 @@ mod tests {
             delta_max: Option<f64>,
             run: impl FnOnce(&mut TwoPhase<'_, '_, '_>, &Mask<'_>) -> T,
         ) -> T {
-            // Each code counts half below itself.
+            // The classifier counts each code minus one half.
             let classifier = self.world.classifier(2.0 - f64::from(self.enough) + 1e-3);
             let circuit = self.world.circuit(true);
             let mask = self.constraints.mask(&factual, &[]);
             let target = Target { classifier: &classifier, threshold: 0.5 };
-            let problem = Problem { mask: &mask, target, budget: 4, taken: &[] };
+            let problem = SearchProblem { mask: &mask, target, budget: 4, taken: &[] };
             let evaluator = &mut circuit.evaluator();
             run(&mut TwoPhase { problem, rules: &self.world.rules, evaluator, delta_max }, &mask)
         }
@@ -248,15 +247,15 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_repaired_comes_as_near_as_one_change_can() {
+    fn an_irreparable_proposal_takes_the_change_with_the_highest_score() {
         let case = Case::new(8, Vec::new());
         // Lines 28 and 32: nothing within one change is accepted; the best is the highest score.
         assert_eq!(case.search([0, 0, 0, 0], [0, 2, 0, 0]), [0, 3, 0, 0]);
     }
 
     #[test]
-    fn a_proposal_that_may_not_be_is_given_up_for_the_factual() {
-        // Nobody may fall in feature 0, so lines 4 to 6 go back to the factual, whose budget is still two.
+    fn an_infeasible_proposal_is_replaced_by_the_factual() {
+        // Feature 0 may not fall, so lines 4 to 6 go back to the factual; the budget is still two.
         let lines = vec!["monotone = \"increasing\"", "", "", ""];
         let world = World { cardinalities: vec![4; 4], lines, rules: Vec::new() };
         let case = Case { constraints: Constraints::new(&world.discretizer()), world, enough: 4 };

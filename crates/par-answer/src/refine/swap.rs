@@ -1,39 +1,38 @@
-//! Our local search: trade one change for another, or for none, as long as that pays.
+//! Our local search: replaces one change by another, or by none, as long as that improves the frontier.
 
 use par_circuit::{Code, Evaluator, Stop};
 
-use crate::problem::{Candidate, Frontier, Problem};
+use crate::problem::{Candidate, Frontier, SearchProblem};
 
-/// How many nats a candidate may be worth less than the best and still be searched around: at 0 the
-/// answers on gmsc are 0.4 nats less likely, beyond 1 they hardly get likelier and take longer.
+/// Candidates within this many nats of the best are searched around. Measured on gmsc: at 0 the answers are 0.4 nats
+/// less likely; beyond 1 they hardly get likelier and take longer.
 const NEAR: f64 = 1.0;
 
-/// What the search needs to remember, for one person after the other.
+/// The buffers of the search, reused for the next person.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     neighbours: Vec<f64>,
     better: Vec<(f64, usize, Code)>,
     row: Vec<Code>,
-    /// Rows whose single changes have been tried, one after the other. The frontier only rises, so trying
-    /// them again would find nothing.
+    /// Rows whose single changes have been tried, concatenated. The frontier only rises, so trying them again would
+    /// find nothing.
     centres: Vec<Code>,
 }
 
 impl Memory {
-    /// Passes of the circuit that the last search made, over rows of so many features.
+    /// How many passes of the circuit the last search made, for rows of `features` features.
     pub(crate) fn passes(&self, features: usize) -> usize {
         self.centres.len() / features
     }
 }
 
-/// Improves what is known until no trade of one change for another helps, or it is told to stop.
+/// Improves the frontier until no replacement of one change helps, or `stop` is set.
 ///
-/// At a candidate, every one of its changes is taken back in turn, and none; from each of these rows every
-/// single change is tried at once, by one pass of the circuit. The likeliest accepted rows go on the
-/// frontier, by their number of changes, and the search goes on until it has been at all that are [`NEAR`]
-/// the one most worth offering.
+/// At a candidate, and at each row that takes one of its changes back, one pass of the circuit scores every single
+/// change. The likeliest accepted rows go on the frontier, by number of changes. The search ends when it has been at
+/// all candidates [`NEAR`] the one most worth offering.
 pub(crate) fn search(
-    problem: &Problem<'_>,
+    problem: &SearchProblem<'_>,
     evaluator: &mut Evaluator<'_>,
     memory: &mut Memory,
     known: Frontier,
@@ -54,7 +53,7 @@ pub(crate) fn search(
 }
 
 struct Search<'a, 'p, 'c> {
-    problem: &'a Problem<'p>,
+    problem: &'a SearchProblem<'p>,
     evaluator: &'a mut Evaluator<'c>,
     memory: &'a mut Memory,
     frontier: Frontier,
@@ -62,7 +61,7 @@ struct Search<'a, 'p, 'c> {
 }
 
 impl Search<'_, '_, '_> {
-    /// Where to search next.
+    /// The next candidate to search around.
     fn next(&self, price: f64, searched: &[Vec<Code>]) -> Option<Vec<Code>> {
         self.stop.check().ok()?;
         let mut near = self.frontier.near(price, NEAR).map(|candidate| &candidate.row);
@@ -80,7 +79,7 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// Takes the best of the rows that are one change away, for each number of changes.
+    /// Adds the best of the rows that are one change away, for each number of changes.
     fn single_changes(&mut self, centre: &[Code]) {
         let Self { problem, evaluator, memory, frontier, .. } = self;
         let Memory { neighbours, better, row, centres } = &mut **memory;
@@ -124,15 +123,15 @@ impl Search<'_, '_, '_> {
         }
     }
 
-    /// From the person's own row, makes the change that comes nearest to acceptance, until it is reached.
+    /// From the factual on, makes the change with the highest score until a candidate is found.
     fn reach(&mut self) {
         let mut row = self.problem.factual().to_vec();
         for _ in 0..self.problem.budget {
             let tried = self.memory.centres.len();
             self.single_changes(&row);
-            // Where it has been before it would only go round in a circle.
-            let is_round = self.memory.centres.len() == tried;
-            if !self.frontier.candidates().is_empty() || is_round || self.stop.check().is_err() {
+            // From a row that was tried before, the search would only repeat itself.
+            let is_cycle = self.memory.centres.len() == tried;
+            if !self.frontier.candidates().is_empty() || is_cycle || self.stop.check().is_err() {
                 return;
             }
             let mut best: Option<(f64, usize, Code)> = None;

@@ -1,4 +1,4 @@
-//! Rows and options from JSON. Every wrong value is reported with its place, what was found and what was expected.
+//! Reads rows and options from JSON. A problem has the place of the value, what was found and what was expected.
 
 use par_data::schema::parse_number;
 use par_data::{Domain, Feature, Limits, Permitted, Schema, suggest};
@@ -16,7 +16,7 @@ const LONGEST_KEY: usize = 1_000;
 /// The most characters of a value that a problem repeats.
 const BRIEF: usize = 80;
 
-/// One person's row.
+/// A row that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct JsonRow {
     /// The sender's id of the row, if it has one.
@@ -45,7 +45,7 @@ impl<'m> JsonReader<'m> {
         Self { texts: true, ..self }
     }
 
-    /// What was read.
+    /// Returns what was read.
     ///
     /// # Errors
     /// With all problems, if there are any.
@@ -65,10 +65,10 @@ impl<'m> JsonReader<'m> {
         self.problem(path, brief(found), expected);
     }
 
-    /// An object, without which there is nothing to read.
+    /// An object.
     ///
     /// # Errors
-    /// With all problems, if it is none.
+    /// With all problems so far, if the value is not an object.
     pub fn object<'v>(
         &mut self,
         path: &str,
@@ -96,7 +96,7 @@ impl<'m> JsonReader<'m> {
                     let value = values.get(&feature.name);
                     let path = || format!("{path}/{}", escaped(&feature.name));
                     row.cells[position] = match value {
-                        // The path is made only if there is a problem: this is the hot path.
+                        // The path is built only for a problem: this code is hot.
                         Some(value) => match text(model, position, value) {
                             Some(cell) => cell,
                             None => self.cell(&path(), position, Some(value)),
@@ -129,7 +129,7 @@ impl<'m> JsonReader<'m> {
         row
     }
 
-    /// The text of a cell; a problem, and no text, if the value does not fit.
+    /// The text of a cell; reports a problem, and returns an empty text, if the value does not fit.
     pub fn cell(&mut self, path: &str, position: usize, value: Option<&Value>) -> String {
         let model = self.model;
         if let Some(text) = text(model, position, value.unwrap_or(&Value::Null)) {
@@ -144,7 +144,7 @@ impl<'m> JsonReader<'m> {
     }
 
     fn unknown_feature(&mut self, path: String, name: &str) {
-        // A suggestion takes a while to find, and is not shown beyond the limit.
+        // Suggestions are slow to find, and problems beyond the limit are not reported.
         if self.problems.len() >= MAX_PROBLEMS {
             return;
         }
@@ -216,7 +216,7 @@ impl<'m> JsonReader<'m> {
     fn limits(&mut self, path: &str, value: &Value) -> Limits {
         let discretizer = self.model.discretizer();
         let Some(limits) = value.as_object() else {
-            self.wrong(path.to_string(), value, "an object of features and what they may move to");
+            self.wrong(path.to_string(), value, "an object with a limit for each feature");
             return Limits::default();
         };
         let mut checked = Vec::new();
@@ -231,14 +231,14 @@ impl<'m> JsonReader<'m> {
                 Ok(_) => checked.push((feature, permitted)),
                 Err(error) => {
                     let message = error.to_string();
-                    self.wrong(path, value, format!("something to move to: {}", message.replace('\n', "; ")));
+                    self.wrong(path, value, format!("a valid limit: {}", message.replace('\n', "; ")));
                 }
             }
         }
         Limits::new(discretizer, checked).expect("keys are features, of which none is named twice")
     }
 
-    /// The values that a feature may change to; a problem, and `None`, if the value does not fit.
+    /// The values that a feature may change to; reports a problem, and returns `None`, if the value does not fit.
     fn permitted(&mut self, path: &str, position: usize, value: &Value) -> Option<Permitted> {
         let domain = &self.model.discretizer().domains()[position];
         let entry =
@@ -330,7 +330,7 @@ pub fn missing<'s>(schema: &'s Schema, feature: &Feature) -> Option<&'s str> {
     texts.map(String::as_str).find(|text| !feature.values.iter().any(|value| value == text))
 }
 
-/// The category that a value names: as text, as a number that no other category has, or as a boolean.
+/// The category that a value names: by text, by a number that only one category has, or by a boolean.
 fn category(model: &Model, position: usize, value: &Value) -> Option<String> {
     let discretizer = model.discretizer();
     let Domain::Categories { values: known, .. } = &discretizer.domains()[position] else { return None };
@@ -351,7 +351,7 @@ pub fn spelled(known: &[String], truth: bool) -> Option<&String> {
     known.iter().find(|known| known.eq_ignore_ascii_case(if truth { "true" } else { "false" }))
 }
 
-/// The values that a cell may have, for a problem.
+/// The values that a cell may have, in words.
 fn expected(model: &Model, position: usize) -> String {
     let schema = model.schema();
     let feature = &schema.features()[position];
@@ -380,13 +380,13 @@ fn number_text(number: &serde_json::Number) -> String {
     }
 }
 
-/// A whole number, however it is written.
+/// A whole number, whether written `3` or `3.0`.
 pub fn whole(value: &Value) -> Option<usize> {
     let number = value.as_f64()?;
     (number.fract() == 0.0 && (0.0..=1e9).contains(&number)).then_some(number as usize)
 }
 
-/// A value, shortened for a problem.
+/// A value, shortened for a message.
 pub fn brief(value: &Value) -> String {
     match value {
         Value::Array(values) => format!("a list of {}", values.len()),
@@ -398,7 +398,7 @@ pub fn brief(value: &Value) -> String {
     }
 }
 
-/// A text, shortened for a problem.
+/// A text, shortened for a message.
 pub fn shortened(text: &str) -> String {
     match text.char_indices().nth(BRIEF) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -406,7 +406,7 @@ pub fn shortened(text: &str) -> String {
     }
 }
 
-/// A name as a part of a JSON pointer (RFC 6901), shortened if it is very long.
+/// A name escaped for a JSON pointer (RFC 6901), shortened if it is very long.
 pub fn escaped(name: &str) -> String {
     let name = if name.len() > LONGEST_KEY { &shortened(name) } else { name };
     name.replace('~', "~0").replace('/', "~1")

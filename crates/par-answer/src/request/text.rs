@@ -1,4 +1,4 @@
-//! Options as text: those of a command line, or of an address.
+//! Reads options from text: of a command line or of a URL.
 
 use par_data::schema::parse_number;
 use par_data::{LimitError, Limits, Permitted};
@@ -21,12 +21,12 @@ pub enum OptionError {
     /// It names a feature that does not exist.
     #[error(transparent)]
     Feature(par_data::Error),
-    /// It limits a feature to values that cannot be meant.
+    /// Its limit does not fit the feature.
     #[error(transparent)]
     Limit(LimitError),
 }
 
-/// Reads options one by one. `lock` and `limit` may come several times.
+/// Reads options one by one. `lock` and `limit` may be repeated.
 pub struct TextReader<'m> {
     model: &'m Model,
     max_count: usize,

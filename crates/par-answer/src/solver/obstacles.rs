@@ -1,20 +1,20 @@
-//! Why there is no way, and what would have to give.
+//! Why there is no way, and which obstacles would have to go.
 
-use super::{Person, Search, Solver, problem};
+use super::{Person, SearchResult, Solver, problem};
 use crate::answer::{NotFound, Obstacle, Reason};
 use crate::problem::Frontier;
 use crate::refine::swap;
 use crate::request::{Method, Request};
 
-/// Sets of obstacles that are tried to name the smallest, at most; each is a search of its own.
+/// The most sets of obstacles that are tried; each takes a search.
 const OBSTACLE_SETS: usize = 500;
-/// Obstacles in a set, at most.
+/// The most obstacles of a set.
 const OBSTACLES: usize = 3;
-/// Nodes of the exact search that decides whether a set is enough, and of all searches for sets together.
+/// The most nodes of the exact search for one set, and of those for all sets together.
 const OBSTACLE_NODES: [usize; 2] = [500, 30_000];
 
 impl Solver<'_> {
-    /// Why no way was found; `is_proved` says that there is none.
+    /// Why no way was found; `is_proved` if it is proved that there is none.
     pub(super) fn not_found(
         &mut self,
         person: Person<'_>,
@@ -55,10 +55,9 @@ impl Solver<'_> {
         not_found
     }
 
-    /// The smallest set of the person's own locks and limits without which there is a way, as far as a search of limited
-    /// length can tell.
+    /// The smallest set of the person's own locks and limits without which there is a way, as far as the nodes reach.
     fn own_obstacles(&mut self, person: Person<'_>, request: &Request, nodes: &mut usize) -> Vec<Obstacle> {
-        // Nobody is told to unlock what the schema does not let change anyway.
+        // Unlocking an immutable feature would not help.
         let can_change = |one: &Obstacle| {
             one.feature().is_some_and(|feature| !self.model.constraints().is_immutable(feature))
         };
@@ -67,7 +66,7 @@ impl Solver<'_> {
         if !smallest.is_empty() || own.len() <= OBSTACLES || !self.is_enough(person, request, &own, nodes) {
             return smallest;
         }
-        // More than a small set has to give: all of it, but for what may stay.
+        // No small set is enough, but all obstacles together are: drop those that are not needed.
         let mut set = own;
         let mut place = set.len();
         while place > 0 {
@@ -80,7 +79,7 @@ impl Solver<'_> {
         set
     }
 
-    /// The same with something of the schema; of equals the one with more of the person's own.
+    /// The smallest set with an obstacle of the schema; of equals, the one with more of the person's own.
     fn schema_obstacles(
         &mut self,
         person: Person<'_>,
@@ -93,7 +92,7 @@ impl Solver<'_> {
         self.smallest_set(person, request, &obstacles, has_schema, nodes)
     }
 
-    /// The first of the smallest sets that are of interest and enough; empty when none was found.
+    /// The first of the smallest sets that are of interest and enough; empty if none was found.
     fn smallest_set(
         &mut self,
         person: Person<'_>,
@@ -140,7 +139,7 @@ impl Solver<'_> {
         let factual = person.mask.factual();
         let mask = constraints.mask_within(factual, &locks, &limits);
         let mut person = Person { mask: &mask, limits: &limits, ..person };
-        // Without a limit, codes of its feature stand for other values.
+        // Without a limit, the codes of its feature stand for other values.
         let classifier;
         if !unlimited.is_empty() {
             classifier = self.model.classifier_for(person.cells, factual, person.representative, &limits);
@@ -149,7 +148,7 @@ impl Solver<'_> {
         }
         let budget = request.budget.unwrap_or(usize::MAX).min(mask.free_features());
         let problem = problem(person, budget, &[]);
-        // Most sets are far from enough, which the bounds of a single node tell.
+        // The bounds of a single node rule out most sets.
         let mut search = self.prove(&problem, Frontier::default(), 1);
         *nodes = nodes.saturating_sub(1);
         if search.frontier.candidates().is_empty() && !search.is_proved() {
@@ -158,7 +157,7 @@ impl Solver<'_> {
             *nodes = nodes.saturating_sub(self.memory.passes(person.cells.len()));
             search = match known.candidates() {
                 [] => self.prove(&problem, known, OBSTACLE_NODES[0].min(*nodes)),
-                _ => Search::unproved(known),
+                _ => SearchResult::unproved(known),
             };
             *nodes -= search.nodes;
         }
@@ -167,7 +166,7 @@ impl Solver<'_> {
     }
 }
 
-/// What a person set themselves.
+/// The person's own locks and limits.
 fn own(request: &Request) -> impl Iterator<Item = Obstacle> {
     let locks = request.locks.iter().copied().map(Obstacle::Lock);
     locks.chain(request.limits.features().map(Obstacle::Limit))

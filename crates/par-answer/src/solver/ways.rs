@@ -1,23 +1,23 @@
-//! From what a search found to the ways that are shown.
+//! From the result of a search to the ways that are shown.
 
 use par_circuit::Code;
 use par_data::{Decoded, Limits};
 use par_model::classifier::{DeployedClassifier, Representative};
 use par_model::{Model, Order, Target};
 
-use super::{Person, Search, Solver, problem, written};
+use super::{Person, SearchResult, Solver, problem, written};
 use crate::answer::{BestAt, Change, Found, Point, Way};
 use crate::offers::{Offer, Offers};
-use crate::problem::{Candidate, Problem};
+use crate::problem::{Candidate, SearchProblem};
 use crate::request::{Method, Request};
 
 impl Solver<'_> {
-    /// The ways to tell, if the search found one.
+    /// The ways to show, if the search found one.
     pub(super) fn found(
         &mut self,
         person: Person<'_>,
         probability: f64,
-        search: &Search,
+        search: &SearchResult,
         proposals: &[Code],
         request: &Request,
     ) -> Option<Found> {
@@ -26,18 +26,18 @@ impl Solver<'_> {
             Order::Balanced => self.balanced(person, search, proposals, request)?,
             Order::Likelihood => self.likeliest(person, search, proposals, request)?,
         };
-        say_what_is_best(&mut ways, &frontier);
+        set_best_at(&mut ways, &frontier);
         let verified = self.model.classifier().verifies();
         let fewest_proved =
             frontier.first().is_some_and(|fewest| search.rules_out_fewer_than(fewest.changes.len()));
         Some(Found { probability, verified, ways, frontier, fewest_proved })
     }
 
-    /// The likeliest way that is worth its changes, and further ones of the same kind.
+    /// The likeliest way that is worth its changes, and further ones.
     fn likeliest(
         &mut self,
         person: Person<'_>,
-        search: &Search,
+        search: &SearchResult,
         proposals: &[Code],
         request: &Request,
     ) -> Option<(Vec<Way>, Vec<Point>)> {
@@ -61,11 +61,11 @@ impl Solver<'_> {
         Some((ways, frontier.collect()))
     }
 
-    /// Ways of which none is dominated, first one that nothing shown beats in changes and probability.
+    /// Ways that no other dominates; no way or point beats the first in both changes and probability.
     fn balanced(
         &mut self,
         person: Person<'_>,
-        search: &Search,
+        search: &SearchResult,
         proposals: &[Code],
         request: &Request,
     ) -> Option<(Vec<Way>, Vec<Point>)> {
@@ -78,7 +78,7 @@ impl Solver<'_> {
         let budget = self.budget(person, request).max(offers.shown(price, 1).first()?.candidate.changes);
         let enough = person.target.threshold;
         let mut wanted = enough;
-        // Every way takes two searches at most: one among all rows and, if it finds nothing new, one among surer ones.
+        // At most two searches per way: one among all rows and, if it finds nothing new, one for higher probabilities.
         for _ in 0..2 * count {
             let shown = offers.shown(price, count);
             if shown.len() >= count || wanted > 1.0 || self.is_stopped() {
@@ -86,7 +86,7 @@ impl Solver<'_> {
             }
             let taken: Vec<Vec<usize>> = shown.iter().map(|offer| offer.features.clone()).collect();
             let target = Target { threshold: wanted, ..person.target };
-            let problem = Problem { target, ..problem(person, budget, &taken) };
+            let problem = SearchProblem { target, ..problem(person, budget, &taken) };
             let mut further = self.search(&problem, proposals, method);
             self.verify(person, &mut further);
             let mut is_new = false;
@@ -103,7 +103,7 @@ impl Solver<'_> {
         let shown = offers.shown(price, count);
         let ways = shown.iter().enumerate().map(|(place, offer)| {
             let is_before = |set: &Vec<usize>| shown[..place].iter().any(|before| before.features == *set);
-            // What was proved among rows that leave out changes of other ways than those before it is not said.
+            // A gap counts only if the search left out no changes but those of the ways shown before.
             let gap = offer.gap.filter(|_| offer.without.iter().all(is_before));
             self.way(person, &offer.candidate, method, gap)
         });
@@ -119,7 +119,7 @@ impl Solver<'_> {
         Some((ways, frontier.collect()))
     }
 
-    /// A candidate as it would be shown.
+    /// The offer of a candidate.
     fn offer(
         &mut self,
         person: Person<'_>,
@@ -157,7 +157,7 @@ impl Solver<'_> {
 
     fn way(&mut self, person: Person<'_>, candidate: &Candidate, method: Method, gap: Option<f64>) -> Way {
         let model = self.model;
-        // Searches score rows by several paths, whose last digits differ; what is told, one of them scores.
+        // Searches score rows by several paths, whose last digits differ; answers use one of them.
         let log_likelihood = self.evaluator.log_prob(&candidate.row);
         let mut changes = self.changes(person, candidate, person.representative);
         let (mut similarity, mut distance) = (0.0, 0.0);
@@ -170,7 +170,7 @@ impl Solver<'_> {
                 None => distance += 1.0,
             }
         }
-        // What counts is the row as it is written down, not the codes it was found as.
+        // The row as written has to be accepted, not the codes it was found by.
         let cells = written(person, &changes);
         let probability = model.score(&cells).expect("a decoded row can be encoded");
         assert!(probability >= person.target.threshold, "a decoded recourse is accepted");
@@ -188,7 +188,7 @@ impl Solver<'_> {
             probability,
             log_likelihood,
             percentile: model.pool().percentile(log_likelihood),
-            // However far away a number is, how far it moves is one too.
+            // Finite, even for cells near the largest number.
             similarity: f64::min(similarity, f64::MAX),
             distance: f64::min(distance, f64::MAX),
             method,
@@ -198,7 +198,7 @@ impl Solver<'_> {
         }
     }
 
-    /// What is different in a candidate's row.
+    /// The changes of a candidate's row.
     pub(super) fn changes(
         &self,
         person: Person<'_>,
@@ -215,7 +215,7 @@ impl Solver<'_> {
             .collect()
     }
 
-    /// Whether it is proved that a row is accepted wherever within their intervals its changes end.
+    /// Whether it is proved that a row is accepted for all values within the intervals of its changes.
     fn accepts_throughout(&self, person: Person<'_>, cells: &[String], changes: &[Change]) -> bool {
         let DeployedClassifier::External(external) = &self.model.classifier() else { return true };
         let ranges: Vec<(usize, [&str; 2])> = changes
@@ -233,8 +233,8 @@ impl Solver<'_> {
     }
 }
 
-/// What it means for a person that a feature, whose cell they give and whose code is `own`, becomes `code`, which
-/// stands for a value of its bin, within the person's limits.
+/// The change of a feature from its cell, whose code is `own`, to a value of the bin of `code`, within the person's
+/// limits.
 ///
 /// # Panics
 /// When `code` is neither `own` nor one of the feature's codes.
@@ -263,8 +263,8 @@ fn change(
     Change { feature, name: described.name.clone(), from: label(cell.trim()), to, value }
 }
 
-/// Says of each way what it is best at, among all ways and points.
-fn say_what_is_best(ways: &mut [Way], frontier: &[Point]) {
+/// Sets what each way is best at, among all ways and points.
+fn set_best_at(ways: &mut [Way], frontier: &[Point]) {
     let is_way = |point: &&Point| ways.iter().any(|way| way.row == point.row);
     let shown: Vec<(usize, f64, f64)> = ways
         .iter()
@@ -280,8 +280,8 @@ fn say_what_is_best(ways: &mut [Way], frontier: &[Point]) {
         let fewest = shown.iter().all(|(changes, ..)| way.changes.len() <= *changes);
         let most_common = shown.iter().all(|(_, log_likelihood, _)| way.log_likelihood >= *log_likelihood);
         let surest = shown.iter().all(|(.., probability)| way.probability >= *probability);
-        let virtues =
+        let strengths =
             [(fewest, BestAt::FewestChanges), (most_common, BestAt::MostCommon), (surest, BestAt::Surest)];
-        way.best_at = virtues.into_iter().filter(|(has_it, _)| *has_it).map(|(_, virtue)| virtue).collect();
+        way.best_at = strengths.into_iter().filter(|(has, _)| *has).map(|(_, strength)| strength).collect();
     }
 }

@@ -1,4 +1,4 @@
-//! The tidy table: a line for every way, and one for every row that has none.
+//! Answers as CSV: a line for every way, and one for every row without a way.
 
 use par_data::Schema;
 
@@ -24,11 +24,10 @@ pub const COLUMNS: [&str; 15] = [
     "warning",
 ];
 
-/// What stands before a column of ours that is called like a feature.
+/// The prefix of a column of ours that has the name of a feature.
 const PREFIX: &str = "par_";
 
-/// What a column of ours is called beside the features of a schema, which keep their names: `own`, after as many `par_` as
-/// it takes to be no feature's name.
+/// The name of our column `own` beside the features of a schema: prefixed with `par_` until no feature has it.
 pub fn column_name(schema: &Schema, own: &str) -> String {
     let is_feature = |name: &str| schema.features().iter().any(|feature| feature.name == name);
     let mut name = own.to_string();
@@ -44,24 +43,25 @@ pub fn names(schema: &Schema) -> Vec<String> {
     own.chain(schema.features().iter().map(|feature| feature.name.clone())).collect()
 }
 
-/// Which of our columns are called otherwise because of a feature, in words; `None` where all keep their names.
+/// Which of our columns are renamed because of a feature, in words; `None` if none is.
 pub fn renamed(schema: &Schema) -> Option<String> {
     let pairs = COLUMNS.into_iter().map(|own| (own, column_name(schema, own)));
-    let told: Vec<String> = pairs
+    let renamed: Vec<String> = pairs
         .filter(|(own, name)| own != name)
         .map(|(own, name)| format!("`{own}` is called `{name}`"))
         .collect();
-    (!told.is_empty())
-        .then(|| format!("columns of the answers give way to features of the same name: {}", told.join(", ")))
+    (!renamed.is_empty()).then(|| {
+        format!("columns of the answers give way to features of the same name: {}", renamed.join(", "))
+    })
 }
 
 /// One line of the table.
 pub struct Line<'a> {
-    /// The place of the way among those of the person, from 1.
+    /// The rank of the way among those of the person, from 1.
     pub rank: Option<usize>,
     /// Why there is no way.
     pub reason: Option<String>,
-    /// That of the way, or of the row as it is.
+    /// The probability of the way, or of the row as it is.
     pub probability: Option<f64>,
     /// The way.
     pub way: Option<&'a Way>,
@@ -70,7 +70,7 @@ pub struct Line<'a> {
 }
 
 impl<'a> Line<'a> {
-    /// The lines of a person: at least one.
+    /// The lines of a row: at least one.
     pub fn of(schema: &Schema, row: &'a RowAnswer<'a>) -> Vec<Self> {
         let line = |rank, way: &'a Way| Self {
             rank: Some(rank),
@@ -86,12 +86,12 @@ impl<'a> Line<'a> {
         (1..).zip(row.ways()).map(|(rank, way)| line(rank, way)).collect()
     }
 
-    /// The cell of a feature, that of the row itself where there is no way.
+    /// The cell of a feature in the way, or in the row itself if there is none.
     pub fn cell(&self, feature: usize) -> &str {
         self.way.map_or(self.row.cells[feature], |way| &way.cells[feature])
     }
 
-    /// What training never saw in the person's row, if there is anything.
+    /// The warnings of the row, if there are any.
     pub fn warning(&self) -> Option<String> {
         let warnings = &self.row.warnings;
         (!warnings.is_empty()).then(|| warnings.join("; "))
@@ -99,30 +99,30 @@ impl<'a> Line<'a> {
 
     /// What the way is best at, with `|` between.
     pub fn best_at(&self) -> Option<String> {
-        let names: Vec<&str> = self.way?.best_at.iter().map(|virtue| virtue.name()).collect();
+        let names: Vec<&str> = self.way?.best_at.iter().map(|strength| strength.name()).collect();
         (!names.is_empty()).then(|| names.join("|"))
     }
 
-    /// Whether it is proved that nothing with as many changes is likelier, if that is known.
+    /// Whether it is proved that no row with as many changes is likelier; `None` without a gap.
     pub fn optimal(&self) -> Option<bool> {
         self.way.and_then(|way| way.gap.map(|_| way.is_optimal()))
     }
 }
 
-/// The first line of the table as CSV: the names of its columns.
+/// The header of the CSV: the names of its columns.
 pub fn csv_header(schema: &Schema) -> Vec<u8> {
     as_csv(|csv| csv.write_record(names(schema)))
 }
 
-/// The lines of some rows as CSV: what is absent is empty.
+/// The lines of some rows as CSV; absent values are empty.
 pub fn csv_lines(schema: &Schema, rows: &[RowAnswer<'_>]) -> Vec<u8> {
     as_csv(|csv| rows.iter().flat_map(|row| Line::of(schema, row)).try_for_each(|line| line.write(csv)))
 }
 
 fn as_csv(write: impl FnOnce(&mut csv::Writer<Vec<u8>>) -> csv::Result<()>) -> Vec<u8> {
     let mut csv = csv::Writer::from_writer(Vec::new());
-    write(&mut csv).expect("memory can be written to");
-    csv.into_inner().expect("memory can be written to")
+    write(&mut csv).expect("writing to memory does not fail");
+    csv.into_inner().expect("writing to memory does not fail")
 }
 
 impl Line<'_> {

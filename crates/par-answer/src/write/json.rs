@@ -11,7 +11,7 @@ use crate::table::{RowAnswer, STATUSES};
 use crate::words;
 
 impl RowAnswer<'_> {
-    /// The answer as JSON has it.
+    /// The answer as a JSON object.
     pub fn json(&self, model: &Model) -> AnswerJson {
         let schema = model.schema();
         let obstacle = |obstacle: &Obstacle| ObstacleJson {
@@ -48,7 +48,7 @@ impl RowAnswer<'_> {
             probability: self.probability(),
             threshold: self.threshold,
             warnings: self.warnings.clone(),
-            row: Named::new(schema, self.cells.iter().copied()),
+            row: NamedCells::new(schema, self.cells.iter().copied()),
             ways: (1..).zip(self.ways()).map(|(rank, way)| self.way(model, rank, way)).collect(),
             frontier,
             fewest_proved: match &self.answer {
@@ -86,13 +86,13 @@ impl RowAnswer<'_> {
             method: way.method.name(),
             optimal: way.gap.map(|_| way.is_optimal()),
             gap: way.gap,
-            best_at: way.best_at.iter().map(|virtue| virtue.name()).collect(),
+            best_at: way.best_at.iter().map(|strength| strength.name()).collect(),
             changes: way.changes.iter().map(change).collect(),
-            row: Named::new(model.schema(), way.cells.iter().map(String::as_str)),
+            row: NamedCells::new(model.schema(), way.cells.iter().map(String::as_str)),
         }
     }
 
-    /// What more changes would buy.
+    /// The points of the frontier.
     pub fn frontier(&self, model: &Model, found: &Found) -> Vec<PointJson> {
         let point = |point: &Point| PointJson {
             changes: point.changes.len(),
@@ -111,24 +111,24 @@ impl RowAnswer<'_> {
 pub struct AnswerJson {
     /// The id of the row, or its number, from 1.
     id: String,
-    /// `unverified` if only a surrogate of the classifier is available; `error`, in streams and tables, if a row cannot be
-    /// read.
+    /// `unverified` if only a surrogate of the classifier is available; `error`, in streams and tables, if a row cannot
+    /// be read.
     #[schemars(extend("enum" = STATUSES))]
     status: &'static str,
-    /// Why there is no way: `nothing_to_change`, `out_of_reach`, `search_ended` or `proposals_denied`; a sentence if the
-    /// status is `error`.
+    /// Why there is no way: `nothing_to_change`, `out_of_reach`, `search_ended` or `proposals_denied`; a sentence if
+    /// the status is `error`.
     reason: Option<String>,
     /// The reason, for people.
     reason_words: Option<&'static str>,
-    /// What of the person's own locks, limits and budget would have to change for a way to exist.
+    /// Which of the person's own locks, limits and budget to lift so that there is a way.
     remedy: Option<String>,
     /// The smallest number of changes known to be enough, if the budget alone is too small.
     #[schemars(range(min = 1))]
     needs_changes: Option<usize>,
     /// The smallest set of the person's own locks and limits without which a way is known.
     obstacles: Vec<ObstacleJson>,
-    /// For an auditor, never for the applicant: the smallest set with something of the schema without which a way is known;
-    /// null unless `auditor` was asked for and there is no way.
+    /// For an auditor, never for the applicant: the smallest set of obstacles with one of the schema without which a
+    /// way is known; null unless `auditor` is set and there is no way.
     schema_obstacles: Option<Vec<ObstacleJson>>,
     /// The probability that the row is accepted as it is; null if it cannot be read.
     #[schemars(range(min = 0.0, max = 1.0))]
@@ -136,24 +136,24 @@ pub struct AnswerJson {
     /// The lowest probability that is accepted.
     #[schemars(range(min = 0.0, max = 1.0))]
     threshold: f64,
-    /// What training never saw in the row, and what it counts as.
+    /// A sentence for each cell whose value was not in the training rows, with what it counts as.
     warnings: Vec<String>,
     /// The row as it was read: every cell as text.
-    row: Named,
-    /// In the order that was asked for.
+    row: NamedCells,
+    /// In the request's order.
     ways: Vec<WayJson>,
-    /// What more changes buy.
+    /// The likeliest rows found, by number of changes: what more changes gain.
     frontier: Vec<PointJson>,
-    /// Whether it is proved that fewer changes than those of the first point of the frontier are not enough; false: not
-    /// ruled out; null if there is no way.
+    /// Whether it is proved that fewer changes than those of the first point of the frontier are not enough; null if
+    /// there is no way.
     fewest_proved: Option<bool>,
-    /// How long the answer took, in microseconds; present only if that was asked for.
+    /// The time of the answer in microseconds; present only if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]
     time_us: Option<u64>,
 }
 
-/// Something without which there would be a way.
+/// A lock, a limit or a constraint of the schema without which there would be a way.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Obstacle")]
 struct ObstacleJson {
@@ -162,7 +162,7 @@ struct ObstacleJson {
     kind: &'static str,
     /// The name of its feature.
     feature: Option<String>,
-    /// What would have to change.
+    /// How to lift it.
     words: String,
 }
 
@@ -170,7 +170,7 @@ struct ObstacleJson {
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Way")]
 struct WayJson {
-    /// Its place in the order that was asked for, from 1.
+    /// Its rank in the request's order, from 1.
     #[schemars(range(min = 1))]
     rank: usize,
     /// Its probability of acceptance.
@@ -181,37 +181,36 @@ struct WayJson {
     /// The share of accepted rows that are no likelier.
     #[schemars(range(min = 0.0, max = 1.0))]
     percentile: f64,
-    /// How far numbers move, in median absolute deviations.
+    /// The sum of the changes of numbers, each in median absolute deviations.
     similarity: f64,
-    /// The same, and one for every other feature that changes.
+    /// The similarity, plus one for every other feature that changes.
     distance: f64,
     /// How it was found.
     #[schemars(extend("enum" = Method::ALL.map(Method::name)))]
     method: &'static str,
-    /// Whether it is proved that no row with as many changes is likelier; null if no proof was sought.
+    /// Whether it is proved that no row with as many changes is likelier; null without a proof.
     optimal: Option<bool>,
-    /// How much likelier a row with as many changes could be, in nats; null if no proof was sought.
+    /// How much likelier a row with as many changes could be, in nats; null without a proof.
     gap: Option<f64>,
-    /// What it is best at among all that is shown, ways and frontier: `fewest_changes`, `most_common`, `surest`. Equals
-    /// share it.
+    /// What it is best at among the ways and the frontier: `fewest_changes`, `most_common`, `surest`. Equals share it.
     best_at: Vec<&'static str>,
-    /// What is different, in schema order.
+    /// The features that change, in schema order.
     changes: Vec<ChangeJson>,
     /// The whole row: every cell as text.
-    row: Named,
+    row: NamedCells,
 }
 
-/// One feature that becomes another.
+/// One feature that changes from a value to another.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Change")]
 struct ChangeJson {
     /// Its name.
     feature: String,
-    /// The value it has, as a table writes it.
+    /// The person's value, as a table writes it.
     from: String,
-    /// The value it becomes, as a table writes it.
+    /// The new value, as a table writes it.
     to: String,
-    /// The lowest number that is enough; only of numbers in bins.
+    /// The lowest number that is enough; only for features in bins.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     lowest: Option<f64>,
@@ -219,15 +218,15 @@ struct ChangeJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     highest: Option<f64>,
-    /// The value it has, for people.
+    /// The person's value, for people.
     from_words: String,
-    /// The value it becomes, for people.
+    /// The new value, for people.
     to_words: String,
     /// The change, for people.
     sentence: String,
 }
 
-/// The likeliest row found with a number of changes: what more changes buy.
+/// The likeliest row found with a number of changes.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Point")]
 pub struct PointJson {
@@ -242,7 +241,7 @@ pub struct PointJson {
     /// The share of accepted rows that are no likelier.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub percentile: f64,
-    /// How much likelier a row with as many changes could be, in nats; null if no proof was sought.
+    /// How much likelier a row with as many changes could be, in nats; null without a proof.
     pub gap: Option<f64>,
     /// The changes, for people.
     pub sentences: Vec<String>,
@@ -251,16 +250,16 @@ pub struct PointJson {
 /// The cells of a row under the names of their features, in schema order.
 #[derive(JsonSchema)]
 #[schemars(inline, with = "std::collections::BTreeMap<String, String>")]
-struct Named(Vec<(String, String)>);
+struct NamedCells(Vec<(String, String)>);
 
-impl Named {
+impl NamedCells {
     fn new<'a>(schema: &Schema, cells: impl Iterator<Item = &'a str>) -> Self {
         let names = schema.features().iter().map(|feature| feature.name.clone());
         Self(names.zip(cells.map(String::from)).collect())
     }
 }
 
-impl Serialize for Named {
+impl Serialize for NamedCells {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, cell)| (name, cell)))
     }

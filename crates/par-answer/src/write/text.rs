@@ -11,10 +11,10 @@ use crate::table::RowAnswer;
 use crate::words;
 
 impl RowAnswer<'_> {
-    /// Everything about one person and their answer.
+    /// The row and its answer as text.
     pub fn text(&self, model: &Model) -> String {
         let mut text = String::new();
-        self.write(model, &mut text).expect("memory can be written to");
+        self.write(model, &mut text).expect("writing to memory does not fail");
         text
     }
 
@@ -39,7 +39,7 @@ impl RowAnswer<'_> {
             Ok(Answer::NotFound(not_found)) => write_no_way(model, not_found, text),
             Ok(Answer::Accepted { verified: false, .. }) => writeln!(
                 text,
-                "\nnothing has to change, if the network that imitates the classifier is right (unverified)"
+                "\nnothing has to change, according to a surrogate of the classifier (unverified)"
             ),
             Ok(Answer::Accepted { .. }) | Err(_) => writeln!(text, "\nnothing has to change"),
         }
@@ -50,14 +50,13 @@ impl RowAnswer<'_> {
             let title = if found.ways.len() > 1 { format!("way {rank}") } else { "a way".to_string() };
             write!(text, "\n{title}, with {}", words::changes(way.changes.len()))?;
             match words::best_at(found, way) {
-                Some(virtues) => writeln!(text, ": {virtues}")?,
+                Some(strengths) => writeln!(text, ": {strengths}")?,
                 None => writeln!(text)?,
             }
             for change in &way.changes {
                 writeln!(text, "  {}", change.sentence())?;
             }
-            let verified =
-                if found.verified { "" } else { " by a network that imitates the classifier (unverified)" };
+            let verified = if found.verified { "" } else { " by a surrogate of the classifier (unverified)" };
             writeln!(
                 text,
                 "  accepted{verified} with probability {:.3}, {}",
@@ -82,12 +81,12 @@ impl RowAnswer<'_> {
     }
 }
 
-/// How far the way is from the likeliest, if that is known.
+/// How much likelier a row could be, if the way has a gap.
 fn proof(rank: usize, way: &Way) -> Option<String> {
     let gap = way.gap?;
     let others = match rank {
         1 => format!("no row with {}", words::changes(way.changes.len())),
-        _ => format!("no other row with {}, but for the ways before,", words::changes(way.changes.len())),
+        _ => format!("no other row with {}, except the ways before,", words::changes(way.changes.len())),
     };
     Some(match way.is_optimal() {
         true => format!("proved: {others} is likelier{}", words::proved_for(way.representative)),
@@ -95,7 +94,7 @@ fn proof(rank: usize, way: &Way) -> Option<String> {
     })
 }
 
-/// The likeliest rows by their number of changes; a change a line.
+/// The likeliest rows by number of changes, with a line for each change.
 fn write_alternatives(frontier: &[PointJson], text: &mut String) -> fmt::Result {
     for point in frontier {
         let PointJson { probability, percentile, .. } = point;
@@ -112,10 +111,10 @@ fn write_no_way(model: &Model, not_found: &NotFound, text: &mut String) -> fmt::
     writeln!(text, "\nno way was found: {}", words::reason(not_found.reason))?;
     if not_found.reason == Reason::OutOfReach && matches!(model.classifier(), DeployedClassifier::External(_))
     {
-        writeln!(text, "of bins, the nearest, the median and the farthest values were tried")?;
+        writeln!(text, "for each bin the nearest, the median and the farthest value were tried")?;
     }
     match words::remedy(model.schema(), not_found) {
-        Some(remedy) => writeln!(text, "what would have to give: {remedy}")?,
+        Some(remedy) => writeln!(text, "what would help: {remedy}")?,
         None => {
             if let Some(words) = words::nothing_own(not_found) {
                 writeln!(text, "{words}")?;
@@ -123,7 +122,7 @@ fn write_no_way(model: &Model, not_found: &NotFound, text: &mut String) -> fmt::
         }
     }
     match words::schema_remedy(model.schema(), not_found) {
-        Some(remedy) => writeln!(text, "for the auditor, what of the schema would have to give: {remedy}"),
+        Some(remedy) => writeln!(text, "for the auditor, what would help in the schema: {remedy}"),
         None => Ok(()),
     }
 }

@@ -196,7 +196,7 @@ fn a_classifier_that_says_the_opposite_is_refused() {
     assert_eq!(
         sandbox.refused(&[&FIT[..], &fit].concat()),
         "error: reversed.toml: the classifier tells the classes apart the wrong way round: its AUC for `Good` is 0.003 \
-         on the 1000 training rows, and scores that know nothing have 0.5\n\
+         on the 1000 training rows, and random scores have 0.5\n\
          hint: `accepted = 0` under `[output]` of the inputs is likely the other class, try `accepted = 1`; or see which \
          class is `favourable`\n"
     );
@@ -215,7 +215,7 @@ fn scores_of_the_other_class_are_refused() {
     assert_eq!(
         sandbox.refused(&[&FIT[..], &["--scores", "denied", "--out", "a.par"]].concat()),
         "error: german_credit.csv: the classifier tells the classes apart the wrong way round: its AUC for `Good` is \
-         0.003 on the 1000 training rows, and scores that know nothing have 0.5\n\
+         0.003 on the 1000 training rows, and random scores have 0.5\n\
          hint: column `denied` likely holds the probability p of the other class, give 1 - p; or see which class is \
          `favourable`\n"
     );

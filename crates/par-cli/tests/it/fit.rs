@@ -107,9 +107,9 @@ fn a_fit_in_which_nothing_can_change_says_so() {
     sandbox.write("applicants.toml", schema);
     assert_eq!(
         sandbox.refused(&FIT),
-        "error: every feature is immutable, so that nobody can change anything\n\
-         hint: let people change what they can: drop its `immutable` in the schema, or its name among the immutable \
-         features of the configuration\n"
+        "error: every feature is immutable, so there is nothing to change\n\
+         hint: remove `immutable` from a feature in the schema, or its name from the immutable features of the \
+         configuration\n"
     );
 }
 

@@ -1,8 +1,7 @@
-//! How well scores tell accepted rows from denied ones.
+//! Measures of scores against labels.
 
-/// The threshold among 0.01, 0.02, … 0.99 that maximizes Youden's J, the share of accepted rows that
-/// reach it less the share of denied rows that do; the lowest of several. 0.5 unless there are rows of
-/// both classes.
+/// The threshold among 0.01, 0.02, … 0.99 that maximizes Youden's J: the share of accepted rows that reach it minus the
+/// share of denied rows that do. The lowest of several; 0.5 unless there are rows of both classes.
 ///
 /// # Paper
 /// The threshold sweep of the appendix on gmsc.
@@ -10,7 +9,7 @@
 /// # Panics
 /// Unless there are as many scores as labels.
 pub fn youden_threshold(scores: &[f64], accepted: &[bool]) -> f64 {
-    assert_eq!(scores.len(), accepted.len(), "one score a row");
+    assert_eq!(scores.len(), accepted.len(), "one score per row");
     let positives = accepted.iter().filter(|accepted| **accepted).count();
     let negatives = accepted.len() - positives;
     if positives == 0 || negatives == 0 {
@@ -30,13 +29,13 @@ pub fn youden_threshold(scores: &[f64], accepted: &[bool]) -> f64 {
     best
 }
 
-/// The chance that an accepted row scores higher than a denied one, ties counting half: the area under
-/// the ROC curve. `None` unless there are rows of both classes.
+/// The area under the ROC curve: the chance that an accepted row scores higher than a denied one, ties counting half.
+/// `None` unless there are rows of both classes.
 ///
 /// # Panics
 /// Unless there are as many scores as labels.
 pub fn auc(scores: &[f64], accepted: &[bool]) -> Option<f64> {
-    assert_eq!(scores.len(), accepted.len(), "one score a row");
+    assert_eq!(scores.len(), accepted.len(), "one score per row");
     let mut rows: Vec<(f64, bool)> = scores.iter().copied().zip(accepted.iter().copied()).collect();
     rows.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
     let (mut wins, mut positives, mut negatives) = (0.0, 0.0, 0.0);
@@ -50,11 +49,11 @@ pub fn auc(scores: &[f64], accepted: &[bool]) -> Option<f64> {
     (positives > 0.0 && negatives > 0.0).then(|| wins / (positives * negatives))
 }
 
-/// Standard errors below one half from which on an AUC is no accident.
+/// How many standard errors below one half an AUC must be to rule out chance.
 const BEYOND_CHANCE: f64 = 3.0;
 
-/// The AUC of scores that rank the classes the wrong way round, such as those of another class: lower than that of scores
-/// that know nothing, by three standard errors. `None` for all others, and unless there are rows of both classes.
+/// The AUC of scores that rank the classes the wrong way round: more than three standard errors below one half. `None`
+/// for other scores, and unless there are rows of both classes.
 ///
 /// # Panics
 /// Unless there are as many scores as labels.
@@ -62,7 +61,7 @@ pub fn inverted_auc(scores: &[f64], accepted: &[bool]) -> Option<f64> {
     let auc = auc(scores, accepted)?;
     let positives = accepted.iter().filter(|accepted| **accepted).count() as f64;
     let negatives = accepted.len() as f64 - positives;
-    // That of the Mann–Whitney statistic under independence; ties only lower it.
+    // The standard error of the Mann–Whitney statistic under independence; ties only lower it.
     let standard_error = ((positives + negatives + 1.0) / (12.0 * positives * negatives)).sqrt();
     (auc + BEYOND_CHANCE * standard_error < 0.5).then_some(auc)
 }
@@ -72,27 +71,27 @@ pub fn inverted_auc(scores: &[f64], accepted: &[bool]) -> Option<f64> {
 /// # Panics
 /// Unless there are as many scores as labels.
 pub fn accuracy(scores: &[f64], accepted: &[bool], threshold: f64) -> Option<f64> {
-    assert_eq!(scores.len(), accepted.len(), "one score a row");
+    assert_eq!(scores.len(), accepted.len(), "one score per row");
     let right =
         scores.iter().zip(accepted).filter(|(score, accepted)| (**score >= threshold) == **accepted).count();
     (!scores.is_empty()).then(|| right as f64 / scores.len() as f64)
 }
 
-/// The mean squared difference of a score from 1 for an accepted row and from 0 for a denied one, the Brier score;
+/// The Brier score: the mean squared difference of the score from 1 for accepted rows and from 0 for denied ones.
 /// `None` without rows.
 ///
 /// # Panics
 /// Unless there are as many scores as labels.
 pub fn brier(scores: &[f64], accepted: &[bool]) -> Option<f64> {
-    assert_eq!(scores.len(), accepted.len(), "one score a row");
+    assert_eq!(scores.len(), accepted.len(), "one score per row");
     let squares = scores.iter().zip(accepted).map(|(score, accepted)| (score - truth(*accepted)).powi(2));
     (!scores.is_empty()).then(|| squares.sum::<f64>() / scores.len() as f64)
 }
 
-/// Rows whose scores are alike: how high they are, and how often such rows are accepted.
+/// Rows with similar scores: their mean score, and the share that is accepted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct CalibrationBin {
-    /// How many rows there are.
+    /// The number of rows.
     pub rows: usize,
     /// Their mean score; `None` without rows.
     pub predicted: Option<f64>,
@@ -105,7 +104,7 @@ pub struct CalibrationBin {
 /// # Panics
 /// Unless there are as many scores as labels, each from 0 to 1, and at least one bin.
 pub fn calibration(scores: &[f64], accepted: &[bool], bins: usize) -> Vec<CalibrationBin> {
-    assert_eq!(scores.len(), accepted.len(), "one score a row");
+    assert_eq!(scores.len(), accepted.len(), "one score per row");
     assert!(bins > 0, "at least one bin");
     let mut sums = vec![(0_usize, 0.0, 0.0); bins];
     for (&score, &accepted) in scores.iter().zip(accepted) {
@@ -124,8 +123,7 @@ pub fn calibration(scores: &[f64], accepted: &[bool], bins: usize) -> Vec<Calibr
     sums.into_iter().map(bin).collect()
 }
 
-/// How far scores are from the shares they stand for: the mean over rows of the difference between predicted and
-/// observed in their bin, the expected calibration error. `None` without rows.
+/// The expected calibration error: the mean over rows of |predicted − observed| in their bin. `None` without rows.
 pub fn calibration_error(curve: &[CalibrationBin]) -> Option<f64> {
     let rows: usize = curve.iter().map(|bin| bin.rows).sum();
     let differences =
@@ -145,7 +143,7 @@ mod tests {
     fn youden_takes_the_lowest_threshold_that_tells_the_classes_apart_best() {
         let scores = [0.02, 0.055, 0.07, 0.2, 0.31];
         let accepted = [false, false, true, false, true];
-        // Reaching 0.06: both accepted rows and one of the three denied ones.
+        // Both accepted rows and one of the three denied ones reach 0.06.
         assert_eq!(youden_threshold(&scores, &accepted), 0.06);
         assert_eq!(youden_threshold(&[0.2, 0.3], &[false, true]), 0.21);
         assert_eq!(youden_threshold(&[0.2, 0.3], &[true, true]), 0.5);
@@ -161,10 +159,10 @@ mod tests {
         assert_eq!(inverted_auc(&scores(&many, 0.9, 0.1), &many), Some(0.0));
         assert_eq!(inverted_auc(&scores(&many, 0.1, 0.9), &many), None);
         assert_eq!(inverted_auc(&scores(&many, 0.5, 0.5), &many), None);
-        // Of so few rows, all can be the wrong way round by accident.
+        // So few rows can all be the wrong way round by chance.
         let few = rows(12);
         assert_eq!(inverted_auc(&scores(&few, 0.9, 0.1), &few), None);
-        // Somewhat below one half: an accident of 100 rows, none of 10,000.
+        // An AUC somewhat below one half is within chance for 100 rows, but not for 10,000.
         let below = |row: usize| (row * 7919 % 1000) as f64 - if row.is_multiple_of(2) { 60.0 } else { 0.0 };
         for (count, is_inverted) in [(100, false), (10_000, true)] {
             let scores: Vec<f64> = (0..count).map(below).collect();
@@ -192,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn brier_is_the_mean_squared_miss() {
+    fn brier_is_the_mean_squared_error() {
         assert_eq!(brier(&[0.5, 1.0, 0.25], &[true, true, false]), Some((0.25 + 0.0 + 0.0625) / 3.0));
         assert_eq!(brier(&[], &[]), None);
     }

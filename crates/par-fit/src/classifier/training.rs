@@ -14,8 +14,8 @@ use crate::adam::Adam;
 
 /// Trains a classifier on rows and whether each was accepted; the same seed trains the same one.
 ///
-/// `progress` is told of every epoch when it ends, counted from 1. The threshold is no part of the
-/// classifier; of the settings it only bears on `balance`.
+/// Calls `progress` after every epoch, counted from 1. The threshold is not part of the classifier; it only affects the
+/// setting `balance`.
 ///
 /// # Errors
 /// When a setting is out of its range, there are no rows of one class, the loss diverges, or it is stopped.
@@ -39,8 +39,8 @@ pub fn train_classifier(
     train(rows, &targets, config, seed, progress, stop)
 }
 
-/// Trains a surrogate on the scores that another classifier gave the rows, each a probability. All rows weigh the same,
-/// whatever the settings say.
+/// Trains a surrogate on another classifier's scores of the rows, each a probability. All rows have the same weight,
+/// whatever the settings.
 ///
 /// # Errors
 /// When a setting is out of its range, there are no rows, the loss diverges, or it is stopped.
@@ -71,7 +71,7 @@ fn train(
     progress: &mut dyn FnMut(usize, &Epoch),
     stop: Stop<'_>,
 ) -> Result<(NeuralClassifier, ClassifierHistory), ClassifierError> {
-    assert_eq!(rows.len(), targets.len(), "one target a row");
+    assert_eq!(rows.len(), targets.len(), "one target per row");
     let accepted: Vec<bool> = targets.iter().map(|target| *target >= 0.5).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (mut training, validation) = split(&accepted, config.validation, &mut rng);
@@ -110,7 +110,7 @@ fn train(
     Ok((classifier, history))
 }
 
-/// The rows to train on and the held-out ones, the same share of both classes.
+/// The training and the held-out rows, with the same share of both classes.
 fn split(accepted: &[bool], share: f64, rng: &mut ChaCha8Rng) -> (Vec<usize>, Vec<usize>) {
     let (mut training, mut validation) = (Vec::new(), Vec::new());
     for class in [true, false] {
@@ -124,13 +124,13 @@ fn split(accepted: &[bool], share: f64, rng: &mut ChaCha8Rng) -> (Vec<usize>, Ve
 
 struct Trainer<'a> {
     rows: &'a Dataset,
-    /// The probability that each row is accepted, zero or one where it is known.
+    /// The probability that each row is accepted; 0 or 1 for a label.
     targets: &'a [f32],
-    /// What each row weighs in the loss, one on average.
+    /// The weight of each row in the loss, 1 on average.
     weights: Vec<f32>,
     balanced: bool,
     offsets: Vec<usize>,
-    /// The first layer, whose inputs are sparse, and then the others.
+    /// The first layer, whose inputs are sparse, and then a network of the others.
     networks: Vec<Network>,
     adam: Adam,
     gradient: Vec<f32>,
@@ -196,7 +196,7 @@ impl<'a> Trainer<'a> {
         rest.forward(&mut self.trace).to_vec()
     }
 
-    /// Makes a step down the loss of some rows, and returns the sum of their losses before it.
+    /// Makes a step of Adam on some rows, and returns the sum of their losses before it.
     fn step(&mut self, batch: &[usize]) -> f64 {
         let mut values = self.forward(batch);
         let mut losses = 0.0;
@@ -236,7 +236,7 @@ impl<'a> Trainer<'a> {
         Ok(losses / rows.len() as f64)
     }
 
-    /// The cross-entropy of a row with these log-odds, as it weighs in the loss.
+    /// The weighted cross-entropy of a row with these log-odds.
     fn row_loss(&self, row: usize, log_odds: f32) -> f64 {
         let (target, log_odds) = (f64::from(self.targets[row]), f64::from(log_odds));
         let loss = |wrong: f64| wrong.max(0.0) + (-wrong.abs()).exp().ln_1p();
@@ -271,7 +271,7 @@ mod tests {
         }
     }
 
-    /// Rows of two bits and a column that says nothing, accepted when the bits differ.
+    /// Rows of two bits and a constant column, accepted if the bits differ.
     fn exclusive_or(rows: u16) -> (Dataset, Vec<bool>) {
         let codes = (0..rows).flat_map(|row| [row % 2, row / 2 % 2, 0]).collect();
         let accepted = (0..rows).map(|row| row % 2 != row / 2 % 2).collect();
@@ -293,14 +293,14 @@ mod tests {
     }
 
     #[test]
-    fn learns_what_no_sum_of_features_can_say() {
+    fn learns_an_interaction_of_two_features() {
         let (rows, accepted) = exclusive_or(200);
         let (classifier, history) = fit(&rows, &accepted, &quick(), 1);
         assert!(classifier.log_odds(&[0, 1, 0]) > 2.0 && classifier.log_odds(&[1, 0, 0]) > 2.0);
         assert!(classifier.log_odds(&[0, 0, 0]) < -2.0 && classifier.log_odds(&[1, 1, 0]) < -2.0);
         let scores: Vec<f64> = rows.rows().map(|row| probability(classifier.log_odds(row))).collect();
         assert_eq!(auc(&scores, &accepted), Some(1.0));
-        let best = history.epochs[history.best - 1].validation.expect("some rows are held back");
+        let best = history.epochs[history.best - 1].validation.expect("some rows are held out");
         assert!(history.epochs.iter().all(|epoch| epoch.validation >= Some(best)));
     }
 
@@ -314,18 +314,18 @@ mod tests {
     }
 
     #[test]
-    fn progress_is_told_of_every_epoch() {
+    fn progress_is_called_after_every_epoch() {
         let (rows, accepted) = exclusive_or(40);
         let config = ClassifierConfig { epochs: 4, validation: 0.0, hidden: vec![], ..quick() };
-        let mut told = Vec::new();
-        let mut progress = |epoch, losses: &Epoch| told.push((epoch, *losses));
+        let mut epochs = Vec::new();
+        let mut progress = |epoch, losses: &Epoch| epochs.push((epoch, *losses));
         let (classifier, history) =
             train_classifier(&rows, &accepted, &config, 1, &mut progress, Stop::never())
                 .expect("rows of both classes");
         assert_eq!(classifier.widths(), [5, 1]);
-        assert_eq!(told, (1..).zip(history.epochs).collect::<Vec<_>>());
-        assert_eq!((told.len(), history.best), (4, 4));
-        assert!(told.iter().all(|(_, losses)| losses.validation.is_none()));
+        assert_eq!(epochs, (1..).zip(history.epochs).collect::<Vec<_>>());
+        assert_eq!((epochs.len(), history.best), (4, 4));
+        assert!(epochs.iter().all(|(_, losses)| losses.validation.is_none()));
     }
 
     #[test]
@@ -342,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_of_one_class_teach_nothing() {
+    fn rows_of_one_class_are_refused() {
         let refused = |rows: &Dataset, accepted: &[bool]| {
             train_classifier(rows, accepted, &quick(), 1, &mut |_, _| (), Stop::never())
                 .expect_err("nothing to learn")

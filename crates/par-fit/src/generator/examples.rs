@@ -1,4 +1,4 @@
-//! Denied rows to learn from, drawn from both circuits.
+//! Draws denied rows from both circuits as training examples.
 
 use std::ops::Range;
 
@@ -13,25 +13,24 @@ use rayon::prelude::*;
 use super::Training;
 use super::loss::{FreeFeature, free_features};
 
-/// Rows drawn for each example that is wanted before the search is given up.
+/// The most rows drawn for each example.
 const DRAWS_AN_EXAMPLE: u64 = 40;
 /// Rows drawn from each circuit at once.
 const DRAWN_AT_ONCE: u64 = 2048;
 
-/// A denied row to learn from, with all that does not change while learning.
+/// A training example: a denied row, with everything that stays the same during training.
 pub(super) struct Example<'a> {
     pub(super) mask: Mask<'a>,
     pub(super) free: Vec<FreeFeature>,
-    /// Where the codes of features stand whose own is unknown.
+    /// The codes, among those of all features, of each feature whose value is unknown.
     pub(super) unknown: Vec<Range<usize>>,
-    /// What the generator is told, but for the embedding.
+    /// The inputs of the generator before the embedding.
     pub(super) inputs: Vec<f32>,
-    /// What the encoder is told.
+    /// The inputs of the encoder.
     pub(super) descriptors: Vec<f32>,
 }
 
-/// Draws `wanted` denied rows that have something to change, some of them with locks; fewer when they are
-/// rare.
+/// Draws `wanted` denied rows with at least one free feature, some of them with locks; fewer if they are rare.
 pub(super) fn examples<'a>(
     training: &Training<'a>,
     config: &GeneratorConfig,
@@ -73,7 +72,7 @@ pub(super) fn examples<'a>(
     Ok(examples)
 }
 
-/// The mask of a row under random locks; `None` when it is accepted or cannot change.
+/// The mask of a row under random locks; `None` if it is accepted or cannot change.
 fn denied_mask<'a>(
     training: &Training<'a>,
     config: &GeneratorConfig,
@@ -117,7 +116,7 @@ impl<'a> Example<'a> {
     }
 }
 
-/// Asks the teacher about every example.
+/// Sets the teacher's recourse as the target of every example.
 pub(super) fn teach(training: &Training, examples: &mut [Example], stop: Stop<'_>) -> Result<(), Stopped> {
     let Some(teacher) = training.teacher else { return Ok(()) };
     examples.par_iter_mut().try_for_each_init(teacher, |teacher, example| {

@@ -1,6 +1,6 @@
-//! The terms that a generator is trained to lower, each with its gradient by the soft row q.
+//! The terms of a generator's objective, each with its gradient by the soft row q.
 //!
-//! A term adds its gradient, times its weight, to that of the whole objective, and gives its own value.
+//! A term adds its gradient, times its weight, to that of the objective, and returns its own value.
 //!
 //! # Paper
 //! "Modeling the Recourse Feasibility Constraints" to "Total Objective".
@@ -12,18 +12,18 @@ use par_data::Mask;
 use par_model::card::LossTerms;
 use par_model::generator::LossConfig;
 
-/// A probability below this counts as this in a logarithm, so that losses stay finite.
+/// Lower bound on probabilities in logarithms, so that losses stay finite.
 const LEAST_PROBABILITY: f64 = 1e-9;
 
-/// A log-likelihood below this counts as this: an impossible row costs no more.
+/// Lower bound on log-likelihoods, so that the loss of an impossible row is finite.
 const LEAST_LOG_LIKELIHOOD: f64 = -1e6;
 
-/// A feature that is free to change; places are among the codes of all features.
+/// A feature that is free to change; its codes are numbered among those of all features.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FreeFeature {
     pub(super) codes: Range<usize>,
     pub(super) own: usize,
-    /// Where the teacher would go.
+    /// The teacher's code.
     pub(super) target: Option<usize>,
 }
 
@@ -55,7 +55,7 @@ pub(super) fn add_terms(sum: &mut LossTerms, share: f64, other: &LossTerms) {
     sum.teaching += share * other.teaching;
 }
 
-/// The sum of the terms by their weights.
+/// The weighted sum of the terms.
 pub(super) fn weighted(terms: &LossTerms, config: &LossConfig) -> f64 {
     config.validity * terms.validity
         + config.proximity_weight() * terms.proximity
@@ -71,7 +71,7 @@ pub(super) fn unless_off(weight: f64, term: impl FnOnce(f64) -> f64) -> f64 {
     if weight == 0.0 { 0.0 } else { term(weight) }
 }
 
-/// How far the classifier is from accepting, given its log-odds and their gradient.
+/// The cross-entropy of acceptance, from the classifier's log-odds and their gradient.
 ///
 /// # Paper
 /// L_val = BCE(f(q), 1), which is softplus(−log-odds).
@@ -81,7 +81,7 @@ pub(super) fn validity(log_odds: f64, by_soft: &[f32], weight: f64, gradient: &m
     (-log_odds).max(0.0) + (-log_odds.abs()).exp().ln_1p()
 }
 
-/// How implausible the row is among the accepted, given its log-likelihood and the gradient of that.
+/// The negative log-likelihood among accepted rows, from the log-likelihood and its gradient.
 ///
 /// # Paper
 /// L₊ = −log p⁺(q).
@@ -90,7 +90,7 @@ pub(super) fn accepted(log_likelihood: f64, by_soft: &[f32], weight: f64, gradie
     -log_likelihood.max(LEAST_LOG_LIKELIHOOD)
 }
 
-/// How plausible the row is among the denied, given its log-likelihood and the gradient of that.
+/// The log-likelihood among denied rows, from the log-likelihood and its gradient.
 ///
 /// # Paper
 /// L₋ = log p⁻(q).
@@ -103,7 +103,7 @@ fn add_scaled(factor: f64, slopes: &[f32], gradient: &mut [f64]) {
     gradient.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += factor * f64::from(*slope));
 }
 
-/// How many more changes than the budget are expected, squared.
+/// The expected number of changes beyond the budget, squared.
 ///
 /// # Paper
 /// L_prox = max(0, Σ (1 − q_j(x_j)) − B)², for each row.
@@ -120,7 +120,7 @@ pub(super) fn proximity(
     excess * excess
 }
 
-/// How unsure it is that features stay.
+/// The mean surprise of the free features staying as they are.
 ///
 /// # Paper
 /// L_sparse = 1/|M| Σ −log q_j(x_j), over the features that this person may change.
@@ -130,7 +130,7 @@ pub(super) fn sparsity(free: &[FreeFeature], q: &[f64], weight: f64, gradient: &
     share * costs.sum::<f64>()
 }
 
-/// How undecided the features are.
+/// The mean entropy of the free features.
 ///
 /// # Paper
 /// L_ent = 1/|M| Σ_j −Σ_a q_{j,a} log q_{j,a}, over the features that this person may change.
@@ -145,8 +145,8 @@ pub(super) fn entropy(free: &[FreeFeature], q: &[f64], weight: f64, gradient: &m
     share * sum
 }
 
-/// How surprised the generator would be by the teacher's recourse: the mean of −log q_j(t_j) over the
-/// features that this person may change; 0 without a teacher. Ours, not the paper's.
+/// The cross-entropy of the teacher's recourse: the mean of −log q_j(t_j) over the free features; 0 without a teacher.
+/// Not in the paper.
 pub(super) fn teaching(free: &[FreeFeature], q: &[f64], weight: f64, gradient: &mut [f64]) -> f64 {
     let share = 1.0 / free.len().max(1) as f64;
     let targets = free.iter().filter_map(|feature| feature.target);
@@ -167,7 +167,7 @@ mod tests {
 
     const WEIGHT: f64 = 0.7;
 
-    /// Two free features, of 2 and 3 codes, around one that is held.
+    /// Two free features, of 2 and 3 codes, around one that is not free.
     fn free() -> Vec<FreeFeature> {
         vec![
             FreeFeature { codes: 0..2, own: 0, target: Some(1) },
@@ -223,7 +223,7 @@ mod tests {
         assert_eq!(checked(|q, gradient| teaching(&untaught, q, WEIGHT, gradient)), 0.0);
     }
 
-    /// A linear score stands in for the classifier.
+    /// With a linear score as the classifier.
     #[test]
     fn validity_is_the_cross_entropy_of_acceptance() {
         let slopes: [f32; Q.len()] = [1.0, -2.0, 0.5, 0.25, 0.0, 3.0, -1.5];
@@ -236,7 +236,7 @@ mod tests {
         assert!(gradient.iter().all(|slope| slope.is_finite()));
     }
 
-    /// A product of two leaves stands in for the circuits.
+    /// With a product of two leaves as the circuits.
     #[test]
     fn plausibility_draws_to_the_accepted_and_away_from_the_denied() {
         let leaves = [[0.1, 0.9], [0.6, 0.4]];

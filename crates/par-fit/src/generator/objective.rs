@@ -1,4 +1,4 @@
-//! The whole objective and its gradient by the parameters of a generator.
+//! The objective and its gradient by the parameters of a generator.
 
 use par_circuit::SoftEvaluator;
 use par_model::card::LossTerms;
@@ -10,10 +10,10 @@ use super::Training;
 use super::examples::Example;
 use super::loss::{self, unless_off, weighted};
 
-/// A term by the log-likelihood of a soft row: see [`loss::accepted`].
+/// A term of the log-likelihood of a soft row, such as [`loss::accepted`].
 type Likelihood = fn(f64, &[f32], f64, &mut [f64]) -> f64;
 
-/// Takes examples through the networks and back, with memory of its own.
+/// Forward and backward passes over examples, with their buffers.
 pub(super) struct Worker<'a> {
     encoder: EncoderTrace,
     network: Trace,
@@ -25,11 +25,11 @@ pub(super) struct Worker<'a> {
     /// The marginals in the precision of classifier and circuits, and a gradient by them.
     soft: Vec<f32>,
     by_soft: Vec<f32>,
-    /// The log-odds from which on a row is accepted.
+    /// The lowest log-odds that are accepted.
     threshold: f64,
     accepted: SoftEvaluator<'a>,
     denied: SoftEvaluator<'a>,
-    /// Sums over the examples of the last call.
+    /// The gradient, summed over the examples of the last call.
     pub(super) gradient: Vec<f32>,
     pub(super) terms: LossTerms,
 }
@@ -71,7 +71,7 @@ impl<'a> Worker<'a> {
         self.logits.extend(outputs.iter().map(|&output| f64::from(output)));
     }
 
-    /// Sums the terms of the objective over some examples, and `share` times its gradient.
+    /// Sums the terms of the objective over examples, and `share` times its gradient.
     pub(super) fn differentiate(
         &mut self,
         generator: &Generator,
@@ -103,7 +103,7 @@ impl<'a> Worker<'a> {
         }
         let Self { soft, by_soft, by_marginals, accepted, denied, .. } = self;
         let mut likelihood = |circuit: &mut SoftEvaluator<'_>, term: Likelihood, weight: f64| {
-            // Circuits are quicker with all rows at once.
+            // Circuits are faster on all rows at once.
             let log_likelihoods = circuit.gradients(soft, by_soft);
             let rows = by_soft.chunks_exact(codes).zip(by_marginals.chunks_exact_mut(codes));
             let terms = log_likelihoods.iter().zip(rows);
@@ -133,7 +133,7 @@ impl<'a> Worker<'a> {
         self.backward(generator, examples);
     }
 
-    /// The sum of [`loss::validity`] over the rows, by log-odds above a threshold.
+    /// The sum of [`loss::validity`] over the rows, for log-odds relative to a threshold.
     fn validity(&mut self, classifier: &dyn Classifier, threshold: f64, codes: usize, weight: f64) -> f64 {
         let by_soft = &mut self.by_soft[..codes];
         let rows = self.soft.chunks_exact(codes).zip(self.by_marginals.chunks_exact_mut(codes));
@@ -144,7 +144,7 @@ impl<'a> Worker<'a> {
         terms.sum()
     }
 
-    /// Takes the gradient by the marginals to the parameters.
+    /// Back-propagates the gradient by the marginals to the parameters.
     fn backward(&mut self, generator: &Generator, examples: &[&Example]) {
         let shape = generator.shape();
         let codes = shape.codes();
@@ -171,7 +171,7 @@ fn log_odds(probability: f64) -> f64 {
     (probability / (1.0 - probability)).ln()
 }
 
-/// How many neighbours each of the examples has: as many as the pool has to give.
+/// How many neighbours each example has; the same for all.
 fn neighbours(examples: &[&Example]) -> usize {
     examples.first().map_or(0, |example| example.descriptors.len() / DESCRIPTOR)
 }
@@ -211,7 +211,7 @@ mod tests {
             let config = PoolConfig { size: 50, neighbours: 4 };
             let target = Target { classifier: &classifier, threshold: 0.5 };
             let pool = draw_pool(&circuits[0], target, &config, 1, par_circuit::Stop::never());
-            let pool = pool.expect("nobody stops it");
+            let pool = pool.expect("not stopped");
             Self { constraints: Constraints::new(&world.discretizer()), classifier, circuits, pool }
         }
 
@@ -244,7 +244,7 @@ mod tests {
             generator
         }
 
-        /// Three people: one with everything known, one with a lock, one with an unknown code.
+        /// Three people: one without locks, one with a lock, one with an unknown code.
         fn examples(&self, generator: &Generator) -> Vec<Example<'_>> {
             let people: [(&[Code], &[usize], &[Code]); 3] = [
                 (&[0, 1, 1, 0], &[], &[1, 1, 2, 2]),
@@ -289,7 +289,7 @@ mod tests {
                 };
                 let [below, above] = [moved(-step), moved(step)];
                 let step = f64::from(step);
-                // A ReLU may bend on one side, between here and there.
+                // A ReLU may switch within the step on one side.
                 let differences = [
                     (above - below) / (2.0 * step),
                     (above - terms.total) / step,
@@ -364,9 +364,9 @@ mod tests {
         assert!(all.proximity > 0.0 && without.proximity == 0.0);
     }
 
-    /// With everything locked the soft row is the person's own.
+    /// With everything locked the soft row is the factual.
     #[test]
-    fn what_is_unknown_is_summed_out_of_the_circuits_and_weighs_nothing_in_the_classifier() {
+    fn unknown_codes_are_summed_out_of_the_circuits_and_add_nothing_to_the_classifier() {
         let setting = Setting::new();
         let generator = setting.generator(Conditioning::Extended);
         let factual = [0, 1, 0, OPEN];
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn stored_parts_must_be_those_of_a_generator() {
+    fn stored_parameters_must_fit_the_shape() {
         let generator = Setting::new().generator(Conditioning::Paper);
         let parameters = generator.parameters();
         let stored = |parameters: &[f32]| Generator::from_parts(generator.shape().clone(), parameters);

@@ -1,4 +1,4 @@
-//! How a generator learns, from rows that the circuits give and the classifier denies.
+//! Trains a generator on rows that the circuits sample and the classifier denies.
 
 use par_circuit::{Circuit, Code, Evaluator, Stop, Stopped};
 use par_data::{Constraints, Mask};
@@ -15,17 +15,17 @@ use super::loss::add_terms;
 use super::objective::Worker;
 use crate::adam::Adam;
 
-/// Knows a recourse for the factual of a mask, or that there is none.
+/// Finds a recourse for the factual of a mask, or none.
 pub type Teacher<'a> = Box<dyn FnMut(&Mask) -> Option<Vec<Code>> + 'a>;
 
-/// What a generator learns from.
+/// The inputs of a generator's training.
 #[derive(Clone, Copy)]
 pub struct Training<'a> {
     /// What may change.
     pub constraints: &'a Constraints,
     /// For each feature, whether its value may be missing.
     pub missing: &'a [bool],
-    /// Who is accepted.
+    /// The classifier and the threshold.
     pub target: Target<'a>,
     /// p⁺.
     pub accepted: &'a Circuit,
@@ -33,40 +33,40 @@ pub struct Training<'a> {
     pub denied: &'a Circuit,
     /// Accepted rows.
     pub pool: &'a AcceptedPool,
-    /// Gives a thread its teacher, who is asked about every example unless teaching is switched off.
+    /// Makes the teacher of a thread, which solves every example unless teaching is switched off.
     pub teacher: Option<&'a (dyn Fn() -> Teacher<'a> + Sync)>,
 }
 
-/// Told after every step.
+/// Reported after every step.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// Steps that have been made.
+    /// Steps so far.
     pub step: usize,
-    /// Steps there will be.
+    /// All steps.
     pub steps: usize,
     /// The point of the learning curves that this step completed.
     pub point: Option<&'a GeneratorPoint>,
 }
 
-/// Rows that one thread takes through the networks together. Sums of gradients are made over these first,
-/// so this is part of what a seed stands for.
+/// Rows that one thread differentiates together. Gradients are summed within a chunk first, so another size gives other
+/// parameters for the same seed.
 const CHUNK: usize = 32;
-/// Factuals that progress is measured on, at most; and of how many found one is held out.
+/// The most held-out factuals, and of how many examples one is held out.
 const HELD_OUT: (usize, usize) = (256, 10);
 
 /// Trains a generator. The same seed gives the same parameters on any number of threads.
 ///
-/// It stays as it was drawn, untrained, when nobody is denied or nobody could change anything.
+/// It stays untrained if no row is denied, or no denied row can change.
 ///
 /// # Errors
 /// When it is stopped.
 ///
 /// # Panics
-/// When circuits, classifier, constraints and pool are not of the same features.
+/// When circuits, classifier, constraints and pool have different features.
 ///
 /// # Paper
-/// "The recourse generator is trained using instances sampled from p⁺ and p⁻"; those that the
-/// classifier accepts need no recourse and are left out.
+/// "The recourse generator is trained using instances sampled from p⁺ and p⁻"; instances that the classifier accepts
+/// need no recourse and are left out.
 pub fn train_generator(
     training: &Training,
     config: &GeneratorConfig,
@@ -75,10 +75,10 @@ pub fn train_generator(
     stop: Stop<'_>,
 ) -> Result<(Generator, GeneratorHistory), Stopped> {
     let cardinalities = training.accepted.cardinalities();
-    assert_eq!(cardinalities, training.denied.cardinalities(), "one set of features");
-    assert_eq!(cardinalities, training.target.classifier.cardinalities(), "one set of features");
-    assert_eq!(cardinalities, training.pool.rows().cardinalities(), "one set of features");
-    assert_eq!(cardinalities.len(), training.constraints.features(), "one set of features");
+    assert_eq!(cardinalities, training.denied.cardinalities(), "the same features");
+    assert_eq!(cardinalities, training.target.classifier.cardinalities(), "the same features");
+    assert_eq!(cardinalities, training.pool.rows().cardinalities(), "the same features");
+    assert_eq!(cardinalities.len(), training.constraints.features(), "the same features");
     let features = 0..cardinalities.len();
     let immutable = features.filter(|&feature| training.constraints.is_immutable(feature)).collect();
     let shape = GeneratorShape::new(config, cardinalities.to_vec(), immutable, training.pool);
@@ -162,9 +162,9 @@ fn descend(
     Ok(())
 }
 
-/// How the most probable legal rows of some factuals do.
+/// Measures of the most probable legal rows of the held-out factuals.
 fn measure(generator: &Generator, training: &Training, held_out: &[Example]) -> Option<HeldOut> {
-    let judge = |(worker, accepted): &mut (Worker, Evaluator), examples: &[Example]| {
+    let add_up = |(worker, accepted): &mut (Worker, Evaluator), examples: &[Example]| {
         let examples: Vec<&Example> = examples.iter().collect();
         worker.forward(generator, &examples);
         let mut sums = HeldOut::default();
@@ -179,7 +179,7 @@ fn measure(generator: &Generator, training: &Training, held_out: &[Example]) -> 
         sums
     };
     let start = || (Worker::new(training, 0), training.accepted.evaluator());
-    let sums: Vec<HeldOut> = held_out.par_chunks(CHUNK).map_init(start, judge).collect();
+    let sums: Vec<HeldOut> = held_out.par_chunks(CHUNK).map_init(start, add_up).collect();
     let mean = |part: fn(&HeldOut) -> f64| sums.iter().map(part).sum::<f64>() / held_out.len() as f64;
     (!held_out.is_empty()).then(|| HeldOut {
         valid: mean(|sums| sums.valid),
@@ -188,7 +188,7 @@ fn measure(generator: &Generator, training: &Training, held_out: &[Example]) -> 
     })
 }
 
-/// What random numbers are drawn for.
+/// Tasks with random numbers of their own.
 enum Task {
     Initialise,
     Shuffle,
@@ -239,7 +239,7 @@ mod tests {
         }
     }
 
-    /// Raises everything, where the rules let it.
+    /// Raises every feature as far as possible, if the rules permit it.
     fn teacher(mask: &Mask) -> Option<Vec<Code>> {
         let highest = |feature| mask.codes(feature).last().unwrap_or(UNKNOWN);
         let row: Vec<Code> = (0..mask.factual().len()).map(highest).collect();
@@ -260,7 +260,7 @@ mod tests {
         threads.install(|| {
             let pool_config = PoolConfig { size: 100, neighbours: 5 };
             let pool = draw_pool(&accepted, target, &pool_config, 1, Stop::never());
-            let pool = pool.expect("nobody stops it");
+            let pool = pool.expect("not stopped");
             let training = Training {
                 constraints: &constraints,
                 missing: &[true; 8],
@@ -270,19 +270,19 @@ mod tests {
                 pool: &pool,
                 teacher: Some(&|| Box::new(teacher)),
             };
-            let mut told = Vec::new();
-            let mut tell = |progress: &Progress| told.push(progress.step);
-            let trained = train_generator(&training, config, 9, &mut tell, Stop::never());
-            let (generator, history) = trained.expect("nobody stops it");
-            (generator, history, told)
+            let mut steps = Vec::new();
+            let mut report = |progress: &Progress| steps.push(progress.step);
+            let trained = train_generator(&training, config, 9, &mut report, Stop::never());
+            let (generator, history) = trained.expect("not stopped");
+            (generator, history, steps)
         })
     }
 
     #[test]
     fn training_lowers_the_loss_and_makes_more_rows_valid() {
         for conditioning in [Conditioning::Paper, Conditioning::Extended] {
-            let (_, history, told) = train(-4.0, &GeneratorConfig { conditioning, ..config() }, 1);
-            assert_eq!(told, (1..=120).collect::<Vec<_>>());
+            let (_, history, steps) = train(-4.0, &GeneratorConfig { conditioning, ..config() }, 1);
+            assert_eq!(steps, (1..=120).collect::<Vec<_>>());
             assert_eq!((history.examples, history.held_out, history.points.len()), (500, 50, 4));
             assert!(history.taught > 400);
             let (first, last) = (&history.points[0], &history.points[3]);
@@ -298,14 +298,14 @@ mod tests {
     }
 
     #[test]
-    fn when_everyone_is_accepted_there_is_nothing_to_learn() {
-        let (_, history, told) = train(100.0, &config(), 1);
+    fn without_denied_rows_the_generator_stays_untrained() {
+        let (_, history, steps) = train(100.0, &config(), 1);
         assert_eq!(history, GeneratorHistory::default());
-        assert!(told.is_empty());
+        assert!(steps.is_empty());
     }
 
     #[test]
-    fn when_nobody_is_accepted_there_are_no_neighbours_and_training_goes_on() {
+    fn training_works_without_neighbours() {
         let (generator, history, _) = train(-100.0, &config(), 1);
         assert_eq!(history.points.len(), 4);
         assert!(generator.parameters().iter().all(|parameter| parameter.is_finite()));

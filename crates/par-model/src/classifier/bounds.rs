@@ -1,11 +1,10 @@
 //! Bounds on the log-odds of every row of a ball.
 //!
-//! A function of the row to which every change adds on its own is highest where those changes are made
-//! that add most, one a feature. Before ReLU the units of the first layer are such functions. ReLU is
-//! convex: z + d₁ + … + d_k is the mean of the z + k dᵢ, so the mean of their ReLUs is above its ReLU, and
-//! is again such a function. Below ReLU there is a line. Carried from a unit back to the row, as in CROWN
-//! (Zhang et al. 2018), these bound it. Above and below every other activation there are two parallel lines, no steeper
-//! than it is anywhere between the bounds of its input.
+//! Call a function of the row additive if each change adds a fixed amount. Its maximum over a ball takes the changes
+//! that add most, one per feature. The units of the first layer are additive before ReLU. ReLU is convex, and
+//! z + d₁ + … + d_k is the mean of the z + k dᵢ, so the mean of their ReLUs, again additive, is an upper bound; a line
+//! is a lower bound. Carried back from a unit to the row, as in CROWN (Zhang et al. 2018), they bound the unit. Other
+//! activations lie between two parallel lines, no steeper than the activation anywhere between the bounds of its input.
 
 use par_circuit::{Ball, Kernel, OPEN, vectorised};
 use par_onnx::Activation;
@@ -28,8 +27,8 @@ pub(super) fn log_odds_bounds(classifier: &NeuralClassifier, ball: &Ball) -> (f6
     (lower - slack, upper + slack)
 }
 
-/// Bounds that also hold wherever between the centre and the alternatives of its features a row lies: every bound is a sum of
-/// functions that are convex along each of these ways.
+/// Bounds that also hold for points between the centre and the alternatives of its features: every bound is a sum of
+/// functions that are convex along these segments.
 pub(super) fn hull_bounds(classifier: &NeuralClassifier, ball: &Ball) -> (f64, f64) {
     match ball.changes {
         0 => log_odds_bounds(classifier, ball),
@@ -37,10 +36,10 @@ pub(super) fn hull_bounds(classifier: &NeuralClassifier, ball: &Ball) -> (f64, f
     }
 }
 
-/// How far single precision may be off for every unit of every layer, in a row as in its bounds.
+/// Bound on the rounding error of every unit of every layer, for rows and for their bounds.
 ///
-/// A sum of n terms is off by less than n roundings of the sum of their magnitudes. Bounds add up the
-/// centre and differences of two weights, at most three times the magnitude of a row.
+/// The error of a sum of n terms is below n roundings of the sum of their magnitudes. Bounds add the centre and
+/// differences of two weights, at most three times the magnitude of a row.
 pub(super) fn slack(cardinalities: &[usize], network: &Network, activations: &[Activation]) -> Vec<f32> {
     let mut terms = cardinalities.len() + 1;
     let mut slack = Vec::new();
@@ -77,8 +76,7 @@ pub(super) fn slack(cardinalities: &[usize], network: &Network, activations: &[A
     slack
 }
 
-/// What neither an activation's value nor the share of its input's error that it passes on is above, given the same of its
-/// input.
+/// Upper bound on |activation(x)| for |x| ≤ `magnitude`, which also bounds how much of the input's error it passes on.
 fn activated(activation: Activation, magnitude: f32) -> f32 {
     match activation {
         Activation::Relu | Activation::LeakyRelu(_) | Activation::Tanh => magnitude,
@@ -106,7 +104,7 @@ fn single_change(classifier: &NeuralClassifier, reach: &Reach) -> (f64, f64) {
     (f64::from(lower), f64::from(upper))
 }
 
-/// Layer by layer the intervals of all units, the last of which is the log-odds.
+/// Bounds all units layer by layer; the last unit is the log-odds.
 fn relaxed(classifier: &NeuralClassifier, reach: &Reach) -> (f64, f64) {
     let network = &classifier.network;
     let mut slack = classifier.slack.as_slice();
@@ -133,21 +131,21 @@ fn relaxed(classifier: &NeuralClassifier, reach: &Reach) -> (f64, f64) {
     (f64::from(last.lower[0]), f64::from(last.upper[0]))
 }
 
-/// The rows of a ball, as the first layer sees them.
+/// The rows of a ball in terms of the first layer.
 struct Reach {
-    /// Its units before ReLU.
+    /// The units of the first layer before ReLU.
     first: Additive,
-    /// Alternatives of every open feature.
+    /// The number of alternatives of every open feature.
     alternatives: Vec<usize>,
-    /// How many features may change at once.
+    /// How many features may change together.
     changes: usize,
 }
 
-/// Functions of the rows of a ball to which every change adds on its own.
+/// Functions of the rows of a ball to which each change adds a fixed amount.
 struct Additive {
-    /// The value of each at the centre.
+    /// The value of each function at the centre.
     centre: Vec<f32>,
-    /// For every alternative what it adds to each.
+    /// What every alternative adds to each function, `[alternative][function]`.
     deltas: Vec<f32>,
 }
 
@@ -174,7 +172,7 @@ impl Reach {
         Self { first: Additive { centre, deltas }, alternatives, changes }
     }
 
-    /// The most that each function is in the ball.
+    /// The maximum of each function over the ball.
     fn highest(&self, functions: &Additive) -> Vec<f32> {
         let mut highest = functions.centre.clone();
         vectorised(Highest { reach: self, deltas: &functions.deltas, highest: &mut highest });
@@ -198,8 +196,8 @@ impl Additive {
     }
 }
 
-/// What bounds are made of: the units of the first layer before its activation, then for every hidden unit of
-/// every layer with ReLU so far a function above it, after ReLU.
+/// The functions that bounds combine: the units of the first layer before its activation, then for every unit of every
+/// ReLU layer so far an upper bound on it after ReLU.
 struct Basis {
     functions: Additive,
     /// How many there are so far.
@@ -207,7 +205,7 @@ struct Basis {
 }
 
 impl Basis {
-    /// With room for this many hidden units.
+    /// Reserves space for this many hidden units.
     fn new(reach: &Reach, hidden: usize) -> Self {
         let len = reach.first.centre.len();
         let widen = |values: &[f32]| -> Vec<f32> {
@@ -221,7 +219,7 @@ impl Basis {
         Self { functions, len }
     }
 
-    /// Adds what is above the ReLUs of the first `units` functions.
+    /// Adds upper bounds on the ReLUs of the first `units` functions.
     fn push_rectified(&mut self, functions: &Additive, units: usize, changes: usize) {
         let changes = changes as f32;
         let share = 1.0 / changes;
@@ -239,7 +237,7 @@ impl Basis {
         }
     }
 
-    /// Functions above the units of a layer, and then above their negatives.
+    /// Upper bounds on the units of a layer, and then on their negatives.
     fn above(&self, classifier: &NeuralClassifier, layer: usize, below: &[Intervals]) -> Additive {
         let network = &classifier.network;
         let this = network.layer(layer);
@@ -291,10 +289,10 @@ impl Basis {
     }
 }
 
-/// Functions of a basis that others are sums of.
+/// Weighted sums of the functions of a basis.
 struct Terms {
     places: Vec<usize>,
-    /// For every place what each sum multiplies it by.
+    /// The factors of every place, one per sum.
     factors: Vec<f32>,
 }
 
@@ -312,13 +310,13 @@ struct Intervals {
 }
 
 impl Intervals {
-    /// Given the most that the units are, and then the most that their negatives are.
+    /// From the maxima of the units, followed by those of their negatives.
     fn new(highest: &[f32], units: usize) -> Self {
         let lower = highest[units..2 * units].iter().map(|bound| -bound).collect();
         Self { lower, upper: highest[..units].to_vec() }
     }
 
-    /// The intervals of the layer above that follow from these alone.
+    /// The intervals of the next layer that follow from these alone, by interval arithmetic.
     fn above(&self, network: &Network, layer: usize, activation: Activation) -> Self {
         let this = network.layer(layer);
         let mut above = Self { lower: this.biases.to_vec(), upper: this.biases.to_vec() };
@@ -344,8 +342,8 @@ impl Intervals {
         self.upper.iter_mut().zip(slack).for_each(|(upper, slack)| *upper += slack);
     }
 
-    /// Turns sums of the units after ReLU into ones that are nowhere lower: of the units before ReLU, and
-    /// of functions of the basis, those of this layer beginning at `place`.
+    /// Replaces sums of the units after ReLU by upper bounds: sums of the units before ReLU and of functions of the
+    /// basis, where those of this layer start at `place`.
     fn relax_relu(&self, place: usize, coefficients: &mut [f32], columns: usize, terms: &mut Terms) {
         for (unit, coefficients) in coefficients.chunks_exact_mut(columns).enumerate() {
             let (lower, upper) = (self.lower[unit], self.upper[unit]);
@@ -359,13 +357,13 @@ impl Intervals {
         }
     }
 
-    /// Turns sums of the units after an activation into ones of the units before it that are nowhere lower; `centre`
-    /// holds what the sums are besides.
+    /// Replaces sums of the units after an activation by upper bounds: sums of the units before it, with their
+    /// constants added to `centre`.
     fn relax(&self, activation: Activation, coefficients: &mut [f32], columns: usize, centre: &mut [f32]) {
         for (unit, coefficients) in coefficients.chunks_exact_mut(columns).enumerate() {
             let ends = [self.lower[unit], self.upper[unit]].map(f64::from);
             let [from, to] = ends.map(|end| activation.slope(end));
-            // A little flatter, so that rounding does not make it steeper.
+            // A little flatter than the flattest end, so that rounding cannot make it steeper.
             let slope = from.min(to) * (1.0 - 1e-6);
             let [below, above] = ends.map(|end| (activation.value(end) - slope * end) as f32);
             for (coefficient, centre) in coefficients.iter_mut().zip(&mut *centre) {
@@ -376,10 +374,10 @@ impl Intervals {
     }
 }
 
-/// Columns that stay in registers, for as many rows; sums come in whole tiles.
+/// Rows and columns of a tile that stays in registers; columns are padded to whole tiles.
 const TILE: usize = 4;
 
-/// Adds to rows of sums their terms of rows of the basis.
+/// Adds the terms to every row of sums, from the same row of the basis.
 struct Combine<'a> {
     basis: &'a [f32],
     width: usize,
@@ -442,7 +440,7 @@ fn combine_tile<const ROWS: usize, const COLUMNS: usize>(
     }
 }
 
-/// Adds to `highest` the most that changes add.
+/// Adds the most that changes can add to `highest`.
 struct Highest<'a> {
     reach: &'a Reach,
     /// A row of functions for every alternative.
@@ -455,7 +453,7 @@ impl Kernel for Highest<'_> {
     fn run(self) {
         let Self { reach, deltas, highest } = self;
         let functions = highest.len();
-        // The largest gains so far, in falling order.
+        // The largest gains so far, descending.
         let mut largest = vec![0.0_f32; reach.changes * functions];
         let mut gains = vec![0.0_f32; functions];
         let mut rows = deltas.chunks_exact(functions);
@@ -491,7 +489,7 @@ mod tests {
     }
 
     impl Bounded {
-        /// The bounds hold for every row, and with no choice left, or one change, they are no wider.
+        /// The bounds hold for every row, and are tight if there is one row or at most one change.
         fn check(&self) {
             let (lower, upper) = self.classifier.log_odds_bounds(&self.ball);
             let scores: Vec<f64> = self.rows().iter().map(|row| self.classifier.log_odds(row)).collect();
@@ -547,7 +545,7 @@ mod tests {
         }
     }
 
-    /// |x| − 0.5 is high at both ends and low between them.
+    /// The classifier is |x| − 0.5: high at both ends and low between them.
     #[test]
     fn bounds_over_the_hull_hold_between_the_ends() {
         let parameters = vec![-1.0, 1.0, 1.0, -1.0, 0.0, 0.0, 1.0, 1.0, -0.5];

@@ -10,28 +10,28 @@ use crate::setting::{SettingError, check_setting};
 /// How a classifier is trained.
 ///
 /// # Paper
-/// The defaults are those of the appendix on classifier training, whose fixed number of epochs is here a
-/// maximum: training stops when held-out rows are predicted no better.
+/// The defaults are those of the appendix on classifier training. Departure: its number of epochs is a maximum, and
+/// training stops when the validation loss no longer falls.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct ClassifierConfig {
-    /// Widths of the hidden layers; none make a logistic regression. Each in `1..=4096`, at most 8;
-    /// 20 and 10 unless told.
+    /// Widths of the hidden layers; without any it is a logistic regression. Each in `1..=4096`, at most 8;
+    /// 20 and 10 by default.
     pub hidden: Vec<usize>,
-    /// How far Adam steps. Above 0, at most 1; 0.001 unless told.
+    /// Learning rate of Adam. Above 0, at most 1; 0.001 by default.
     pub learning_rate: f64,
-    /// Rows a step. At least 1; 64 unless told.
+    /// Rows per step. At least 1; 64 by default.
     pub batch: usize,
-    /// The most passes over the training rows. At least 1; 200 unless told.
+    /// Most passes over the training rows. At least 1; 200 by default.
     pub epochs: usize,
-    /// Passes without a better validation loss before training stops. At least 1; 10 unless told.
+    /// Passes without a lower validation loss before training stops. At least 1; 10 by default.
     pub patience: usize,
-    /// Share of the rows of each class that is held out for validation; with 0 every epoch is trained and the
-    /// last one kept. In `0.0..=0.5`; 0.1 unless told.
+    /// Share of each class's rows that is held out for validation; with 0 training runs all epochs and keeps the last.
+    /// In `0.0..=0.5`; 0.1 by default.
     pub validation: f64,
-    /// The probability from which a row is accepted. Above 0 and below 1, or `"youden"`; 0.5 unless told.
+    /// The lowest probability that is accepted. Above 0 and below 1, or `"youden"`; 0.5 by default.
     pub threshold: Threshold,
-    /// Whether both classes weigh the same in the loss. `"auto"` unless told.
+    /// Whether the loss gives both classes the same weight. `"auto"` by default.
     pub balance: Balance,
 }
 
@@ -78,7 +78,7 @@ impl ClassifierConfig {
         check_setting("classifier.threshold", threshold, expected, threshold > 0.0 && threshold < 1.0)
     }
 
-    /// Whether the loss weighs both classes the same, given how many rows each has.
+    /// Whether the loss gives both classes the same weight, for these numbers of rows.
     pub fn balances(&self, accepted: usize, denied: usize) -> bool {
         match self.balance {
             Balance::Always => true,
@@ -90,12 +90,12 @@ impl ClassifierConfig {
     }
 }
 
-/// The probability from which a row is accepted: a number, or `"youden"`.
+/// The lowest probability that is accepted: a number, or `"youden"`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Threshold {
     /// This probability.
     Fixed(f64),
-    /// The one that tells the classes apart best, by Youden's J.
+    /// The one that separates the classes best, by Youden's J.
     Youden,
 }
 
@@ -149,15 +149,15 @@ impl Visitor<'_> for ThresholdVisitor {
     }
 }
 
-/// Whether rows of both classes weigh the same in the loss, however many there are of each.
+/// Whether the loss gives both classes the same weight, however many rows each has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Balance {
-    /// When the rarer class has less than a fifth of the rows and the threshold is the default one, which
-    /// hardly any row would otherwise reach, or miss.
+    /// If the rarer class has less than a fifth of the rows and the threshold is the default one: without balance
+    /// nearly all scores would be on one side of it.
     #[default]
     Auto,
-    /// Never: every row weighs the same.
+    /// Never: every row has the same weight.
     Never,
     /// Always.
     Always,

@@ -6,29 +6,28 @@ use super::external::{LimitedCode, file_hash};
 use super::{Classifier, ExternalClassifier, NeuralClassifier, Representative, probability};
 use crate::error::RowError;
 
-/// The classifier whose decisions recourse has to turn.
+/// The classifier that decides who is accepted.
 #[derive(Clone, Debug)]
 pub enum DeployedClassifier {
-    /// A network that was trained on the labels.
+    /// A network trained on the labels.
     Trained(NeuralClassifier),
-    /// A surrogate, trained on the scores in a column of the training table. The classifier that gave them is not
-    /// available, so no answer can be verified.
+    /// A surrogate, trained on a column of scores in the training table. The classifier itself is not available, so no
+    /// answer can be verified.
     Surrogate {
         /// The network.
         network: NeuralClassifier,
-        /// The column.
+        /// The column of scores.
         column: String,
     },
     /// An external classifier, in an ONNX file.
     External(Box<ExternalClassifier>),
 }
 
-/// How far the score of an answer is above the threshold of an external classifier at least: other programs that run it
-/// round differently.
+/// How far above the threshold of an external classifier a way must score: programs that run it round differently.
 const MARGIN: f64 = 1e-5;
 
 impl DeployedClassifier {
-    /// Over codes, for nobody in particular.
+    /// The classifier over codes, each standing for the median of its bin.
     pub fn typical(&self) -> Box<dyn Classifier + '_> {
         match self {
             Self::Trained(network) | Self::Surrogate { network, .. } => Box::new(network),
@@ -36,8 +35,8 @@ impl DeployedClassifier {
         }
     }
 
-    /// Over codes, for one person, whose cells have the codes `factual`. Where some codes stand for other cells than
-    /// those of their bins, `limited` says so.
+    /// The classifier over codes for one person, whose cells have the codes `factual`. `limited` holds the codes that
+    /// the person's limits make stand for other cells.
     pub fn of_person(
         &self,
         cells: &[&str],
@@ -51,7 +50,7 @@ impl DeployedClassifier {
         }
     }
 
-    /// What codes may stand for, in the order in which it is tried.
+    /// Which values of bins are tried for codes, in this order.
     pub fn representatives(&self) -> &'static [Representative] {
         match self {
             Self::Trained(_) | Self::Surrogate { .. } => &[Representative::Any],
@@ -59,7 +58,7 @@ impl DeployedClassifier {
         }
     }
 
-    /// The probability that a row is accepted, given its cells and their codes.
+    /// The probability that a row of cells, which have these codes, is accepted.
     ///
     /// # Errors
     /// When a cell cannot be turned into an input, or the row has no score.
@@ -75,16 +74,16 @@ impl DeployedClassifier {
         }
     }
 
-    /// The probability from which on a row is offered, given that from which on it is accepted.
+    /// The lowest probability at which a row is offered, for a threshold.
     pub fn offered_from(&self, threshold: f64) -> f64 {
         match self {
             Self::Trained(_) | Self::Surrogate { .. } => threshold,
-            // Near one there may be no room for the margin.
+            // Near 1 there may be no room for the margin.
             Self::External(_) => (threshold + MARGIN).min(f64::midpoint(threshold, 1.0)),
         }
     }
 
-    /// How many nodes its trees have; none, if it is a network.
+    /// How many nodes its trees have; 0 for a network.
     pub fn tree_nodes(&self) -> usize {
         match self {
             Self::Trained(_) | Self::Surrogate { .. } => 0,
@@ -100,7 +99,7 @@ impl DeployedClassifier {
         }
     }
 
-    /// Whether answers are checked by the classifier itself.
+    /// Whether the classifier itself checks answers, rather than a surrogate.
     pub fn verifies(&self) -> bool {
         !matches!(self, Self::Surrogate { .. })
     }

@@ -1,9 +1,8 @@
-//! A classifier over raw values that was given as a file.
+//! An external classifier: an ONNX file over raw values.
 //!
-//! Searches go through codes, but this classifier looks at the values behind them. For one person every code
-//! stands for one value: their own code for their own cell, any other for the value that they would be told. So
-//! for one person it is a classifier over codes, and what it says of a row of codes is what it says of the row as
-//! it is written down.
+//! Searches run over codes, but this classifier reads values. For one person every code stands for one value: their
+//! own code for their own cell, any other code for the value that a way would name. So for one person it is a
+//! classifier over codes that scores a row of codes as it scores the row as written.
 
 mod network;
 mod trees;
@@ -24,10 +23,10 @@ use crate::error::RowError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Representative {
-    /// Any, since the classifier looks at the bin alone; the nearest to the person's own is written down.
+    /// Any: the classifier reads only the bin. Ways name the value nearest to the person's own.
     #[default]
     Any,
-    /// The nearest to the person's own: the least that must be done.
+    /// The nearest to the person's own: the smallest change.
     Nearest,
     /// The median of the training rows.
     Median,
@@ -36,8 +35,8 @@ pub enum Representative {
 }
 
 impl Representative {
-    /// Of what stands for the lowest and for the highest values of bins, that of the bins below a person's own and of those
-    /// above it; neither for medians.
+    /// Of the tables for the lowest and the highest values of bins, the one for bins below the person's own and the one
+    /// for bins above it; `None` for medians.
     fn sides<T>(self, lowest: T, highest: T) -> Option<(T, T)> {
         match self {
             Self::Any | Self::Nearest => Some((highest, lowest)),
@@ -46,7 +45,7 @@ impl Representative {
         }
     }
 
-    /// What a person is told of another code, which is below their own or above it.
+    /// The value that a way names for a code other than the person's own, which is below or above it.
     pub fn told(self, decoded: Decoded, is_below: bool) -> Decoded {
         match (decoded, self) {
             (Decoded::Interval { nearest, .. }, Self::Nearest) => Decoded::Number(nearest),
@@ -62,54 +61,54 @@ impl Representative {
 /// A feature, a code of it, and the cell that the code stands for within a person's limits.
 pub(crate) type LimitedCode = (usize, Code, String);
 
-/// Why a file is no classifier for a table.
+/// Why a file cannot be the classifier of a model.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ExternalError {
-    /// It is no ONNX file that can be read.
+    /// The ONNX file cannot be read.
     #[error(transparent)]
     Onnx(#[from] par_onnx::Error),
-    /// The inputs do not fit it, or the schema.
+    /// The inputs do not fit the file or the schema.
     #[error(transparent)]
     Inputs(#[from] InputsError),
     /// A category of the schema cannot be turned into an input.
     #[error(transparent)]
     Cell(#[from] CellError),
-    /// What it says of all codes does not fit into the memory.
+    /// The tables of all codes would not fit into memory.
     #[error(
         "{codes} codes times {width} numbers of the classifier are too many, expected at most {MOST_NUMBERS}\nhint: use fewer bins"
     )]
     TooLarge {
-        /// Codes of all features.
+        /// The number of codes of all features.
         codes: usize,
-        /// What it takes for each of them.
+        /// The numbers stored for each of them.
         width: usize,
     },
-    /// Its score of some row would be no number.
+    /// The score of some rows would not be a number.
     #[error(
-        "the classifier's score of some rows is no number\nhint: say under `missing` in the inputs what a missing cell is, and see that numbers are scaled as the classifier expects them"
+        "the classifier's score of some rows is not a number\nhint: set `missing` in the inputs to the value of a missing cell, and scale numbers as the classifier expects them"
     )]
     NoScore,
 }
 
-/// What is kept for all codes together, at most: a quarter of a gigabyte for each of three tables.
+/// The most numbers stored for all codes together: a quarter of a gigabyte for each of three tables.
 const MOST_NUMBERS: usize = 1 << 26;
 
-/// A classifier that was given as an ONNX file, and how a row becomes its inputs.
+/// A classifier from an ONNX file, and how a row becomes its inputs.
 #[derive(Clone, Debug)]
 pub struct ExternalClassifier {
     file: Vec<u8>,
     inputs: Inputs,
     encoding: Encoding,
-    model: OnnxClassifier,
-    /// The sources that look at each feature.
+    onnx: OnnxClassifier,
+    /// The sources that read each feature.
     sources: Vec<Vec<usize>>,
     tables: Tables,
-    /// A network that decides like it, where it has no gradient.
+    /// Gives gradients if the classifier has none.
     surrogate: Option<NeuralClassifier>,
 }
 
-/// What stands for the codes of every feature.
+/// What the classifier needs of every code, precomputed.
 #[derive(Clone, Debug)]
 enum Tables {
     Network(NetworkTables),
@@ -117,7 +116,7 @@ enum Tables {
 }
 
 impl ExternalClassifier {
-    /// Reads a file for tables of a schema with its bins. `inputs` must say the mean and the deviation wherever it
+    /// Reads a file for the rows of a schema with its bins. `inputs` must have the mean and the deviation wherever it
     /// standardizes.
     ///
     /// # Errors
@@ -126,28 +125,28 @@ impl ExternalClassifier {
         let graph = Graph::from_bytes(&file)?;
         let encoding = inputs.encoding(discretizer.schema(), graph.inputs())?;
         encoding.check(discretizer)?;
-        let model = graph.classifier(&encoding.widths(), &inputs.choice())?;
+        let onnx = graph.classifier(&encoding.widths(), &inputs.choice())?;
         let mut sources = vec![Vec::new(); discretizer.domains().len()];
-        for (source, this) in model.sources().iter().enumerate() {
+        for (source, this) in onnx.sources().iter().enumerate() {
             sources[encoding.feature(this.input)].push(source);
         }
         let codes: usize = discretizer.cardinalities().iter().sum();
-        let width = match model.body() {
+        let width = match onnx.body() {
             Body::Layers(layers) => layers.dense[0].biases.len(),
-            Body::Trees(_) => model.sources().len(),
+            Body::Trees(_) => onnx.sources().len(),
         };
         if codes.saturating_mul(width) > MOST_NUMBERS {
             return Err(ExternalError::TooLarge { codes, width });
         }
-        let view = View { encoding: &encoding, model: &model, sources: &sources };
-        let tables = match model.body() {
+        let view = View { encoding: &encoding, onnx: &onnx, sources: &sources };
+        let tables = match onnx.body() {
             Body::Layers(layers) => {
                 let tables = NetworkTables::new(layers, &view, discretizer)?;
                 Tables::Network(tables.ok_or(ExternalError::NoScore)?)
             }
             Body::Trees(trees) => Tables::Trees(TreeTables::new(trees, &view, discretizer)?),
         };
-        Ok(Self { file, inputs, encoding, model, sources, tables, surrogate: None })
+        Ok(Self { file, inputs, encoding, onnx, sources, tables, surrogate: None })
     }
 
     /// The bytes of the file.
@@ -165,17 +164,17 @@ impl ExternalClassifier {
         &self.inputs
     }
 
-    /// What the file was brought into.
-    pub fn model(&self) -> &OnnxClassifier {
-        &self.model
+    /// The file as layers or trees.
+    pub fn onnx(&self) -> &OnnxClassifier {
+        &self.onnx
     }
 
-    /// What it is, in words: `a network of 108 → 64 → 32 → 1`, `100 trees with 3000 leaves`.
+    /// Its kind and size in words: `a network of 108 → 64 → 32 → 1`, `100 trees with 3000 leaves`.
     pub fn shape(&self) -> String {
-        match self.model.body() {
+        match self.onnx.body() {
             Body::Layers(layers) => {
                 let widths = layers.dense.iter().map(|dense| dense.biases.len());
-                let widths: Vec<String> = [self.model.sources().len()]
+                let widths: Vec<String> = [self.onnx.sources().len()]
                     .into_iter()
                     .chain(widths)
                     .map(|width| width.to_string())
@@ -191,34 +190,33 @@ impl ExternalClassifier {
 
     /// How many nodes its trees have; 0 for a network.
     pub fn tree_nodes(&self) -> usize {
-        match self.model.body() {
+        match self.onnx.body() {
             Body::Layers(_) => 0,
             Body::Trees(trees) => trees.nodes.len(),
         }
     }
 
-    /// The features of the schema, by position, that it does not look at.
+    /// The features of the schema, by position, that it does not read.
     pub fn unused(&self, schema: &Schema) -> Vec<usize> {
         self.encoding.unused(schema)
     }
 
-    /// Whether it has gradients of its own. Otherwise a network has to stand in for it when a generator is trained.
+    /// Whether it has gradients of its own. Otherwise training a generator needs a surrogate.
     pub fn is_differentiable(&self) -> bool {
-        matches!(self.model.body(), Body::Layers(_))
+        matches!(self.onnx.body(), Body::Layers(_))
     }
 
-    /// The network that decides like it, where it has no gradient.
+    /// The surrogate that gives gradients, if there is one.
     pub fn surrogate(&self) -> Option<&NeuralClassifier> {
         self.surrogate.as_ref()
     }
 
-    /// Sets the network that gives gradients in its place.
+    /// Sets the surrogate that gives gradients.
     pub fn set_surrogate(&mut self, surrogate: Option<NeuralClassifier>) {
         self.surrogate = surrogate;
     }
 
-    /// The log-odds that a row is accepted, its cells in schema order, by the file's own operators; not a number
-    /// where these give none.
+    /// The log-odds that a row is accepted, its cells in schema order, by the file's own operators, which may give NaN.
     ///
     /// # Errors
     /// When a cell cannot be turned into an input.
@@ -227,10 +225,10 @@ impl ExternalClassifier {
         let values: Vec<Value<'_>> = places
             .map(|place| self.encoding.value(place, cells[self.encoding.feature(place)]))
             .collect::<Result<_, _>>()?;
-        Ok(self.model.log_odds(&values))
+        Ok(self.onnx.log_odds(&values))
     }
 
-    /// The classifier over codes for nobody in particular: every code stands for the median of its bin.
+    /// The classifier over codes where every code stands for the median of its bin.
     pub fn typical(&self) -> Box<dyn Classifier + '_> {
         match &self.tables {
             Tables::Network(tables) => Box::new(tables.typical()),
@@ -238,11 +236,11 @@ impl ExternalClassifier {
         }
     }
 
-    /// The classifier over codes for one person, whose cells have the codes `factual`. Where some codes stand for other
-    /// cells than those of their bins, `limited` says so.
+    /// The classifier over codes for one person, whose cells have the codes `factual`. `limited` holds the codes that
+    /// the person's limits make stand for other cells.
     ///
     /// # Errors
-    /// When a cell cannot be turned into an input, or is a number that no score can be computed with.
+    /// When a cell cannot be turned into an input, or its number makes the score infinite.
     pub fn of_person(
         &self,
         cells: &[&str],
@@ -261,8 +259,8 @@ impl ExternalClassifier {
         })
     }
 
-    /// What the log-odds of a row are at least, wherever within their ranges the cells of some features lie; `None` when
-    /// nothing is known of values between the ends.
+    /// A lower bound on the log-odds of a row whose cells of some features lie anywhere within `ranges`; `None` for
+    /// trees, and for inputs that are not linear in the cell.
     pub fn least_log_odds(&self, cells: &[&str], ranges: &[(usize, [&str; 2])]) -> Option<f64> {
         match &self.tables {
             Tables::Network(tables) => tables.least_log_odds(&self.view(), cells, ranges),
@@ -271,7 +269,7 @@ impl ExternalClassifier {
     }
 
     fn view(&self) -> View<'_> {
-        View { encoding: &self.encoding, model: &self.model, sources: &self.sources }
+        View { encoding: &self.encoding, onnx: &self.onnx, sources: &self.sources }
     }
 }
 
@@ -280,34 +278,34 @@ pub fn file_hash(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// How single features become the numbers that a body takes.
+/// Turns the cells of single features into the numbers of their sources.
 struct View<'a> {
     encoding: &'a Encoding,
-    model: &'a OnnxClassifier,
+    onnx: &'a OnnxClassifier,
     sources: &'a [Vec<usize>],
 }
 
 impl View<'_> {
-    /// The numbers of the sources that look at a feature, when its cell is this.
+    /// The numbers of a feature's sources for a cell.
     fn numbers(&self, feature: usize, cell: &str) -> Result<Vec<f32>, CellError> {
         let number = |&source: &usize| {
-            let source = &self.model.sources()[source];
+            let source = &self.onnx.sources()[source];
             Ok(source.number(self.encoding.value(source.input, cell)?))
         };
         self.sources[feature].iter().map(number).collect()
     }
 
-    /// The same when the cell is missing; `None` when it may not be.
+    /// The same for a missing cell; `None` if the feature may not be missing.
     fn missing(&self, feature: usize) -> Option<Vec<f32>> {
         let number = |&source: &usize| {
-            let source = &self.model.sources()[source];
+            let source = &self.onnx.sources()[source];
             Some(source.number(self.encoding.missing(source.input)?))
         };
         self.sources[feature].iter().map(number).collect()
     }
 }
 
-/// What the codes of limited features stand for, a person's own aside.
+/// The cells that the codes of limited features stand for, except the person's own codes.
 pub(crate) fn limited_codes(
     discretizer: &Discretizer,
     limits: &Limits,
@@ -335,7 +333,7 @@ fn representatives(discretizer: &Discretizer, feature: usize, code: Code) -> [St
         }
         Decoded::Number(number) => [(); 3].map(|()| number.text.clone()),
         Decoded::Category { value, .. } => [(); 3].map(|()| value.clone()),
-        Decoded::Unchanged { .. } => unreachable!("no code is the unknown one"),
+        Decoded::Unchanged { .. } => unreachable!("a code differs from the unknown one"),
     }
 }
 
@@ -385,7 +383,7 @@ mod tests {
             Self { discretizer, batch, columns }
         }
 
-        fn given(&self, file: &[u8], inputs: &str) -> ExternalClassifier {
+        fn external(&self, file: &[u8], inputs: &str) -> ExternalClassifier {
             let inputs = Inputs::parse(inputs).expect("inputs");
             let rows = [Ok(self.batch.clone())];
             let inputs =
@@ -397,7 +395,7 @@ mod tests {
             self.columns.features.iter().map(|&column| self.batch.cell(row, column)).collect()
         }
 
-        /// None, and some that bins straddle.
+        /// No limits, and limits that cut through bins.
         fn limits(&self) -> [Limits; 2] {
             let schema = self.discretizer.schema();
             let between =
@@ -410,7 +408,7 @@ mod tests {
             [Limits::default(), Limits::new(&self.discretizer, some).expect("limits")]
         }
 
-        /// A row of codes as one person would be told it.
+        /// A row of codes as a way of this person would write it.
         fn written(
             &self,
             cells: &[&str],
@@ -429,22 +427,23 @@ mod tests {
     }
 
     #[test]
-    fn for_a_person_a_row_of_codes_scores_as_the_row_that_is_written_down() {
+    fn for_a_person_a_row_of_codes_scores_as_the_row_as_written() {
         let german = German::new();
         let cardinalities = german.discretizer.cardinalities();
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let limits = german.limits();
-        let ways_to_stand = [Representative::Nearest, Representative::Median, Representative::Farthest]
+        let cases = [Representative::Nearest, Representative::Median, Representative::Farthest]
             .into_iter()
             .flat_map(|representative| [(representative, &limits[0]), (representative, &limits[1])]);
         for (name, file, inputs) in FILES {
-            let given = german.given(file, inputs);
+            let external = german.external(file, inputs);
             for person in (0..1000).step_by(97) {
                 let cells = german.cells(person);
                 let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
-                for (representative, limits) in ways_to_stand.clone() {
+                for (representative, limits) in cases.clone() {
                     let limited = limited_codes(&german.discretizer, limits, &cells, &own, representative);
-                    let classifier = given.of_person(&cells, &own, representative, &limited).expect("inputs");
+                    let classifier =
+                        external.of_person(&cells, &own, representative, &limited).expect("inputs");
                     for _ in 0..20 {
                         let mut row = own.clone();
                         for _ in 0..4 {
@@ -454,7 +453,7 @@ mod tests {
                         let written = german.written(&cells, &own, &row, representative, limits);
                         let written: Vec<&str> = written.iter().map(String::as_str).collect();
                         let (found, expected) =
-                            (classifier.log_odds(&row), given.log_odds(&written).expect("inputs"));
+                            (classifier.log_odds(&row), external.log_odds(&written).expect("inputs"));
                         assert!(
                             (found - expected).abs() < 1e-4,
                             "{name}, {representative:?}: {found}, not {expected}"
@@ -469,8 +468,8 @@ mod tests {
     fn gradients_agree_with_finite_differences() {
         let german = German::new();
         for (name, file, inputs) in &FILES[..2] {
-            let given = german.given(file, inputs);
-            let typical = given.typical();
+            let external = german.external(file, inputs);
+            let typical = external.typical();
             let codes: usize = typical.cardinalities().iter().sum();
             let mut rng = ChaCha8Rng::seed_from_u64(2);
             let soft: Vec<f32> = (0..codes).map(|_| rng.random_range(0.0..0.3)).collect();
@@ -494,11 +493,12 @@ mod tests {
         let cardinalities = german.discretizer.cardinalities();
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for (name, file, inputs) in FILES {
-            let given = german.given(file, inputs);
+            let external = german.external(file, inputs);
             for person in (0..1000).step_by(111) {
                 let cells = german.cells(person);
                 let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
-                let classifier = given.of_person(&cells, &own, Representative::Nearest, &[]).expect("inputs");
+                let classifier =
+                    external.of_person(&cells, &own, Representative::Nearest, &[]).expect("inputs");
                 for changes in 0..4 {
                     let mut ball = Ball::new(&cardinalities, own.clone(), changes);
                     let open: Vec<usize> = (0..own.len()).filter(|_| rng.random_bool(0.4)).collect();
@@ -524,19 +524,19 @@ mod tests {
     }
 
     #[test]
-    fn within_ranges_the_log_odds_are_at_least_what_is_said() {
+    fn within_ranges_the_log_odds_are_at_least_the_bound() {
         let german = German::new();
         let names = ["Duration", "Credit amount", "Age"];
         let features = german.discretizer.schema().positions(&names).expect("features");
         let ranges = [["4", "24"], ["250", "5000"], ["25", "40"]];
         let mut rng = ChaCha8Rng::seed_from_u64(4);
         for (name, file, inputs) in &FILES[..2] {
-            let given = german.given(file, inputs);
+            let external = german.external(file, inputs);
             for person in (0..1000).step_by(101) {
                 let mut cells = german.cells(person);
                 features.iter().zip(&ranges).for_each(|(&feature, range)| cells[feature] = range[0]);
                 let ranged: Vec<(usize, [&str; 2])> = features.iter().copied().zip(ranges).collect();
-                let least = given.least_log_odds(&cells, &ranged).expect("lines");
+                let least = external.least_log_odds(&cells, &ranged).expect("lines");
                 for _ in 0..100 {
                     let numbers = ranges.map(|[low, high]| {
                         let [low, high] = [low, high].map(|text| text.parse::<f64>().expect("a number"));
@@ -544,7 +544,7 @@ mod tests {
                     });
                     let mut within = cells.clone();
                     features.iter().zip(&numbers).for_each(|(&feature, number)| within[feature] = number);
-                    let found = given.log_odds(&within).expect("inputs");
+                    let found = external.log_odds(&within).expect("inputs");
                     assert!(found >= least, "{name}: {found} is below {least}");
                 }
             }
@@ -560,12 +560,12 @@ mod tests {
             include_str!("../../tests/fixtures/external/boosting.csv"),
         ];
         for ((name, file, inputs), scores) in FILES.into_iter().zip(scores) {
-            let given = german.given(file, inputs);
+            let external = german.external(file, inputs);
             let scores: Vec<f64> =
                 scores.lines().skip(1).map(|line| line.parse().expect("a score")).collect();
             assert_eq!(scores.len(), german.batch.rows());
             for (row, expected) in scores.into_iter().enumerate() {
-                let found = probability(given.log_odds(&german.cells(row)).expect("inputs"));
+                let found = probability(external.log_odds(&german.cells(row)).expect("inputs"));
                 assert!((found - expected).abs() < 1e-5, "{name}, row {row}: {found}, not {expected}");
             }
         }

@@ -1,19 +1,19 @@
-//! How the columns of a table become the inputs of a classifier that somebody else has trained.
+//! How the columns of a table become the inputs of an external classifier.
 //!
-//! A TOML file says it, tensor by tensor, place by place:
+//! A TOML file lists the places of every input tensor:
 //!
 //! ```toml
 //! [output]                     # all optional
-//! name = "probabilities"       # the output that holds the score; the only one unless told
-//! accepted = 1                 # its column, or the class of its only column, that is accepted; 1 unless told
-//! scale = "probability"        # or "log-odds"; as the classifier ends unless told
+//! name = "probabilities"       # the output that holds the score; by default the only one
+//! accepted = 1                 # the accepted column, or the class of its only column; 1 by default
+//! scale = "probability"        # or "log-odds"; by default that of the classifier's last operator
 //!
 //! [[input]]
 //! name = "float_input"         # a tensor that the classifier expects
 //! columns = [                  # in the order of its places
 //!   { feature = "age", as = "number" },
 //!   { feature = "hours", as = "scale", shift = 1.0, divide = 98.0 },      # (x − shift) / divide
-//!   { feature = "gain", as = "standardize", mean = 1079.1, deviation = 7452.0 },  # of the training rows unless told
+//!   { feature = "gain", as = "standardize", mean = 1079.1, deviation = 7452.0 },  # by default of the training rows
 //!   { feature = "sex", as = "zero-one", one = "Male" },                   # 1 for this value, 0 for all others
 //!   { feature = "workclass", as = "one-hot", values = ["Private", "State-gov"], zeros = ["Never-worked"] },
 //!   { feature = "education", as = "label", values = ["11th", "HS-grad"] },  # 0, 1, 2 … in this order
@@ -25,22 +25,22 @@
 //! columns = [{ feature = "job", as = "text" }]                            # for tensors of texts
 //! ```
 //!
-//! One-hot takes a place for each of `values`; categories in `zeros` have no place of their own, such as one that
-//! was dropped, or those that the classifier ignores. A feature may stand several times, or not at all: then the
-//! classifier does not look at it.
+//! One-hot takes a place for each of `values`; categories in `zeros` have no place of their own: a dropped first
+//! category, or categories that the classifier ignores. A feature may be listed several times, or not at all if the
+//! classifier does not read it.
 //!
-//! `missing` says what a missing cell counts as, and must be there if the schema lets the feature be missing:
+//! `missing` is the value of a missing cell, and is required if the schema lets the feature be missing:
 //!
 //! | `as`                             | `missing` is a number           | `missing` is a text                      |
 //! |----------------------------------|---------------------------------|------------------------------------------|
 //! | `number`, `scale`, `standardize` | the cell, scaled like any other | `"nan"`: not a number                    |
-//! | `zero-one`                       | what stands at its place        | `"nan"`                                  |
-//! | `one-hot`, `label`               | what stands at each place       | a listed value that it counts as, `"nan"` |
+//! | `zero-one`                       | the number at its place         | `"nan"`                                  |
+//! | `one-hot`, `label`               | the number at each place        | a listed value that it counts as, `"nan"` |
 //! | `text`                           |                                 | the text itself                          |
 //!
-//! One-hot is zero everywhere for a missing cell unless told. Where the schema takes categories that were never seen
-//! as unknown, those that are not listed under `one-hot` or `label`, or are no numbers but passed as such, are taken
-//! as missing. A tensor of whole numbers cuts off fractions.
+//! One-hot is by default zero at all places for a missing cell. If the schema takes unseen categories as unknown, a
+//! category counts as missing when `one-hot` or `label` does not list it, or when it is passed as a number and is none.
+//! A tensor of whole numbers cuts off fractions.
 
 mod column;
 mod draft;
@@ -61,8 +61,8 @@ pub use self::error::{ColumnProblem, InputsError};
 
 use self::column::{Column, Form};
 
-/// How the columns of a table become the inputs of a classifier, and which of its outputs is the score. A column
-/// that contradicts itself cannot be in it.
+/// How the columns of a table become the inputs of a classifier, and which of its outputs is the score. Columns are
+/// consistent in themselves; [`Inputs::encoding`] checks them against schema and classifier.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Inputs {
@@ -131,7 +131,7 @@ impl Inputs {
         }
     }
 
-    /// Whether a mean or a deviation is to be that of the training rows.
+    /// Whether a mean or a deviation has to be taken from the training rows.
     pub fn needs_rows(&self) -> bool {
         self.columns().any(|column| {
             matches!(
@@ -141,13 +141,13 @@ impl Inputs {
         })
     }
 
-    /// The same with means and deviations of training rows where none are said, in one pass over the rows.
+    /// The same, with absent means and deviations taken from training rows, in one pass over them.
     ///
-    /// Cells that are missing are left out, unless `missing` is a number: then they count as that, as they will be
-    /// scaled. The deviation is that of a population, and 1 where it is 0.
+    /// Missing cells are left out, unless `missing` is a number: then they count as that number. The deviation is that
+    /// of a population, and 1 where it is 0.
     ///
     /// # Errors
-    /// When there is no such feature, no row, or no number in any row, and when a cell is not a number.
+    /// When a feature does not exist, there is no row, a column has no number, or a cell is not a number.
     pub fn standardized(
         &self,
         schema: &Schema,
@@ -163,10 +163,10 @@ impl Inputs {
         Ok(inputs)
     }
 
-    /// The way from cells to the places of a classifier with these inputs.
+    /// The encoding of cells for a classifier with these inputs.
     ///
     /// # Errors
-    /// When this does not fit the schema or the classifier, and when means or deviations are not known yet.
+    /// When a column does not fit the schema or the classifier, or lacks a mean or a deviation.
     pub fn encoding(&self, schema: &Schema, inputs: &[Input]) -> Result<Encoding, InputsError> {
         Encoding::new(&self.input, schema, inputs)
     }

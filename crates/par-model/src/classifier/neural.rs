@@ -1,4 +1,4 @@
-//! A classifier that is a small network over one-hot rows.
+//! A small network over one-hot rows as a classifier.
 
 use par_circuit::{Ball, Code, OPEN};
 use par_onnx::Activation;
@@ -8,26 +8,26 @@ use crate::network::{Layer, Network};
 
 /// A network from one-hot rows over hidden layers to the log-odds of acceptance.
 ///
-/// Trained by [`NeuralClassifier::fit`], with ReLU after every hidden layer; one that was given may have others.
+/// Networks that `par-fit` trains have ReLU after every hidden layer; external ones may have other activations.
 ///
 /// # Paper
-/// The model of the appendix on classifier training. The sigmoid is left to
+/// The classifier of the appendix on classifier training. The sigmoid is left to
 /// [`probability`](super::probability).
 #[derive(Clone, Debug, PartialEq)]
 pub struct NeuralClassifier {
     cardinalities: Vec<usize>,
-    /// Where the codes of each feature begin among the inputs.
+    /// Where the codes of each feature start among the inputs.
     pub(super) offsets: Vec<usize>,
     pub(super) network: Network,
-    /// One a hidden layer.
+    /// One per hidden layer.
     pub(super) activations: Vec<Activation>,
-    /// How far single precision may be off, for every unit of every layer; see [`bounds`].
+    /// Bound on the rounding error of every unit of every layer; see [`bounds`].
     pub(super) slack: Vec<f32>,
 }
 
 impl NeuralClassifier {
-    /// A classifier of stored parameters; `None` when they are not as many as the layers ask for, or some
-    /// row's log-odds might not be finite.
+    /// A classifier of stored parameters; `None` when their number does not fit the layers, or some row's log-odds
+    /// might not be finite.
     pub fn from_parameters(
         cardinalities: Vec<usize>,
         hidden: &[usize],
@@ -48,7 +48,7 @@ impl NeuralClassifier {
         Self { cardinalities, offsets, network, activations, slack }
     }
 
-    /// The same network over other codes: what each adds to the first layer, `[code][unit]`, and its biases.
+    /// The same network over other codes: `codes` holds what each adds to the first layer, `[code][unit]`.
     pub(super) fn over(
         &self,
         cardinalities: Vec<usize>,
@@ -61,7 +61,7 @@ impl NeuralClassifier {
         let mut parameters = codes;
         parameters.extend(biases);
         parameters.extend_from_slice(&self.network.parameters()[of_first..]);
-        let network = Network::from_parameters(&widths, parameters).expect("a row of units a code");
+        let network = Network::from_parameters(&widths, parameters).expect("one row of units per code");
         Self::new(cardinalities, network, self.activations.clone())
     }
 
@@ -71,7 +71,7 @@ impl NeuralClassifier {
 
     /// Whether the log-odds of every row are finite.
     pub(super) fn is_finite(&self) -> bool {
-        // No value of any row is larger than what the slack is a share of. All numbers are looked at, many at once.
+        // The slack is proportional to a bound on every value of any row. No early exit, so that the loop vectorises.
         let numbers = self.network.parameters().iter().chain(&self.slack);
         numbers.fold(true, |finite, number| finite & number.is_finite())
     }
@@ -86,7 +86,7 @@ impl NeuralClassifier {
         self.network.parameters()
     }
 
-    /// Room for the values of every layer, those of the first being its biases.
+    /// A buffer for the values of every layer; those of the first start as its biases.
     pub(super) fn values(&self) -> Vec<f32> {
         let mut values = vec![0.0; self.slack.len()];
         let biases = self.network.layer(0).biases;
@@ -94,14 +94,13 @@ impl NeuralClassifier {
         values
     }
 
-    /// Fills in the values of every layer from those of the first before its activation, and returns the last.
+    /// Computes the values of every layer from those of the first before its activation, and returns the output.
     #[inline]
     pub(super) fn finish(&self, values: &mut [f32]) -> f32 {
         self.finish_and(values, |_, _| {})
     }
 
-    /// As [`NeuralClassifier::finish`]; `look` is shown where the values of each hidden layer begin, and what they
-    /// are before its activation.
+    /// As [`NeuralClassifier::finish`]; `look` gets the start of each hidden layer and its values before activation.
     #[inline(always)]
     fn finish_and(&self, values: &mut [f32], mut look: impl FnMut(usize, &[f32])) -> f32 {
         let mut start = 0;
@@ -167,16 +166,16 @@ impl Classifier for NeuralClassifier {
     }
 }
 
-/// Where the codes of each feature begin when those of all features stand in one line.
+/// Where the codes of each feature start when those of all features are concatenated.
 pub fn offsets(cardinalities: &[usize]) -> Vec<usize> {
     let next = |start: &mut usize, &codes: &usize| Some(std::mem::replace(start, *start + codes));
     cardinalities.iter().scan(0, next).collect()
 }
 
-/// The one-hot inputs of a row that are one; there is none for an unknown code.
+/// The one-hot inputs of a row that are 1; an unknown code has none.
 #[inline(always)]
 pub fn ones(offsets: &[usize], row: &[Code]) -> impl Iterator<Item = usize> + Clone {
-    debug_assert_eq!(row.len(), offsets.len(), "one code a feature");
+    debug_assert_eq!(row.len(), offsets.len(), "one code per feature");
     let known = offsets.iter().zip(row).filter(|(_, code)| **code != OPEN);
     known.map(|(&offset, &code)| offset + usize::from(code))
 }
@@ -197,7 +196,7 @@ fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Adds rows of `weights`, each times its factor, to `outputs`, in the order of the rows.
+/// Adds rows of `weights`, each multiplied by its factor, to `outputs`, in the order of `rows`.
 #[inline(always)]
 pub fn add_rows(rows: &(impl Iterator<Item = (usize, f32)> + Clone), weights: &[f32], outputs: &mut [f32]) {
     let width = outputs.len();
@@ -221,7 +220,7 @@ pub fn add_rows(rows: &(impl Iterator<Item = (usize, f32)> + Clone), weights: &[
     }
 }
 
-/// [`add_rows`] for as many columns as stay in registers.
+/// [`add_rows`] for a number of columns that fits into registers.
 #[inline(always)]
 fn add_tile<const COLUMNS: usize>(
     rows: impl Iterator<Item = (usize, f32)>,
@@ -255,7 +254,7 @@ pub(super) mod tests {
         let mut parameters = Network::new(&widths, &mut rng).parameters().to_vec();
         parameters.iter_mut().for_each(|parameter| *parameter += rng.random_range(-0.2..0.2));
         NeuralClassifier::from_parameters(cardinalities.to_vec(), hidden, parameters)
-            .expect("as many as asked for")
+            .expect("the parameters fit the layers")
     }
 
     /// A random classifier with the given activation after every hidden layer.

@@ -1,8 +1,8 @@
 //! An ensemble of trees, over codes.
 //!
-//! Trees compare numbers that are made of raw values, and for one person every code stands for one value. What
-//! is the same for everybody is prepared once, an [`Ensemble`]; a [`Table`] of what the codes stand for makes it
-//! one person's [`TreeClassifier`].
+//! Trees compare numbers made of raw values, and for one person every code stands for one value. The [`Ensemble`] is
+//! prepared once for all people; with a [`SourceTable`] of the values behind one person's codes it becomes their
+//! [`TreeClassifier`].
 
 mod ensemble;
 mod pairs;
@@ -15,33 +15,36 @@ use par_circuit::{Ball, Code};
 
 pub(super) use self::ensemble::Ensemble;
 use self::pruned::Pruned;
-pub(super) use self::table::Table;
+pub(super) use self::table::SourceTable;
 use super::{Classifier, NeuralClassifier};
 
-/// Where some tree is deeper, nothing is said of balls, since walks to all their leaves are recursive. Learners hardly
-/// go beyond fifty.
+/// Deeper trees get no bounds, since the walk over all leaves is recursive. Learners hardly go beyond fifty.
 const DEEPEST: usize = 1_000;
 
 /// An ensemble for one person.
 #[derive(Debug)]
 pub(super) struct TreeClassifier<'a> {
     ensemble: &'a Ensemble,
-    table: Table,
-    /// A network that decides like the trees, which have no gradient.
+    table: SourceTable,
+    /// Gives gradients, which trees do not have.
     surrogate: Option<&'a NeuralClassifier>,
-    /// The trees as far as balls so far could tell.
+    /// The trees pruned to the balls so far.
     pruned: Mutex<Option<Arc<Pruned>>>,
 }
 
 impl<'a> TreeClassifier<'a> {
-    /// `surrogate` is for gradients alone.
-    pub(super) fn new(ensemble: &'a Ensemble, table: Table, surrogate: Option<&'a NeuralClassifier>) -> Self {
+    /// `surrogate` is used for gradients only.
+    pub(super) fn new(
+        ensemble: &'a Ensemble,
+        table: SourceTable,
+        surrogate: Option<&'a NeuralClassifier>,
+    ) -> Self {
         Self { ensemble, table, surrogate, pruned: Mutex::new(None) }
     }
 
-    /// Trees that can tell all rows of the ball from each other, if the whole ones can.
+    /// The trees pruned to the rows of the ball, or of a larger one.
     ///
-    /// A search goes from larger balls to smaller ones, so that the first is usually enough for all.
+    /// A search goes from larger balls to smaller ones, so the first pruning usually serves all of them.
     fn pruned(&self, ball: &Ball) -> Arc<Pruned> {
         let mut pruned = self.pruned.lock().unwrap_or_else(PoisonError::into_inner);
         match &*pruned {
@@ -54,7 +57,7 @@ impl<'a> TreeClassifier<'a> {
         }
     }
 
-    /// The lowest and the highest log-odds of the rows with at most one change, one by one.
+    /// The lowest and the highest log-odds of the rows with at most one change, by scoring each.
     fn single_change(&self, ball: &Ball) -> (f64, f64) {
         let mut row = ball.centre().to_vec();
         let own = self.log_odds(&row);
@@ -86,12 +89,12 @@ impl Classifier for TreeClassifier<'_> {
     }
 
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
-        let network = self.surrogate.expect("who asks for gradients has had a network stand in");
+        let network = self.surrogate.expect("gradients of trees are only used with a surrogate");
         network.log_odds_gradient(soft, gradient)
     }
 
-    /// Exact for up to two changes, rounding aside, unless a feature has more than 64 codes. For more, every tree
-    /// chooses its own changes.
+    /// Exact for up to two changes, except for rounding, unless a feature has more than 64 codes. For more changes each
+    /// tree is bounded on its own.
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
         let open = (0..ball.centre().len()).filter(|&feature| ball.is_open(feature)).count();
         let changes = ball.changes.min(open);
@@ -126,10 +129,10 @@ mod tests {
     use super::super::probability;
     use super::*;
 
-    /// Numbers of sources, and what they are compared with.
+    /// Numbers of sources and of comparisons.
     const NUMBERS: [f32; 9] = [f32::NAN, f32::NEG_INFINITY, -1.5, -0.0, 0.0, 0.5, 1.0, 7.0, f32::INFINITY];
 
-    /// A random ensemble, and what its sources are for one person.
+    /// A random ensemble, and the numbers of its sources for one person.
     struct Forest {
         trees: Trees,
         features: Vec<u32>,
@@ -142,7 +145,7 @@ mod tests {
         fn new(rng: &mut ChaCha8Rng, cardinalities: Vec<usize>, count: usize) -> Self {
             let mut features = Vec::new();
             let mut numbers = Vec::new();
-            // The sources of a feature do not stand side by side.
+            // The sources of a feature are not adjacent.
             for round in 0..3 {
                 for (feature, &codes) in cardinalities.iter().enumerate() {
                     if round > 0 && rng.random_bool(0.5) {
@@ -172,8 +175,8 @@ mod tests {
             Ensemble::new(&self.trees, &self.features, self.cardinalities.clone())
         }
 
-        fn table(&self, ensemble: &Ensemble) -> Table {
-            let mut table = Table::new(ensemble);
+        fn table(&self, ensemble: &Ensemble) -> SourceTable {
+            let mut table = SourceTable::new(ensemble);
             for (feature, &codes) in self.cardinalities.iter().enumerate() {
                 for code in 0..=codes {
                     let own =
@@ -185,7 +188,7 @@ mod tests {
             table
         }
 
-        /// What the trees themselves say.
+        /// The log-odds of the trees as they were read.
         fn log_odds(&self, row: &[Code]) -> f64 {
             let sources = self.features.iter().zip(&self.numbers);
             let number = |(&feature, numbers): (&u32, &Vec<f32>)| {
@@ -232,7 +235,7 @@ mod tests {
             grow(trees, rng, sources, depth - 1, scale);
             child
         });
-        // The one or the other stands right behind its parent.
+        // Either child may come right after its parent.
         let [yes, no] = if rng.random() { children } else { [children[1], children[0]] };
         trees.nodes[this] = TreeNode::Branch { source, comparison, yes, no, missing: rng.random() };
     }
@@ -248,7 +251,7 @@ mod tests {
         rows
     }
 
-    /// The bounds hold for every row of a ball. Where they are said to be exact, they are no wider.
+    /// The bounds hold for every row of a ball, and are tight if `is_exact`.
     fn check(classifier: &TreeClassifier<'_>, ball: &Ball, is_exact: bool) {
         let (lower, upper) = classifier.log_odds_bounds(ball);
         let scores: Vec<f64> = rows(ball).iter().map(|row| classifier.log_odds(row)).collect();
@@ -307,7 +310,7 @@ mod tests {
         }
 
         #[test]
-        fn bounds_hold_on_the_way_of_a_search(seed: u64) {
+        fn bounds_hold_as_a_search_shrinks_its_ball(seed: u64) {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let forest = Forest::new(&mut rng, vec![3, 2, 4, 3, 2], 6);
             let ensemble = forest.ensemble();
@@ -323,7 +326,7 @@ mod tests {
         }
 
         #[test]
-        fn a_feature_of_more_codes_than_a_word_has_bits_is_bounded_too(seed: u64, changes in 0..4_usize) {
+        fn a_feature_of_more_than_64_codes_is_bounded_too(seed: u64, changes in 0..4_usize) {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let forest = Forest::new(&mut rng, vec![3, 90, 2], 5);
             let ensemble = forest.ensemble();
@@ -335,7 +338,7 @@ mod tests {
     }
 
     #[test]
-    fn trees_share_the_changes_out_only_for_more_than_two() {
+    fn each_tree_is_bounded_on_its_own_for_more_than_two_changes() {
         let branch = |source, yes, no| TreeNode::Branch {
             source,
             comparison: Comparison::AtMost(0.0),
@@ -349,7 +352,7 @@ mod tests {
         });
         let trees = Trees { nodes: nodes.collect(), roots: vec![0, 3, 6, 9], base: 0.0, link: Link::LogOdds };
         let ensemble = Ensemble::new(&trees, &[0, 1, 2, 3], vec![2; 4]);
-        let mut table = Table::new(&ensemble);
+        let mut table = SourceTable::new(&ensemble);
         for feature in 0..4 {
             table.set(feature, 0, &[0.0]);
             table.set(feature, 1, &[1.0]);
@@ -365,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tree_of_any_depth_scores_and_says_nothing_of_balls() {
+    fn a_very_deep_tree_scores_rows_and_has_no_bounds() {
         let depth = 100_000;
         let nodes = (0..depth).flat_map(|place| {
             let (yes, no) = (2 * place + 1, 2 * place + 2);
@@ -375,7 +378,7 @@ mod tests {
         let nodes = nodes.chain([TreeNode::Leaf(2.0)]).collect();
         let trees = Trees { nodes, roots: vec![0], base: 0.0, link: Link::LogOdds };
         let ensemble = Ensemble::new(&trees, &[0], vec![2]);
-        let mut table = Table::new(&ensemble);
+        let mut table = SourceTable::new(&ensemble);
         table.set(0, 0, &[0.0]);
         let classifier = TreeClassifier::new(&ensemble, table, None);
         let mut ball = Ball::new(&[2], vec![0], 1);
@@ -385,11 +388,11 @@ mod tests {
     }
 
     #[test]
-    fn gradients_are_those_of_the_network_that_stands_in() {
+    fn gradients_are_those_of_the_surrogate() {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let ensemble = Forest::new(&mut rng, vec![3, 2], 4).ensemble();
         let network = random(&[3, 2], &[4], 1);
-        let classifier = TreeClassifier::new(&ensemble, Table::new(&ensemble), Some(&network));
+        let classifier = TreeClassifier::new(&ensemble, SourceTable::new(&ensemble), Some(&network));
         let (mut found, mut expected) = ([0.0; 5], [0.0; 5]);
         let soft = [0.2, 0.3, 0.5, 1.0, 0.0];
         let log_odds = classifier.log_odds_gradient(&soft, &mut found);

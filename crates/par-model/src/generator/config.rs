@@ -1,20 +1,19 @@
-//! What a generator sees, how large it is, and how it learns.
+//! The inputs, the size and the training of a generator.
 
 use serde::{Deserialize, Serialize};
 
 use crate::setting::{SettingError, check_setting};
 
-/// What a generator is told about a factual, beside log p⁺(x) and the neighbourhood embedding.
+/// The generator's inputs from a factual, besides log p⁺(x) and the neighbourhood embedding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Conditioning {
-    /// The codes of the features that the schema holds immutable.
+    /// The codes of the features that the schema marks immutable.
     ///
     /// # Paper
     /// "Recourse Generator": z = \[x_I, log p⁺(x), h\].
     Paper,
-    /// The codes of all features, and which of them are free to change, so that a person's own locks need
-    /// no training.
+    /// The codes of all features, and which of them are free to change: a person's own locks need no retraining.
     Extended,
 }
 
@@ -22,33 +21,33 @@ pub enum Conditioning {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct GeneratorConfig {
-    /// What the generator is told; `extended` unless told.
+    /// The inputs from a factual; `extended` by default.
     pub conditioning: Conditioning,
-    /// Widths of the two hidden layers. Each in `1..=4096`; 128 unless told.
+    /// Widths of the two hidden layers. Each in `1..=4096`; 128 by default.
     pub hidden: [usize; 2],
-    /// Width of both layers that describe one neighbour, ψ. In `1..=4096`; 32 unless told.
+    /// Width of both layers that describe one neighbour, ψ. In `1..=4096`; 32 by default.
     pub encoder: usize,
-    /// Width of the neighbourhood embedding h. In `1..=4096`; 16 unless told.
+    /// Width of the neighbourhood embedding h. In `1..=4096`; 16 by default.
     pub embedding: usize,
-    /// Denied rows to learn from. In `1..=1000000`; 8000 unless told.
+    /// Denied rows to learn from. In `1..=1000000`; 8000 by default.
     pub examples: usize,
-    /// Steps of Adam. In `0..=1000000`; 1000 unless told: on the benchmark tables, twice as many answer no better.
+    /// Steps of Adam. In `0..=1000000`; 1000 by default: on the benchmark tables, twice as many answer no better.
     pub steps: usize,
-    /// Examples a step. In `1..=100000`; 64 unless told.
+    /// Examples per step. In `1..=100000`; 64 by default.
     pub batch: usize,
-    /// Learning rate of the first step. In `0.0..=1.0`, above 0; 0.002 unless told.
+    /// Learning rate of the first step. In `0.0..=1.0`, above 0; 0.002 by default.
     pub learning_rate: f64,
-    /// The share of the learning rate that is left at the last step. In `0.0..=1.0`; 0.05 unless told.
+    /// The share of the learning rate that is left at the last step. In `0.0..=1.0`; 0.05 by default.
     pub decay: f64,
-    /// The share of examples with random locks beyond the schema's. In `0.0..=1.0`; 0.5 unless told.
+    /// The share of examples with random locks beyond the schema's. In `0.0..=1.0`; 0.5 by default.
     pub locked: f64,
-    /// The most features that such an example locks, as a share. In `0.0..=1.0`; 0.7 unless told.
+    /// The most features that such an example locks, as a share. In `0.0..=1.0`; 0.7 by default.
     pub lock_rate: f64,
-    /// How often an example's code is unknown where values may be missing. In `0.0..=1.0`; 0.05 unless told.
+    /// How often an example's code is unknown where values may be missing. In `0.0..=1.0`; 0.05 by default.
     pub unknown_rate: f64,
-    /// Steps between the points of the learning curves. At least 1; 50 unless told.
+    /// Steps between the points of the learning curves. At least 1; 50 by default.
     pub record_every: usize,
-    /// What the generator is rewarded for.
+    /// The weights of the objective.
     pub loss: LossConfig,
 }
 
@@ -110,7 +109,7 @@ impl GeneratorConfig {
     }
 }
 
-/// What each term of the objective weighs. A term of weight 0 is never computed.
+/// The weight of each term of the objective. A term of weight 0 is not computed.
 ///
 /// # Paper
 /// λ_val L_val + λ_ppt (α L_prox + (1 − α)(λ₊ L₊ + λ₋ L₋)) + λ_sparse L_sparse + λ_ent L_ent of "Total
@@ -118,26 +117,26 @@ impl GeneratorConfig {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct LossConfig {
-    /// λ_val. In `0.0..=1000000.0`, as are all weights; 5 unless told.
+    /// λ_val. In `0.0..=1000000.0`, as are all weights; 5 by default.
     pub validity: f64,
-    /// Whether L_val measures how far a row is from the threshold, rather than from even odds. The same for
-    /// a threshold of 0.5; `true` unless told. The paper does not.
+    /// Whether L_val measures the distance from the threshold instead of from even odds (as in the paper); the same for
+    /// a threshold of 0.5. `true` by default.
     pub at_threshold: bool,
-    /// α, between plausibility at 0 and proximity at 1. In `0.0..=1.0`; 0.5 unless told.
+    /// α, between plausibility at 0 and proximity at 1. In `0.0..=1.0`; 0.5 by default.
     pub alpha: f64,
-    /// λ_ppt; 1 unless told.
+    /// λ_ppt; 1 by default.
     pub plausibility_proximity: f64,
-    /// λ₊; 1 unless told.
+    /// λ₊; 1 by default.
     pub accepted: f64,
-    /// λ₋; 0.05 unless told.
+    /// λ₋; 0.05 by default.
     pub denied: f64,
-    /// λ_sparse; 0.5 unless told.
+    /// λ_sparse; 0.5 by default.
     pub sparsity: f64,
-    /// λ_ent; 0.1 unless told.
+    /// λ_ent; 0.1 by default.
     pub entropy: f64,
-    /// B, the changes that cost nothing; 3 unless told.
+    /// B, the changes that cost nothing; 3 by default.
     pub budget: f64,
-    /// The weight of the cross-entropy towards a teacher's recourse; 2 unless told.
+    /// The weight of the cross-entropy towards a teacher's recourse; 2 by default.
     pub teaching: f64,
 }
 
@@ -186,17 +185,17 @@ impl LossConfig {
         )
     }
 
-    /// What L_prox weighs in all.
+    /// The weight of L_prox in the objective.
     pub fn proximity_weight(&self) -> f64 {
         self.plausibility_proximity * self.alpha
     }
 
-    /// What L₊ weighs in all.
+    /// The weight of L₊ in the objective.
     pub fn accepted_weight(&self) -> f64 {
         self.plausibility_proximity * (1.0 - self.alpha) * self.accepted
     }
 
-    /// What L₋ weighs in all.
+    /// The weight of L₋ in the objective.
     pub fn denied_weight(&self) -> f64 {
         self.plausibility_proximity * (1.0 - self.alpha) * self.denied
     }

@@ -1,36 +1,36 @@
-//! What a factual's neighbourhood looks like, in a few numbers.
+//! The neighbourhood of a factual as a short vector.
 
 use rand::Rng;
 
 use crate::network::{Network, Trace};
 
-/// Describes neighbours one by one, averages, and projects.
+/// Describes each neighbour, averages the descriptions, and projects the mean.
 ///
 /// # Paper
 /// h = ρ(1/K Σ ψ(u⁽ᵏ⁾)) of "Neighborhood Encoder": ψ has two layers with ReLU after both, ρ is linear.
 /// Without neighbours the mean is zero.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Encoder {
-    /// ψ but for its last ReLU.
+    /// ψ without its last ReLU.
     pub describe: Network,
     /// ρ.
     pub project: Network,
 }
 
-/// Numbers that describe a neighbour: its distance and its log-likelihood.
+/// How many numbers describe a neighbour: its distance and its log-likelihood.
 pub const DESCRIPTOR: usize = 2;
 
-/// The values of one pass, kept for the way back.
+/// The values of a forward pass, kept for [`Encoder::backward`].
 #[derive(Clone, Debug, Default)]
 pub struct EncoderTrace {
     described: Trace,
     projected: Trace,
-    /// What the first network gave, cut at zero.
+    /// The outputs of ψ, after its last ReLU.
     descriptions: Vec<f32>,
 }
 
 impl EncoderTrace {
-    /// Room for the descriptors, neighbour by neighbour and row by row; empty.
+    /// An empty buffer for the descriptors, row by row and neighbour by neighbour.
     pub fn descriptors(&mut self) -> &mut Vec<f32> {
         self.described.inputs()
     }
@@ -52,7 +52,7 @@ impl Encoder {
         self.project.widths()[0]
     }
 
-    /// The embeddings of rows with `neighbours` descriptors each, which lie in `trace.descriptors()`.
+    /// The embeddings of `rows` rows, each with `neighbours` descriptors in `trace.descriptors()`.
     pub fn forward<'t>(&self, rows: usize, neighbours: usize, trace: &'t mut EncoderTrace) -> &'t [f32] {
         let EncoderTrace { described, projected, descriptions } = trace;
         descriptions.clear();
@@ -72,8 +72,8 @@ impl Encoder {
         self.project.forward(projected)
     }
 
-    /// Takes the gradient of a loss by the embeddings that [`Encoder::forward`] left in `trace`, and adds
-    /// that by the parameters to `gradient`: first those of ψ, then those of ρ.
+    /// Back-propagation: from the gradient by the embeddings of the last [`Encoder::forward`], adds the gradient by the
+    /// parameters to `gradient`, first ψ's, then ρ's.
     pub fn backward(
         &self,
         neighbours: usize,
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn no_neighbours_leave_the_biases_of_the_projection() {
+    fn without_neighbours_the_embedding_is_the_bias_of_the_projection() {
         let (mut encoder, _) = encoder();
         let biases = encoder.project.parameters().len() - 2;
         encoder.project.parameters_mut()[biases..].copy_from_slice(&[0.5, -0.25]);

@@ -1,4 +1,4 @@
-//! What a generator is told, in numbers.
+//! The numeric inputs of a generator.
 
 use par_data::{Mask, UNKNOWN};
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 use super::config::{Conditioning, GeneratorConfig};
 use crate::pool::{AcceptedPool, Neighbour};
 
-/// A centre and a spread that numbers are measured by.
+/// The centre and the spread that standardize an input of the generator.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scale {
-    /// What becomes 0.
+    /// The number that becomes 0.
     pub centre: f64,
-    /// What becomes 1 above the centre. Above 0.
+    /// The distance from the centre that becomes 1. Above 0.
     pub spread: f64,
 }
 
 impl Scale {
-    /// No input is farther from 0 than this: an impossible row has no log-likelihood.
+    /// The largest magnitude of an input: the log-likelihood of an impossible row is −∞.
     const LIMIT: f64 = 10.0;
 
     fn apply(self, value: f64) -> f32 {
@@ -29,15 +29,15 @@ impl Scale {
     }
 }
 
-/// The shape of a generator: everything but its parameters.
+/// The shape of a generator: everything except its parameters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GeneratorShape {
-    /// What it is told of a factual.
+    /// Its inputs from a factual.
     pub conditioning: Conditioning,
     /// How many codes each feature has.
     pub cardinalities: Vec<usize>,
-    /// The features that the schema holds immutable, ascending.
+    /// The features that the schema marks immutable, ascending.
     pub immutable: Vec<usize>,
     /// Widths of the hidden layers.
     pub hidden: [usize; 2],
@@ -45,14 +45,14 @@ pub struct GeneratorShape {
     pub encoder: usize,
     /// Width of the neighbourhood embedding.
     pub embedding: usize,
-    /// By which log p⁺ is measured.
+    /// Standardizes log p⁺.
     pub log_likelihood: Scale,
-    /// By which distances are measured.
+    /// Standardizes distances.
     pub distance: Scale,
 }
 
 impl GeneratorShape {
-    /// The shape for these features, measured by the rows of the pool.
+    /// The shape for these features, with the scales of the pool.
     pub fn new(
         config: &GeneratorConfig,
         cardinalities: Vec<usize>,
@@ -71,7 +71,7 @@ impl GeneratorShape {
         }
     }
 
-    /// Whether a generator can look like this.
+    /// Whether the shape is valid.
     pub fn is_sound(&self) -> bool {
         let features = self.cardinalities.len();
         let codes = self.cardinalities.iter().try_fold(features, |sum, codes| sum.checked_add(*codes));
@@ -84,12 +84,12 @@ impl GeneratorShape {
             && self.distance.is_sound()
     }
 
-    /// How many codes all features have together.
+    /// The number of codes of all features together.
     pub fn codes(&self) -> usize {
         self.cardinalities.iter().sum()
     }
 
-    /// Inputs before the embedding.
+    /// The number of inputs before the embedding.
     pub fn inputs(&self) -> usize {
         1 + match self.conditioning {
             Conditioning::Paper => self.immutable.iter().map(|&feature| self.cardinalities[feature]).sum(),
@@ -97,12 +97,12 @@ impl GeneratorShape {
         }
     }
 
-    /// The widths of the network from inputs to outputs.
+    /// The widths of the network, from inputs to outputs.
     pub fn widths(&self) -> [usize; 4] {
         [self.inputs() + self.embedding, self.hidden[0], self.hidden[1], self.codes()]
     }
 
-    /// Appends the inputs before the embedding. A code that is unknown is a block of zeros.
+    /// Appends the inputs before the embedding. The block of an unknown code is all zeros.
     pub fn write_inputs(&self, mask: &Mask, log_likelihood: f64, inputs: &mut Vec<f32>) {
         let mut one_hot = |feature: usize| {
             let start = inputs.len();
@@ -123,7 +123,7 @@ impl GeneratorShape {
         inputs.push(self.log_likelihood.apply(log_likelihood));
     }
 
-    /// Appends what the encoder is told about each neighbour.
+    /// Appends the descriptor of each neighbour.
     ///
     /// # Paper
     /// u⁽ᵏ⁾ = (d(x, x⁽ᵏ⁾), log p⁺(x⁽ᵏ⁾)).

@@ -1,4 +1,4 @@
-//! Models in files.
+//! Reading and writing model files.
 
 use std::fs::File;
 use std::io::Read;
@@ -7,19 +7,19 @@ use std::path::Path;
 use super::Model;
 use crate::error::ModelError;
 
-/// A larger file is refused before it fills the memory.
+/// The largest file that is read, so that a wrong file does not fill the memory.
 const MAX_BYTES: u64 = 4 << 30;
 
 impl Model {
     /// Reads a model from a file.
     ///
     /// # Errors
-    /// When it cannot be read, is larger than 4 GiB, or is not a whole model of a known version.
+    /// When it cannot be read, is larger than 4 GiB, or is not a complete model of a known version.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ModelError> {
         Self::read(File::open(path)?)
     }
 
-    /// Reads a model from a file that is open.
+    /// Reads a model from an open file.
     ///
     /// # Errors
     /// As [`Model::load`].
@@ -30,13 +30,13 @@ impl Model {
         };
         check(file.metadata()?.len())?;
         let mut bytes = Vec::new();
-        // A pipe does not tell its length beforehand.
+        // The metadata of a pipe has no length.
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
         check(bytes.len() as u64)?;
         Self::from_bytes(&bytes)
     }
 
-    /// Writes the model to a file, which is whole or as it was before.
+    /// Writes the model to a file atomically.
     ///
     /// # Errors
     /// When it cannot be written.

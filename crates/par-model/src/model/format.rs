@@ -17,7 +17,7 @@ use crate::pool::AcceptedPool;
 const MAGIC: &[u8; 8] = b"PARMODL\n";
 const VERSION: u32 = 2;
 
-/// What stands in the file as JSON.
+/// The JSON part of the file.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Description {
@@ -46,9 +46,9 @@ enum Origin {
 }
 
 impl Model {
-    /// The bytes of the file: see [`container`], whose parts are the description as JSON, both circuits, the
-    /// parameters of the classifier (or of what stands in for it) and of the generator, the pool's codes and its
-    /// log-likelihoods, and the file of a classifier that was given.
+    /// The bytes of the file: a [`container`] of the description as JSON, both circuits, the parameters of the
+    /// classifier (or its surrogate) and of the generator, the pool's codes and its log-likelihoods, and the file of an
+    /// external classifier.
     pub fn to_bytes(&self) -> Vec<u8> {
         let parts = &self.parts;
         let description = Description {
@@ -91,7 +91,7 @@ impl Model {
     /// Reads what [`Model::to_bytes`] wrote.
     ///
     /// # Errors
-    /// When the bytes are not a whole model of a known version.
+    /// When the bytes are not a complete model of a known version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         let [description, accepted, denied, network, generator, codes, log_likelihoods, file] = parts(bytes)?;
         let Description { config, card, discretizer, threshold, generator: shape, classifier: origin } =
@@ -141,7 +141,7 @@ impl Model {
     }
 }
 
-/// The parts of a file, of which the first version had no classifier that was given.
+/// The parts of a file. Version 1 has no part for an external classifier.
 fn parts(bytes: &[u8]) -> Result<[&[u8]; 8], ContainerError> {
     match container::parts(bytes, MAGIC, VERSION) {
         Err(ContainerError::OtherVersion { found: 1, .. }) => {

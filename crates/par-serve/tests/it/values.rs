@@ -33,7 +33,12 @@ fn a_wrong_value_is_reported_with_its_place() {
         (with(|body| body["row"]["Age"] = json!("old")), "/row/Age", "\"old\"", age.into()),
         (with(|body| body["row"]["Age"] = json!([1, 2])), "/row/Age", "a list of 2", age.into()),
         (with(|body| body["row"]["Age"] = json!(-5)), "/row/Age", "-5", age.into()),
-        (with(|body| body["row"]["Duration"] = json!(-48)), "/row/Duration", "-48", "a number from 0 up".into()),
+        (
+            with(|body| body["row"]["Duration"] = json!(-48)),
+            "/row/Duration",
+            "-48",
+            "a number from 0 up".into(),
+        ),
         (
             with(|body| body["row"]["Savings account/bonds"] = json!({"A61": 1})),
             "/row/Savings account~1bonds",
@@ -85,7 +90,7 @@ fn a_wrong_value_is_reported_with_its_place() {
             with(|body| body["limit"] = json!({"Duration": {"between": [12.2, 12.8]}})),
             "/limit/Duration",
             "an object with `between`",
-            "something to move to: `Duration` holds whole numbers only, and there is none from 12.2 to 12.8; hint: \
+            "a valid limit: `Duration` holds whole numbers only, and there is none from 12.2 to 12.8; hint: \
              widen the range"
                 .into(),
         ),
@@ -93,7 +98,7 @@ fn a_wrong_value_is_reported_with_its_place() {
             with(|body| body["limit"] = json!({"Duration": {"among": [12, 12.5]}})),
             "/limit/Duration",
             "an object with `among`",
-            "something to move to: `Duration` holds whole numbers only, found `12.5`; hint: list whole numbers, or \
+            "a valid limit: `Duration` holds whole numbers only, found `12.5`; hint: list whole numbers, or \
              give a range"
                 .into(),
         ),

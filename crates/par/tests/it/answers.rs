@@ -1,4 +1,4 @@
-//! What every method promises, whoever asks.
+//! The properties of every method's answers.
 
 use par_answer::table::TableAnswerer;
 use par_answer::{
@@ -26,7 +26,7 @@ fn features(way: &Way) -> Vec<usize> {
 }
 
 #[test]
-fn what_is_found_is_accepted_and_breaks_no_constraint() {
+fn every_way_is_accepted_and_breaks_no_constraint() {
     let model = german();
     let mut solver = Solver::new(model);
     for cells in denied(60) {
@@ -56,7 +56,7 @@ fn what_is_found_is_accepted_and_breaks_no_constraint() {
 }
 
 #[test]
-fn a_person_may_ask_for_more_than_the_threshold_of_the_model() {
+fn a_request_may_have_a_higher_threshold_than_the_model() {
     let model = german();
     let mut solver = Solver::new(model);
     let strict = Request { threshold: Some(0.8), ..request(Method::Exact) };
@@ -70,16 +70,16 @@ fn a_person_may_ask_for_more_than_the_threshold_of_the_model() {
     }
     assert!(higher > 0);
 
-    // Somebody who is accepted, but not by so much.
+    // A person between the two thresholds.
     let fitting = |cells: &Vec<&str>| (0.5..0.8).contains(&model.score(cells).expect("its own row"));
-    let cells = (0..100).map(applicant).find(fitting).expect("somebody in between");
+    let cells = (0..100).map(applicant).find(fitting).expect("a person between the thresholds");
     assert!(matches!(solver.answer(&cells, &request(Method::Refine)), Ok(Answer::Accepted { .. })));
     let strict = Request { method: Method::Refine, ..strict };
     assert!(matches!(solver.answer(&cells, &strict), Ok(Answer::Found(_))));
 }
 
 #[test]
-fn an_exact_search_that_is_stopped_ends_with_what_it_has() {
+fn a_stopped_exact_search_returns_its_best_so_far() {
     let model = german();
     let stopped = || true;
     let cells = &denied(1)[0];
@@ -91,7 +91,7 @@ fn an_exact_search_that_is_stopped_ends_with_what_it_has() {
 }
 
 #[test]
-fn a_proposal_is_legal_the_same_twice_and_what_generate_offers_if_it_is_accepted() {
+fn a_proposal_is_legal_reproducible_and_offered_by_generate_if_accepted() {
     let mut config = german().config().clone();
     config.answers.proposals = 1;
     config.answers.budget = 1000;
@@ -132,7 +132,7 @@ fn refine_is_no_worse_than_generate_and_exact_no_worse_than_refine() {
         for method in Method::ALL {
             let answer = solver.answer(&cells, &by_likelihood(method)).expect("its own row");
             let best = answer.ways().first();
-            assert!(best.is_some() || method == Method::Generate, "{method:?} finds one for everybody here");
+            assert!(best.is_some() || method == Method::Generate, "{method:?} finds no way");
             worths.push(best.map_or(f64::NEG_INFINITY, worth));
             assert_eq!(best.is_some_and(Way::is_optimal), method == Method::Exact);
         }
@@ -170,27 +170,27 @@ fn shown(found: &Found) -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
     (ways.collect(), points.collect())
 }
 
-/// Whether something shown has fewer changes than the first way and at least its probability.
+/// Whether another way or a point has fewer changes than the first way and at least its probability.
 fn first_is_beaten(found: &Found) -> bool {
     let (ways, points) = shown(found);
     ways.iter().chain(&points).any(|one| one[0] < ways[0][0] && one[1] >= ways[0][1])
 }
 
 #[test]
-fn nothing_shown_beats_the_first_way_in_both_changes_and_probability() {
+fn no_way_or_point_beats_the_first_way_in_both_changes_and_probability() {
     let mut solver = Solver::new(german());
-    let (mut asked, mut beaten, mut several) = (0, 0, 0);
+    let (mut answers, mut beaten, mut several) = (0, 0, 0);
     for cells in denied(60) {
         for (method, count) in [(Method::Refine, 1), (Method::Refine, 3), (Method::Exact, 3)] {
             let likeliest = Request { count, ..by_likelihood(method) };
             let Answer::Found(found) = solver.answer(&cells, &likeliest).expect("its own row") else {
                 continue;
             };
-            asked += 1;
+            answers += 1;
             beaten += usize::from(first_is_beaten(&found));
             let request = Request { count, ..request(method) };
             let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
-                panic!("an order takes nothing away");
+                panic!("the order decides whether there is a way");
             };
             assert!(!first_is_beaten(&found), "{found:?}");
             several += usize::from(found.ways.len() > 1);
@@ -202,15 +202,15 @@ fn nothing_shown_beats_the_first_way_in_both_changes_and_probability() {
             }
         }
     }
-    assert!(beaten * 5 > asked, "by likelihood alone {beaten} of {asked} first ways are beaten");
-    assert!(several * 2 > asked, "{several} of {asked} have more than one way");
+    assert!(beaten * 5 > answers, "by likelihood alone {beaten} of {answers} first ways are beaten");
+    assert!(several * 2 > answers, "{several} of {answers} have more than one way");
 }
 
 #[test]
-fn a_way_says_what_it_is_best_at_among_all_that_is_shown() {
+fn a_way_is_best_at_something_among_all_ways_and_points() {
     let mut solver = Solver::new(german());
     for order in Order::ALL {
-        let mut virtues = 0;
+        let mut strengths = 0;
         for cells in denied(30) {
             let request = Request { count: 3, order: Some(order), ..request(Method::Refine) };
             let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
@@ -227,12 +227,12 @@ fn a_way_says_what_it_is_best_at_among_all_that_is_shown() {
                     (BestAt::Surest, is_best(1, 1.0)),
                 ];
                 let expected: Vec<BestAt> =
-                    expected.into_iter().filter(|(_, is_best)| *is_best).map(|(virtue, _)| virtue).collect();
+                    expected.into_iter().filter(|(_, is_best)| *is_best).map(|(best, _)| best).collect();
                 assert_eq!(way.best_at, expected);
-                virtues += expected.len();
+                strengths += expected.len();
             }
         }
-        assert!(virtues > 30, "{virtues}");
+        assert!(strengths > 30, "{strengths}");
     }
 }
 
@@ -288,7 +288,7 @@ fn with_everything_locked_the_smallest_set_of_locks_is_named() {
     }
 }
 
-/// Whether somebody is accepted follows from `race` alone, which nobody can change.
+/// Acceptance depends on `race` alone, which is immutable.
 const ORIGIN: &str = r#"
 [label]
 column = "class"
@@ -320,66 +320,64 @@ fn by_origin() -> Model {
 }
 
 #[test]
-fn what_the_schema_forbids_is_said_to_an_auditor_and_to_nobody_else() {
+fn only_an_auditor_sees_obstacles_of_the_schema() {
     let model = by_origin();
     let cells = ["b", "0", "0"];
-    // Nobody is told to unlock what they could not change anyway.
+    // A lock on an immutable feature is no obstacle of the person's own.
     for locks in [vec![], vec![1], vec![1, 2], vec![0], vec![0, 1, 2]] {
         let request = Request { locks, ..Request::default() };
-        let Answer::NotFound(told) = Solver::new(&model).answer(&cells, &request).expect("a row") else {
+        let Answer::NotFound(own) = Solver::new(&model).answer(&cells, &request).expect("a row") else {
             panic!("nothing but `race` decides");
         };
-        assert_eq!((&told.obstacles[..], &told.schema_obstacles), (&[][..], &None), "{told:?}");
-        assert_eq!(words::remedy(model.schema(), &told), None);
+        assert_eq!((&own.obstacles[..], &own.schema_obstacles), (&[][..], &None), "{own:?}");
+        assert_eq!(words::remedy(model.schema(), &own), None);
 
-        let mut in_the_way = vec![Obstacle::Schema(Restriction::Immutable(0))];
+        let mut obstacles = vec![Obstacle::Schema(Restriction::Immutable(0))];
         if request.locks.contains(&0) {
-            in_the_way.insert(0, Obstacle::Lock(0));
+            obstacles.insert(0, Obstacle::Lock(0));
         }
         let request = Request { auditor: true, ..request };
         let Answer::NotFound(audited) = Solver::new(&model).answer(&cells, &request).expect("a row") else {
             panic!("nothing but `race` decides");
         };
-        assert_eq!(audited.schema_obstacles, Some(in_the_way));
-        assert_eq!(NotFound { schema_obstacles: None, ..audited }, told, "all else is the same");
+        assert_eq!(audited.schema_obstacles, Some(obstacles));
+        assert_eq!(NotFound { schema_obstacles: None, ..audited }, own, "the rest is the same");
     }
 }
 
 #[test]
-fn no_text_for_an_applicant_names_what_the_schema_forbids() {
+fn no_text_for_an_applicant_names_obstacles_of_the_schema() {
     let model = by_origin();
     let people = table("race,income,savings\nb,0,0\n");
     let columns = model.schema().columns(people.origin(), people.columns()).expect("columns");
     let header = people.columns().to_vec();
     let batch = people.batches(1).next().expect("a row").expect("a whole row");
-    let told = |auditor: bool| {
+    let texts = |auditor: bool| {
         let request = Request { auditor, locks: vec![1], ..Request::default() };
-        let desk = TableAnswerer::new(&model, &header, columns.clone(), request, false);
-        let person = desk.answer(&mut Solver::new(&model), &batch, 0, 1);
+        let answerer = TableAnswerer::new(&model, &header, columns.clone(), request, false);
+        let person = answerer.answer(&mut Solver::new(&model), &batch, 0, 1);
         let text = person.text(&model);
         let (_, reason) = text.split_once("no way was found").expect("no way");
         let json = serde_json::to_value(person.json(&model)).expect("JSON");
         (reason.to_string(), person.reason(model.schema()), json)
     };
-    let (reason, line, json) = told(false);
+    let (reason, line, json) = texts(false);
     assert_eq!(
         reason,
-        ": none of the rows that this person may become is accepted, which is proved\n\
-         what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known\n"
+        ": no row that this person may become is accepted (proved)\n\
+         no lock, limit or budget of the request is known to be an obstacle\n"
     );
     assert_eq!(line.as_deref(), Some("out_of_reach"));
     assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &json!(null)));
-    let (reason, line, json) = told(true);
-    assert!(
-        reason.ends_with("\nfor the auditor, what of the schema would have to give: let `race` change\n")
-    );
+    let (reason, line, json) = texts(true);
+    assert!(reason.ends_with("\nfor the auditor, what would help in the schema: let `race` change\n"));
     assert_eq!(line.as_deref(), Some("out_of_reach"), "a table is for applicants");
     let expected = json!([{"kind": "immutable", "feature": "race", "words": "let `race` change"}]);
     assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &expected));
 }
 
 #[test]
-fn who_is_accepted_is_told_so() {
+fn an_accepted_person_gets_their_probability() {
     let model = german();
     let accepted = (0..applicants().1.rows()).map(applicant).find_map(|cells| {
         match answer(model, &cells, &Request::default()).expect("its own row") {
@@ -387,7 +385,7 @@ fn who_is_accepted_is_told_so() {
             Answer::Found(_) | Answer::NotFound(_) => None,
         }
     });
-    assert!(accepted.expect("somebody is accepted") >= model.threshold());
+    assert!(accepted.expect("an accepted person") >= model.threshold());
 }
 
 #[test]
@@ -414,7 +412,7 @@ fn a_batch_has_the_answers_of_its_rows_one_by_one_on_any_number_of_threads() {
 }
 
 #[test]
-fn a_cell_that_does_not_fit_is_an_error_of_its_row_alone() {
+fn a_cell_that_does_not_fit_is_an_error() {
     let model = german();
     let mut cells = denied(1).remove(0);
     cells[0] = "a fortune";
@@ -423,7 +421,7 @@ fn a_cell_that_does_not_fit_is_an_error_of_its_row_alone() {
 }
 
 #[test]
-fn changes_are_told_in_the_words_of_the_schema() {
+fn changes_are_written_in_the_words_of_the_schema() {
     let model = german();
     let features = model.schema().features();
     let mut with_labels = 0;
@@ -442,7 +440,7 @@ fn changes_are_told_in_the_words_of_the_schema() {
     assert!(with_labels > 10, "{with_labels}");
 }
 
-/// The paper's way through: its inputs, its losses, one decoded row, its local search.
+/// The paper's settings: its inputs, its losses, one decoded row, its local search.
 #[test]
 fn the_papers_preset_answers_within_its_proposals() {
     let mut config = Config::paper();
@@ -464,5 +462,5 @@ fn the_papers_preset_answers_within_its_proposals() {
             sparser += usize::from(refined.changes.len() < generated.changes.len());
         }
     }
-    assert!(sparser > 0, "sparsify takes something back from somebody");
+    assert!(sparser > 0, "sparsify takes no change back");
 }

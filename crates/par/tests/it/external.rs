@@ -1,4 +1,4 @@
-//! Classifiers that were there before: kept as they are, verified on what is written down.
+//! External classifiers, and answers that they verify on the rows as written.
 
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -36,14 +36,14 @@ pub(crate) fn models() -> &'static [Model; 3] {
     MODELS.get_or_init(|| ["network", "flat", "boosting"].map(|name| fitted(name, quick()).expect("a fit")))
 }
 
-/// The first people whom a model denies.
+/// The first people that a model denies.
 pub(crate) fn denied(model: &Model, count: usize) -> impl Iterator<Item = Vec<&'static str>> {
     let is_denied = |cells: &Vec<&str>| model.score(cells).expect("its own row") < model.threshold();
     (0..applicants().1.rows()).map(applicant).filter(is_denied).take(count)
 }
 
 #[test]
-fn what_is_found_is_accepted_by_the_classifier_itself_as_it_is_written() {
+fn every_way_is_accepted_by_the_external_classifier_as_written() {
     for model in models() {
         let mut solver = Solver::new(model);
         for cells in denied(model, 40) {
@@ -65,8 +65,8 @@ fn what_is_found_is_accepted_by_the_classifier_itself_as_it_is_written() {
 }
 
 #[test]
-fn an_interval_is_told_only_if_the_classifier_accepts_all_of_it() {
-    let (mut told, mut numbers) = (0, 0);
+fn a_change_is_an_interval_only_if_the_classifier_accepts_all_of_it() {
+    let (mut ranges, mut numbers) = (0, 0);
     for model in &models()[..2] {
         for cells in denied(model, 150) {
             let answer = answer(model, &cells, &Request::default()).expect("its own row");
@@ -82,8 +82,8 @@ fn an_interval_is_told_only_if_the_classifier_accepts_all_of_it() {
                 })
                 .collect();
             numbers += way.changes.iter().filter(|change| matches!(change.value, Decoded::Number(_))).count();
-            told += intervals.len();
-            // All of them at once, each at its own place.
+            ranges += intervals.len();
+            // Moves all intervals at once, each to its own place.
             for draw in 0..25_usize {
                 let mut written = way.cells.clone();
                 for (place, (feature, [low, high])) in intervals.iter().enumerate() {
@@ -96,11 +96,11 @@ fn an_interval_is_told_only_if_the_classifier_accepts_all_of_it() {
             }
         }
     }
-    assert!(told > 10 && numbers > 10, "{told} intervals, {numbers} numbers");
+    assert!(ranges > 10 && numbers > 10, "{ranges} intervals, {numbers} numbers");
 }
 
 #[test]
-fn a_model_carries_its_classifier_and_answers_the_same_when_it_is_read_again() {
+fn a_model_stores_its_external_classifier_and_answers_the_same_after_reading() {
     for (model, name) in models().iter().zip(["network", "flat", "boosting"]) {
         let bytes = model.to_bytes();
         let again = Model::from_bytes(&bytes).expect("a model");
@@ -127,15 +127,15 @@ fn the_same_classifier_makes_the_same_bytes_on_any_number_of_threads() {
 }
 
 #[test]
-fn trees_have_a_stand_in_whose_agreement_is_known() {
+fn trees_have_a_surrogate_whose_agreement_is_measured() {
     let [network, _, boosting] = models();
     assert!(network.card().agreement.is_none() && network.classifier().network().is_none());
-    let agreement = boosting.card().agreement.expect("a stand-in");
+    let agreement = boosting.card().agreement.expect("a surrogate");
     assert!(agreement.over > 1000 && agreement.mean.expect("rows") > 0.85, "{agreement:?}");
 }
 
 #[test]
-fn another_classifier_answers_if_it_is_put_in_place() {
+fn the_classifier_of_a_model_can_be_replaced() {
     let [network, ..] = models();
     let (file, inputs) = classifier("boosting");
     let other = network.with_classifier(file, inputs).expect("a classifier of the same table");
@@ -150,12 +150,12 @@ fn another_classifier_answers_if_it_is_put_in_place() {
     }
     assert!(found > 15, "{found}");
 
-    // A generator needs gradients, so that a network has to stand in for the trees first.
+    // Training a generator needs gradients, so the trees get a surrogate first.
     let refitted = refit(&other, &["Age"], &mut |_| {}, Stop::never()).expect("made without data");
     assert!(refitted.card().agreement.is_some() && refitted.classifier().network().is_some());
 }
 
-/// German Credit with the scores of a classifier in a last column, and with nothing but its decisions there.
+/// German Credit with the scores of a classifier in a last column, or with its decisions.
 fn scored(decisions: bool) -> String {
     let scores = std::fs::read_to_string(fixture("boosting.csv")).expect("scores");
     let cell = |score: &str| match score.parse::<f64>() {
@@ -167,18 +167,18 @@ fn scored(decisions: bool) -> String {
 }
 
 #[test]
-fn a_column_of_scores_or_of_decisions_is_imitated_and_answers_are_unverified() {
+fn a_surrogate_is_trained_on_a_column_of_scores_or_decisions_and_answers_are_unverified() {
     for decisions in [false, true] {
         let text = scored(decisions);
         let recourse = ModelBuilder::new(german_credit::schema(), quick()).with_scores("score", 22);
         let model = recourse.fit(|| Ok(table(&text))).expect("a fit");
         assert!(!model.classifier().verifies());
-        let agreement = model.card().agreement.expect("a stand-in");
+        let agreement = model.card().agreement.expect("a surrogate");
         assert!((100..300).contains(&agreement.over), "{agreement:?}");
-        // Eight in ten are accepted: who accepts everybody agrees that often.
+        // Eight in ten are accepted, so accepting everyone would agree that often.
         assert!(agreement.mean.expect("rows") > 0.86, "{agreement:?}");
         let model = Model::from_bytes(&model.to_bytes()).expect("a model");
-        let cells = denied(&model, 1).next().expect("somebody is denied");
+        let cells = denied(&model, 1).next().expect("a denied person");
         let Ok(Answer::Found(found)) = answer(&model, &cells, &Request::default()) else {
             panic!("there is a way")
         };
@@ -189,7 +189,7 @@ fn a_column_of_scores_or_of_decisions_is_imitated_and_answers_are_unverified() {
     }
 }
 
-/// Where the class that a person wants is called 0, a column of nothing but 0 and 1 holds classes.
+/// If the classes are called 0 and 1, a column of 0 and 1 holds classes, not scores: here 0 is favourable.
 #[test]
 fn decisions_that_are_numbers_are_taken_as_classes() {
     let classes =
@@ -209,7 +209,7 @@ fn decisions_that_are_numbers_are_taken_as_classes() {
 }
 
 #[test]
-fn a_cell_that_is_no_score_is_named() {
+fn a_cell_that_is_not_a_score_is_reported() {
     let scores = scored(false);
     let first =
         format!(",{}\n", scores.lines().nth(1).and_then(|line| line.rsplit(',').next()).expect("a score"));
@@ -220,7 +220,7 @@ fn a_cell_that_is_no_score_is_named() {
 }
 
 #[test]
-fn decisions_need_no_label() {
+fn circuits_of_decisions_need_no_label() {
     let text = include_str!("../../../par-data/data/german_credit.csv");
     let unlabelled: String =
         text.lines().map(|line| line.rsplit_once(',').expect("a label").0.to_string() + "\n").collect();
@@ -238,15 +238,15 @@ fn decisions_need_no_label() {
 }
 
 #[test]
-fn decisions_that_are_all_the_same_teach_nothing() {
+fn decisions_that_are_all_the_same_are_refused() {
     let mut config = Config { density: Density::Decisions, ..quick() };
     config.classifier.threshold = par_model::classifier::Threshold::Fixed(1e-9);
-    let error = fitted("network", config).expect_err("everybody is accepted").to_string();
+    let error = fitted("network", config).expect_err("every row is accepted").to_string();
     assert!(error.starts_with("the classifier accepts every training row"), "{error}");
 }
 
 #[test]
-fn a_number_beyond_the_classifier_is_refused_and_not_guessed() {
+fn a_number_beyond_single_precision_is_refused() {
     let [network, ..] = models();
     let mut cells = applicant(1);
     cells[4] = "1e200";
@@ -255,7 +255,7 @@ fn a_number_beyond_the_classifier_is_refused_and_not_guessed() {
 }
 
 #[test]
-fn what_is_no_classifier_is_refused() {
+fn an_invalid_classifier_is_refused() {
     let (file, inputs) = classifier("network");
     let refused = |file: &[u8]| {
         let recourse = ModelBuilder::new(german_credit::schema(), quick())

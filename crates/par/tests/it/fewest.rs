@@ -1,4 +1,4 @@
-//! Answers in random worlds that are small enough to list all rows.
+//! Answers in random worlds with few enough rows to list all of them.
 
 use std::io::Cursor;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,7 +16,7 @@ use rand_chacha::ChaCha8Rng;
 const FEATURES: usize = 5;
 const CODES: usize = 3;
 
-/// A model of features that may all change, fitted to noise: tests put other classifiers in the place of its own.
+/// A model in which all features may change, fitted to noise; tests replace its classifier.
 fn model() -> Model {
     let mut schema =
         String::from("[label]\ncolumn = \"class\"\nclasses = [\"no\", \"yes\"]\nfavourable = \"yes\"\n");
@@ -61,7 +61,7 @@ struct Denied<'a> {
     model: &'a Model,
     cells: &'a [&'a str],
     factual: &'a [Code],
-    /// So high that few rows reach it, and a greedy search goes astray.
+    /// So high that few rows reach it, and a greedy search fails.
     threshold: f64,
 }
 
@@ -79,8 +79,8 @@ impl Denied<'_> {
     }
 }
 
-/// Asks for everybody who is denied in some random worlds.
-fn everybody_denied(mut ask: impl FnMut(Denied<'_>)) {
+/// Calls `check` for every denied person in some random worlds.
+fn for_all_denied(mut check: impl FnMut(Denied<'_>)) {
     let parts = model().into_parts();
     for seed in 0..40 {
         let parts = ModelParts { classifier: network(seed), ..parts.clone() };
@@ -91,36 +91,36 @@ fn everybody_denied(mut ask: impl FnMut(Denied<'_>)) {
         for factual in rows().filter(|row| model.probability(row) < threshold).step_by(9) {
             let texts: Vec<String> = factual.iter().map(ToString::to_string).collect();
             let cells: Vec<&str> = texts.iter().map(String::as_str).collect();
-            ask(Denied { model: &model, cells: &cells, factual: &factual, threshold });
+            check(Denied { model: &model, cells: &cells, factual: &factual, threshold });
         }
     }
 }
 
-/// A greedy search fails in the first world for `[0, 0, 2, 0, 0]`: a search over all features that keeps what it finds has
-/// a likelier row of four changes, where two are enough.
+/// A greedy search fails in the first world for `[0, 0, 2, 0, 0]`: it finds a likelier row with four changes, where two
+/// are enough.
 #[test]
-fn without_a_budget_nobody_is_told_to_change_more_than_has_to_be() {
-    let mut asked = 0;
-    everybody_denied(|denied| {
+fn without_a_budget_the_first_way_has_the_fewest_changes() {
+    let mut people = 0;
+    for_all_denied(|denied| {
         let Ok(Answer::Found(found)) = answer(denied.model, denied.cells, &denied.request()) else {
-            panic!("there is always a way")
+            panic!("everyone has a way")
         };
         let fewest = denied.fewest();
         assert_eq!(found.ways[0].changes.len(), fewest, "{:?}", denied.factual);
         assert_eq!(found.frontier[0].changes.len(), fewest);
         assert!(found.fewest_proved);
-        asked += 1;
+        people += 1;
     });
-    assert!(asked > 500, "{asked}");
+    assert!(people > 500, "{people}");
 }
 
 #[test]
-fn where_the_nodes_run_out_fewer_changes_are_not_ruled_out() {
+fn a_stopped_search_does_not_rule_out_fewer_changes() {
     let mut unproved = 0;
-    everybody_denied(|denied| {
-        // Long enough for a local search to find something.
-        let asked = AtomicUsize::new(0);
-        let stopped = || asked.fetch_add(1, Ordering::Relaxed) > 8;
+    for_all_denied(|denied| {
+        // Enough checks for a local search to find a candidate.
+        let checks = AtomicUsize::new(0);
+        let stopped = || checks.fetch_add(1, Ordering::Relaxed) > 8;
         let mut solver = Solver::new(denied.model).until(Stop::when(&stopped));
         let answer = solver.answer(denied.cells, &denied.request()).expect("a row of the world");
         let Answer::Found(found) = answer else { return };

@@ -32,7 +32,7 @@ kind = "nominal"
 values = ["here"]
 "#;
 
-/// Whoever has savings above 50 or plan `c` gets `yes`; of the others every third is told `later`.
+/// The decision is `yes` for savings above 50 or plan `c`; every third of the others gets `later`.
 pub(crate) fn rows() -> String {
     let mut text = String::from("savings,plan,country,decision\n");
     for row in 0..300_u32 {
@@ -50,15 +50,15 @@ pub(crate) fn rows() -> String {
 }
 
 #[test]
-fn missing_values_one_valued_columns_and_a_third_class_are_no_obstacle() {
+fn missing_values_constant_columns_and_a_third_class_can_be_fitted() {
     let model = fit(SCHEMA, &rows(), quick()).expect("a fit");
     assert_eq!(model.card().classes, ["yes", "no, later"]);
     let Answer::Found(found) = answer(&model, &["10", "", "here"], &Request::default()).expect("a row")
     else {
-        panic!("more savings would do");
+        panic!("more savings are enough");
     };
     let [change] = found.ways[0].changes.as_slice() else { panic!("one change is enough: {found:?}") };
-    assert_eq!(change.feature, 0, "a plan that is not known stays so");
+    assert_eq!(change.feature, 0, "an unknown plan stays unknown");
     assert_eq!(found.ways[0].cells[1], "");
     let accepted = answer(&model, &["90", "", "here"], &Request::default()).expect("a row");
     assert!(matches!(accepted, Answer::Accepted { .. }));
@@ -75,7 +75,7 @@ fn another_class_can_be_the_target() {
 }
 
 #[test]
-fn what_cannot_be_learned_from_is_refused() {
+fn tables_labels_and_settings_without_a_fit_are_refused() {
     let header = "savings,plan,country,decision\n";
     let error = |rows: &str| fit(SCHEMA, rows, quick()).expect_err("nothing to learn").to_string();
     assert!(error(header).contains("no rows"), "{}", error(header));
@@ -102,14 +102,14 @@ fn youden_chooses_the_threshold_on_held_out_rows() {
     let model =
         ModelBuilder::new(german_credit::schema(), config).fit(|| Ok(german_credit::table())).expect("a fit");
     let threshold = model.threshold();
-    // Seven in ten are good risks, so the best balance of both errors lies above a half.
+    // Seven in ten rows are good risks, so the best balance of both errors is above one half.
     assert!((0.5..0.95).contains(&threshold), "{threshold}");
     assert!(((threshold * 100.0).round() / 100.0 - threshold).abs() < 1e-9, "{threshold} is on the grid");
 }
 
-/// Rows kept back to choose the threshold may have categories that no other row has.
+/// Rows held out to choose the threshold may have categories that no other row has.
 #[test]
-fn youden_passes_over_categories_that_only_held_out_rows_have() {
+fn youden_skips_rows_with_categories_that_only_held_out_rows_have() {
     let schema = SCHEMA.replace("values = [\"a\", \"b\", \"c\"]\nmissing = true", "");
     let mut rows = String::from("savings,plan,country,decision\n");
     for row in 0..200 {
@@ -123,10 +123,10 @@ fn youden_passes_over_categories_that_only_held_out_rows_have() {
 }
 
 #[test]
-fn a_fit_in_which_nothing_can_change_is_refused() {
-    let error = "every feature is immutable, so that nobody can change anything\n\
-                 hint: let people change what they can: drop its `immutable` in the schema, or its name among the \
-                 immutable features of the configuration";
+fn a_fit_without_changeable_features_is_refused() {
+    let error = "every feature is immutable, so there is nothing to change\n\
+                 hint: remove `immutable` from a feature in the schema, or its name from the immutable features of \
+                 the configuration";
     let names = ["savings", "plan", "country"];
     let immutable = Some(names.map(String::from).to_vec());
     let refused = fit(SCHEMA, &rows(), Config { immutable, ..quick() }).expect_err("nothing can change");
@@ -139,7 +139,7 @@ fn a_fit_in_which_nothing_can_change_is_refused() {
 }
 
 #[test]
-fn what_a_column_cannot_hold_is_refused_and_what_training_never_saw_is_warned_about() {
+fn cells_out_of_range_are_refused_and_values_unseen_in_training_are_warned_about() {
     let schema = SCHEMA.replace("kind = \"continuous\"", "kind = \"continuous\"\nrange = [0, 1000]");
     let model = fit(&schema, &rows(), quick()).expect("a fit");
     assert_eq!(
@@ -156,7 +156,7 @@ fn what_a_column_cannot_hold_is_refused_and_what_training_never_saw_is_warned_ab
             "`plan` is d, which training never saw, and counts as unknown",
         ]
     );
-    // What is observed and what can be are known from the file.
+    // Ranges and observed values are stored in the file.
     let opened = Model::from_bytes(&model.to_bytes()).expect("its own bytes");
     assert_eq!(words::warnings(&opened, &["500", "a", "here"]).len(), 1);
     assert!(answer(&opened, &["-48", "a", "here"], &Request::default()).is_err());
@@ -169,9 +169,8 @@ fn what_a_column_cannot_hold_is_refused_and_what_training_never_saw_is_warned_ab
     );
 }
 
-/// A text for each number and a text for each category, of which one decides.
 #[test]
-fn categories_that_are_the_same_number_are_told_apart_by_the_classifier() {
+fn the_classifier_distinguishes_categories_that_are_the_same_number() {
     let schema = SCHEMA.replace("values = [\"a\", \"b\", \"c\"]\nmissing = true", "");
     let mut rows = String::from("savings,plan,country,decision\n");
     for row in 0..400_usize {

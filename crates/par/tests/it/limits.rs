@@ -1,4 +1,4 @@
-//! What a person lets features move to, in every answer.
+//! Answers within a person's limits.
 
 use par_answer::{Answer, Change, Method, Obstacle, Order, Reason, Request, Solver};
 use par_data::{Decoded, Domain, Limits, Permitted};
@@ -6,13 +6,13 @@ use par_model::Model;
 
 use crate::{external, german};
 
-/// German Credit with a classifier of its own, and with three that were given.
-fn everywhere() -> impl Iterator<Item = &'static Model> {
+/// German Credit with a trained classifier, and with three external ones.
+fn all_models() -> impl Iterator<Item = &'static Model> {
     [german()].into_iter().chain(external::models())
 }
 
-/// Two numbers that bins straddle, and two lists.
-fn some(model: &Model) -> (Limits, Vec<(usize, Permitted)>) {
+/// Two ranges that cut through bins, and two lists.
+fn some_limits(model: &Model) -> (Limits, Vec<(usize, Permitted)>) {
     let among = |values: &[&str]| Permitted::Among(values.iter().map(ToString::to_string).collect());
     let to: Vec<(usize, Permitted)> = [
         ("Duration", Permitted::Between([5.0, 13.0])),
@@ -26,7 +26,7 @@ fn some(model: &Model) -> (Limits, Vec<(usize, Permitted)>) {
     (Limits::new(model.discretizer(), to.clone()).expect("limits"), to)
 }
 
-/// All that is told of a change lies within what was asked for.
+/// All values of a change are within the limits.
 fn assert_within(change: &Change, to: &[(usize, Permitted)]) {
     let Some((_, to)) = to.iter().find(|(feature, _)| *feature == change.feature) else { return };
     let texts = match &change.value {
@@ -47,10 +47,10 @@ fn assert_within(change: &Change, to: &[(usize, Permitted)]) {
 }
 
 #[test]
-fn every_way_is_within_the_limits_and_accepted_as_it_is_written() {
-    for model in everywhere() {
-        let (limits, to) = some(model);
-        // What most people would change, so that there is less way around the limits.
+fn every_way_is_within_the_limits_and_accepted_as_written() {
+    for model in all_models() {
+        let (limits, to) = some_limits(model);
+        // Lock what most people would change, so that limited features change more often.
         let locks =
             ["Status of existing checking account", "Credit history", "Purpose", "Other installment plans"];
         let locks = model.schema().positions(&locks).expect("features");
@@ -85,15 +85,15 @@ fn every_way_is_within_the_limits_and_accepted_as_it_is_written() {
 
 #[test]
 fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
-    for model in everywhere() {
-        // From a file, as the numbers of the column are known from there alone.
+    for model in all_models() {
+        // From a file: the kind of number must be stored there.
         let model = Model::from_bytes(&model.to_bytes()).expect("its own bytes");
         let to = ["Duration", "Credit amount", "Age"].map(|name| {
             let feature = model.schema().position(name).expect("a feature");
             let Domain::Bins { edges, .. } = &model.discretizer().domains()[feature] else {
                 panic!("{name} has bins");
             };
-            // The bin below the edge has a part of this range, but no whole number in it.
+            // The bin below the edge overlaps this range, but has no whole number in it.
             let edge = edges[edges.len() / 2].ceil();
             (feature, Permitted::Between([edge - 0.8, edge + 0.5]))
         });
@@ -111,14 +111,14 @@ fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
                 way.changes.iter().for_each(|change| assert_within(change, &to));
             }
         }
-        assert!(moved > 0, "somebody moves to a limit");
+        assert!(moved > 0, "no limited feature changes");
     }
 }
 
 #[test]
 fn exact_answers_within_limits_are_the_best_of_the_mask() {
     let model = german();
-    let (limits, _) = some(model);
+    let (limits, _) = some_limits(model);
     let mut solver = Solver::new(model);
     for cells in external::denied(model, 20) {
         let order = Some(Order::Likelihood);
@@ -133,8 +133,8 @@ fn exact_answers_within_limits_are_the_best_of_the_mask() {
 }
 
 #[test]
-fn limits_that_take_nothing_away_change_no_answer() {
-    for model in everywhere() {
+fn limits_that_permit_everything_change_no_answer() {
+    for model in all_models() {
         let everything = model.discretizer().domains().iter().map(|domain| match domain {
             Domain::Categories { values, .. } => Permitted::Among(values.clone()),
             _ => Permitted::Between([f64::NEG_INFINITY, f64::INFINITY]),
@@ -155,8 +155,8 @@ fn limits_that_take_nothing_away_change_no_answer() {
 }
 
 #[test]
-fn with_everything_limited_to_what_it_is_the_smallest_set_of_limits_is_named() {
-    for model in everywhere() {
+fn with_every_feature_limited_to_its_value_the_smallest_set_of_limits_is_named() {
+    for model in all_models() {
         let mut solver = Solver::new(model);
         for cells in external::denied(model, 5) {
             let own = cells.iter().zip(model.discretizer().domains()).map(|(cell, domain)| {

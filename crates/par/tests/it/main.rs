@@ -1,4 +1,4 @@
-//! Models of real and of odd tables, and what they answer.
+//! Models of real and of unusual tables, and their answers.
 
 mod answers;
 
@@ -17,7 +17,7 @@ use par_data::{Batch, Columns, Schema, Table, TableOptions, german_credit};
 use par_fit::ModelBuilder;
 use par_model::{Config, Model};
 
-/// A configuration that trains in a moment.
+/// A configuration that trains fast.
 fn quick() -> Config {
     let mut config = Config::default();
     config.generator.examples = 500;
@@ -26,7 +26,7 @@ fn quick() -> Config {
     config
 }
 
-/// German Credit, fitted once, with searches that are hard: everything may change.
+/// German Credit, fitted once; every feature may change, which makes searches hard.
 fn german() -> &'static Model {
     static MODEL: OnceLock<Model> = OnceLock::new();
     MODEL.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! How answers are measured.
+//! The measures of answers.
 
 use par_answer::evaluate::{Evaluation, answer_by_all_methods, evaluate, median};
 use par_answer::{Answer, Method, Request, answer};
@@ -7,26 +7,26 @@ use par_model::Mean;
 use crate::{applicant, german};
 
 #[test]
-fn evaluation_counts_over_whom_every_mean_is() {
+fn every_mean_counts_its_people() {
     let model = german();
     let rows: Vec<Vec<&str>> = (0..120).map(applicant).collect();
-    let asked = answer_by_all_methods(model, &rows).expect("rows of the table");
-    let evaluation = Evaluation::new(model, &asked);
-    let denied = asked.iter().flatten().count();
+    let people = answer_by_all_methods(model, &rows).expect("rows of the table");
+    let evaluation = Evaluation::new(model, &people);
+    let denied = people.iter().flatten().count();
     assert_eq!((evaluation.rows, evaluation.denied), (120, denied));
     assert!(denied > 10 && denied < 110);
     assert_eq!(evaluation.possible, denied);
     assert_eq!(evaluation.refined, Mean { mean: Some(1.0), over: denied, of: denied });
     for (metrics, method) in evaluation.methods.iter().zip(Method::ALL) {
         assert_eq!(metrics.method, method);
-        let ways = asked.iter().flatten().filter_map(|asked| asked.answers[method as usize].ways().first());
+        let ways = people.iter().flatten().filter_map(|own| own.answers[method as usize].ways().first());
         let ways: Vec<_> = ways.collect();
         for mean in [metrics.nll, metrics.sparsity, metrics.similarity, metrics.score, metrics.causality] {
             assert_eq!((mean.over, mean.of), (ways.len(), denied));
         }
         assert_eq!((metrics.validity.over, metrics.validity.of), (denied, denied));
         let nll = -ways.iter().map(|way| way.log_likelihood).sum::<f64>() / ways.len() as f64;
-        assert!((metrics.nll.mean.expect("somebody has a way") - nll).abs() < 1e-9);
+        assert!((metrics.nll.mean.expect("a person with a way") - nll).abs() < 1e-9);
         assert_eq!(metrics.actionability.mean, Some(1.0));
         assert_eq!(metrics.optimal.over, if method == Method::Exact { ways.len() } else { 0 });
     }
@@ -34,7 +34,7 @@ fn evaluation_counts_over_whom_every_mean_is() {
     assert_eq!((exact.gap.mean, exact.median_gap, exact.optimal.mean), (Some(0.0), Some(0.0), Some(1.0)));
 }
 
-/// Numbers move by median absolute deviations; whatever else changes counts as one in `distance` alone.
+/// Changes of numbers are in median absolute deviations; every other change counts as 1, in `distance` only.
 #[test]
 fn similarity_is_of_numbers_and_distance_of_everything() {
     let model = german();
@@ -64,7 +64,7 @@ fn similarity_is_of_numbers_and_distance_of_everything() {
 }
 
 #[test]
-fn nobody_has_no_means() {
+fn without_people_there_are_no_means() {
     let evaluation = evaluate(german(), &[]).expect("no rows");
     assert_eq!((evaluation.rows, evaluation.denied, evaluation.possible), (0, 0, 0));
     assert!(evaluation.methods.iter().all(|method| method.nll == Mean { mean: None, over: 0, of: 0 }));
@@ -72,7 +72,7 @@ fn nobody_has_no_means() {
 }
 
 #[test]
-fn a_bad_row_is_named_by_its_position() {
+fn a_row_that_does_not_fit_is_reported_by_its_position() {
     let rows = vec![applicant(0), vec!["?"; 20]];
     let (position, error) = evaluate(german(), &rows).expect_err("no such status");
     assert_eq!(position, 1);
@@ -80,7 +80,7 @@ fn a_bad_row_is_named_by_its_position() {
 }
 
 #[test]
-fn a_median_of_an_even_number_lies_in_the_middle() {
+fn the_median_of_an_even_number_of_values_is_the_mean_of_the_two_in_the_middle() {
     assert_eq!(median(vec![3.0, 1.0, 2.0]), Some(2.0));
     assert_eq!(median(vec![4.0, 1.0, 2.0, 3.0]), Some(2.5));
     assert_eq!(median(vec![]), None);

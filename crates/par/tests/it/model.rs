@@ -1,4 +1,4 @@
-//! The file between training and answering.
+//! Model files.
 
 use par_answer::{Answer, Method, Request, Solver, answer};
 use par_circuit::Stop;
@@ -8,7 +8,7 @@ use par_model::{Model, ModelError};
 use crate::{applicants, denied, german};
 
 #[test]
-fn a_model_comes_back_as_it_was_saved() {
+fn a_model_is_loaded_as_it_was_saved() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("model.par");
     german().save(&path).expect("written");
@@ -24,7 +24,7 @@ fn a_model_comes_back_as_it_was_saved() {
 }
 
 #[test]
-fn cut_flipped_and_foreign_bytes_are_refused() {
+fn truncated_damaged_and_foreign_files_are_refused() {
     let bytes = german().to_bytes();
     for length in (0..bytes.len()).step_by(bytes.len() / 97).chain([bytes.len() - 1]) {
         assert!(Model::from_bytes(&bytes[..length]).is_err(), "{length} bytes");
@@ -43,18 +43,18 @@ fn cut_flipped_and_foreign_bytes_are_refused() {
 }
 
 #[test]
-fn a_file_too_large_for_a_model_is_refused_unread() {
+fn a_file_too_large_for_a_model_is_refused_before_it_is_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("huge.par");
-    // Holes take no room.
-    std::fs::File::create(&path).and_then(|file| file.set_len(5 << 30)).expect("a file of holes");
+    // A sparse file, which takes no space on disk.
+    std::fs::File::create(&path).and_then(|file| file.set_len(5 << 30)).expect("a sparse file");
     let error = Model::load(&path).expect_err("five gibibytes").to_string();
     assert_eq!(error, "the file has 5368709120 bytes, expected at most 4294967296");
 }
 
-/// A part that is whole but belongs to another model is noticed although the checksum fits.
+/// A part of another model is detected although the checksum is right.
 #[test]
-fn parts_that_do_not_belong_together_are_refused() {
+fn parts_that_do_not_fit_each_other_are_refused() {
     let bytes = german().to_bytes();
     let mut parts: [&[u8]; 8] = par_model::container::parts(&bytes, b"PARMODL\n", 2).expect("parts");
     let small = &parts[4][..parts[4].len() - 4];
@@ -64,9 +64,9 @@ fn parts_that_do_not_belong_together_are_refused() {
     assert_eq!(error, "the model's parts do not belong together: the generator has another shape");
 }
 
-/// Nor does a right checksum make a model of what no fit makes and no answer could use.
+/// Even if the checksum is right.
 #[test]
-fn descriptions_and_parameters_that_cannot_be_are_refused() {
+fn impossible_descriptions_and_parameters_are_refused() {
     let bytes = std::fs::read(FIXTURE).expect("a file");
     let parts: [&[u8]; 7] = par_model::container::parts(&bytes, b"PARMODL\n", 1).expect("parts");
     let description: serde_json::Value = serde_json::from_slice(parts[0]).expect("a description");
@@ -91,8 +91,8 @@ fn descriptions_and_parameters_that_cannot_be_are_refused() {
     assert!(error.ends_with("the classifier has another shape"), "{error}");
 }
 
-/// Pool and generator are functions of what is left without the data: made again from the model alone, they
-/// are the same to the last bit. The rest are bins, parameters of the classifier and of circuits.
+/// Pool and generator are functions of the rest of the model: a refit makes them again, bit for bit. The rest are bins,
+/// and parameters of the classifier and the circuits.
 #[test]
 fn no_training_row_is_inside() {
     let model = german();
@@ -107,7 +107,7 @@ fn no_training_row_is_inside() {
     assert_eq!(again.pool(), model.pool());
     assert_eq!(again.generator(), model.generator());
 
-    // Nor does a training row stand anywhere as it was read, nor as codes.
+    // No training row is in the file either, as text or as codes.
     let bytes = model.to_bytes();
     let (columns, batch) = applicants();
     let drawn: Vec<&[u16]> = model.pool().rows().rows().collect();
@@ -126,18 +126,18 @@ fn contains(bytes: &[u8], wanted: &[u8]) -> bool {
     bytes.windows(2).enumerate().any(|(place, start)| start == first && bytes[place..].starts_with(wanted))
 }
 
-/// Models of every version that was ever released can be read.
+/// Models of every released version can be read.
 #[test]
 fn a_model_of_version_1_still_answers() {
     let model = Model::load(FIXTURE).expect("a model of version 1");
     assert_eq!(model.card().classes, ["yes", "no, later"]);
     let Ok(Answer::Found(found)) = answer(&model, &["10", "a", "here"], &Request::default()) else {
-        panic!("more savings, or plan c, would do");
+        panic!("more savings, or plan c, are enough");
     };
     assert_eq!(found.ways[0].changes.len(), 1);
 }
 
-/// Its schema has a rule that must raise what nobody can change, which no schema file may say any longer.
+/// Its schema has a rule whose cause is immutable, which schema files may no longer contain.
 #[test]
 fn a_model_of_version_2_still_answers_as_it_did() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fixtures/version_2.par");
@@ -148,10 +148,10 @@ fn a_model_of_version_2_still_answers_as_it_did() {
     ];
     let request = Request { method: Method::Exact, ..Request::default() };
     let Ok(Answer::Found(found)) = Solver::new(&model).answer(&applicant, &request) else {
-        panic!("an account elsewhere, no guarantor and a home of their own did");
+        panic!("an account elsewhere, no guarantor and a home of their own are enough");
     };
     let point = found.frontier.iter().find(|point| point.changes.len() == 3).expect("three changes");
-    // What `par recourse --method exact` wrote when the file was made.
+    // From `par recourse --method exact` at the time of the file.
     assert!((point.log_likelihood + 18.549_950_303_381_38).abs() < 1e-9, "{}", point.log_likelihood);
     assert_eq!(point.gap, Some(0.0));
 }

@@ -1,4 +1,4 @@
-//! Fits that are stopped from outside.
+//! Stopping a fit.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -10,14 +10,14 @@ use par_model::{Config, Model};
 
 use crate::{external, fitting, german, quick, table};
 
-/// Work that is told to stop when it asks after `questions` others, and how often it asked.
-fn stopped_after<R>(questions: usize, work: impl Fn(Stop<'_>) -> R) -> (R, usize) {
-    let asked = AtomicUsize::new(0);
-    let is_over = || asked.fetch_add(1, Ordering::Relaxed) >= questions;
-    (work(Stop::when(&is_over)), asked.into_inner())
+/// Runs `work` with a stop that is set after `checks` checks, and counts the checks that it made.
+fn stopped_after<R>(checks: usize, work: impl Fn(Stop<'_>) -> R) -> (R, usize) {
+    let made = AtomicUsize::new(0);
+    let is_over = || made.fetch_add(1, Ordering::Relaxed) >= checks;
+    (work(Stop::when(&is_over)), made.into_inner())
 }
 
-/// All parts of a fit, each as short as it can be.
+/// All parts of a fit, each as short as possible.
 fn quicker() -> Config {
     let mut config = quick();
     config.classifier.epochs = 3;
@@ -27,16 +27,17 @@ fn quicker() -> Config {
     config
 }
 
-/// Stops work at many moments, and sees that it ends soon and as it should; and that being asked changes nothing.
+/// Stops `work` at many moments and checks that it ends soon, with the right error; a stop that is never set changes
+/// nothing.
 fn check(name: &str, work: impl Fn(Stop<'_>) -> Result<Model, Error>) {
     let (watched, all) = stopped_after(usize::MAX, &work);
     let alone = work(Stop::never()).expect("a model");
     assert!(watched.expect("a model").to_bytes() == alone.to_bytes(), "{name}");
-    for questions in [0, 1, 2, 10].into_iter().chain((1..8).map(|part| all * part / 8)).chain([all - 1]) {
-        let (stopped, asked) = stopped_after(questions, &work);
-        assert!(matches!(stopped, Err(Error::Stopped(_))), "{name}, {questions} of {all}: {stopped:?}");
-        // Whatever other threads had begun, or were about to, may ask once more.
-        assert!(asked <= questions + 100, "{name}: {asked} for {questions} of {all}");
+    for checks in [0, 1, 2, 10].into_iter().chain((1..8).map(|part| all * part / 8)).chain([all - 1]) {
+        let (stopped, made) = stopped_after(checks, &work);
+        assert!(matches!(stopped, Err(Error::Stopped(_))), "{name}, {checks} of {all}: {stopped:?}");
+        // Tasks that other threads have started may check once more.
+        assert!(made <= checks + 100, "{name}: {made} for {checks} of {all}");
     }
 }
 
@@ -47,7 +48,7 @@ fn fit(builder: &ModelBuilder, rows: &str, stop: Stop<'_>) -> Result<Model, Erro
 }
 
 #[test]
-fn a_fit_stops_soon_after_whichever_question_says_so() {
+fn a_fit_stops_soon_after_any_check() {
     let schema = Schema::parse(fitting::SCHEMA, "s.toml").expect("a schema");
     let mut config = quicker();
     check("a fixed threshold", |stop| {
@@ -63,7 +64,7 @@ fn a_fit_stops_soon_after_whichever_question_says_so() {
 }
 
 #[test]
-fn a_fit_around_an_external_classifier_stops_too() {
+fn a_fit_with_an_external_classifier_stops_too() {
     let (file, inputs) = external::classifier("boosting");
     let builder = ModelBuilder::new(german_credit::schema(), quicker()).with_classifier(file, inputs);
     let columns = german_credit::table();
@@ -79,23 +80,23 @@ fn a_refit_stops_too() {
 }
 
 #[test]
-fn a_fit_says_that_it_was_stopped_and_nothing_else() {
-    // The rows that are left when reading ends early would be refused.
+fn a_stopped_fit_reports_no_other_error() {
+    // The rows read before the stop would be refused.
     let schema = Schema::parse(fitting::SCHEMA, "s.toml").expect("a schema");
     let error = fit(&ModelBuilder::new(schema, quick()), &fitting::rows(), Stop::when(&|| true));
     assert_eq!(error.expect_err("stopped").to_string(), "stopped before it was done");
 }
 
 #[test]
-fn whoever_hears_of_a_stage_can_stop_the_fit_there() {
+fn the_progress_callback_can_stop_the_fit() {
     let stages = AtomicUsize::new(0);
-    let mut tell = |stage: Stage<'_>| {
+    let mut count = |stage: Stage<'_>| {
         if matches!(stage, Stage::Generator(_)) {
             stages.fetch_add(1, Ordering::Relaxed);
         }
     };
     let third_step = || stages.load(Ordering::Relaxed) == 3;
-    let stopped = refit(german(), &["Age"], &mut tell, Stop::when(&third_step));
+    let stopped = refit(german(), &["Age"], &mut count, Stop::when(&third_step));
     assert!(matches!(stopped, Err(Error::Stopped(_))));
     assert_eq!(stages.into_inner(), 3);
 }

@@ -1,7 +1,7 @@
-//! A network that was given, over codes.
+//! An external network, over codes.
 //!
-//! Its first layer takes sums over features. What a code adds to them is the same for everybody but for the person's
-//! own cells, so it is kept for the lowest, the highest and the median value of every bin, and put together for one
+//! Its first layer sums over features. Except for a person's own cells, what a code adds to the sums is the same for
+//! all people: it is stored for the lowest, the highest and the median value of every bin, and assembled for each
 //! person.
 
 use par_circuit::{Ball, Code, OPEN};
@@ -13,23 +13,23 @@ use super::{LimitedCode, Representative, View, representatives};
 use crate::error::RowError;
 use crate::network::Network;
 
-/// A network for nobody in particular, and what it takes to make it one person's.
+/// A network over codes that stand for medians, and the tables to adapt it to one person.
 #[derive(Clone, Debug)]
 pub(super) struct NetworkTables {
-    /// The sums that a bin adds when it stands for its lowest value, `[code][unit]`.
+    /// What each code adds to the first layer if it stands for the lowest value of its bin, `[code][unit]`.
     lowest: Vec<f32>,
-    /// When it stands for its highest.
+    /// The same for the highest value.
     highest: Vec<f32>,
-    /// When it stands for its median.
+    /// The network where each code stands for the median of its bin.
     typical: NeuralClassifier,
-    /// The sums that a missing cell of each feature adds. They are among the biases; codes add less by them.
+    /// What a missing cell of each feature adds. The biases include it, so codes add the difference.
     missing: Vec<Vec<f64>>,
-    /// The weights that the numbers of the sources are multiplied by.
+    /// The first layer over the numbers of the sources.
     weights: Dense,
 }
 
 impl NetworkTables {
-    /// `None` when the score of some row would be no number.
+    /// `None` when the score of some row would not be finite.
     pub(super) fn new(
         layers: &Layers,
         view: &View<'_>,
@@ -125,11 +125,11 @@ impl NetworkTables {
             let own = sums(view, &self.weights, feature, &view.numbers(feature, cell).ok()?);
             biases.iter_mut().zip(own).for_each(|(bias, sum)| *bias += sum);
         }
-        // The ends of every range are two codes of a small table, the cell itself is neither. What a number adds is a
-        // line.
+        // A network over the ranges alone: the ends of each are its two codes, and the cell itself is the unknown one.
+        // What lies between the ends is covered, since each number enters the sums as a line.
         let mut ends = Vec::with_capacity(2 * ranges.len() * biases.len());
         for &(feature, texts) in ranges {
-            let is_line = |&source: &usize| view.model.sources()[source].is_affine();
+            let is_line = |&source: &usize| view.onnx.sources()[source].is_affine();
             if !view.sources[feature].iter().all(is_line) {
                 return None;
             }
@@ -147,7 +147,7 @@ impl NetworkTables {
     }
 }
 
-/// What the numbers of a feature's sources add to the first layer.
+/// What a feature adds to the first layer, for these numbers of its sources.
 fn sums(view: &View<'_>, weights: &Dense, feature: usize, numbers: &[f32]) -> Vec<f64> {
     let width = weights.biases.len();
     let mut sums = vec![0.0; width];

@@ -1,32 +1,32 @@
-//! Trees that were given, over codes.
+//! External trees, over codes.
 
 use par_circuit::{Code, OPEN};
 use par_data::{CellError, Discretizer};
 use par_onnx::Trees;
 
 use super::super::NeuralClassifier;
-use super::super::trees::{Ensemble, Table, TreeClassifier};
+use super::super::trees::{Ensemble, SourceTable, TreeClassifier};
 use super::{LimitedCode, Representative, View, representatives};
 use crate::error::RowError;
 
-/// An ensemble, and what its sources are when bins stand for their lowest, highest and median values.
+/// An ensemble, and the numbers of its sources for the lowest, the highest and the median value of each bin.
 #[derive(Clone, Debug)]
 pub(super) struct TreeTables {
     ensemble: Ensemble,
-    lowest: Table,
-    highest: Table,
-    median: Table,
+    lowest: SourceTable,
+    highest: SourceTable,
+    median: SourceTable,
 }
 
 impl TreeTables {
     pub(super) fn new(trees: &Trees, view: &View<'_>, discretizer: &Discretizer) -> Result<Self, CellError> {
         let cardinalities = discretizer.cardinalities();
-        let mut features = vec![0; view.model.sources().len()];
+        let mut features = vec![0; view.onnx.sources().len()];
         for (feature, sources) in view.sources.iter().enumerate() {
             sources.iter().for_each(|&source| features[source] = feature as u32);
         }
         let ensemble = Ensemble::new(trees, &features, cardinalities.clone());
-        let mut tables = [(); 3].map(|()| Table::new(&ensemble));
+        let mut tables = [(); 3].map(|()| SourceTable::new(&ensemble));
         for (feature, &codes) in cardinalities.iter().enumerate() {
             for code in 0..codes as Code {
                 let texts = representatives(discretizer, feature, code);

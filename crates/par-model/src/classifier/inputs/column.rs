@@ -1,4 +1,4 @@
-//! One column of an input, as the file says it; one that contradicts itself cannot be read.
+//! One column of an input, as the file describes it; reading refuses a column that contradicts itself.
 
 use std::fmt;
 
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize, Serializer};
 /// More values than this in one column are refused.
 const MAX_VALUES: usize = 10_000;
 
-/// A feature, and what becomes of its cells.
+/// A feature, and how its cells become numbers.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(into = "Written")]
 pub(super) struct Column {
@@ -19,7 +19,7 @@ pub(super) struct Column {
     pub(super) missing: Option<Plain>,
 }
 
-/// What becomes of a cell: the `as` of a column.
+/// How a cell becomes numbers: the `as` of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Form {
     Number,
@@ -31,7 +31,7 @@ pub(super) enum Form {
     Text,
 }
 
-/// A number or a text of the file. What is not a number, the float of TOML, is the text `nan`.
+/// A number or a text of the file. TOML's float `nan` becomes the text `nan`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum Plain {
     Number(f64),
@@ -48,7 +48,7 @@ impl Column {
     }
 }
 
-/// From within the visitor, so that what is refused has the line of the column and not that of the whole list.
+/// A visitor, so that an error has the line of the column and not that of the whole list.
 impl<'de> Deserialize<'de> for Column {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct ColumnVisitor;
@@ -155,7 +155,7 @@ impl<'de> Deserialize<'de> for Plain {
     }
 }
 
-/// A column with every key that some `as` knows.
+/// A column in the file, with the keys of every `as`.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -180,7 +180,7 @@ struct Written {
     missing: Option<Plain>,
 }
 
-/// What is wrong with a column, whatever the schema and the classifier say.
+/// What is wrong with a column, independent of schema and classifier.
 #[derive(Debug, thiserror::Error)]
 #[error("feature `{feature}`: {fault}")]
 struct Refused {
@@ -227,7 +227,7 @@ impl Written {
             "label" => &["values"],
             _ => return Err(Fault::UnknownForm { found: self.form }),
         };
-        let given = [
+        let present = [
             ("shift", self.shift.is_some()),
             ("divide", self.divide.is_some()),
             ("mean", self.mean.is_some()),
@@ -236,7 +236,7 @@ impl Written {
             ("values", self.values.is_some()),
             ("zeros", self.zeros.is_some()),
         ];
-        if let Some((key, _)) = given.into_iter().find(|(key, is_given)| *is_given && !own.contains(key)) {
+        if let Some((key, _)) = present.into_iter().find(|(key, present)| *present && !own.contains(key)) {
             return Err(Fault::ForeignKey { key, form: self.form });
         }
         let form = match self.form.as_str() {

@@ -1,4 +1,4 @@
-//! A first file for a classifier, for a person to correct.
+//! Drafts the file of inputs for a classifier, for its user to correct.
 
 mod plan;
 mod reading;
@@ -15,21 +15,21 @@ use super::column::{Column, Form, Plain};
 const ADVICE: &str = "\
 # How the columns of a table become the inputs of a classifier. Drafted from names and widths: correct what is wrong,
 # above all the order of columns and values, which only the code that trained the classifier knows. scikit-learn
-# sorts the values of a feature unless told, and puts columns in the order of its transformers. Numbers are drafted as
-# they are: where that code scaled them before the classifier saw them, say how.
+# sorts the values of a feature by default, and puts columns in the order of its transformers. Numbers are drafted as
+# they are: if that code scaled them for the classifier, scale them here too.
 #
 # as = \"number\"                                       the number itself
 #      \"scale\", shift = 1.0, divide = 98.0            (x - shift) / divide
-#      \"standardize\", mean = 10.0, deviation = 3.0    (x - mean) / deviation, those of the training rows unless told
+#      \"standardize\", mean = 10.0, deviation = 3.0    (x - mean) / deviation, by default of the training rows
 #      \"zero-one\", one = \"a\"                          1 for this value, 0 for all others
 #      \"one-hot\", values = [\"a\", \"b\"], zeros = [\"c\"]  a place for each value, none for those in zeros
 #      \"label\", values = [\"a\", \"b\"]                   0, 1, 2 and so on
 #      \"text\"                                         the text itself, for inputs of texts
-# missing = what a missing cell is: a number, \"nan\", for one-hot and label also one of the values, for text any text";
+# missing = the value of a missing cell: a number, \"nan\", for one-hot and label also a listed value, for text any text";
 
-/// Drafts the TOML text that says how the schema's columns become these inputs, as far as names and widths tell. What
-/// is guessed is said in comments. The text is read by [`Inputs::parse`](super::Inputs::parse), and where the widths
-/// can be explained it fits schema and classifier.
+/// Drafts the TOML text that maps the schema's columns to these inputs, from names and widths. Comments mark guesses.
+/// [`Inputs::parse`](super::Inputs::parse) reads the text, which fits schema and classifier if the widths can be
+/// explained.
 pub fn draft(schema: &Schema, inputs: &[Input], outputs: &[Output]) -> String {
     let mut lines = vec![ADVICE.to_string(), String::new()];
     lines.extend(output(schema, outputs));
@@ -47,13 +47,13 @@ pub fn draft(schema: &Schema, inputs: &[Input], outputs: &[Output]) -> String {
         .map(|feature| quoted(&feature.name))
         .collect();
     if !unused.is_empty() {
-        lines.push(format!("\n# Features that the classifier does not look at: {}", unused.join(", ")));
+        lines.push(format!("\n# Features that the classifier does not read: {}", unused.join(", ")));
     }
     lines.push(String::new());
     lines.join("\n")
 }
 
-/// Probabilities are more often meant than what else a classifier gives.
+/// Prefers an output of probabilities, the usual score.
 fn output(schema: &Schema, outputs: &[Output]) -> Vec<String> {
     let mut lines = vec!["[output]".to_string()];
     let is_probability = |output: &&Output| output.scale == Scale::Probability;
@@ -80,7 +80,7 @@ fn output(schema: &Schema, outputs: &[Output]) -> Vec<String> {
     lines
 }
 
-/// Which of two columns is the favourable class, and how that is known.
+/// Which of two columns is the favourable class, and why.
 fn accepted(label: Option<&Label>, classes: &[String]) -> (usize, String) {
     let Some(label) = label else {
         return (1, "a guess: the schema names no favourable class".to_string());

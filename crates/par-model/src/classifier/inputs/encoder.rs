@@ -1,4 +1,4 @@
-//! What a column makes of a cell.
+//! Turns the cells of a column into numbers or texts.
 
 use par_data::discretizer::CategoryIndex;
 use par_data::schema::{FeatureKind, parse_number};
@@ -13,34 +13,34 @@ use super::moments::number;
 #[derive(Clone, Debug)]
 pub(super) struct EncodedColumn {
     pub(super) input: String,
-    /// Among the columns of the input, from 1.
+    /// Its position among the columns of the input, from 1.
     pub(super) position: usize,
     pub(super) feature: usize,
     form: &'static str,
-    encoder: Encoder,
-    /// Absent where the feature cannot be missing and nothing is said of it.
+    encoder: CellEncoder,
+    /// `None` if the column has no `missing` and needs none.
     missing: Option<Missing>,
     /// Whether the tensor holds whole numbers, which cut off fractions.
     whole: bool,
 }
 
 #[derive(Clone, Debug)]
-enum Encoder {
+enum CellEncoder {
     /// (x − shift) / divide.
     Scale {
         shift: f64,
         divide: f64,
     },
-    /// One for the category of code 0, zero for all others.
+    /// 1 for the category of code 0, 0 for all others.
     ZeroOne(CategoryIndex),
-    /// One where the code is the offset of the place, zero elsewhere.
+    /// 1 where the code is the offset of the place, 0 elsewhere.
     OneHot(CategoryIndex, Vec<String>),
     /// The code.
     Label(CategoryIndex, Vec<String>),
     Text,
 }
 
-/// What a missing cell is.
+/// The value of a missing cell.
 #[derive(Clone, Debug)]
 enum Missing {
     /// At every place.
@@ -65,7 +65,7 @@ impl EncodedColumn {
         })?;
         let feature = &features[at];
         check_tensor(column, input.kind)?;
-        let encoder = Encoder::new(column, feature)?;
+        let encoder = CellEncoder::new(column, feature)?;
         let encoded = Self {
             input: input.name.clone(),
             position,
@@ -97,8 +97,8 @@ impl EncodedColumn {
             code => Ok(code),
         };
         let code = match &self.encoder {
-            Encoder::Text => return Ok(Value::Text(text)),
-            Encoder::Scale { shift, divide } => {
+            CellEncoder::Text => return Ok(Value::Text(text)),
+            CellEncoder::Scale { shift, divide } => {
                 let Some(number) = number(feature, cell)? else {
                     return self.missing_value(feature, offset);
                 };
@@ -106,8 +106,8 @@ impl EncodedColumn {
                     CellError::NotANumber { column: feature.name.clone(), found: cell.to_string() }
                 });
             }
-            Encoder::ZeroOne(index) => return Ok(zero_or_one(category(index)? == Some(0))),
-            Encoder::OneHot(index, _) | Encoder::Label(index, _) => category(index)?,
+            CellEncoder::ZeroOne(index) => return Ok(zero_or_one(category(index)? == Some(0))),
+            CellEncoder::OneHot(index, _) | CellEncoder::Label(index, _) => category(index)?,
         };
         match code {
             Some(code) => Ok(self.place_of(code, offset)),
@@ -129,15 +129,15 @@ impl EncodedColumn {
         }
     }
 
-    /// What stands at a place for a listed category.
+    /// The value at a place for a listed category.
     fn place_of(&self, code: Code, offset: usize) -> Value<'static> {
         match self.encoder {
-            Encoder::Label(..) => Value::Number(f32::from(code)),
+            CellEncoder::Label(..) => Value::Number(f32::from(code)),
             _ => zero_or_one(usize::from(code) == offset),
         }
     }
 
-    /// The number scaled, if single precision holds it before and after.
+    /// The scaled number, if it is finite in single precision before and after.
     fn scaled(&self, number: f64, shift: f64, divide: f64) -> Option<f32> {
         let scaled = (number - shift) / divide;
         let scaled = (if self.whole { scaled.trunc() } else { scaled }) as f32;
@@ -154,26 +154,28 @@ impl EncodedColumn {
             Domain::Bins { edges, medians, .. } => [&edges[..], medians].concat(),
         };
         let is_in_bins = matches!(domain, Domain::Bins { .. });
-        if is_in_bins && !matches!(self.encoder, Encoder::Scale { .. } | Encoder::Text) {
+        if is_in_bins && !matches!(self.encoder, CellEncoder::Scale { .. } | CellEncoder::Text) {
             let (feature, form) = (feature.name.clone(), self.form);
             return Err(ColumnProblem::NotCategories { feature, kind: "divided into bins", form });
         }
         numbers.iter().try_for_each(|number| self.refuse_uncovered(schema, &number.to_string()))
     }
 
-    /// Refuses a category, or a number, for which nothing can stand at the places.
+    /// Refuses a category or a number that has no value at the places.
     fn refuse_uncovered(&self, schema: &Schema, value: &str) -> Result<(), ColumnProblem> {
         let feature = schema.features()[self.feature].name.clone();
         let (form, found) = (self.form, value.to_string());
         match &self.encoder {
-            Encoder::Scale { shift, divide } => match parse_number(value) {
+            CellEncoder::Scale { shift, divide } => match parse_number(value) {
                 None => Err(ColumnProblem::NotNumeric { feature, form, found }),
                 Some(number) => match self.scaled(number, *shift, *divide) {
                     None => Err(ColumnProblem::TooLarge { feature, found }),
                     Some(_) => Ok(()),
                 },
             },
-            Encoder::OneHot(index, listed) | Encoder::Label(index, listed) if index.code(value).is_none() => {
+            CellEncoder::OneHot(index, listed) | CellEncoder::Label(index, listed)
+                if index.code(value).is_none() =>
+            {
                 Err(ColumnProblem::Uncovered { feature, form, found, listed: listed.clone() })
             }
             _ => Ok(()),
@@ -206,7 +208,7 @@ fn check_tensor(column: &Column, kind: InputKind) -> Result<(), ColumnProblem> {
     }
 }
 
-impl Encoder {
+impl CellEncoder {
     fn new(column: &Column, feature: &Feature) -> Result<Self, ColumnProblem> {
         let name = || column.feature.clone();
         let is_categorical =
@@ -223,7 +225,7 @@ impl Encoder {
             }
             Form::Standardize { .. } => return Err(ColumnProblem::NeedsRows { feature: name() }),
             Form::ZeroOne { one } => {
-                // With the other categories in the index, `2.0` is not taken for `2` where both are listed.
+                // The index holds the other categories too, so that `2.0` does not count as `2` if both exist.
                 let others = feature.values.iter().filter(|value| *value != one);
                 let index =
                     CategoryIndex::new(&std::iter::once(one).chain(others).cloned().collect::<Vec<_>>());
@@ -256,28 +258,28 @@ impl Missing {
     fn new(
         column: &Column,
         feature: &Feature,
-        encoder: &Encoder,
+        encoder: &CellEncoder,
         kind: InputKind,
     ) -> Result<Option<Self>, ColumnProblem> {
         let name = || column.feature.clone();
         let Some(filler) = &column.missing else {
             let unsaid = |example| Err(ColumnProblem::MissingUnsaid { feature: name(), example });
             return match encoder {
-                Encoder::OneHot(..) => Ok(Some(Self::Number(0.0))),
+                CellEncoder::OneHot(..) => Ok(Some(Self::Number(0.0))),
                 _ if !feature.missing => Ok(None),
-                Encoder::Text => unsaid("\"nan\""),
-                Encoder::ZeroOne(_) => unsaid("0"),
+                CellEncoder::Text => unsaid("\"nan\""),
+                CellEncoder::ZeroOne(_) => unsaid("0"),
                 _ if kind == InputKind::Integer => unsaid("-1"),
-                Encoder::Scale { .. } | Encoder::Label(..) => unsaid("\"nan\""),
+                CellEncoder::Scale { .. } | CellEncoder::Label(..) => unsaid("\"nan\""),
             };
         };
         let refuse = |expected| {
             Err(ColumnProblem::MissingKind { feature: name(), found: filler.to_string(), expected })
         };
         match (encoder, filler) {
-            (Encoder::Text, Plain::Text(text)) => return Ok(Some(Self::Text(text.clone()))),
-            (Encoder::Text, Plain::Number(_)) => return refuse("a text"),
-            (Encoder::OneHot(index, _) | Encoder::Label(index, _), Plain::Text(text)) => {
+            (CellEncoder::Text, Plain::Text(text)) => return Ok(Some(Self::Text(text.clone()))),
+            (CellEncoder::Text, Plain::Number(_)) => return refuse("a text"),
+            (CellEncoder::OneHot(index, _) | CellEncoder::Label(index, _), Plain::Text(text)) => {
                 if let Some(code) = index.code(text.trim()) {
                     return Ok(Some(Self::Category(code)));
                 }
@@ -289,7 +291,7 @@ impl Missing {
             _ => {}
         }
         let number = match (filler, encoder) {
-            (Plain::Number(number), Encoder::Scale { shift, divide }) => (number - shift) / divide,
+            (Plain::Number(number), CellEncoder::Scale { shift, divide }) => (number - shift) / divide,
             (Plain::Number(number), _) => *number,
             (Plain::Text(_), _) if filler.is_nan() => f64::NAN,
             (Plain::Text(_), _) => return refuse("a number or `nan`"),

@@ -1,4 +1,4 @@
-//! From cells to the places of a classifier's inputs.
+//! Turns cells into the inputs of a classifier.
 
 use par_data::{CellError, Discretizer, Schema};
 use par_onnx::{Input, Value};
@@ -7,7 +7,7 @@ use super::Entry;
 use super::encoder::EncodedColumn;
 use super::error::InputsError;
 
-/// The way from cells to the places of a classifier's inputs. The places of all inputs stand in one line, in the
+/// Turns cells into the places of a classifier's inputs. The places of all inputs are numbered consecutively, in the
 /// order of the classifier.
 #[derive(Clone, Debug)]
 pub struct Encoding {
@@ -17,7 +17,7 @@ pub struct Encoding {
     places: Vec<Place>,
 }
 
-/// One place: of which column, and the how manieth of it.
+/// One place: its column, and its offset among the column's places.
 #[derive(Clone, Copy, Debug)]
 struct Place {
     column: usize,
@@ -85,7 +85,7 @@ impl Encoding {
         self.places.is_empty()
     }
 
-    /// The feature that a place looks at.
+    /// The feature that a place reads.
     ///
     /// # Panics
     /// When there is no such place.
@@ -93,7 +93,7 @@ impl Encoding {
         self.columns[self.places[place].column].feature
     }
 
-    /// What stands at a place when the cell of its feature is this one.
+    /// The value at a place for a cell of its feature.
     ///
     /// # Errors
     /// When the cell is missing and must not be, is no number where one is needed, or is a category that is not
@@ -107,7 +107,7 @@ impl Encoding {
         column.value(&self.schema, offset, cell)
     }
 
-    /// What stands at a place when the cell of its feature is missing; `None` when it must not be.
+    /// The value at a place for a missing cell; `None` if the feature must not be missing.
     ///
     /// # Panics
     /// When there is no such place.
@@ -118,10 +118,10 @@ impl Encoding {
         if feature.missing { column.missing_value(feature, offset).ok() } else { None }
     }
 
-    /// Checks that everything which the training rows hold can be turned into values.
+    /// Checks that all values of the training rows can be encoded.
     ///
     /// # Errors
-    /// When a category is not listed, is no number where one is needed, or when categories were made into bins.
+    /// When a category is not listed, is no number where one is needed, or a feature in bins is passed as categories.
     pub fn check(&self, discretizer: &Discretizer) -> Result<(), InputsError> {
         for column in &self.columns {
             column.check(&self.schema, &discretizer.domains()[column.feature]).map_err(|problem| {
@@ -135,7 +135,7 @@ impl Encoding {
         Ok(())
     }
 
-    /// The features that the classifier does not look at.
+    /// The features that the classifier does not read.
     pub fn unused(&self, schema: &Schema) -> Vec<usize> {
         let is_used = |feature: &usize| self.columns.iter().any(|column| column.feature == *feature);
         (0..schema.features().len()).filter(|feature| !is_used(feature)).collect()

@@ -2,17 +2,17 @@
 
 use par_data::{found_instead, suggest};
 
-/// At most this many columns are counted one by one.
+/// Messages list at most this many columns; the rest is summed.
 const LISTED: usize = 12;
 
 /// Why columns cannot become the inputs of a classifier.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum InputsError {
-    /// The file is not of the form.
+    /// The file is not valid TOML, or has wrong keys or values.
     #[error("{}{message}", .line.map(|line| format!("line {line}: ")).unwrap_or_default())]
     Form {
-        /// The line of the offending text, from 1, where it is known.
+        /// The line, from 1, if it is known.
         line: Option<usize>,
         /// What is wrong there.
         message: String,
@@ -26,7 +26,7 @@ pub enum InputsError {
         known: Vec<String>,
     },
     /// Two entries for one tensor.
-    #[error("input `{name}` stands twice\nhint: list all of its columns under one `[[input]]`")]
+    #[error("input `{name}` is listed twice\nhint: list all of its columns under one `[[input]]`")]
     RepeatedInput {
         /// The name.
         name: String,
@@ -51,8 +51,8 @@ pub enum InputsError {
         /// The feature of each column, and how many places it gives.
         columns: Vec<(String, usize)>,
     },
-    /// A tensor of no places.
-    #[error("input `{name}` has no columns\nhint: list what stands at its places")]
+    /// An entry without columns.
+    #[error("input `{name}` has no columns\nhint: list the columns at its places")]
     NoColumns {
         /// The name.
         name: String,
@@ -88,21 +88,21 @@ pub enum ColumnProblem {
     NotNumeric {
         /// The feature.
         feature: String,
-        /// What it is passed as.
+        /// The `as` of its column.
         form: &'static str,
         /// The first category that is no number.
         found: String,
     },
-    /// Numbers without end, passed as categories.
+    /// A continuous feature, or one in bins, passed as categories.
     #[error(
         "`{feature}` is {kind}, and `as = \"{form}\"` is for categories\nhint: use `number`, `scale` or `standardize`, or list its values in the schema as `nominal` or `ordinal`"
     )]
     NotCategories {
         /// The feature.
         feature: String,
-        /// What the schema, or the training rows, make of it.
+        /// Its kind: `continuous`, or `divided into bins`.
         kind: &'static str,
-        /// What it is passed as.
+        /// The `as` of its column.
         form: &'static str,
     },
     /// Texts for a tensor of numbers, numbers for a tensor of texts, or fractions for one of whole numbers.
@@ -110,13 +110,13 @@ pub enum ColumnProblem {
     Kind {
         /// The feature.
         feature: String,
-        /// What it is passed as.
+        /// The `as` of its column.
         form: &'static str,
-        /// What that gives.
+        /// What the column gives.
         found: &'static str,
         /// What the tensor holds.
         expected: &'static str,
-        /// How to mend it.
+        /// How to fix it.
         hint: &'static str,
     },
     /// A category without a place.
@@ -128,7 +128,7 @@ pub enum ColumnProblem {
     Uncovered {
         /// The feature.
         feature: String,
-        /// What it is passed as.
+        /// The `as` of its column.
         form: &'static str,
         /// The category.
         found: String,
@@ -142,17 +142,19 @@ pub enum ColumnProblem {
         feature: String,
         /// The key.
         key: &'static str,
-        /// What it says.
+        /// Its value.
         found: String,
-        /// What it could say.
+        /// The values it could have.
         known: Vec<String>,
     },
-    /// A feature that may be missing, and nothing said of that.
-    #[error("`{feature}` may be missing\nhint: say what a missing cell is, such as `missing = {example}`")]
+    /// A feature that may be missing, without `missing`.
+    #[error(
+        "`{feature}` may be missing\nhint: set the value of a missing cell, such as `missing = {example}`"
+    )]
     MissingUnsaid {
         /// The feature.
         feature: String,
-        /// What could be said.
+        /// A value that `missing` could have.
         example: &'static str,
     },
     /// A missing cell that the tensor cannot hold.
@@ -160,14 +162,14 @@ pub enum ColumnProblem {
     MissingKind {
         /// The feature.
         feature: String,
-        /// What it says.
+        /// Its value.
         found: String,
-        /// What it could say.
+        /// The values it could have.
         expected: &'static str,
     },
     /// A mean or a deviation that is still to be taken from the training rows.
     #[error(
-        "`mean` and `deviation` of `{feature}` are not known yet\nhint: say both, or take them from training rows"
+        "`mean` and `deviation` of `{feature}` are not known yet\nhint: set both, or take them from training rows"
     )]
     NeedsRows {
         /// The feature.
@@ -187,7 +189,7 @@ fn places(count: usize) -> String {
     if count == 1 { "1 place".to_string() } else { format!("{count} places") }
 }
 
-/// How many places each column gives, those of a long list added up.
+/// How many places each column gives; the end of a long list is summed.
 fn counted(columns: &[(String, usize)]) -> String {
     let shown: Vec<String> =
         columns.iter().take(LISTED).map(|(feature, places)| format!("`{feature}` {places}")).collect();

@@ -23,15 +23,14 @@ impl Moments {
         self.squares += from_old * (number - self.mean);
     }
 
-    /// As scikit-learn has it, a column that is always the same is not divided.
+    /// 1 for a constant column, as in scikit-learn.
     fn deviation(&self) -> f64 {
         let deviation = (self.squares / self.count as f64).sqrt();
         if deviation > 0.0 { deviation } else { 1.0 }
     }
 }
 
-/// The number in a cell that is not missing, if single precision holds it; none where the cell holds a category that is
-/// taken as unknown.
+/// The number in a cell that is not missing, if single precision holds it; `None` for an unknown category.
 pub(super) fn number(feature: &Feature, cell: &str) -> Result<Option<f64>, CellError> {
     match parse_number(cell).filter(|number| number.abs() <= f64::from(f32::MAX)) {
         None if feature.kind.is_numeric() || !feature.missing => {
@@ -41,7 +40,7 @@ pub(super) fn number(feature: &Feature, cell: &str) -> Result<Option<f64>, CellE
     }
 }
 
-/// Fills in what the columns leave open.
+/// Fills in absent means and deviations from the rows.
 pub(super) fn fill_in<'a>(
     entries: impl Iterator<Item = &'a mut Column>,
     schema: &Schema,

@@ -57,7 +57,7 @@ fn numbers(text: &str) -> Encoding {
     encoded(text, InputKind::Number).expect("it fits")
 }
 
-/// What stands at all places of one feature for a cell.
+/// The numbers at all places of one feature for a cell.
 #[track_caller]
 fn places(encoding: &Encoding, cell: &str) -> Vec<f32> {
     let number = |place| match encoding.value(place, cell) {
@@ -68,7 +68,7 @@ fn places(encoding: &Encoding, cell: &str) -> Vec<f32> {
 }
 
 #[test]
-fn the_score_is_the_second_column_of_the_only_output_unless_told() {
+fn the_score_is_by_default_the_second_column_of_the_only_output() {
     let choice = |text| Inputs::parse(text).expect("inputs").choice();
     assert_eq!(choice(""), ScoreChoice { output: None, accepted: 1, scale: None });
     assert_eq!(
@@ -78,7 +78,7 @@ fn the_score_is_the_second_column_of_the_only_output_unless_told() {
 }
 
 #[test]
-fn what_is_saved_is_what_was_read() {
+fn saved_inputs_are_read_back_unchanged() {
     let inputs = Inputs::parse(
         r#"
         output = { name = "p", accepted = 0, scale = "probability" }
@@ -133,7 +133,7 @@ fn categories_are_found_by_text_and_then_by_number() {
 }
 
 #[test]
-fn another_category_of_the_same_number_is_not_the_one() {
+fn zero_one_tells_apart_categories_of_the_same_number() {
     let text = "[[feature]]\nname = \"grade\"\nkind = \"nominal\"\nvalues = [\"2\", \"2.0\"]";
     let schema = Schema::parse(text, "s.toml").expect("a schema");
     let one = columns(r#"{ feature = "grade", as = "zero-one", one = "2" }"#);
@@ -142,7 +142,7 @@ fn another_category_of_the_same_number_is_not_the_one() {
 }
 
 #[test]
-fn numbers_that_are_few_can_be_categories() {
+fn a_few_distinct_numbers_can_be_categories() {
     let age = numbers(r#"{ feature = "age", as = "one-hot", values = [30, 40] }"#);
     assert_eq!(places(&age, "40.0"), [0.0, 1.0]);
     let unknown = CellError::UnknownCategory {
@@ -156,7 +156,7 @@ fn numbers_that_are_few_can_be_categories() {
 }
 
 #[test]
-fn texts_pass_without_the_spaces_around_them() {
+fn texts_are_passed_trimmed() {
     let town = encoded(r#"{ feature = "town", as = "text" }"#, InputKind::Text).expect("it fits");
     assert_eq!(town.value(0, " Ulm "), Ok(Value::Text("Ulm")));
     let job =
@@ -168,7 +168,7 @@ fn texts_pass_without_the_spaces_around_them() {
 }
 
 #[test]
-fn a_missing_number_counts_as_the_one_that_is_said_and_is_scaled() {
+fn a_missing_number_counts_as_missing_says_and_is_scaled() {
     let hours = numbers(
         r#"{ feature = "hours", as = "number", missing = 40 },
            { feature = "hours", as = "scale", shift = 10, divide = 2, missing = 40 },
@@ -180,7 +180,7 @@ fn a_missing_number_counts_as_the_one_that_is_said_and_is_scaled() {
 }
 
 #[test]
-fn a_missing_category_is_a_number_at_each_place_or_counts_as_another() {
+fn a_missing_category_is_a_number_at_each_place_or_counts_as_a_listed_one() {
     let job = |form: &str, missing: &str| {
         let values = r#"values = ["clerk", "cook", "nurse"]"#;
         let job = numbers(&format!("{{ feature = \"job\", as = \"{form}\", {values}{missing} }}"));
@@ -201,7 +201,7 @@ fn a_missing_category_is_a_number_at_each_place_or_counts_as_another() {
 }
 
 #[test]
-fn a_category_never_seen_is_missing_where_a_number_is_needed() {
+fn an_unseen_category_counts_as_missing_where_a_number_is_needed() {
     let text = "[[feature]]\nname = \"grade\"\nkind = \"nominal\"\nmissing = true";
     let schema = Schema::parse(text, "s.toml").expect("a schema");
     let inputs = columns(r#"{ feature = "grade", as = "standardize", missing = 8 }"#);
@@ -215,7 +215,7 @@ fn a_category_never_seen_is_missing_where_a_number_is_needed() {
 }
 
 #[test]
-fn a_place_can_be_kept_for_missing_cells() {
+fn missing_cells_can_have_a_place_of_their_own() {
     let job = numbers(
         r#"{ feature = "job", as = "one-hot", values = ["clerk", "cook", "nurse", "nan"], missing = "nan" }"#,
     );
@@ -250,7 +250,7 @@ fn cells_that_do_not_fit_are_refused() {
 }
 
 #[test]
-fn places_stand_in_the_order_of_the_classifier() {
+fn places_follow_the_order_of_the_classifier() {
     let inputs = Inputs::parse(
         r#"
         [[input]]
@@ -306,7 +306,7 @@ fn means_and_deviations_are_those_of_the_rows() {
 }
 
 #[test]
-fn rows_are_not_read_when_everything_is_known() {
+fn rows_are_not_read_if_all_means_and_deviations_are_known() {
     let inputs = columns(r#"{ feature = "age", as = "standardize", mean = 1, deviation = 2 }"#);
     let table = table("age,hours,sex,job,grade,town\n");
     let at = schema().columns(table.origin(), table.columns()).expect("columns");

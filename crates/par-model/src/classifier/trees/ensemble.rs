@@ -1,35 +1,35 @@
-//! Trees as they are walked by one row.
+//! Trees laid out for scoring one row.
 
 use par_onnx::{Comparison, Link, TreeNode, Trees};
 
-/// Trees that are walked abreast, so that the processor need not wait for one after the other.
+/// Trees that are walked in parallel, to hide the latency of memory.
 const LANES: usize = 8;
 
-/// Trees whose sources belong to features, prepared for everybody.
+/// Trees and the features of their sources, shared by all people.
 #[derive(Clone, Debug)]
 pub(crate) struct Ensemble {
     pub(super) cardinalities: Vec<usize>,
     /// The feature of every source, ascending. Sources of one feature keep their order.
     pub(super) features: Vec<u32>,
-    /// Tree by tree, `yes` right after its branch.
+    /// Tree by tree; the `yes` child of a branch comes right after it.
     pub(super) nodes: Vec<Node>,
-    /// Whole [`LANES`]: the last are leaves that add nothing.
+    /// Padded to whole [`LANES`] with leaves that add nothing.
     pub(super) roots: Vec<u32>,
     pub(super) base: f64,
     pub(super) link: Link,
-    /// Of the deepest leaf.
+    /// The depth of the deepest leaf.
     pub(super) depth: usize,
 }
 
-/// A branch, or a leaf that goes to itself.
+/// A branch, or a leaf, whose `no` is itself.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Node {
-    /// The value of a leaf. Of a branch two numbers: `yes` if that of the source is neither below the first (the lower
-    /// half) nor above the second.
+    /// Of a leaf its value. Of a branch two numbers, the first in the lower half: it holds for numbers from the first
+    /// to the second.
     bits: u64,
-    /// Twice the source, plus one where what is not a number goes to `yes`. A leaf has one that is never a number.
+    /// Twice the source, plus one if the branch holds for NaN. The source of a leaf is always NaN.
     source: u32,
-    /// Where `no` goes.
+    /// The `no` child.
     no: u32,
 }
 
@@ -58,7 +58,7 @@ impl Node {
         self.source & 1 == 1
     }
 
-    /// In one piece, so that it becomes no jump.
+    /// Without `&&` and `||`, so that it compiles to no jump.
     #[inline(always)]
     fn holds(&self, number: f32) -> bool {
         (self.low() <= number) & (number <= self.high()) | number.is_nan() & self.holds_for_missing()
@@ -66,10 +66,10 @@ impl Node {
 }
 
 impl Ensemble {
-    /// `features` says of every source of the trees which feature it belongs to.
+    /// `features` holds the feature of every source.
     ///
     /// # Panics
-    /// When a source or a node is not there, or a node has two parents.
+    /// When a source or a node does not exist, or a node has two parents.
     pub(crate) fn new(trees: &Trees, features: &[u32], cardinalities: Vec<usize>) -> Self {
         let mut order: Vec<usize> = (0..features.len()).collect();
         order.sort_by_key(|&source| features[source]);
@@ -88,7 +88,7 @@ impl Ensemble {
             ensemble.roots.push(ensemble.nodes.len() as u32);
             ensemble.push_tree(trees, root, &places);
         }
-        // To a sum of numbers minus zero adds nothing, not even a sign.
+        // Adding −0 changes no sum, not even the sign of a zero.
         let nothing = ensemble.nodes.len() as u32;
         ensemble.push_leaf(-0.0);
         ensemble.roots.resize(trees.roots.len().next_multiple_of(LANES), nothing);
@@ -96,7 +96,7 @@ impl Ensemble {
     }
 
     fn push_tree(&mut self, trees: &Trees, root: u32, places: &[u32]) {
-        // Nodes to come, each with the branch whose `no` it is, and its depth.
+        // Nodes to visit, each with the branch whose `no` child it is, and its depth.
         let mut rest: Vec<(u32, Option<usize>, usize)> = vec![(root, None, 0)];
         while let Some((node, parent, depth)) = rest.pop() {
             let place = self.nodes.len();
@@ -123,16 +123,16 @@ impl Ensemble {
     }
 
     fn push_leaf(&mut self, value: f64) {
-        let never = (self.features.len() as u32) << 1;
-        self.nodes.push(Node { bits: value.to_bits(), source: never, no: self.nodes.len() as u32 });
+        let always_nan = (self.features.len() as u32) << 1;
+        self.nodes.push(Node { bits: value.to_bits(), source: always_nan, no: self.nodes.len() as u32 });
     }
 
     pub(super) fn is_leaf(&self, node: &Node) -> bool {
         node.source() == self.features.len()
     }
 
-    /// The log-odds of the numbers of the sources, in their order here, and of one that is none. As the trees say
-    /// themselves, to the bit.
+    /// The log-odds for the numbers of the sources, in their order here, followed by a NaN. Bit for bit those of the
+    /// trees as they were read.
     pub(super) fn log_odds(&self, numbers: &[f32]) -> f64 {
         let leaves = self.roots.chunks_exact(LANES).flat_map(|roots| self.leaves(roots, numbers));
         self.link.log_odds(self.base + leaves.sum::<f64>())

@@ -1,16 +1,16 @@
-//! The rows with one or two changes, all at once.
+//! The sums of leaves of all rows with one or two changes.
 //!
-//! A leaf other than the centre's is reached by the rows that change certain features to certain codes. If that is
-//! one feature, its gain over the centre's leaf is a gain of each of these codes, but not together with a second
-//! change that leads away from the leaf; if it is two, of each pair of codes. Added up over all leaves, that is the
-//! gain of every single change and of every two.
+//! A leaf is reached by the rows that change certain features to certain codes. If one feature has to change, the
+//! leaf's gain over the centre's leaf is added to each of these codes, and subtracted for pairs with a second change
+//! that leads away from the leaf. If two have to change, it is added to each pair of codes. The sums over all leaves
+//! are the gains of every single change and of every pair.
 
 use par_circuit::Ball;
 
-use super::pruned::{Node, Pruned, Rows};
+use super::pruned::{BallCodes, Node, Pruned};
 
 impl Pruned {
-    /// The lowest and the highest sum of leaves of the rows with at most so many changes, one or two.
+    /// The lowest and the highest sum of leaves of the rows with at most `changes` changes, one or two.
     pub(super) fn exact_extremes(&self, ball: &Ball, changes: usize) -> [f64; 2] {
         let mut gains = Gains::new(self, ball, changes);
         let mut centre = 0.0;
@@ -23,41 +23,41 @@ impl Pruned {
     }
 }
 
-/// What changes add to the sum of leaves.
+/// The gains of changes: what they add to the sum of leaves.
 struct Gains<'a> {
     nodes: &'a [Node],
-    rows: Rows,
+    ball: BallCodes,
     changes: usize,
-    /// Where the codes of each feature begin; features that are held have none.
+    /// Where the codes of each feature start; closed features have none.
     offsets: Vec<usize>,
-    /// Of every code.
+    /// The gain of every code.
     single: Vec<f64>,
-    /// Of every two codes beyond those of each, `[code][code]`, that of the lower feature first.
+    /// The gain of every pair of codes beyond their single gains, `[code][code]`, the lower feature first.
     both: Vec<f64>,
-    /// The leaf of the centre in the tree at hand.
+    /// The centre's leaf in the current tree.
     centre: f64,
-    /// The codes of every feature that lead to the node at hand.
+    /// For every feature, the codes that lead to the current node.
     alive: Vec<u64>,
-    /// The features of which not all do.
+    /// The features of which some codes do not lead there.
     cut: Vec<usize>,
-    /// Those that have to change.
+    /// The features that have to change to get there.
     changed: Vec<usize>,
 }
 
 impl<'a> Gains<'a> {
     fn new(pruned: &'a Pruned, ball: &Ball, changes: usize) -> Self {
-        let rows = pruned.rows(ball);
+        let ball = pruned.codes_of(ball);
         let mut end = 0;
         let mut offset = |(&count, &others): (&usize, &u64)| {
             let offset = end;
             end += if others == 0 { 0 } else { count };
             offset
         };
-        let offsets = pruned.counts().iter().zip(&rows.others).map(&mut offset).collect();
-        let alive = rows.own.iter().zip(&rows.others).map(|(own, others)| own | others).collect();
+        let offsets = pruned.counts().iter().zip(&ball.others).map(&mut offset).collect();
+        let alive = ball.own.iter().zip(&ball.others).map(|(own, others)| own | others).collect();
         Self {
             nodes: pruned.nodes(),
-            rows,
+            ball,
             changes,
             offsets,
             single: vec![0.0; end],
@@ -75,21 +75,21 @@ impl<'a> Gains<'a> {
             match self.nodes[node] {
                 Node::Leaf(value) => return value,
                 Node::Branch { feature, no, yes } => {
-                    node = if self.rows.own[feature as usize] & yes != 0 { node + 1 } else { no as usize };
+                    node = if self.ball.own[feature as usize] & yes != 0 { node + 1 } else { no as usize };
                 }
-                Node::Either { .. } => unreachable!("every feature is followed"),
+                Node::Either { .. } => unreachable!("exact extremes are only taken without `Either` nodes"),
             }
         }
     }
 
-    /// Adds the gains of all leaves below a node, within so many changes beyond those that lead to it.
+    /// Adds the gains of all leaves below a node that at most `changes` further changes reach.
     fn visit(&mut self, node: usize, changes: usize) {
         let (feature, no, yes) = match self.nodes[node] {
             Node::Leaf(value) => return self.add_leaf(value - self.centre),
             Node::Branch { feature, no, yes } => (feature as usize, no as usize, yes),
-            Node::Either { .. } => unreachable!("every feature is followed"),
+            Node::Either { .. } => unreachable!("exact extremes are only taken without `Either` nodes"),
         };
-        let (own, before) = (self.rows.own[feature], self.alive[feature]);
+        let (own, before) = (self.ball.own[feature], self.alive[feature]);
         for (alive, child) in [(before & yes, node + 1), (before & !yes, no)] {
             if alive == before {
                 self.visit(child, changes);
@@ -99,7 +99,7 @@ impl<'a> Gains<'a> {
             if alive == 0 || change > changes {
                 continue;
             }
-            let is_first_cut = before == own | self.rows.others[feature];
+            let is_first_cut = before == own | self.ball.others[feature];
             if is_first_cut {
                 self.cut.push(feature);
             }
@@ -118,7 +118,7 @@ impl<'a> Gains<'a> {
         self.alive[feature] = before;
     }
 
-    /// Adds the gain of the leaf at hand to the changes that lead to it.
+    /// Adds the gain of the current leaf to the changes that lead to it.
     fn add_leaf(&mut self, gain: f64) {
         match self.changed[..] {
             [feature] => {
@@ -128,7 +128,7 @@ impl<'a> Gains<'a> {
                     for place in 0..self.cut.len() {
                         let other = self.cut[place];
                         if other != feature {
-                            let away = self.rows.others[other] & !self.alive[other];
+                            let away = self.ball.others[other] & !self.alive[other];
                             self.add_pairs([(feature, codes), (other, away)], -gain);
                         }
                     }
@@ -150,13 +150,13 @@ impl<'a> Gains<'a> {
         }
     }
 
-    /// The lowest and the highest gain of all changes, or of none.
+    /// The lowest and the highest gain of any permitted changes, or of none.
     fn extremes(&self) -> [f64; 2] {
-        // What a code that is no change adds: it makes neither the lowest nor the highest.
+        // Codes that are no change get ±∞, so that they are never the extreme.
         let mut never = [vec![f64::INFINITY; self.single.len()], vec![f64::NEG_INFINITY; self.single.len()]];
-        let open = (0..self.offsets.len()).filter(|&feature| self.rows.others[feature] != 0);
+        let open = (0..self.offsets.len()).filter(|&feature| self.ball.others[feature] != 0);
         let changes =
-            open.flat_map(|feature| bits(self.rows.others[feature]).map(move |code| (feature, code)));
+            open.flat_map(|feature| bits(self.ball.others[feature]).map(move |code| (feature, code)));
         for (feature, code) in changes.clone() {
             let place = self.offsets[feature] + code;
             never.iter_mut().for_each(|gains| gains[place] = self.single[place]);
@@ -182,7 +182,7 @@ impl<'a> Gains<'a> {
     }
 }
 
-/// The places of the bits that are set.
+/// The positions of the set bits.
 #[inline]
 fn bits(mut word: u64) -> impl Iterator<Item = usize> + Clone {
     std::iter::from_fn(move || {

@@ -1,57 +1,57 @@
-//! Trees without the branches that take all rows of a ball the same way.
+//! Trees without the branches that send all rows of a ball the same way.
 
 use std::ops::Range;
 
 use par_circuit::{Ball, Code};
 
-use super::{Ensemble, Table, ensemble};
+use super::{Ensemble, SourceTable, ensemble};
 
-/// A feature with more codes than a word has bits is not followed.
+/// A feature with more codes than a word has bits is not tracked: its branches may go either way.
 const MOST_CODES: usize = u64::BITS as usize;
 
-/// A code that no row has.
+/// The bit of a code that no row has.
 const NONE: u8 = u8::MAX;
 
-/// The trees of an ensemble for rows of certain codes.
+/// The trees of an ensemble, pruned to rows of certain codes.
 #[derive(Debug)]
 pub(super) struct Pruned {
-    /// For every feature and code, the unknown one being the last, its bit.
+    /// The bit of every code of every feature; the unknown code is the last.
     bits: Vec<Vec<u8>>,
-    /// How many codes of every feature there are.
+    /// How many codes of every feature the rows have.
     counts: Vec<usize>,
     nodes: Vec<Node>,
     roots: Vec<u32>,
-    /// What is added to the leaves, those of trees that give the same to all rows among them.
+    /// Added to the sum of leaves; includes the trees that are constant on all rows.
     base: f64,
-    /// How far sums of leaves may be off.
+    /// Bound on the rounding error of a sum of leaves.
     slack: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Node {
     Leaf(f64),
-    /// The rows whose code is among these bits go to the next node, others to `no`.
+    /// Rows whose code is among the bits `yes` go to the next node, others to `no`.
     Branch {
         feature: u32,
         no: u32,
         yes: u64,
     },
-    /// Any row may go to the next node, or to `no`.
+    /// Any row may go to the next node or to `no`: the feature is not tracked.
     Either {
         no: u32,
     },
 }
 
-/// The rows of a ball, the codes of every feature as bits.
-pub(super) struct Rows {
+/// The codes of every feature in a ball, as bits.
+pub(super) struct BallCodes {
     pub(super) own: Vec<u64>,
-    /// What the feature may change to; none while it is held.
+    /// The codes that the feature may change to; none if it is closed.
     pub(super) others: Vec<u64>,
 }
 
 impl Pruned {
-    /// For the rows of the ball, and those that `known` is for.
-    pub(super) fn new(ensemble: &Ensemble, table: &Table, ball: &Ball, known: Option<&Self>) -> Self {
+    /// Prunes to the rows of the ball and to those of `known`.
+    pub(super) fn new(ensemble: &Ensemble, table: &SourceTable, ball: &Ball, known: Option<&Self>) -> Self {
         let mut bits = Vec::with_capacity(ensemble.cardinalities.len());
         let mut counts = Vec::with_capacity(ensemble.cardinalities.len());
         for (feature, &codes) in ensemble.cardinalities.iter().enumerate() {
@@ -72,8 +72,8 @@ impl Pruned {
             counts.push(count);
         }
         let alive = counts.iter().map(|&count| u64::MAX >> (MOST_CODES - count.min(MOST_CODES))).collect();
-        let answers = Answers::new(ensemble, table, &bits, &counts);
-        let mut growth = Growth { ensemble, answers, alive, nodes: Vec::new() };
+        let branches = BranchCodes::new(ensemble, table, &bits, &counts);
+        let mut growth = Growth { ensemble, branches, alive, nodes: Vec::new() };
         let mut base = ensemble.base;
         let mut magnitude = base.abs();
         let mut roots = Vec::with_capacity(ensemble.roots.len());
@@ -92,13 +92,13 @@ impl Pruned {
                 roots.push(start as u32);
             }
         }
-        // A sum of n terms is off by less than n roundings of the sum of their magnitudes. Exact extremes add at most
-        // one leaf of a tree and five differences of two, where a row adds one leaf.
+        // The error of a sum of n terms is below n roundings of the sum of their magnitudes. A row adds one leaf per
+        // tree; exact extremes add at most one leaf and five differences of two.
         let slack = 64.0 * f64::EPSILON * (ensemble.roots.len() + 1) as f64 * magnitude;
         Self { bits, counts, nodes: growth.nodes, roots, base, slack }
     }
 
-    /// Whether it can tell the rows of the ball apart.
+    /// Whether it was pruned to all rows of the ball.
     pub(super) fn covers(&self, ball: &Ball) -> bool {
         let covers = |(feature, bits): (usize, &Vec<u8>)| {
             let has = |code: &Code| bits[usize::from(*code).min(bits.len() - 1)] != NONE;
@@ -107,7 +107,7 @@ impl Pruned {
         self.bits.iter().enumerate().all(covers)
     }
 
-    /// Whether every feature is followed.
+    /// Whether every feature is tracked.
     pub(super) fn is_exact(&self) -> bool {
         self.counts.iter().all(|&count| count <= MOST_CODES)
     }
@@ -120,12 +120,12 @@ impl Pruned {
         self.roots.iter().map(|&root| root as usize)
     }
 
-    /// How many codes of every feature there are.
+    /// How many codes of every feature the rows have.
     pub(super) fn counts(&self) -> &[usize] {
         &self.counts
     }
 
-    pub(super) fn rows(&self, ball: &Ball) -> Rows {
+    pub(super) fn codes_of(&self, ball: &Ball) -> BallCodes {
         let bit = |feature: usize, code: Code| {
             let bits = &self.bits[feature];
             1 << bits[usize::from(code).min(bits.len() - 1)]
@@ -135,18 +135,18 @@ impl Pruned {
             let codes = ball.alternatives(feature).iter();
             codes.map(|&code| bit(feature, code)).fold(0, |others: u64, other| others | other)
         };
-        Rows { own, others: (0..ball.centre().len()).map(others).collect() }
+        BallCodes { own, others: (0..ball.centre().len()).map(others).collect() }
     }
 
-    /// The base is added, and what rounding may have cost.
+    /// Adds the base, and widens by the rounding error.
     pub(super) fn widened(&self, [lowest, highest]: [f64; 2]) -> [f64; 2] {
         [self.base + lowest - self.slack, self.base + highest + self.slack]
     }
 
-    /// No row of the ball has a lower sum of leaves than the first of these, or a higher than the second: for every
-    /// tree the lowest and the highest leaf within so many changes.
+    /// A lower and an upper bound on the sum of leaves of every row in the ball: the sums of each tree's lowest and
+    /// highest leaf within `changes` changes.
     pub(super) fn extremes(&self, ball: &Ball, changes: usize) -> [f64; 2] {
-        let Rows { own, others } = self.rows(ball);
+        let BallCodes { own, others } = self.codes_of(ball);
         let alive = own.iter().zip(&others).map(|(own, others)| own | others).collect();
         let mut walk = Walk { nodes: &self.nodes, own, alive };
         let mut sums = [0.0; 2];
@@ -158,16 +158,16 @@ impl Pruned {
     }
 }
 
-/// A walk to all leaves that the rows of a ball reach.
+/// A walk over all leaves that the rows of a ball reach.
 struct Walk<'a> {
     nodes: &'a [Node],
     own: Vec<u64>,
-    /// The codes of every feature that lead to the node at hand.
+    /// For every feature, the codes that lead to the current node.
     alive: Vec<u64>,
 }
 
 impl Walk<'_> {
-    /// The lowest and the highest leaf below a node, within so many changes beyond those that lead to it.
+    /// The lowest and the highest leaf below a node that at most `changes` further changes reach.
     fn extremes(&mut self, node: usize, changes: usize) -> [f64; 2] {
         match self.nodes[node] {
             Node::Leaf(value) => [value; 2],
@@ -197,17 +197,17 @@ fn either(a: [f64; 2], b: [f64; 2]) -> [f64; 2] {
     [a[0].min(b[0]), a[1].max(b[1])]
 }
 
-/// Trees while they are pruned.
+/// The pruning in progress.
 struct Growth<'a> {
     ensemble: &'a Ensemble,
-    answers: Answers,
-    /// The codes of every feature that lead to the node at hand.
+    branches: BranchCodes,
+    /// For every feature, the codes that lead to the current node.
     alive: Vec<u64>,
     nodes: Vec<Node>,
 }
 
 impl Growth<'_> {
-    /// Adds what is below a place of the ensemble.
+    /// Adds the pruned subtree below a node of the ensemble.
     fn grow(&mut self, mut place: usize) {
         loop {
             let node = &self.ensemble.nodes[place];
@@ -216,9 +216,9 @@ impl Growth<'_> {
                 return;
             }
             let feature = self.ensemble.features[node.source()];
-            let answer = self.answers.yes(node);
+            let tracked = self.branches.yes(node);
             let before = self.alive[feature as usize];
-            let (yes, no) = answer.map_or((before, before), |yes| (before & yes, before & !yes));
+            let (yes, no) = tracked.map_or((before, before), |yes| (before & yes, before & !yes));
             if no == 0 {
                 place += 1;
             } else if yes == 0 {
@@ -229,7 +229,7 @@ impl Growth<'_> {
                 self.alive[feature as usize] = yes;
                 self.grow(place + 1);
                 let next = self.nodes.len() as u32;
-                self.nodes[this] = match answer {
+                self.nodes[this] = match tracked {
                     Some(_) => Node::Branch { feature, no: next, yes },
                     None => Node::Either { no: next },
                 };
@@ -242,44 +242,44 @@ impl Growth<'_> {
     }
 }
 
-/// What branches say of codes.
-struct Answers {
-    /// What each source is; none where its feature is not followed.
+/// For which codes a branch goes to `yes`.
+struct BranchCodes {
+    /// The numbers of each source; `None` if its feature is not tracked.
     sources: Vec<Option<Source>>,
-    /// The numbers that each source can be, ascending, in whole blocks.
+    /// The numbers of all sources, ascending for each, in whole blocks.
     numbers: Vec<[f32; BLOCK]>,
-    /// Before each of them, and after the last: the bits of the codes for which the source is lower.
+    /// Before each number, and after the last: the bits of the codes for which the source is lower.
     below: Vec<u64>,
 }
 
-/// Numbers that are compared at once. What is not a number fills up the last.
+/// Numbers that are compared at once. The last block is padded with NaN.
 const BLOCK: usize = 8;
 
 struct Source {
     blocks: Range<usize>,
-    /// Where its bits begin.
+    /// Where its bits start in [`BranchCodes::below`].
     below: usize,
-    /// The bits of the codes for which it is not a number.
+    /// The bits of the codes for which it is NaN.
     missing: u64,
 }
 
-impl Answers {
-    fn new(ensemble: &Ensemble, table: &Table, bits: &[Vec<u8>], counts: &[usize]) -> Self {
+impl BranchCodes {
+    fn new(ensemble: &Ensemble, table: &SourceTable, bits: &[Vec<u8>], counts: &[usize]) -> Self {
         let sources = Vec::with_capacity(ensemble.features.len());
-        let mut answers = Self { sources, numbers: Vec::new(), below: Vec::new() };
+        let mut branches = Self { sources, numbers: Vec::new(), below: Vec::new() };
         for of_feature in ensemble.features.chunk_by(|a, b| a == b) {
             let feature = of_feature[0] as usize;
             for place in 0..of_feature.len() {
                 let codes = bits[feature].iter().enumerate().filter(|(_, bit)| **bit != NONE);
                 let numbers = codes.map(|(code, &bit)| (table.numbers(feature, code as Code)[place], bit));
-                let source = (counts[feature] <= MOST_CODES).then(|| answers.push(numbers.collect()));
-                answers.sources.push(source);
+                let source = (counts[feature] <= MOST_CODES).then(|| branches.push(numbers.collect()));
+                branches.sources.push(source);
             }
         }
-        answers
+        branches
     }
 
-    /// Adds what a source is for codes, each with its bit.
+    /// Adds the number of a source for each code, with the code's bit.
     fn push(&mut self, mut codes: Vec<(f32, u8)>) -> Source {
         codes.sort_unstable_by(|a, b| a.0.total_cmp(&b.0));
         let [start, below] = [self.numbers.len(), self.below.len()];
@@ -297,7 +297,7 @@ impl Answers {
         Source { blocks: start..self.numbers.len(), below, missing }
     }
 
-    /// The bits of the codes for which a branch goes to `yes`; `None` where its feature is not followed.
+    /// The bits of the codes for which a branch goes to `yes`; `None` if its feature is not tracked.
     fn yes(&self, node: &ensemble::Node) -> Option<u64> {
         let source = self.sources[node.source()].as_ref()?;
         let blocks = &self.numbers[source.blocks.clone()];
@@ -310,7 +310,7 @@ impl Answers {
     }
 }
 
-/// How many numbers are as asked. Comparing all is faster than searching, for as few as there are.
+/// How many numbers satisfy `is`. There are so few that comparing all is faster than a binary search.
 #[inline]
 fn count(blocks: &[[f32; BLOCK]], is: impl Fn(f32) -> bool) -> usize {
     let in_block = |block: &[f32; BLOCK]| block.iter().map(|&number| u32::from(is(number))).sum::<u32>();

@@ -1,24 +1,24 @@
-//! What codes stand for, in the numbers that trees compare.
+//! The numbers that trees compare, for every code.
 
 use par_circuit::Code;
 
 use super::Ensemble;
 
-/// What every source of an ensemble is, for every code of its feature.
+/// The number of every source of an ensemble, for every code of its feature.
 ///
-/// One person's is cheap to make of three that are the same for everybody, where codes stand for the lowest, for the
-/// highest and for the median value of their bins: a clone of the last, in which codes [around](Table::take_around)
-/// the person's own stand for the nearest value, and their own code, or none, for their [own](Table::set) value.
+/// One person's table is assembled from three shared ones, for the lowest, the highest and the median value of each
+/// bin: a clone of the last, with the codes [around](SourceTable::take_around) the person's own replaced, and then
+/// their [own](SourceTable::set) one.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Table {
-    /// Of every feature, where it begins, how many sources belong to it, and how many codes it has.
+pub(crate) struct SourceTable {
+    /// For every feature: where its numbers start, how many sources it has, and how many codes.
     shapes: Vec<[usize; 3]>,
-    /// `[feature][code][source]`; the last code is the unknown one.
+    /// `[feature][code][source]`; the last code of a feature is the unknown one.
     numbers: Vec<f32>,
 }
 
-impl Table {
-    /// A table of what is not a number.
+impl SourceTable {
+    /// A table whose numbers are all NaN.
     pub(crate) fn new(ensemble: &Ensemble) -> Self {
         let mut shapes: Vec<[usize; 3]> = ensemble.cardinalities.iter().map(|&codes| [0, 0, codes]).collect();
         ensemble.features.iter().for_each(|&feature| shapes[feature as usize][1] += 1);
@@ -30,7 +30,8 @@ impl Table {
         Self { shapes, numbers: vec![f32::NAN; end] }
     }
 
-    /// Says what the sources of a feature are, in their order, when it has a code, or none: [`par_circuit::OPEN`].
+    /// Sets the numbers of a feature's sources, in their order, for a code, or for the unknown one,
+    /// [`par_circuit::OPEN`].
     ///
     /// # Panics
     /// When there are not as many numbers as sources.
@@ -39,8 +40,8 @@ impl Table {
         self.numbers[place..place + self.shapes[feature][1]].copy_from_slice(numbers);
     }
 
-    /// Takes what is said of the codes of a feature below `own` from one table, and above it from another. Nothing is
-    /// below or above the unknown one.
+    /// Copies the numbers of a feature's codes below `own` from one table, and above it from another; none if `own` is
+    /// unknown.
     pub(crate) fn take_around(&mut self, feature: usize, own: Code, below: &Self, above: &Self) {
         let [start, sources, codes] = self.shapes[feature];
         let own = usize::from(own);
@@ -58,7 +59,7 @@ impl Table {
         start + sources * usize::from(code).min(codes)
     }
 
-    /// The numbers of a feature's sources.
+    /// The numbers of a feature's sources for a code.
     #[inline]
     pub(super) fn numbers(&self, feature: usize, code: Code) -> &[f32] {
         &self.numbers[self.place(feature, code)..][..self.shapes[feature][1]]
@@ -77,7 +78,7 @@ mod tests {
         let trees = Trees { nodes: Vec::new(), roots: Vec::new(), base: 0.0, link: Link::LogOdds };
         let ensemble = Ensemble::new(&trees, &[1, 0, 1], vec![2, 4]);
         let filled = |number: f32| {
-            let mut table = Table::new(&ensemble);
+            let mut table = SourceTable::new(&ensemble);
             for code in [0, 1, 2, 3, OPEN] {
                 table.set(1, code, &[number, 10.0 * number]);
             }

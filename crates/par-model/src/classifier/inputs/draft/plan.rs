@@ -9,7 +9,7 @@ use par_onnx::{Input, InputKind};
 use super::reading::{Reading, is_unlisted};
 use crate::classifier::inputs::column::{Column, Form};
 
-/// The columns of one input, and what a person should know of them.
+/// The columns of one input, and notes on them for the user.
 pub(super) struct Plan<'a> {
     pub(super) input: &'a Input,
     pub(super) columns: Vec<Column>,
@@ -22,13 +22,13 @@ pub(super) fn plans<'a>(schema: &Schema, inputs: &'a [Input]) -> Vec<Plan<'a>> {
     inputs.iter().zip(shares).map(|(input, share)| plan(input, share)).collect()
 }
 
-/// The features that an input looks at, and how that was found.
+/// The features that an input holds, and how they were guessed.
 struct Share<'a> {
     features: Vec<&'a Feature>,
     note: Option<&'static str>,
 }
 
-/// By name, then in order, then by kind; otherwise all in the first.
+/// Assigns features to inputs by name, then in order, then by kind; otherwise all to the first.
 fn shares<'a>(features: &'a [Feature], inputs: &[Input]) -> Vec<Share<'a>> {
     let named = by_name(features, inputs);
     let is_named = |feature: &&Feature| named.iter().flatten().any(|named| named.name == feature.name);
@@ -45,7 +45,7 @@ fn shares<'a>(features: &'a [Feature], inputs: &[Input]) -> Vec<Share<'a>> {
     let is_narrow = |input: &usize| inputs[*input].width.is_none_or(|width| width == 1);
     if unnamed.len() > 1 && unnamed.len() == left.len() && unnamed.iter().all(is_narrow) {
         for (&input, feature) in unnamed.iter().zip(left) {
-            let note = "Guess: the inputs stand in the order of the schema.";
+            let note = "Guess: the inputs are in the order of the schema.";
             shares[input] = Share { features: vec![feature], note: Some(note) };
         }
     } else if let Some([numbers, categories]) = by_kind(&left, inputs, &unnamed) {
@@ -57,14 +57,14 @@ fn shares<'a>(features: &'a [Feature], inputs: &[Input]) -> Vec<Share<'a>> {
     } else if let Some((&first, others)) = unnamed.split_first() {
         shares[first].features = left;
         for &other in others {
-            shares[other].note = Some("Nothing tells what stands here: list its columns.");
+            shares[other].note = Some("Its columns are not known: list them.");
         }
     }
     shares
 }
 
-/// The feature that each input is named after: the same name, or else the only one of the same letters and digits, if
-/// the input can hold it. A single input is not named after one of many features unless it has one place.
+/// The feature of each input's name: the same name, or the only one with the same letters and digits, if the input can
+/// hold it. The only input of many features holds all of them, unless it has one place.
 fn by_name<'a>(features: &'a [Feature], inputs: &[Input]) -> Vec<Option<&'a Feature>> {
     let plain = |name: &str| -> String {
         name.chars().filter(|character| character.is_alphanumeric()).flat_map(char::to_lowercase).collect()
@@ -88,7 +88,7 @@ fn by_name<'a>(features: &'a [Feature], inputs: &[Input]) -> Vec<Option<&'a Feat
     inputs.iter().map(|input| if is_for_all(input) { None } else { named(input) }).collect()
 }
 
-/// The inputs that hold all numbers and all categories, if these are the two.
+/// The inputs that hold all numbers and all categories, if exactly two inputs are left.
 fn by_kind(features: &[&Feature], inputs: &[Input], unnamed: &[usize]) -> Option<[usize; 2]> {
     let &[first, second] = unnamed else { return None };
     let (numeric, categorical): (Vec<&Feature>, Vec<&Feature>) =
@@ -106,7 +106,7 @@ fn by_kind(features: &[&Feature], inputs: &[Input], unnamed: &[usize]) -> Option
     })
 }
 
-/// The plainest reading that gives the width.
+/// The simplest reading that gives the width.
 fn reading(features: &[&Feature], input: &Input, width: usize) -> Option<Reading> {
     Reading::of_width(features, input.kind, width).next()
 }
@@ -120,31 +120,31 @@ fn plan<'a>(input: &'a Input, share: Share<'_>) -> Plan<'a> {
     let columns = found.unwrap_or(Reading::ONE_HOT).columns(&features, kind);
     if let (Some(found), Some(width)) = (found, width) {
         if columns.iter().any(|column| !matches!(column.form, Form::Number | Form::Text)) {
-            notes.push(format!("Guess: {}. Check the order of the values.", found.told(&features)));
+            notes.push(format!("Guess: {}. Check the order of the values.", found.words(&features)));
         }
         let other =
             Reading::of_width(&features, kind, width).find(|other| other.differs(found, &features, kind));
         if let Some(other) = other {
-            notes.push(format!("It could also be: {}.", other.told(&features)));
+            notes.push(format!("It could also be: {}.", other.words(&features)));
         }
         if features.len() > 1 && note.is_none() {
-            notes.push("Guess: the columns stand in the order of the schema.".to_string());
+            notes.push("Guess: the columns are in the order of the schema.".to_string());
         }
     } else if let Some(wanted) = width.filter(|_| !features.is_empty()) {
-        let given: usize = columns.iter().map(Column::places).sum();
+        let found: usize = columns.iter().map(Column::places).sum();
         notes.push(format!(
-            "Places that these columns give: {given}, wanted: {wanted}. Correct them, and check their order."
+            "These columns give {found} places, the input has {wanted}. Correct them, and check their order."
         ));
     } else if !features.is_empty() {
         notes.push(
-            "Guess: all features, in the order of the schema. The classifier does not tell the width."
+            "Guess: all features, in the order of the schema. The classifier does not state the width."
                 .to_string(),
         );
     }
     for feature in features.iter().filter(|feature| is_unlisted(feature) && kind != InputKind::Text) {
         let name = quoted(&feature.name);
         notes.push(format!(
-            "The schema does not list the values of {name}: if they are no numbers, list them here."
+            "The schema does not list the values of {name}: if they are not numbers, list them here."
         ));
     }
     Plan { input, columns, notes }

@@ -6,11 +6,11 @@ use par_onnx::InputKind;
 
 use crate::classifier::inputs::column::{Column, Form, Plain};
 
-/// One way to explain a width.
+/// One explanation of a width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Reading {
     categories: Categories,
-    /// Whether categories that are numbers are passed as they are.
+    /// Whether categories that are numbers are passed as numbers.
     numbers_pass: bool,
 }
 
@@ -19,13 +19,13 @@ pub(super) struct Reading {
 enum Categories {
     Label,
     OneHot,
-    /// Two values take one place.
+    /// As one-hot, but two values take one place.
     ZeroOne,
-    /// The first value takes none.
+    /// As one-hot, but the first value takes no place.
     Dropped,
 }
 
-/// From the plainest on.
+/// The simplest first.
 const READINGS: [Reading; 7] = [
     Reading { categories: Categories::Label, numbers_pass: true },
     Reading { categories: Categories::OneHot, numbers_pass: false },
@@ -39,7 +39,7 @@ const READINGS: [Reading; 7] = [
 impl Reading {
     pub(super) const ONE_HOT: Self = READINGS[1];
 
-    /// All that give the width.
+    /// All readings that give the width.
     pub(super) fn of_width(
         features: &[&Feature],
         kind: InputKind,
@@ -55,8 +55,8 @@ impl Reading {
         features.iter().filter_map(|feature| self.column(feature, kind)).collect()
     }
 
-    /// In words, as far as it concerns the features.
-    pub(super) fn told(self, features: &[&Feature]) -> String {
+    /// The reading in words, as far as it concerns the features.
+    pub(super) fn words(self, features: &[&Feature]) -> String {
         let categories = match self.categories {
             Categories::Label => "categories as 0, 1, 2 and so on",
             Categories::OneHot => "a place for each category",
@@ -64,10 +64,10 @@ impl Reading {
             Categories::Dropped => "a place for each category but the first",
         };
         let pass = self.numbers_pass && features.iter().any(|feature| is_numeric_category(feature));
-        format!("{categories}{}", if pass { "; those that are numbers as they are" } else { "" })
+        format!("{categories}{}", if pass { "; numeric ones as numbers" } else { "" })
     }
 
-    /// Whether some cell becomes something else than it does in the other reading.
+    /// Whether some cell is encoded differently in the other reading.
     pub(super) fn differs(self, other: Self, features: &[&Feature], kind: InputKind) -> bool {
         let meaning = |reading: Self, feature: &Feature| {
             reading.column(feature, kind).map(|own| meaning(feature, own.form))
@@ -75,7 +75,7 @@ impl Reading {
         features.iter().any(|feature| meaning(self, feature) != meaning(other, feature))
     }
 
-    /// None where the feature takes no place.
+    /// `None` if the feature takes no place.
     fn column(self, feature: &Feature, kind: InputKind) -> Option<Column> {
         let values = || feature.values.clone();
         let form = match (kind, self.categories) {
@@ -105,7 +105,7 @@ impl Reading {
     }
 }
 
-/// Whether the categories are to be learned from the training rows.
+/// Whether the schema leaves the categories to the training rows.
 pub(super) fn is_unlisted(feature: &Feature) -> bool {
     !feature.kind.is_numeric() && feature.values.is_empty()
 }
@@ -117,7 +117,7 @@ fn is_numeric_category(feature: &Feature) -> bool {
     !feature.values.is_empty() && feature.values.iter().all(is_number)
 }
 
-/// One form for all that make the same of two values.
+/// Maps forms that encode two values the same way to one form.
 fn meaning(feature: &Feature, form: Form) -> Form {
     match form {
         Form::Number if feature.values == ["0", "1"] => Form::ZeroOne { one: "1".to_string() },

@@ -43,7 +43,7 @@ fn output(name: &str, classes: &[&str], scale: Scale) -> Output {
     Output { name: name.to_string(), classes: classes.iter().map(ToString::to_string).collect(), scale }
 }
 
-/// The draft from the inputs on.
+/// The draft from the first `[[input]]` on.
 #[track_caller]
 fn drafted(inputs: &[Input]) -> String {
     let text = draft(&schema(), inputs, &[]);
@@ -51,7 +51,7 @@ fn drafted(inputs: &[Input]) -> String {
     text[text.find("[[input]]").expect("an input")..].to_string()
 }
 
-/// The same of one input of numbers, which it must fit.
+/// The draft for one input of numbers of this width, which it must fit.
 #[track_caller]
 fn of_width(width: usize) -> String {
     let inputs = [input("x", Some(width), InputKind::Number)];
@@ -61,7 +61,7 @@ fn of_width(width: usize) -> String {
 }
 
 #[test]
-fn a_draft_says_what_it_guesses() {
+fn a_draft_marks_its_guesses() {
     let inputs = [input("float_input", Some(9), InputKind::Number)];
     let outputs = [output("label", &[], Scale::LogOdds), output("p", &["no", "yes"], Scale::Probability)];
     let text = draft(&schema(), &inputs, &outputs);
@@ -77,7 +77,7 @@ scale = "probability"
 [[input]]
 name = "float_input"  # 9 places, numbers
 # Guess: a place for each category, but one place where there are two. Check the order of the values.
-# Guess: the columns stand in the order of the schema.
+# Guess: the columns are in the order of the schema.
 columns = [
   { feature = "age", as = "number" },
   { feature = "sex", as = "zero-one", one = "m" },
@@ -89,7 +89,7 @@ columns = [
 }
 
 #[test]
-fn inputs_are_known_by_their_names() {
+fn inputs_are_recognised_by_their_names() {
     let inputs = [
         input("home_town", Some(1), InputKind::Text),
         input("grade", Some(3), InputKind::Number),
@@ -116,20 +116,20 @@ columns = [
   { feature = "age", as = "number" },
 ]
 
-# Features that the classifier does not look at: "sex"
+# Features that the classifier does not read: "sex"
 "#
     );
 }
 
 #[test]
-fn inputs_of_other_names_stand_in_the_order_of_the_schema() {
+fn inputs_of_other_names_follow_the_order_of_the_schema() {
     let inputs = ["in_0", "in_1", "in_2", "in_3"].map(|name| input(name, Some(1), InputKind::Number));
     let text = drafted(&inputs);
     assert_eq!(
         &text[text.find("[[input]]\nname = \"in_2\"").expect("the third")..],
         r#"[[input]]
 name = "in_2"  # 1 place, numbers
-# Guess: the inputs stand in the order of the schema.
+# Guess: the inputs are in the order of the schema.
 # Guess: categories as 0, 1, 2 and so on. Check the order of the values.
 columns = [
   { feature = "home-town", as = "label", values = ["Bonn", "Kiel", "Ulm"], missing = "nan" },  # missing: a guess
@@ -137,7 +137,7 @@ columns = [
 
 [[input]]
 name = "in_3"  # 1 place, numbers
-# Guess: the inputs stand in the order of the schema.
+# Guess: the inputs are in the order of the schema.
 columns = [
   { feature = "grade", as = "number" },
 ]
@@ -169,12 +169,12 @@ fn a_width_tells_how_categories_are_coded() {
 }
 
 #[test]
-fn a_width_with_two_explanations_is_said() {
+fn a_width_with_two_explanations_gets_a_note() {
     let text = of_width(7);
     assert!(
         text.contains(
             "# Guess: a place for each category but the first. Check the order of the values.\n\
-             # It could also be: a place for each category; those that are numbers as they are.\n"
+             # It could also be: a place for each category; numeric ones as numbers.\n"
         ),
         "{text}"
     );
@@ -182,7 +182,7 @@ fn a_width_with_two_explanations_is_said() {
 }
 
 #[test]
-fn two_inputs_are_numbers_and_categories() {
+fn two_inputs_can_be_the_numbers_and_the_categories() {
     let inputs = [input("a", Some(3), InputKind::Text), input("b", Some(1), InputKind::Number)];
     assert_eq!(
         drafted(&inputs),
@@ -206,20 +206,20 @@ columns = [
 }
 
 #[test]
-fn a_width_that_nothing_explains_is_said() {
+fn a_width_without_explanation_gets_a_note() {
     let notes = |inputs: &[Input]| {
         let text = drafted(inputs);
         let is_note = |line: &&str| line.starts_with('#') || *line == "columns = []";
         text.lines().filter(is_note).map(String::from).collect::<Vec<String>>()
     };
-    let wanted = "# Places that these columns give: 10, wanted: 50. Correct them, and check their order.";
+    let wanted = "# These columns give 10 places, the input has 50. Correct them, and check their order.";
     assert_eq!(notes(&[input("x", Some(50), InputKind::Number)]), [wanted]);
     assert_eq!(
         notes(&[input("x", None, InputKind::Number)]),
-        ["# Guess: all features, in the order of the schema. The classifier does not tell the width."]
+        ["# Guess: all features, in the order of the schema. The classifier does not state the width."]
     );
     let two = [input("x", Some(50), InputKind::Number), input("y", Some(9), InputKind::Number)];
-    assert_eq!(notes(&two), [wanted, "# Nothing tells what stands here: list its columns.", "columns = []"]);
+    assert_eq!(notes(&two), [wanted, "# Its columns are not known: list them.", "columns = []"]);
 }
 
 #[test]
@@ -229,7 +229,7 @@ fn values_that_the_schema_does_not_list_are_asked_for() {
     let text = draft(&schema, &[input("town", Some(1), InputKind::Number)], &[]);
     assert!(
         text.ends_with(
-            "# The schema does not list the values of \"town\": if they are no numbers, list them here.\n\
+            "# The schema does not list the values of \"town\": if they are not numbers, list them here.\n\
              columns = [\n  { feature = \"town\", as = \"number\" },\n]\n"
         ),
         "{text}"
@@ -237,7 +237,7 @@ fn values_that_the_schema_does_not_list_are_asked_for() {
 }
 
 #[test]
-fn the_favourable_class_is_looked_for_among_the_classes() {
+fn the_favourable_class_is_found_among_the_classes() {
     let accepted = |schema: &str, classes: &[&str]| {
         let schema = Schema::parse(schema, "s.toml").expect("a schema");
         let text = draft(&schema, &[], &[output("p", classes, Scale::LogOdds)]);
@@ -261,7 +261,7 @@ fn the_favourable_class_is_looked_for_among_the_classes() {
 }
 
 #[test]
-fn a_classifier_without_scores_is_said() {
+fn a_classifier_without_scores_gets_a_note() {
     let text = draft(&schema(), &[], &[]);
     assert!(text.contains("[output]\n# The classifier has no output that can be a score.\n"), "{text}");
     Inputs::parse(&text).expect("a draft can be read");
@@ -357,7 +357,7 @@ proptest! {
     }
 
     #[test]
-    fn any_classifier_gets_a_draft_that_lacks_places_at_most(
+    fn the_draft_for_any_classifier_at_worst_has_a_wrong_width(
         features in features(),
         inputs in prop::collection::btree_map(text(), (prop::option::of(0..9_usize), kind()), 0..5),
         outputs in prop::collection::vec((text(), prop::collection::vec(text(), 0..3)), 0..3),

@@ -48,7 +48,7 @@ fn rows_that_give_no_mean_are_refused() {
 }
 
 #[test]
-fn what_is_no_file_of_inputs_is_refused_with_its_line() {
+fn an_invalid_file_of_inputs_is_refused_with_its_line() {
     assert_eq!(not_read("[[input]\n"), "line 1: unclosed array table, expected `]`");
     assert_eq!(not_read("\n[inptu]\n"), "line 2: unknown field `inptu`, expected `output` or `input`");
     assert_eq!(not_read("[[input]]\nname = \"x\"\n"), "line 1: missing field `columns`");
@@ -136,7 +136,7 @@ fn a_column_that_contradicts_itself_is_refused_with_its_line() {
 }
 
 #[test]
-fn entries_and_the_inputs_of_the_classifier_belong_together() {
+fn entries_must_match_the_inputs_of_the_classifier() {
     let refused = |text: &str| {
         let classifier =
             [input("numbers", Some(1), InputKind::Number), input("words", Some(1), InputKind::Text)];
@@ -150,7 +150,7 @@ fn entries_and_the_inputs_of_the_classifier_belong_together() {
     );
     assert_eq!(
         refused(&format!("{numbers}{numbers}")),
-        "input `numbers` stands twice\nhint: list all of its columns under one `[[input]]`"
+        "input `numbers` is listed twice\nhint: list all of its columns under one `[[input]]`"
     );
     assert_eq!(
         refused(numbers),
@@ -158,12 +158,12 @@ fn entries_and_the_inputs_of_the_classifier_belong_together() {
     );
     assert_eq!(
         refused("[[input]]\nname = \"numbers\"\ncolumns = []"),
-        "input `numbers` has no columns\nhint: list what stands at its places"
+        "input `numbers` has no columns\nhint: list the columns at its places"
     );
 }
 
 #[test]
-fn another_width_is_refused_with_what_each_column_gives() {
+fn a_wrong_width_is_refused_with_the_places_of_each_column() {
     let inputs = columns(
         r#"{ feature = "age", as = "number" },
            { feature = "job", as = "one-hot", values = ["clerk", "cook", "nurse"] }"#,
@@ -213,7 +213,7 @@ fn a_column_that_does_not_fit_the_schema_is_refused() {
     assert_eq!(
         refused(r#"{ feature = "age", as = "standardize", mean = 1 }"#),
         "input `x`, column 1: `mean` and `deviation` of `age` are not known yet\n\
-         hint: say both, or take them from training rows"
+         hint: set both, or take them from training rows"
     );
     assert_eq!(
         refused(r#"{ feature = "grade", as = "scale", divide = 1e-99 }"#),
@@ -241,11 +241,11 @@ fn a_column_that_the_tensor_cannot_hold_is_refused() {
 }
 
 #[test]
-fn what_may_be_missing_must_be_said_and_fit() {
+fn a_feature_that_may_be_missing_needs_a_fitting_missing_value() {
     let unsaid = |feature: &str, example: &str| {
         format!(
             "input `x`, column 1: `{feature}` may be missing\n\
-             hint: say what a missing cell is, such as `missing = {example}`"
+             hint: set the value of a missing cell, such as `missing = {example}`"
         )
     };
     for (column, kind, example) in [
@@ -302,7 +302,7 @@ fn what_may_be_missing_must_be_said_and_fit() {
 }
 
 #[test]
-fn what_training_rows_hold_is_checked() {
+fn the_values_of_the_training_rows_are_checked() {
     let rows =
         "age,hours,sex,job,grade,town\n30,1,Male,cook,1,Ulm\n31,2,Male,cook,1,Bonn\n32,3,Male,cook,2,7\n";
     let schema = schema();
@@ -346,7 +346,7 @@ fn what_training_rows_hold_is_checked() {
 }
 
 #[test]
-fn bins_are_no_categories() {
+fn bins_cannot_be_passed_as_categories() {
     let schema = schema();
     let table =
         table("age,hours,sex,job,grade,town\n1,1,Male,cook,1,a\n2,2,Male,cook,1,a\n3,3,Male,cook,2,a\n");

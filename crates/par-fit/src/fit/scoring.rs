@@ -1,4 +1,4 @@
-//! Where the classifier of a fit comes from, and what it says of the training rows.
+//! The classifier of a fit, trained or supplied, and its scores of the training rows.
 
 use par_circuit::{Circuit, Code, Dataset, Stop, Stopped};
 use par_data::{Batch, Columns, Discretizer};
@@ -14,19 +14,19 @@ use super::{ModelBuilder, Part, Stage, TrainingRows, is_held_out, reading};
 use crate::classifier::{inverted_auc, train_classifier, train_surrogate, youden_threshold};
 use crate::error::{Error, ScoredBy};
 
-/// What is known of the classifier before the fit.
+/// What the user supplies of the classifier.
 #[derive(Clone, Debug)]
 pub(super) enum Supplied {
-    /// Nothing: it is trained.
+    /// Nothing: the fit trains it.
     Nothing,
-    /// It is a file.
+    /// An ONNX file.
     File { file: Vec<u8>, inputs: Inputs },
-    /// Its scores of the training rows, in a column of the table.
+    /// A column of the table with its scores of the training rows.
     Scores { column: String, position: usize },
 }
 
-/// The classifier, and what it says of the training rows.
-pub(super) struct Judged {
+/// The classifier, and its scores of the training rows.
+pub(super) struct Scored {
     pub(super) classifier: DeployedClassifier,
     /// The score of each row.
     pub(super) scores: Vec<f64>,
@@ -35,19 +35,19 @@ pub(super) struct Judged {
     pub(super) agreement: Option<Mean>,
 }
 
-/// A network that follows a classifier without gradients.
+/// The surrogate of a classifier without gradients.
 pub(super) struct Surrogate {
     pub(super) network: NeuralClassifier,
     pub(super) history: ClassifierHistory,
     pub(super) agreement: Mean,
 }
 
-/// Rows of each circuit that a surrogate learns from, and rows of each that it is tried on.
+/// How many rows of each circuit a surrogate is trained on, and how many it is tested on.
 const SAMPLES: [u64; 2] = [10_000, 2_000];
 
 impl ModelBuilder {
-    /// The classifier, as it was supplied or else trained, and its scores of the training rows.
-    pub(super) fn judge<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
+    /// The classifier, supplied or else trained, and its scores of the training rows.
+    pub(super) fn score_rows<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
         &self,
         discretizer: &Discretizer,
         rows: &TrainingRows,
@@ -55,7 +55,7 @@ impl ModelBuilder {
         open: &impl Fn() -> Result<B, par_data::Error>,
         progress: &mut dyn FnMut(Stage<'_>),
         stop: Stop<'_>,
-    ) -> Result<Judged, Error> {
+    ) -> Result<Scored, Error> {
         let config = &self.config.classifier;
         let threshold = |scores: &[f64]| match config.threshold {
             Threshold::Fixed(threshold) => Ok(threshold),
@@ -81,7 +81,7 @@ impl ModelBuilder {
                 };
                 let scores = rows.rows.rows().map(score).collect::<Result<_, Stopped>>()?;
                 let classifier = DeployedClassifier::Trained(network);
-                Ok(Judged { classifier, scores, threshold, history, agreement: None })
+                Ok(Scored { classifier, scores, threshold, history, agreement: None })
             }
             Supplied::File { file, inputs } => {
                 let inputs = match inputs.needs_rows() {
@@ -96,12 +96,12 @@ impl ModelBuilder {
                 self.refuse_inverted(rows, &scores, || ScoredBy::Output { accepted })?;
                 let (threshold, history) = (threshold(&scores)?, ClassifierHistory::default());
                 let classifier = DeployedClassifier::External(Box::new(external));
-                Ok(Judged { classifier, scores, threshold, history, agreement: None })
+                Ok(Scored { classifier, scores, threshold, history, agreement: None })
             }
             Supplied::Scores { column, position } => {
                 let scores = self.read_scores(column, *position, open, stop)?;
                 self.refuse_inverted(rows, &scores, || ScoredBy::Column { column: column.clone() })?;
-                // Decisions have been made already: between yes and no there is no threshold to choose.
+                // Scores that are decisions leave no threshold to choose.
                 let decided = scores.iter().all(|score| *score == 0.0 || *score == 1.0);
                 let threshold = if decided { 0.5 } else { threshold(&scores)? };
                 let agreement = self.surrogate_agreement(rows, &scores, threshold, stop)?;
@@ -115,12 +115,12 @@ impl ModelBuilder {
                     stop,
                 )?;
                 let classifier = DeployedClassifier::Surrogate { network, column: column.clone() };
-                Ok(Judged { classifier, scores, threshold, history, agreement: Some(agreement) })
+                Ok(Scored { classifier, scores, threshold, history, agreement: Some(agreement) })
             }
         }
     }
 
-    /// Refuses scores that the labels, where there are any, say are those of another class.
+    /// Refuses scores that, by the labels, are those of another class.
     fn refuse_inverted(
         &self,
         rows: &TrainingRows,
@@ -133,7 +133,7 @@ impl ModelBuilder {
         Err(Error::Inverted { auc, rows: scores.len(), favourable, scored: scored() })
     }
 
-    /// How often a surrogate trained on four fifths of the rows decides as the scores of the last fifth do.
+    /// How often a surrogate trained on four fifths of the rows agrees with the decisions on the held-out fifth.
     fn surrogate_agreement(
         &self,
         rows: &TrainingRows,
@@ -155,7 +155,7 @@ impl ModelBuilder {
         Ok(Mean::share(held_out.iter().map(agrees), scores.len()))
     }
 
-    /// The scores in a column: classes of the label if every cell is one, and otherwise numbers from 0 to 1.
+    /// The scores in a column: classes of the label if every cell is one, otherwise numbers from 0 to 1.
     fn read_scores<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
         &self,
         column: &str,
@@ -220,16 +220,16 @@ fn external_scores(
                 Err(source) => Err(par_data::Error::Cell { place: place(), source }.into()),
             }
         };
-        let judged: Vec<Result<f64, Error>> = (0..batch.rows()).into_par_iter().map(score).collect();
-        for score in judged {
+        let scored: Vec<Result<f64, Error>> = (0..batch.rows()).into_par_iter().map(score).collect();
+        for score in scored {
             scores.push(score?);
         }
     }
     Ok(scores)
 }
 
-/// Trains a surrogate on rows of both circuits, scored by the classifier, and measures on others how often both decide
-/// the same.
+/// Trains a surrogate on rows drawn from both circuits and scored by the classifier, and measures on others how often
+/// the two agree.
 pub(super) fn surrogate(
     config: &Config,
     external: &ExternalClassifier,
@@ -239,7 +239,7 @@ pub(super) fn surrogate(
     stop: Stop<'_>,
 ) -> Result<Surrogate, Error> {
     let seed = super::seed(config, Part::Surrogate);
-    let [to_learn, to_try] = SAMPLES;
+    let [to_train, to_test] = SAMPLES;
     let typical = external.typical();
     let sample = |range: std::ops::Range<u64>| {
         let [accepted, denied] = circuits.map(|circuit| circuit.sampler().rows(range.clone(), seed));
@@ -254,10 +254,10 @@ pub(super) fn surrogate(
         let scores: Vec<f32> = scores.collect::<Result<_, Stopped>>()?;
         Ok::<_, Error>((rows, scores))
     };
-    let (rows, targets) = sample(0..to_learn)?;
-    let mut tell = |epoch: usize, losses: &Epoch| progress(Stage::Classifier(epoch, losses));
-    let (network, history) = train_surrogate(&rows, &targets, &config.classifier, seed, &mut tell, stop)?;
-    let (rows, targets) = sample(to_learn..to_learn + to_try)?;
+    let (rows, targets) = sample(0..to_train)?;
+    let mut report = |epoch: usize, losses: &Epoch| progress(Stage::Classifier(epoch, losses));
+    let (network, history) = train_surrogate(&rows, &targets, &config.classifier, seed, &mut report, stop)?;
+    let (rows, targets) = sample(to_train..to_train + to_test)?;
     let agrees = |(row, &score): (&[Code], &f32)| {
         (probability(network.log_odds(row)) >= threshold) == (f64::from(score) >= threshold)
     };
