@@ -1,4 +1,4 @@
-//! `par circuit`: learn a distribution and ask it.
+//! `par circuit`: learn a distribution, score and draw rows.
 
 mod fit;
 mod sample;

@@ -14,7 +14,7 @@ use crate::output::{self, Destination};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Draft how columns become the inputs of a network, for you to correct
+    /// Draft how columns become the inputs of a classifier, for you to correct
     Init(Init),
 }
 
@@ -63,7 +63,7 @@ impl Init {
     }
 }
 
-/// Why no file of inputs will make a classifier of the graph, as far as its widths are known.
+/// Why `par fit` would refuse the graph with any inputs of these widths.
 fn unusable(graph: &Graph, draft: &str) -> Option<par_onnx::Error> {
     let widths = graph.inputs().iter().map(|input| input.width).collect::<Option<Vec<usize>>>()?;
     graph.classifier(&widths, &Inputs::parse(draft).ok()?.choice()).err()

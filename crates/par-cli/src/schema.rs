@@ -11,7 +11,7 @@ use clap::Subcommand;
 pub(crate) enum Command {
     /// Draft a schema from a table, for you to correct
     Init(init::Init),
-    /// Show what a schema makes of a table, and what is worth a look
+    /// Check a table against a schema: codes, coverage, and what is worth a look
     Check(check::Check),
 }
 
