@@ -65,7 +65,7 @@ fn obstacles_in_the_schema_are_searched_only_for_an_auditor() {
     let text = sandbox.run(&command);
     assert!(
         text.ends_with(
-            "what was command for (locks, limits, number of changes) does not stand in the way, as far as is known\n"
+            "what was asked for (locks, limits, number of changes) does not stand in the way, as far as is known\n"
         )
     );
     let auditor = [&command[..], &["--auditor"]].concat();
