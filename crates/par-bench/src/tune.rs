@@ -129,15 +129,15 @@ impl Tune<'_> {
     /// When a model cannot be fitted, a row cannot be read, or no fold has a denied person with a recourse.
     pub fn run(&self, on_progress: &(dyn Fn(TuneProgress) + Sync)) -> Result<Tuned, Error> {
         let case = self.case;
-        let grounds: Result<Vec<TuneFold<'_>>, Error> =
+        let folds: Result<Vec<TuneFold<'_>>, Error> =
             case.folds().par_iter().map(|fold| TuneFold::new(case, fold)).collect();
-        let grounds: Vec<TuneFold<'_>> = grounds?.into_iter().filter(TuneFold::has_recourse).collect();
-        if grounds.is_empty() {
+        let folds: Vec<TuneFold<'_>> = folds?.into_iter().filter(TuneFold::has_recourse).collect();
+        if folds.is_empty() {
             let problem = "no factual is denied and has a recourse, so there is nothing to tune by";
             return Err(Error::Folds { origin: case.name.clone(), problem: problem.to_string() });
         }
         let measure = |config: &Config, fold: usize| {
-            let fold = &grounds[fold];
+            let fold = &folds[fold];
             match *config == case.config {
                 true => Ok(fold.run(&fold.answers, self.method, fold.seconds)),
                 false => {
@@ -148,12 +148,12 @@ impl Tune<'_> {
         let plan = SearchPlan {
             start: &case.config,
             trials: self.trials.max(1),
-            folds: grounds.len(),
+            folds: folds.len(),
             seed: self.seed,
         };
         let trials = plan.search(&measure, on_progress)?;
         let best = search::best(&trials).expect("the start is never pruned");
-        Ok(Tuned { folds: grounds.iter().map(|fold| fold.name.to_string()).collect(), trials, best })
+        Ok(Tuned { folds: folds.iter().map(|fold| fold.name.to_string()).collect(), trials, best })
     }
 }
 
@@ -178,7 +178,7 @@ impl<'c> TuneFold<'c> {
         let started = Instant::now();
         let model = with_config(&self.model, config.clone(), &mut |_| {}, Stop::never())?;
         let request = Request { method, order: Some(Order::Likelihood), ..Request::default() };
-        let answers_by = |solver: &mut Solver<'_>, (cells, answers): (&Vec<String>, &MethodAnswers)| {
+        let answer = |solver: &mut Solver<'_>, (cells, answers): (&Vec<String>, &MethodAnswers)| {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             let answer = solver.answer(&cells, &request).expect("the fold's model has read this row");
             let mut answers = answers.clone();
@@ -186,7 +186,7 @@ impl<'c> TuneFold<'c> {
             answers
         };
         let answers: Vec<MethodAnswers> =
-            self.denied.par_iter().zip(&self.answers).map_init(|| Solver::new(&model), answers_by).collect();
+            self.denied.par_iter().zip(&self.answers).map_init(|| Solver::new(&model), answer).collect();
         Ok(self.run(&answers, method, started.elapsed().as_secs_f64()))
     }
 

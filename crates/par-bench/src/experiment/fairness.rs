@@ -123,8 +123,8 @@ fn groups(
             }
             let label = group_name(&features[feature], &whole.domains()[feature], code);
             let own = answers.map(|answers| {
-                let members = sampled.iter().zip(answers).filter(|(row, _)| codes[**row] == code);
-                members.map(|(_, answer)| answer).collect()
+                let of_group = sampled.iter().zip(answers).filter(|(row, _)| codes[**row] == code);
+                of_group.map(|(_, answer)| answer).collect()
             });
             let group = GroupAnswers { feature: &features[feature].name, label: &label, answers: own };
             group.add(rows, &members, sheet);

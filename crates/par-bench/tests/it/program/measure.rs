@@ -25,7 +25,7 @@ fn a_table_without_valid_folds_is_refused() {
     sandbox.write("applicants.toml", schema);
     insta::assert_snapshot!(sandbox.refused(&BENCH), @"
     error: applicants.toml: names no column of folds
-    hint: say which it is with `--folds COLUMN`
+    hint: name it with `--folds COLUMN`
     ");
 
     let sandbox = Sandbox::with_applicants();
