@@ -103,7 +103,7 @@ impl Synthetic {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(row as u64);
         let mut score = NOISE * normal(&mut rng);
-        let is_silent = rng.random_bool(MISSING);
+        let is_missing = rng.random_bool(MISSING);
         let mut number = normal(&mut rng);
         // The rule uses its features even if the table is narrower.
         for feature in 0..self.features.max(WEIGHTS.len()) {
@@ -111,10 +111,10 @@ impl Synthetic {
             let level = CUTS.partition_point(|cut| *cut < number);
             match form(feature) {
                 _ if feature >= self.features => {}
-                FeatureForm::Kind if feature == ORIGIN && is_silent => text.push(','),
+                FeatureForm::Kind if feature == ORIGIN && is_missing => text.push(','),
                 FeatureForm::Number => push(text, format_args!(",{:.1}", 50.0 + 10.0 * number)),
                 FeatureForm::Whole => {
-                    push(text, format_args!(",{:.0}", (40.0 + 12.0 * number).clamp(0.0, 90.0)))
+                    push(text, format_args!(",{:.0}", (40.0 + 12.0 * number).clamp(0.0, 90.0)));
                 }
                 FeatureForm::Level => push(text, format_args!(",{}", level + 1)),
                 // Letters out of order: kinds have no order.

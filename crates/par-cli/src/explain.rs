@@ -10,7 +10,7 @@ use par_data::Batch;
 
 use crate::aligned::grouped;
 use crate::classifier_file::ClassifierOptions;
-use crate::recourse::request::RequestOptions;
+use crate::recourse::request::RequestArguments;
 use crate::rows::SelectedRows;
 use crate::{model_file, output};
 
@@ -32,7 +32,7 @@ pub(crate) struct Explain {
     #[arg(long, value_name = "ROW")]
     id: String,
     #[command(flatten)]
-    request: RequestOptions,
+    request: RequestArguments,
     #[command(flatten)]
     classifier: ClassifierOptions,
     /// Print as JSON

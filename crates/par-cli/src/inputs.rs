@@ -15,12 +15,12 @@ use crate::output::{self, Destination};
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Draft how columns become the inputs of a classifier, for you to correct
-    Init(Init),
+    Init(InputsInit),
 }
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  par inputs init model.onnx --schema people.toml --out inputs.toml")]
-pub(crate) struct Init {
+pub(crate) struct InputsInit {
     /// Classifier, as an ONNX file
     model: PathBuf,
     /// What the columns mean
@@ -42,7 +42,7 @@ impl Command {
     }
 }
 
-impl Init {
+impl InputsInit {
     fn run(self) -> Result<()> {
         let read_from = [self.model.as_path(), &self.schema];
         let destination = self.out.as_ref().map(|out| Destination::new(out, &read_from)).transpose()?;

@@ -19,7 +19,7 @@ use par_answer::{Answer, Solver, words};
 use par_data::Batch;
 use par_model::Model;
 use rayon::prelude::*;
-use request::RequestOptions;
+use request::RequestArguments;
 use serde::Serialize;
 use sink::Sink;
 
@@ -65,7 +65,7 @@ pub(crate) struct Recourse {
     #[arg(long, value_enum)]
     format: Option<OutputFormat>,
     #[command(flatten)]
-    request: RequestOptions,
+    request: RequestArguments,
     #[command(flatten)]
     classifier: ClassifierOptions,
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold

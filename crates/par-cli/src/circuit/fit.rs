@@ -28,7 +28,7 @@ Without a schema, every column is nominal: each different text is a category, an
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Fit {
+pub(crate) struct CircuitFit {
     /// Table to learn from: CSV, plain or gzipped, or Parquet if the program is built for it
     train: PathBuf,
     /// Where the circuit goes
@@ -94,7 +94,7 @@ enum LearnerName {
     Learnspn,
 }
 
-impl Fit {
+impl CircuitFit {
     pub(crate) fn run(self) -> Result<()> {
         let config = self.config()?;
         let inputs: Vec<&Path> = [Some(&self.train), self.valid.as_ref(), self.schema.as_ref()]

@@ -9,7 +9,7 @@ use par_data::schema::parse_number;
 use par_model::Model;
 
 #[derive(Args)]
-pub(crate) struct RequestOptions {
+pub(crate) struct RequestArguments {
     /// How to search
     #[arg(long, value_parser = method(), default_value = Method::default().name())]
     method: Method,
@@ -63,7 +63,7 @@ pub(crate) fn at_least_one(text: &str) -> Result<usize, &'static str> {
     text.parse().ok().filter(|number| *number >= 1).ok_or("expected a whole number, at least 1")
 }
 
-impl RequestOptions {
+impl RequestArguments {
     /// The request that every row is answered with.
     pub(crate) fn request(&self, model: &Model) -> Result<Request> {
         let mut reader = TextReader::new(model, usize::MAX);

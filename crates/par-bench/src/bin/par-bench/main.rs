@@ -36,9 +36,9 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Search for settings of the generator that give better answers, over the folds of a table
-    Tune(tune::Tune),
+    Tune(tune::TuneOptions),
     /// Make the report of experiments again from their figures, or print its tables
-    Report(report::Command),
+    Report(report::ReportOptions),
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {

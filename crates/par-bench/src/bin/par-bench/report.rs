@@ -24,7 +24,7 @@ pub(crate) const WRITTEN: &str = "report.html, plots/*.svg";
 
 #[derive(Args)]
 #[command(name = "report", after_help = EXAMPLES)]
-pub(crate) struct Command {
+pub(crate) struct ReportOptions {
     /// Made by `par-bench`
     figures: PathBuf,
     /// Folder for the page and the charts [default: that of the figures]
@@ -38,7 +38,7 @@ pub(crate) struct Command {
     json: bool,
 }
 
-impl Command {
+impl ReportOptions {
     pub(crate) fn run(self) -> Result<()> {
         let figures = Figures::load(&self.figures)?;
         let report = Report::new(&figures);

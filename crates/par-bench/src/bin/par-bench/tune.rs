@@ -37,7 +37,7 @@ found, on any number of threads. An interrupted search writes nothing.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Tune {
+pub(crate) struct TuneOptions {
     /// Table to learn from and measure on: CSV, plain or gzipped, or Parquet if the program is built for it
     table: PathBuf,
     /// What the columns mean
@@ -88,7 +88,7 @@ impl TunedMethod {
     }
 }
 
-impl Tune {
+impl TuneOptions {
     pub(crate) fn run(self) -> Result<()> {
         let started = Instant::now();
         let read = [Some(&self.table), Some(&self.schema), self.config.as_ref()];
@@ -202,7 +202,7 @@ struct SettingChange {
 }
 
 impl TuneSummary {
-    fn new(tune: &Tune, table: &str, tuned: &Tuned, seconds: f64) -> Self {
+    fn new(tune: &TuneOptions, table: &str, tuned: &Tuned, seconds: f64) -> Self {
         let changes = tuned.changes().into_iter();
         Self {
             table: table.to_string(),
