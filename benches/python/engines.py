@@ -41,14 +41,14 @@ PACKAGE = str(Path(par_recourse.__file__).parent.parent)
 
 def one_thread(recourse, folder, out, method):
     """What a task of an engine does, without the engine."""
-    from par_recourse import _asking, _workers
+    from par_recourse import _request, _workers
 
     table = pq.read_table(folder)
     job, parcel = _workers.plan(
         recourse,
         table.column_names,
         lambda columns: table.select(columns).schema,
-        _asking.Request(method=method),
+        _request.Request(method=method),
         id=ID,
         dumps=pickle.dumps,
     )

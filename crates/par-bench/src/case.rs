@@ -1,4 +1,4 @@
-//! A table that is to be measured on, in the sense in which it is asked, and its folds.
+//! A case: a table with folds, and the configuration of its models.
 
 mod fold;
 
@@ -12,65 +12,65 @@ use par_fit::ModelBuilder;
 use par_model::Config;
 use par_model::Model;
 
-pub use self::fold::{Fold, Labelled};
+pub use self::fold::{Fold, LabelledRows};
 use crate::error::Error;
 use crate::method::Recorded;
 
-/// A column with more values than this holds no folds.
+/// A column with more values is not one of folds.
 const MAX_FOLDS: usize = 100;
-/// So many rows at a time are handed to a fit, so that they are not all copied at once.
+/// Rows are passed to a fit in batches of this size, so that they are not all copied at once.
 const ROWS_AT_ONCE: usize = 8192;
 
-/// A table, its schema and how it is asked.
+/// A table, its schema and the configuration of its models.
 #[derive(Clone, Debug)]
 pub struct Case {
     /// Its name in figures.
     pub name: String,
-    /// What its columns mean.
+    /// The meaning of its columns.
     pub schema: Schema,
-    /// Where they stand.
+    /// The positions of its columns.
     pub columns: Columns,
-    /// How models are made.
+    /// The configuration of models.
     pub config: Config,
-    /// What other methods answered the same people.
+    /// The answers of other methods to the same people.
     pub peers: Vec<Recorded>,
     rows: Arc<Batch>,
-    /// The class of every row: a position among the label's.
+    /// The class of every row, as a position among the label's classes.
     classes: Arc<[usize]>,
     fold: usize,
     factuals: Option<usize>,
     folds: Vec<String>,
 }
 
-/// Somebody who asks: a row of a table.
+/// A row of the table that is answered; the paper's factual.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Person {
-    /// As the table calls them; the row's place where it has no ids.
+pub struct Factual {
+    /// The id in the table, or the row's place if the table has no ids.
     pub id: String,
-    /// Their cells, in schema order.
+    /// The cells, in schema order.
     pub cells: Vec<String>,
 }
 
-impl Person {
-    /// Their cells, in schema order.
+impl Factual {
+    /// The cells, in schema order.
     pub fn cells(&self) -> Vec<&str> {
         self.cells.iter().map(String::as_str).collect()
     }
 }
 
-/// The published answers are the likeliest ones.
+/// Orders answers by likelihood, as the published ones are.
 fn by_likelihood(mut config: Config) -> Config {
     config.answers.order = Order::Likelihood;
     config
 }
 
 impl Case {
-    /// A case over all rows of a table. `fold` is the column whose values are the folds; in `factuals`, where there
-    /// is such a column, those who are asked about have a 1.
+    /// A case over all rows of a table. `fold` is the column of folds; `factuals` is the column with a 1 for every
+    /// row that is answered, by default all rows.
     ///
     /// # Errors
     /// When the table cannot be read, lacks a column, has a label that is none of the classes, a row without a fold,
-    /// fewer than two folds or more than a hundred, or nobody who is asked about.
+    /// fewer than two folds or more than a hundred, or no factual.
     pub fn new(
         name: &str,
         schema: Schema,
@@ -107,10 +107,10 @@ impl Case {
             folds,
         };
         match factuals {
-            Some(column) if !(0..case.rows()).any(|row| case.is_asked(&case.rows, row)) => {
+            Some(column) if !(0..case.rows()).any(|row| case.is_factual(&case.rows, row)) => {
                 Err(problem(format!(
-                    "`{}` has no 1, so that nobody is asked about\n\
-                 hint: name a column with a 1 for those who are, or none to ask about everybody",
+                    "`{}` has no 1, so there is no factual\n\
+                 hint: name a column with a 1 for every factual, or none to answer all rows",
                     header[column]
                 )))
             }
@@ -118,16 +118,16 @@ impl Case {
         }
     }
 
-    /// The same table, asked in another sense. Its rows are shared.
+    /// The same table with another name and configuration. Its rows are shared.
     #[must_use]
-    pub fn asked_as(&self, name: &str, config: Config) -> Self {
+    pub fn configured_as(&self, name: &str, config: Config) -> Self {
         Self { name: name.to_string(), config: by_likelihood(config), ..self.clone() }
     }
 
-    /// Whether a model can be made for every fold: rows of both classes stand outside it.
+    /// Checks that a model can be fitted for every fold: both classes occur outside it.
     ///
     /// # Errors
-    /// When they do not, or the configuration calls a class accepted that the label does not have.
+    /// When a class is missing outside a fold, or the favourable class of the configuration does not exist.
     pub fn check(&self) -> Result<(), Error> {
         let problem = |problem| Error::Folds { origin: self.columns.origin.to_string(), problem };
         let favourable = self.favourable().ok_or_else(|| {
@@ -150,7 +150,7 @@ impl Case {
         Ok(())
     }
 
-    /// The position of the class that counts as accepted.
+    /// The position of the favourable class.
     fn favourable(&self) -> Option<usize> {
         let label = self.schema.label()?;
         match &self.config.favourable {
@@ -173,7 +173,7 @@ impl Case {
         self.rows.cell(row, self.fold).trim()
     }
 
-    /// All rows, some at a time.
+    /// All rows, in batches.
     pub(crate) fn in_parts(&self) -> impl Iterator<Item = Result<Batch, par_data::Error>> {
         in_parts(&self.rows)
     }
@@ -188,37 +188,37 @@ impl Case {
         self.rows.select((0..self.rows()).filter(|&row| self.fold_of(row) == fold))
     }
 
-    /// Those of some rows who are asked about.
-    pub fn people(&self, rows: &Batch) -> Vec<Person> {
-        let asked = (0..rows.rows()).filter(|&row| self.is_asked(rows, row));
-        asked.map(|row| self.person(rows, row)).collect()
+    /// The factuals among some rows.
+    pub fn people(&self, rows: &Batch) -> Vec<Factual> {
+        let factuals = (0..rows.rows()).filter(|&row| self.is_factual(rows, row));
+        factuals.map(|row| self.person(rows, row)).collect()
     }
 
-    fn is_asked(&self, rows: &Batch, row: usize) -> bool {
+    fn is_factual(&self, rows: &Batch, row: usize) -> bool {
         self.factuals.is_none_or(|column| rows.cell(row, column).trim().parse() == Ok(1.0))
     }
 
-    /// A row as somebody who asks.
-    pub fn person(&self, rows: &Batch, row: usize) -> Person {
+    /// A row as a factual.
+    pub fn person(&self, rows: &Batch, row: usize) -> Factual {
         let id = match self.columns.id {
             Some(id) => rows.cell(row, id).trim().to_string(),
             None => rows.position(row).to_string(),
         };
         let cells = self.columns.features.iter().map(|&column| rows.cell(row, column).to_string());
-        Person { id, cells: cells.collect() }
+        Factual { id, cells: cells.collect() }
     }
 
-    /// Fold and id of every row, where the table has ids.
+    /// Fold and id of every row, if the table has ids.
     pub(crate) fn ids(&self) -> Option<impl Iterator<Item = (&str, &str)>> {
         let id = self.columns.id?;
         Some((0..self.rows()).map(move |row| (self.fold_of(row), self.rows.cell(row, id).trim())))
     }
 
-    /// Takes all that figures of this case depend on into a checksum.
+    /// Adds everything that figures of this case depend on to a checksum.
     pub(crate) fn hash_into(&self, hasher: &mut crc32fast::Hasher) {
-        let config = serde_json::to_string(&self.config).expect("a configuration has only text keys");
+        let config = serde_json::to_string(&self.config).expect("the keys of a configuration are text");
         let mut add = |text: &str| {
-            // With its length, so that no two lists of texts look alike.
+            // With its length, so that different lists of texts have different bytes.
             hasher.update(&text.len().to_le_bytes());
             hasher.update(text.as_bytes());
         };
@@ -231,7 +231,7 @@ impl Case {
         self.peers.iter().for_each(|peer| peer.hash_into(hasher));
     }
 
-    /// A model made from some rows.
+    /// Fits a model to some rows.
     pub(crate) fn fit(&self, fold: &str, config: &Config, rows: &Batch) -> Result<Model, Error> {
         let method = ModelBuilder::new(self.schema.clone(), config.clone());
         method
@@ -264,13 +264,13 @@ fn folds(origin: &str, rows: &Batch, column: usize, name: &str) -> Result<Vec<St
         );
         return Err(Error::Folds { origin: origin.to_string(), problem });
     }
-    // Numbers in their order, others after them.
+    // Numbers in ascending order, then other names.
     let number = |fold: &String| fold.parse::<f64>().unwrap_or(f64::INFINITY);
     folds.sort_by(|a, b| number(a).total_cmp(&number(b)));
     Ok(folds)
 }
 
-/// The rows of a batch, some at a time.
+/// The rows of a batch, in smaller batches.
 pub(crate) fn in_parts(rows: &Batch) -> impl Iterator<Item = Result<Batch, par_data::Error>> {
     let parts = (0..rows.rows()).step_by(ROWS_AT_ONCE);
     parts.map(|first| Ok(rows.select(first..rows.rows().min(first + ROWS_AT_ONCE))))
@@ -282,9 +282,9 @@ mod tests {
     use crate::test_case::{SCHEMA, case};
 
     #[test]
-    fn however_a_table_is_asked_answers_are_in_the_published_order() {
+    fn answers_of_every_configuration_are_ordered_by_likelihood() {
         let case = case(SCHEMA);
-        let other = case.asked_as("other", Config::default());
+        let other = case.configured_as("other", Config::default());
         assert_eq!([case.config, other.config].map(|config| config.answers.order), [Order::Likelihood; 2]);
     }
 }

@@ -1,15 +1,15 @@
-//! What can go wrong when answers are measured.
+//! The errors of measuring.
 
 use par_data::table::RowPlace;
 
-/// Why nothing was measured.
+/// Why an experiment failed.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// A table or schema is wrong.
     #[error(transparent)]
     Data(#[from] par_data::Error),
-    /// A model cannot be made.
+    /// A model cannot be fitted.
     #[error("{case}, fold {fold}: {source}")]
     Fit {
         /// The case.
@@ -19,20 +19,20 @@ pub enum Error {
         /// Why.
         source: Box<par_fit::Error>,
     },
-    /// A row of a fold cannot be read by what was learned from the other folds.
+    /// The model of the other folds cannot read a row.
     #[error("{place}: {source}")]
     Row {
-        /// Where it stands.
+        /// The row's place in the table.
         place: RowPlace,
         /// Why.
         source: Box<par_model::RowError>,
     },
-    /// A table cannot be parted into folds.
+    /// A table cannot be split into folds.
     #[error("{origin}: {problem}")]
     Folds {
         /// The table.
         origin: String,
-        /// What is wrong, and how to mend it.
+        /// The problem, with a hint.
         problem: String,
     },
     /// A file of figures is wrong.
@@ -42,7 +42,7 @@ pub enum Error {
         origin: String,
         /// The line.
         line: u64,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// Answers of another method are wrong.
@@ -52,7 +52,7 @@ pub enum Error {
         origin: String,
         /// The line.
         line: u64,
-        /// What is wrong with it.
+        /// The problem.
         problem: String,
     },
     /// A file cannot be read.

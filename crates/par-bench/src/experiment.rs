@@ -1,11 +1,11 @@
-//! The experiments: each takes a fold, with its model, and adds what it measures to a sheet.
+//! The experiments: each measures a fold with its model, and adds figures to a sheet.
 //!
-//! | module         | what it asks                                                        | the paper's                 |
+//! | module         | question                                                            | the paper's                 |
 //! |----------------|---------------------------------------------------------------------|-----------------------------|
-//! | [`answers`]    | how good our answers are, and others'; what local search and proofs add | table 1, Q1, Q4         |
-//! | [`ablations`]  | what every term of the loss is for                                  | Q2, table 2, appendix       |
-//! | [`encoder`]    | what the neighbourhood is for                                       | Q3, "Logit Change Analysis" |
-//! | [`robustness`] | whether answers hold when the classifier is trained again           | appendix                    |
+//! | [`answers`]    | how good answers are, ours and others'; the effect of local search and proofs | table 1, Q1, Q4   |
+//! | [`ablations`]  | the effect of every term of the loss                                | Q2, table 2, appendix       |
+//! | [`encoder`]    | the effect of the neighbourhood                                     | Q3, "Logit Change Analysis" |
+//! | [`robustness`] | whether answers hold when the classifier is retrained               | appendix                    |
 //! | [`quality`]    | how good bins, classifier and circuits are                          | appendix                    |
 //! | [`density`]    | whether circuits are better learned from labels or from decisions   | left open                   |
 //! | [`fairness`]   | whether recourse costs some groups more than others                 | –                           |
@@ -29,11 +29,11 @@ use crate::figures::Sheet;
 pub enum Experiment {
     /// How good answers are.
     Answers,
-    /// What every term of the loss is for.
+    /// The effect of every term of the loss.
     Ablations,
-    /// What the neighbourhood is for.
+    /// The effect of the neighbourhood.
     Encoder,
-    /// Whether answers hold when the classifier is trained again.
+    /// Whether answers hold when the classifier is retrained.
     Robustness,
     /// How good bins, classifier and circuits are.
     Quality,
@@ -72,13 +72,13 @@ impl Experiment {
         }
     }
 
-    /// What it asks, in a few words.
+    /// Its question, in a few words.
     pub fn about(self) -> &'static str {
         match self {
             Self::Answers => "how good answers are: table 1",
-            Self::Ablations => "what every term of the loss is for",
-            Self::Encoder => "what the neighbourhood is for",
-            Self::Robustness => "whether answers hold when the classifier is trained again",
+            Self::Ablations => "the effect of every term of the loss",
+            Self::Encoder => "the effect of the neighbourhood",
+            Self::Robustness => "whether answers hold when the classifier is retrained",
             Self::Quality => "how good bins, classifier and circuits are",
             Self::Density => "whether circuits are better learned from labels or from decisions",
             Self::Fairness => "whether recourse costs some groups more than others",
@@ -86,7 +86,7 @@ impl Experiment {
         }
     }
 
-    /// About how long it takes, beside the others, so that what is left can be told.
+    /// Its approximate duration relative to the others, for the progress estimate.
     pub(crate) fn weight(self) -> u64 {
         match self {
             Self::Answers => 4,
@@ -99,12 +99,12 @@ impl Experiment {
         }
     }
 
-    /// Whether it measures time, and so has to have the machine to itself: once a case, after all folds.
+    /// Whether it measures time, so that it runs alone on the machine: once per case, after all folds.
     pub fn is_alone(self) -> bool {
         self == Self::Growth
     }
 
-    /// Measures a fold. An experiment that has to be alone has nothing to say of a fold.
+    /// Measures a fold. Experiments that run alone add no figures of a fold.
     pub(crate) fn measure(self, fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
         match self {
             Self::Answers => answers::measure(fold, sheet),

@@ -1,4 +1,4 @@
-//! Everything that was measured, one number a line: `figures.csv`, from which every table and every plot is made.
+//! All measurements, one number per line: `figures.csv`, from which every table and plot is made.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -13,43 +13,43 @@ use crate::error::Error;
 
 /// The columns of the file.
 pub const COLUMNS: [&str; 7] = ["table", "fold", "method", "metric", "value", "over", "of"];
-/// A larger count is none of people or cells, and sums of such overflow.
+/// A larger count is implausible, and sums of such counts overflow.
 const MAX_COUNT: usize = 1_000_000_000_000;
 /// A file with more lines is refused before it fills the memory.
 const MAX_LINES: usize = 4_000_000;
 
-/// A number, and what it is a measure of.
+/// A number, and what it measures.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Figure {
-    /// The case: a table, and the sense in which it is asked.
+    /// The name of the case.
     pub table: String,
-    /// The fold whose rows it was measured on; empty where it is of no fold.
+    /// The fold it was measured on; empty if it belongs to no fold.
     pub fold: String,
-    /// Who answered or what was measured: `refine`, `paper -validity/generate`, `LiCE_median`, `classifier`.
+    /// The method or the part of the model: `refine`, `paper -validity/generate`, `LiCE_median`, `classifier`.
     pub method: String,
-    /// What was measured, and where.
+    /// The measure and its keys.
     pub metric: Metric,
-    /// The number; absent where it would be a mean over none.
+    /// The number; absent for a mean over none.
     pub value: Option<f64>,
-    /// Over how many it is a mean.
+    /// The number of people or rows it is a mean over.
     pub over: usize,
-    /// Of how many.
+    /// The number of people or rows in all.
     pub of: usize,
 }
 
-/// What was measured, and where along an axis, of which group, of which person: `nll`, `nll@changes=2`,
+/// A measure, with keys such as a place on an axis, a group or a person: `nll`, `nll@changes=2`,
 /// `sparsity@feature=sex; group=Female`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
 #[serde(try_from = "String")]
 pub struct Metric {
     /// The measure's name.
     pub name: String,
-    /// Where it was measured, in a fixed order for a name.
+    /// The keys, in a fixed order for each name.
     pub keys: Vec<(String, String)>,
 }
 
 impl Metric {
-    /// A measure at a place.
+    /// A measure with keys.
     pub fn at(name: &str, keys: &[(&str, &dyn fmt::Display)]) -> Self {
         let key = |(key, value): &(&str, &dyn fmt::Display)| (key.to_string(), value.to_string());
         Self { name: name.to_string(), keys: keys.iter().map(key).collect() }
@@ -76,7 +76,7 @@ impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.name)?;
         for (place, (key, value)) in self.keys.iter().enumerate() {
-            // A semicolon parts the keys.
+            // Semicolons separate the keys.
             let value = value.replace('%', "%25").replace(';', "%3B");
             write!(f, "{}{key}={value}", if place == 0 { "@" } else { "; " })?;
         }
@@ -106,7 +106,7 @@ impl TryFrom<String> for Metric {
     }
 }
 
-/// Figures of one table and one fold, as they are being measured.
+/// Collects the figures of one table and one fold.
 #[derive(Clone, Debug)]
 pub struct Sheet {
     table: String,
@@ -115,7 +115,7 @@ pub struct Sheet {
 }
 
 impl Sheet {
-    /// An empty one. Figures that are of no fold have an empty one.
+    /// An empty sheet; `fold` is empty for figures of no fold.
     pub fn new(table: &str, fold: &str) -> Self {
         Self { table: table.to_string(), fold: fold.to_string(), figures: Vec::new() }
     }
@@ -129,24 +129,24 @@ impl Sheet {
             method: method.to_string(),
             metric: metric.into(),
             value,
-            // What has no value is over nobody.
+            // A mean without a value is over none.
             over: value.map_or(0, |_| mean.over),
             of: mean.of,
         });
     }
 
-    /// Adds a number that is over `over` of as many.
+    /// Adds a number over `over` of `over`.
     pub fn number(&mut self, method: &str, metric: impl Into<Metric>, value: f64, over: usize) {
         self.mean(method, metric, Mean { mean: Some(value), over, of: over });
     }
 
-    /// Adds the median over some of `of`.
+    /// Adds the median of the values, out of `of`.
     pub fn median(&mut self, method: &str, metric: impl Into<Metric>, values: Vec<f64>, of: usize) {
         let over = values.len();
         self.mean(method, metric, Mean { mean: par_answer::evaluate::median(values), over, of });
     }
 
-    /// What was measured.
+    /// The collected figures.
     pub fn into_figures(self) -> Vec<Figure> {
         self.figures
     }
@@ -161,18 +161,18 @@ pub struct Figures(pub Vec<Figure>);
 pub struct Spread {
     /// The mean over folds.
     pub mean: f64,
-    /// The sample standard deviation; 0 of one fold.
+    /// The sample standard deviation; 0 for one fold.
     pub deviation: f64,
-    /// How many folds.
+    /// The number of folds.
     pub folds: usize,
-    /// People that the folds' means are over, together.
+    /// The people that the means are over, summed over folds.
     pub over: usize,
-    /// Of how many.
+    /// All people, summed over folds.
     pub of: usize,
 }
 
 impl Spread {
-    /// Of figures that have a value.
+    /// Over the figures that have a value.
     pub fn new<'a>(figures: impl Iterator<Item = &'a Figure>) -> Option<Self> {
         let (mut values, mut over, mut of) = (Vec::new(), 0, 0);
         for figure in figures {
@@ -196,7 +196,7 @@ impl Figures {
         tables.filter(|table| seen.insert(*table)).collect()
     }
 
-    /// The figures of a measure by its name, wherever it was measured.
+    /// The figures of a measure by name, with any keys.
     pub fn named<'a>(
         &'a self,
         table: &'a str,
@@ -216,7 +216,7 @@ impl Figures {
     /// Reads `figures.csv`.
     ///
     /// # Errors
-    /// When the file cannot be read, or a line is not one of a figure; the message has the line.
+    /// When the file cannot be read, or a line is invalid; the message has its number.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, Error> {
         let origin = path.as_ref().display().to_string();
         let file =
@@ -227,7 +227,7 @@ impl Figures {
     /// Reads what [`Figures::write`] wrote; `origin` is its name in messages.
     ///
     /// # Errors
-    /// When a line is not one of a figure; the message has the line.
+    /// When a line is invalid; the message has its number.
     pub fn read(reader: impl Read, origin: &str) -> Result<Self, Error> {
         let mut reader = csv::ReaderBuilder::new().from_reader(reader);
         let problem =
@@ -315,7 +315,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_read_again() {
+    fn written_figures_are_read_back() {
         let mut bytes = Vec::new();
         figures().write(&mut bytes).expect("memory");
         let text = String::from_utf8(bytes).expect("text");
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_line_is_named() {
+    fn an_invalid_line_is_named() {
         let message = |text: &str| Figures::read(text.as_bytes(), "f.csv").expect_err("wrong").to_string();
         assert_eq!(
             message("table,value\n"),

@@ -2,19 +2,19 @@
 //!
 //! | step | module         | takes                               | gives                             |
 //! |------|----------------|-------------------------------------|-----------------------------------|
-//! | 1    | [`case`]       | a table, its schema, how it is asked | folds, each with its model      |
-//! | 2    | [`method`]     | the people of a fold                | what each of them could become    |
-//! | 3    | [`peers`]      | a table of others' answers          | methods that answer so            |
-//! | 4    | [`judge`]      | an answer, whoever gave it          | the measures of the paper         |
+//! | 1    | [`case`]       | a table, its schema, a configuration | folds, each with its model      |
+//! | 2    | [`method`]     | the people of a fold                | answers                           |
+//! | 3    | [`peers`]      | a table of others' answers          | methods with these answers        |
+//! | 4    | [`judge`]      | an answer of any method             | the measures of the paper         |
 //! | 5    | [`experiment`] | a fold                              | figures                           |
 //! | 6    | [`run`]        | cases                               | all figures, fold by fold         |
 //! | 7    | [`figures`]    | `figures.csv`                       | means and deviations over folds   |
-//! | 8    | [`paper`]      | the name of a table                 | what is published of it           |
-//! | 9    | [`report`]     | figures, and what is published      | tables, charts, a page            |
-//! | 10   | [`tune`]       | a case                              | a configuration that answers better |
-//! | –    | [`synthetic`]  | how many people, how many features  | a table of people who were drawn  |
+//! | 8    | [`paper`]      | the name of a table                 | its published figures             |
+//! | 9    | [`report`]     | figures, and published ones         | tables, charts, a page            |
+//! | 10   | [`tune`]       | a case                              | a better configuration            |
+//! | –    | [`synthetic`]  | numbers of people and features      | a random table                    |
 //!
-//! Nothing here prints; a figure is a number in one tidy table, and every plot is made from that table alone.
+//! Nothing here prints. A figure is a line of one table, and every plot is made from that table alone.
 
 pub mod case;
 pub mod experiment;
@@ -32,10 +32,10 @@ mod error;
 #[cfg(test)]
 mod test_case;
 
-pub use case::{Case, Fold, Labelled, Person};
+pub use case::{Case, Factual, Fold, LabelledRows};
 pub use error::Error;
 pub use experiment::Experiment;
 pub use figures::{Figure, Figures, Metric, Sheet, Spread};
 pub use report::Report;
-pub use run::{Bench, Progress};
+pub use run::{Bench, RunProgress};
 pub use tune::{Tune, Tuned};

@@ -1,95 +1,96 @@
-//! Whoever answers people, ours or another's, behind one trait.
+//! Methods of recourse, ours and others', behind one trait.
 
 use std::collections::BTreeMap;
 
 use par_answer::evaluate::MethodAnswers;
 
-use crate::case::Person;
+use crate::case::Factual;
 
-/// A way of finding recourse.
-pub trait Method {
+/// A method of recourse.
+pub trait RecourseMethod {
     /// Its name in figures.
     fn name(&self) -> &str;
 
-    /// What it tells each of the people of a fold.
-    fn answer(&self, fold: &str, people: &[Person]) -> Vec<Reply>;
+    /// Its answers to the people of a fold.
+    fn answer(&self, fold: &str, people: &[Factual]) -> Vec<Reply>;
 }
 
-/// What somebody is told.
+/// The answer of a method to one person.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
-    /// What they could become: cells, in schema order. Absent where nothing was found.
+    /// The row that the person could become, in schema order; absent if none was found.
     pub cells: Option<Vec<String>>,
-    /// How long it took, where that is known.
+    /// The time it took, if known.
     pub microseconds: Option<f64>,
 }
 
-/// One of our methods, as it answered the people of a fold.
-pub struct Ours<'a> {
-    /// Which of them.
+/// One of our methods, with its answers to the people of a fold.
+pub struct OwnMethod<'a> {
+    /// The method.
     pub method: par_answer::Method,
-    /// What the people were told, in their order.
-    pub asked: &'a [Option<MethodAnswers>],
+    /// The answers by all methods, in the order of the people.
+    pub answers: &'a [Option<MethodAnswers>],
 }
 
-impl Method for Ours<'_> {
+impl RecourseMethod for OwnMethod<'_> {
     fn name(&self) -> &str {
         self.method.name()
     }
 
-    fn answer(&self, _fold: &str, people: &[Person]) -> Vec<Reply> {
-        assert_eq!(people.len(), self.asked.len(), "the people who were asked");
+    fn answer(&self, _fold: &str, people: &[Factual]) -> Vec<Reply> {
+        assert_eq!(people.len(), self.answers.len(), "one answer per person");
         let place = self.method as usize;
-        let reply = |asked: &MethodAnswers| Reply {
-            cells: asked.way(place).map(|way| way.cells.clone()),
-            microseconds: Some(asked.microseconds[place]),
+        let reply = |answers: &MethodAnswers| Reply {
+            cells: answers.way(place).map(|way| way.cells.clone()),
+            microseconds: Some(answers.microseconds[place]),
         };
-        self.asked.iter().map(|asked| asked.as_ref().map(reply).unwrap_or_default()).collect()
+        self.answers.iter().map(|answers| answers.as_ref().map(reply).unwrap_or_default()).collect()
     }
 }
 
-/// Answers that another program found and wrote down; see [`peers`](crate::peers).
+/// The answers of another program, read from a file; see [`peers`](crate::peers).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Recorded {
     name: String,
     /// By fold and id.
-    answers: BTreeMap<(String, String), Given>,
+    answers: BTreeMap<(String, String), RecordedAnswer>,
 }
 
-/// What somebody was told, as it was written down.
+/// One answer of a file.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Given {
-    /// In schema order; absent where the person's own stays. Nothing at all where nothing was found.
+pub(crate) struct RecordedAnswer {
+    /// In schema order; an absent cell does not change. `None` if no answer was found.
     pub(crate) cells: Option<Vec<Option<String>>>,
     pub(crate) microseconds: Option<f64>,
 }
 
 impl Recorded {
-    pub(crate) fn new(name: String, answers: BTreeMap<(String, String), Given>) -> Self {
+    pub(crate) fn new(name: String, answers: BTreeMap<(String, String), RecordedAnswer>) -> Self {
         Self { name, answers }
     }
 
-    /// Takes the answers into a checksum.
+    /// Adds the answers to a checksum.
     pub(crate) fn hash_into(&self, hasher: &mut crc32fast::Hasher) {
-        let answers = self.answers.iter().map(|(person, given)| (person, &given.cells, given.microseconds));
+        let answers =
+            self.answers.iter().map(|(person, answer)| (person, &answer.cells, answer.microseconds));
         let text = serde_json::to_string(&(&self.name, answers.collect::<Vec<_>>()));
         hasher.update(text.expect("texts and numbers").as_bytes());
     }
 }
 
-impl Method for Recorded {
+impl RecourseMethod for Recorded {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn answer(&self, fold: &str, people: &[Person]) -> Vec<Reply> {
-        let reply = |person: &Person| {
-            let given = self.answers.get(&(fold.to_string(), person.id.clone()))?;
-            let cells = given.cells.as_ref().map(|cells| {
+    fn answer(&self, fold: &str, people: &[Factual]) -> Vec<Reply> {
+        let reply = |person: &Factual| {
+            let answer = self.answers.get(&(fold.to_string(), person.id.clone()))?;
+            let cells = answer.cells.as_ref().map(|cells| {
                 let cells = cells.iter().zip(&person.cells);
                 cells.map(|(cell, own)| cell.as_ref().unwrap_or(own).clone()).collect()
             });
-            Some(Reply { cells, microseconds: given.microseconds })
+            Some(Reply { cells, microseconds: answer.microseconds })
         };
         people.iter().map(|person| reply(person).unwrap_or_default()).collect()
     }

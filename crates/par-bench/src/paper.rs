@@ -1,4 +1,4 @@
-//! The tables that the paper measures on: how we ask them, and what is published of them.
+//! The paper's tables: their configurations here, and their published figures.
 
 use std::sync::LazyLock;
 
@@ -6,7 +6,7 @@ use par_data::Schema;
 use par_model::Config;
 use serde::Deserialize;
 
-/// A table of the paper, in one sense in which it can be asked.
+/// A table of the paper with one configuration.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Benchmark {
@@ -14,12 +14,12 @@ pub struct Benchmark {
     pub name: String,
     /// The name of the schema.
     pub schema: String,
-    /// The label's column, so that no other table of that name is taken for it.
+    /// The label's column, to recognize the table.
     pub label: String,
-    /// What a reader has to know of it, beside what holds for all.
+    /// A note for readers about this table.
     #[serde(default)]
     pub note: String,
-    /// How models are made.
+    /// The configuration of models.
     pub config: Config,
     /// NLL, sparsity and similarity that `refine` aims at.
     pub aims: Aims,
@@ -35,7 +35,7 @@ pub struct Benchmark {
     pub bins: Option<PublishedBins>,
 }
 
-/// What `refine` aims at: at most these.
+/// Upper bounds that `refine` aims at.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Aims {
@@ -51,13 +51,13 @@ pub struct Aims {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// As the paper calls it.
+    /// The method's name in the paper.
     pub method: String,
     /// The share of denied people with a valid answer.
     pub validity: f64,
-    /// The share that can be acted on: of denied people, so that who has no answer counts as one that cannot.
+    /// The share of denied people with an actionable answer.
     pub actionability: f64,
-    /// The share that keeps the rules, where there are any.
+    /// The share that keeps the rules, if there are any.
     pub causality: Option<f64>,
     /// −log p⁺: of raw values for the baselines, of bins for PAR.
     pub nll: Option<[f64; 2]>,
@@ -65,20 +65,19 @@ pub struct Published {
     pub similarity: Option<[f64; 2]>,
     /// Features that change.
     pub sparsity: Option<[f64; 2]>,
-    /// Seconds an answer.
+    /// Seconds per answer.
     pub seconds: f64,
 }
 
 /// A row of the paper's tables of ablations. A pair is a mean and its standard deviation over folds.
 ///
-/// A check mark is read as enabled in all of them: the appendix's caption says the opposite, but its row of check
-/// marks alone has the figures of the full objective. Rows stand as they are printed, though some seem to be misnamed:
-/// the appendix's rows 14 to 16 of adult and credit repeat nearly the figures of rows 2, 4 and 5, its row 4 is nearly table 2's
-/// row 3, and its rows 8 to 13 look like figures after local search.
+/// A check mark is read as enabled: the appendix's caption says the opposite, but its row of check marks alone has the
+/// figures of the full objective. Rows are as printed, though some seem misnamed: the appendix's rows 14 to 16 nearly
+/// repeat rows 2, 4 and 5, its row 4 is nearly table 2's row 3, and rows 8 to 13 look like figures after local search.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedAblation {
-    /// What is left out, by our names: `-validity`, `-p+ -p-`; `full` for nothing.
+    /// The terms left out, by our names: `-validity`, `-p+ -p-`; `full` for none.
     pub name: String,
     /// The table and the row in it.
     pub place: String,
@@ -95,54 +94,54 @@ pub struct PublishedAblation {
 }
 
 impl PublishedAblation {
-    /// The method of ours that the row is to be compared with, as it stands in figures.
+    /// Our method to compare the row with, by its name in figures.
     pub fn method(&self) -> String {
         format!("paper {}/generate", self.name)
     }
 }
 
-/// What the neighbourhood does to logits: the least and the most that the paper reports.
+/// The effect of the neighbourhood on logits: the least and the most that the paper reports.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedEncoder {
     /// The share of logits that move by more than 0.5, at least.
     pub moved: f64,
-    /// And at most, where the paper says so.
+    /// The same at most, if the paper says so.
     pub moved_most: Option<f64>,
-    /// How far they move altogether, relative to where they were.
+    /// The relative ℓ1 change of all logits.
     pub relative_l1: [f64; 2],
 }
 
-/// How much of test rows the bins can hold.
+/// The share of test rows inside the bins.
 #[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedBins {
     /// The share of cells.
     pub coverage: f64,
-    /// The share of rows all of whose cells fit.
+    /// The share of rows with every cell inside.
     pub fidelity: f64,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Book {
+struct PaperTables {
     case: Vec<Benchmark>,
 }
 
-static BOOK: LazyLock<Book> =
-    LazyLock::new(|| toml::from_str(include_str!("paper.toml")).expect("a test reads it"));
+static BOOK: LazyLock<PaperTables> =
+    LazyLock::new(|| toml::from_str(include_str!("paper.toml")).expect("the embedded file is valid"));
 
-/// All of them.
+/// All tables of the paper.
 pub fn benchmarks() -> &'static [Benchmark] {
     &BOOK.case
 }
 
-/// The one of this name, as it stands in figures.
+/// The table with this name in figures.
 pub fn benchmark(name: &str) -> Option<&'static Benchmark> {
     benchmarks().iter().find(|benchmark| benchmark.name == name)
 }
 
-/// The senses in which the paper's table of this schema is asked; empty if it is none of the paper's.
+/// The paper's tables with this schema; empty if it is none of them.
 pub fn benchmarks_of(schema: &Schema) -> Vec<&'static Benchmark> {
     let is_own = |benchmark: &&Benchmark| {
         schema.name() == Some(&benchmark.schema)
@@ -156,7 +155,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_case_has_settings_within_their_ranges_and_a_name_of_its_own() {
+    fn cases_have_valid_settings_and_unique_names() {
         let names: Vec<&str> = benchmarks().iter().map(|benchmark| benchmark.name.as_str()).collect();
         for benchmark in benchmarks() {
             assert!(benchmark.config.check().is_ok(), "{}", benchmark.name);
@@ -166,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn all_rows_of_the_published_ablations_are_there_as_they_are_printed() {
+    fn published_ablations_are_complete_and_as_printed() {
         for benchmark in benchmarks() {
             let rows = |table: &str| {
                 benchmark.ablations.iter().filter(|row| row.place.starts_with(table)).collect::<Vec<_>>()

@@ -1,10 +1,10 @@
-//! Answers that other programs found, read from a table.
+//! Answers of other programs, read from a table.
 //!
-//! Its columns are `method`, `fold`, `id`, `k`, `time_s` and the features, in any order; others are not looked at. A column that
-//! is called like a feature is written as in our own tables: `par_method` beside a feature `method`. `k` counts what a
-//! method offers to somebody from 0, and -1 with empty cells says that it found nothing. An empty cell of an answer stands
-//! for the person's own. Only the first answer, `k` = 0, is scored: it is what the method puts first, and a method that
-//! offers ten must not be judged by the luckiest of them.
+//! Its columns are `method`, `fold`, `id`, `k`, `time_s` and the features, in any order; others are ignored. A column that
+//! has the name of a feature gets the prefix of our own tables: `par_method` beside a feature `method`.
+//!
+//! `k` counts a method's answers to a person from 0; -1 with empty cells means none was found. An empty cell does not
+//! change. Only `k` = 0 is scored: the method's own first choice, not the best of ten.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -14,14 +14,14 @@ use par_data::{Batch, Feature, Table, TableOptions, found_instead, suggest};
 
 use crate::case::Case;
 use crate::error::Error;
-use crate::method::{Given, Recorded};
+use crate::method::{Recorded, RecordedAnswer};
 
-/// More methods than this are a sign of another kind of file.
+/// More methods suggest another kind of file.
 const MAX_METHODS: usize = 100;
 const ROWS_AT_ONCE: usize = 4096;
-/// Beside the features.
+/// The columns other than features.
 const COLUMNS: [&str; 5] = ["method", "fold", "id", "k", "time_s"];
-/// What stands in figures under its own name.
+/// Names that figures use already.
 const RESERVED: [&str; 10] = [
     "generate",
     "refine",
@@ -38,8 +38,8 @@ const RESERVED: [&str; 10] = [
 /// Reads the answers of other methods to the people of a case.
 ///
 /// # Errors
-/// When the file cannot be read, lacks a column, names a fold or an id that the case does not have, or has a cell that
-/// cannot be meant; and when the case's table has no ids.
+/// When the file cannot be read, lacks a column, names a fold or an id that the case does not have, or has an
+/// invalid cell; and when the case's table has no ids.
 pub fn load(path: impl AsRef<Path>, case: &Case) -> Result<Vec<Recorded>, Error> {
     read(Table::open(path, &TableOptions::default())?, case)
 }
@@ -49,10 +49,10 @@ pub fn load(path: impl AsRef<Path>, case: &Case) -> Result<Vec<Recorded>, Error>
 /// # Errors
 /// As [`load`].
 pub fn read(table: Table, case: &Case) -> Result<Vec<Recorded>, Error> {
-    let layout = Layout::new(&table, case)?;
-    let known = Known::new(case, table.origin())?;
-    let mut methods: BTreeMap<String, BTreeMap<(String, String), Seen>> = BTreeMap::new();
-    // In the order in which they appear.
+    let layout = PeerColumns::new(&table, case)?;
+    let known = KnownPeople::new(case, table.origin())?;
+    let mut methods: BTreeMap<String, BTreeMap<(String, String), PersonLines>> = BTreeMap::new();
+    // In order of appearance.
     let mut names: Vec<String> = Vec::new();
     for batch in table.batches(ROWS_AT_ONCE) {
         let batch = batch?;
@@ -71,7 +71,7 @@ pub fn read(table: Table, case: &Case) -> Result<Vec<Recorded>, Error> {
             let people = methods.entry(line.method.to_string()).or_default();
             let seen = people.entry((line.fold.to_string(), line.id.to_string())).or_default();
             seen.add(&line, batch.position(row)).map_err(|expected| {
-                let Line { method, fold, id, k, .. } = line;
+                let PeerLine { method, fold, id, k, .. } = line;
                 problem(format!("`{method}`, fold `{fold}`, id `{id}`, k `{k}`: {expected}"))
             })?;
         }
@@ -79,9 +79,9 @@ pub fn read(table: Table, case: &Case) -> Result<Vec<Recorded>, Error> {
     let record = |name: String| {
         let mut answers = BTreeMap::new();
         for ((fold, id), seen) in methods.remove(&name).unwrap_or_default() {
-            match (seen.first.or(seen.nothing), seen.others.first_key_value()) {
-                (Some(given), _) => {
-                    answers.insert((fold, id), given);
+            match (seen.first.or(seen.none_found), seen.others.first_key_value()) {
+                (Some(answer), _) => {
+                    answers.insert((fold, id), answer);
                 }
                 (None, Some((k, line))) => {
                     let problem =
@@ -96,25 +96,25 @@ pub fn read(table: Table, case: &Case) -> Result<Vec<Recorded>, Error> {
     names.into_iter().map(record).collect()
 }
 
-/// Where the columns stand.
-struct Layout {
+/// The positions of the columns.
+struct PeerColumns {
     origin: String,
     columns: [usize; 5],
     features: Vec<usize>,
 }
 
 /// A line of the file.
-struct Line<'l> {
+struct PeerLine<'l> {
     method: &'l str,
     fold: &'l str,
     id: &'l str,
     k: i64,
     microseconds: Option<f64>,
-    /// Absent where the person's own stays.
+    /// An absent cell does not change.
     cells: Vec<Option<&'l str>>,
 }
 
-impl Layout {
+impl PeerColumns {
     fn new(table: &Table, case: &Case) -> Result<Self, Error> {
         let (origin, header) = (table.origin().to_string(), table.columns());
         let find = |name: &str| {
@@ -132,14 +132,14 @@ impl Layout {
         Ok(Self { origin, columns, features })
     }
 
-    fn line<'l>(&self, batch: &'l Batch, row: usize, case: &Case) -> Result<Line<'l>, String> {
+    fn line<'l>(&self, batch: &'l Batch, row: usize, case: &Case) -> Result<PeerLine<'l>, String> {
         let [method, fold, id, k, time] = self.columns.map(|column| batch.cell(row, column).trim());
         if method.is_empty() {
             return Err("`method` is empty, expected a name".to_string());
         }
         if RESERVED.contains(&method) || method.contains('/') {
             return Err(format!(
-                "`method` is `{method}`, which is a name of ours, or has a slash as ours have\nhint: give it another"
+                "`method` is `{method}`, which is reserved, as are names with a slash\nhint: use another name"
             ));
         }
         let k = match k.parse::<i64>() {
@@ -155,11 +155,11 @@ impl Layout {
         for (feature, &column) in case.schema.features().iter().zip(&self.features) {
             cells.push(cell(feature, batch.cell(row, column).trim(), k)?);
         }
-        Ok(Line { method, fold, id, k, microseconds, cells })
+        Ok(PeerLine { method, fold, id, k, microseconds, cells })
     }
 }
 
-/// A cell of an answer, absent where the person's own stays.
+/// A cell of an answer; absent if it does not change.
 fn cell<'l>(feature: &Feature, text: &'l str, k: i64) -> Result<Option<&'l str>, String> {
     let name = &feature.name;
     if text.is_empty() {
@@ -177,18 +177,18 @@ fn cell<'l>(feature: &Feature, text: &'l str, k: i64) -> Result<Option<&'l str>,
     Ok(Some(text))
 }
 
-/// Who is in which fold of the case.
-struct Known<'c> {
+/// The people of each fold of the case.
+struct KnownPeople<'c> {
     folds: &'c [String],
     people: BTreeSet<(&'c str, &'c str)>,
 }
 
-impl<'c> Known<'c> {
+impl<'c> KnownPeople<'c> {
     fn new(case: &'c Case, origin: &str) -> Result<Self, Error> {
         let problem = |problem: String| Error::Folds { origin: case.columns.origin.to_string(), problem };
         let ids = case.ids().ok_or_else(|| {
             problem(format!(
-                "has no ids, so that nobody can tell whom the answers in {origin} are for\n\
+                "has no ids, so the answers in {origin} cannot be matched to its rows\n\
                  hint: name its column of ids as `id` under `[columns]` in the schema"
             ))
         })?;
@@ -196,8 +196,8 @@ impl<'c> Known<'c> {
         for (fold, id) in ids {
             if !people.insert((fold, id)) {
                 return Err(problem(format!(
-                    "two rows of fold `{fold}` have the id `{id}`, so that nobody can tell whom the answers in \
-                     {origin} are for"
+                    "two rows of fold `{fold}` have the id `{id}`, so the answers in \
+                     {origin} cannot be matched to them"
                 )));
             }
         }
@@ -215,38 +215,38 @@ impl<'c> Known<'c> {
     }
 }
 
-/// What a method told one person, as far as the file was read.
+/// The lines of a method for one person, as far as the file was read.
 #[derive(Default)]
-struct Seen {
-    first: Option<Given>,
-    /// A line that says that nothing was found.
-    nothing: Option<Given>,
-    /// Of further answers only that they are there: k and line.
+struct PersonLines {
+    first: Option<RecordedAnswer>,
+    /// The line with `k` = -1.
+    none_found: Option<RecordedAnswer>,
+    /// Further answers: `k` and line.
     others: BTreeMap<i64, u64>,
 }
 
-impl Seen {
-    fn add(&mut self, line: &Line<'_>, position: u64) -> Result<(), &'static str> {
+impl PersonLines {
+    fn add(&mut self, line: &PeerLine<'_>, position: u64) -> Result<(), &'static str> {
         let is_again = match line.k {
-            -1 => self.nothing.is_some(),
+            -1 => self.none_found.is_some(),
             0 => self.first.is_some(),
             k => self.others.contains_key(&k),
         };
         if is_again {
-            return Err("stands here twice");
+            return Err("occurs twice");
         }
         let microseconds = line.microseconds;
         match line.k {
-            -1 => self.nothing = Some(Given { cells: None, microseconds }),
+            -1 => self.none_found = Some(RecordedAnswer { cells: None, microseconds }),
             0 => {
                 let cells = line.cells.iter().map(|cell| cell.map(str::to_string)).collect();
-                self.first = Some(Given { cells: Some(cells), microseconds });
+                self.first = Some(RecordedAnswer { cells: Some(cells), microseconds });
             }
             k => {
                 self.others.insert(k, position);
             }
         }
-        match self.nothing.is_some() && (self.first.is_some() || !self.others.is_empty()) {
+        match self.none_found.is_some() && (self.first.is_some() || !self.others.is_empty()) {
             true => Err("there is an answer, and a line that says there is none"),
             false => Ok(()),
         }

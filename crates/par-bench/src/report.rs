@@ -1,18 +1,18 @@
-//! The report of a run: tables, charts and a page, made from figures and from what is published, and nothing else.
+//! The report of a run: tables, charts and a page, made only from figures and published ones.
 //!
-//! | file                | what it holds                                                                  |
+//! | file                | contents                                                                       |
 //! |---------------------|--------------------------------------------------------------------------------|
 //! | `report/report.toml` | every experiment: its words, its tables with their measures, its plots        |
 //! | `report/description` | the same as types; a table from rows                                          |
 //! | `report/answers` …  | an experiment each: which rows its tables have, what its plots draw            |
 //! | `report/measured`   | the figures of a case by method and measure                                    |
-//! | `report/methods`    | who answers, and how they look                                                 |
+//! | `report/methods`    | the names and marks of methods                                                 |
 //! | `report/table`      | a table, its cells, and both as text                                           |
 //! | `report/plot`       | charts with a title, a caption and a file name; marks beside the names of rows |
 //! | `report/interval`   | Wilson's, Newcombe's and Welch's intervals                                     |
-//! | `report/page`       | all of it as one page that needs nothing but a browser                         |
+//! | `report/page`       | the report as one self-contained page                                          |
 //!
-//! The same figures give the same bytes. What there are no figures for is left out.
+//! The same figures give the same bytes. Tables and plots without figures are left out.
 
 mod ablations;
 mod answers;
@@ -39,20 +39,20 @@ use crate::figures::Figures;
 use measured::Measured;
 
 pub use plot::Plot;
-pub use table::{Cell, Number, Row, Source, Table};
+pub use table::{CellNumber, FigureSource, ReportCell, ReportRow, ReportTable};
 
-/// What an experiment has to show of one case.
+/// The tables and plots of an experiment for one case.
 #[derive(Default)]
-struct Shown {
+struct CaseSection {
     case: String,
-    tables: Vec<Table>,
+    tables: Vec<ReportTable>,
     plots: Vec<Plot>,
 }
 
-impl Shown {
-    /// Tables and plots, of which those are absent that there are no figures for.
+impl CaseSection {
+    /// Keeps the tables and plots that have figures.
     fn new(
-        tables: impl IntoIterator<Item = Option<Table>>,
+        tables: impl IntoIterator<Item = Option<ReportTable>>,
         plots: impl IntoIterator<Item = Option<Plot>>,
     ) -> Self {
         let (tables, plots) = (tables.into_iter().flatten().collect(), plots.into_iter().flatten().collect());
@@ -60,14 +60,14 @@ impl Shown {
     }
 }
 
-/// An experiment with all that is shown of it.
-struct Section {
+/// The tables and plots of an experiment for all cases.
+struct ExperimentSection {
     experiment: Experiment,
     across: Vec<Plot>,
-    cases: Vec<Shown>,
+    cases: Vec<CaseSection>,
 }
 
-impl Section {
+impl ExperimentSection {
     fn new(experiment: Experiment, cases: &mut [Measured<'_>]) -> Self {
         let show = match experiment {
             Experiment::Answers => answers::show,
@@ -82,7 +82,7 @@ impl Section {
         let mut shown = Vec::new();
         for measured in cases {
             measured.topic = experiment;
-            let own = Shown { case: measured.case.to_string(), ..show(measured) };
+            let own = CaseSection { case: measured.case.to_string(), ..show(measured) };
             if !(own.tables.is_empty() && own.plots.is_empty()) {
                 shown.push(own);
             }
@@ -95,53 +95,54 @@ impl Section {
 /// A report of figures.
 pub struct Report {
     cases: Vec<String>,
-    sections: Vec<Section>,
+    sections: Vec<ExperimentSection>,
 }
 
-/// Tables, to be read by programs.
+/// Tables as JSON.
 #[derive(Serialize)]
-struct Numbers {
-    tables: Vec<Table>,
+struct ReportTables {
+    tables: Vec<ReportTable>,
 }
 
 impl Report {
-    /// Of all figures of a run.
+    /// The report of all figures of a run.
     pub fn new(figures: &Figures) -> Self {
         let mut cases = Measured::by_case(figures);
-        let sections = Experiment::ALL.map(|experiment| Section::new(experiment, &mut cases)).into();
+        let sections =
+            Experiment::ALL.map(|experiment| ExperimentSection::new(experiment, &mut cases)).into();
         Self { cases: cases.iter().map(|measured| measured.case.to_string()).collect(), sections }
     }
 
-    /// The tables of a topic, case by case.
-    pub fn tables(&self, topic: Experiment) -> Vec<&Table> {
+    /// The tables of an experiment, by case.
+    pub fn tables(&self, topic: Experiment) -> Vec<&ReportTable> {
         let own = self.sections.iter().filter(|section| section.experiment == topic);
         own.flat_map(|section| &section.cases).flat_map(|case| &case.tables).collect()
     }
 
-    /// The same as plain text, for a terminal or a document; empty where there are no figures of the topic.
+    /// The tables of an experiment as plain text; empty without figures.
     pub fn text(&self, topic: Experiment) -> String {
-        let texts: Vec<String> = self.tables(topic).into_iter().map(Table::text).collect();
+        let texts: Vec<String> = self.tables(topic).into_iter().map(ReportTable::text).collect();
         texts.join("\n")
     }
 
-    /// The tables of some topics, to be read by programs.
+    /// The tables of some experiments, as JSON.
     pub fn json(&self, topics: &[Experiment]) -> impl Serialize + use<> {
-        Numbers { tables: topics.iter().flat_map(|&topic| self.tables(topic)).cloned().collect() }
+        ReportTables { tables: topics.iter().flat_map(|&topic| self.tables(topic)).cloned().collect() }
     }
 
-    /// The charts, topic by topic.
+    /// The charts, by experiment.
     pub fn plots(&self) -> impl Iterator<Item = &Plot> {
         self.sections.iter().flat_map(|section| {
             section.across.iter().chain(section.cases.iter().flat_map(|case| &case.plots))
         })
     }
 
-    /// The charts as files of their own: names and texts.
+    /// The charts as SVG files: names and contents.
     pub fn svgs(&self) -> Vec<(String, String)> {
         self.plots().flat_map(Plot::files).collect()
     }
 
-    /// The whole of it as a page.
+    /// The report as an HTML page.
     pub fn html(&self) -> String {
         page::html(&self.cases, &self.sections)
     }

@@ -1,4 +1,4 @@
-//! A run of experiments over cases and their folds, which goes on where it was interrupted.
+//! A run of experiments over cases and their folds, which can be resumed.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -13,61 +13,60 @@ use crate::error::Error;
 use crate::experiment::{Experiment, growth};
 use crate::figures::{Figure, Figures, Sheet};
 
-/// What is to be measured, and where what has been measured so far is kept.
+/// Experiments on cases, and the folder of finished parts.
 #[derive(Debug)]
 pub struct Bench {
-    /// On what.
+    /// The cases.
     pub cases: Vec<Case>,
-    /// What.
+    /// The experiments.
     pub experiments: Vec<Experiment>,
-    /// The folder for the folds that are done, so that a run that is interrupted goes on from there, until
-    /// [`Bench::forget`].
+    /// The folder for finished folds, from which an interrupted run resumes, until [`Bench::forget`].
     pub parts: Option<PathBuf>,
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress<'a> {
-    /// Work that is done, in the unit of `of`.
+pub struct RunProgress<'a> {
+    /// Finished work, in the unit of `of`.
     pub done: u64,
-    /// All of it.
+    /// All work.
     pub of: u64,
-    /// Whether it is of this run, or was there already.
+    /// Whether this run did it, not an earlier one.
     pub is_new: bool,
     /// The case.
     pub case: &'a str,
-    /// The fold; empty for what is of no fold.
+    /// The fold; empty if the part belongs to none.
     pub fold: &'a str,
-    /// What was measured just now.
+    /// The experiment that has ended.
     pub what: &'a str,
 }
 
-/// A part of a run, and where its figures are kept.
-struct Part<'b> {
-    of: Of<'b>,
+/// A part of a run, and the file of its figures.
+struct RunPart<'b> {
+    task: RunTask<'b>,
     file: Option<PathBuf>,
 }
 
-/// What a part measures.
+/// The work of a part.
 #[derive(Clone, Copy)]
-enum Of<'b> {
+enum RunTask<'b> {
     Fold(&'b Case, &'b str),
-    /// What has to be alone on the machine, and is of no fold.
+    /// The experiments of a case that run alone on the machine.
     Case(&'b Case),
-    /// Synthetic tables, which are of no case.
+    /// Synthetic tables, which belong to no case.
     Synthetic,
 }
 
-/// What learning a model takes, beside the experiments.
+/// The weight of fitting a model, relative to experiments.
 const FIT: u64 = 4;
 
 impl Bench {
-    /// Measures everything, folds side by side, and tells how far it is.
+    /// Runs all experiments, folds in parallel, and reports progress.
     ///
     /// # Errors
-    /// When a case cannot be measured, or two have the same name; at the first fold that cannot be measured. Folds that
-    /// are done are kept.
-    pub fn run(&self, tell: &(dyn Fn(Progress<'_>) + Sync)) -> Result<Figures, Error> {
+    /// When a case cannot be measured, or two have the same name; at the first fold that cannot be measured. Finished
+    /// folds are kept.
+    pub fn run(&self, on_progress: &(dyn Fn(RunProgress<'_>) + Sync)) -> Result<Figures, Error> {
         self.check()?;
         let folder = self.folder();
         if let Some(folder) = &folder {
@@ -76,13 +75,13 @@ impl Bench {
         let (folds, alone) = self.parts(folder.as_deref());
         let of = folds.iter().chain(&alone).map(|part| self.weight(part)).sum();
         let done = AtomicU64::new(0);
-        let step = |part: &Part<'_>, what: &str, weight: u64, is_new: bool| {
+        let step = |part: &RunPart<'_>, what: &str, weight: u64, is_new: bool| {
             let done = done.fetch_add(weight, Ordering::Relaxed) + weight;
-            tell(Progress { done, of, is_new, case: part.table(), fold: part.fold(), what });
+            on_progress(RunProgress { done, of, is_new, case: part.table(), fold: part.fold(), what });
         };
-        let measure = |part: &Part<'_>| -> Result<Vec<Figure>, Error> {
+        let measure = |part: &RunPart<'_>| -> Result<Vec<Figure>, Error> {
             if let Some(figures) = part.read() {
-                step(part, "kept from before", self.weight(part), false);
+                step(part, "from an earlier run", self.weight(part), false);
                 return Ok(figures);
             }
             let figures = self.measure(part, &|what, weight| step(part, what, weight, true))?;
@@ -96,20 +95,20 @@ impl Bench {
         Ok(Figures(figures.concat()))
     }
 
-    /// Removes the folds that are kept, once their figures are safe elsewhere; what else is in the folder stays.
+    /// Removes the finished folds of this run, once their figures are stored elsewhere; other files stay.
     pub fn forget(&self) {
         if let (Some(parts), Some(folder)) = (&self.parts, self.folder()) {
-            // What is left does no harm, and what is not of this run is not ours to remove.
+            // Leftovers do no harm; a folder with other files is not removed.
             let _ = std::fs::remove_dir_all(folder).and_then(|()| std::fs::remove_dir(parts));
         }
     }
 
-    /// Where the folds of this run are kept.
+    /// The folder of this run's finished folds.
     fn folder(&self) -> Option<PathBuf> {
         self.parts.as_ref().map(|parts| parts.join(format!("{:08x}", self.fingerprint())))
     }
 
-    /// Whether every case can be measured, so that nobody waits for a run that cannot end well.
+    /// Checks every case before the work begins.
     fn check(&self) -> Result<(), Error> {
         let mut names = BTreeSet::from([growth::SYNTHETIC]);
         for case in &self.cases {
@@ -117,7 +116,7 @@ impl Bench {
             if !names.insert(case.name.as_str()) {
                 let origin = case.columns.origin.to_string();
                 let problem = format!(
-                    "another table is called `{}` too, and their figures could not be told apart\n\
+                    "another table is also called `{}`, so their figures would be mixed up\n\
                      hint: give their schemas different names",
                     case.name
                 );
@@ -127,46 +126,47 @@ impl Bench {
         Ok(())
     }
 
-    /// The folds of all cases, and what is to be measured alone.
-    fn parts(&self, folder: Option<&Path>) -> (Vec<Part<'_>>, Vec<Part<'_>>) {
+    /// The folds of all cases, and the parts that run alone.
+    fn parts(&self, folder: Option<&Path>) -> (Vec<RunPart<'_>>, Vec<RunPart<'_>>) {
         let (mut folds, mut alone) = (Vec::new(), Vec::new());
         let file = |name: String| folder.map(|folder| folder.join(name));
         for (number, case) in self.cases.iter().enumerate() {
             if self.experiments(false).next().is_some() {
                 for (place, fold) in case.folds().iter().enumerate() {
                     let file = file(format!("{number}-{place}.csv"));
-                    folds.push(Part { of: Of::Fold(case, fold), file });
+                    folds.push(RunPart { task: RunTask::Fold(case, fold), file });
                 }
             }
             if self.experiments(true).next().is_some() {
-                alone.push(Part { of: Of::Case(case), file: file(format!("{number}.csv")) });
+                alone.push(RunPart { task: RunTask::Case(case), file: file(format!("{number}.csv")) });
             }
         }
         if self.experiments.contains(&Experiment::Growth) {
-            alone.push(Part { of: Of::Synthetic, file: file(format!("{}.csv", growth::SYNTHETIC)) });
+            alone
+                .push(RunPart { task: RunTask::Synthetic, file: file(format!("{}.csv", growth::SYNTHETIC)) });
         }
         (folds, alone)
     }
 
-    /// About how long a part takes.
-    fn weight(&self, part: &Part<'_>) -> u64 {
+    /// The approximate duration of a part.
+    fn weight(&self, part: &RunPart<'_>) -> u64 {
         let experiments = |alone| self.experiments(alone).map(Experiment::weight).sum::<u64>();
-        match part.of {
-            Of::Fold(..) => FIT + experiments(false),
-            Of::Case(_) => experiments(true),
-            Of::Synthetic => Experiment::Growth.weight(),
+        match part.task {
+            RunTask::Fold(..) => FIT + experiments(false),
+            RunTask::Case(_) => experiments(true),
+            RunTask::Synthetic => Experiment::Growth.weight(),
         }
     }
 
-    /// The experiments that have to be alone, or those that do not.
+    /// The experiments that run alone, or the others.
     fn experiments(&self, alone: bool) -> impl Iterator<Item = Experiment> {
         self.experiments.iter().copied().filter(move |experiment| experiment.is_alone() == alone)
     }
 
-    fn measure(&self, part: &Part<'_>, step: &dyn Fn(&str, u64)) -> Result<Vec<Figure>, Error> {
+    fn measure(&self, part: &RunPart<'_>, step: &dyn Fn(&str, u64)) -> Result<Vec<Figure>, Error> {
         let mut sheet = Sheet::new(part.table(), part.fold());
-        match part.of {
-            Of::Fold(case, name) => {
+        match part.task {
+            RunTask::Fold(case, name) => {
                 let fold = Fold::new(case, name)?;
                 step("model", FIT);
                 sheet.mean("people", "readable", fold.readable());
@@ -175,13 +175,13 @@ impl Bench {
                     step(experiment.name(), experiment.weight());
                 }
             }
-            Of::Case(case) => {
+            RunTask::Case(case) => {
                 for experiment in self.experiments(true) {
                     experiment.measure_alone(case, &mut sheet)?;
                     step(experiment.name(), experiment.weight());
                 }
             }
-            Of::Synthetic => {
+            RunTask::Synthetic => {
                 growth::measure_synthetic(&mut sheet)?;
                 step(Experiment::Growth.name(), Experiment::Growth.weight());
             }
@@ -189,10 +189,10 @@ impl Bench {
         Ok(sheet.into_figures())
     }
 
-    /// The same for the same run: its program, tables, schemas, configurations, experiments and peers.
+    /// A checksum of the run: program, tables, schemas, configurations, experiments and peers.
     fn fingerprint(&self) -> u32 {
         let mut hasher = crc32fast::Hasher::new();
-        // Another program may measure otherwise. One that cannot be read is told apart by its version alone.
+        // Another build may measure differently. If the binary cannot be read, only its version counts.
         let program = std::env::current_exe().and_then(std::fs::read).unwrap_or_default();
         hasher.update(env!("CARGO_PKG_VERSION").as_bytes());
         hasher.update(&program);
@@ -206,24 +206,24 @@ impl Bench {
     }
 }
 
-impl Part<'_> {
+impl RunPart<'_> {
     /// The table's name in figures.
     fn table(&self) -> &str {
-        match self.of {
-            Of::Fold(case, _) | Of::Case(case) => &case.name,
-            Of::Synthetic => growth::SYNTHETIC,
+        match self.task {
+            RunTask::Fold(case, _) | RunTask::Case(case) => &case.name,
+            RunTask::Synthetic => growth::SYNTHETIC,
         }
     }
 
-    /// The fold's name in figures; empty for what is of none.
+    /// The fold's name in figures; empty if the part belongs to none.
     fn fold(&self) -> &str {
-        match self.of {
-            Of::Fold(_, fold) => fold,
-            Of::Case(_) | Of::Synthetic => "",
+        match self.task {
+            RunTask::Fold(_, fold) => fold,
+            RunTask::Case(_) | RunTask::Synthetic => "",
         }
     }
 
-    /// What an interrupted run left, if it is whole.
+    /// The figures of an earlier run, if the file is complete.
     fn read(&self) -> Option<Vec<Figure>> {
         let file = self.file.as_ref()?;
         let reader = BufReader::new(File::open(file).ok()?);
@@ -232,7 +232,7 @@ impl Part<'_> {
         figures.iter().all(is_own).then_some(figures)
     }
 
-    /// Keeps what was measured: the whole file or none.
+    /// Writes the figures atomically.
     fn write(&self, figures: &[Figure]) -> Result<(), Error> {
         let Some(path) = &self.file else { return Ok(()) };
         let mut csv = Vec::new();

@@ -1,4 +1,4 @@
-//! Tables that are drawn, not collected: as wide and as long as an experiment or a test wants them.
+//! Random tables of any width and length, for experiments and tests.
 
 use std::fmt::Write;
 use std::io::Cursor;
@@ -7,13 +7,12 @@ use par_data::{Schema, Table, TableOptions};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-/// A table of people who were drawn. Same seed, same text, on any machine.
+/// A random table of people. Same seed, same text, on any machine.
 ///
-/// Behind every person is a chain of numbers, each like the one before it, and every feature shows one of them: as a
-/// whole number, a level, a kind or a number, in turn. The first features are `age`, which only rises; `training`, a
-/// level that rises only if `age` does; `origin`, a kind that is immutable and now and then missing; and `income`.
-/// Whether somebody is accepted is a noisy linear rule of the first five, so that a wider table begins with the
-/// columns of a narrower one and has the same labels: only its width differs. The column `fold` has five folds.
+/// Every person has a chain of correlated numbers, one per feature, shown in turn as a whole number, an ordinal level, a
+/// nominal kind or a real number. The first features are `age`, which only rises; `training`, a level that rises only if
+/// `age` does; `origin`, an immutable kind that is sometimes missing; and `income`. Acceptance is a noisy linear rule of
+/// the first five, so that a wider table extends a narrower one and has the same labels. The column `fold` has five folds.
 ///
 /// ```
 /// use par_bench::synthetic::Synthetic;
@@ -24,29 +23,29 @@ use rand_chacha::ChaCha8Rng;
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Synthetic {
-    /// How many people.
+    /// The number of people.
     pub rows: usize,
-    /// How many features; at least 1.
+    /// The number of features, at least 1.
     pub features: usize,
-    /// Other seeds, other people.
+    /// Another seed gives other people.
     pub seed: u64,
 }
 
-/// How alike neighbours in the chain are: their correlation, and what is left for noise, √(1 − 0.8²).
+/// The correlation of neighbours in the chain, and the weight of noise, √(1 − 0.8²).
 const CHAIN: [f64; 2] = [0.8, 0.6];
-/// What the first numbers of the chain weigh for acceptance. What is immutable weighs least.
+/// Weights of the first numbers of the chain in the rule of acceptance. The immutable one is smallest.
 const WEIGHTS: [f64; 5] = [0.3, 0.8, 0.2, 1.0, 0.6];
-/// The standard deviation of what the rule does not see.
+/// The standard deviation of the rule's noise.
 const NOISE: f64 = 0.7;
-/// Levels and kinds are cut where a standard normal has a fifth of its mass each.
+/// Levels and kinds are the quintiles of the standard normal distribution.
 const CUTS: [f64; 4] = [-0.84, -0.25, 0.25, 0.84];
 const FOLDS: usize = 5;
-/// One in so many does not tell their origin.
-const SILENT: f64 = 0.02;
+/// The share of people without an origin.
+const MISSING: f64 = 0.02;
 
-/// How a feature shows its number.
+/// The form in which a feature shows its number.
 #[derive(Clone, Copy)]
-enum Shown {
+enum FeatureForm {
     Whole,
     Level,
     Kind,
@@ -61,11 +60,11 @@ impl Synthetic {
              [label]\ncolumn = \"class\"\nclasses = [\"denied\", \"accepted\"]\nfavourable = \"accepted\"\n",
         );
         for feature in 0..self.features {
-            let is = match shown(feature) {
-                Shown::Number => "kind = \"continuous\"",
-                Shown::Whole => "kind = \"discrete\"",
-                Shown::Level => "kind = \"ordinal\"\nvalues = [\"1\", \"2\", \"3\", \"4\", \"5\"]",
-                Shown::Kind => "kind = \"nominal\"\nvalues = [\"a\", \"b\", \"c\", \"d\", \"e\"]",
+            let is = match form(feature) {
+                FeatureForm::Number => "kind = \"continuous\"",
+                FeatureForm::Whole => "kind = \"discrete\"",
+                FeatureForm::Level => "kind = \"ordinal\"\nvalues = [\"1\", \"2\", \"3\", \"4\", \"5\"]",
+                FeatureForm::Kind => "kind = \"nominal\"\nvalues = [\"a\", \"b\", \"c\", \"d\", \"e\"]",
             };
             let may = match feature {
                 AGE => "monotone = \"increasing\"\n",
@@ -99,25 +98,27 @@ impl Synthetic {
         text
     }
 
-    /// The cells of one person after the first, and their class. Everybody has random numbers of their own.
+    /// Writes the cells of one person after the first, and the class. Each person has a random stream.
     fn person(&self, row: usize, text: &mut String) {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(row as u64);
         let mut score = NOISE * normal(&mut rng);
-        let is_silent = rng.random_bool(SILENT);
+        let is_missing = rng.random_bool(MISSING);
         let mut number = normal(&mut rng);
-        // The rule sees its features even where the table does not show them.
+        // The rule uses its features even if the table is narrower.
         for feature in 0..self.features.max(WEIGHTS.len()) {
             score += WEIGHTS.get(feature).map_or(0.0, |weight| weight * number);
             let level = CUTS.partition_point(|cut| *cut < number);
-            match shown(feature) {
+            match form(feature) {
                 _ if feature >= self.features => {}
-                Shown::Kind if feature == ORIGIN && is_silent => text.push(','),
-                Shown::Number => push(text, format_args!(",{:.1}", 50.0 + 10.0 * number)),
-                Shown::Whole => push(text, format_args!(",{:.0}", (40.0 + 12.0 * number).clamp(0.0, 90.0))),
-                Shown::Level => push(text, format_args!(",{}", level + 1)),
-                // Not in the order of the numbers, which kinds do not have.
-                Shown::Kind => push(text, format_args!(",{}", ["c", "a", "e", "b", "d"][level])),
+                FeatureForm::Kind if feature == ORIGIN && is_missing => text.push(','),
+                FeatureForm::Number => push(text, format_args!(",{:.1}", 50.0 + 10.0 * number)),
+                FeatureForm::Whole => {
+                    push(text, format_args!(",{:.0}", (40.0 + 12.0 * number).clamp(0.0, 90.0)));
+                }
+                FeatureForm::Level => push(text, format_args!(",{}", level + 1)),
+                // Letters out of order: kinds have no order.
+                FeatureForm::Kind => push(text, format_args!(",{}", ["c", "a", "e", "b", "d"][level])),
             }
             number = CHAIN[0] * number + CHAIN[1] * normal(&mut rng);
         }
@@ -127,10 +128,10 @@ impl Synthetic {
     /// The schema.
     ///
     /// # Panics
-    /// Where there is no feature.
+    /// Without features.
     pub fn schema(&self) -> Schema {
         Schema::parse(&self.schema_text(), "synthetic.toml")
-            .expect("a schema of at least one feature is whole")
+            .expect("a schema of at least one feature is valid")
     }
 
     /// The people.
@@ -140,36 +141,36 @@ impl Synthetic {
     }
 }
 
-/// Places of features with a part of their own.
+/// Positions of features with a special role.
 const AGE: usize = 0;
 const TRAINING: usize = 1;
 const ORIGIN: usize = 2;
 const INCOME: usize = 3;
 
-fn shown(feature: usize) -> Shown {
-    [Shown::Whole, Shown::Level, Shown::Kind, Shown::Number][feature % 4]
+fn form(feature: usize) -> FeatureForm {
+    [FeatureForm::Whole, FeatureForm::Level, FeatureForm::Kind, FeatureForm::Number][feature % 4]
 }
 
 fn name(feature: usize) -> String {
-    match (feature, shown(feature)) {
+    match (feature, form(feature)) {
         (AGE, _) => "age".to_string(),
         (TRAINING, _) => "training".to_string(),
         (ORIGIN, _) => "origin".to_string(),
         (INCOME, _) => "income".to_string(),
-        (_, Shown::Number) => format!("number_{feature}"),
-        (_, Shown::Whole) => format!("whole_{feature}"),
-        (_, Shown::Level) => format!("level_{feature}"),
-        (_, Shown::Kind) => format!("kind_{feature}"),
+        (_, FeatureForm::Number) => format!("number_{feature}"),
+        (_, FeatureForm::Whole) => format!("whole_{feature}"),
+        (_, FeatureForm::Level) => format!("level_{feature}"),
+        (_, FeatureForm::Kind) => format!("kind_{feature}"),
     }
 }
 
-/// Nearly normal: twelve uniform numbers less six. Only additions, so that it is the same on any machine.
+/// Approximately normal: the sum of twelve uniform numbers, minus six. Additions alone are equal on any machine.
 fn normal(rng: &mut ChaCha8Rng) -> f64 {
     (0..12).map(|_| rng.random::<f64>()).sum::<f64>() - 6.0
 }
 
 fn push(text: &mut String, arguments: std::fmt::Arguments<'_>) {
-    text.write_fmt(arguments).expect("text grows");
+    text.write_fmt(arguments).expect("writing to a string cannot fail");
 }
 
 #[cfg(test)]
@@ -181,12 +182,12 @@ mod tests {
         let people = Synthetic { rows: 50, features: 9, seed: 7 };
         assert_eq!(people.table_text(), people.table_text());
         assert_ne!(people.table_text(), Synthetic { seed: 8, ..people }.table_text());
-        // The text itself, so that a change of the generator is seen.
+        // A checksum of the text detects changes of the generator.
         assert_eq!(crc32fast::hash(people.table_text().as_bytes()), 3_291_934_275);
     }
 
     #[test]
-    fn a_wider_table_begins_with_a_narrower_one() {
+    fn a_wider_table_extends_a_narrower_one() {
         let narrow = Synthetic { rows: 20, features: 5, seed: 3 };
         let (narrow, wide) = (narrow.table_text(), Synthetic { features: 40, ..narrow }.table_text());
         for (narrow, wide) in narrow.lines().zip(wide.lines()) {

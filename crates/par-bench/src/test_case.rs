@@ -7,7 +7,7 @@ use par_model::Config;
 
 use crate::case::{Case, Fold};
 
-/// A feature that nobody can change, one that only rises, and two that are free.
+/// An immutable feature, one that only rises, and two free ones.
 pub(crate) const SCHEMA: &str = r#"
 [label]
 column = "paid"
@@ -34,8 +34,7 @@ name = "job"
 kind = "nominal"
 "#;
 
-/// Three hundred people in two folds, some of whom do not tell their income, and a configuration that is fitted in a
-/// moment.
+/// Three hundred people in two folds, some without an income, and a configuration with a quick fit.
 pub(crate) fn case(schema: &str) -> Case {
     let mut rows = String::from("town,age,income,job,paid,fold\n");
     for row in 0..300_u64 {
@@ -55,7 +54,7 @@ pub(crate) fn case(schema: &str) -> Case {
     Case::new("t", schema, config, table, "fold", None).expect("a case")
 }
 
-/// Its first fold, with few people.
+/// The first fold, with few people.
 pub(crate) fn fold(case: &Case) -> Fold<'_> {
     let mut fold = Fold::new(case, &case.folds()[0]).expect("a fold");
     fold.people.truncate(24);

@@ -1,11 +1,11 @@
-//! The search for the settings of a generator that answer best, over folds.
+//! Tunes the settings of the generator over folds.
 //!
-//! Bins, classifier and circuits of a fold are learned once, by the starting configuration; a trial makes
-//! another pool and another generator of them, without data. What is tuned stands in `tune/space.rs`; what is
-//! tried, and what is given up early, in `tune/search.rs`.
+//! Bins, classifier and circuits of a fold are learned once, with the starting configuration; a trial draws another
+//! pool and trains another generator, without data. `tune/space.rs` has the settings and their ranges, `tune/search.rs`
+//! the search and its pruning.
 //!
-//! The people who are asked about are those that a configuration is chosen by, as in the paper. Figures on the same
-//! folds are therefore better afterwards than those on people whom nobody has asked about.
+//! A configuration is chosen by the test people of the folds, as in the paper. Figures on the same folds are therefore
+//! optimistic.
 //!
 //! # Paper
 //! "Hyperparameter Tuning": folds are run independently, configurations with poor intermediate performance are pruned
@@ -24,67 +24,67 @@ use par_circuit::Stop;
 use par_fit::with_config;
 use par_model::{Config, Mean, Model};
 use rayon::prelude::*;
-use search::Plan;
-use space::{Point, SETTINGS};
+use search::SearchPlan;
+use space::{SETTINGS, SearchPoint};
 
 use crate::case::{Case, Fold};
 use crate::error::Error;
 
-/// What it counts, in nats, to leave somebody without an answer who could have one. No answer counts more, so that
-/// finding a poor one is never worse than finding none.
+/// The regret in nats of a missing answer where there is one. It is also the largest regret, so that a poor answer is
+/// never worse than none.
 pub const PENALTY: f64 = 10.0;
 
-/// What is searched for.
+/// A search for settings.
 #[derive(Clone, Copy, Debug)]
 pub struct Tune<'c> {
-    /// On what; its configuration is where the search starts, and the first trial.
+    /// The case; its configuration is the start of the search, and the first trial.
     pub case: &'c Case,
-    /// How many configurations are tried, at least the first.
+    /// The number of trials, at least 1.
     pub trials: usize,
-    /// Whose answers are to be good. The local search hides much of what a generator does badly.
+    /// The method whose answers are tuned. Local search hides much of what a generator does badly.
     pub method: Method,
-    /// Of the search; that of generators is the configuration's.
+    /// The seed of the search; generators have the configuration's.
     pub seed: u64,
 }
 
-/// How far a search has come.
+/// The progress of a search.
 #[derive(Clone, Copy, Debug)]
-pub struct Progress {
-    /// Trials on a fold that are done.
+pub struct TuneProgress {
+    /// Finished runs: trials on a fold.
     pub done: usize,
-    /// How many there will be at most.
+    /// The most runs that there will be.
     pub of: usize,
-    /// The trial of the last one, counted from 0.
+    /// The trial of the last run, counted from 0.
     pub trial: usize,
-    /// How many trials there will be.
+    /// The number of trials.
     pub trials: usize,
     /// The best objective of a complete trial.
     pub best: Option<f64>,
 }
 
-/// A configuration, and how it did.
+/// A configuration and its results.
 #[derive(Clone, Debug)]
-pub struct Trial {
-    /// Its number. The start is 0.
+pub struct TuneTrial {
+    /// Its number; the start is 0.
     pub number: usize,
-    /// What was tried.
+    /// The configuration.
     pub config: Config,
-    /// How it did on each of the folds that it was run on, in their order.
-    pub runs: Vec<Run>,
-    /// Whether it was given up before the last fold.
+    /// Its results on the folds that it was run on, in order.
+    pub runs: Vec<FoldRun>,
+    /// Whether it was pruned before the last fold.
     pub pruned: bool,
-    point: Point,
+    point: SearchPoint,
 }
 
-/// How a trial did on a fold.
+/// The results of a trial on a fold.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Run {
-    /// The mean regret, in nats, over those who can have an answer: how much −log p⁺ and the price of all changes
-    /// exceed those of the exact answer, at most [`PENALTY`].
+pub struct FoldRun {
+    /// The mean regret in nats, over denied people with an exact answer: how much −log p⁺ plus the price of all changes
+    /// exceeds that of the exact answer, at most [`PENALTY`].
     pub objective: f64,
-    /// How many these are.
+    /// The number of these people.
     pub people: usize,
-    /// The share of the denied with an answer.
+    /// The share of denied people with an answer.
     pub validity: Mean,
     /// −log p⁺ of answers.
     pub nll: Mean,
@@ -94,128 +94,131 @@ pub struct Run {
     pub similarity: Mean,
     /// How much likelier the exact answer with as many changes is.
     pub gap: Mean,
-    /// What making the generator and asking it took, while others did the same.
+    /// The time of training and answering, while other folds ran.
     pub seconds: f64,
 }
 
 /// All trials of a search.
 #[derive(Clone, Debug)]
 pub struct Tuned {
-    /// The folds, those left out in whom nobody could be helped.
+    /// The folds with at least one denied person who has a recourse.
     pub folds: Vec<String>,
-    /// In their order; the first is the start.
-    pub trials: Vec<Trial>,
+    /// In order; the first is the start.
+    pub trials: Vec<TuneTrial>,
     best: usize,
 }
 
-/// What stays of a fold for all trials.
-struct Ground<'c> {
+/// The part of a fold that all trials share.
+struct TuneFold<'c> {
     name: &'c str,
     model: Model,
-    /// The cells of those who are denied.
+    /// The cells of the denied people.
     denied: Vec<Vec<String>>,
-    /// What the model tells them.
-    asked: Vec<MethodAnswers>,
-    /// How long the model took.
+    /// The model's answers to them.
+    answers: Vec<MethodAnswers>,
+    /// The time of fitting the model.
     seconds: f64,
 }
 
 const EXACT: usize = Method::Exact as usize;
 
 impl Tune<'_> {
-    /// Searches, and tells after each trial on a fold how far it is.
+    /// Runs the search, and reports progress after each trial on a fold.
     ///
     /// # Errors
-    /// When a model cannot be made, a row cannot be read, or no fold has anybody who could be helped.
-    pub fn run(&self, tell: &(dyn Fn(Progress) + Sync)) -> Result<Tuned, Error> {
+    /// When a model cannot be fitted, a row cannot be read, or no fold has a denied person with a recourse.
+    pub fn run(&self, on_progress: &(dyn Fn(TuneProgress) + Sync)) -> Result<Tuned, Error> {
         let case = self.case;
-        let grounds: Result<Vec<Ground<'_>>, Error> =
-            case.folds().par_iter().map(|fold| Ground::new(case, fold)).collect();
-        let grounds: Vec<Ground<'_>> = grounds?.into_iter().filter(Ground::is_of_use).collect();
-        if grounds.is_empty() {
-            let problem =
-                "none of those asked about is denied and has a recourse, so that there is nothing to tune by";
+        let folds: Result<Vec<TuneFold<'_>>, Error> =
+            case.folds().par_iter().map(|fold| TuneFold::new(case, fold)).collect();
+        let folds: Vec<TuneFold<'_>> = folds?.into_iter().filter(TuneFold::has_recourse).collect();
+        if folds.is_empty() {
+            let problem = "no factual is denied and has a recourse, so there is nothing to tune by";
             return Err(Error::Folds { origin: case.name.clone(), problem: problem.to_string() });
         }
         let measure = |config: &Config, fold: usize| {
-            let ground = &grounds[fold];
+            let fold = &folds[fold];
             match *config == case.config {
-                true => Ok(ground.run(&ground.asked, self.method, ground.seconds)),
+                true => Ok(fold.run(&fold.answers, self.method, fold.seconds)),
                 false => {
-                    ground.measure(config, self.method).map_err(|source| case.fit_error(ground.name, source))
+                    fold.measure(config, self.method).map_err(|source| case.fit_error(fold.name, source))
                 }
             }
         };
-        let plan =
-            Plan { start: &case.config, trials: self.trials.max(1), folds: grounds.len(), seed: self.seed };
-        let trials = plan.search(&measure, tell)?;
-        let best = search::best(&trials).expect("the start is complete");
-        Ok(Tuned { folds: grounds.iter().map(|ground| ground.name.to_string()).collect(), trials, best })
+        let plan = SearchPlan {
+            start: &case.config,
+            trials: self.trials.max(1),
+            folds: folds.len(),
+            seed: self.seed,
+        };
+        let trials = plan.search(&measure, on_progress)?;
+        let best = search::best(&trials).expect("the start is never pruned");
+        Ok(Tuned { folds: folds.iter().map(|fold| fold.name.to_string()).collect(), trials, best })
     }
 }
 
-impl<'c> Ground<'c> {
+impl<'c> TuneFold<'c> {
     fn new(case: &'c Case, name: &'c str) -> Result<Self, Error> {
         let started = Instant::now();
         let fold = Fold::new(case, name)?;
         let seconds = started.elapsed().as_secs_f64();
-        let asked = fold.ask(&fold.model)?;
-        let denied = fold.people.into_iter().zip(asked);
-        let (denied, asked) = denied.filter_map(|(person, asked)| Some((person.cells, asked?))).unzip();
-        Ok(Self { name, model: fold.model, denied, asked, seconds })
+        let answers = fold.answers_by(&fold.model)?;
+        let denied = fold.people.into_iter().zip(answers);
+        let (denied, answers) = denied.filter_map(|(person, answers)| Some((person.cells, answers?))).unzip();
+        Ok(Self { name, model: fold.model, denied, answers, seconds })
     }
 
-    /// Whether there is anybody who can have an answer.
-    fn is_of_use(&self) -> bool {
-        self.asked.iter().any(|asked| asked.way(EXACT).is_some())
+    /// Whether any denied person has a recourse.
+    fn has_recourse(&self) -> bool {
+        self.answers.iter().any(|answers| answers.way(EXACT).is_some())
     }
 
-    /// Makes a generator and asks it.
-    fn measure(&self, config: &Config, method: Method) -> Result<Run, par_fit::Error> {
+    /// Trains a generator and measures its answers.
+    fn measure(&self, config: &Config, method: Method) -> Result<FoldRun, par_fit::Error> {
         let started = Instant::now();
         let model = with_config(&self.model, config.clone(), &mut |_| {}, Stop::never())?;
         let request = Request { method, order: Some(Order::Likelihood), ..Request::default() };
-        let ask = |solver: &mut Solver<'_>, (cells, asked): (&Vec<String>, &MethodAnswers)| {
+        let answer = |solver: &mut Solver<'_>, (cells, answers): (&Vec<String>, &MethodAnswers)| {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-            let answer = solver.answer(&cells, &request).expect("the fold's own model has read the row");
-            let mut asked = asked.clone();
-            asked.answers[method as usize] = answer;
-            asked
+            let answer = solver.answer(&cells, &request).expect("the fold's model has read this row");
+            let mut answers = answers.clone();
+            answers.answers[method as usize] = answer;
+            answers
         };
-        let asked: Vec<MethodAnswers> =
-            self.denied.par_iter().zip(&self.asked).map_init(|| Solver::new(&model), ask).collect();
-        Ok(self.run(&asked, method, started.elapsed().as_secs_f64()))
+        let answers: Vec<MethodAnswers> =
+            self.denied.par_iter().zip(&self.answers).map_init(|| Solver::new(&model), answer).collect();
+        Ok(self.run(&answers, method, started.elapsed().as_secs_f64()))
     }
 
-    fn run(&self, asked: &[MethodAnswers], method: Method, seconds: f64) -> Run {
-        let (place, denied) = (method as usize, asked.len());
+    fn run(&self, answers: &[MethodAnswers], method: Method, seconds: f64) -> FoldRun {
+        let (place, denied) = (method as usize, answers.len());
         let price = self.model.config().answers.price;
-        let regrets = Mean::new(asked.iter().filter_map(|asked| regret(asked, place, price)), denied);
+        let regrets = Mean::new(answers.iter().filter_map(|answers| regret(answers, place, price)), denied);
         let mean = |value: fn(&Way) -> f64| {
-            Mean::new(asked.iter().filter_map(|asked| asked.way(place)).map(value), denied)
+            Mean::new(answers.iter().filter_map(|answers| answers.way(place)).map(value), denied)
         };
-        Run {
+        FoldRun {
             objective: regrets.mean.unwrap_or(PENALTY),
             people: regrets.over,
-            validity: Mean::share(asked.iter().map(|asked| asked.way(place).is_some()), denied),
+            validity: Mean::share(answers.iter().map(|answers| answers.way(place).is_some()), denied),
             nll: mean(|way| -way.log_likelihood),
             sparsity: mean(|way| way.changes.len() as f64),
             similarity: mean(|way| way.similarity),
-            gap: Mean::new(asked.iter().filter_map(|asked| asked.gap(place)), denied),
+            gap: Mean::new(answers.iter().filter_map(|answers| answers.gap(place)), denied),
             seconds,
         }
     }
 }
 
-/// How much worse than the exact answer a method's is; nothing to say of those who can have none.
-fn regret(asked: &MethodAnswers, method: usize, price: f64) -> Option<f64> {
+/// The regret of a method's answer against the exact one; `None` without an exact answer.
+fn regret(answers: &MethodAnswers, method: usize, price: f64) -> Option<f64> {
     let cost = |way: &Way| price * way.changes.len() as f64 - way.log_likelihood;
-    let least = cost(asked.way(EXACT)?);
-    Some(asked.way(method).map_or(PENALTY, |way| (cost(way) - least).min(PENALTY)))
+    let least = cost(answers.way(EXACT)?);
+    Some(answers.way(method).map_or(PENALTY, |way| (cost(way) - least).min(PENALTY)))
 }
 
-impl Trial {
-    /// The mean over the folds that it was run on, each counting the same; lower is better.
+impl TuneTrial {
+    /// The mean over its folds, with equal weights; lower is better.
     pub fn objective(&self) -> f64 {
         self.objective_after(self.runs.len())
     }
@@ -225,8 +228,8 @@ impl Trial {
         runs.iter().map(|run| run.objective).sum::<f64>() / runs.len().max(1) as f64
     }
 
-    /// A measure over the folds that it was run on, each person counting the same.
-    pub fn mean(&self, measure: impl Fn(&Run) -> Mean) -> Mean {
+    /// A measure over its folds, with equal weights for people.
+    pub fn mean(&self, measure: impl Fn(&FoldRun) -> Mean) -> Mean {
         let (mut sum, mut over, mut of) = (0.0, 0, 0);
         for mean in self.runs.iter().map(measure) {
             sum += mean.mean.unwrap_or(0.0) * mean.over as f64;
@@ -239,31 +242,31 @@ impl Trial {
 
 impl Tuned {
     /// The starting configuration.
-    pub fn start(&self) -> &Trial {
+    pub fn start(&self) -> &TuneTrial {
         &self.trials[0]
     }
 
-    /// The complete trial with the lowest objective: the start, if nothing is below it.
-    pub fn best(&self) -> &Trial {
+    /// The complete trial with the lowest objective; the start, if none is lower.
+    pub fn best(&self) -> &TuneTrial {
         &self.trials[self.best]
     }
 
-    /// How many trials were given up.
+    /// The number of pruned trials.
     pub fn pruned(&self) -> usize {
         self.trials.iter().filter(|trial| trial.pruned).count()
     }
 
-    /// Settings in which the best differs from the start: name, the start's, the best's.
+    /// The settings in which the best differs from the start: name, old value, new value.
     pub fn changes(&self) -> Vec<(&'static str, String, String)> {
-        let texts = |setting: &space::Setting| {
+        let texts = |setting: &space::TunedSetting| {
             let [from, to] = [self.start(), self.best()].map(|trial| setting.text(&trial.config));
             (setting.name(), from, to)
         };
         SETTINGS.iter().map(texts).filter(|(_, from, to)| from != to).collect()
     }
 
-    /// Writes all trials as CSV, a line for each and each fold that it was run on. `people` are those that the
-    /// objective is a mean over, `denied` those that the validity is of; other means are over those with an answer.
+    /// Writes all trials as CSV, one line per trial and fold. `people` counts the people of the objective, `denied` those
+    /// of the validity; other means are over people with an answer.
     ///
     /// # Errors
     /// When it cannot be written.
@@ -271,7 +274,7 @@ impl Tuned {
         let mut csv = csv::Writer::from_writer(writer);
         let measures =
             ["objective", "people", "denied", "validity", "nll", "sparsity", "similarity", "gap", "seconds"];
-        let names = SETTINGS.iter().map(space::Setting::name);
+        let names = SETTINGS.iter().map(space::TunedSetting::name);
         csv.write_record(["trial", "fold", "pruned"].into_iter().chain(names).chain(measures))?;
         for trial in &self.trials {
             for (fold, run) in self.folds.iter().zip(&trial.runs) {

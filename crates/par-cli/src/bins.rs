@@ -3,10 +3,11 @@
 use anyhow::Result;
 use par_data::{Discretizer, DiscretizerConfig, Error, Schema};
 
-use crate::rows::Rows;
+use crate::rows::SelectedRows;
 
-/// Fits the schema's features to the rows; `bins` is how many a numeric one gets, unless it says otherwise.
-pub(crate) fn fit(schema: &Schema, mut rows: Rows, bins: Option<usize>) -> Result<Discretizer> {
+/// Fits the schema's features to the rows; `bins` is the number of bins of a numeric
+/// feature whose schema sets none.
+pub(crate) fn fit(schema: &Schema, mut rows: SelectedRows, bins: Option<usize>) -> Result<Discretizer> {
     let mut config = DiscretizerConfig::default();
     config.bins = bins.unwrap_or(config.bins);
     let columns = schema.columns(rows.origin(), rows.columns())?;

@@ -1,4 +1,4 @@
-//! A schema for a table that has none: every column holds categories, told apart by their text.
+//! A schema for a table that has none: every column is nominal, its categories are its different texts.
 
 use std::collections::BTreeSet;
 
@@ -6,28 +6,28 @@ use anyhow::{Result, bail};
 use par_data::{Schema, suggest};
 use serde::Serialize;
 
-use crate::rows::Rows;
+use crate::rows::SelectedRows;
 
-/// A column with more different texts than this is hardly one of categories.
+/// A column with more different texts is refused: it holds numbers or free text, not categories.
 const MAX_CATEGORIES: usize = 4096;
 
 #[derive(Serialize)]
-struct Document {
+struct SchemaDocument {
     missing_text: [&'static str; 1],
-    feature: Vec<Section>,
+    feature: Vec<FeatureSection>,
 }
 
 #[derive(Serialize)]
-struct Section {
+struct FeatureSection {
     name: String,
     kind: &'static str,
     missing: bool,
     values: Vec<String>,
 }
 
-/// The schema of all columns of the first table but the dropped ones. Their categories are the texts in any
-/// of the tables; an empty cell is missing.
-pub(crate) fn schema(tables: Vec<Rows>, dropped: &[String]) -> Result<Schema> {
+/// The schema of all columns of the first table except the dropped ones. Categories are collected from all
+/// tables; an empty cell is missing.
+pub(crate) fn schema(tables: Vec<SelectedRows>, dropped: &[String]) -> Result<Schema> {
     let first = &tables[0];
     let origin = first.origin().to_string();
     let is = |name: &String, column: &String| name.trim() == column.trim();
@@ -41,7 +41,7 @@ pub(crate) fn schema(tables: Vec<Rows>, dropped: &[String]) -> Result<Schema> {
     }
     let mut texts = vec![BTreeSet::new(); names.len()];
     for table in tables {
-        gather(table, &names, &mut texts)?;
+        collect_categories(table, &names, &mut texts)?;
     }
     let section = |(name, texts): (String, BTreeSet<String>)| {
         if texts.is_empty() {
@@ -49,14 +49,18 @@ pub(crate) fn schema(tables: Vec<Rows>, dropped: &[String]) -> Result<Schema> {
                 "{origin}: column `{name}` has no value in any row\nhint: leave it out with `--drop '{name}'`"
             );
         }
-        Ok(Section { name, kind: "nominal", missing: true, values: in_order(texts) })
+        Ok(FeatureSection { name, kind: "nominal", missing: true, values: sorted(texts) })
     };
     let feature = names.into_iter().zip(texts).map(section).collect::<Result<_>>()?;
-    let text = toml::to_string(&Document { missing_text: [""], feature })?;
+    let text = toml::to_string(&SchemaDocument { missing_text: [""], feature })?;
     Ok(Schema::parse(&text, "the columns")?)
 }
 
-fn gather(mut table: Rows, names: &[String], texts: &mut [BTreeSet<String>]) -> Result<()> {
+fn collect_categories(
+    mut table: SelectedRows,
+    names: &[String],
+    texts: &mut [BTreeSet<String>],
+) -> Result<()> {
     let origin = table.origin().to_string();
     let mut columns = Vec::with_capacity(names.len());
     for name in names {
@@ -90,8 +94,8 @@ fn gather(mut table: Rows, names: &[String], texts: &mut [BTreeSet<String>]) -> 
     Ok(())
 }
 
-/// Numbers in ascending order, anything else by its text.
-fn in_order(texts: BTreeSet<String>) -> Vec<String> {
+/// Sorts numerically if every text is a number, and by text otherwise.
+fn sorted(texts: BTreeSet<String>) -> Vec<String> {
     let mut texts: Vec<String> = texts.into_iter().collect();
     let number = |text: &String| text.parse::<f64>();
     if texts.iter().all(|text| number(text).is_ok()) {
@@ -106,7 +110,7 @@ mod tests {
 
     #[test]
     fn numbers_are_ordered_as_numbers() {
-        let ordered = |texts: &[&str]| in_order(texts.iter().map(ToString::to_string).collect());
+        let ordered = |texts: &[&str]| sorted(texts.iter().map(ToString::to_string).collect());
         assert_eq!(ordered(&["10", "9", "-1", "2.5"]), ["-1", "2.5", "9", "10"]);
         assert_eq!(ordered(&["10", "9", "b"]), ["10", "9", "b"]);
     }

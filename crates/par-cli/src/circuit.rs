@@ -1,4 +1,4 @@
-//! `par circuit`: learn a distribution and ask it.
+//! `par circuit`: learn a distribution, score and draw rows.
 
 mod fit;
 mod sample;
@@ -11,7 +11,7 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Learn a circuit from a table
-    Fit(fit::Fit),
+    Fit(fit::CircuitFit),
     /// Say how likely the rows of a table are
     Score(score::Score),
     /// Draw new rows

@@ -1,4 +1,4 @@
-//! The `.circuit` file: a circuit, what its variables mean, and how it was made. No training row is in it.
+//! The `.circuit` file: a circuit, its variables and its provenance. It holds no training row.
 //!
 //! A [`container`] of two parts: [`Variables`] and [`Provenance`] as JSON, and the circuit,
 //! [`Circuit::to_bytes`].
@@ -22,33 +22,33 @@ const VERSION: u32 = 1;
 /// A larger file is refused before it fills the memory.
 const MAX_BYTES: u64 = 4 << 30;
 
-/// A circuit together with all that is needed to ask it about a table.
+/// A circuit with what is needed to score and draw rows of a table.
 pub(crate) struct CircuitFile {
     pub(crate) variables: Variables,
     pub(crate) provenance: Provenance,
     pub(crate) circuit: Circuit,
 }
 
-/// How a circuit was made.
+/// How a circuit was learned.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Provenance {
     /// The program and its version.
     pub(crate) program: String,
-    /// The conditions that the rows passed.
+    /// The conditions by which rows were selected.
     pub(crate) conditions: Vec<String>,
-    /// Rows that it was learned from.
+    /// Number of training rows.
     pub(crate) rows: usize,
-    /// Rows of a table of their own that were held out.
+    /// Rows of the validation table, if there was one.
     pub(crate) valid_rows: Option<usize>,
     pub(crate) config: LearnConfig,
-    /// What it is a mixture of.
+    /// The circuits that it is a mixture of.
     pub(crate) members: Vec<Member>,
     /// Mean log-likelihood of held-out rows, in nats.
     pub(crate) held_out: f64,
 }
 
-/// One part of a mixture.
+/// One circuit of a mixture.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Member {
@@ -57,14 +57,14 @@ pub(crate) struct Member {
 }
 
 impl Provenance {
-    /// Adds what the circuit is a mixture of, a member a line.
+    /// Adds the members of the mixture, one per line.
     pub(crate) fn add_members(&self, facts: &mut Facts) {
         for (position, Member { name, weight }) in self.members.iter().enumerate() {
             facts.add(if position == 0 { "mixture of" } else { "" }, format!("{weight:.3}  {name}"));
         }
     }
 
-    /// Adds how likely held-out rows are.
+    /// Adds the mean log-likelihood of held-out rows.
     pub(crate) fn add_held_out(&self, facts: &mut Facts) {
         let over = self.valid_rows.map_or(String::new(), |rows| format!(", over {} rows", grouped(rows)));
         facts.add("held out", format!("{:.4} nats a row{over}", self.held_out));
@@ -72,14 +72,14 @@ impl Provenance {
 }
 
 #[derive(Serialize)]
-struct DescriptionOf<'a> {
+struct CircuitDescriptionRef<'a> {
     variables: &'a Variables,
     provenance: &'a Provenance,
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Description {
+struct CircuitDescription {
     variables: Variables,
     provenance: Provenance,
 }
@@ -108,14 +108,14 @@ impl CircuitFile {
         };
         check_size(file.metadata().with_context(|| origin.to_string())?.len())?;
         file.take(MAX_BYTES).read_to_end(&mut bytes).with_context(|| origin.to_string())?;
-        // A pipe does not tell its length beforehand.
+        // The length of a pipe is known only after reading it.
         check_size(bytes.len() as u64)?;
         Self::from_bytes(&bytes).with_context(|| origin.to_string())
     }
 
     fn to_bytes(&self) -> Result<Vec<u8>> {
         let Self { variables, provenance, circuit } = self;
-        let description = serde_json::to_vec(&DescriptionOf { variables, provenance })?;
+        let description = serde_json::to_vec(&CircuitDescriptionRef { variables, provenance })?;
         Ok(container::frame(MAGIC, VERSION, &[&description, &circuit.to_bytes()]))
     }
 
@@ -132,7 +132,7 @@ impl CircuitFile {
     }
 
     fn from_parts(description: &[u8], circuit: &[u8]) -> Result<Self> {
-        let Description { variables, provenance } =
+        let CircuitDescription { variables, provenance } =
             serde_json::from_slice(description).context("the description cannot be read")?;
         let circuit = Circuit::from_bytes(circuit)?;
         ensure!(

@@ -1,4 +1,4 @@
-//! A classifier that is there already: its file, and the file of its inputs.
+//! External classifiers: the ONNX file, and the TOML file of its inputs.
 
 use std::fs::File;
 use std::io::Read;
@@ -29,7 +29,7 @@ pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Reads what a classifier expects and gives.
+/// Reads the graph of a classifier: its inputs and outputs.
 pub(crate) fn read_graph(path: &Path) -> Result<Graph> {
     Graph::from_bytes(&read(path)?).with_context(|| path.display().to_string())
 }
@@ -41,27 +41,27 @@ pub(crate) fn read_inputs(path: &Path) -> Result<Inputs> {
     Inputs::parse(&text).with_context(|| path.display().to_string())
 }
 
-/// By which classifier rows are answered.
+/// Options that choose the classifier that decides.
 #[derive(Args)]
 pub(crate) struct ClassifierOptions {
-    /// The classifier as it is in use now, an ONNX file: refused unless it is the one that the model was made for
+    /// The classifier in use now, an ONNX file; refused if the model was made for another one
     #[arg(long, value_name = "FILE")]
     classifier: Option<PathBuf>,
-    /// Answer by --classifier even if it is another one
+    /// Use --classifier even if the model was made for another one
     #[arg(long, requires = "classifier")]
     other_classifier: bool,
-    /// How a row becomes the inputs of another classifier [default: as for the model's own]
+    /// How a row becomes the inputs of that classifier [default: as for the model's own]
     #[arg(long, value_name = "FILE", requires = "other_classifier")]
     inputs: Option<PathBuf>,
 }
 
 impl ClassifierOptions {
-    /// The files that are read.
+    /// The files that the options name.
     pub(crate) fn files(&self) -> impl Iterator<Item = &Path> {
         [&self.classifier, &self.inputs].into_iter().flatten().map(PathBuf::as_path)
     }
 
-    /// The model in a file, with the classifier that is to answer.
+    /// The model with the chosen classifier; `file` is the model's name in messages.
     pub(crate) fn answering(&self, model: Model, file: &Path) -> Result<Model> {
         let Some(path) = &self.classifier else { return Ok(model) };
         let (bytes, origin) = (read(path)?, path.display());
@@ -71,8 +71,8 @@ impl ClassifierOptions {
         }
         if !self.other_classifier && !matches!(model.classifier(), DeployedClassifier::External(_)) {
             bail!(
-                "{}: was not made for an ONNX file, so that {origin} is another classifier\n\
-                 hint: make a model for it with `par fit --classifier`, or answer by it all the same with \
+                "{}: was not made for an ONNX file, so {origin} is another classifier\n\
+                 hint: make a model for it with `par fit --classifier`, or use it all the same with \
                  `--other-classifier`",
                 file.display()
             );
@@ -80,7 +80,7 @@ impl ClassifierOptions {
         if !self.other_classifier {
             bail!(
                 "{origin}: is not the classifier that {} was made for: its SHA-256 is {found}, expected {expected}\n\
-                 hint: make the model anew with `par fit --classifier`, or answer by this one all the same with \
+                 hint: make the model anew with `par fit --classifier`, or use this one all the same with \
                  `--other-classifier`",
                 file.display()
             );
@@ -89,7 +89,7 @@ impl ClassifierOptions {
             (Some(path), _) => read_inputs(path)?,
             (None, DeployedClassifier::External(external)) => external.inputs().clone(),
             (None, _) => bail!(
-                "{}: was not made for an ONNX file, so that nothing says how a row becomes the inputs of {origin}\n\
+                "{}: was not made for an ONNX file, so it does not say how a row becomes the inputs of {origin}\n\
                  hint: `par inputs init` drafts a file for `--inputs`",
                 file.display()
             ),

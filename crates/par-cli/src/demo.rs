@@ -1,4 +1,4 @@
-//! `par demo`: the whole way on an embedded table, from raw rows to a report.
+//! `par demo`: every step on an embedded table, from raw rows to a report.
 
 mod page;
 
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
 use clap::Args;
-use page::Report;
+use page::DemoReport;
 use par_answer::evaluate::{Evaluation, MethodAnswers, answer_by_all_methods};
 use par_answer::table::RowAnswer;
 use par_answer::{Answer, words};
@@ -19,7 +19,7 @@ use par_model::{Config, Model};
 use par_plot::text::duration;
 
 use crate::aligned::{Align, aligned, grouped, percent};
-use crate::fitting::Watch;
+use crate::fitting::FitSpinner;
 use crate::output::{self, Destination};
 use crate::recourse;
 
@@ -29,7 +29,7 @@ pub(crate) struct Demo {
     #[arg(long, value_name = "FOLDER", default_value = "par-demo")]
     out: PathBuf,
     /// The same seed learns the same model and gives the same answers
-    // TOML, as which `par inspect` prints the settings, has no larger numbers.
+    // `par inspect` prints the settings as TOML, whose integers are signed.
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: u64,
 }
@@ -51,17 +51,17 @@ impl Demo {
 
         let split = Split::new()?;
         let config = Config { seed: self.seed, ..Config::default() };
-        let watch = Watch::new("German Credit")?;
+        let spinner = FitSpinner::new("German Credit")?;
         let fitted = ModelBuilder::new(split.schema.clone(), config).fit_rows(
             &split.columns,
             || Ok([Ok(split.train.clone())]),
-            &mut |stage| watch.tell(stage),
+            &mut |stage| spinner.show(stage),
             Stop::never(),
         );
-        watch.end();
+        spinner.finish();
         let model = fitted?;
         let learned = start.elapsed();
-        let answered = Answered::new(&model, &split)?;
+        let answered = HeldOutAnswers::new(&model, &split)?;
 
         output::write_file(table, &table_csv()?)?;
         output::write_file(schema, model.schema().source().as_bytes())?;
@@ -96,35 +96,35 @@ impl Split {
     }
 }
 
-/// What the held-out people are told.
-struct Answered<'a> {
-    /// Those who are denied, and what the exact search tells them.
+/// The answers for the held-out rows.
+struct HeldOutAnswers<'a> {
+    /// The denied rows with the answers of the exact search.
     denied: Vec<RowAnswer<'a>>,
-    /// The same people, and what all methods tell them.
-    people: Vec<page::Denied>,
+    /// The denied rows with the answers of all methods.
+    people: Vec<page::DeniedPerson>,
     evaluation: Evaluation,
-    /// How many are classified rightly.
+    /// Rows that are classified correctly.
     right: usize,
 }
 
-impl<'a> Answered<'a> {
+impl<'a> HeldOutAnswers<'a> {
     fn new(model: &Model, split: &'a Split) -> Result<Self> {
         let Split { schema, columns, test, .. } = split;
         let cells = |row| columns.features.iter().map(|&column| test.cell(row, column)).collect();
         let rows: Vec<Vec<&str>> = (0..test.rows()).map(cells).collect();
-        let asked = answer_by_all_methods(model, &rows).map_err(|(_, error)| error)?;
-        let evaluation = Evaluation::new(model, &asked);
+        let answered = answer_by_all_methods(model, &rows).map_err(|(_, error)| error)?;
+        let evaluation = Evaluation::new(model, &answered);
 
         let favourable = schema.label().expect("the embedded schema has a label").favourable;
         let classes = schema.classes(columns, test)?;
         let is_right =
-            |(asked, class): &(&Option<MethodAnswers>, usize)| asked.is_none() == (*class == favourable);
-        let right = asked.iter().zip(classes).filter(is_right).count();
+            |(answers, class): &(&Option<MethodAnswers>, usize)| answers.is_none() == (*class == favourable);
+        let right = answered.iter().zip(classes).filter(is_right).count();
 
         let id = columns.id.expect("the embedded table has an id");
         let (mut denied, mut people) = (Vec::new(), Vec::new());
-        for (row, (asked, cells)) in asked.into_iter().zip(rows).enumerate() {
-            let Some(MethodAnswers { answers, .. }) = asked else { continue };
+        for (row, (answers, cells)) in answered.into_iter().zip(rows).enumerate() {
+            let Some(MethodAnswers { answers, .. }) = answers else { continue };
             let id = test.cell(row, id).to_string();
             let [_, _, exact] = answers.clone();
             let warnings = words::warnings(model, &cells);
@@ -136,14 +136,14 @@ impl<'a> Answered<'a> {
                 time_us: None,
                 warnings,
             });
-            people.push(page::Denied { id, answers });
+            people.push(page::DeniedPerson { id, answers });
         }
         Ok(Self { denied, people, evaluation, right })
     }
 
-    fn report<'b>(&'b self, model: &'b Model) -> Report<'b> {
+    fn report<'b>(&'b self, model: &'b Model) -> DemoReport<'b> {
         let Self { people, evaluation, right, .. } = self;
-        Report { name: "German Credit", model, right: Some(*right), evaluation, people }
+        DemoReport { name: "German Credit", model, right: Some(*right), evaluation, people }
     }
 
     fn summary(
@@ -164,11 +164,11 @@ impl<'a> Answered<'a> {
         writeln!(text, "  the classifier is right about {} of {rows} held-out rows, {accuracy}", self.right)?;
         writeln!(text, "  it denies {denied} of them; {possible} of these can be accepted")?;
 
-        writeln!(text, "\nwhat the denied are told, by method")?;
+        writeln!(text, "\nanswers for the denied, by method")?;
         text += &methods(&self.evaluation);
 
-        let told = self.denied.iter().find(|person| matches!(person.answer, Ok(Answer::Found(_))));
-        if let Some(person) = told {
+        let example = self.denied.iter().find(|person| matches!(person.answer, Ok(Answer::Found(_))));
+        if let Some(person) = example {
             writeln!(text, "\none of them, by the exact search\n\n{}", person.text(model))?;
         }
 
@@ -179,7 +179,7 @@ impl<'a> Answered<'a> {
         let file = |name: &str| quoted(&out.join(name).display().to_string());
         let (model, table, everyone) = (file(MODEL), file(TABLE), file("everyone.csv"));
         writeln!(text, "\ngo on with")?;
-        if let Some(person) = told {
+        if let Some(person) = example {
             writeln!(text, "  par explain {model} {table} --id {} --count 3 --lock Duration", person.id)?;
         }
         writeln!(text, "  par recourse {model} {table} --out {everyone}")?;
@@ -189,13 +189,13 @@ impl<'a> Answered<'a> {
     }
 }
 
-/// A path as a shell reads it as one word.
+/// Quotes a path, so that a shell reads it as one word.
 fn quoted(path: &str) -> String {
     let is_plain = |character: char| character.is_alphanumeric() || "/._-".contains(character);
     if path.chars().all(is_plain) { path.to_string() } else { format!("'{}'", path.replace('\'', r"'\''")) }
 }
 
-/// How the methods compare, a line each.
+/// The methods compared, one per line.
 fn methods(evaluation: &Evaluation) -> String {
     let titles = ["method", "valid", "NLL", "changes", "similarity", "median gap", "median time"];
     let mut lines = vec![titles.map(String::from)];

@@ -1,4 +1,4 @@
-//! The codes of a feature in words.
+//! The codes of a feature as text.
 
 use par_data::discretizer::Decoded;
 use par_data::{Discretizer, Domain, UNKNOWN};
@@ -13,7 +13,7 @@ pub(crate) fn coded_as(domain: &Domain) -> &'static str {
     }
 }
 
-/// The categories or numbers in code order; of bins the edges, one more than bins.
+/// The categories or numbers in code order; for bins their edges, one more than bins.
 pub(crate) fn contents(domain: &Domain) -> Vec<String> {
     contents_with(domain, |number| number.to_string())
 }
@@ -46,14 +46,14 @@ pub(crate) fn contents_line(domain: &Domain) -> String {
     line
 }
 
-/// The number with four digits that matter, and all those before the point.
+/// The number with four significant digits, and never fewer than its integer part has.
 fn rounded(number: f64) -> String {
     let before_point = number.abs().max(f64::MIN_POSITIVE).log10().floor() as i32 + 1;
     let decimals = usize::try_from(4 - before_point).unwrap_or(0);
     format!("{number:.decimals$}").parse().unwrap_or(number).to_string()
 }
 
-/// The text of every code of every feature for a table: of a bin, its median.
+/// The cell for every code of every feature; for a bin, its median.
 pub(crate) fn texts(discretizer: &Discretizer) -> Vec<Vec<String>> {
     let text = |feature, code| match discretizer.decode(feature, code, UNKNOWN, "") {
         Decoded::Interval { median, .. } => median.text,
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_shown_without_the_noise_of_their_last_digits() {
+    fn numbers_are_rounded_to_four_significant_digits() {
         let numbers = [59.60000000000001, 0.00415615, 11666.7, 1234567.0, -2.0, 0.0];
         assert_eq!(numbers.map(rounded), ["59.6", "0.004156", "11667", "1234567", "-2", "0"]);
     }

@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::aligned::{Align, Facts, aligned, grouped};
 use crate::classifier_file::ClassifierOptions;
-use crate::rows::{Condition, Rows};
+use crate::rows::{Condition, SelectedRows};
 use crate::{model_file, output};
 
 const EXAMPLES: &str = "\
@@ -47,7 +47,7 @@ impl Evaluate {
     pub(crate) fn run(self) -> Result<()> {
         let start = Instant::now();
         let model = self.classifier.answering(model_file::read(&self.model)?, &self.model)?;
-        let mut rows = Rows::open(&self.table, true, &self.conditions)?;
+        let mut rows = SelectedRows::open(&self.table, true, &self.conditions)?;
         let columns = model_file::columns(&model, &rows)?;
         let batches: Vec<Batch> = rows.by_ref().collect::<Result<_, _>>()?;
         if batches.is_empty() {
@@ -63,7 +63,7 @@ impl Evaluate {
             let (batch, row) = places[position];
             anyhow!("{}, {error}", batch.place(row))
         })?;
-        let report = Report {
+        let report = EvaluationReport {
             model: ModelFacts::new(&model, self.model.display().to_string()),
             evaluation,
             seconds: start.elapsed().as_secs_f64(),
@@ -73,14 +73,14 @@ impl Evaluate {
 }
 
 #[derive(Serialize)]
-struct Report {
+struct EvaluationReport {
     model: ModelFacts,
     #[serde(flatten)]
     evaluation: Evaluation,
     seconds: f64,
 }
 
-/// Which model it was.
+/// The model that was evaluated.
 #[derive(Serialize)]
 struct ModelFacts {
     file: String,
@@ -90,7 +90,7 @@ struct ModelFacts {
     seed: u64,
     immutable: Option<Vec<String>>,
     training_rows: [usize; 2],
-    /// Whether the classifier itself judges the answers.
+    /// Whether the classifier itself, not a surrogate, judges the answers.
     verified: bool,
 }
 
@@ -110,19 +110,16 @@ impl ModelFacts {
     }
 }
 
-impl Report {
+impl EvaluationReport {
     fn text(&self) -> String {
         let Evaluation { rows, denied, possible, refined, methods } = &self.evaluation;
         let mut facts = Facts::default();
         facts.add("rows", grouped(*rows));
         facts.add("denied", grouped(*denied));
-        facts.add("possible", format!("{}, those that exact finds a recourse for", grouped(*possible)));
+        facts.add("possible", format!("{}, exact finds a recourse for these", grouped(*possible)));
         facts.add("refined", format!("{} of these have one by refine too", number(refined)));
         if !self.model.verified {
-            facts.add(
-                "unverified",
-                "what is valid is so by a network that imitates the classifier".to_string(),
-            );
+            facts.add("unverified", "validity is judged by a surrogate of the classifier".to_string());
         }
         facts.add("seconds", format!("{:.2}", self.seconds));
 
@@ -156,7 +153,7 @@ fn four(mut cells: Vec<String>) -> [String; 4] {
     cells.try_into().expect("four cells")
 }
 
-/// A mean, over how many of how many.
+/// A mean, with the number of rows it is over and of all rows.
 fn number(mean: &Mean) -> String {
     let value = mean.mean.map_or("-".to_string(), |mean| format!("{mean:.3}"));
     format!("{value} ({}/{})", mean.over, mean.of)

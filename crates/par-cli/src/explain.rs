@@ -1,4 +1,4 @@
-//! `par explain`: one person's answer, to read.
+//! `par explain`: one person's answer as text.
 
 use std::path::PathBuf;
 
@@ -10,8 +10,8 @@ use par_data::Batch;
 
 use crate::aligned::grouped;
 use crate::classifier_file::ClassifierOptions;
-use crate::recourse::request::RequestOptions;
-use crate::rows::Rows;
+use crate::recourse::request::RequestArguments;
+use crate::rows::SelectedRows;
 use crate::{model_file, output};
 
 const EXAMPLES: &str = "\
@@ -28,11 +28,11 @@ pub(crate) struct Explain {
     model: PathBuf,
     /// CSV, plain or gzipped, or Parquet if the program is built for it; the columns in any order
     table: PathBuf,
-    /// The person: what stands in the schema's id column, or the number of the row from 1 if there is none
+    /// The person: the value in the schema's id column, or the number of the row (from 1) if the schema has none
     #[arg(long, value_name = "ROW")]
     id: String,
     #[command(flatten)]
-    request: RequestOptions,
+    request: RequestArguments,
     #[command(flatten)]
     classifier: ClassifierOptions,
     /// Print as JSON
@@ -44,7 +44,7 @@ impl Explain {
     pub(crate) fn run(self) -> Result<()> {
         let model = self.classifier.answering(model_file::read(&self.model)?, &self.model)?;
         let request = self.request.request(&model)?;
-        let mut rows = Rows::open(&self.table, true, &[])?;
+        let mut rows = SelectedRows::open(&self.table, true, &[])?;
         let columns = model_file::columns(&model, &rows)?;
         let id_column = columns.id.map(|column| rows.columns()[column].clone());
         let answerer = TableAnswerer::new(&model, rows.columns(), columns, request, false);
@@ -59,11 +59,11 @@ impl Explain {
         output::print(&person.text(&model))
     }
 
-    /// The one row that is called so: another person's answer would be worse than none.
+    /// The row with this id. Two such rows are an error: the answer might be for the other person.
     fn find(
         &self,
         answerer: &TableAnswerer<'_>,
-        rows: &mut Rows,
+        rows: &mut SelectedRows,
         id_column: Option<&str>,
     ) -> Result<(Batch, usize, u64)> {
         let wanted = self.id.trim();

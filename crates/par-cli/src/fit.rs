@@ -15,9 +15,9 @@ use par_terminal::preset::Preset;
 use serde::Serialize;
 
 use crate::aligned::{Facts, grouped, percent};
-use crate::fitting::Watch;
+use crate::fitting::FitSpinner;
 use crate::output::{self, Destination};
-use crate::rows::{Condition, Rows};
+use crate::rows::{Condition, SelectedRows};
 use crate::{classifier_file, config_file};
 
 const EXAMPLES: &str = "\
@@ -27,8 +27,8 @@ Examples:
   par fit people.csv --schema people.toml --config slow.toml --seed 7 --out people.par
   par fit people.csv --schema people.toml --classifier model.onnx --inputs inputs.toml --out people.par
 
-A configuration file is TOML and holds what is to be other than usual; `par inspect` prints all settings of a
-model that way. Options count more than the file, and the file more than the preset. Same rows, same settings,
+A configuration file is TOML and holds the settings that differ from the defaults; `par inspect` prints all settings
+of a model in that form. Options override the file, and the file overrides the preset. Same rows, same settings,
 same seed: the same bytes, on any number of threads. No training row is copied into the model; rows that are drawn
 from its circuits may equal one by chance.";
 
@@ -50,13 +50,13 @@ pub(crate) struct Fit {
     #[arg(long, value_enum)]
     preset: Option<Preset>,
     /// Same rows, same settings, same seed: the same model [default: 0]
-    // TOML, as which `par inspect` prints the settings, has no larger numbers.
+    // `par inspect` prints the settings as TOML, whose integers are signed.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(..=i64::MAX as u64))]
     seed: Option<u64>,
     /// Quantile bins of a numeric feature, unless the schema says otherwise [default: 10]
     #[arg(long, value_name = "N")]
     bins: Option<usize>,
-    /// Probability from which a row is accepted, or `youden` for the one that tells the classes apart best [default: 0.5]
+    /// Probability from which a row is accepted, or `youden` for the one that separates the classes best [default: 0.5]
     #[arg(long, value_name = "PROBABILITY", value_parser = threshold)]
     threshold: Option<Threshold>,
     /// Class that counts as accepted, if not the schema's
@@ -68,7 +68,7 @@ pub(crate) struct Fit {
     /// How a row becomes the inputs of --classifier, as TOML; `par inputs init` drafts it
     #[arg(long, value_name = "FILE", requires = "classifier")]
     inputs: Option<PathBuf>,
-    /// Imitate the classifier whose scores (0 to 1) or decisions (classes) stand in this column; answers are then unverified
+    /// Fit a surrogate to the scores (0 to 1) or decisions (classes) in this column; answers are then unverified
     #[arg(long, value_name = "COLUMN", conflicts_with = "classifier")]
     scores: Option<String>,
     /// Learn what is plausible from the rows' labels or from the classifier's decisions [default: labels]
@@ -77,7 +77,7 @@ pub(crate) struct Fit {
     /// By how many nats each further change must make the recourse likelier [default: 1.25]
     #[arg(long, value_name = "NATS")]
     price: Option<f64>,
-    /// How many features a recourse changes at most, where that leaves nobody without [default: 4]
+    /// Most features that a recourse changes, unless there is none with so few [default: 4]
     #[arg(long, value_name = "N")]
     budget: Option<usize>,
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
@@ -90,9 +90,9 @@ pub(crate) struct Fit {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum DensityOption {
-    /// The label says of which class a row is
+    /// The label decides the class of a row
     Labels,
-    /// The classifier does
+    /// The classifier decides it
     Decisions,
 }
 
@@ -108,30 +108,30 @@ fn threshold(text: &str) -> Result<Threshold, String> {
 
 impl Fit {
     pub(crate) fn run(self) -> Result<()> {
-        let given = [&self.config, &self.classifier, &self.inputs].into_iter().flatten();
+        let optional = [&self.config, &self.classifier, &self.inputs].into_iter().flatten();
         let read: Vec<&Path> =
-            [&self.table, &self.schema].into_iter().chain(given).map(PathBuf::as_path).collect();
+            [&self.table, &self.schema].into_iter().chain(optional).map(PathBuf::as_path).collect();
         let destination = Destination::new(&self.out, &read)?;
         let config = self.config()?;
         let start = Instant::now();
         let schema = Schema::load(&self.schema)?;
-        let rows = Rows::open_file(&self.table, &self.conditions)?;
+        let rows = SelectedRows::open_file(&self.table, &self.conditions)?;
         let columns = schema.columns(rows.origin(), rows.columns())?;
         let builder = self.with_classifier(ModelBuilder::new(schema, config), &rows)?;
         let what = self.out.display().to_string();
-        let watch = Watch::new(&what)?;
+        let spinner = FitSpinner::new(&what)?;
         let fitted =
-            builder.fit_rows(&columns, || rows.again(), &mut |stage| watch.tell(stage), Stop::never());
-        watch.end();
+            builder.fit_rows(&columns, || rows.again(), &mut |stage| spinner.show(stage), Stop::never());
+        spinner.finish();
         let model = fitted.map_err(|error| self.explained(error, &rows))?;
         let bytes = model.to_bytes();
         output::write_file(destination, &bytes)?;
-        let summary = Summary::new(&model, what, bytes.len(), start.elapsed().as_secs_f64());
+        let summary = FitSummary::new(&model, what, bytes.len(), start.elapsed().as_secs_f64());
         if self.json { output::print_json(&summary) } else { output::print(&summary.text()) }
     }
 
-    /// Tells where the classifier comes from, if it is not to be trained.
-    fn with_classifier(&self, builder: ModelBuilder, rows: &Rows) -> Result<ModelBuilder> {
+    /// Adds the external classifier or the column of scores, if the options name one.
+    fn with_classifier(&self, builder: ModelBuilder, rows: &SelectedRows) -> Result<ModelBuilder> {
         if let (Some(classifier), Some(inputs)) = (&self.classifier, &self.inputs) {
             let inputs = classifier_file::read_inputs(inputs)?;
             return Ok(builder.with_classifier(classifier_file::read(classifier)?, inputs));
@@ -143,7 +143,7 @@ impl Fit {
         Ok(builder.with_scores(column, position))
     }
 
-    /// The preset, what the file says, what the options say: the later counts more.
+    /// Options override the configuration file, which overrides the preset.
     fn config(&self) -> Result<Config> {
         let mut config = self.preset.map_or_else(Config::default, Preset::config);
         if let Some(path) = &self.config {
@@ -166,8 +166,8 @@ impl Fit {
         Ok(config)
     }
 
-    /// Why there is no model, with what only the command line knows.
-    fn explained(&self, error: Error, rows: &Rows) -> anyhow::Error {
+    /// Adds to an error the file or column that it is about.
+    fn explained(&self, error: Error, rows: &SelectedRows) -> anyhow::Error {
         let schema = || self.schema.display().to_string();
         match error {
             Error::Data(par_data::Error::NoRows { .. }) => rows.none_passed(),
@@ -199,9 +199,9 @@ fn path_text(path: Option<&Path>) -> String {
     path.map_or(String::new(), |path| path.display().to_string())
 }
 
-/// What was made, for whoever asked for it.
+/// The printed summary of a model.
 #[derive(Serialize)]
-pub(crate) struct Summary {
+pub(crate) struct FitSummary {
     rows: usize,
     accepted_rows: usize,
     denied_rows: usize,
@@ -225,7 +225,7 @@ pub(crate) struct Summary {
     warnings: Vec<String>,
 }
 
-/// A circuit in numbers.
+/// The size and fit of a circuit.
 #[derive(Serialize)]
 pub(crate) struct CircuitFacts {
     nodes: usize,
@@ -255,17 +255,17 @@ impl CircuitFacts {
 #[derive(Serialize)]
 pub(crate) struct ClassifierFacts {
     pub(crate) origin: &'static str,
-    /// What was read.
+    /// The layers or trees of an external classifier.
     #[serde(skip_serializing_if = "Option::is_none")]
     shape: Option<String>,
     /// The column of scores.
     #[serde(skip_serializing_if = "Option::is_none")]
     column: Option<String>,
     sha256: String,
-    /// How often a network that stands in for it decides as it does.
+    /// How often its surrogate makes the same decision.
     agreement: Option<Mean>,
     verified: bool,
-    /// Features that it does not look at.
+    /// Features that it ignores.
     unused: Vec<String>,
 }
 
@@ -287,11 +287,11 @@ impl ClassifierFacts {
                 facts.origin = "scores";
                 facts.column = Some(column.clone());
             }
-            DeployedClassifier::External(given) => {
+            DeployedClassifier::External(external) => {
                 facts.origin = "onnx";
-                facts.shape = Some(given.shape());
+                facts.shape = Some(external.shape());
                 let features = model.schema().features();
-                let unused = given.unused(model.schema()).into_iter();
+                let unused = external.unused(model.schema()).into_iter();
                 facts.unused = unused.map(|feature| features[feature].name.clone()).collect();
             }
         }
@@ -303,23 +303,25 @@ impl ClassifierFacts {
             (Some(shape), _) => {
                 let unused = match self.unused.len() {
                     0 => String::new(),
-                    _ => format!(", does not look at {}", self.unused.join(", ")),
+                    _ => format!(", ignores {}", self.unused.join(", ")),
                 };
                 format!("ONNX, {shape}, SHA-256 {}…{unused}", &self.sha256[..12])
             }
-            (_, Some(column)) => format!("imitates the scores in column `{column}`, answers are unverified"),
+            (_, Some(column)) => {
+                format!("a surrogate of the scores in column `{column}`, answers are unverified")
+            }
             _ => "trained".to_string(),
         }
     }
 
-    /// How well a network stands in for it.
+    /// How often the surrogate agrees, as text.
     pub(crate) fn agreement_text(&self) -> Option<String> {
         let Mean { mean, over, .. } = self.agreement?;
         let what = match self.origin {
-            "scores" => "rows kept back",
+            "scores" => "held-out rows",
             _ => "rows drawn from the circuits",
         };
-        Some(format!("its stand-in decides the same for {} of {} {what}", percent(mean?), grouped(over)))
+        Some(format!("its surrogate decides the same for {} of {} {what}", percent(mean?), grouped(over)))
     }
 }
 
@@ -328,11 +330,11 @@ struct GeneratorFacts {
     examples: usize,
     steps: usize,
     held_out: usize,
-    /// The share of held-out factuals whose likeliest row is accepted, at the end of training.
+    /// The share of held-out factuals whose first proposal is accepted, at the end of training.
     valid: Option<f64>,
 }
 
-impl Summary {
+impl FitSummary {
     pub(crate) fn new(model: &Model, out: String, bytes: usize, seconds: f64) -> Self {
         let card = model.card();
         let features = model.schema().features();
@@ -423,39 +425,39 @@ fn immutable_text(names: &[String]) -> String {
     }
 }
 
-/// What makes a model of little use.
+/// Reasons why a model may be of little use.
 fn warnings(model: &Model) -> Vec<String> {
     let mut warnings = Vec::new();
-    let is_given = !matches!(model.classifier(), DeployedClassifier::Trained(_));
+    let is_external = !matches!(model.classifier(), DeployedClassifier::Trained(_));
     match model.card().scores {
-        Some([lowest, highest]) if is_given && (highest < 1e-9 || lowest > 1.0 - 1e-9) => warnings.push(
-            "the classifier is certain of every training row, as if its scores were no log-odds\n\
-             hint: a regressor's numbers are none; see `scale` in the inputs"
+        Some([lowest, highest]) if is_external && (highest < 1e-9 || lowest > 1.0 - 1e-9) => warnings.push(
+            "the classifier is certain of every training row, as if its scores were not log-odds\n\
+             hint: the output of a regressor is not; see `scale` in the inputs"
                 .to_string(),
         ),
-        // What the log-odds 0 and 1 stand for.
-        Some([lowest, highest]) if is_given && lowest >= 0.5 && highest <= 0.7311 => warnings.push(
+        // The sigmoid of 0 and of 1.
+        Some([lowest, highest]) if is_external && lowest >= 0.5 && highest <= 0.7311 => warnings.push(
             "taken as log-odds, the scores of all training rows lie between 0 and 1, as probabilities would\n\
              hint: see `scale` in the inputs"
                 .to_string(),
         ),
         _ => {}
     }
-    if let Some(auc) = model.card().auc.filter(|auc| is_given && *auc < 0.5) {
+    if let Some(auc) = model.card().auc.filter(|auc| is_external && *auc < 0.5) {
         warnings.push(format!(
-            "the classifier tells the classes apart no better than chance, AUC {auc:.3}\n\
+            "the classifier separates the classes no better than chance, AUC {auc:.3}\n\
              hint: see which column is `accepted` in the inputs, and which class is `favourable` in the schema"
         ));
     }
     if model.pool().is_empty() {
         warnings.push(
-            "the classifier denies everybody that the accepted circuit imagines, so that there may be no way for anybody\n\
+            "the classifier denies every row drawn from the accepted circuit, so there may be no recourse at all\n\
              hint: lower `--threshold`, or let it be `youden`"
                 .to_string(),
         );
     } else if model.card().generator.examples == 0 {
         warnings.push(
-            "the classifier denies nobody, so that nobody needs recourse\n\
+            "the classifier denies no row, so no recourse is needed\n\
              hint: raise `--threshold`, let it be `youden`, or look at `favourable` in the schema"
                 .to_string(),
         );

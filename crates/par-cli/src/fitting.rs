@@ -1,4 +1,4 @@
-//! Fitting with a person watching: every stage is told to a terminal, and to nothing else.
+//! The progress of a fit, shown on a terminal only.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use par_fit::Stage;
 
 use crate::aligned::grouped;
 
-/// Shows how far a fit has come.
-pub(crate) struct Watch(ProgressBar);
+/// Shows the stage that a fit has reached.
+pub(crate) struct FitSpinner(ProgressBar);
 
-impl Watch {
-    /// `what` is being made.
+impl FitSpinner {
+    /// `what` is the name of the model.
     pub(crate) fn new(what: &str) -> Result<Self> {
         let spinner =
             ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg} {elapsed}")?);
@@ -21,7 +21,7 @@ impl Watch {
         Ok(Self(spinner))
     }
 
-    pub(crate) fn tell(&self, stage: Stage<'_>) {
+    pub(crate) fn show(&self, stage: Stage<'_>) {
         let spinner = &self.0;
         match stage {
             Stage::Read(rows) => {
@@ -51,7 +51,7 @@ impl Watch {
         }
     }
 
-    pub(crate) fn end(self) {
+    pub(crate) fn finish(self) {
         self.0.finish_and_clear();
     }
 }

@@ -14,13 +14,13 @@ use crate::output::{self, Destination};
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Draft how columns become the inputs of a network, for you to correct
-    Init(Init),
+    /// Draft how columns become the inputs of a classifier, for you to correct
+    Init(InputsInit),
 }
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  par inputs init model.onnx --schema people.toml --out inputs.toml")]
-pub(crate) struct Init {
+pub(crate) struct InputsInit {
     /// Classifier, as an ONNX file
     model: PathBuf,
     /// What the columns mean
@@ -42,7 +42,7 @@ impl Command {
     }
 }
 
-impl Init {
+impl InputsInit {
     fn run(self) -> Result<()> {
         let read_from = [self.model.as_path(), &self.schema];
         let destination = self.out.as_ref().map(|out| Destination::new(out, &read_from)).transpose()?;
@@ -63,7 +63,7 @@ impl Init {
     }
 }
 
-/// Why no file of inputs will make a classifier of the graph, as far as its widths are known.
+/// Why `par fit` would refuse the graph with any inputs of these widths.
 fn unusable(graph: &Graph, draft: &str) -> Option<par_onnx::Error> {
     let widths = graph.inputs().iter().map(|input| input.width).collect::<Option<Vec<usize>>>()?;
     graph.classifier(&widths, &Inputs::parse(draft).ok()?.choice()).err()

@@ -1,4 +1,4 @@
-//! `par inspect`: what is in a model, and how it was made.
+//! `par inspect`: the contents of a model, and how it was made.
 
 use std::path::PathBuf;
 
@@ -25,19 +25,19 @@ impl Inspect {
     pub(crate) fn run(self) -> Result<()> {
         let model = model_file::read(&self.model)?;
         let bytes = self.model.metadata().with_context(|| self.model.display().to_string())?.len();
-        let contents = Contents::new(&model, bytes);
+        let contents = ModelContents::new(&model, bytes);
         if self.json { output::print_json(&contents) } else { output::print(&contents.text(&model)?) }
     }
 }
 
 #[derive(Serialize)]
-struct Contents {
+struct ModelContents {
     bytes: u64,
     threshold: f64,
     features: Vec<FeatureFacts>,
     rules: Vec<RuleFacts>,
     classifier: ClassifierFacts,
-    /// The classifier's own network, or the one that stands in for it.
+    /// The classifier's own network, or its surrogate.
     network: Option<NetworkFacts>,
     accepted_circuit: CircuitFacts,
     denied_circuit: CircuitFacts,
@@ -54,7 +54,7 @@ struct FeatureFacts {
     kind: &'static str,
     codes: usize,
     coded_as: &'static str,
-    /// Categories or numbers by code; of bins the edges.
+    /// Categories or numbers by code; for bins, their edges.
     contents: Vec<String>,
     immutable: bool,
     monotone: &'static str,
@@ -98,7 +98,7 @@ impl FeatureFacts {
         }
     }
 
-    /// What a person may do about it.
+    /// How a person may change it.
     fn freedom(&self) -> String {
         let direction = match (self.immutable, self.monotone) {
             (true, _) => return "immutable".to_string(),
@@ -113,7 +113,7 @@ impl FeatureFacts {
     }
 }
 
-impl Contents {
+impl ModelContents {
     fn new(model: &Model, bytes: u64) -> Self {
         let card = model.card();
         let schema = model.schema();
@@ -159,7 +159,7 @@ impl Contents {
         facts.add("bytes", grouped(self.bytes));
         facts.add(
             "training rows",
-            format!("{}; none of them was copied", grouped(card.rows.iter().sum::<usize>())),
+            format!("{}; the model holds no copy of them", grouped(card.rows.iter().sum::<usize>())),
         );
         facts.add("accepted", format!("{accepted}, {} rows", grouped(card.rows[0])));
         facts.add("denied", format!("{denied}, {} rows", grouped(card.rows[1])));
@@ -240,7 +240,7 @@ impl Contents {
         facts.add(
             "",
             format!(
-                "{} examples, {} of them taught, {} steps",
+                "{} examples, {} of them with a recourse to learn from, {} steps",
                 grouped(history.examples),
                 grouped(history.taught),
                 grouped(steps)

@@ -1,4 +1,4 @@
-//! Learning with a person watching: every trial is told to a terminal, and to nothing else.
+//! Learning a circuit, with every trial shown on a terminal only.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::circuit_file::{CircuitFile, Member, Provenance};
 use crate::rows::Condition;
 use crate::variables::Variables;
 
-/// Learns a circuit of the variables; `what` is its name while it is learned.
+/// Learns a circuit of the variables; `what` is its name in the progress line.
 pub(crate) fn learn(
     what: &str,
     variables: Variables,

@@ -50,11 +50,11 @@ Examples:
   par schema check people.csv people.toml         see what it makes of the table
   par fit people.csv --schema people.toml --out people.par
   par recourse people.par denied.csv --out ways.csv
-  par explain people.par denied.csv --id 17       one person's answer, to read
+  par explain people.par denied.csv --id 17       one person's answer, in words
   par evaluate people.par test.csv                how good the answers are
   par serve people.par                            the same over HTTP, and a page
 
-Exit status: 0 done, 1 done but not for everybody (`par recourse --strict`), 2 error.";
+Exit status: 0 done, 1 done, but rows are left without recourse (`par recourse --strict`), 2 error.";
 
 /// Plausible algorithmic recourse: what to change so that a classifier accepts, plausibly.
 #[derive(Parser)]
@@ -69,7 +69,7 @@ enum Command {
     /// Describe a table: its features, its label, and what a person may change
     #[command(subcommand)]
     Schema(schema::Command),
-    /// Learn the distribution of a table as a probabilistic circuit, and ask it
+    /// Learn the distribution of a table as a probabilistic circuit; score and draw rows
     #[command(subcommand)]
     Circuit(circuit::Command),
     /// Say how columns become the inputs of a classifier of your own
@@ -99,7 +99,7 @@ enum Command {
     Report(Moved),
 }
 
-/// Arguments of a command that is now one of `par-bench`.
+/// Arguments of a command that has moved to `par-bench`.
 #[derive(Args)]
 struct Moved {
     #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
@@ -108,7 +108,7 @@ struct Moved {
 
 impl Command {
     fn run(self) -> Result<ExitCode> {
-        // A service ends when it is told to, but not at once.
+        // The service handles signals itself: it answers requests under way before it ends.
         if !matches!(self, Self::Serve(_)) {
             output::clean_up_when_interrupted()?;
         }
@@ -132,7 +132,7 @@ impl Command {
     }
 }
 
-/// Says where a command has gone; the message goes with the next version.
+/// Says where a command has moved; removed in the next version.
 fn moved(command: &str, subcommand: &str) -> Result<()> {
     bail!("`par {command}` is now a program of its own: cargo run --release -p par-bench -- {subcommand}…")
 }

@@ -1,4 +1,4 @@
-//! The model that `par fit` writes and everything after it reads.
+//! Reading a model file, with messages for the command line.
 
 use std::path::Path;
 
@@ -7,14 +7,14 @@ use par_data::{Columns, Error, found_instead};
 use par_model::container::ContainerError;
 use par_model::{Model, ModelError};
 
-use crate::rows::Rows;
+use crate::rows::SelectedRows;
 
-/// Reads a model.
+/// Reads a model file.
 pub(crate) fn read(path: &Path) -> Result<Model> {
     Model::load(path).map_err(|error| unreadable(path, error))
 }
 
-/// Why a file is no model.
+/// Why a file cannot be read as a model, with a hint.
 pub(crate) fn unreadable(path: &Path, error: ModelError) -> anyhow::Error {
     let origin = path.display();
     match error {
@@ -32,8 +32,8 @@ pub(crate) fn unreadable(path: &Path, error: ModelError) -> anyhow::Error {
     }
 }
 
-/// Where the features of a model stand in a table.
-pub(crate) fn columns(model: &Model, rows: &Rows) -> Result<Columns> {
+/// The columns of a table that hold the features of a model.
+pub(crate) fn columns(model: &Model, rows: &SelectedRows) -> Result<Columns> {
     model.schema().columns(rows.origin(), rows.columns()).map_err(|error| match error {
         Error::AbsentColumn { origin, column, known } => {
             anyhow!("{origin}: no column `{column}`, which the model needs{}", found_instead(&column, &known))

@@ -1,4 +1,4 @@
-//! `par recourse`: from a table of people to a table of ways forward.
+//! `par recourse`: from a table of people to a table of ways.
 
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -19,7 +19,7 @@ use par_answer::{Answer, Solver, words};
 use par_data::Batch;
 use par_model::Model;
 use rayon::prelude::*;
-use request::RequestOptions;
+use request::RequestArguments;
 use serde::Serialize;
 use sink::Sink;
 
@@ -27,7 +27,7 @@ use crate::aligned::{Facts, grouped};
 use crate::classifier_file::ClassifierOptions;
 use crate::model_file;
 use crate::output::{self, Destination};
-use crate::rows::{Condition, Rows};
+use crate::rows::{Condition, SelectedRows};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,14 +42,14 @@ under its own name; where a feature is called `status`, our column is `par_statu
 way has one line without a rank, its probability and cells its own. `status` is `found`, `accepted` (nothing to do),
 `not_found`, `error` when a cell does not fit, or
 `unverified` and `unverified_accepted` in place of `found` and `accepted` when the model was made from scores, so
-that the classifier itself was never asked; `reason` says why, and what would have to give. `gap` is how many nats likelier a row with as many changes could
-be at most, and stays empty unless it is known. `best_at` is what a way is best at among all that `explain` shows of the
+that a surrogate decides in the classifier's place; `reason` says why there is no way, and what would help. `gap` is
+how many nats likelier a row with as many changes could be at most, and is empty where it is unknown. `best_at` is what a way is best at among all that `explain` shows of the
 person, ways and numbers of changes: `fewest_changes`, `most_common`, `surest`, with `|` between.
-`warning` names what training never saw in the row. With jsonl there is an object for every person.
+`warning` names values that no training row has. With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.
-Lines are in the order of the rows. Same model, same rows: the same bytes, on any number of threads, unless
---time is given. Rows are read as a stream: memory does not depend on how many there are.";
+Lines are in the order of the rows. Same model, same rows: the same bytes, on any number of threads, except
+with --time. Rows are read as a stream: memory does not depend on how many there are.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -58,14 +58,14 @@ pub(crate) struct Recourse {
     model: PathBuf,
     /// CSV, plain or gzipped, or Parquet if the program is built for it; the columns in any order
     table: PathBuf,
-    /// Where the ways go; standard output without it
+    /// Where the ways go [default: standard output]
     #[arg(long, short, value_name = "FILE")]
     out: Option<PathBuf>,
-    /// How the ways are written [default: what the name of --out ends in, otherwise csv]
+    /// How the ways are written [default: the extension of --out, otherwise csv]
     #[arg(long, value_enum)]
-    format: Option<Format>,
+    format: Option<OutputFormat>,
     #[command(flatten)]
-    request: RequestOptions,
+    request: RequestArguments,
     #[command(flatten)]
     classifier: ClassifierOptions,
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
@@ -83,7 +83,7 @@ pub(crate) struct Recourse {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum Format {
+enum OutputFormat {
     /// A line for every way
     Csv,
     /// A JSON object for every person, one a line
@@ -92,62 +92,62 @@ enum Format {
     Parquet,
 }
 
-/// Rows that are answered before any of them is written: enough for all threads to have work.
+/// Rows that are answered before any of them is written: enough work for all threads.
 const BLOCK: usize = 2048;
-/// Rows that a thread takes at once.
-const PIECE: usize = 16;
+/// Rows that one thread answers in a row.
+const ROWS_PER_TASK: usize = 16;
 
 impl Recourse {
     pub(crate) fn run(self) -> Result<ExitCode> {
         let start = Instant::now();
         let model = self.classifier.answering(model_file::read(&self.model)?, &self.model)?;
         let request = self.request.request(&model)?;
-        let mut rows = Rows::open(&self.table, true, &self.conditions)?;
+        let mut rows = SelectedRows::open(&self.table, true, &self.conditions)?;
         let columns = model_file::columns(&model, &rows)?;
         let answerer = TableAnswerer::new(&model, rows.columns(), columns, request, self.time);
         let read: Vec<&Path> =
             [self.model.as_path(), &self.table].into_iter().chain(self.classifier.files()).collect();
         let destination = self.out.as_deref().map(|out| Destination::new(out, &read)).transpose()?;
         let format = self.format();
-        // JSON keeps the features in an object of their own.
-        if let Some(renamed) = write::renamed(model.schema()).filter(|_| format != Format::Jsonl) {
-            // A note that cannot be written keeps nobody from an answer.
+        // In JSON no column is renamed: features have an object of their own.
+        if let Some(renamed) = write::renamed(model.schema()).filter(|_| format != OutputFormat::Jsonl) {
+            // A failure to write the note must not stop the answers.
             let _ = io::stderr().write_all(format!("note: {renamed}\n").as_bytes());
         }
         let mut sink = Sink::new(format, destination, model.schema())?;
         let spinner = self.spinner()?;
-        let mut tally = Tally::default();
+        let mut tally = AnswerTally::default();
         rows.read_ahead(|batch, numbers| {
             for first in (0..batch.rows()).step_by(BLOCK) {
                 let last = batch.rows().min(first + BLOCK);
-                let starts: Vec<usize> = (first..last).step_by(PIECE).collect();
-                let pieces: Vec<Piece<'_>> = starts
+                let starts: Vec<usize> = (first..last).step_by(ROWS_PER_TASK).collect();
+                let tasks: Vec<AnsweredRows<'_>> = starts
                     .par_iter()
                     .map_init(
                         || Solver::new(&model),
                         |solver, &start| {
-                            let rows = start..last.min(start + PIECE);
-                            Piece::new(&answerer, format, solver, &batch, numbers, rows)
+                            let rows = start..last.min(start + ROWS_PER_TASK);
+                            AnsweredRows::new(&answerer, format, solver, &batch, numbers, rows)
                         },
                     )
                     .collect();
-                for piece in pieces {
-                    tally.add(piece.tally);
-                    sink.write(&model, &piece.bytes, &piece.people)?;
+                for task in tasks {
+                    tally.add(task.tally);
+                    sink.write(&model, &task.bytes, &task.people)?;
                 }
                 spinner.inc((last - first) as u64);
             }
             Ok(())
         })?;
         spinner.finish_and_clear();
-        // A table without rows has an answer, if an empty one; conditions that leave none are a slip.
+        // An empty table has an empty answer; conditions that no row passes are likely a mistake.
         if tally.rows == 0 && rows.read() > 0 {
             return Err(rows.none_passed());
         }
         sink.finish()?;
 
         let complete = tally.not_found == 0 && tally.errors == 0;
-        let summary = Summary { tally, seconds: start.elapsed().as_secs_f64() };
+        let summary = RecourseSummary { tally, seconds: start.elapsed().as_secs_f64() };
         let text = if self.json { serde_json::to_string_pretty(&summary)? + "\n" } else { summary.text() };
         match self.out {
             Some(_) => output::print(&text)?,
@@ -156,17 +156,17 @@ impl Recourse {
         Ok(if self.strict && !complete { ExitCode::from(1) } else { ExitCode::SUCCESS })
     }
 
-    fn format(&self) -> Format {
+    fn format(&self) -> OutputFormat {
         let extension =
             self.out.as_deref().and_then(Path::extension).and_then(|extension| extension.to_str());
         self.format.unwrap_or(match extension {
-            Some("jsonl" | "ndjson") => Format::Jsonl,
-            Some("parquet") => Format::Parquet,
-            _ => Format::Csv,
+            Some("jsonl" | "ndjson") => OutputFormat::Jsonl,
+            Some("parquet") => OutputFormat::Parquet,
+            _ => OutputFormat::Csv,
         })
     }
 
-    /// Tells a terminal how many rows are done, unless the ways themselves go there.
+    /// Counts rows on a terminal, unless the ways are printed there.
     fn spinner(&self) -> Result<ProgressBar> {
         if self.out.is_none() && io::stdout().is_terminal() {
             return Ok(ProgressBar::hidden());
@@ -178,33 +178,33 @@ impl Recourse {
     }
 }
 
-/// Writes what some people are told to a file, as CSV.
+/// Writes answers to a CSV file.
 pub(crate) fn write_csv(destination: Destination, model: &Model, people: &[RowAnswer<'_>]) -> Result<()> {
-    let mut sink = Sink::new(Format::Csv, Some(destination), model.schema())?;
-    let bytes = Format::Csv.text(model, people).expect("CSV is text");
+    let mut sink = Sink::new(OutputFormat::Csv, Some(destination), model.schema())?;
+    let bytes = OutputFormat::Csv.text(model, people).expect("CSV is text");
     sink.write(model, &bytes, &[])?;
     sink.finish()
 }
 
-/// Some rows in a row, answered by one thread.
-struct Piece<'a> {
-    /// Their lines, where a line is text.
+/// Consecutive rows, answered by one thread.
+struct AnsweredRows<'a> {
+    /// Their lines, if the format is text.
     bytes: Vec<u8>,
-    /// The people themselves, where it is not.
+    /// Their answers, if it is not.
     people: Vec<RowAnswer<'a>>,
-    tally: Tally,
+    tally: AnswerTally,
 }
 
-impl<'a> Piece<'a> {
+impl<'a> AnsweredRows<'a> {
     fn new(
         answerer: &TableAnswerer<'_>,
-        format: Format,
+        format: OutputFormat,
         solver: &mut Solver<'_>,
         batch: &'a Batch,
         numbers: &[u64],
         rows: std::ops::Range<usize>,
     ) -> Self {
-        let mut tally = Tally::default();
+        let mut tally = AnswerTally::default();
         let people: Vec<RowAnswer<'a>> = rows
             .map(|row| {
                 let person = answerer.answer(solver, batch, row, numbers[row]);
@@ -219,21 +219,21 @@ impl<'a> Piece<'a> {
     }
 }
 
-/// How many rows got which answer.
+/// The number of rows by answer.
 #[derive(Default, Serialize)]
-struct Tally {
+struct AnswerTally {
     rows: u64,
     accepted: u64,
     found: u64,
-    /// Of those found, how many the classifier itself has not seen.
+    /// Found, but judged by a surrogate of the classifier.
     unverified: u64,
     not_found: u64,
     errors: u64,
-    /// What the first error says, and where.
+    /// The first error and its place.
     first_error: Option<String>,
 }
 
-impl Tally {
+impl AnswerTally {
     fn count(&mut self, person: &RowAnswer<'_>, batch: &Batch, row: usize) {
         self.rows += 1;
         match &person.answer {
@@ -262,19 +262,20 @@ impl Tally {
 }
 
 #[derive(Serialize)]
-struct Summary {
+struct RecourseSummary {
     #[serde(flatten)]
-    tally: Tally,
+    tally: AnswerTally,
     seconds: f64,
 }
 
-impl Summary {
+impl RecourseSummary {
     fn text(&self) -> String {
-        let Tally { rows, accepted, found, unverified, not_found, errors, first_error } = &self.tally;
+        let AnswerTally { rows, accepted, found, unverified, not_found, errors, first_error } = &self.tally;
         let mut facts = Facts::default();
         facts.add("rows", grouped(*rows));
         facts.add("accepted", grouped(*accepted));
-        let doubt = if *unverified > 0 { ", unverified: the classifier itself was not asked" } else { "" };
+        let doubt =
+            if *unverified > 0 { ", unverified: judged by a surrogate of the classifier" } else { "" };
         facts.add("recourse found", format!("{}{doubt}", grouped(*found)));
         facts.add("not found", grouped(*not_found));
         if let Some(error) = first_error {

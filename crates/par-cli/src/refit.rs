@@ -1,4 +1,4 @@
-//! `par refit`: the same model for other immutable features, without any data.
+//! `par refit`: the same model for other immutable features, without a table.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -8,8 +8,8 @@ use clap::{ArgGroup, Args};
 use par_circuit::Stop;
 use par_fit::refit;
 
-use crate::fit::Summary;
-use crate::fitting::Watch;
+use crate::fit::FitSummary;
+use crate::fitting::FitSpinner;
 use crate::model_file;
 use crate::output::{self, Destination};
 
@@ -26,10 +26,10 @@ alone. No table is needed.";
 pub(crate) struct Refit {
     /// Made by `par fit`
     model: PathBuf,
-    /// Feature that nobody can change, one or more; those of the schema no longer count
+    /// Immutable feature, one or more; they replace those of the schema
     #[arg(long, value_name = "FEATURE")]
     immutable: Vec<String>,
-    /// Everybody can change everything
+    /// Make no feature immutable
     #[arg(long)]
     nothing_immutable: bool,
     /// Where the new model goes
@@ -47,13 +47,13 @@ impl Refit {
         let model = model_file::read(&self.model)?;
         let immutable: Vec<&str> = self.immutable.iter().map(String::as_str).collect();
         let what = self.out.display().to_string();
-        let watch = Watch::new(&what)?;
-        let refitted = refit(&model, &immutable, &mut |stage| watch.tell(stage), Stop::never());
-        watch.end();
+        let spinner = FitSpinner::new(&what)?;
+        let refitted = refit(&model, &immutable, &mut |stage| spinner.show(stage), Stop::never());
+        spinner.finish();
         let refitted = refitted.with_context(|| self.model.display().to_string())?;
         let bytes = refitted.to_bytes();
         output::write_file(destination, &bytes)?;
-        let summary = Summary::new(&refitted, what, bytes.len(), start.elapsed().as_secs_f64());
+        let summary = FitSummary::new(&refitted, what, bytes.len(), start.elapsed().as_secs_f64());
         if self.json { output::print_json(&summary) } else { output::print(&summary.text()) }
     }
 }

@@ -10,8 +10,8 @@ use clap::Subcommand;
 #[derive(Subcommand)]
 pub(crate) enum Command {
     /// Draft a schema from a table, for you to correct
-    Init(init::Init),
-    /// Show what a schema makes of a table, and what is worth a look
+    Init(init::SchemaInit),
+    /// Check a table against a schema: codes, coverage, and what is worth a look
     Check(check::Check),
 }
 

@@ -18,32 +18,32 @@ Examples:
   par serve people.par --listen 0.0.0.0:8080 --token-file token.txt
   par serve loans=loans.par cards=cards.par         two models; without ?model=NAME the first is meant
 
-What can be asked is at /api on the running service. Logs are lines of JSON on standard error, without anything about people;
-lines that cannot be written, or that nobody reads, are dropped and counted.
-The files of the models are read again when they change, and at SIGHUP; one that cannot be read leaves the one
-before in its place. SIGTERM and Ctrl-C end the service once the requests under way are answered. TLS is left to
-a proxy in front of it.";
+The running service documents its endpoints at /api. Logs are lines of JSON on standard error, without anything
+about people; lines that cannot be written, or wait too long to be read, are dropped and counted.
+Model files are read again when they change, and at SIGHUP; if one cannot be read, its previous version goes on
+answering. SIGTERM and Ctrl-C end the service once the requests under way are answered. For TLS, put a proxy in
+front of it.";
 
-/// How long the last log lines may take to be written.
+/// How long to wait at the end for the last log lines to be written.
 const LOGS_PATIENCE: Duration = Duration::from_secs(1);
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct Serve {
-    /// Made by `par fit`; called like the file, or NAME
+    /// Made by `par fit`; NAME is the file's name by default
     #[arg(required = true, value_name = "[NAME=]MODEL")]
-    models: Vec<Named>,
+    models: Vec<NamedModel>,
     /// Address and port; port 0 is any that is free
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:8080")]
     listen: String,
-    /// File with the token that clients have to bring (Authorization: Bearer TOKEN)
+    /// File with the token that clients must send (Authorization: Bearer TOKEN)
     #[arg(long, value_name = "FILE")]
     token_file: Option<PathBuf>,
-    /// Origin whose pages may ask too: scheme and host, as in `https://example.org`
+    /// Origin whose pages may send requests: scheme and host, as in `https://example.org`
     #[arg(long = "cors", value_name = "ORIGIN")]
     origins: Vec<String>,
-    /// Name that the service goes by, beside localhost, IP addresses and the name it listens on; `*` is any. Requests for
-    /// others are refused with 421
+    /// Further host name of the service, beside localhost, IP addresses and the name it listens on; `*` is any. Requests
+    /// for other hosts are refused with 421
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
     /// Threads that answer [default: as many as cores]
@@ -67,7 +67,7 @@ pub(crate) struct Serve {
     /// Bytes that a stream has to send in a second, at least; slower ones end with 408. 0: any rate
     #[arg(long, value_name = "N", default_value_t = Settings::default().min_rate)]
     min_rate: usize,
-    /// Connections at a time, at most; more are answered about health alone, and otherwise refused with 503
+    /// Connections at a time, at most; on further ones only health checks are answered, the rest is refused with 503
     #[arg(long, value_name = "N", default_value_t = Settings::default().max_connections, value_parser = at_least_one)]
     max_connections: usize,
     /// Seconds that an answer may take, or a row of a stream; searches that take longer end with what they have, and say so
@@ -78,14 +78,14 @@ pub(crate) struct Serve {
     patience: Duration,
 }
 
-/// A model file, and what it is called.
+/// A model file and its name.
 #[derive(Clone)]
-struct Named {
+struct NamedModel {
     name: String,
     file: PathBuf,
 }
 
-impl FromStr for Named {
+impl FromStr for NamedModel {
     type Err = &'static str;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
@@ -113,7 +113,7 @@ impl Serve {
         let logs = Logs::new(io::stderr()).context("cannot start")?;
         let lines = logs.clone();
         tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || lines.clone()).init();
-        // What a panic says may hold somebody's values: where it was is enough.
+        // The message of a panic may contain a person's values, so only its place is logged.
         std::panic::set_hook(Box::new(|panic| {
             let place = panic.location().map(ToString::to_string);
             tracing::error!(place, "panic");

@@ -1,4 +1,4 @@
-//! What the variables of a circuit mean: from the cells of a table to codes.
+//! The variables of a circuit, and the codes of a table's cells.
 
 use anyhow::{Result, anyhow, bail};
 use clap::ValueEnum;
@@ -6,40 +6,40 @@ use par_circuit::Dataset;
 use par_data::{Batch, CellError, Columns, Discretizer, Encoded, Error, Schema, UNKNOWN, suggest};
 use serde::{Deserialize, Serialize};
 
-use crate::rows::Rows;
+use crate::rows::SelectedRows;
 
-/// The variables of a circuit, as tables write them.
+/// The variables of a circuit, and how they are found in a table.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Variables {
     pub(crate) discretizer: Discretizer,
-    /// Whether their tables begin with a line of column names.
+    /// Whether tables begin with a line of column names.
     pub(crate) header: bool,
-    /// How many columns the training table has, those that are no variables too. Without a header, columns are
-    /// known by their position alone, so that other tables must have as many.
+    /// The number of columns of the training table. Without a header, columns are found by position, so every
+    /// table must have as many.
     pub(crate) width: usize,
-    /// Whether a schema says what they mean. Otherwise they are categories told apart by their text, and
-    /// only an empty cell is missing.
+    /// Whether they come from a schema. Otherwise each different text is a category, and only an empty cell is
+    /// missing.
     pub(crate) described: bool,
 }
 
-/// What to do with a value that the circuit has never seen.
+/// What to do with a value that was not in the training table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Unseen {
-    /// Stop, unless `missing = true` in the schema allows for it: then it is summed out and counted
+    /// Stop, unless the schema has `missing = true`: then sum it out and count it
     Error,
-    /// Sum over all values it could have had, and count it
+    /// Sum over all values that it could have, and count it
     Missing,
 }
 
-/// Codes of some rows, and what became of cells that are in no domain.
+/// The codes of rows, and the numbers of cells outside their domains.
 pub(crate) struct Codes {
     pub(crate) rows: Dataset,
-    /// Cells that are missing or were never seen: they are summed out.
+    /// Cells that are missing or unseen, which are summed out.
     pub(crate) open: u64,
-    /// Of those, the ones that were never seen.
+    /// Cells that are unseen.
     pub(crate) unseen: u64,
-    /// Numbers that were never seen and stand for the nearest one.
+    /// Unseen numbers that count as the nearest known one.
     pub(crate) snapped: u64,
 }
 
@@ -48,8 +48,8 @@ impl Variables {
         self.discretizer.schema()
     }
 
-    /// Where the variables stand in a table.
-    pub(crate) fn columns(&self, rows: &Rows) -> Result<Columns> {
+    /// The columns of a table that hold the variables.
+    pub(crate) fn columns(&self, rows: &SelectedRows) -> Result<Columns> {
         let (expected, found) = (self.width, rows.columns().len());
         if !self.header && found != expected {
             bail!(
@@ -68,7 +68,7 @@ impl Variables {
     }
 
     /// The codes of all rows at once.
-    pub(crate) fn dataset(&self, mut rows: Rows) -> Result<Dataset> {
+    pub(crate) fn dataset(&self, mut rows: SelectedRows) -> Result<Dataset> {
         let columns = self.columns(&rows)?;
         let mut codes = Vec::new();
         for batch in &mut rows {
@@ -80,9 +80,9 @@ impl Variables {
         Ok(Dataset::new(self.discretizer.cardinalities(), codes)?)
     }
 
-    /// The codes of a batch of rows that the circuit may not know all values of.
+    /// The codes of a batch that may hold unseen values.
     pub(crate) fn codes(&self, columns: &Columns, batch: &Batch, unseen: Unseen) -> Result<Codes> {
-        let mut counts = Counts::default();
+        let mut counts = CellCounts::default();
         let codes = match self.discretizer.encode(columns, batch) {
             Ok(encoded) => {
                 if !self.described && unseen == Unseen::Error && encoded.unseen() > 0 {
@@ -106,7 +106,7 @@ impl Variables {
         Ok(Codes { rows, open: counts.open, unseen: counts.unseen, snapped })
     }
 
-    /// Without a schema, an unknown code stands for an empty cell and nothing else.
+    /// Without a schema, only an empty cell may have an unknown code.
     fn refuse_unseen(&self, columns: &Columns, batch: &Batch, encoded: &Encoded) -> Result<()> {
         for (row, codes) in encoded.rows().enumerate() {
             for (feature, _) in codes.iter().enumerate().filter(|(_, code)| **code == UNKNOWN) {
@@ -121,8 +121,8 @@ impl Variables {
         Ok(())
     }
 
-    /// Row by row, with a known category in the place of each unseen one while the others are encoded.
-    fn open_unseen(&self, columns: &Columns, batch: &Batch, counts: &mut Counts) -> Result<Vec<u16>> {
+    /// Encodes row by row: each unseen category is replaced by a known one to encode the rest, then opened.
+    fn open_unseen(&self, columns: &Columns, batch: &Batch, counts: &mut CellCounts) -> Result<Vec<u16>> {
         let mut all = Vec::with_capacity(batch.rows() * columns.features.len());
         for row in 0..batch.rows() {
             let mut cells: Vec<String> =
@@ -152,14 +152,14 @@ impl Variables {
 }
 
 #[derive(Default)]
-struct Counts {
+struct CellCounts {
     open: u64,
     unseen: u64,
     encoded_open: u64,
     outside: u64,
 }
 
-impl Counts {
+impl CellCounts {
     fn add(&mut self, encoded: &Encoded) {
         let open = encoded.codes().iter().filter(|&&code| code == UNKNOWN).count() as u64;
         self.open += open;

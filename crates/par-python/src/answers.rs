@@ -1,4 +1,4 @@
-//! From the rows of a table to lines of the tidy table.
+//! From the rows of a table to lines of answers.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -14,38 +14,37 @@ use pyo3::prelude::*;
 use pyo3_arrow::{PyRecordBatch, PySchema};
 use rayon::prelude::*;
 
-use crate::frame::Frame;
+use crate::frame::AnswerFrame;
 use crate::model::Model;
-use crate::table::{self, Cells};
+use crate::table::{self, CellWriter};
 use crate::{errors, request, threads};
 
-/// Rows that a thread takes at once.
-const PIECE: usize = 32;
+/// Rows that one thread answers in a row.
+const ROWS_PER_TASK: usize = 32;
 
-/// Answers tables of one shape, batch by batch.
+/// Answers tables with the same columns, batch by batch.
 #[pyclass(frozen, module = "par_recourse._native")]
 pub(crate) struct Answers {
     model: Arc<par_model::Model>,
     request: Request,
     rows: SchemaRef,
     columns: Columns,
-    cells: Cells,
-    frame: Frame,
+    cells: CellWriter,
+    frame: AnswerFrame,
 }
 
 impl Answers {
-    /// `id` names the column that names the rows, in the place of the schema's.
+    /// `id` is the column of row ids, instead of the schema's.
     pub(crate) fn new(model: &Model, rows: SchemaRef, request: &str, id: Option<&str>) -> PyResult<Self> {
         let model = Arc::clone(model.inner());
         let request = request::read(&model, request)?;
         let (mut columns, cells) = table::read(model.schema(), model.discretizer().domains(), &rows)?;
         if let Some(name) = id {
             let found = rows.index_of(name);
-            let unknown =
-                |_| errors::setting(&format!("{}: no column `{name}` to name the rows", table::ORIGIN));
+            let unknown = |_| errors::setting(&format!("{}: no column `{name}` for `id`", table::ORIGIN));
             columns.id = Some(found.map_err(unknown)?);
         }
-        let frame = Frame::new(&model, &columns, &rows);
+        let frame = AnswerFrame::new(&model, &columns, &rows);
         let mut answers = Self { model, request, rows, columns, cells, frame };
         if let Some(locks) = answers.answerer().locks() {
             answers.cells = answers.cells.with(&answers.rows, locks);
@@ -63,23 +62,23 @@ impl Answers {
         )
     }
 
-    /// What the first person of some rows is told, by their name.
+    /// Passes the answer of the first row to `read`.
     pub(crate) fn first<T>(
         &self,
         rows: &RecordBatch,
         stop: Stop<'_>,
-        tell: impl FnOnce(&RowAnswer<'_>) -> T,
+        read: impl FnOnce(&RowAnswer<'_>) -> T,
     ) -> T {
         let cells = match self.columns.id {
             Some(column) => self.cells.clone().with(&self.rows, column),
             None => self.cells.clone(),
         };
         let batch = cells.batch(rows, 0..1, 0);
-        tell(&self.answerer().answer(&mut Solver::new(&self.model).until(stop), &batch, 0, 0))
+        read(&self.answerer().answer(&mut Solver::new(&self.model).until(stop), &batch, 0, 0))
     }
 
-    /// The lines of some rows, which one thread answers.
-    fn piece(
+    /// The lines of some rows, answered on this thread.
+    fn answer_rows(
         &self,
         answerer: &TableAnswerer<'_>,
         solver: &mut Solver<'_>,
@@ -94,22 +93,22 @@ impl Answers {
         self.frame.lines(&self.model, rows, first, before, &people)
     }
 
-    /// The lines of all rows, on all threads; those of some, when they are told to stop.
+    /// The lines of all rows, on all threads; incomplete once `stop` is set.
     fn lines(&self, rows: &RecordBatch, before: u64, stop: Stop<'_>) -> Result<RecordBatch, ArrowError> {
         let answerer = self.answerer();
-        let starts: Vec<usize> = (0..rows.num_rows()).step_by(PIECE).collect();
-        let pieces: Vec<RecordBatch> = starts
+        let starts: Vec<usize> = (0..rows.num_rows()).step_by(ROWS_PER_TASK).collect();
+        let parts: Vec<RecordBatch> = starts
             .into_par_iter()
             .map_init(
                 || Solver::new(&self.model).until(stop),
                 |solver, start| {
-                    let range = start..rows.num_rows().min(start + PIECE);
-                    stop.check().is_ok().then(|| self.piece(&answerer, solver, rows, range, before))
+                    let range = start..rows.num_rows().min(start + ROWS_PER_TASK);
+                    stop.check().is_ok().then(|| self.answer_rows(&answerer, solver, rows, range, before))
                 },
             )
             .flatten()
             .collect::<Result<_, _>>()?;
-        concat_batches(self.frame.schema(), &pieces)
+        concat_batches(self.frame.schema(), &parts)
     }
 }
 
@@ -121,8 +120,8 @@ impl Answers {
         PySchema::new(Arc::clone(self.frame.schema())).into_pyarrow(py)
     }
 
-    /// The lines of a batch's people, in the order of the rows. `before` says how many rows of the table came before;
-    /// without `parallel` it stays on this thread.
+    /// The lines of a batch, in the order of the rows. `before` is the number of earlier rows of the table; without
+    /// `parallel` all work is on this thread.
     #[pyo3(signature = (batch, before=0, *, parallel=true))]
     fn answer<'py>(
         &self,
@@ -140,7 +139,7 @@ impl Answers {
         } else {
             py.detach(|| {
                 let (answerer, mut solver) = (self.answerer(), Solver::new(&self.model));
-                self.piece(&answerer, &mut solver, &rows, 0..rows.num_rows(), before)
+                self.answer_rows(&answerer, &mut solver, &rows, 0..rows.num_rows(), before)
             })
         };
         PyRecordBatch::new(lines.map_err(errors::data_text)?).into_pyarrow(py)

@@ -1,4 +1,4 @@
-//! What went wrong, as Python's exceptions: the classes of `par_recourse.errors`, with the messages of the library.
+//! Errors of the library as the exceptions of `par_recourse.errors`, with the same messages.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -57,7 +57,7 @@ pub(crate) fn fit(error: &Error) -> PyErr {
     }
 }
 
-/// `path` is absent where the model came as bytes.
+/// `path` is absent if the model came as bytes.
 pub(crate) fn model(error: &ModelError, path: Option<&Path>) -> PyErr {
     let origin = path.map_or("model".to_string(), |path| path.display().to_string());
     match error {

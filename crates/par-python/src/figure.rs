@@ -1,10 +1,10 @@
-//! What more changes buy, drawn.
+//! The chart of likelihood against changes.
 
 use par_answer::Answer;
 use par_answer::evaluate::median;
 use par_model::Model;
 
-/// Log-likelihood by number of changes, as an SVG file; absent where there is no way.
+/// Log-likelihood by number of changes, as an SVG file; `None` without a way.
 pub(crate) fn frontier(model: &Model, answer: &Answer) -> Option<String> {
     let Answer::Found(found) = answer else { return None };
     let points: Vec<(usize, f64)> =

@@ -1,4 +1,4 @@
-//! From a table to a model, and the drafts that a fit begins with.
+//! From a table to a model, and drafts of schemas and inputs.
 
 use std::sync::Arc;
 
@@ -16,14 +16,14 @@ use pyo3_arrow::PyTable;
 
 use crate::errors;
 use crate::model::Model;
-use crate::table::{self, Cells};
+use crate::table::{self, CellWriter};
 use crate::threads::{self, Caller};
 
-/// Learns everything from a table.
+/// Fits a model to a table.
 ///
-/// `schema` is TOML; `file` is a TOML file of settings, its name and its text, and `settings` are others as JSON;
-/// `classifier` is an ONNX file, and TOML that says how a row becomes its inputs; `scores` names the column with the scores of a
-/// classifier that is to be imitated. `progress` is called with `(stage, done, of)`.
+/// `schema` is TOML; `file` is the name and text of a TOML file of settings, `settings` further ones as JSON;
+/// `classifier` is an ONNX file and the TOML of its inputs; `scores` is the column of scores that a surrogate is fitted
+/// to. `progress` is called with `(stage, done, of)`.
 #[pyfunction]
 #[pyo3(signature = (table, schema, *, preset=None, file=None, settings=None, classifier=None, scores=None, progress=None))]
 #[expect(clippy::too_many_arguments, reason = "named in Python")]
@@ -57,7 +57,7 @@ pub(crate) fn fit(
 
 fn fit_rows(
     builder: &ModelBuilder,
-    cells: &Cells,
+    cells: &CellWriter,
     rows: &[RecordBatch],
     columns: &Columns,
     caller: &Caller<'_>,
@@ -66,24 +66,24 @@ fn fit_rows(
     builder.fit_rows(
         columns,
         || Ok(cells.batches(rows).map(Ok)),
-        &mut |stage| tell(caller, stage),
+        &mut |stage| report(caller, stage),
         Stop::when(&is_gone),
     )
 }
 
-/// How far a fit is.
-pub(crate) fn tell(caller: &Caller<'_>, stage: Stage<'_>) {
+/// Reports the progress of a fit to the caller.
+pub(crate) fn report(caller: &Caller<'_>, stage: Stage<'_>) {
     match stage {
-        Stage::Read(rows) => caller.tell("rows", rows, Some(rows)),
-        Stage::Classifier(epoch, _) => caller.tell("classifier", epoch, None),
-        Stage::Circuit(..) => caller.tell("circuits", 0, None),
-        Stage::Pool(rows) => caller.tell("pool", rows, Some(rows)),
-        Stage::Generator(progress) => caller.tell("generator", progress.step, Some(progress.steps)),
+        Stage::Read(rows) => caller.report("rows", rows, Some(rows)),
+        Stage::Classifier(epoch, _) => caller.report("classifier", epoch, None),
+        Stage::Circuit(..) => caller.report("circuits", 0, None),
+        Stage::Pool(rows) => caller.report("pool", rows, Some(rows)),
+        Stage::Generator(progress) => caller.report("generator", progress.step, Some(progress.steps)),
         _ => {}
     }
 }
 
-/// The preset, what the file says, what the settings say: the later counts more.
+/// Settings override the file, which overrides the preset.
 fn config(preset: Option<&str>, file: Option<(String, String)>, settings: Option<&str>) -> PyResult<Config> {
     let mut config = match preset {
         None => Config::default(),
@@ -116,7 +116,7 @@ pub(crate) fn draft_schema(py: Python<'_>, table: PyTable, label: Option<&str>) 
     let (rows, arrow): (Vec<RecordBatch>, Arc<ArrowSchema>) = table.into_inner();
     let label = label.map(|name| arrow.index_of(name)).transpose();
     let label = label.map_err(|error| errors::setting(&error.to_string()))?;
-    let (header, cells) = (table::header(&arrow), Cells::plain(&arrow));
+    let (header, cells) = (table::header(&arrow), CellWriter::plain(&arrow));
     let drafted = py.detach(|| draft_rows(table::ORIGIN, &header, label, cells.batches(&rows).map(Ok)));
     drafted.map_err(|error| errors::data(&error))
 }
@@ -128,7 +128,7 @@ pub(crate) fn draft_inputs(file: &[u8], schema: &str) -> PyResult<String> {
     Ok(inputs::draft(&read_schema(schema)?, graph.inputs(), graph.outputs()))
 }
 
-/// What Python needs to know of a schema, as JSON: the label, the special columns, the features.
+/// The facts of a schema that Python needs, as JSON: label, special columns, features.
 #[pyfunction]
 pub(crate) fn schema_facts(schema: &str) -> PyResult<String> {
     let schema = read_schema(schema)?;
@@ -157,7 +157,7 @@ pub(crate) fn schema_facts(schema: &str) -> PyResult<String> {
     Ok(facts.to_string())
 }
 
-/// A dict, as JSON, as TOML; what is null is left out.
+/// Converts a dict from JSON to TOML; nulls are left out.
 #[pyfunction]
 pub(crate) fn as_toml(json: &str) -> PyResult<String> {
     let table = table_of(json).map_err(|error| errors::setting(&error.to_string()))?;
@@ -170,7 +170,7 @@ fn table_of(json: &str) -> Result<toml::Table, serde_json::Error> {
     serde_json::from_value(value)
 }
 
-/// TOML has no word for nothing.
+/// TOML has no null.
 fn drop_nulls(value: &mut serde_json::Value) {
     match value {
         serde_json::Value::Object(members) => {

@@ -1,5 +1,5 @@
-//! The tidy table as record batches: the columns of the facts, then one for every feature, in the type it came in
-//! where all that it can become has that type.
+//! Answers as record batches: our columns, then one for every feature, in the type of the input table if all values
+//! of the feature fit it.
 
 use std::sync::Arc;
 
@@ -12,42 +12,42 @@ use par_data::schema::same_numbers;
 use par_data::{Columns, Domain, Schema};
 use par_model::Model;
 
-/// What a line says besides the cells.
-enum Fact {
+/// A value of one of our columns.
+enum FactColumn {
     Count(fn(&Line<'_>) -> Option<usize>),
     Number(fn(&Line<'_>) -> Option<f64>),
     Text(fn(&Line<'_>) -> Option<String>),
     Truth(fn(&Line<'_>) -> Option<bool>),
 }
 
-/// The columns before those of the features. How long an answer took is not among them: it is never the same twice.
+/// Our columns. The time of an answer is not among them, so that results are reproducible.
 #[expect(
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and a line of any"
 )]
-const FACTS: [(&str, Fact); 13] = [
-    ("rank", Fact::Count(|line| line.rank)),
-    ("status", Fact::Text(|line| Some(line.row.status().to_string()))),
-    ("reason", Fact::Text(|line| line.reason.clone())),
-    ("probability", Fact::Number(|line| line.probability)),
-    ("log_likelihood", Fact::Number(|line| line.way.map(|way| way.log_likelihood))),
-    ("percentile", Fact::Number(|line| line.way.map(|way| way.percentile))),
-    ("changes", Fact::Count(|line| line.way.map(|way| way.changes.len()))),
-    ("similarity", Fact::Number(|line| line.way.map(|way| way.similarity))),
-    ("method", Fact::Text(|line| line.way.map(|way| way.method.name().to_string()))),
-    ("optimal", Fact::Truth(|line| line.optimal())),
-    ("gap", Fact::Number(|line| line.way.and_then(|way| way.gap))),
-    ("best_at", Fact::Text(|line| line.best_at())),
-    ("warning", Fact::Text(|line| line.warning())),
+const FACTS: [(&str, FactColumn); 13] = [
+    ("rank", FactColumn::Count(|line| line.rank)),
+    ("status", FactColumn::Text(|line| Some(line.row.status().to_string()))),
+    ("reason", FactColumn::Text(|line| line.reason.clone())),
+    ("probability", FactColumn::Number(|line| line.probability)),
+    ("log_likelihood", FactColumn::Number(|line| line.way.map(|way| way.log_likelihood))),
+    ("percentile", FactColumn::Number(|line| line.way.map(|way| way.percentile))),
+    ("changes", FactColumn::Count(|line| line.way.map(|way| way.changes.len()))),
+    ("similarity", FactColumn::Number(|line| line.way.map(|way| way.similarity))),
+    ("method", FactColumn::Text(|line| line.way.map(|way| way.method.name().to_string()))),
+    ("optimal", FactColumn::Truth(|line| line.optimal())),
+    ("gap", FactColumn::Number(|line| line.way.and_then(|way| way.gap))),
+    ("best_at", FactColumn::Text(|line| line.best_at())),
+    ("warning", FactColumn::Text(|line| line.warning())),
 ];
 
-/// The columns before those of the features: our name for each, and the one it has beside the features.
+/// Our columns: the usual name of each, and its name beside the features.
 pub(crate) fn own_columns(schema: &Schema) -> Vec<(&'static str, String)> {
     let own = std::iter::once("id").chain(FACTS.iter().map(|(name, _)| *name));
     own.map(|own| (own, write::column_name(schema, own))).collect()
 }
 
-impl Fact {
+impl FactColumn {
     fn data_type(&self) -> DataType {
         match self {
             Self::Count(_) => DataType::Int64,
@@ -70,14 +70,14 @@ impl Fact {
     }
 }
 
-/// The shape of the tidy table for tables of one shape.
-pub(crate) struct Frame {
+/// The columns of the answers to tables with the same columns.
+pub(crate) struct AnswerFrame {
     schema: SchemaRef,
-    /// The column that names the rows; they are counted from 0 without it.
+    /// The column of row ids; rows are counted from 0 without it.
     id: Option<usize>,
 }
 
-impl Frame {
+impl AnswerFrame {
     pub(crate) fn new(model: &Model, columns: &Columns, rows: &ArrowSchema) -> Self {
         let id = columns.id;
         let id_type = id.map_or(DataType::Int64, |column| rows.field(column).data_type().clone());
@@ -87,7 +87,7 @@ impl Frame {
             own.map(|((_, name), data_type)| Field::new(name, data_type, true)).collect();
         let features = model.schema().features().iter().zip(model.discretizer().domains());
         for ((feature, domain), &column) in features.zip(&columns.features) {
-            let data_type = kept_type(rows.field(column).data_type(), domain);
+            let data_type = feature_type(rows.field(column).data_type(), domain);
             fields.push(Field::new(&feature.name, data_type, true));
         }
         Self { schema: Arc::new(ArrowSchema::new(fields)), id }
@@ -97,7 +97,7 @@ impl Frame {
         &self.schema
     }
 
-    /// The lines of some people: the rows of `rows` from `first` on, which is row `first + before` of its table.
+    /// The lines of answers to `rows` from `first` on, which is row `first + before` of the table.
     pub(crate) fn lines(
         &self,
         model: &Model,
@@ -129,10 +129,10 @@ impl Frame {
     }
 }
 
-/// The type of a feature's column, given that of the table's.
-fn kept_type(given: &DataType, domain: &Domain) -> DataType {
+/// The type of a feature's column, from that of the input table.
+fn feature_type(input: &DataType, domain: &Domain) -> DataType {
     let all = |fits: fn(&str) -> bool| match domain {
-        // As numbers `01` and `1` could not be told apart.
+        // As numbers, `01` and `1` would be the same.
         Domain::Categories { values, .. } => {
             same_numbers(values).is_empty() && values.iter().all(|value| fits(value))
         }
@@ -141,23 +141,23 @@ fn kept_type(given: &DataType, domain: &Domain) -> DataType {
     let is_number = domain.summary().is_some() || all(|value| value.parse::<f64>().is_ok());
     let is_whole = domain.summary().is_some_and(|summary| summary.decimals == 0)
         || all(|value| value.parse::<i64>().is_ok());
-    match given {
-        DataType::Dictionary(_, values) => kept_type(values, domain),
-        DataType::Boolean if all(|value| truth(value).is_some()) => DataType::Boolean,
-        given if given.is_integer() && is_whole => DataType::Int64,
-        given if given.is_numeric() && is_number => DataType::Float64,
+    match input {
+        DataType::Dictionary(_, values) => feature_type(values, domain),
+        DataType::Boolean if all(|value| boolean(value).is_some()) => DataType::Boolean,
+        input if input.is_integer() && is_whole => DataType::Int64,
+        input if input.is_numeric() && is_number => DataType::Float64,
         DataType::Boolean | DataType::Null if is_number => DataType::Float64,
         _ => DataType::Utf8,
     }
 }
 
-fn truth(text: &str) -> Option<bool> {
+fn boolean(text: &str) -> Option<bool> {
     [("false", false), ("true", true), ("0", false), ("1", true)]
         .into_iter()
         .find_map(|(name, truth)| text.trim().eq_ignore_ascii_case(name).then_some(truth))
 }
 
-/// Cells as a column of a type; what is empty, or does not fit it, is null.
+/// Cells as a column of a type; empty and unfitting cells are null.
 fn typed<'a>(data_type: &DataType, cells: impl Iterator<Item = &'a str>) -> ArrayRef {
     let cells = cells.map(|cell| (!cell.is_empty()).then_some(cell));
     match data_type {
@@ -165,12 +165,12 @@ fn typed<'a>(data_type: &DataType, cells: impl Iterator<Item = &'a str>) -> Arra
         DataType::Float64 => {
             Arc::new(cells.map(|cell| cell?.trim().parse::<f64>().ok()).collect::<Float64Array>())
         }
-        DataType::Boolean => Arc::new(cells.map(|cell| truth(cell?)).collect::<BooleanArray>()),
+        DataType::Boolean => Arc::new(cells.map(|cell| boolean(cell?)).collect::<BooleanArray>()),
         _ => Arc::new(cells.collect::<StringArray>()),
     }
 }
 
-/// A whole number, which may be written with a point; none beyond what 64 bits hold.
+/// A whole number, possibly written with a decimal point; `None` beyond 64 bits.
 fn whole(cell: &str) -> Option<i64> {
     let is_whole = |number: &f64| number.fract() == 0.0 && number.abs() < i64::MAX as f64;
     cell.parse().ok().or_else(|| cell.parse().ok().filter(is_whole).map(|number| number as i64))

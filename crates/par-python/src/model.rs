@@ -1,4 +1,4 @@
-//! A model, and what it says of rows.
+//! A model, its scores and its answers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use pyo3_arrow::{PyRecordBatch, PySchema, PyTable};
 use rayon::prelude::*;
 
 use crate::answers::Answers;
-use crate::table::{self, Cells};
+use crate::table::{self, CellWriter};
 use crate::{errors, figure, fit, frame, threads};
 
-/// People who are asked about before anybody looks whether to stop.
+/// Rows that are answered between two checks for an interruption.
 const EVALUATED_AT_ONCE: usize = 64;
 
-/// Everything that recourse needs, ready to answer.
+/// A fitted model.
 #[pyclass(frozen, module = "par_recourse._native")]
 pub(crate) struct Model(Arc<par_model::Model>);
 
@@ -37,12 +37,12 @@ impl Model {
         &self.0
     }
 
-    /// Where the features stand in a table, and how its columns are written.
-    fn read(&self, arrow: &ArrowSchema) -> PyResult<(Columns, Cells)> {
+    /// The positions of the features in a table, and the spelling of its cells.
+    fn read(&self, arrow: &ArrowSchema) -> PyResult<(Columns, CellWriter)> {
         table::read(self.0.schema(), self.0.discretizer().domains(), arrow)
     }
 
-    /// A number for every row, by something that each thread has for itself.
+    /// A number for every row, computed with per-thread state.
     fn numbers<'py, S>(
         &self,
         py: Python<'py>,
@@ -86,14 +86,14 @@ impl Model {
         Ok(Self::new(loaded.map_err(|error| errors::model(&error, Some(&path)))?))
     }
 
-    /// Reads what `to_bytes` gave.
+    /// Reads the result of `to_bytes`.
     #[staticmethod]
     fn from_bytes(py: Python<'_>, bytes: &[u8]) -> PyResult<Self> {
         let read = py.detach(|| par_model::Model::from_bytes(bytes));
         Ok(Self::new(read.map_err(|error| errors::model(&error, None))?))
     }
 
-    /// Writes a file, which is whole or as it was before.
+    /// Writes a file atomically.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
         py.detach(|| self.0.save(&path)).map_err(|error| errors::model(&error, Some(&path)))
     }
@@ -113,7 +113,7 @@ impl Model {
         self.0.schema().source()
     }
 
-    /// The probability from which on a row is accepted.
+    /// The lowest probability with which a row is accepted.
     #[getter]
     fn threshold(&self) -> f64 {
         self.0.threshold()
@@ -131,19 +131,19 @@ impl Model {
         self.0.schema().features().iter().map(|feature| feature.name.as_str()).collect()
     }
 
-    /// The columns of answers before those of the features: our name for each, and the one it has in the frame.
+    /// Our columns of answers: the usual name of each, and its name in the frame.
     #[getter]
     fn columns(&self) -> Vec<(&'static str, String)> {
         frame::own_columns(self.0.schema())
     }
 
-    /// Which of these columns are called otherwise because of a feature, in words.
+    /// A message about the columns that are renamed because of a feature, if there are any.
     #[getter]
     fn renamed(&self) -> Option<String> {
         write::renamed(self.0.schema())
     }
 
-    /// Whether the classifier itself accepts the ways, and not a network that imitates it.
+    /// Whether the classifier itself, not a surrogate, judges the ways.
     #[getter]
     fn verifies(&self) -> bool {
         self.0.classifier().verifies()
@@ -158,22 +158,22 @@ impl Model {
     /// How it was made, as JSON.
     #[getter]
     fn card(&self) -> String {
-        serde_json::to_string(self.0.card()).expect("a card has only text keys")
+        serde_json::to_string(self.0.card()).expect("the keys of a card are text")
     }
 
     /// The settings it was made with, as JSON.
     #[getter]
     fn config(&self) -> String {
-        serde_json::to_string(self.0.config()).expect("settings have only text keys")
+        serde_json::to_string(self.0.config()).expect("the keys of settings are text")
     }
 
-    /// How a table of these columns is answered; `request` is JSON.
+    /// An answerer of tables with these columns; `request` is JSON.
     #[pyo3(signature = (schema, request, *, id=None))]
     fn answers(&self, schema: PySchema, request: &str, id: Option<&str>) -> PyResult<Answers> {
         Answers::new(self, schema.into_inner(), request, id)
     }
 
-    /// One row and the answer to it: as JSON, as text, and what more changes buy as SVG.
+    /// The answer to one row: as JSON, as text, and its frontier as SVG.
     #[pyo3(signature = (batch, request, *, id=None))]
     fn explain(
         &self,
@@ -185,27 +185,27 @@ impl Model {
         let rows = batch.into_inner();
         let answers = Answers::new(self, rows.schema(), request, id)?;
         let model = &self.0;
-        let told = threads::work(py, None, |caller| {
+        let explained = threads::work(py, None, |caller| {
             let is_gone = || caller.is_gone();
             answers.first(&rows, Stop::when(&is_gone), |person| match &person.answer {
                 Ok(answer) => {
-                    let told = serde_json::to_string(&person.json(model));
-                    let told = told.expect("a person has only text keys");
-                    Ok((told, person.text(model), figure::frontier(model, answer)))
+                    let json = serde_json::to_string(&person.json(model));
+                    let json = json.expect("the keys of an answer are text");
+                    Ok((json, person.text(model), figure::frontier(model, answer)))
                 }
                 Err(error) => Err(error.clone()),
             })
         })?;
-        told.map_err(errors::data_text)
+        explained.map_err(errors::data_text)
     }
 
-    /// How good the answers to the rows of a table are, as JSON.
+    /// The measures of the answers to the rows of a table, as JSON.
     fn evaluate(&self, py: Python<'_>, table: PyTable) -> PyResult<String> {
         let model = &self.0;
         let (rows, arrow) = table.into_inner();
         let (columns, cells) = self.read(&arrow)?;
         let evaluated = threads::work(py, None, |caller| {
-            let mut asked = Vec::new();
+            let mut answers = Vec::new();
             for batch in cells.batches(&rows) {
                 let rows: Vec<Vec<&str>> =
                     (0..batch.rows()).map(|row| cells_of(&columns, &batch, row)).collect();
@@ -213,15 +213,15 @@ impl Model {
                     if caller.is_gone() {
                         break;
                     }
-                    asked.extend(answer_by_all_methods(model, some).map_err(|(position, error)| {
+                    answers.extend(answer_by_all_methods(model, some).map_err(|(position, error)| {
                         format!("{}, {error}", batch.place(piece * EVALUATED_AT_ONCE + position))
                     })?);
                 }
             }
-            Ok::<_, String>(Evaluation::new(model, &asked))
+            Ok::<_, String>(Evaluation::new(model, &answers))
         })?;
         let evaluation = evaluated.map_err(errors::data_text)?;
-        Ok(serde_json::to_string(&evaluation).expect("an evaluation has only text keys"))
+        Ok(serde_json::to_string(&evaluation).expect("the keys of an evaluation are text"))
     }
 
     /// The probability of acceptance of every row.
@@ -229,7 +229,7 @@ impl Model {
         self.numbers(py, table, || (), |(), cells| self.0.score(cells))
     }
 
-    /// log p⁺ of every row; what is unknown is summed out.
+    /// log p⁺ of every row; unknown values are summed out.
     fn log_likelihood<'py>(&self, py: Python<'py>, table: PyTable) -> PyResult<Bound<'py, PyAny>> {
         let evaluator = || self.0.accepted().evaluator();
         self.numbers(py, table, evaluator, |evaluator, cells| {
@@ -237,7 +237,7 @@ impl Model {
         })
     }
 
-    /// The same with a generator for other immutable features.
+    /// The model with a generator for other immutable features.
     #[pyo3(signature = (immutable, *, progress=None))]
     fn refit(
         &self,
@@ -249,7 +249,7 @@ impl Model {
         let model = &self.0;
         let refitted = threads::work(py, progress, |caller| {
             let is_gone = || caller.is_gone();
-            refit(model, &names, &mut |stage| fit::tell(caller, stage), Stop::when(&is_gone))
+            refit(model, &names, &mut |stage| fit::report(caller, stage), Stop::when(&is_gone))
         })?;
         Ok(Self::new(refitted.map_err(|error| errors::fit(&error))?))
     }

@@ -1,4 +1,4 @@
-//! A request, as Python writes it: JSON with the options of `par_answer::request`.
+//! Reads a request: JSON with the options of `par_answer::request`.
 
 use par_answer::Request;
 use par_answer::request::Problem;
@@ -23,7 +23,7 @@ pub(crate) fn read(model: &Model, options: &str) -> PyResult<Request> {
     reader.finish(request).map_err(|problems| errors::setting(&words(&problems[0])))
 }
 
-/// A problem in the words of Python, where a limit is a tuple or a list.
+/// The message of a problem in Python's terms: a limit is a tuple or a list.
 fn words(problem: &Problem) -> String {
     let expected = match problem.expected.as_str() {
         CATEGORIES => "a list of categories",

@@ -1,4 +1,4 @@
-//! Record batches as cells. A cell is text, here as everywhere; what is null, or not a number, is empty.
+//! Record batches as cells. A cell is text; null and NaN are empty.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -17,9 +17,9 @@ use pyo3::PyResult;
 
 use crate::errors;
 
-/// What the rows are called in messages.
+/// The name of the table in messages.
 pub(crate) const ORIGIN: &str = "X";
-/// Rows that are made into cells at once where all are read.
+/// Rows per batch when a whole table is read.
 const ROWS: usize = 4096;
 
 /// The names of a table's columns.
@@ -27,12 +27,16 @@ pub(crate) fn header(schema: &ArrowSchema) -> Vec<String> {
     schema.fields().iter().map(|field| field.name().clone()).collect()
 }
 
-/// Where the features of a schema stand in a table, and how its columns are written. `domains` are those of the
-/// features, where they are known.
+/// The positions of a schema's features in a table, and the spelling of its cells. `domains` are those of the
+/// features, if they are known.
 ///
 /// # Errors
-/// When a feature has no column, two columns have one name, or the values of one cannot be cells.
-pub(crate) fn read(schema: &Schema, domains: &[Domain], arrow: &ArrowSchema) -> PyResult<(Columns, Cells)> {
+/// When a feature has no column, two columns have one name, or the type of one cannot be written as cells.
+pub(crate) fn read(
+    schema: &Schema,
+    domains: &[Domain],
+    arrow: &ArrowSchema,
+) -> PyResult<(Columns, CellWriter)> {
     let header = header(arrow);
     if let Some((_, name)) = header.iter().enumerate().find(|(at, name)| header[..*at].contains(name)) {
         return Err(errors::data(&Error::RepeatedColumn { origin: ORIGIN.into(), name: name.clone() }));
@@ -48,7 +52,7 @@ pub(crate) fn read(schema: &Schema, domains: &[Domain], arrow: &ArrowSchema) -> 
             )));
         }
     }
-    let cells = Cells::of_schema(schema, &columns, domains, arrow);
+    let cells = CellWriter::of_schema(schema, &columns, domains, arrow);
     Ok((columns, cells))
 }
 
@@ -62,30 +66,30 @@ fn can_be_cells(data_type: &DataType) -> bool {
     }
 }
 
-/// How the columns of a table are written as cells.
+/// Writes the columns of a table as cells.
 #[derive(Clone)]
-pub(crate) struct Cells {
-    columns: Vec<Column>,
+pub(crate) struct CellWriter {
+    columns: Vec<ColumnSpelling>,
 }
 
-/// How a column is written.
+/// The spelling of a column.
 #[derive(Clone)]
-struct Column {
-    /// Whether anybody looks at it; its cells are empty otherwise.
+struct ColumnSpelling {
+    /// Whether it is used; its cells are empty otherwise.
     is_read: bool,
-    /// How `false` and `true` are spelled.
+    /// The texts of `false` and `true`.
     spelling: [Arc<str>; 2],
 }
 
-impl Cells {
-    /// All that can be written, as they stand.
+impl CellWriter {
+    /// All columns of supported types, without a schema.
     pub(crate) fn plain(arrow: &ArrowSchema) -> Self {
-        let column = |is_read| Column { is_read, spelling: ["false".into(), "true".into()] };
+        let column = |is_read| ColumnSpelling { is_read, spelling: ["false".into(), "true".into()] };
         Self { columns: arrow.fields().iter().map(|field| column(can_be_cells(field.data_type()))).collect() }
     }
 
-    /// As the features of a schema spell `true` and `false`, which tables of text write in many ways. `domains` says it
-    /// where the schema lists no values. Other columns than those of the schema are left empty.
+    /// With `true` and `false` as the schema's values spell them, or `domains` if the schema lists no values. Columns
+    /// that are not in the schema are left empty.
     fn of_schema(schema: &Schema, columns: &Columns, domains: &[Domain], arrow: &ArrowSchema) -> Self {
         let mut cells = Self::plain(arrow);
         let read: Vec<usize> = columns.features.iter().copied().chain(columns.label).collect();
@@ -106,13 +110,13 @@ impl Cells {
         cells
     }
 
-    /// The same, with a column that is no feature, if it can be written.
+    /// Adds a column that is not a feature, if its type is supported.
     pub(crate) fn with(mut self, arrow: &ArrowSchema, column: usize) -> Self {
         self.columns[column].is_read = can_be_cells(arrow.field(column).data_type());
         self
     }
 
-    /// Spells `true` and `false` in a column as its values do.
+    /// Sets the spelling of `true` and `false` from the values of a column.
     fn spell(&mut self, column: usize, values: &[String], is_numeric: bool) {
         for (spelling, names) in self.columns[column].spelling.iter_mut().zip([["false", "0"], ["true", "1"]])
         {
@@ -128,7 +132,7 @@ impl Cells {
     /// Some rows of a record batch; the first row of the batch is the row `before` of its table, counted from 0.
     pub(crate) fn batch(&self, rows: &RecordBatch, range: Range<usize>, before: u64) -> Batch {
         let slice = rows.slice(range.start, range.len());
-        let read = |(column, how): (&ArrayRef, &Column)| how.is_read.then(|| unpacked(column));
+        let read = |(column, how): (&ArrayRef, &ColumnSpelling)| how.is_read.then(|| unpacked(column));
         let columns: Vec<Option<ArrayRef>> = slice.columns().iter().zip(&self.columns).map(read).collect();
         let mut batch = Batch::new(ORIGIN, columns.len());
         let mut texts = vec![String::new(); columns.len()];
@@ -141,14 +145,14 @@ impl Cells {
                     how.write(column, row, text);
                 }
             }
-            // Counted from 0, as everything in Python.
+            // Counted from 0, as usual in Python.
             let position = before + (range.start + row) as u64;
-            batch.push(position, texts.iter().map(String::as_str)).expect("a cell for every column");
+            batch.push(position, texts.iter().map(String::as_str)).expect("one cell per column");
         }
         batch
     }
 
-    /// All rows of a table, some at a time.
+    /// All rows of a table, in batches.
     pub(crate) fn batches<'a>(&'a self, table: &'a [RecordBatch]) -> impl Iterator<Item = Batch> + 'a {
         let befores = table.iter().scan(0, |before, rows| {
             let own = *before;
@@ -162,8 +166,8 @@ impl Cells {
     }
 }
 
-impl Column {
-    /// Writes a value as a table of text would hold it.
+impl ColumnSpelling {
+    /// Writes a value as text.
     fn write(&self, column: &ArrayRef, row: usize, text: &mut String) {
         macro_rules! number {
             ($type:ty) => {
@@ -194,7 +198,7 @@ impl Column {
             DataType::UInt32 => number!(UInt32Type),
             DataType::UInt64 => number!(UInt64Type),
             DataType::Float16 => float!(Float16Type),
-            // As the single it is: widened, 0.1 would be 0.10000000149011612.
+            // In single precision: widened, 0.1 would be 0.10000000149011612.
             DataType::Float32 => {
                 let number = column.as_primitive::<Float32Type>().value(row);
                 if number.is_nan() { Ok(()) } else { write!(text, "{number}") }
@@ -205,15 +209,15 @@ impl Column {
             }
             other => unreachable!("columns of type {other} are not read"),
         };
-        written.expect("memory can be written to");
+        written.expect("writing to a string cannot fail");
     }
 }
 
-/// The values that a dictionary stands for, each in its row.
+/// The values of a dictionary-encoded column.
 fn unpacked(column: &ArrayRef) -> ArrayRef {
     let column: &dyn Array = column;
     downcast_dictionary_array!(
-        column => take(column.values(), column.keys(), None).expect("keys of a dictionary are in it"),
+        column => take(column.values(), column.keys(), None).expect("the keys of a dictionary are within it"),
         _ => column.slice(0, column.len())
     )
 }

@@ -1,5 +1,5 @@
-//! Work on threads of our own with the interpreter's lock released, while the calling thread listens: for how far the
-//! work is, and for Ctrl-C, which Python hands to the main thread alone.
+//! Runs work on our own threads without the interpreter's lock, while the calling thread waits for progress and for
+//! Ctrl-C, which Python delivers only to the main thread.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -11,38 +11,38 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use crate::errors;
 
-/// How far some work is.
+/// The progress of some work.
 #[derive(PartialEq)]
-pub(crate) struct Progress {
-    /// What is being done.
+pub(crate) struct WorkProgress {
+    /// The current stage.
     pub(crate) stage: &'static str,
     pub(crate) done: usize,
-    /// Of how many, where that is known.
+    /// The total, if known.
     pub(crate) of: Option<usize>,
 }
 
-/// What work has of the thread that asked for it.
+/// The connection of work to the calling thread.
 pub(crate) struct Caller<'a> {
     is_gone: &'a AtomicBool,
-    /// Work tells from one thread, and asks from all.
-    progress: Mutex<Sender<Progress>>,
+    /// Locked, because all threads share the caller and a sender is not `Sync`.
+    progress: Mutex<Sender<WorkProgress>>,
 }
 
 impl Caller<'_> {
-    /// Whether nobody waits for the work any more.
+    /// Whether the calling thread has given up, so that the work should stop.
     pub(crate) fn is_gone(&self) -> bool {
         self.is_gone.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn tell(&self, stage: &'static str, done: usize, of: Option<usize>) {
+    pub(crate) fn report(&self, stage: &'static str, done: usize, of: Option<usize>) {
         let sender = self.progress.lock().unwrap_or_else(PoisonError::into_inner);
-        // Whoever does not listen any more is not told.
-        let _ = sender.send(Progress { stage, done, of });
+        // A caller that has stopped receiving misses nothing.
+        let _ = sender.send(WorkProgress { stage, done, of });
     }
 }
 
-/// How often the calling thread looks for Ctrl-C.
-const LOOK: Duration = Duration::from_millis(50);
+/// The calling thread checks for Ctrl-C in this interval.
+const SIGNAL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Runs something on all threads. `listener`, if there is one, is called with `(stage, done, of)` as the work goes on.
 ///
@@ -58,25 +58,25 @@ pub(crate) fn work<T: Send>(
     let is_gone = AtomicBool::new(false);
     let caller = Caller { is_gone: &is_gone, progress: Mutex::new(progress) };
     std::thread::scope(|scope| {
-        // The caller, and with it the sender, ends with the work, well or not.
+        // The sender is dropped with the work, even after a panic, which ends the loop below.
         let worker = scope.spawn(move || threads.install(move || work(&caller)));
         let mut interrupted = Ok(());
         loop {
-            let ear = &mut receiver;
-            let heard = py.detach(move || ear.recv_timeout(LOOK));
-            if heard == Err(RecvTimeoutError::Disconnected) {
+            let receiver = &mut receiver;
+            let received = py.detach(move || receiver.recv_timeout(SIGNAL_CHECK_INTERVAL));
+            if received == Err(RecvTimeoutError::Disconnected) {
                 break;
             }
             if interrupted.is_err() {
                 continue;
             }
-            let told = match (heard, listener) {
-                (Ok(Progress { stage, done, of }), Some(listener)) => {
+            let called = match (received, listener) {
+                (Ok(WorkProgress { stage, done, of }), Some(listener)) => {
                     listener.call1((stage, done, of)).map(drop)
                 }
                 _ => Ok(()),
             };
-            interrupted = told.and_then(|()| py.check_signals());
+            interrupted = called.and_then(|()| py.check_signals());
             is_gone.store(interrupted.is_err(), Ordering::Relaxed);
         }
         let done = py.detach(|| worker.join());
@@ -85,7 +85,7 @@ pub(crate) fn work<T: Send>(
     })
 }
 
-/// The threads of this process. One that was forked from another inherits none of them, so that it makes its own.
+/// The thread pool and the process that it belongs to. A forked process inherits no threads, so it makes its own pool.
 static THREADS: Mutex<Option<(u32, Arc<ThreadPool>)>> = Mutex::new(None);
 
 fn threads() -> PyResult<Arc<ThreadPool>> {
@@ -98,7 +98,7 @@ fn threads() -> PyResult<Arc<ThreadPool>> {
     }
     let own = ThreadPoolBuilder::new().build().map_err(|error| errors::par(&error.to_string()))?;
     let own = Arc::new(own);
-    // What was inherited would wait for threads that stayed behind, for ever.
+    // Dropping an inherited pool would wait forever for threads that do not exist here.
     std::mem::forget(threads.replace((process, Arc::clone(&own))));
     Ok(own)
 }

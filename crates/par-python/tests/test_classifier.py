@@ -264,7 +264,7 @@ def test_without_skl2onnx_it_is_imitated_and_asked(logistic, monkeypatch):
 
 @pytest.mark.parametrize(
     ("is_other", "why"),
-    [(False, "its ONNX file tells the classes apart the wrong way round"), (True, "its ONNX file decides otherwise about")],
+    [(False, "its ONNX file ranks the classes the wrong way round"), (True, "its ONNX file decides differently about")],
     ids=["the other class", "another model"],
 )
 def test_a_file_that_decides_otherwise_is_not_used(logistic, monkeypatch, is_other, why):

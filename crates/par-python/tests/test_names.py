@@ -11,7 +11,7 @@ import pytest
 from conftest import QUICK
 
 from par_recourse import Recourse, _workers, errors
-from par_recourse._asking import Request
+from par_recourse._request import Request
 from par_recourse.compat import dice as dice_ml
 
 WORDS = (

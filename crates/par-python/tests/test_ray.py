@@ -111,4 +111,4 @@ def test_what_is_wrong_is_told_before_anything_runs(tmp_path):
         recourse(ds, tmp_path / "absent.par")
     with pytest.raises(errors.DataError) as error:
         recourse(ray.data.from_items([]), fitted)
-    assert str(error.value) == "X: has no rows, so that nothing says what its columns are"
+    assert str(error.value) == "X: has no rows, so its columns are unknown"

@@ -117,7 +117,7 @@ def test_rows_may_be_named_by_anything(fitted, german):
     assert fitted.recourse(table).column("id").to_pylist() == times.to_pylist()
     named = german.X.slice(0, 5).append_column("name", pa.array(list("abcde")))
     assert fitted.recourse(named, id="name").column("id").to_pylist() == list("abcde")
-    with pytest.raises(errors.SettingError, match="no column `nome` to name the rows"):
+    with pytest.raises(errors.SettingError, match="no column `nome` for `id`"):
         fitted.recourse(named, id="nome")
 
 

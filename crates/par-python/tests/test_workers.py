@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 import pytest
 
 from par_recourse import Recourse, _workers, datasets, errors
-from par_recourse._asking import Request
+from par_recourse._request import Request
 
 
 def planned(source, table, id=None, **asked):

@@ -1,11 +1,11 @@
-//! What every term of the loss is for: generators that are trained without it.
+//! The effect of every term of the loss: generators trained without it.
 //!
-//! Bins, classifier and circuits stay as they are, and the seed is the same: only the generator is trained anew.
-//! `…/generate` is its most probable row, whether or not the classifier accepts it, so that a generator that is rarely
-//! right is still measured by all its rows. `…/refine` is what local search makes of it: valid, or no answer.
+//! Bins, classifier, circuits and seed stay the same; only the generator is trained again. `…/generate` is its most
+//! probable row, accepted or not, so that all its rows are measured. `…/refine` is the row after local search: valid,
+//! or no answer.
 //!
 //! # Paper
-//! Q2: table 2 and the appendix's tables. The variants of the paper's preset are all that stand in them.
+//! Q2: table 2 and the appendix's tables. The variants of the paper's preset are all those in the tables.
 
 use par_answer::{Method, Request, Solver};
 use par_circuit::Stop;
@@ -15,11 +15,11 @@ use par_model::{Config, Model};
 use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::Sheet;
-use crate::judge::{Judge, Judged, add};
+use crate::judge::{AnswerMeasures, Judge, add};
 
-/// What training goes without: a term of the loss, or something beside the loss.
+/// A part of training that a variant leaves out: a term of the loss, or an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Part {
+pub(super) enum TrainingPart {
     Proximity,
     Accepted,
     Denied,
@@ -31,57 +31,57 @@ pub(super) enum Part {
     Teaching,
     /// Examples with random locks.
     Locks,
-    /// What the encoder is told.
+    /// The neighbours that the encoder sees.
     Neighbours,
 }
 
-/// Whose settings a variant has but for what it goes without.
+/// The settings that a variant starts from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Preset {
+pub(super) enum VariantPreset {
     Paper,
     Ours,
 }
 
-/// A way of training the generator.
+/// A variant of training the generator.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Variant {
-    pub(super) preset: Preset,
-    pub(super) without: &'static [Part],
+    pub(super) preset: VariantPreset,
+    pub(super) without: &'static [TrainingPart],
 }
 
-/// The paper's objective and what its tables leave out of it, in the order in which they first do.
-const PAPER: [&[Part]; 15] = [
+/// The variants of the paper's tables, in the order of their first appearance.
+const PAPER: [&[TrainingPart]; 15] = [
     &[],
-    &[Part::Proximity],
-    &[Part::Accepted, Part::Denied],
-    &[Part::Proximity, Part::Denied],
-    &[Part::Proximity, Part::Accepted],
-    &[Part::Sparsity],
-    &[Part::Validity],
-    &[Part::Entropy],
-    &[Part::Denied],
-    &[Part::Block],
-    &[Part::Entropy, Part::Block],
-    &[Part::Accepted, Part::Denied, Part::Validity],
-    &[Part::Accepted, Part::Validity],
-    &[Part::Denied, Part::Validity],
-    &[Part::Accepted],
+    &[TrainingPart::Proximity],
+    &[TrainingPart::Accepted, TrainingPart::Denied],
+    &[TrainingPart::Proximity, TrainingPart::Denied],
+    &[TrainingPart::Proximity, TrainingPart::Accepted],
+    &[TrainingPart::Sparsity],
+    &[TrainingPart::Validity],
+    &[TrainingPart::Entropy],
+    &[TrainingPart::Denied],
+    &[TrainingPart::Block],
+    &[TrainingPart::Entropy, TrainingPart::Block],
+    &[TrainingPart::Accepted, TrainingPart::Denied, TrainingPart::Validity],
+    &[TrainingPart::Accepted, TrainingPart::Validity],
+    &[TrainingPart::Denied, TrainingPart::Validity],
+    &[TrainingPart::Accepted],
 ];
 
-/// Our objective and each of its terms.
-const OURS: [&[Part]; 9] = [
+/// Our objective, complete and without each of its terms.
+const OURS: [&[TrainingPart]; 9] = [
     &[],
-    &[Part::Teaching],
-    &[Part::Validity],
-    &[Part::Accepted],
-    &[Part::Denied],
-    &[Part::Proximity],
-    &[Part::Sparsity],
-    &[Part::Entropy],
-    &[Part::Locks],
+    &[TrainingPart::Teaching],
+    &[TrainingPart::Validity],
+    &[TrainingPart::Accepted],
+    &[TrainingPart::Denied],
+    &[TrainingPart::Proximity],
+    &[TrainingPart::Sparsity],
+    &[TrainingPart::Entropy],
+    &[TrainingPart::Locks],
 ];
 
-impl Part {
+impl TrainingPart {
     fn name(self) -> &'static str {
         match self {
             Self::Proximity => "proximity",
@@ -97,11 +97,11 @@ impl Part {
         }
     }
 
-    /// Takes it out of a configuration and leaves the weight of everything else as it is.
+    /// Removes it from a configuration; the other weights stay the same.
     fn leave_out(self, config: &mut Config) {
         let loss = &mut config.generator.loss;
         match self {
-            // α shares λ_ppt out between proximity and plausibility. Plausibility's share becomes all there is.
+            // α splits λ_ppt between proximity and plausibility: plausibility keeps its part of the weight.
             Self::Proximity => {
                 loss.plausibility_proximity *= 1.0 - loss.alpha;
                 loss.alpha = 0.0;
@@ -119,7 +119,7 @@ impl Part {
     }
 }
 
-impl Preset {
+impl VariantPreset {
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Paper => "paper",
@@ -154,8 +154,8 @@ impl Variant {
 
 /// All variants that are compared by their loss.
 fn variants() -> impl Iterator<Item = Variant> {
-    let paper = PAPER.into_iter().map(|without| Variant { preset: Preset::Paper, without });
-    paper.chain(OURS.into_iter().map(|without| Variant { preset: Preset::Ours, without }))
+    let paper = PAPER.into_iter().map(|without| Variant { preset: VariantPreset::Paper, without });
+    paper.chain(OURS.into_iter().map(|without| Variant { preset: VariantPreset::Ours, without }))
 }
 
 /// Measures every variant on the denied people of a fold.
@@ -163,7 +163,7 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     measure_variants(fold, &variants().collect::<Vec<_>>(), sheet)
 }
 
-/// Trains variants, one after the other, and measures what they tell the denied people of a fold.
+/// Trains variants one after the other, and measures their answers to the denied people of a fold.
 pub(super) fn measure_variants(
     fold: &Fold<'_>,
     variants: &[Variant],
@@ -173,7 +173,7 @@ pub(super) fn measure_variants(
     for variant in variants {
         let full = variant.preset.model(fold)?;
         let [proposed, refined] = match variant.without {
-            // Training it once more would give the same generator.
+            // The complete objective: the fold has this generator already.
             [] => judge(fold, full, &people)?,
             _ => {
                 let trained = with_config(full, variant.config(full.config()), &mut |_| {}, Stop::never());
@@ -186,14 +186,18 @@ pub(super) fn measure_variants(
     Ok(())
 }
 
-/// Those of a fold who are denied, by their places.
+/// The positions of the denied people of a fold.
 pub(super) fn denied(fold: &Fold<'_>) -> Result<Vec<usize>, Error> {
-    let asked = fold.asked()?;
-    Ok((0..asked.len()).filter(|&place| asked[place].is_some()).collect())
+    let answers = fold.answers()?;
+    Ok((0..answers.len()).filter(|&place| answers[place].is_some()).collect())
 }
 
-/// A model's most probable rows, and what its local search makes of them, judged by itself.
-fn judge(fold: &Fold<'_>, model: &Model, people: &[usize]) -> Result<[Vec<Option<Judged>>; 2], Error> {
+/// The measures of a model's most probable rows, and of the rows after local search, under the same model.
+fn judge(
+    fold: &Fold<'_>,
+    model: &Model,
+    people: &[usize],
+) -> Result<[Vec<Option<AnswerMeasures>>; 2], Error> {
     let (mut solver, mut judge) = (Solver::new(model), Judge::new(model));
     let refine = Request { method: Method::Refine, ..Request::default() };
     let mut answers = [Vec::with_capacity(people.len()), Vec::with_capacity(people.len())];
@@ -220,7 +224,7 @@ mod tests {
     use crate::test_case;
 
     #[test]
-    fn every_variant_is_named_once_and_every_published_one_is_there() {
+    fn variants_have_unique_names_and_include_all_published_ones() {
         let names: Vec<String> = variants().map(Variant::name).collect();
         let own: BTreeSet<&str> = names.iter().map(String::as_str).collect();
         assert_eq!(own.len(), names.len());
@@ -237,23 +241,23 @@ mod tests {
         }
     }
 
-    /// What every term weighs in all.
-    fn weights(config: &Config) -> [(Part, f64); 7] {
+    /// The total weight of every term.
+    fn weights(config: &Config) -> [(TrainingPart, f64); 7] {
         let loss = &config.generator.loss;
         let plausibility = loss.plausibility_proximity * (1.0 - loss.alpha);
         [
-            (Part::Proximity, loss.plausibility_proximity * loss.alpha),
-            (Part::Accepted, plausibility * loss.accepted),
-            (Part::Denied, plausibility * loss.denied),
-            (Part::Sparsity, loss.sparsity),
-            (Part::Validity, loss.validity),
-            (Part::Entropy, loss.entropy),
-            (Part::Teaching, loss.teaching),
+            (TrainingPart::Proximity, loss.plausibility_proximity * loss.alpha),
+            (TrainingPart::Accepted, plausibility * loss.accepted),
+            (TrainingPart::Denied, plausibility * loss.denied),
+            (TrainingPart::Sparsity, loss.sparsity),
+            (TrainingPart::Validity, loss.validity),
+            (TrainingPart::Entropy, loss.entropy),
+            (TrainingPart::Teaching, loss.teaching),
         ]
     }
 
     #[test]
-    fn what_is_left_out_weighs_nothing_and_the_rest_as_much_as_before() {
+    fn a_left_out_term_has_weight_zero_and_the_others_keep_theirs() {
         let uneven = |mut full: Config| {
             full.generator.loss.alpha = 0.3;
             full.generator.loss.plausibility_proximity = 1.7;
@@ -263,12 +267,16 @@ mod tests {
             for full in [Config::paper(), Config::default(), uneven(Config::default())] {
                 let config = variant.config(&full);
                 for ((part, weight), (_, before)) in weights(&config).into_iter().zip(weights(&full)) {
-                    let in_block = matches!(part, Part::Proximity | Part::Accepted | Part::Denied);
-                    let is_out =
-                        variant.without.contains(&part) || in_block && variant.without.contains(&Part::Block);
+                    let in_block = matches!(
+                        part,
+                        TrainingPart::Proximity | TrainingPart::Accepted | TrainingPart::Denied
+                    );
+                    let is_out = variant.without.contains(&part)
+                        || in_block && variant.without.contains(&TrainingPart::Block);
                     assert_eq!(weight, if is_out { 0.0 } else { before }, "{}: {part:?}", variant.name());
                 }
-                let locked = if variant.without.contains(&Part::Locks) { 0.0 } else { full.generator.locked };
+                let locked =
+                    if variant.without.contains(&TrainingPart::Locks) { 0.0 } else { full.generator.locked };
                 assert_eq!(config.generator.locked, locked);
                 let mut rest = config;
                 rest.generator.loss = full.generator.loss.clone();
@@ -279,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn proposals_are_measured_whether_or_not_they_are_accepted_and_refined_ones_are_valid() {
+    fn denied_proposals_are_measured_too_and_refined_ones_are_valid() {
         let case = test_case::case(test_case::SCHEMA);
         let fold = test_case::fold(&case);
         let measured = |variants: &[Variant]| {
@@ -309,16 +317,16 @@ mod tests {
             let answered = value(&refine, "nll").1;
             assert_eq!((validity, of), (Some(answered as f64 / people as f64), people), "{name}");
         }
-        assert!(accepted.iter().any(|share| *share < 1.0), "somebody is proposed a row that is denied");
+        assert!(accepted.iter().any(|share| *share < 1.0), "some proposal is denied");
     }
 
     #[test]
-    fn where_nobody_is_denied_means_are_over_nobody() {
+    fn without_denied_people_means_are_over_none() {
         let case = test_case::case(test_case::SCHEMA);
         let mut fold = test_case::fold(&case);
         fold.people.clear();
         let mut sheet = Sheet::new("t", "0");
-        let variant = Variant { preset: Preset::Ours, without: &[] };
+        let variant = Variant { preset: VariantPreset::Ours, without: &[] };
         measure_variants(&fold, &[variant], &mut sheet).expect("figures");
         assert!(sheet.into_figures().iter().all(|figure| figure.value.is_none() && figure.of == 0));
     }

@@ -1,4 +1,4 @@
-//! How good the answers are: ours by the case's configuration and by the paper's preset, and those of others.
+//! The quality of answers: ours with the case's configuration and with the paper's preset, and those of others.
 //!
 //! # Paper
 //! Table 1 (Q1), and Q4: `generate` is before local search, `refine` after it. `paper/generate` and `paper/refine`
@@ -12,73 +12,73 @@ use par_model::{Mean, Model};
 use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
-use crate::judge::{Judge, Judged, add};
-use crate::method::{Method, Ours};
+use crate::judge::{AnswerMeasures, Judge, add};
+use crate::method::{OwnMethod, RecourseMethod};
 
-/// People who are drawn one by one, at most.
+/// At most this many people are plotted individually.
 const SHOWN: usize = 4;
-/// Those of a fold whose NLL and changes are told one by one, at most: distributions need no more.
+/// At most this many people of a fold have figures of their own: enough for distributions.
 const LISTED: usize = 2000;
 
 /// Measures all methods on the denied people of a fold.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
-    let asked = fold.asked()?;
-    let denied = asked.iter().flatten().count();
-    sheet.mean("people", "denied", Mean::share(asked.iter().map(Option::is_some), asked.len()));
-    let possible = |asked: &MethodAnswers| asked.way(Own::Exact as usize).is_some();
-    sheet.mean("people", "possible", Mean::share(asked.iter().flatten().map(possible), denied));
-    ours(fold, &fold.model, "", asked, sheet);
+    let answers = fold.answers()?;
+    let denied = answers.iter().flatten().count();
+    sheet.mean("people", "denied", Mean::share(answers.iter().map(Option::is_some), answers.len()));
+    let possible = |answers: &MethodAnswers| answers.way(Own::Exact as usize).is_some();
+    sheet.mean("people", "possible", Mean::share(answers.iter().flatten().map(possible), denied));
+    ours(fold, &fold.model, "", answers, sheet);
     let paper = fold.paper()?;
-    ours(fold, paper, "paper/", fold.asked_by_paper()?, sheet);
+    ours(fold, paper, "paper/", fold.paper_answers()?, sheet);
     for peer in &fold.case.peers {
-        let judged = judge(fold, &fold.model, asked, peer);
+        let judged = judge(fold, &fold.model, answers, peer);
         add(sheet, peer.name(), &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
         let times: Vec<f64> = judged.iter().filter_map(|(_, time)| *time).collect();
         sheet.median(peer.name(), "time_us", times, denied);
     }
-    frontier(fold, asked, sheet);
-    people(fold, asked, sheet);
+    frontier(fold, answers, sheet);
+    people(fold, answers, sheet);
     Ok(())
 }
 
-/// What a model told the people of its fold, by all methods, their names after `prefix`.
+/// Adds the measures of a model's answers, for all methods; `prefix` comes before the methods' names.
 pub(super) fn ours(
     fold: &Fold<'_>,
     model: &Model,
     prefix: &str,
-    asked: &[Option<MethodAnswers>],
+    answers: &[Option<MethodAnswers>],
     sheet: &mut Sheet,
 ) {
-    let denied: Vec<&MethodAnswers> = asked.iter().flatten().collect();
+    let denied: Vec<&MethodAnswers> = answers.iter().flatten().collect();
     for own in Own::ALL {
         let place = own as usize;
         let method = &format!("{prefix}{}", own.name());
-        let judged = judge(fold, model, asked, &Ours { method: own, asked });
+        let judged = judge(fold, model, answers, &OwnMethod { method: own, answers });
         add(sheet, method, &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
-        let gaps: Vec<f64> = denied.iter().filter_map(|asked| asked.gap(place)).collect();
+        let gaps: Vec<f64> = denied.iter().filter_map(|answers| answers.gap(place)).collect();
         sheet.mean(method, "gap", Mean::new(gaps.iter().copied(), denied.len()));
         sheet.median(method, "median_gap", gaps, denied.len());
-        let times = denied.iter().map(|asked| asked.microseconds[place]).collect();
+        let times = denied.iter().map(|answers| answers.microseconds[place]).collect();
         sheet.median(method, "time_us", times, denied.len());
         if own == Own::Exact {
-            let proved = denied.iter().filter_map(|asked| Some(asked.way(place)?.is_optimal()));
+            let proved = denied.iter().filter_map(|answers| Some(answers.way(place)?.is_optimal()));
             sheet.mean(method, "optimal", Mean::share(proved, denied.len()));
         }
     }
 }
 
-/// The answers of a method to those of a fold who are denied, judged, with their times.
+/// The measures of a method's answers to the denied people of a fold, and their times.
 pub(super) fn judge(
     fold: &Fold<'_>,
     model: &Model,
-    asked: &[Option<MethodAnswers>],
-    method: &impl Method,
-) -> Vec<(Option<Judged>, Option<f64>)> {
+    answers: &[Option<MethodAnswers>],
+    method: &impl RecourseMethod,
+) -> Vec<(Option<AnswerMeasures>, Option<f64>)> {
     let mut judge = Judge::new(model);
     let replies = method.answer(fold.name, &fold.people);
-    let people = fold.people.iter().zip(replies).zip(asked).filter(|(_, asked)| asked.is_some());
+    let people = fold.people.iter().zip(replies).zip(answers).filter(|(_, answers)| answers.is_some());
     let judged = people.map(|((person, reply), _)| {
-        // An answer that cannot be read, for a category that nobody had, is no answer.
+        // An answer with an unseen category cannot be read, and counts as none.
         let judged = reply.cells.and_then(|cells| {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             judge.judge(&person.cells(), &cells).ok()
@@ -88,11 +88,11 @@ pub(super) fn judge(
     judged.collect()
 }
 
-/// The best with at most so many changes that the exact search found, up to the budget, within which it looks.
-fn frontier(fold: &Fold<'_>, asked: &[Option<MethodAnswers>], sheet: &mut Sheet) {
-    let denied: Vec<&MethodAnswers> = asked.iter().flatten().collect();
+/// The likeliest rows of the exact search by number of changes, up to its budget.
+fn frontier(fold: &Fold<'_>, answers: &[Option<MethodAnswers>], sheet: &mut Sheet) {
+    let denied: Vec<&MethodAnswers> = answers.iter().flatten().collect();
     let frontiers = || {
-        denied.iter().filter_map(|asked| match &asked.answers[Own::Exact as usize] {
+        denied.iter().filter_map(|answers| match &answers.answers[Own::Exact as usize] {
             Answer::Found(found) => Some(&found.frontier),
             Answer::Accepted { .. } | Answer::NotFound(_) => None,
         })
@@ -116,19 +116,20 @@ fn frontier(fold: &Fold<'_>, asked: &[Option<MethodAnswers>], sheet: &mut Sheet)
     }
 }
 
-/// Everybody's NLL and number of changes, and where a few of them stand before and after.
-fn people(fold: &Fold<'_>, asked: &[Option<MethodAnswers>], sheet: &mut Sheet) {
+/// NLL and number of changes of each person, and the codes of a few before and after.
+fn people(fold: &Fold<'_>, answers: &[Option<MethodAnswers>], sheet: &mut Sheet) {
     let model = &fold.model;
     let mut shown = 0;
-    let denied = fold.people.iter().zip(asked).filter_map(|(person, asked)| Some((person, asked.as_ref()?)));
-    for (person, asked) in denied.take(LISTED) {
+    let denied =
+        fold.people.iter().zip(answers).filter_map(|(person, answers)| Some((person, answers.as_ref()?)));
+    for (person, answers) in denied.take(LISTED) {
         for own in Own::ALL {
-            let Some(way) = asked.way(own as usize) else { continue };
+            let Some(way) = answers.way(own as usize) else { continue };
             let at = |name| Metric::at(name, &[("person", &person.id)]);
             sheet.number(own.name(), at("nll"), -way.log_likelihood, 1);
             sheet.number(own.name(), at("sparsity"), way.changes.len() as f64, 1);
         }
-        let Some(way) = asked.way(Own::Exact as usize) else { continue };
+        let Some(way) = answers.way(Own::Exact as usize) else { continue };
         if shown == SHOWN {
             continue;
         }
@@ -136,7 +137,7 @@ fn people(fold: &Fold<'_>, asked: &[Option<MethodAnswers>], sheet: &mut Sheet) {
         let cardinalities = model.discretizer().cardinalities();
         for (place, feature) in model.schema().features().iter().enumerate() {
             let rows =
-                [("factual", &asked.factual, &person.cells), (Own::Exact.name(), &way.row, &way.cells)];
+                [("factual", &answers.factual, &person.cells), (Own::Exact.name(), &way.row, &way.cells)];
             for (method, codes, cells) in rows.into_iter().filter(|(_, codes, _)| codes[place] != UNKNOWN) {
                 let height = f64::from(codes[place]) / (cardinalities[place].max(2) - 1) as f64;
                 let text = feature.labels.get(&cells[place]).unwrap_or(&cells[place]);

@@ -1,17 +1,17 @@
 //! Whether circuits are better learned from the labels or from the classifier's own decisions on the training rows.
 //!
-//! A fold's people are answered by two models that differ in nothing but [`Config::density`]. A likelihood under the p⁺
-//! of the labels and one under that of the decisions are different yardsticks, so both circuits judge both sets of
-//! answers (`nll@circuit=…`), and beside them measures that belong to neither: what the classifier and those that were
-//! trained again say (`score`, `kept`), what is changed, and how many codes an answer differs from the nearest real
-//! row of the fold that is good (`nearest@rows=…`). Good means that its label is favourable, that the classifier
-//! accepts it, or both. Somebody's own row is not among those that are near to what they could become.
-//! `…/circuit` is how likely p⁺ finds the same rows. Recourse looks at accepted rows alone, where the p⁺ of the labels has
-//! spent less of what it has than that of the decisions, so rows that are accepted are also measured by what p⁺ makes of
-//! them given that they are (`given=accepted`): log p⁺ less that of all accepted rows together (`accepted`).
+//! Two models that differ only in [`Config::density`] answer a fold's people. Their likelihoods are not comparable, so
+//! both circuits judge both sets of answers (`nll@circuit=…`), along with measures that favour neither:
+//!
+//! - the scores of the classifier and of retrained ones (`score`, `kept`), and the changes;
+//! - in how many codes an answer differs from the nearest good row of the fold, the person's own row left out
+//!   (`nearest@rows=…`). Good: the label is favourable, the classifier accepts, or both.
+//!
+//! `…/circuit` is the log-likelihood of good rows under p⁺. Recourse concerns accepted rows only, on which the p⁺ of the
+//! decisions has more mass, so it is also given conditionally (`given=accepted`): log p⁺(row) − log p⁺(accepted rows).
 //!
 //! # Paper
-//! It leaves open which of the two p⁺ and p⁻ are.
+//! The paper does not say which of the two p⁺ and p⁻ are.
 
 use par_answer::Method as Own;
 use par_answer::evaluate::MethodAnswers;
@@ -21,52 +21,53 @@ use par_model::classifier::{Classifier, NeuralClassifier, probability};
 use par_model::{Config, Density, Mean, Model};
 
 use super::{answers, robustness};
-use crate::case::{Fold, Labelled};
+use crate::case::{Fold, LabelledRows};
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
-use crate::judge::{Judged, Measure};
-use crate::method::Ours;
+use crate::judge::{AnswerMeasure, AnswerMeasures};
+use crate::method::OwnMethod;
 
-/// Rows that are drawn to see how many of them the classifier accepts. Where half of them are, that is 0.005 nats off.
+/// Rows drawn to estimate the share that the classifier accepts: at one half, the error is 0.005 nats.
 const DRAWS: u64 = 50_000;
 
-/// A model, by what its circuits were learned from, and what it tells the people of the fold.
-struct Side<'f> {
+/// The model of one density, and its answers to the people of the fold.
+struct DensityAnswers<'f> {
     name: &'static str,
     model: &'f Model,
-    asked: &'f [Option<MethodAnswers>],
+    answers: &'f [Option<MethodAnswers>],
 }
 
-/// What answers are measured by, beside the circuits.
-struct Yardsticks {
-    test: Labelled,
-    kinds: [Kind; 3],
+/// What measures the answers of both models, beside the circuits.
+struct SharedMeasures {
+    test: LabelledRows,
+    kinds: [GoodRows; 3],
     retrained: Vec<(String, NeuralClassifier)>,
 }
 
-/// Rows of the fold that are good in one sense.
-struct Kind {
+/// The rows of the fold that are good in one sense.
+struct GoodRows {
     name: &'static str,
     /// Whether the classifier accepts all of them.
     is_accepted: bool,
-    /// Their places among the rows that can be read.
+    /// Their positions among the readable rows.
     rows: Vec<usize>,
 }
 
 /// Measures a fold with both densities.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
-    let own = Side { name: name(fold.case.config.density), model: &fold.model, asked: fold.asked()? };
+    let own =
+        DensityAnswers { name: name(fold.case.config.density), model: &fold.model, answers: fold.answers()? };
     let other = other(fold)?;
-    let asked = other.as_ref().map(|model| fold.ask(model)).transpose()?;
+    let answers = other.as_ref().map(|model| fold.answers_by(model)).transpose()?;
     let mut sides = vec![own];
-    if let (Some(model), Some(asked)) = (&other, &asked) {
-        sides.push(Side { name: name(model.config().density), model, asked });
+    if let (Some(model), Some(answers)) = (&other, &answers) {
+        sides.push(DensityAnswers { name: name(model.config().density), model, answers });
     }
-    // The same order whichever the case's own is.
+    // The same order for every configuration of the case.
     sides.sort_by_key(|side| side.name != name(Density::Labels));
     let test = fold.labelled(&fold.test)?;
-    let yardsticks = Yardsticks {
-        kinds: Kind::all(fold, &test),
+    let yardsticks = SharedMeasures {
+        kinds: GoodRows::all(fold, &test),
         test,
         retrained: robustness::retrained(fold, &fold.labelled(&fold.training)?)?,
     };
@@ -79,7 +80,7 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     Ok(())
 }
 
-/// As a configuration writes it.
+/// Its name in a configuration.
 fn name(density: Density) -> &'static str {
     match density {
         Density::Labels => "labels",
@@ -87,8 +88,8 @@ fn name(density: Density) -> &'static str {
     }
 }
 
-/// The model with the density that the case does not have, its bins and classifier the same. There is none when the
-/// classifier decides the same for everybody, and its decisions teach nothing.
+/// The model with the other density and the same bins and classifier. `None` if the classifier makes the same
+/// decision for every row, so that there is nothing to learn from.
 fn other(fold: &Fold<'_>) -> Result<Option<Model>, Error> {
     let density = match fold.case.config.density {
         Density::Labels => Density::Decisions,
@@ -101,18 +102,18 @@ fn other(fold: &Fold<'_>) -> Result<Option<Model>, Error> {
     }
 }
 
-/// What one model's local search tells those who are denied, by all measures.
+/// Adds all measures of one model's refined answers.
 fn add_answers(
     fold: &Fold<'_>,
-    side: &Side<'_>,
-    sides: &[Side<'_>],
-    yardsticks: &Yardsticks,
+    side: &DensityAnswers<'_>,
+    sides: &[DensityAnswers<'_>],
+    yardsticks: &SharedMeasures,
     sheet: &mut Sheet,
 ) {
     let method = &format!("{}/refine", side.name);
-    let refine = Ours { method: Own::Refine, asked: side.asked };
-    let judged_by = |model: &Model| -> Vec<Option<Judged>> {
-        let judged = answers::judge(fold, model, side.asked, &refine);
+    let refine = OwnMethod { method: Own::Refine, answers: side.answers };
+    let judged_by = |model: &Model| -> Vec<Option<AnswerMeasures>> {
+        let judged = answers::judge(fold, model, side.answers, &refine);
         judged.into_iter().map(|(judged, _)| judged).collect()
     };
     let judged = judged_by(side.model);
@@ -123,7 +124,7 @@ fn add_answers(
         let nll = judged_by(judge.model).into_iter().flatten().map(|judged| judged.nll);
         sheet.mean(method, Metric::at("nll", &[("circuit", &judge.name)]), Mean::new(nll, of));
     }
-    let measures: [Measure; 4] = [
+    let measures: [AnswerMeasure; 4] = [
         ("score", |judged| judged.score),
         ("sparsity", |judged| judged.sparsity),
         ("similarity", |judged| judged.similarity),
@@ -133,12 +134,12 @@ fn add_answers(
         sheet.mean(method, name, Mean::new(judged.iter().flatten().map(measure), of));
     }
     let found = || {
-        side.asked.iter().enumerate().filter_map(|(person, asked)| {
-            let way = asked.as_ref()?.way(Own::Refine as usize)?;
+        side.answers.iter().enumerate().filter_map(|(person, answers)| {
+            let way = answers.as_ref()?.way(Own::Refine as usize)?;
             Some((fold.row_of(person), way.row.as_slice()))
         })
     };
-    let Yardsticks { test, kinds, retrained } = yardsticks;
+    let SharedMeasures { test, kinds, retrained } = yardsticks;
     let threshold = side.model.threshold();
     let kept = found().filter_map(|(_, row)| share_of(retrained, threshold, row));
     sheet.mean(method, "kept", Mean::new(kept, of));
@@ -149,8 +150,12 @@ fn add_answers(
     }
 }
 
-/// How likely one model's p⁺ finds good rows.
-fn add_circuit(side: &Side<'_>, Yardsticks { test, kinds, .. }: &Yardsticks, sheet: &mut Sheet) {
+/// Adds the log-likelihood of good rows under one model's p⁺.
+fn add_circuit(
+    side: &DensityAnswers<'_>,
+    SharedMeasures { test, kinds, .. }: &SharedMeasures,
+    sheet: &mut Sheet,
+) {
     let (method, model) = (&format!("{}/circuit", side.name), side.model);
     let drawn = model.accepted().sampler().rows(0..DRAWS, model.config().seed);
     let is_accepted = |row: &[Code]| model.probability(row) >= model.threshold();
@@ -161,21 +166,21 @@ fn add_circuit(side: &Side<'_>, Yardsticks { test, kinds, .. }: &Yardsticks, she
         sheet.mean(method, Metric::at("log_likelihood", &[("rows", &kind.name)]), mean);
         if kind.is_accepted {
             let at = Metric::at("log_likelihood", &[("rows", &kind.name), ("given", &"accepted")]);
-            let given = mean.mean.zip(accepted.mean).map(|(mean, share)| mean - share.ln());
-            sheet.mean(method, at, Mean { mean: given, ..mean });
+            let conditional = mean.mean.zip(accepted.mean).map(|(mean, share)| mean - share.ln());
+            sheet.mean(method, at, Mean { mean: conditional, ..mean });
         }
     }
 }
 
-/// The share of the classifiers that accept a row; absent of none.
+/// The share of the classifiers that accept a row; `None` without classifiers.
 fn share_of(classifiers: &[(String, NeuralClassifier)], threshold: f64, row: &[Code]) -> Option<f64> {
     let accepts = classifiers.iter().map(|(_, own)| probability(own.log_odds(row)) >= threshold);
     Mean::share(accepts, classifiers.len()).mean
 }
 
-impl Kind {
+impl GoodRows {
     /// Rows whose label is favourable, rows that the classifier accepts, and rows of which both hold.
-    fn all(fold: &Fold<'_>, test: &Labelled) -> [Self; 3] {
+    fn all(fold: &Fold<'_>, test: &LabelledRows) -> [Self; 3] {
         let threshold = fold.model.threshold();
         let is_accepted = |row: usize| fold.model.probability(test.rows.row(row)) >= threshold;
         let accepted: Vec<bool> = (0..test.rows.len()).map(is_accepted).collect();
@@ -191,15 +196,15 @@ impl Kind {
         ]
     }
 
-    /// The fewest codes by which an answer differs from one of the rows, the person's `own` left out; absent of none.
-    fn nearest(&self, test: &Labelled, own: usize, answer: &[Code]) -> Option<usize> {
+    /// The fewest codes in which an answer differs from one of the rows, except the person's `own`.
+    fn nearest(&self, test: &LabelledRows, own: usize, answer: &[Code]) -> Option<usize> {
         let others = self.rows.iter().filter(|row| **row != own);
         let differs = |row: &usize| test.rows.row(*row).iter().zip(answer).filter(|(a, b)| a != b).count();
         others.map(differs).min()
     }
 
-    /// How likely a circuit finds the rows.
-    fn log_likelihood(&self, circuit: &Circuit, test: &Labelled) -> Mean {
+    /// The mean log-likelihood of the rows under a circuit.
+    fn log_likelihood(&self, circuit: &Circuit, test: &LabelledRows) -> Mean {
         let log_probs = circuit.evaluator().log_probs(test.rows.select(&self.rows).codes());
         Mean::new(log_probs.into_iter(), self.rows.len())
     }
@@ -217,8 +222,8 @@ mod tests {
     fn the_nearest_row_is_never_the_persons_own() {
         let codes = vec![0, 0, 0, 1, 1, 1, 0, 1, 1, 0, 0, 1];
         let rows = Dataset::new(vec![2, 2, 2], codes).expect("codes");
-        let test = Labelled { rows, accepted: vec![true; 4] };
-        let kind = |rows: &[usize]| Kind { name: "accepted", is_accepted: true, rows: rows.to_vec() };
+        let test = LabelledRows { rows, accepted: vec![true; 4] };
+        let kind = |rows: &[usize]| GoodRows { name: "accepted", is_accepted: true, rows: rows.to_vec() };
         assert_eq!(kind(&[0, 1, 2]).nearest(&test, 3, &[0, 0, 1]), Some(1));
         assert_eq!(kind(&[0, 1, 2]).nearest(&test, 0, &[1, 1, 1]), Some(0));
         assert_eq!(kind(&[0, 1, 2]).nearest(&test, 1, &[1, 1, 1]), Some(1));
@@ -241,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn both_densities_are_measured_whichever_the_case_has() {
+    fn both_densities_are_measured_for_every_case() {
         let labels = figures(|_| {});
         assert_eq!(labels, figures(|config| config.density = Density::Decisions));
         assert_eq!(labels.len(), 2 * (1 + 2 + 4 + 1 + 3) + 2 * (1 + 3 + 2));
@@ -257,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_no_nearer_to_rows_that_are_good_in_both_senses() {
+    fn rows_good_in_both_senses_are_no_nearer_than_rows_good_in_one() {
         let figures = figures(|_| {});
         for method in ["labels/refine", "decisions/refine"] {
             let nearest = |rows: &str| value(&figures, method, &format!("nearest@rows={rows}"));
@@ -266,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn decisions_that_are_all_alike_are_not_measured() {
+    fn constant_decisions_are_not_measured() {
         let figures = figures(|config| config.classifier.threshold = Threshold::Fixed(1.0 - 1e-12));
         assert!(figures.iter().all(|figure| figure.method.starts_with("labels/")));
         assert!(figures.iter().all(|figure| figure.metric.key("circuit") != Some("decisions")));

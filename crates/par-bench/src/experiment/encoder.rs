@@ -1,8 +1,8 @@
-//! What the neighbourhood is for: how far logits move without it, and how answers are when it was never there.
+//! The effect of the neighbourhood: how far logits move without it, and how good answers are without it in training.
 //!
 //! # Paper
 //! Q3 and "Logit Change Analysis". Logits are those of one generator, with the neighbours that it was trained with and
-//! with none; then the embedding is the same for everybody. `… -neighbours` is trained with none, which the paper does
+//! with none; then the embedding is the same for every person. `… -neighbours` is trained with none, which the paper does
 //! not measure.
 
 use std::collections::BTreeMap;
@@ -12,23 +12,23 @@ use par_circuit::Code;
 use par_model::generator::GeneratorScratch;
 use par_model::{Mean, Model};
 
-use super::ablations::{Part, Preset, Variant, denied, measure_variants};
+use super::ablations::{TrainingPart, Variant, VariantPreset, denied, measure_variants};
 use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
 
-/// A logit that moves by more has moved.
+/// A logit counts as moved if it moves by more.
 ///
 /// # Paper
 /// Q3.
 const MOVED: f64 = 0.5;
-/// Keeps a quotient finite where all logits are zero.
+/// Keeps the quotient finite if all logits are zero.
 const EPSILON: f64 = 1e-8;
 
 /// Measures logits and answers with and without neighbours.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let people = denied(fold)?;
-    for preset in [Preset::Paper, Preset::Ours] {
+    for preset in [VariantPreset::Paper, VariantPreset::Ours] {
         let model = preset.model(fold)?;
         let rows = people.iter().map(|&place| {
             let cells = fold.people[place].cells();
@@ -38,11 +38,11 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
         let rows: Vec<Vec<Code>> = rows.collect::<Result<_, _>>()?;
         add_shifts(model, &rows, &format!("{}/encoder", preset.name()), sheet);
     }
-    let variant = |preset| Variant { preset, without: &[Part::Neighbours] };
-    measure_variants(fold, &[variant(Preset::Paper), variant(Preset::Ours)], sheet)
+    let variant = |preset| Variant { preset, without: &[TrainingPart::Neighbours] };
+    measure_variants(fold, &[variant(VariantPreset::Paper), variant(VariantPreset::Ours)], sheet)
 }
 
-/// How far the logits of denied people move who have the same immutable features as another of them.
+/// How far the logits of denied people move, over people who share all immutable features with another.
 fn add_shifts(model: &Model, denied: &[Vec<Code>], method: &str, sheet: &mut Sheet) {
     let constraints = model.constraints();
     let (immutable, mutable): (Vec<usize>, Vec<usize>) =
@@ -56,10 +56,11 @@ fn add_shifts(model: &Model, denied: &[Vec<Code>], method: &str, sheet: &mut She
         let log_likelihood = evaluator.log_prob(row);
         let generator = model.generator();
         let with = generator.logits(model.pool(), &mask, log_likelihood, &mut scratch).to_vec();
-        Shift::new(&with, generator.logits(&without, &mask, log_likelihood, &mut scratch), &blocks)
+        LogitShift::new(&with, generator.logits(&without, &mask, log_likelihood, &mut scratch), &blocks)
     };
-    let shifts: Vec<Shift> = sharing(denied, &immutable).into_iter().map(|row| shift(&denied[row])).collect();
-    let mean = |value: &dyn Fn(&Shift) -> f64| Mean::new(shifts.iter().map(value), denied.len());
+    let shifts: Vec<LogitShift> =
+        sharing(denied, &immutable).into_iter().map(|row| shift(&denied[row])).collect();
+    let mean = |value: &dyn Fn(&LogitShift) -> f64| Mean::new(shifts.iter().map(value), denied.len());
     sheet.mean(method, "relative_l1", mean(&|shift| shift.relative_l1));
     sheet.mean(method, "moved", mean(&|shift| shift.moved));
     for (block, &feature) in mutable.iter().enumerate() {
@@ -70,7 +71,7 @@ fn add_shifts(model: &Model, denied: &[Vec<Code>], method: &str, sheet: &mut She
     }
 }
 
-/// The rows that are like another in these features.
+/// The rows that equal another row in these features.
 fn sharing(rows: &[Vec<Code>], features: &[usize]) -> Vec<usize> {
     let key = |row: &Vec<Code>| features.iter().map(|&feature| row[feature]).collect::<Vec<Code>>();
     let mut counts: BTreeMap<Vec<Code>, usize> = BTreeMap::new();
@@ -78,25 +79,25 @@ fn sharing(rows: &[Vec<Code>], features: &[usize]) -> Vec<usize> {
     (0..rows.len()).filter(|&row| counts[&key(&rows[row])] > 1).collect()
 }
 
-/// How far the logits of one person move, over all features that can change and by feature.
+/// How far the logits of one person move, over all mutable features and by feature.
 #[derive(Clone, Debug, PartialEq)]
-struct Shift {
+struct LogitShift {
     /// ‖with − without‖₁ / ‖without‖₁.
     relative_l1: f64,
-    /// The share that moves by more than [`MOVED`].
+    /// The share of logits that move by more than [`MOVED`].
     moved: f64,
-    blocks: Vec<Block>,
+    blocks: Vec<FeatureShift>,
 }
 
-/// The same of one feature.
+/// How far the logits of one feature move.
 #[derive(Clone, Debug, PartialEq)]
-struct Block {
+struct FeatureShift {
     /// The mean of |with − without|.
     change: f64,
     moved: f64,
 }
 
-impl Shift {
+impl LogitShift {
     fn new(with: &[f64], without: &[f64], blocks: &[Range<usize>]) -> Self {
         let changes = |codes: &Range<usize>| codes.clone().map(|place| (with[place] - without[place]).abs());
         let moves = |codes: &Range<usize>| changes(codes).filter(|change| *change > MOVED).count();
@@ -104,7 +105,7 @@ impl Shift {
         let size: f64 =
             blocks.iter().flat_map(|codes| &without[codes.clone()]).map(|logit| logit.abs()).sum();
         let change: f64 = blocks.iter().flat_map(changes).sum();
-        let block = |codes: &Range<usize>| Block {
+        let block = |codes: &Range<usize>| FeatureShift {
             change: share(changes(codes).sum(), codes.len()),
             moved: share(moves(codes) as f64, codes.len()),
         };
@@ -123,30 +124,31 @@ mod tests {
     use crate::test_case;
 
     #[test]
-    fn a_shift_is_over_the_codes_of_features_that_can_change() {
-        // The middle two places are of a feature that cannot.
+    fn a_shift_is_over_the_logits_of_mutable_features() {
+        // The middle two logits belong to an immutable feature.
         let with = [1.0, -2.0, 90.0, -90.0, 0.5, 0.0, 3.0];
         let without = [0.5, -4.0, 0.0, 0.0, 0.5, 1.0, 2.0];
-        let shift = Shift::new(&with, &without, &[0..2, 4..7]);
+        let shift = LogitShift::new(&with, &without, &[0..2, 4..7]);
         // |0.5| + |2| + 0 + |−1| + |1| over 0.5 + 4 + 0.5 + 1 + 2.
         assert!((shift.relative_l1 - 4.5 / 8.0).abs() < 1e-8, "{shift:?}");
-        // Half a logit is not more than half a logit.
+        // A move of exactly 0.5 does not count.
         assert_eq!(shift.moved, 3.0 / 5.0);
-        let blocks = [Block { change: 1.25, moved: 0.5 }, Block { change: 2.0 / 3.0, moved: 2.0 / 3.0 }];
+        let blocks =
+            [FeatureShift { change: 1.25, moved: 0.5 }, FeatureShift { change: 2.0 / 3.0, moved: 2.0 / 3.0 }];
         assert_eq!(shift.blocks, blocks);
     }
 
     #[test]
-    fn logits_of_zero_and_features_without_codes_leave_numbers_finite() {
-        let shift = Shift::new(&[1.0, 1.0], &[0.0, 0.0], &[0..2, 2..2]);
+    fn shifts_stay_finite_without_codes_and_with_zero_logits() {
+        let shift = LogitShift::new(&[1.0, 1.0], &[0.0, 0.0], &[0..2, 2..2]);
         assert!(shift.relative_l1.is_finite());
-        assert_eq!(shift.blocks[1], Block { change: 0.0, moved: 0.0 });
-        let nothing = Shift::new(&[1.0], &[0.0], &[]);
+        assert_eq!(shift.blocks[1], FeatureShift { change: 0.0, moved: 0.0 });
+        let nothing = LogitShift::new(&[1.0], &[0.0], &[]);
         assert_eq!((nothing.relative_l1, nothing.moved), (0.0, 0.0));
     }
 
     #[test]
-    fn people_share_features_with_another_or_are_left_out() {
+    fn people_who_share_no_features_are_left_out() {
         let rows = [vec![0, 1, 5], vec![0, 2, 5], vec![1, 1, 5], vec![0, 1, 6]];
         assert_eq!(sharing(&rows, &[0, 1]), [0, 3]);
         assert_eq!(sharing(&rows, &[0]), [0, 1, 3]);
@@ -172,7 +174,7 @@ mod tests {
     fn without_neighbours_logits_move_and_answers_are_still_measured() {
         let figures = figures(test_case::SCHEMA, usize::MAX);
         let shifts = shifts(&figures);
-        // Altogether and for three features, by two measures, of two models.
+        // All features and three single ones, two measures, two models.
         assert_eq!(shifts.len(), 2 * 4 * 2);
         assert!(shifts.iter().all(|figure| figure.over > 1 && figure.value.is_some_and(f64::is_finite)));
         assert!(shifts.iter().all(|figure| figure.metric.key("feature") != Some("town")));
@@ -185,10 +187,10 @@ mod tests {
     }
 
     #[test]
-    fn without_immutable_features_everybody_shares_them_and_one_person_shares_with_nobody() {
+    fn without_immutable_features_all_people_count_but_a_single_person_does_not() {
         let mutable = test_case::SCHEMA.replace("immutable = true", "immutable = false");
-        let everybody = figures(&mutable, usize::MAX);
-        assert!(shifts(&everybody).iter().all(|figure| figure.over == figure.of && figure.over > 1));
+        let all = figures(&mutable, usize::MAX);
+        assert!(shifts(&all).iter().all(|figure| figure.over == figure.of && figure.over > 1));
         let alone = figures(test_case::SCHEMA, 1);
         assert!(!shifts(&alone).is_empty());
         assert!(shifts(&alone).iter().all(|figure| figure.over == 0 && figure.value.is_none()));

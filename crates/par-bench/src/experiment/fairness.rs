@@ -1,12 +1,11 @@
-//! Whether recourse costs some groups more than others, and who has none.
+//! Whether recourse costs some groups more than others, and which people have none.
 //!
-//! Groups are those of every feature that nobody can change. Their bounds are those of the whole table, so that a group
-//! is the same in every fold. All rows of a fold are looked at, not only those who are asked about elsewhere; of those
-//! who are denied, at most 2,000 are asked about, from all parts of the fold alike. Means, deviations and counts are of one fold; from those of all folds the
-//! pooled means, their differences and the intervals follow.
+//! Every immutable feature makes groups, with the bins of the whole table, so that a group is the same in every fold.
+//! All rows of a fold count, not only factuals; at most 2,000 denied ones are answered, evenly spaced. Means, deviations
+//! and counts are of one fold; the report pools them.
 //!
-//! `within` of refine counts what its search came upon, which is what people are told; that of exact, what there is, as
-//! far as its search went.
+//! `within` of refine counts the ways that its search found; `within` of exact counts those that exist, as far as its
+//! search went.
 
 use std::collections::BTreeMap;
 
@@ -20,43 +19,43 @@ use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
 
-/// Denied people of a fold who are asked about, at most.
+/// At most this many denied people of a fold are answered.
 const PEOPLE: usize = 2000;
-/// Those of them who are asked about again under a strict limit, at most: saying why there is nothing takes a search
-/// of its own.
+/// At most this many are answered again with the strict budget: finding the obstacles takes another search.
 const STRICT_PEOPLE: usize = 200;
-/// The strict limit: so many features may change.
+/// The strict budget: so many features may change.
 const STRICT: usize = 1;
-/// Numbers of changes that are told apart.
+/// `within` is counted for 1 to this many changes.
 const CHANGES: usize = 4;
 
-/// Measures what recourse costs the groups of a fold, and who has none.
+/// Measures the cost of recourse for the groups of a fold, and why people have none.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
-    let rows = Rows::new(fold)?;
-    let asked = evenly_spaced(&rows.denied(), PEOPLE);
+    let rows = TestRows::new(fold)?;
+    let sampled = evenly_spaced(&rows.denied(), PEOPLE);
     let usual = Request { auditor: true, ..Request::default() };
-    let answers = ask(&fold.model, &rows, &asked, &usual);
-    let proved = ask(&fold.model, &rows, &asked, &Request { method: Method::Exact, ..usual.clone() });
-    groups(fold, &rows, &asked, [&answers, &proved], sheet)?;
+    let answers = answer_rows(&fold.model, &rows, &sampled, &usual);
+    let proved =
+        answer_rows(&fold.model, &rows, &sampled, &Request { method: Method::Exact, ..usual.clone() });
+    groups(fold, &rows, &sampled, [&answers, &proved], sheet)?;
     let denied = rows.denied().len();
     none(&fold.model, &answers, denied, None, sheet);
 
-    let fewer = evenly_spaced(&asked, STRICT_PEOPLE);
+    let fewer = evenly_spaced(&sampled, STRICT_PEOPLE);
     let strictly = Request { budget: Some(STRICT), ..usual };
-    let answers = ask(&fold.model, &rows, &fewer, &strictly);
+    let answers = answer_rows(&fold.model, &rows, &fewer, &strictly);
     none(&fold.model, &answers, denied, Some(STRICT), sheet);
     needs(&fold.model, &answers, denied, sheet);
     Ok(())
 }
 
-/// The test rows of a fold and what the classifier says to them.
-struct Rows {
+/// The test rows of a fold and the classifier's decisions.
+struct TestRows {
     cells: Vec<Vec<String>>,
     /// Whether each is denied.
     denied: Vec<bool>,
 }
 
-impl Rows {
+impl TestRows {
     fn new(fold: &Fold<'_>) -> Result<Self, Error> {
         let model = &fold.model;
         let encoded = model.discretizer().encode(&fold.case.columns, &fold.test)?;
@@ -65,13 +64,13 @@ impl Rows {
         Ok(Self { cells, denied })
     }
 
-    /// The rows that are denied.
+    /// The positions of the denied rows.
     fn denied(&self) -> Vec<usize> {
         (0..self.denied.len()).filter(|&row| self.denied[row]).collect()
     }
 }
 
-/// At most so many of some rows, from all parts alike.
+/// At most `most` of the rows, evenly spaced.
 pub(super) fn evenly_spaced(rows: &[usize], most: usize) -> Vec<usize> {
     match rows.len() <= most {
         true => rows.to_vec(),
@@ -79,29 +78,29 @@ pub(super) fn evenly_spaced(rows: &[usize], most: usize) -> Vec<usize> {
     }
 }
 
-/// What rows that can be read are told, on all threads.
-fn ask(model: &Model, rows: &Rows, asked: &[usize], request: &Request) -> Vec<Answer> {
+/// The answers to the sampled rows, on all threads.
+fn answer_rows(model: &Model, rows: &TestRows, sampled: &[usize], request: &Request) -> Vec<Answer> {
     let answer = |solver: &mut Solver<'_>, row: &usize| {
         let cells: Vec<&str> = rows.cells[*row].iter().map(String::as_str).collect();
-        solver.answer(&cells, request).expect("a row that was read before")
+        solver.answer(&cells, request).expect("the row was encoded before")
     };
-    asked.par_iter().map_init(|| Solver::new(model), answer).collect()
+    sampled.par_iter().map_init(|| Solver::new(model), answer).collect()
 }
 
-/// A measure of a way, its name and that of its deviation.
-type Measure = (&'static str, &'static str, fn(&Way) -> f64);
+/// A measure of a way: its name, the name of its deviation, its value.
+type WayMeasure = (&'static str, &'static str, fn(&Way) -> f64);
 
-const MEASURES: [Measure; 3] = [
+const MEASURES: [WayMeasure; 3] = [
     ("nll", "sd_nll", |way| -way.log_likelihood),
     ("sparsity", "sd_sparsity", |way| way.changes.len() as f64),
     ("distance", "sd_distance", |way| way.distance),
 ];
 
-/// What recourse costs every group of every feature that nobody can change. Answers are those of refine and of exact.
+/// Adds the cost of recourse for every group of every immutable feature. `answers` are those of refine and exact.
 fn groups(
     fold: &Fold<'_>,
-    rows: &Rows,
-    asked: &[usize],
+    rows: &TestRows,
+    sampled: &[usize],
     answers: [&[Answer]; 2],
     sheet: &mut Sheet,
 ) -> Result<(), Error> {
@@ -124,26 +123,26 @@ fn groups(
             }
             let label = group_name(&features[feature], &whole.domains()[feature], code);
             let own = answers.map(|answers| {
-                let told = asked.iter().zip(answers).filter(|(row, _)| codes[**row] == code);
-                told.map(|(_, answer)| answer).collect()
+                let of_group = sampled.iter().zip(answers).filter(|(row, _)| codes[**row] == code);
+                of_group.map(|(_, answer)| answer).collect()
             });
-            let group = Group { feature: &features[feature].name, label: &label, answers: own };
+            let group = GroupAnswers { feature: &features[feature].name, label: &label, answers: own };
             group.add(rows, &members, sheet);
         }
     }
     Ok(())
 }
 
-/// People who share what they cannot change.
-struct Group<'a> {
+/// A group of people, and their answers.
+struct GroupAnswers<'a> {
     feature: &'a str,
     label: &'a str,
-    /// What those who were asked about are told by refine, and by exact.
+    /// The answers to the sampled members, by refine and by exact.
     answers: [Vec<&'a Answer>; 2],
 }
 
-impl Group<'_> {
-    fn add(&self, rows: &Rows, members: &[usize], sheet: &mut Sheet) {
+impl GroupAnswers<'_> {
+    fn add(&self, rows: &TestRows, members: &[usize], sheet: &mut Sheet) {
         let method = Method::Refine.name();
         let [refined, proved] = &self.answers;
         let at = |name| Metric::at(name, &[("feature", &self.feature), ("group", &self.label)]);
@@ -169,21 +168,21 @@ impl Group<'_> {
     }
 }
 
-/// The sample standard deviation of what has this mean; absent of fewer than two.
+/// The sample standard deviation of values with this mean; absent for fewer than two.
 fn deviation(values: impl Iterator<Item = f64>, of: Mean) -> Mean {
     let squares: f64 = values.map(|value| (value - of.mean.unwrap_or(0.0)).powi(2)).sum();
     let deviation = (of.over > 1).then(|| (squares / (of.over as f64 - 1.0)).sqrt());
     Mean { mean: deviation, ..of }
 }
 
-/// The fewest changes of what was found.
+/// The fewest changes of any way found.
 fn fewest(answer: &Answer) -> Option<usize> {
     let Answer::Found(found) = answer else { return None };
     let frontier = found.frontier.iter().map(|point| point.changes.len());
     frontier.chain(found.ways.iter().map(|way| way.changes.len())).min()
 }
 
-/// A group as people call it: the label of a category, a number, an interval.
+/// The name of a group: the label of a category, a number, or an interval.
 fn group_name(feature: &Feature, domain: &Domain, code: Code) -> String {
     let place = usize::from(code);
     match domain {
@@ -199,8 +198,8 @@ fn group_name(feature: &Feature, domain: &Domain, code: Code) -> String {
     }
 }
 
-/// Those without an answer: why, and which constraints stand in their way. All that could be are told, also where
-/// nobody met them, so that shares of several folds can be pooled.
+/// Adds the reasons and obstacles of people without a way. Shares of zero are added too, so that folds can be
+/// pooled.
 fn none(model: &Model, answers: &[Answer], of: usize, budget: Option<usize>, sheet: &mut Sheet) {
     let method = Method::Refine.name();
     let share = |fits: &dyn Fn(&NotFound) -> bool| {
@@ -215,10 +214,10 @@ fn none(model: &Model, answers: &[Answer], of: usize, budget: Option<usize>, she
         let metric = limited("none", &[("reason", &reason.name())]);
         sheet.mean(method, metric, share(&|not_found| not_found.reason == reason));
     }
-    // Two rules on one feature are told together.
+    // Two rules on one feature count as one obstacle.
     let mut kinds: BTreeMap<(&str, usize), Vec<Restriction>> = BTreeMap::new();
     for restriction in model.constraints().restrictions() {
-        kinds.entry(described(restriction)).or_default().push(restriction);
+        kinds.entry(kind_and_feature(restriction)).or_default().push(restriction);
     }
     for ((kind, feature), restrictions) in kinds {
         let name = feature_name(model.schema(), feature);
@@ -235,8 +234,8 @@ fn none(model: &Model, answers: &[Answer], of: usize, budget: Option<usize>, she
     }
 }
 
-/// What kind of constraint it is, and on which feature; of a rule, the one that must not rise alone.
-fn described(restriction: Restriction) -> (&'static str, usize) {
+/// The kind of a constraint, and its feature; for a rule, the feature that must not rise alone.
+fn kind_and_feature(restriction: Restriction) -> (&'static str, usize) {
     match restriction {
         Restriction::Immutable(feature) => ("immutable", feature),
         Restriction::Monotone(feature) => ("monotone", feature),
@@ -250,7 +249,7 @@ fn feature_name(schema: &Schema, feature: usize) -> &str {
     schema.features().get(feature).map_or("", |feature| feature.name.as_str())
 }
 
-/// How many changes those without an answer under the strict limit need.
+/// Adds how many changes people need who have no way within the strict budget.
 fn needs(model: &Model, answers: &[Answer], of: usize, sheet: &mut Sheet) {
     let constraints = model.constraints();
     let most = (0..constraints.features()).filter(|&feature| !constraints.is_immutable(feature)).count();
@@ -311,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn the_groups_of_a_feature_are_all_people_of_the_fold() {
+    fn the_groups_of_a_feature_cover_all_people_of_the_fold() {
         let figures = of_synthetic(quick());
         let denied = named(&figures, "denied");
         let groups: Vec<_> = denied.iter().filter_map(|figure| figure.metric.key("group")).collect();
@@ -353,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn those_without_an_answer_are_told_why() {
+    fn people_without_a_way_have_a_reason() {
         let schema = PEOPLE.schema();
         let names = schema.features().iter().map(|feature| feature.name.clone());
         let immutable = names.filter(|name| name != "age").collect();
@@ -364,18 +363,18 @@ mod tests {
         let own: Vec<_> =
             validity.iter().filter(|figure| figure.metric.key("feature") == Some("origin")).collect();
         let found: f64 = own.iter().filter_map(|figure| Some(figure.value? * figure.over as f64)).sum();
-        let asked: usize = own.iter().map(|figure| figure.over).sum();
-        assert_eq!(usual[0].over, asked);
+        let sampled: usize = own.iter().map(|figure| figure.over).sum();
+        assert_eq!(usual[0].over, sampled);
         assert!(sum(&usual) > 0.0);
-        assert!((found / asked as f64 + sum(&usual) - 1.0).abs() < 1e-9);
-        assert!((sum(&strict) - sum(&usual)).abs() < 1e-9, "there is but one thing to change");
+        assert!((found / sampled as f64 + sum(&usual) - 1.0).abs() < 1e-9);
+        assert!((sum(&strict) - sum(&usual)).abs() < 1e-9, "only one feature can change");
         let obstacles = named(&figures, "obstacle");
         let immutable = obstacles.iter().filter(|figure| figure.metric.key("kind") == Some("immutable"));
         assert!(immutable.filter_map(|figure| figure.value).sum::<f64>() > 0.0);
     }
 
     #[test]
-    fn a_limit_of_one_change_says_how_many_are_needed() {
+    fn a_budget_of_one_counts_the_changes_needed() {
         let figures = of_synthetic(quick());
         let strict =
             named(&figures, "none").into_iter().filter(|figure| figure.metric.key("budget").is_some());
@@ -412,7 +411,7 @@ mod tests {
     }
 
     #[test]
-    fn people_are_taken_from_all_parts_alike() {
+    fn people_are_sampled_evenly_spaced() {
         let rows: Vec<usize> = (0..10).collect();
         assert_eq!(evenly_spaced(&rows, 4), [0, 2, 5, 7]);
         assert_eq!(evenly_spaced(&rows, 10), rows);
@@ -420,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deviation_is_that_of_a_sample() {
+    fn the_deviation_is_the_sample_standard_deviation() {
         let values = [1.0, 3.0];
         let mean = Mean::new(values.into_iter(), 5);
         let expected = Mean { mean: Some(2.0_f64.sqrt()), over: 2, of: 5 };

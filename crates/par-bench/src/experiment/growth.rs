@@ -1,17 +1,16 @@
-//! What answers cost, and how that grows: with training rows, bins, the size of the circuit and the number of features.
+//! The time of answers, and how it grows with training rows, bins, the size of the circuit and the number of features.
 //!
-//! Everything is of the first fold of a case, one thing after the other, with the machine to itself. Models are made
-//! on all threads; answers are timed on one, and in batches on one and on all. So that a run ends in a minute or two:
+//! Measures the first fold of a case, sequentially, alone on the machine. Models are fitted on all threads; answers are
+//! timed on one, and in batches on one and on all. To end in a minute or two:
 //!
-//! - bins and circuits vary over at most 20,000 training rows, of larger tables one in so many;
-//! - at most 40 denied people are asked about at a point, each up to five times, for at most two seconds a method;
-//!   `over` of a time says how many were, and the time is the median over them;
-//! - where something varies, an exact search stops after 2,000 nodes, but for the point of all training rows; `optimal`
-//!   says how often it was done by then.
+//! - bins and circuits vary over at most 20,000 training rows, evenly spaced in larger tables;
+//! - at most 40 denied people are answered at a point, each up to five times, for at most two seconds per method; the
+//!   time is the median over them, and `over` is their number;
+//! - along a curve an exact search stops after 2,000 nodes, except with all training rows; `optimal` is the share that
+//!   ended before.
 //!
-//! `edges` of a point are those of the circuit of accepted rows, on which answers depend more than on what varies. They
-//! do not simply rise with the rows: of fewer than 2,000 accepted ones, circuits of five parts are mixed, of more it is
-//! one circuit.
+//! `edges` is the size of the circuit of accepted rows, on which times depend most. It is not monotone in the rows: up to
+//! 2,000 accepted rows it is a mixture of five circuits, above that one circuit.
 //!
 //! # Paper
 //! The runtime of table 1.
@@ -28,55 +27,55 @@ use par_fit::{ModelBuilder, Stage};
 use par_model::{Config, Mean, Model, Target};
 
 use super::fairness::evenly_spaced;
-use crate::case::{Case, Person};
+use crate::case::{Case, Factual};
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
 use crate::synthetic::Synthetic;
 
 /// The training rows are divided by these.
 const PARTS: [usize; 4] = [16, 8, 4, 2];
-/// Fewer training rows than this are too few to learn from.
+/// Fewer training rows are too few to learn from.
 const LEAST_ROWS: usize = 100;
-/// Training rows, at most, where something else varies.
+/// At most this many training rows, where something else varies.
 const ROWS: usize = 20_000;
 const BINS: [usize; 4] = [4, 8, 16, 32];
 /// States of the hidden variables of a circuit.
 const STATES: [usize; 5] = [2, 4, 8, 16, 32];
 /// Widths of synthetic tables.
 const FEATURES: [usize; 5] = [5, 10, 20, 40, 80];
-/// People of a synthetic table: 2,000 to learn from, 500 to ask about.
+/// Rows of a synthetic table: 2,000 for training, 500 for testing.
 const SYNTHETIC_ROWS: usize = 2500;
 /// The name of synthetic tables in figures.
 pub const SYNTHETIC: &str = "synthetic";
 
-/// People who are asked about at a point, at most.
+/// At most this many people are answered at a point of a curve.
 const PEOPLE: usize = 40;
-/// The same where nothing varies.
+/// The same outside of curves.
 const ALL_PEOPLE: usize = 200;
-/// How often each is asked about, at most.
+/// Each is answered at most so often.
 const PASSES: usize = 5;
-/// No more is asked of a method at a point after so long.
+/// A method is timed for at most so long at a point.
 const LONGEST: Duration = Duration::from_secs(2);
-/// Nodes of an exact search where something varies, at most.
+/// At most this many nodes of an exact search along a curve.
 const NODES: usize = 2000;
-/// Batches are answered again until so much time has passed.
+/// Batches are repeated until so much time has passed.
 const BATCH_TIME: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 1000 });
-/// Rows of a batch, at most.
+/// At most this many rows in a batch.
 const BATCH_ROWS: usize = 20_000;
 
 /// Measures the first fold of a case.
 pub(super) fn measure(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
-    let Some(trial) = Trial::new(case) else { return Ok(()) };
+    let Some(trial) = TimedFold::new(case) else { return Ok(()) };
     sheet.number("fit", "threads", rayon::current_num_threads() as f64, 1);
     let training = case.training(trial.fold);
     let (model, spent) = trial.fit(&case.config, &training)?;
     stages(&model, &spent, training.rows(), sheet);
-    trial.ask(&model, ALL_PEOPLE, |name| Metric::at(name, &[("alone", &1)]), sheet);
+    trial.time_answers(&model, ALL_PEOPLE, |name| Metric::at(name, &[("alone", &1)]), sheet);
     trial.batches(&model, sheet);
 
     for part in PARTS {
         let rows = every(&training, part);
-        // Of a part of the rows there may be nothing to learn: all are of one class, or a column is empty.
+        // A part of the rows may be unfit to learn from: all of one class, or with an empty column.
         if rows.rows() >= LEAST_ROWS
             && let Ok(fitted) = trial.fit(&trial.limited(), &rows)
         {
@@ -102,21 +101,21 @@ pub(super) fn measure(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
         sheet.number("fit", at("seconds"), spent.all(), training.rows());
         let edges = model.accepted().edges();
         sheet.number("fit", at("edges"), edges as f64, 1);
-        trial.ask(&model, PEOPLE, |name| Metric::at(name, &[("edges", &edges)]), sheet);
+        trial.time_answers(&model, PEOPLE, |name| Metric::at(name, &[("edges", &edges)]), sheet);
     }
     Ok(())
 }
 
-/// Measures tables of more and more features, which are those of no case.
+/// Measures synthetic tables with an increasing number of features, which belong to no case.
 ///
 /// # Errors
-/// When a model cannot be made.
+/// When a model cannot be fitted.
 pub fn measure_synthetic(sheet: &mut Sheet) -> Result<(), Error> {
     for features in FEATURES {
         let people = Synthetic { rows: SYNTHETIC_ROWS, features, seed: 0 };
         let (schema, table) = (people.schema(), people.table());
         let case = Case::new(SYNTHETIC, schema, Config::default(), table, "fold", None)?;
-        let Some(trial) = Trial::new(&case) else { continue };
+        let Some(trial) = TimedFold::new(&case) else { continue };
         let training = case.training(trial.fold);
         let fitted = trial.fit(&trial.limited(), &training)?;
         trial.point(&fitted, "features", features, training.rows(), sheet);
@@ -124,16 +123,16 @@ pub fn measure_synthetic(sheet: &mut Sheet) -> Result<(), Error> {
     Ok(())
 }
 
-/// A fold of a case, which many models are asked about.
-struct Trial<'c> {
+/// A fold of a case, which many models answer.
+struct TimedFold<'c> {
     case: &'c Case,
     fold: &'c str,
     test: Batch,
-    people: Vec<Person>,
+    people: Vec<Factual>,
 }
 
-impl<'c> Trial<'c> {
-    /// The first fold; absent where there is none.
+impl<'c> TimedFold<'c> {
+    /// The first fold, if there is one.
     fn new(case: &'c Case) -> Option<Self> {
         let fold = case.folds().first()?;
         let test = case.test(fold);
@@ -148,10 +147,10 @@ impl<'c> Trial<'c> {
         config
     }
 
-    /// Makes a model and takes the time.
-    fn fit(&self, config: &Config, rows: &Batch) -> Result<(Model, Spent), Error> {
+    /// Fits a model and takes the time.
+    fn fit(&self, config: &Config, rows: &Batch) -> Result<(Model, StageTimes), Error> {
         let method = ModelBuilder::new(self.case.schema.clone(), config.clone());
-        let mut spent = Spent { seconds: [0.0; 5], since: Instant::now() };
+        let mut spent = StageTimes { seconds: [0.0; 5], since: Instant::now() };
         let mut progress = |stage: Stage<'_>| match stage {
             Stage::Read(_) => spent.charge(READ),
             Stage::Classifier(..) => spent.charge(CLASSIFIER),
@@ -166,10 +165,10 @@ impl<'c> Trial<'c> {
         Ok((model, spent))
     }
 
-    /// Where something varies: how long the model took, how large its circuit is, how long answers take.
+    /// Adds a point of a curve: the time of the fit, the size of the circuit, the times of answers.
     fn point(
         &self,
-        (model, spent): &(Model, Spent),
+        (model, spent): &(Model, StageTimes),
         key: &str,
         value: usize,
         rows: usize,
@@ -178,15 +177,15 @@ impl<'c> Trial<'c> {
         let at = |name: &str| Metric::at(name, &[(key, &value)]);
         sheet.number("fit", at("seconds"), spent.all(), rows);
         sheet.number("fit", at("edges"), model.accepted().edges() as f64, 1);
-        self.ask(model, PEOPLE, at, sheet);
+        self.time_answers(model, PEOPLE, at, sheet);
     }
 
-    /// Asks about those who are denied, by all methods, one after the other on this thread.
-    fn ask(&self, model: &Model, most: usize, at: impl Fn(&str) -> Metric, sheet: &mut Sheet) {
+    /// Times all methods on denied people, one after the other on this thread.
+    fn time_answers(&self, model: &Model, most: usize, at: impl Fn(&str) -> Metric, sheet: &mut Sheet) {
         let denied: Vec<usize> =
             (0..self.people.len()).filter(|&person| is_denied(model, &self.people[person].cells())).collect();
-        let asked = evenly_spaced(&denied, most);
-        let rows: Vec<Vec<&str>> = asked.iter().map(|&person| self.people[person].cells()).collect();
+        let sampled = evenly_spaced(&denied, most);
+        let rows: Vec<Vec<&str>> = sampled.iter().map(|&person| self.people[person].cells()).collect();
         for method in Method::ALL {
             let (times, proved) = times(model, &rows, method);
             sheet.median(method.name(), at("time_us"), times, denied.len());
@@ -196,7 +195,7 @@ impl<'c> Trial<'c> {
         }
     }
 
-    /// How many denied rows a second are answered in batches, on one thread and on all.
+    /// Adds the denied rows answered per second in batches, on one thread and on all.
     fn batches(&self, model: &Model, sheet: &mut Sheet) {
         let denied = self.test.select((0..self.test.rows()).filter(|&row| {
             let cells = self.case.person(&self.test, row).cells;
@@ -208,7 +207,7 @@ impl<'c> Trial<'c> {
         threads.dedup();
         for method in [Method::Generate, Method::Refine] {
             for &threads in &threads {
-                // A machine that gives no more threads has nothing to tell of them.
+                // Without further threads there is no figure for them.
                 let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else { continue };
                 let request = |_| Request { method, ..Request::default() };
                 let (started, mut answered) = (Instant::now(), 0);
@@ -224,8 +223,8 @@ impl<'c> Trial<'c> {
     }
 }
 
-/// What rows take in microseconds, each the least of its passes, since whatever else a machine does only adds to it;
-/// and whether each way that was found is proved best. Those that there was no time for are absent.
+/// Microseconds per row, the minimum over its passes, because other load only adds time; and whether each way found
+/// is proved best. Rows that the time did not suffice for are absent.
 fn times(model: &Model, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<bool>) {
     let request = Request { method, ..Request::default() };
     let mut solver = Solver::new(model);
@@ -233,7 +232,7 @@ fn times(model: &Model, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<bo
     let mut proved = vec![None; rows.len()];
     let begun = Instant::now();
     for (place, cells) in (0..PASSES).flat_map(|_| rows.iter().enumerate()) {
-        // Somebody is always asked about.
+        // At least one row is timed.
         if begun.elapsed() > LONGEST && times[0].is_finite() {
             break;
         }
@@ -246,7 +245,7 @@ fn times(model: &Model, rows: &[Vec<&str>], method: Method) -> (Vec<f64>, Vec<bo
     (times, proved.into_iter().flatten().collect())
 }
 
-/// Whether a row is denied. What only others had cannot be read by a model that has not seen them.
+/// Whether a row is denied; false if the model cannot read it.
 fn is_denied(model: &Model, cells: &[&str]) -> bool {
     let encoded = model.discretizer().encode_row(cells);
     encoded.is_ok_and(|encoded| model.probability(encoded.codes()) < model.threshold())
@@ -260,14 +259,14 @@ const CIRCUITS: usize = 2;
 const POOL: usize = 3;
 const GENERATOR: usize = 4;
 
-/// The time that the stages of a fit took.
-struct Spent {
+/// The duration of each stage of a fit.
+struct StageTimes {
     seconds: [f64; 5],
     since: Instant,
 }
 
-impl Spent {
-    /// What has passed since the last charge is a stage's.
+impl StageTimes {
+    /// Adds the time since the last call to a stage.
     fn charge(&mut self, stage: usize) {
         self.seconds[stage] += self.since.elapsed().as_secs_f64();
         self.since = Instant::now();
@@ -278,16 +277,16 @@ impl Spent {
     }
 }
 
-/// The stages of a fit. A threshold by Youden's J counts among the circuits, since nothing is told when it ends.
-fn stages(model: &Model, spent: &Spent, rows: usize, sheet: &mut Sheet) {
+/// Adds the stages of a fit. A threshold by Youden's J counts towards the circuits: it has no progress event.
+fn stages(model: &Model, spent: &StageTimes, rows: usize, sheet: &mut Sheet) {
     let mut seconds = spent.seconds;
-    // The last word on circuits comes before the winner is trained on all rows. The pool alone is drawn again here.
+    // The last event of circuits comes before the winner is trained on all rows, so the pool is timed again here.
     let config = model.config();
     let started = Instant::now();
     let typical = model.classifier().typical();
     let target = Target { classifier: &*typical, threshold: model.threshold() };
     let pool = draw_pool(model.accepted(), target, &config.pool, config.seed, Stop::never());
-    let pool = pool.expect("nobody stops it");
+    let pool = pool.expect("it is never stopped");
     let alone = started.elapsed().as_secs_f64().min(seconds[POOL]);
     seconds[CIRCUITS] += seconds[POOL] - alone;
     seconds[POOL] = alone;
@@ -297,7 +296,7 @@ fn stages(model: &Model, spent: &Spent, rows: usize, sheet: &mut Sheet) {
     }
 }
 
-/// One row in so many.
+/// Every `step`-th row.
 fn every(rows: &Batch, step: usize) -> Batch {
     rows.select((0..rows.rows()).step_by(step))
 }
@@ -335,7 +334,7 @@ mod tests {
         let seconds = |stage: &str| value(&figures, "fit", &format!("seconds@stage={stage}")).expect(stage);
         let sum: f64 = NAMES.iter().map(|stage| seconds(stage)).sum();
         assert!((sum - seconds("all")).abs() < 1e-6);
-        // 800 rows to learn from; a sixteenth of them is too few.
+        // A sixteenth of 800 training rows is too few.
         for (rows, expected) in [(50, false), (100, true), (200, true), (400, true), (800, true)] {
             assert_eq!(value(&figures, "fit", &format!("seconds@rows={rows}")).is_some(), expected, "{rows}");
         }
@@ -353,22 +352,22 @@ mod tests {
     }
 
     #[test]
-    fn nobody_to_ask_about_has_no_time() {
+    fn without_denied_people_there_are_no_times() {
         let mut case = case(Synthetic { rows: 300, features: 2, seed: 0 });
         case.config.classifier.threshold = par_model::classifier::Threshold::Fixed(1e-9);
-        let trial = Trial::new(&case).expect("a fold");
+        let trial = TimedFold::new(&case).expect("a fold");
         let (model, _) = trial.fit(&case.config, &case.training(trial.fold)).expect("a model");
         let mut sheet = Sheet::new("people", "");
-        trial.ask(&model, PEOPLE, |name| name.into(), &mut sheet);
+        trial.time_answers(&model, PEOPLE, |name| name.into(), &mut sheet);
         let figures = sheet.into_figures();
         assert_eq!(figures.len(), 4);
         assert!(figures.iter().all(|figure| (figure.value, figure.over, figure.of) == (None, 0, 0)));
     }
 
     #[test]
-    fn a_limited_case_differs_in_its_exact_search_alone() {
+    fn a_limited_case_differs_only_in_its_exact_search() {
         let mut case = case(Synthetic { rows: 50, features: 2, seed: 0 });
-        let limited = Trial::new(&case).expect("a fold").limited();
+        let limited = TimedFold::new(&case).expect("a fold").limited();
         assert_eq!(limited.answers.nodes, NODES);
         case.config.answers.nodes = NODES;
         assert_eq!(limited, case.config);

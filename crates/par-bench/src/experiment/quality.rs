@@ -1,8 +1,8 @@
-//! How good bins, classifier, circuits and generator are, on the rows of the fold, which none of them has seen.
+//! The quality of bins, classifier, circuits and generator, on the held-out rows of the fold.
 //!
 //! # Paper
 //! Appendix, "Bin Coverage and Bin Fidelity" and "Threshold Selection for GMSC". A row that the model cannot read
-//! counts as out of domain in the one cell or more that nobody knows, and is in none of the other measures.
+//! counts as out of domain in its unseen cells, and is left out of the other measures.
 
 use par_circuit::{Circuit, Code, Stop};
 use par_data::Batch;
@@ -11,7 +11,7 @@ use par_fit::classifier::{ClassifierError, accuracy, auc, brier, calibration, ca
 use par_model::card::LossTerms;
 use par_model::{Card, Mean};
 
-use crate::case::{Fold, Labelled, in_parts};
+use crate::case::{Fold, LabelledRows, in_parts};
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
 
@@ -38,17 +38,17 @@ fn bins(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let rows = fold.test.rows() + fold.unread.rows();
     let outside: u64 = encoded.coverage().outside().iter().sum();
     let inside = fold.test.rows() * features - outside as usize + cells_inside(fold, &fold.unread);
-    let whole = encoded.coverage().fidelity().unwrap_or(0.0) * fold.test.rows() as f64;
+    let rows_inside = encoded.coverage().fidelity().unwrap_or(0.0) * fold.test.rows() as f64;
     let share = |part: f64, of: usize| Mean { mean: (of > 0).then(|| part / of as f64), over: of, of };
     sheet.mean("bins", "coverage", share(inside as f64, rows * features));
-    sheet.mean("bins", "fidelity", share(whole, rows));
+    sheet.mean("bins", "fidelity", share(rows_inside, rows));
     Ok(())
 }
 
-/// How many cells of rows that cannot be read are in their domains all the same.
+/// The number of cells of unreadable rows that are inside their domains.
 fn cells_inside(fold: &Fold<'_>, rows: &Batch) -> usize {
     let Fold { case, model, .. } = fold;
-    // A row that can be read, to put the cells into one at a time.
+    // A readable row, into which the cells are put one at a time.
     let Some(known) = (fold.test.rows() > 0).then(|| case.person(&fold.test, 0)) else { return 0 };
     let is_inside = |place: usize, cell: &str| {
         let mut cells = known.cells();
@@ -63,7 +63,7 @@ fn cells_inside(fold: &Fold<'_>, rows: &Batch) -> usize {
     (0..rows.rows()).map(inside).sum()
 }
 
-fn classifier(fold: &Fold<'_>, test: &Labelled, sheet: &mut Sheet) -> Result<(), Error> {
+fn classifier(fold: &Fold<'_>, test: &LabelledRows, sheet: &mut Sheet) -> Result<(), Error> {
     let Fold { case, model, .. } = fold;
     let training = fold.training.rows();
     sheet.number("classifier", "threshold", model.threshold(), training);
@@ -74,7 +74,7 @@ fn classifier(fold: &Fold<'_>, test: &Labelled, sheet: &mut Sheet) -> Result<(),
     );
     match youden {
         Ok(youden) => sheet.number("classifier", "youden", youden, training),
-        // Four rows in five can be of one class where all are of both, and then there is nothing to choose by.
+        // The training part may be of one class; then there is no threshold to choose.
         Err(par_fit::Error::Classifier(ClassifierError::OneClass { .. })) => {
             sheet.mean("classifier", "youden", Mean { mean: None, over: 0, of: training });
         }
@@ -102,7 +102,7 @@ fn classifier(fold: &Fold<'_>, test: &Labelled, sheet: &mut Sheet) -> Result<(),
 }
 
 /// A class's circuit, on the rows of that class.
-fn circuit(name: &str, circuit: &Circuit, test: &Labelled, class: bool, sheet: &mut Sheet) {
+fn circuit(name: &str, circuit: &Circuit, test: &LabelledRows, class: bool, sheet: &mut Sheet) {
     let own = test.rows.rows().zip(&test.accepted).filter(|(_, accepted)| **accepted == class);
     let codes: Vec<Code> = own.flat_map(|(row, _)| row).copied().collect();
     let log_probs = circuit.evaluator().log_probs(&codes);
@@ -112,7 +112,7 @@ fn circuit(name: &str, circuit: &Circuit, test: &Labelled, class: bool, sheet: &
     sheet.number(name, "parameters", circuit.parameters() as f64, 1);
 }
 
-/// How training went.
+/// Adds the learning curves.
 fn curves(card: &Card, sheet: &mut Sheet) {
     for (pass, epoch) in card.classifier.epochs.iter().enumerate() {
         let number = pass + 1;

@@ -1,15 +1,14 @@
-//! Whether answers hold when the classifier is trained again: with other random numbers, on other samples of the
-//! same rows, and in other shapes.
+//! Whether answers hold when the classifier is retrained: with another seed, on another sample of the same rows, or in
+//! another shape.
 //!
-//! The bins, the threshold and the answers stay as they are. Each new classifier says how it scores the answers, how
-//! many of them it accepts (`validity`), and how many of those that the deployed one accepts (`kept`): others' answers
-//! were not made for ours, and only what it accepts can be lost. How often it agrees with the deployed one on the fold's rows says how much it differs
-//! at all. A new classifier learns from at most 20,000 rows: on a larger table each has a sample of its own, those with
-//! other random numbers too, which is a change by itself, and nine of them take seconds and not minutes.
+//! Bins, threshold and answers stay the same. Each new classifier scores the answers (`score`); `validity` is the share
+//! that it accepts, `kept` the share among answers that the deployed classifier accepts. `agreement` with the deployed
+//! one on the fold's rows shows how different it is. It learns from at most 20,000 rows, drawn anew for each classifier,
+//! so that nine of them take seconds.
 //!
 //! # Paper
 //! Appendix, "Robustness to Classifier Change": the mean score of answers under another classifier. Departure: the
-//! paper names none, so there are nine, and beside the score the share that is still accepted.
+//! paper names no classifiers, so there are nine, and the share still accepted is measured too.
 
 use par_answer::Method as Own;
 use par_answer::evaluate::MethodAnswers;
@@ -23,20 +22,20 @@ use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use crate::case::{Fold, Labelled};
+use crate::case::{Fold, LabelledRows};
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
-use crate::method::Method;
+use crate::method::RecourseMethod;
 
-/// A classifier that is trained again learns from at most so many rows, drawn at random.
+/// A retrained classifier learns from at most so many rows, drawn at random.
 const MAX_ROWS: usize = 20_000;
-/// How many there are with other random numbers, and as many on other samples.
+/// The number of classifiers with another seed, and of those on another sample.
 const REPEATS: u64 = 3;
 /// Other shapes: the widths of hidden layers.
 const SHAPES: [(&str, &[usize]); 3] = [("width 10", &[10]), ("width 40-20", &[40, 20]), ("logistic", &[])];
 
-/// A classifier that is to be trained again, and how.
-struct Again {
+/// How a classifier is retrained.
+struct Retraining {
     name: String,
     config: ClassifierConfig,
     is_bootstrap: bool,
@@ -72,12 +71,12 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     Ok(())
 }
 
-/// The classifiers that were trained again, by name; without those whose rows were all of one class.
+/// The retrained classifiers by name, except those whose rows were all of one class.
 pub(super) fn retrained(
     fold: &Fold<'_>,
-    training: &Labelled,
+    training: &LabelledRows,
 ) -> Result<Vec<(String, NeuralClassifier)>, Error> {
-    let train = |again: &Again| {
+    let train = |again: &Retraining| {
         let trained = again.train(training).map_err(|source| fold.case.fit_error(fold.name, source))?;
         Ok(trained.map(|classifier| (again.name.clone(), classifier)))
     };
@@ -85,12 +84,12 @@ pub(super) fn retrained(
     Ok(trained.into_iter().flatten().collect())
 }
 
-/// The classifiers that are to be trained again.
-fn classifiers(fold: &Fold<'_>) -> Vec<Again> {
+/// All retrainings of a fold's classifier.
+fn classifiers(fold: &Fold<'_>) -> Vec<Retraining> {
     let own = &fold.case.config;
-    // Streams of random numbers that no part of a fit has.
+    // Seeds that no part of a fit uses.
     let seed = |number: u64| own.seed.wrapping_add(number.wrapping_mul(0x9e37_79b9_7f4a_7c15));
-    let again = |name: String, config: &ClassifierConfig, is_bootstrap, number| Again {
+    let again = |name: String, config: &ClassifierConfig, is_bootstrap, number| Retraining {
         name,
         config: config.clone(),
         is_bootstrap,
@@ -110,9 +109,9 @@ fn classifiers(fold: &Fold<'_>) -> Vec<Again> {
     all
 }
 
-impl Again {
-    /// Trains it; there is none when all rows of its sample are of one class.
-    fn train(&self, training: &Labelled) -> Result<Option<NeuralClassifier>, FitError> {
+impl Retraining {
+    /// Trains it; `None` if all rows of its sample are of one class.
+    fn train(&self, training: &LabelledRows) -> Result<Option<NeuralClassifier>, FitError> {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         let sample = sample(training.accepted.len(), self.is_bootstrap, &mut rng);
         let rows: Dataset = training.rows.select(&sample);
@@ -126,8 +125,8 @@ impl Again {
     }
 }
 
-/// The rows to learn from: all of them, or as many drawn with replacement; not more than a limit of either. Of a row
-/// that is drawn twice, one copy may be held back to end the training by, which then ends a little later.
+/// The training rows: all, or as many drawn with replacement; at most [`MAX_ROWS`]. Copies of one row may end up in
+/// both training and validation, so that early stopping comes a little later.
 fn sample(rows: usize, is_bootstrap: bool, rng: &mut impl Rng) -> Vec<usize> {
     let count = rows.min(MAX_ROWS);
     match is_bootstrap {
@@ -141,26 +140,26 @@ fn sample(rows: usize, is_bootstrap: bool, rng: &mut impl Rng) -> Vec<usize> {
     }
 }
 
-/// The codes of every method's answers to the denied people, absent where there is none.
-type Answers = Vec<Option<Vec<Code>>>;
+/// The codes of a method's answers to the denied people; `None` without an answer.
+type AnswerCodes = Vec<Option<Vec<Code>>>;
 
-fn methods(fold: &Fold<'_>) -> Result<Vec<(String, Answers)>, Error> {
-    let rows = |asked: &[Option<MethodAnswers>], own: Own| -> Answers {
-        let row = |asked: &MethodAnswers| asked.way(own as usize).map(|way| way.row.clone());
-        asked.iter().flatten().map(row).collect()
+fn methods(fold: &Fold<'_>) -> Result<Vec<(String, AnswerCodes)>, Error> {
+    let rows = |answers: &[Option<MethodAnswers>], own: Own| -> AnswerCodes {
+        let row = |answers: &MethodAnswers| answers.way(own as usize).map(|way| way.row.clone());
+        answers.iter().flatten().map(row).collect()
     };
-    let asked = fold.asked()?;
-    let mut methods: Vec<(String, Answers)> =
-        Own::ALL.into_iter().map(|own| (own.name().to_string(), rows(asked, own))).collect();
-    // Its bins are those of the fold's model, so that its codes mean the same.
-    methods.push(("paper/refine".to_string(), rows(fold.asked_by_paper()?, Own::Refine)));
+    let answers = fold.answers()?;
+    let mut methods: Vec<(String, AnswerCodes)> =
+        Own::ALL.into_iter().map(|own| (own.name().to_string(), rows(answers, own))).collect();
+    // It shares the bins of the fold's model, so its codes mean the same.
+    methods.push(("paper/refine".to_string(), rows(fold.paper_answers()?, Own::Refine)));
     for peer in &fold.case.peers {
         let replies = peer.answer(fold.name, &fold.people);
-        let denied = replies.into_iter().zip(asked).filter(|(_, asked)| asked.is_some());
+        let denied = replies.into_iter().zip(answers).filter(|(_, answers)| answers.is_some());
         let codes = denied.map(|(reply, _)| {
             let cells = reply.cells?;
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-            // An answer that cannot be read, for a category that nobody had, is no answer.
+            // An answer with an unseen category cannot be read, and counts as none.
             Some(fold.model.discretizer().encode_row(&cells).ok()?.into_codes())
         });
         methods.push((peer.name().to_string(), codes.collect()));

@@ -1,33 +1,33 @@
-//! What every term of the loss is for.
+//! The effect of every term of the loss.
 //!
 //! # Paper
 //! Q2: table 2, and the appendix's tables of ablations.
 
 use par_plot::{Axis, Chart, Sign};
 
-use super::Shown;
-use super::measured::{At, Measured};
+use super::CaseSection;
+use super::measured::{FigureKey, Measured};
 use super::plot::Plot;
-use super::table::{Cell, Row, Source, Table, Unit};
+use super::table::{FigureSource, ReportCell, ReportRow, ReportTable, Unit};
 use crate::paper::{self, PublishedAblation};
 
 /// Before and after local search.
 const STAGES: [&str; 2] = ["generate", "refine"];
-/// Both experiments name their methods alike; this one is that of the encoder.
+/// A method of the encoder's experiment, whose methods have names of the same form.
 const NEIGHBOURS: &str = "-neighbours";
 
-pub(super) fn show(measured: &Measured<'_>) -> Shown {
-    Shown::new(STAGES.map(|stage| table(measured, stage)), [map(measured)])
+pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
+    CaseSection::new(STAGES.map(|stage| table(measured, stage)), [map(measured)])
 }
 
-/// A way of training the generator, before or after local search.
+/// A variant of training the generator, before or after local search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ablation<'f> {
-    /// In figures: `paper -validity/generate`.
+    /// Its name in figures: `paper -validity/generate`.
     method: &'f str,
-    /// Whose settings: `paper`, `ours`.
+    /// The settings: `paper`, `ours`.
     preset: &'f str,
-    /// What is left out: `-validity`; `full` for nothing.
+    /// The terms left out: `-validity`; `full` for none.
     name: &'f str,
 }
 
@@ -41,32 +41,32 @@ fn ablations<'f>(measured: &Measured<'f>, stage: &str) -> Vec<Ablation<'f>> {
     measured.methods.iter().copied().filter_map(ablation).collect()
 }
 
-fn table(measured: &Measured<'_>, stage: &str) -> Option<Table> {
+fn table(measured: &Measured<'_>, stage: &str) -> Option<ReportTable> {
     let frame = measured.frame("terms");
     let book: &[PublishedAblation] =
         paper::benchmark(measured.case).map_or(&[], |benchmark| &benchmark.ablations);
     let mut rows = Vec::new();
     for Ablation { method, preset, name } in ablations(measured, stage) {
-        rows.push(frame.row(measured, format!("{preset} {name}"), &At::method(method)));
+        rows.push(frame.row(measured, format!("{preset} {name}"), &FigureKey::method(method)));
         rows.extend(book.iter().filter(|row| row.method() == method).map(published));
     }
     let search = if stage == STAGES[0] { "without" } else { "with" };
-    let is_published = rows.iter().any(|row| row.source == Source::Published);
+    let is_published = rows.iter().any(|row| row.source == FigureSource::Published);
     let when = [search, if is_published { "published" } else { "" }];
     frame.table(measured, rows, &when, &[("stage", search.to_string())])
 }
 
-fn published(row: &PublishedAblation) -> Row {
-    let pair = |pair| Cell::published(pair, Unit::Plain(2));
-    let validity = Cell::published(Some(row.validity), Unit::Percent(1));
+fn published(row: &PublishedAblation) -> ReportRow {
+    let pair = |pair| ReportCell::published(pair, Unit::Plain(2));
+    let validity = ReportCell::published(Some(row.validity), Unit::Percent(1));
     let (nll, score) = (pair(Some(row.nll)), pair(Some(row.score)));
-    let cells = vec![Cell::default(), nll, score, validity, pair(row.similarity), pair(row.sparsity)];
-    Row::new(format!("published, {}", row.place), cells).from(Source::Published)
+    let cells = vec![ReportCell::default(), nll, score, validity, pair(row.similarity), pair(row.sparsity)];
+    ReportRow::new(format!("published, {}", row.place), cells).from(FigureSource::Published)
 }
 
-/// Wide enough for the names of measures, and no wider, so that letters are large enough on a phone.
+/// Just wide enough for the names of measures, so that letters are large enough on a phone.
 const WIDTH: f64 = 475.0;
-/// A measure of the map, its name, how it is written, and whether more is better.
+/// The measures of the map: metric, title, unit, and whether more is better.
 const MAPPED: [(&str, &str, Unit, bool); 5] = [
     ("validity", "validity %", Unit::Percent(0), true),
     ("nll", "NLL", Unit::Plain(1), false),
@@ -75,14 +75,14 @@ const MAPPED: [(&str, &str, Unit, bool); 5] = [
     ("sparsity", "sparsity", Unit::Plain(1), false),
 ];
 
-/// What is lost without a term, as a map.
+/// The change of each measure without a term, as a map.
 fn map(measured: &Measured<'_>) -> Option<Plot> {
     let mut charts = Vec::new();
-    for (preset, whose) in [("paper", "Paper's preset"), ("ours", "Ours")] {
+    for (preset, title) in [("paper", "Paper's preset"), ("ours", "Ours")] {
         for (stage, when) in STAGES.into_iter().zip(["before local search", "after local search"]) {
             let mut rows = ablations(measured, stage);
             rows.retain(|ablation| ablation.preset == preset);
-            charts.extend(chart(measured, &rows).map(|chart| (format!("{whose}, {when}"), chart)));
+            charts.extend(chart(measured, &rows).map(|chart| (format!("{title}, {when}"), chart)));
         }
     }
     measured.plot("ablations", &[], charts)
@@ -98,21 +98,22 @@ fn chart(measured: &Measured<'_>, rows: &[Ablation<'_>]) -> Option<Chart> {
     );
     let mut chart = Chart::new(&description, (WIDTH, 32.0 + 25.0 * rows.len() as f64), axes.0, axes.1);
     for (place, (measure, _, unit, more_is_better)) in MAPPED.into_iter().enumerate() {
-        let spread = |ablation: &Ablation<'_>| measured.spread(&At::new(ablation.method, measure, &[]));
+        let spread =
+            |ablation: &Ablation<'_>| measured.spread(&FigureKey::new(ablation.method, measure, &[]));
         let value = |ablation: &Ablation<'_>| spread(ablation).map(|spread| spread.mean);
         let base = value(full);
         let gain = |ablation: &Ablation<'_>| {
             let change = value(ablation)? - base?;
             Some(if more_is_better { change } else { -change })
         };
-        // What folds differ by anyway is no large change.
+        // The deviation between folds is the smallest scale.
         let least = spread(full).map_or(0.0, |spread| spread.deviation);
         let largest = rows.iter().filter_map(gain).map(f64::abs).fold(least, f64::max);
         for (row, ablation) in rows.iter().enumerate() {
             let Some(own) = value(ablation) else { continue };
             let share = gain(ablation).filter(|_| largest > 0.0).map_or(0.0, |gain| gain / largest);
             let text = |value: f64| unit.number(value);
-            // What reads the same is the same.
+            // Values that are printed alike count as equal.
             let is_same = base.is_some_and(|base| text(base) == text(own));
             let (class, sign) = if is_same { colour(0.0) } else { colour(share) };
             chart.cell(class, (place as f64, row as f64), &(text(own) + sign));
@@ -123,7 +124,7 @@ fn chart(measured: &Measured<'_>, rows: &[Ablation<'_>]) -> Option<Chart> {
     Some(chart)
 }
 
-/// The colour of a change, from −1, the largest that is worse, to 1, and a sign for those who do not see it.
+/// The colour of a change from −1 (much worse) to 1 (much better), and a sign for readers who cannot see it.
 fn colour(share: f64) -> (&'static str, &'static str) {
     match share {
         share if share < -0.67 => ("worse l3", " ▾"),
@@ -172,7 +173,7 @@ mod tests {
         );
         assert_eq!(tables[0].rows[3].cells[1].text, "18.88 ± 0.59");
         assert_eq!(tables[1].rows.len(), 1, "nothing is published after local search");
-        let tells = |table: &Table| table.notes.iter().any(|note| note == word("similarity"));
+        let tells = |table: &ReportTable| table.notes.iter().any(|note| note == word("similarity"));
         assert!(tells(&tables[0]) && !tells(&tables[1]), "published similarity is another measure");
     }
 }

@@ -1,4 +1,4 @@
-//! How good answers are, beside what is published.
+//! The quality of answers, beside published figures.
 //!
 //! # Paper
 //! Table 1; Q4 and its figure.
@@ -7,29 +7,29 @@ use par_plot::distributions::{Series, histograms, tallies};
 use par_plot::text::{duration, grouped};
 use par_plot::{Axis, Chart, Shape, Sign};
 
-use super::interval::Share;
-use super::measured::{At, Measured};
+use super::interval::Proportion;
+use super::measured::{FigureKey, Measured};
 use super::methods::{
-    EXACT, FRONTIER, GENERATE, Look, OURS, PRESET, PUBLISHED, PUBLISHED_LOOK, REFINE, peers,
+    EXACT, FRONTIER, GENERATE, MarkStyle, OURS, PRESET, PUBLISHED, PUBLISHED_LOOK, REFINE, peers,
 };
 use super::plot::{Dot, Plot, SIZE, SMALL, alone, draw, named};
-use super::table::{Cell, Number, Row, Source, Table, Unit};
-use super::{Shown, description, pareto, people};
+use super::table::{CellNumber, FigureSource, ReportCell, ReportRow, ReportTable, Unit};
+use super::{CaseSection, description, pareto, people};
 use crate::experiment::Experiment;
 use crate::paper::{self, Benchmark, Published};
 
 /// Heads of table 1.
 pub(super) const NLL: &str = "NLL";
 pub(super) const SPARSITY: &str = "sparsity";
-/// Rows of the frontier, at most.
+/// At most this many rows of the frontier.
 const CHANGES: usize = 4;
 
-/// What a published row of table 1 is called.
+/// The name of a published row of table 1.
 pub(super) fn published_name(method: &str) -> String {
     format!("{method}, published")
 }
 
-pub(super) fn show(measured: &Measured<'_>) -> Shown {
+pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
     let table = table(measured);
     let plots = [
         table.as_ref().and_then(|table| pareto::plot(measured, table)),
@@ -38,32 +38,32 @@ pub(super) fn show(measured: &Measured<'_>) -> Shown {
         changes(measured),
         people::plot(measured),
     ];
-    Shown::new([table], plots)
+    CaseSection::new([table], plots)
 }
 
-fn table(measured: &Measured<'_>) -> Option<Table> {
+fn table(measured: &Measured<'_>) -> Option<ReportTable> {
     let (frame, benchmark, peers) =
         (measured.frame("answers"), paper::benchmark(measured.case), peers(measured));
     let mut rows = Vec::new();
     for method in OURS.iter().chain(&PRESET).chain(&peers) {
-        rows.push(frame.row(measured, method.label, &At::method(method.key)).drawn(method.look));
+        rows.push(frame.row(measured, method.label, &FigureKey::method(method.key)).drawn(method.look));
     }
     let frontier = (1..=CHANGES).map(|changes| {
         let name =
             format!("{}, at most {changes} change{}", EXACT.label, if changes == 1 { "" } else { "s" });
-        frame.row(measured, name, &At::new(FRONTIER, "", &[("changes", &changes)])).sparse()
+        frame.row(measured, name, &FigureKey::new(FRONTIER, "", &[("changes", &changes)])).sparse()
     });
     rows.splice(OURS.len()..OURS.len(), frontier);
     if let Some(benchmark) = benchmark {
         rows.extend(benchmark.published.iter().map(published));
         rows.push(aims(measured, benchmark));
     }
-    let count = |name: &str| Share::pooled(measured.named("people", name).iter().copied());
+    let count = |name: &str| Proportion::pooled(measured.named("people", name).iter().copied());
     let (denied, possible, readable) = (count("denied"), count("possible"), count("readable"));
     let unread = match readable.of - readable.yes {
         0.0 => String::new(),
         unread => format!(
-            " {} more cannot be read, for a value that no training row has, and are left out.",
+            " {} more have a value that no training row has, and are left out.",
             grouped(unread as u64)
         ),
     };
@@ -84,43 +84,43 @@ fn table(measured: &Measured<'_>) -> Option<Table> {
     frame.table(measured, rows, &when, &with)
 }
 
-fn published(row: &Published) -> Row {
-    let share = |share: Option<f64>, decimals| Cell::number(share, Unit::Percent(decimals));
-    let pair = |pair| Cell::published(pair, Unit::Plain(2));
+fn published(row: &Published) -> ReportRow {
+    let share = |share: Option<f64>, decimals| ReportCell::number(share, Unit::Percent(decimals));
+    let pair = |pair| ReportCell::published(pair, Unit::Plain(2));
     let cells = vec![
-        Cell::default(),
+        ReportCell::default(),
         share(Some(row.validity), 2),
         share(Some(row.actionability), 1),
         share(row.causality, 1),
         pair(row.nll),
         pair(row.similarity),
         pair(row.sparsity),
-        Cell::none(),
-        Cell::none(),
-        Cell::none(),
-        Cell::number(Some(1e6 * row.seconds), Unit::Time),
+        ReportCell::none(),
+        ReportCell::none(),
+        ReportCell::none(),
+        ReportCell::number(Some(1e6 * row.seconds), Unit::Time),
     ];
-    Row::new(published_name(&row.method), cells).from(Source::Published).drawn(PUBLISHED_LOOK)
+    ReportRow::new(published_name(&row.method), cells).from(FigureSource::Published).drawn(PUBLISHED_LOOK)
 }
 
-/// What `refine` aims at, and whether it is there.
-fn aims(measured: &Measured<'_>, Benchmark { aims, .. }: &Benchmark) -> Row {
+/// The aims of `refine`, and whether they are met.
+fn aims(measured: &Measured<'_>, Benchmark { aims, .. }: &Benchmark) -> ReportRow {
     let aim = |name: &str, most: f64| {
         let met = measured.mean(REFINE.key, name).map(|mean| mean <= most);
         let text = format!("≤ {}", Unit::Plain(1).number(most));
-        Cell { met, numbers: vec![Number::plain(most)], ..Cell::text(text) }
+        ReportCell { met, numbers: vec![CellNumber::plain(most)], ..ReportCell::text(text) }
     };
-    let mut cells = vec![Cell::default(); 11];
+    let mut cells = vec![ReportCell::default(); 11];
     (cells[4], cells[5], cells[6]) =
         (aim("nll", aims.nll), aim("similarity", aims.similarity), aim("sparsity", aims.sparsity));
-    Row::new("aims for refine", cells).from(Source::Aim)
+    ReportRow::new("aims for refine", cells).from(FigureSource::Aim)
 }
 
-/// How long an answer takes, ours and others', on a logarithmic axis.
-fn timings(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
-    let rows: Vec<(&Row, f64)> =
+/// The time of an answer by method, on a logarithmic axis.
+fn timings(measured: &Measured<'_>, table: &ReportTable) -> Option<Plot> {
+    let rows: Vec<(&ReportRow, f64)> =
         table.below("time under load").filter_map(|(row, cell)| Some((row, cell.mean()?))).collect();
-    rows.iter().find(|(row, _)| row.source == Source::Measured)?;
+    rows.iter().find(|(row, _)| row.source == FigureSource::Measured)?;
     let text = |time: f64| match time {
         time if time < 1e6 => duration(Some(time)).replace(".0 ms", " ms"),
         time => format!("{:.0} s", time / 1e6),
@@ -133,14 +133,14 @@ fn timings(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
     let description = format!("How long an answer takes on {}, by method, on a logarithmic axis", table.case);
     let mut chart = named(&description, x, rows.iter().map(|(row, _)| &row.name));
     draw(&mut chart, marks);
-    if rows.iter().any(|(row, _)| row.source == Source::Published) {
+    if rows.iter().any(|(row, _)| row.source == FigureSource::Published) {
         chart.key(REFINE.look.class(), Sign::Mark(Shape::Circle), "measured here");
         chart.key(PUBLISHED_LOOK.class(), Sign::Mark(Shape::Circle), "published, other machines");
     }
     measured.plot("timings", &[], alone(chart))
 }
 
-/// The values of a measure, person by person, of each of our methods.
+/// A measure of each person, for each of our methods.
 fn by_person(measured: &Measured<'_>, measure: &str) -> Option<Vec<Series>> {
     let series = OURS.map(|method| {
         let own = measured.named(method.key, measure).iter();
@@ -165,13 +165,13 @@ fn changes(measured: &Measured<'_>) -> Option<Plot> {
     let series = by_person(measured, "sparsity")?;
     let answered = series.iter().map(|series| series.values.len()).max().unwrap_or(0);
     let denied: usize =
-        measured.each(&At::new(EXACT.key, "validity", &[])).iter().map(|figure| figure.of).sum();
+        measured.each(&FigureKey::new(EXACT.key, "validity", &[])).iter().map(|figure| figure.of).sum();
     let chart = tallies("changes", "people", SIZE, denied.max(answered), &series);
     measured.plot("changes", &[], alone(chart))
 }
 
-/// Bars before and after local search: the rows of both in table 1, how they look, and the name of both.
-fn pairs() -> [([String; 2], Look, &'static str); 3] {
+/// Bars before and after local search: their rows in table 1, their mark, and their name.
+fn pairs() -> [([String; 2], MarkStyle, &'static str); 3] {
     [
         ([GENERATE, REFINE].map(|method| method.label.to_string()), REFINE.look, "ours"),
         (PRESET.map(|method| method.label.to_string()), PRESET[1].look, "paper's preset"),
@@ -182,16 +182,16 @@ fn pairs() -> [([String; 2], Look, &'static str); 3] {
 /// A mean and its deviation, before and after, of each of [`pairs`].
 type Pairs = [[Option<[f64; 2]>; 2]; 3];
 
-/// What local search does, over all cases.
-pub(super) fn local_search(cases: &[Shown]) -> Option<Plot> {
+/// The effect of local search, over all cases.
+pub(super) fn local_search(cases: &[CaseSection]) -> Option<Plot> {
     let measures = [(NLL, "NLL, nats"), (SPARSITY, "features that change"), ("similarity", "similarity")];
     let charts =
         measures.into_iter().filter_map(|(head, label)| Some((String::new(), bars(cases, head, label)?)));
     description::plot(Experiment::Answers, "", "local-search", &[], charts)
 }
 
-fn bars(cases: &[Shown], head: &str, label: &str) -> Option<Chart> {
-    let values = |table: &Table| {
+fn bars(cases: &[CaseSection], head: &str, label: &str) -> Option<Chart> {
+    let values = |table: &ReportTable| {
         pairs().map(|(names, ..)| {
             names.map(|name| {
                 table.below(head).find(|(row, _)| row.name == name).and_then(|(_, cell)| cell.pair())
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn table_1_has_our_rows_beside_the_published_and_says_whether_aims_are_met() {
+    fn table_1_has_own_and_published_rows_and_shows_whether_aims_are_met() {
         let figures = credit();
         let table = table(&Measured::by_case(&figures)[0]).expect("a table");
         let row = |name: &str| table.rows.iter().find(|row| row.name == name).expect("a row");
@@ -291,7 +291,7 @@ mod tests {
         let mut figures = credit();
         figures.0.iter_mut().for_each(|figure| figure.table = "mine".to_string());
         let table = table(&Measured::by_case(&figures)[0]).expect("a table");
-        assert!(table.rows.iter().all(|row| row.source == Source::Measured));
+        assert!(table.rows.iter().all(|row| row.source == FigureSource::Measured));
         assert!(!table.notes.iter().any(|note| note.contains("Published")));
     }
 }

@@ -1,39 +1,39 @@
 //! Whether circuits are better learned from labels or from decisions.
 
-use super::Shown;
-use super::description::Column;
-use super::measured::{At, Measured};
-use super::table::{Cell, Row, Table};
+use super::CaseSection;
+use super::description::ColumnDescription;
+use super::measured::{FigureKey, Measured};
+use super::table::{ReportCell, ReportRow, ReportTable};
 use crate::figures::{Figure, Spread};
 
-/// What circuits were learned from, in figures.
+/// The names of the densities in figures.
 const DENSITIES: [&str; 2] = ["labels", "decisions"];
 
-pub(super) fn show(measured: &Measured<'_>) -> Shown {
-    Shown::new(["refine", "circuit"].map(|of| table(measured, of)), [])
+pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
+    CaseSection::new(["refine", "circuit"].map(|of| table(measured, of)), [])
 }
 
-/// What each density has, and what changes from the first to the second.
-fn table(measured: &Measured<'_>, of: &str) -> Option<Table> {
+/// The figures of each density, and the difference between them.
+fn table(measured: &Measured<'_>, of: &str) -> Option<ReportTable> {
     let frame = measured.frame(of);
-    let methods = DENSITIES.map(|density| At::method(&format!("{density}/{of}")));
+    let methods = DENSITIES.map(|density| FigureKey::method(&format!("{density}/{of}")));
     let named = DENSITIES.into_iter().zip(&methods);
-    let mut rows: Vec<Row> = named.map(|(density, at)| frame.row(measured, density, at)).collect();
-    let difference = |column: &Column| {
+    let mut rows: Vec<ReportRow> = named.map(|(density, at)| frame.row(measured, density, at)).collect();
+    let difference = |column: &ColumnDescription| {
         let spread = difference(measured, methods.each_ref().map(|at| column.at(at)));
-        let mut cell = Cell::spread(spread, column.unit(), measured.folds());
-        // Those whom one answers need not be those whom the other does.
+        let mut cell = ReportCell::spread(spread, column.unit(), measured.folds());
+        // The two may answer different people, so the counts do not belong to the difference.
         cell.numbers.iter_mut().for_each(|number| (number.over, number.of) = (None, None));
         cell
     };
-    let blank = frame.counted.as_ref().map(|_| Cell::default());
+    let blank = frame.counted.as_ref().map(|_| ReportCell::default());
     let cells = blank.into_iter().chain(frame.columns.iter().map(difference)).collect();
-    rows.push(Row::new("decisions − labels", cells));
+    rows.push(ReportRow::new("decisions − labels", cells));
     frame.table(measured, rows, &[], &[])
 }
 
 /// By how much the second measure is more than the first, over the folds that have both.
-fn difference(measured: &Measured<'_>, measures: [At; 2]) -> Option<Spread> {
+fn difference(measured: &Measured<'_>, measures: [FigureKey; 2]) -> Option<Spread> {
     let [before, after] = measures.map(|at| measured.each(&at));
     let pair = |after: &&Figure| {
         let before = before.iter().find(|before| before.fold == after.fold)?;
@@ -70,7 +70,7 @@ mod tests {
             .collect();
         assert_eq!(tables.len(), 1);
         assert_eq!(tables[0].columns, ["circuits of", "answered", "score"]);
-        // Though the mean of labels over three folds is 5 and that of decisions over two is 4.
+        // The means themselves differ by −1: labels have 5 over three folds, decisions 4 over two.
         assert_eq!(texts[2], ["", "1.000 ± 0.707"]);
         assert_eq!(tables[0].rows[2].cells[1].note, "2 of 3 folds");
     }

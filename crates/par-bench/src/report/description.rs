@@ -1,4 +1,4 @@
-//! What the report shows of each experiment, as `report.toml` describes it: words, tables of measures, plots.
+//! The descriptions in `report.toml`: the words, tables and plots of each experiment.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -7,80 +7,79 @@ use par_plot::Chart;
 use par_plot::text::grouped;
 use serde::Deserialize;
 
-use super::measured::{At, Measured};
-use super::plot::{Layout, Plot};
-use super::table::{Cell, Row, Source, Table, Unit};
+use super::measured::{FigureKey, Measured};
+use super::plot::{Plot, PlotLayout};
+use super::table::{FigureSource, ReportCell, ReportRow, ReportTable, Unit};
 use crate::experiment::Experiment;
 use crate::figures::Metric;
 
-/// All of it.
+/// The contents of `report.toml`.
 #[derive(Debug, Deserialize)]
-struct Description {
-    /// Sentences of several tables, by name.
+struct ReportDescription {
+    /// Sentences that several tables share, by name.
     words: BTreeMap<String, String>,
     #[serde(flatten)]
     topics: BTreeMap<String, Topic>,
 }
 
-static DESCRIPTION: LazyLock<Description> =
-    LazyLock::new(|| toml::from_str(include_str!("report.toml")).expect("a description of the report"));
+static DESCRIPTION: LazyLock<ReportDescription> =
+    LazyLock::new(|| toml::from_str(include_str!("report.toml")).expect("the embedded file is valid"));
 
-/// How an experiment is reported.
+/// The description of an experiment.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Topic {
-    /// What it asks.
+    /// Its question.
     pub(crate) title: String,
-    /// How to read the answer.
+    /// An introduction to its results.
     pub(crate) words: String,
     #[serde(default)]
-    tables: BTreeMap<String, Frame>,
+    tables: BTreeMap<String, TableDescription>,
     #[serde(default)]
-    plots: BTreeMap<String, Picture>,
+    plots: BTreeMap<String, PlotDescription>,
 }
 
 /// A table before its rows are known.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Frame {
+pub(crate) struct TableDescription {
     title: String,
-    /// The head of the names of rows.
+    /// The head of the first column, the names of rows.
     head: String,
-    pub(crate) counted: Option<Counted>,
-    pub(crate) columns: Vec<Column>,
-    /// What there is a further column of for every value of a key.
+    pub(crate) counted: Option<CountColumn>,
+    pub(crate) columns: Vec<ColumnDescription>,
+    /// The measure that has a further column for every value of a key.
     #[serde(default)]
-    pub(crate) each: Column,
-    /// Rows that are always the same: a measure each.
+    pub(crate) each: ColumnDescription,
+    /// Fixed rows: one measure each.
     #[serde(default)]
-    pub(crate) rows: Vec<Column>,
+    pub(crate) rows: Vec<ColumnDescription>,
     notes: Vec<Note>,
 }
 
-/// A column that says over how many of how many a row is, and the heads of those that know: the first with figures.
+/// A column with the counts of a row, taken from the first of the columns in `by` that has figures.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Counted {
+pub(crate) struct CountColumn {
     head: String,
     pub(crate) by: Vec<String>,
 }
 
-/// A measure under a head, and how it is written: without decimals it is a time. What a row says of its place counts
-/// more.
+/// A measure under a head, and its unit: a time if there are no decimals. Keys of the row override its own.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub(crate) struct Column {
+pub(crate) struct ColumnDescription {
     pub(crate) head: String,
-    /// Whose it is.
+    /// The method.
     pub(crate) of: String,
     pub(crate) measure: Metric,
-    /// Another measure that is written beside it, after a stroke.
+    /// A second measure in the same cell, after a slash.
     beside: Option<String>,
     decimals: Option<usize>,
     percent: Option<usize>,
 }
 
-/// A sentence below a table; with a condition, only where that holds.
+/// A sentence below a table, possibly with a condition.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Note {
@@ -91,17 +90,17 @@ struct Note {
 /// A plot before it is drawn.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Picture {
+struct PlotDescription {
     title: String,
     caption: String,
     #[serde(default)]
-    layout: Layout,
+    layout: PlotLayout,
 }
 
-/// What is filled in for the names in braces.
-pub(crate) type Filled<'a> = &'a [(&'a str, String)];
+/// The texts for the names in braces.
+pub(crate) type Placeholders<'a> = &'a [(&'a str, String)];
 
-fn fill(text: &str, with: Filled<'_>) -> String {
+fn fill(text: &str, with: Placeholders<'_>) -> String {
     with.iter().fold(text.to_string(), |text, (name, value)| text.replace(&format!("{{{name}}}"), value))
 }
 
@@ -112,39 +111,39 @@ impl Topic {
 }
 
 impl Measured<'_> {
-    /// A table of the topic, before its rows are known.
-    pub(crate) fn frame(&self, name: &str) -> &'static Frame {
+    /// The description of one of its tables.
+    pub(crate) fn frame(&self, name: &str) -> &'static TableDescription {
         &Topic::of(self.topic).tables[name]
     }
 
-    /// A plot of the topic; there is none without a chart.
+    /// One of its plots; `None` without a chart.
     pub(crate) fn plot(
         &self,
         name: &'static str,
-        with: Filled<'_>,
+        with: Placeholders<'_>,
         charts: impl IntoIterator<Item = (String, Chart)>,
     ) -> Option<Plot> {
         plot(self.topic, self.case, name, with, charts)
     }
 }
 
-/// A plot of a topic and a case, or of all cases.
+/// The plot of a case, or of all cases.
 pub(crate) fn plot(
     topic: Experiment,
     case: &str,
     name: &'static str,
-    with: Filled<'_>,
+    with: Placeholders<'_>,
     charts: impl IntoIterator<Item = (String, Chart)>,
 ) -> Option<Plot> {
-    let Picture { title, caption, layout, .. } = &Topic::of(topic).plots[name];
+    let PlotDescription { title, caption, layout, .. } = &Topic::of(topic).plots[name];
     let (case, title, caption) = (case.to_string(), title.clone(), fill(caption, with));
     let plot =
         Plot { topic, case, name, title, caption, charts: charts.into_iter().collect(), layout: *layout };
     (!plot.charts.is_empty()).then_some(plot)
 }
 
-impl Column {
-    /// A measure at another place, under its own head and written alike.
+impl ColumnDescription {
+    /// Another measure under another head, in the same unit.
     pub(crate) fn like(&self, head: impl Into<String>, measure: Metric) -> Self {
         Self { head: head.into(), measure, ..self.clone() }
     }
@@ -157,63 +156,63 @@ impl Column {
         }
     }
 
-    /// The place of a row, with what it leaves open.
-    pub(crate) fn at(&self, row: &At) -> At {
+    /// The key of a row, completed by the column's.
+    pub(crate) fn at(&self, row: &FigureKey) -> FigureKey {
         let filled = |own: &String, other: &String| if own.is_empty() { other.clone() } else { own.clone() };
         let keys = if row.metric.keys.is_empty() { &self.measure.keys } else { &row.metric.keys };
         let metric = Metric { name: filled(&row.metric.name, &self.measure.name), keys: keys.clone() };
-        At { method: filled(&row.method, &self.of), metric }
+        FigureKey { method: filled(&row.method, &self.of), metric }
     }
 
-    /// What was measured at the place of a row.
-    pub(crate) fn cell(&self, measured: &Measured<'_>, row: &At) -> Cell {
+    /// The cell of this column in a row.
+    pub(crate) fn cell(&self, measured: &Measured<'_>, row: &FigureKey) -> ReportCell {
         let (at, unit) = (self.at(row), self.unit());
         let Some(beside) = &self.beside else { return measured.cell(&at, unit) };
-        let other = measured.spread(&At::new(&at.method, beside, &[]));
-        let (Some(one), Some(other)) = (measured.spread(&at), other) else { return Cell::none() };
+        let other = measured.spread(&FigureKey::new(&at.method, beside, &[]));
+        let (Some(one), Some(other)) = (measured.spread(&at), other) else { return ReportCell::none() };
         let text = format!("{} / {}", unit.number(one.mean), unit.number(other.mean));
-        Cell { numbers: vec![one.into(), other.into()], ..Cell::text(text) }
+        ReportCell { numbers: vec![one.into(), other.into()], ..ReportCell::text(text) }
     }
 }
 
-impl Frame {
-    /// What was measured at a place.
-    pub(crate) fn row(&self, measured: &Measured<'_>, name: impl Into<String>, at: &At) -> Row {
-        let cells: Vec<Cell> = self.columns.iter().map(|column| column.cell(measured, at)).collect();
-        let Some(Counted { by, .. }) = &self.counted else { return Row::new(name, cells) };
+impl TableDescription {
+    /// The row with this key.
+    pub(crate) fn row(&self, measured: &Measured<'_>, name: impl Into<String>, at: &FigureKey) -> ReportRow {
+        let cells: Vec<ReportCell> = self.columns.iter().map(|column| column.cell(measured, at)).collect();
+        let Some(CountColumn { by, .. }) = &self.counted else { return ReportRow::new(name, cells) };
         let place = |head: &String| self.columns.iter().position(|column| column.head == *head);
-        Row::new(name, counted(cells, &by.iter().filter_map(place).collect::<Vec<_>>()))
+        ReportRow::new(name, counted(cells, &by.iter().filter_map(place).collect::<Vec<_>>()))
     }
 
-    /// A table without the rows and columns that say nothing; there is none where nothing was measured. Notes with a
-    /// condition are those of `when`.
+    /// The table without empty rows and columns; `None` if nothing was measured. `when` holds the conditions that are
+    /// met.
     pub(crate) fn table(
         &self,
         measured: &Measured<'_>,
-        mut rows: Vec<Row>,
+        mut rows: Vec<ReportRow>,
         when: &[&str],
-        with: Filled<'_>,
-    ) -> Option<Table> {
+        with: Placeholders<'_>,
+    ) -> Option<ReportTable> {
         let words = DESCRIPTION.words.iter().map(|(name, text)| (name.as_str(), text.clone()));
         let with: Vec<(&str, String)> =
             words.chain([("folds", measured.over_folds())]).chain(with.iter().cloned()).collect();
         let with = with.as_slice();
-        rows.retain(|row| row.cells.iter().any(Cell::says_something));
-        rows.iter().find(|row| row.source == Source::Measured)?;
+        rows.retain(|row| row.cells.iter().any(ReportCell::is_filled));
+        rows.iter().find(|row| row.source == FigureSource::Measured)?;
         let counted = self.counted.as_ref().map(|counted| &counted.head);
         let heads: Vec<&String> =
             counted.into_iter().chain(self.columns.iter().map(|column| &column.head)).collect();
-        let says_something =
-            |column: &usize| rows.iter().any(|row| row.cells.get(*column).is_some_and(Cell::says_something));
-        let kept: Vec<usize> = (0..heads.len()).filter(says_something).collect();
+        let is_filled =
+            |column: &usize| rows.iter().any(|row| row.cells.get(*column).is_some_and(ReportCell::is_filled));
+        let filled: Vec<usize> = (0..heads.len()).filter(is_filled).collect();
         for row in &mut rows {
-            row.cells = kept.iter().map(|column| row.cells[*column].clone()).collect();
+            row.cells = filled.iter().map(|column| row.cells[*column].clone()).collect();
         }
-        let columns = kept.iter().map(|column| heads[*column].clone());
+        let columns = filled.iter().map(|column| heads[*column].clone());
         let holds =
             |note: &&Note| note.when.as_ref().is_none_or(|condition| when.contains(&condition.as_str()));
         let notes = self.notes.iter().filter(holds).map(|note| fill(&note.text, with));
-        Some(Table {
+        Some(ReportTable {
             topic: measured.topic,
             case: measured.case.to_string(),
             title: fill(&self.title, with),
@@ -224,9 +223,9 @@ impl Frame {
     }
 }
 
-/// The cells after one that says over how many of how many they are, and of how many folds, so that not every cell
-/// has to; some of them know it.
-fn counted(mut cells: Vec<Cell>, known: &[usize]) -> Vec<Cell> {
+/// Puts a cell with the counts before the cells, and removes them from the others. `known` are the cells that have
+/// the counts.
+fn counted(mut cells: Vec<ReportCell>, known: &[usize]) -> Vec<ReportCell> {
     let counts = |place: &usize| cells[*place].numbers.first().and_then(|number| number.over.zip(number.of));
     let answered = known.iter().find_map(counts);
     let answered =
@@ -236,14 +235,14 @@ fn counted(mut cells: Vec<Cell>, known: &[usize]) -> Vec<Cell> {
             cell.note = rest.trim_start_matches(", ").to_string();
         }
     }
-    let is_folds = |cell: &&Cell| cell.note.ends_with(" folds") && !cell.note.contains(", ");
+    let is_folds = |cell: &&ReportCell| cell.note.ends_with(" folds") && !cell.note.contains(", ");
     let folds = cells.iter().find(is_folds).map_or_else(String::new, |cell| cell.note.clone());
     cells.iter_mut().filter(|cell| cell.note == folds).for_each(|cell| cell.note.clear());
-    cells.insert(0, Cell::text(answered).noted(folds));
+    cells.insert(0, ReportCell::text(answered).noted(folds));
     cells
 }
 
-/// A sentence of several tables.
+/// A sentence that several tables share.
 #[cfg(test)]
 pub(crate) fn word(name: &str) -> &'static str {
     &DESCRIPTION.words[name]
@@ -254,13 +253,14 @@ mod tests {
     use super::*;
     use crate::figures::{Figures, Sheet, Spread};
 
-    fn table(heads: &[&str], rows: Vec<Row>) -> Option<Table> {
+    fn table(heads: &[&str], rows: Vec<ReportRow>) -> Option<ReportTable> {
         let notes =
             "notes = [{ text = 'What differs.' }, { when = 'never', text = 'x' }, { text = '{none}' }]";
         let heads: Vec<String> = heads.iter().map(|head| format!("{{ head = '{head}' }}")).collect();
         let columns = format!("columns = [{}]", heads.join(", "));
-        let frame: Frame = toml::from_str(&format!("title = 'answers'\nhead = 'method'\n{columns}\n{notes}"))
-            .expect("a frame");
+        let frame: TableDescription =
+            toml::from_str(&format!("title = 'answers'\nhead = 'method'\n{columns}\n{notes}"))
+                .expect("a frame");
         let mut sheet = Sheet::new("cre\ndit", "0");
         sheet.number("refine", "nll", 1.0, 1);
         let figures = Figures(sheet.into_figures());
@@ -275,38 +275,41 @@ mod tests {
     }
 
     #[test]
-    fn columns_that_say_nothing_are_left_out() {
+    fn empty_columns_are_left_out() {
         let rows = vec![
-            Row::new("refine", vec![Cell::none(), Cell::text("1")]),
-            Row::new("exact", vec![Cell::none(); 2]),
+            ReportRow::new("refine", vec![ReportCell::none(), ReportCell::text("1")]),
+            ReportRow::new("exact", vec![ReportCell::none(); 2]),
         ];
         let table = table(&["gap", "nll"], rows).expect("a table");
         assert_eq!((table.columns, table.rows.len()), (vec!["method".to_string(), "nll".to_string()], 1));
-        assert_eq!(table.rows[0].cells, [Cell::text("1")]);
+        assert_eq!(table.rows[0].cells, [ReportCell::text("1")]);
     }
 
     #[test]
-    fn a_table_of_nothing_measured_is_none() {
-        let published = Row::new("PAR", vec![Cell::text("1")]).from(Source::Published);
-        let rows = vec![Row::new("refine", vec![Cell::none()]), published];
+    fn a_table_without_figures_is_none() {
+        let published = ReportRow::new("PAR", vec![ReportCell::text("1")]).from(FigureSource::Published);
+        let rows = vec![ReportRow::new("refine", vec![ReportCell::none()]), published];
         assert_eq!(table(&["nll"], rows), None);
     }
 
     #[test]
-    fn how_many_are_answered_is_said_once() {
+    fn the_number_of_answers_is_shown_once() {
         let spread = Spread { mean: 1.0, deviation: 0.0, folds: 4, over: 16, of: 106 };
-        let cell = Cell::spread(Some(spread), Unit::Plain(0), 5);
-        let cells = counted(vec![cell, Cell::text("2").noted("3 of 106")], &[0]);
+        let cell = ReportCell::spread(Some(spread), Unit::Plain(0), 5);
+        let cells = counted(vec![cell, ReportCell::text("2").noted("3 of 106")], &[0]);
         let notes: Vec<&str> = cells.iter().map(|cell| cell.note.as_str()).collect();
         assert_eq!((cells[0].text.as_str(), notes), ("16 of 106", vec!["4 of 5 folds", "", "3 of 106"]));
     }
 
     #[test]
-    fn a_table_lines_up_and_its_notes_follow() {
-        let met = Cell { met: Some(true), ..Cell::text("≤ 10") };
+    fn a_table_is_aligned_and_its_notes_follow() {
+        let met = ReportCell { met: Some(true), ..ReportCell::text("≤ 10") };
         let rows = vec![
-            Row::new("refine", vec![Cell::text("9.40 ± 0.37").noted("3 of 4"), Cell::text("0.1")]),
-            Row::new("aim", vec![met, Cell::default()]),
+            ReportRow::new(
+                "refine",
+                vec![ReportCell::text("9.40 ± 0.37").noted("3 of 4"), ReportCell::text("0.1")],
+            ),
+            ReportRow::new("aim", vec![met, ReportCell::default()]),
         ];
         let built = table(&["NLL", "gap"], rows).expect("a table");
         assert_eq!(

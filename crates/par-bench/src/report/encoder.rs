@@ -1,59 +1,59 @@
-//! What the neighbourhood is for.
+//! The effect of the neighbourhood.
 //!
 //! # Paper
 //! Q3, and "Logit Change Analysis" in the appendix: blockwise mean absolute changes.
 
 use par_plot::{Axis, Sign};
 
-use super::Shown;
-use super::measured::{At, Measured};
+use super::CaseSection;
+use super::measured::{FigureKey, Measured};
 use super::methods::{LEARNING, REFINE};
 use super::plot::{Dot, Plot, alone, draw, named};
-use super::table::{Cell, Number, Row, Source, Table, Unit};
+use super::table::{CellNumber, FigureSource, ReportCell, ReportRow, ReportTable, Unit};
 use crate::paper;
 
-/// In figures, and the heads of how far their logits move.
+/// The encoders in figures; below, the heads of their logit changes.
 const ENCODERS: [&str; 2] = ["paper/encoder", "ours/encoder"];
 const CHANGES: [&str; 2] = ["paper's preset: mean change of a logit", "ours: mean change of a logit"];
 
-pub(super) fn show(measured: &Measured<'_>) -> Shown {
+pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
     let features = features(measured);
     let plot = features.as_ref().and_then(|table| moved(measured, table));
-    Shown::new([logits(measured), features, answers(measured)], [plot])
+    CaseSection::new([logits(measured), features, answers(measured)], [plot])
 }
 
-fn logits(measured: &Measured<'_>) -> Option<Table> {
+fn logits(measured: &Measured<'_>) -> Option<ReportTable> {
     let frame = measured.frame("logits");
     let labels = ["paper's preset", "ours"].into_iter().zip(ENCODERS);
-    let mut rows: Vec<Row> =
-        labels.map(|(label, method)| frame.row(measured, label, &At::method(method))).collect();
+    let mut rows: Vec<ReportRow> =
+        labels.map(|(label, method)| frame.row(measured, label, &FigureKey::method(method))).collect();
     if let Some(published) = paper::benchmark(measured.case).and_then(|benchmark| benchmark.encoder) {
         let [least, most] = published.relative_l1;
         let cells = vec![range(least, Some(most)), range(published.moved, published.moved_most)];
-        rows.push(Row::new("published, least to most", cells).from(Source::Published));
+        rows.push(ReportRow::new("published, least to most", cells).from(FigureSource::Published));
     }
     frame.table(measured, rows, &[], &[])
 }
 
-fn range(least: f64, most: Option<f64>) -> Cell {
+fn range(least: f64, most: Option<f64>) -> ReportCell {
     let write = |share: f64| Unit::Percent(0).number(share);
     let text = match most {
         Some(most) => format!("{} to {}", write(least), write(most)),
         None => format!("over {}", write(least)),
     };
-    let numbers = [least].into_iter().chain(most).map(Number::plain).collect();
-    Cell { numbers, ..Cell::text(text) }
+    let numbers = [least].into_iter().chain(most).map(CellNumber::plain).collect();
+    ReportCell { numbers, ..ReportCell::text(text) }
 }
 
-fn features(measured: &Measured<'_>) -> Option<Table> {
+fn features(measured: &Measured<'_>) -> Option<ReportTable> {
     let frame = measured.frame("features");
     let names = measured.keys(&ENCODERS, "logit_change", "feature").into_iter();
-    let rows = names.map(|name| frame.row(measured, name, &At::key("feature", name))).collect();
+    let rows = names.map(|name| frame.row(measured, name, &FigureKey::key("feature", name))).collect();
     frame.table(measured, rows, &[], &[])
 }
 
-/// Which features' logits the neighbourhood moves.
-fn moved(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
+/// The logit change of every feature.
+fn moved(measured: &Measured<'_>, table: &ReportTable) -> Option<Plot> {
     let mut marks = Vec::new();
     for (head, look) in [(CHANGES[0], LEARNING), (CHANGES[1], REFINE.look)] {
         for (line, (row, cell)) in table.below(head).enumerate() {
@@ -78,13 +78,13 @@ fn moved(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
     measured.plot("encoder", &[], alone(chart))
 }
 
-fn answers(measured: &Measured<'_>) -> Option<Table> {
+fn answers(measured: &Measured<'_>) -> Option<ReportTable> {
     let frame = measured.frame("answers");
     let mut rows = Vec::new();
     for preset in ["paper", "ours"] {
         for stage in ["generate", "refine"] {
             for (variant, words) in [("full", "with neighbours"), ("-neighbours", "trained without")] {
-                let at = At::method(&format!("{preset} {variant}/{stage}"));
+                let at = FigureKey::method(&format!("{preset} {variant}/{stage}"));
                 rows.push(frame.row(measured, format!("{preset}, {stage}, {words}"), &at));
             }
         }

@@ -5,43 +5,43 @@ use std::fmt::Display;
 use par_plot::text::grouped;
 use par_plot::{Axis, Chart, Shape, Sign};
 
-use super::Shown;
-use super::interval::{Difference, Sample, Share};
-use super::measured::{At, Measured};
-use super::methods::{EXACT, Look, REFINE};
+use super::CaseSection;
+use super::interval::{Difference, Proportion, SampleMoments};
+use super::measured::{FigureKey, Measured};
+use super::methods::{EXACT, MarkStyle, REFINE};
 use super::plot::{Dot, Plot, draw, named};
-use super::table::{Cell, Number, Row, Table, Unit};
+use super::table::{CellNumber, ReportCell, ReportRow, ReportTable, Unit};
 
-pub(super) fn show(measured: &Measured<'_>) -> Shown {
+pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
     let groups = groups(measured);
     let table = by_group(measured, &groups);
     let plot = table.as_ref().and_then(|table| gaps(measured, table, &groups));
-    Shown::new([table, without(measured)], [plot])
+    CaseSection::new([table, without(measured)], [plot])
 }
 
-/// People who share what they cannot change: what recourse costs them.
+/// The cost of recourse for a group.
 #[derive(Clone, Debug)]
-struct Group<'f> {
+struct GroupCosts<'f> {
     feature: &'f str,
     name: &'f str,
-    denied: Share,
-    available: Share,
+    denied: Proportion,
+    available: Proportion,
     /// Changes, NLL and distance.
-    costs: [Sample; 3],
-    /// Within one change, two, and so on.
-    within: Vec<Share>,
+    costs: [SampleMoments; 3],
+    /// The share with a way within one change, two, and so on.
+    within: Vec<Proportion>,
 }
 
-/// Numbers of changes that are told apart.
+/// `within` is counted for 1 to this many changes.
 const CHANGES: usize = 4;
 
-/// Whose search says within how few changes people can be accepted: the one that proves it, where it was asked.
-fn who_is_within(measured: &Measured<'_>) -> &'static str {
+/// The method whose search counts `within`: exact if it was measured, otherwise refine.
+fn within_method(measured: &Measured<'_>) -> &'static str {
     if measured.named(EXACT.key, "within").is_empty() { REFINE.key } else { EXACT.key }
 }
 
 /// All groups of a case, feature by feature.
-fn groups<'f>(measured: &Measured<'f>) -> Vec<Group<'f>> {
+fn groups<'f>(measured: &Measured<'f>) -> Vec<GroupCosts<'f>> {
     let mut places: Vec<(&str, &str)> = Vec::new();
     for feature in measured.keys(&[REFINE.key], "denied", "feature") {
         for figure in measured.named(REFINE.key, "denied") {
@@ -50,34 +50,34 @@ fn groups<'f>(measured: &Measured<'f>) -> Vec<Group<'f>> {
             places.extend(group.filter(|place| is_own && !places.contains(place)));
         }
     }
-    places.into_iter().map(|(feature, name)| Group::new(measured, feature, name)).collect()
+    places.into_iter().map(|(feature, name)| GroupCosts::new(measured, feature, name)).collect()
 }
 
-impl<'f> Group<'f> {
+impl<'f> GroupCosts<'f> {
     fn new(measured: &Measured<'f>, feature: &'f str, name: &'f str) -> Self {
         let each = |measure: &str| {
-            measured.each(&At::new(REFINE.key, measure, &[("feature", &feature), ("group", &name)]))
+            measured.each(&FigureKey::new(REFINE.key, measure, &[("feature", &feature), ("group", &name)]))
         };
         let sample = |mean: &str, deviation: &str| {
-            let mut pooled = Sample::default();
+            let mut pooled = SampleMoments::default();
             for figure in each(mean) {
                 let Some(mean) = figure.value else { continue };
                 let own = each(deviation).into_iter().find(|other| other.fold == figure.fold);
                 let deviation = own.and_then(|figure| figure.value).unwrap_or(0.0);
-                pooled = pooled.with(Sample::new(figure.over, mean, deviation));
+                pooled = pooled.with(SampleMoments::new(figure.over, mean, deviation));
             }
             pooled
         };
         let within = |changes: usize| {
             let keys: [(&str, &dyn Display); 3] =
                 [("feature", &feature), ("group", &name), ("changes", &changes)];
-            Share::pooled(measured.each(&At::new(who_is_within(measured), "within", &keys)))
+            Proportion::pooled(measured.each(&FigureKey::new(within_method(measured), "within", &keys)))
         };
         Self {
             feature,
             name,
-            denied: Share::pooled(each("denied")),
-            available: Share::pooled(each("validity")),
+            denied: Proportion::pooled(each("denied")),
+            available: Proportion::pooled(each("validity")),
             costs: [("sparsity", "sd_sparsity"), ("nll", "sd_nll"), ("distance", "sd_distance")]
                 .map(|(mean, deviation)| sample(mean, deviation)),
             within: (1..=CHANGES).map(within).collect(),
@@ -85,28 +85,30 @@ impl<'f> Group<'f> {
     }
 }
 
-fn by_group(measured: &Measured<'_>, groups: &[Group<'_>]) -> Option<Table> {
+fn by_group(measured: &Measured<'_>, groups: &[GroupCosts<'_>]) -> Option<ReportTable> {
     let rows = groups.iter().enumerate().map(|(place, group)| {
-        let of_feature = |(other, own): &(usize, &Group<'_>)| *other != place && own.feature == group.feature;
+        let of_feature =
+            |(other, own): &(usize, &GroupCosts<'_>)| *other != place && own.feature == group.feature;
         let others = || groups.iter().enumerate().filter(of_feature).map(|(_, own)| own);
-        let share = |of: fn(&Group<'_>) -> Share| {
-            let gap = of(group).minus(others().map(of).fold(Share::default(), Share::with));
-            apart(Cell::number(of(group).value(), Unit::Percent(1)), gap, Unit::Percent(1))
+        let share = |of: fn(&GroupCosts<'_>) -> Proportion| {
+            let gap = of(group).minus(others().map(of).fold(Proportion::default(), Proportion::with));
+            with_gap(ReportCell::number(of(group).value(), Unit::Percent(1)), gap, Unit::Percent(1))
         };
         let cost = |of: usize| {
             let sample = group.costs[of];
-            let gap = sample.minus(others().map(|own| own.costs[of]).fold(Sample::default(), Sample::with));
-            let mut cell = apart(Cell::number(sample.mean(), Unit::Plain(2)), gap, Unit::Plain(2));
+            let gap = sample
+                .minus(others().map(|own| own.costs[of]).fold(SampleMoments::default(), SampleMoments::with));
+            let mut cell = with_gap(ReportCell::number(sample.mean(), Unit::Plain(2)), gap, Unit::Plain(2));
             if let Some(number) = cell.numbers.first_mut() {
-                *number = Number { over: Some(sample.count()), ..*number };
+                *number = CellNumber { over: Some(sample.count()), ..*number };
             }
             cell
         };
         let asked = match group.available.of {
-            of if of > 0.0 => Cell::text(grouped(of as u64)),
-            _ => Cell::default(),
+            of if of > 0.0 => ReportCell::text(grouped(of as u64)),
+            _ => ReportCell::default(),
         };
-        let people = Cell::text(grouped(group.denied.of as u64));
+        let people = ReportCell::text(grouped(group.denied.of as u64));
         let mut cells = vec![
             people,
             share(|own| own.denied),
@@ -116,30 +118,30 @@ fn by_group(measured: &Measured<'_>, groups: &[Group<'_>]) -> Option<Table> {
             cost(1),
             cost(2),
         ];
-        cells.extend(group.within.iter().map(|within| Cell::number(within.value(), Unit::Percent(1))));
-        Row::new(format!("{}: {}", group.feature, group.name), cells)
+        cells.extend(group.within.iter().map(|within| ReportCell::number(within.value(), Unit::Percent(1))));
+        ReportRow::new(format!("{}: {}", group.feature, group.name), cells)
     });
-    let within = match who_is_within(measured) == EXACT.key {
+    let within = match within_method(measured) == EXACT.key {
         true => "by the exact search",
-        false => "that refine came upon",
+        false => "that refine found",
     };
     let with = [("within", within.to_string())];
     measured.frame("groups").table(measured, rows.collect(), &[], &with)
 }
 
-/// A cell with how far it is from everybody else's: `+3.1 [−1.0, 7.2]`, with a star where zero is outside.
-fn apart(cell: Cell, gap: Option<Difference>, unit: Unit) -> Cell {
+/// Notes a group's gap to all others in a cell: `+3.1 [−1.0, 7.2]`, with a star if zero is outside.
+fn with_gap(cell: ReportCell, gap: Option<Difference>, unit: Unit) -> ReportCell {
     let Some(own) = gap else { return cell };
     let sign = if own.value >= 0.0 { "+" } else { "" };
     let mark = if own.is_clear() { " *" } else { "" };
     let [value, low, high] = [own.value, own.low, own.high].map(|number| unit.number(number));
-    Cell { gap, ..cell.noted(format!("{sign}{value} [{low}, {high}]{mark}")) }
+    ReportCell { gap, ..cell.noted(format!("{sign}{value} [{low}, {high}]{mark}")) }
 }
 
-/// Groups that are drawn, at most: the largest.
+/// At most this many groups are drawn, the largest.
 const SHOWN: usize = 24;
 
-/// Head, title, the name of the axis, and what the gap is multiplied by.
+/// Head, title, axis and scale of each measure.
 const MEASURES: [(&str, &str, &str, f64); 5] = [
     ("denied %", "Denied", "percentage points more often", 100.0),
     ("available %", "Recourse is available", "percentage points more often", 100.0),
@@ -148,15 +150,15 @@ const MEASURES: [(&str, &str, &str, f64); 5] = [
     ("distance", "Distance", "distance more, further to go", 1.0),
 ];
 
-/// How far groups are from everybody else.
-fn gaps(measured: &Measured<'_>, table: &Table, groups: &[Group<'_>]) -> Option<Plot> {
+/// The gap of each group to all others.
+fn gaps(measured: &Measured<'_>, table: &ReportTable, groups: &[GroupCosts<'_>]) -> Option<Plot> {
     let mut shown: Vec<usize> = (0..groups.len()).collect();
     shown.sort_by(|one, other| groups[*other].denied.of.total_cmp(&groups[*one].denied.of));
     shown.truncate(SHOWN);
     shown.sort_unstable();
     let charts = MEASURES.into_iter().filter_map(|(head, title, label, scale)| {
-        let cells: Vec<(&Row, &Cell)> = table.below(head).collect();
-        let own: Vec<(&Row, Option<Difference>)> =
+        let cells: Vec<(&ReportRow, &ReportCell)> = table.below(head).collect();
+        let own: Vec<(&ReportRow, Option<Difference>)> =
             shown.iter().filter_map(|place| cells.get(*place)).map(|(row, cell)| (*row, cell.gap)).collect();
         Some((title.to_string(), chart(&format!("{title} on {}", table.case), &own, label, scale)?))
     });
@@ -168,15 +170,15 @@ fn gaps(measured: &Measured<'_>, table: &Table, groups: &[Group<'_>]) -> Option<
     measured.plot("fairness", &[("more", more)], charts)
 }
 
-fn chart(what: &str, rows: &[(&Row, Option<Difference>)], label: &str, scale: f64) -> Option<Chart> {
+fn chart(what: &str, rows: &[(&ReportRow, Option<Difference>)], label: &str, scale: f64) -> Option<Chart> {
     let ends: Vec<f64> =
         rows.iter().filter_map(|row| row.1).flat_map(|gap| [scale * gap.low, scale * gap.high]).collect();
     ends.first()?;
     let x = Axis::around(label, ends.into_iter().chain([0.0]), 5);
-    let description = format!("{what}: every group against everybody else of the same feature");
+    let description = format!("{what}: every group against all others of the same feature");
     let marks = rows.iter().enumerate().filter_map(|(line, (row, gap))| {
         let gap = (*gap)?;
-        let look = Look { shape: Shape::Circle, is_hollow: !gap.is_clear(), ..EXACT.look };
+        let look = MarkStyle { shape: Shape::Circle, is_hollow: !gap.is_clear(), ..EXACT.look };
         let ends = Some((scale * gap.low, scale * gap.high));
         Some(Dot { line, look, at: scale * gap.value, ends, title: row.name.clone() })
     });
@@ -191,8 +193,8 @@ fn chart(what: &str, rows: &[(&Row, Option<Difference>)], label: &str, scale: f6
     Some(chart)
 }
 
-/// Why some have none, and what stands in their way.
-fn without(measured: &Measured<'_>) -> Option<Table> {
+/// The reasons and obstacles of people without recourse.
+fn without(measured: &Measured<'_>) -> Option<ReportTable> {
     let mut rows = Vec::new();
     for (measure, what) in [("none", "none"), ("obstacle", "in the way"), ("needs", "needs")] {
         let mut seen = Vec::new();
@@ -202,7 +204,7 @@ fn without(measured: &Measured<'_>) -> Option<Table> {
             }
             seen.push(&figure.metric);
             let own = measured.named(REFINE.key, measure).iter().copied();
-            let pooled = Share::pooled(own.filter(|other| other.metric == figure.metric));
+            let pooled = Proportion::pooled(own.filter(|other| other.metric == figure.metric));
             if pooled.yes == 0.0 {
                 continue;
             }
@@ -218,8 +220,11 @@ fn without(measured: &Measured<'_>) -> Option<Table> {
                 None => "no limit".to_string(),
             };
             let counts = format!("{} of {}", grouped(pooled.yes as u64), grouped(pooled.of as u64));
-            let share = Cell::number(pooled.value(), Unit::Percent(2)).noted(counts);
-            rows.push(Row::new(format!("{what}: {}", words.join(", ")), vec![Cell::text(limit), share]));
+            let share = ReportCell::number(pooled.value(), Unit::Percent(2)).noted(counts);
+            rows.push(ReportRow::new(
+                format!("{what}: {}", words.join(", ")),
+                vec![ReportCell::text(limit), share],
+            ));
         }
     }
     measured.frame("without").table(measured, rows, &[], &[])
@@ -231,14 +236,14 @@ mod tests {
     use crate::experiment::Experiment;
     use crate::figures::{Figures, Metric, Sheet};
 
-    fn shown(figures: &Figures) -> Shown {
+    fn shown(figures: &Figures) -> CaseSection {
         let mut cases = Measured::by_case(figures);
         cases[0].topic = Experiment::Fairness;
         show(&cases[0])
     }
 
     #[test]
-    fn gaps_are_to_everybody_else_over_all_folds() {
+    fn gaps_are_to_all_others_over_all_folds() {
         let mut all = Vec::new();
         // By hand: 56 of 70 against 48 of 80, and 25 people with 5 ± 2 against 36 with 3 ± 3.
         for (fold, shares) in [("0", [(26, 30), (28, 40)]), ("1", [(30, 40), (20, 40)])] {
@@ -258,17 +263,21 @@ mod tests {
         let figures = Figures(all);
         let table = shown(&figures).tables.remove(0);
         let cells = &table.rows[0].cells;
-        assert_eq!(table.columns, ["group", "people", "denied %", "NLL"], "what nobody measured is left out");
+        assert_eq!(
+            table.columns,
+            ["group", "people", "denied %", "NLL"],
+            "columns without figures are left out"
+        );
         assert_eq!((table.rows[0].name.as_str(), cells[0].text.as_str()), ("sex: a", "70"));
         assert_eq!((cells[1].text.as_str(), cells[1].note.as_str()), ("80.0", "+20.0 [5.2, 33.4] *"));
         assert_eq!((cells[2].text.as_str(), cells[2].note.as_str()), ("5.00", "+2.00 [0.75, 3.25] *"));
         assert_eq!(table.rows[1].cells[2].note, "−2.00 [−3.25, −0.75] *");
-        let note = "NLL is that of the whole row, with what nobody can change";
-        assert!(table.notes.iter().any(|told| told.starts_with(note)), "NLL is no cost of recourse");
+        let note = "NLL is that of the whole row, immutable features included";
+        assert!(table.notes.iter().any(|text| text.starts_with(note)), "NLL is not a cost of recourse");
     }
 
     #[test]
-    fn a_group_that_is_alone_has_no_gap() {
+    fn a_single_group_has_no_gap() {
         let mut sheet = Sheet::new("t", "0");
         let at = Metric::at("denied", &[("feature", &"f"), ("group", &"only")]);
         sheet.number("refine", at, 0.5, 10);

@@ -1,4 +1,4 @@
-//! What answers cost, and how that grows.
+//! The time of answers, and how it grows.
 //!
 //! # Paper
 //! The runtime of table 1.
@@ -7,22 +7,22 @@ use par_plot::labels::{self, PointLabel};
 use par_plot::text::{duration, grouped};
 use par_plot::{Axis, Chart, Sign};
 
-use super::Shown;
-use super::description::Column;
-use super::measured::{At, Measured, number};
-use super::methods::{EXACT, LEARNING, Look, OURS, PUBLISHED, PUBLISHED_LOOK, REFINE};
+use super::CaseSection;
+use super::description::ColumnDescription;
+use super::measured::{FigureKey, Measured, number};
+use super::methods::{EXACT, LEARNING, MarkStyle, OURS, PUBLISHED, PUBLISHED_LOOK, REFINE};
 use super::plot::{Plot, SIZE, alone};
-use super::table::{Cell, Row, Table, Unit};
+use super::table::{ReportCell, ReportRow, ReportTable, Unit};
 use crate::figures::Metric;
 use crate::paper;
 
-pub(super) fn show(measured: &Measured<'_>) -> Shown {
+pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
     let tables = [fit(measured), answers(measured)];
     let grown = AXES.iter().map(|(key, words)| along(measured, key, words));
-    Shown::new(tables.into_iter().chain(grown), [amortization(measured), growth(measured)])
+    CaseSection::new(tables.into_iter().chain(grown), [amortization(measured), growth(measured)])
 }
 
-/// Along what costs grow.
+/// The axes along which time grows.
 const AXES: [(&str, &str); 5] = [
     ("rows", "training rows"),
     ("features", "features"),
@@ -31,12 +31,12 @@ const AXES: [(&str, &str); 5] = [
     ("edges", "edges of the circuit"),
 ];
 
-/// The stage that stands for all of them.
+/// The stage that is the sum of all.
 const ALL: &str = "all";
 
 /// Seconds of a stage of a fit.
 fn seconds(measured: &Measured<'_>, stage: &str) -> Option<f64> {
-    measured.spread(&At::new("fit", "seconds", &[("stage", &stage)])).map(|spread| spread.mean)
+    measured.spread(&FigureKey::new("fit", "seconds", &[("stage", &stage)])).map(|spread| spread.mean)
 }
 
 /// Seconds of a fit, by stage.
@@ -51,23 +51,26 @@ fn fit_seconds(measured: &Measured<'_>) -> f64 {
     all.unwrap_or_else(|| stages(measured).iter().map(|(_, seconds)| seconds).sum())
 }
 
-fn fit(measured: &Measured<'_>) -> Option<Table> {
+fn fit(measured: &Measured<'_>) -> Option<ReportTable> {
     let (stages, total) = (stages(measured), fit_seconds(measured));
     let row = |stage: &str, seconds: f64| {
         let share = (total > 0.0).then(|| seconds / total);
-        Row::new(
+        ReportRow::new(
             stage,
-            vec![Cell::number(Some(seconds), Unit::Plain(2)), Cell::number(share, Unit::Percent(0))],
+            vec![
+                ReportCell::number(Some(seconds), Unit::Plain(2)),
+                ReportCell::number(share, Unit::Percent(0)),
+            ],
         )
     };
-    let mut rows: Vec<Row> = stages.iter().map(|(stage, seconds)| row(stage, *seconds)).collect();
+    let mut rows: Vec<ReportRow> = stages.iter().map(|(stage, seconds)| row(stage, *seconds)).collect();
     if rows.len() > 1 {
         rows.push(row(ALL, total));
     }
     measured.frame("fit").table(measured, rows, &[], &[])
 }
 
-fn answers(measured: &Measured<'_>) -> Option<Table> {
+fn answers(measured: &Measured<'_>) -> Option<ReportTable> {
     let mut frame = measured.frame("answers").clone();
     for count in measured.keys(&OURS.map(|method| method.key), "rows_per_second", "threads") {
         let head = match count {
@@ -77,30 +80,29 @@ fn answers(measured: &Measured<'_>) -> Option<Table> {
         let speed = Metric::at("rows_per_second", &[("threads", &count)]);
         frame.columns.push(frame.each.like(head, speed));
     }
-    let rows = OURS.iter().map(|method| frame.row(measured, method.label, &At::method(method.key)));
+    let rows = OURS.iter().map(|method| frame.row(measured, method.label, &FigureKey::method(method.key)));
     frame.table(measured, rows.collect(), &[], &[])
 }
 
-fn along(measured: &Measured<'_>, key: &str, words: &str) -> Option<Table> {
+fn along(measured: &Measured<'_>, key: &str, words: &str) -> Option<ReportTable> {
     let frame = measured.frame("along");
-    let keys = |column: &Column| measured.keys(&[&column.of], &column.measure.name, key);
+    let keys = |column: &ColumnDescription| measured.keys(&[&column.of], &column.measure.name, key);
     let values = frame.columns.iter().flat_map(keys);
     let mut places: Vec<(f64, &str)> = values.filter_map(|text| Some((number(text)?, text))).collect();
     places.sort_by(|one, other| one.0.total_cmp(&other.0));
     places.dedup();
     let name = |place: f64| Unit::Plain(0).number(place);
-    let rows = places.iter().map(|(place, text)| frame.row(measured, name(*place), &At::key(key, text)));
+    let rows =
+        places.iter().map(|(place, text)| frame.row(measured, name(*place), &FigureKey::key(key, text)));
     let stopped = match measured.along(EXACT.key, "optimal", key).is_empty() {
         true => "",
-        false => {
-            " An exact search that does not end in time is stopped, and its time is less than it would be."
-        }
+        false => " An exact search that does not end in time is stopped, so its time is a lower bound.",
     };
     let with = [("axis", words.to_string()), ("stopped", stopped.to_string())];
     frame.table(measured, rows.collect(), &[], &with)
 }
 
-/// How costs grow with the table and with the circuit.
+/// Growth with the table and with the circuit.
 fn growth(measured: &Measured<'_>) -> Option<Plot> {
     let charts = AXES
         .iter()
@@ -133,7 +135,7 @@ fn growth_chart(measured: &Measured<'_>, key: &str, words: &str) -> Option<Chart
         for point in points {
             let title = format!("{name}, {} {words}: {}", count(point.0), duration(Some(point.1)));
             let is_stopped = *name == EXACT.label && proved.iter().any(|own| own.0 == point.0 && own.1 < 1.0);
-            let look = Look { is_hollow: is_stopped, ..*look };
+            let look = MarkStyle { is_hollow: is_stopped, ..*look };
             chart.mark(look.class(), look.shape, *point, &title);
             if is_stopped {
                 chart.key(look.class(), Sign::Mark(look.shape), "exact, some stopped before their end");
@@ -143,38 +145,44 @@ fn growth_chart(measured: &Measured<'_>, key: &str, words: &str) -> Option<Chart
     Some(chart)
 }
 
-/// People that answers are asked for, at most.
+/// The largest number of people on the axis.
 const MOST: f64 = 1e6;
 
-/// A line: its class, its colour, its name, whether that is written beside it, seconds before the first answer and for
-/// each.
-struct Line {
+/// A line of the amortization chart: its style and name, the seconds before the first answer and per answer.
+struct CostLine {
     class: &'static str,
-    look: Look,
+    look: MarkStyle,
     name: String,
     is_named: bool,
     once: f64,
     each: f64,
 }
 
-/// Total cost against the number of people: when learning once pays.
+/// Total time against the number of people: from where on a fit pays.
 fn amortization(measured: &Measured<'_>) -> Option<Plot> {
     let once = fit_seconds(measured);
-    // With the machine to itself, else among other folds.
+    // Timed alone on the machine, or otherwise during the folds.
     let time = |method: &str| {
-        let alone = measured.spread(&At::new(method, "time_us", &[("alone", &1)]));
+        let alone = measured.spread(&FigureKey::new(method, "time_us", &[("alone", &1)]));
         alone.map(|spread| spread.mean).or_else(|| measured.mean(method, "time_us"))
     };
     let ours = OURS.iter().filter_map(|method| {
         let (look, each) = (method.look, time(method.key)? / 1e6);
-        Some(Line { class: look.class(), look, name: method.label.to_string(), is_named: true, once, each })
+        Some(CostLine {
+            class: look.class(),
+            look,
+            name: method.label.to_string(),
+            is_named: true,
+            once,
+            each,
+        })
     });
-    let mut lines: Vec<Line> = ours.filter(|_| once > 0.0).collect();
+    let mut lines: Vec<CostLine> = ours.filter(|_| once > 0.0).collect();
     lines.first()?;
     lines.extend(published(measured.case));
     let has_published = lines.iter().any(|line| line.look == PUBLISHED_LOOK);
-    let curve = |line: &Line| -> Vec<(f64, f64)> {
-        // Between powers too, where a sum bends.
+    let curve = |line: &CostLine| -> Vec<(f64, f64)> {
+        // Points between powers of ten, because the curve bends there.
         let steps = 4.0 * MOST.log10();
         let people = (0..=steps as u32).map(|step| MOST.powf(f64::from(step) / steps));
         people.map(|people| (people, line.once + people * line.each)).collect()
@@ -184,7 +192,7 @@ fn amortization(measured: &Measured<'_>) -> Option<Plot> {
         count if count == MOST => "1 million".to_string(),
         count => grouped(count as u64),
     };
-    // Beyond the last there is room for names.
+    // The axis extends beyond the last point, for the names.
     let x = Axis::logarithmic("people", [1.0, 100.0 * MOST], people);
     let y = Axis::logarithmic("total time", lines.iter().flat_map(curve).map(|point| point.1), span);
     let description =
@@ -215,13 +223,13 @@ fn amortization(measured: &Measured<'_>) -> Option<Plot> {
     measured.plot("amortization", &with, alone(chart))
 }
 
-/// The published methods: the paper's own, and the others faintly, of which the fastest, the slowest and LiCE are named.
-fn published(case: &str) -> Vec<Line> {
+/// The published methods: the paper's own, and the others faintly; of these the fastest, slowest and LiCE are named.
+fn published(case: &str) -> Vec<CostLine> {
     let rows = paper::benchmark(case).map_or(&[][..], |benchmark| &benchmark.published);
     let is_own = |row: &paper::Published| PUBLISHED.contains(&row.method.as_str());
     let others = || rows.iter().filter(|row| !is_own(row)).map(|row| row.seconds);
     let ends = [others().min_by(f64::total_cmp), others().max_by(f64::total_cmp)];
-    let line = |row: &paper::Published| Line {
+    let line = |row: &paper::Published| CostLine {
         class: if is_own(row) { "published dashed" } else { "published dashed thin" },
         look: PUBLISHED_LOOK,
         name: row.method.clone(),
@@ -232,8 +240,8 @@ fn published(case: &str) -> Vec<Line> {
     rows.iter().map(line).collect()
 }
 
-/// From how many people on ours is cheaper than the published method after local search.
-fn crossing(lines: &[Line]) -> Option<String> {
+/// The number of people from which ours is cheaper than the published method after local search.
+fn crossing(lines: &[CostLine]) -> Option<String> {
     let find = |name: &str| lines.iter().find(|line| line.name == name);
     let (refine, published) = (find(REFINE.label)?, find(PUBLISHED[1])?);
     let people = (refine.once / (published.each - refine.each)).ceil();
@@ -246,7 +254,7 @@ fn crossing(lines: &[Line]) -> Option<String> {
     })
 }
 
-/// Seconds with the unit that suits them.
+/// Seconds in a readable unit.
 fn span(seconds: f64) -> String {
     match seconds {
         seconds if seconds < 0.9e-3 => format!("{:.0} µs", 1e6 * seconds),
@@ -265,7 +273,7 @@ mod tests {
     use crate::figures::{Figures, Sheet};
 
     #[test]
-    fn times_of_searches_that_were_stopped_are_outlines() {
+    fn times_of_stopped_searches_are_outlines() {
         let mut sheet = Sheet::new("t", "");
         for (rows, proved) in [(100, 1.0), (1000, 0.5)] {
             let at = |name| Metric::at(name, &[("rows", &rows)]);

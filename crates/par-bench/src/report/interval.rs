@@ -1,13 +1,13 @@
-//! Intervals that hold a share, or a difference between two groups, 95 times in a hundred.
+//! 95 % confidence intervals for shares, and for differences between groups.
 
 use crate::figures::Figure;
 
-/// 0.975 of the standard normal distribution lies below.
+/// The 0.975 quantile of the standard normal distribution.
 const Z: f64 = 1.959_963_984_540_054;
-/// A mean of fewer people is not nearly normal.
+/// Below this count a mean is not close to normal.
 const LEAST: f64 = 10.0;
 
-/// A difference, and between what it lies.
+/// A difference and its confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Difference {
     pub(crate) value: f64,
@@ -22,14 +22,14 @@ impl Difference {
     }
 }
 
-/// So many of so many.
+/// A share: `yes` of `of`.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Share {
+pub(crate) struct Proportion {
     pub(crate) yes: f64,
     pub(crate) of: f64,
 }
 
-impl Share {
+impl Proportion {
     /// The shares of several folds, pooled.
     pub(crate) fn pooled<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Self {
         let mut pooled = Self::default();
@@ -40,17 +40,17 @@ impl Share {
         pooled
     }
 
-    /// Both together.
+    /// The union of both.
     pub(crate) fn with(self, other: Self) -> Self {
         Self { yes: self.yes + other.yes, of: self.of + other.of }
     }
 
-    /// The share of one; absent of none.
+    /// The share; `None` if it is of none.
     pub(crate) fn value(self) -> Option<f64> {
         (self.of > 0.0).then(|| self.yes / self.of)
     }
 
-    /// Wilson's interval: that of the shares from which this one is no further than chance would have it.
+    /// Wilson's score interval.
     pub(crate) fn wilson(self) -> Option<(f64, f64)> {
         let share = self.value()?;
         let (of, square) = (self.of, Z * Z);
@@ -60,7 +60,7 @@ impl Share {
         Some((((centre - reach) / scale).max(0.0), ((centre + reach) / scale).min(1.0)))
     }
 
-    /// The difference to another share, with Newcombe's interval: from Wilson's of both.
+    /// The difference to another share, with Newcombe's interval, which combines Wilson's of both.
     pub(crate) fn minus(self, other: Self) -> Option<Difference> {
         let (one, two) = (self.value()?, other.value()?);
         let ((low, high), (other_low, other_high)) = (self.wilson()?, other.wilson()?);
@@ -73,22 +73,22 @@ impl Share {
     }
 }
 
-/// Numbers of so many people: their mean, and the sum of squares around it.
+/// The mean of a sample, and the sum of squares around it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub(crate) struct Sample {
+pub(crate) struct SampleMoments {
     count: f64,
     mean: f64,
     squares: f64,
 }
 
-impl Sample {
-    /// Of people whose mean and sample standard deviation are known.
+impl SampleMoments {
+    /// A sample with this mean and sample standard deviation.
     pub(crate) fn new(count: usize, mean: f64, deviation: f64) -> Self {
         let count = count as f64;
         Self { count, mean, squares: (count - 1.0).max(0.0) * deviation * deviation }
     }
 
-    /// Both together.
+    /// The union of both.
     pub(crate) fn with(self, other: Self) -> Self {
         let count = self.count + other.count;
         if count == 0.0 {
@@ -102,18 +102,18 @@ impl Sample {
         }
     }
 
-    /// The mean; absent of none.
+    /// The mean; `None` for an empty sample.
     pub(crate) fn mean(self) -> Option<f64> {
         (self.count > 0.0).then_some(self.mean)
     }
 
-    /// How many.
+    /// The size of the sample.
     pub(crate) fn count(self) -> usize {
         self.count as usize
     }
 
-    /// The difference to another mean, with the interval that Welch's standard error and the normal distribution give;
-    /// absent where one of them is of too few people for that.
+    /// The difference to another mean, with an interval by Welch's standard error and the normal distribution; `None`
+    /// if one of the samples is too small.
     pub(crate) fn minus(self, other: Self) -> Option<Difference> {
         if self.count < LEAST || other.count < LEAST {
             return None;
@@ -135,19 +135,19 @@ mod tests {
     }
 
     #[test]
-    fn wilson_is_that_of_a_worked_example() {
+    fn wilson_agrees_with_a_worked_example() {
         // Newcombe (1998), "Two-sided confidence intervals for the single proportion", table 1, method 3.
         for (yes, of, low, high) in
             [(81.0, 263.0, 0.2553, 0.3662), (15.0, 148.0, 0.0624, 0.1605), (0.0, 20.0, 0.0, 0.1611)]
         {
-            let (found_low, found_high) = Share { yes, of }.wilson().expect("a share");
+            let (found_low, found_high) = Proportion { yes, of }.wilson().expect("a share");
             assert!(close(found_low, low) && close(found_high, high), "{found_low} {found_high}");
         }
-        assert_eq!(Share::default().wilson(), None);
+        assert_eq!(Proportion::default().wilson(), None);
     }
 
     #[test]
-    fn newcombe_is_that_of_a_worked_example() {
+    fn newcombe_agrees_with_a_worked_example() {
         // Newcombe (1998), "Interval estimation for the difference between independent proportions", table II,
         // method 10.
         for (one, other, low, high) in [
@@ -155,29 +155,29 @@ mod tests {
             ((9.0, 10.0), (3.0, 10.0), 0.1705, 0.8090),
             ((10.0, 10.0), (0.0, 20.0), 0.6791, 1.0),
         ] {
-            let share = |(yes, of)| Share { yes, of };
+            let share = |(yes, of)| Proportion { yes, of };
             let found = share(one).minus(share(other)).expect("shares");
             assert!(close(found.low, low) && close(found.high, high), "{found:?}");
         }
-        assert_eq!(Share { yes: 1.0, of: 2.0 }.minus(Share::default()), None);
+        assert_eq!(Proportion { yes: 1.0, of: 2.0 }.minus(Proportion::default()), None);
     }
 
     #[test]
-    fn welch_is_that_of_a_case_by_hand() {
+    fn welch_agrees_with_a_computation_by_hand() {
         // Standard error: √(4/25 + 9/36) = 0.640312.
-        let (one, other) = (Sample::new(25, 5.0, 2.0), Sample::new(36, 3.0, 3.0));
+        let (one, other) = (SampleMoments::new(25, 5.0, 2.0), SampleMoments::new(36, 3.0, 3.0));
         let found = one.minus(other).expect("samples");
         assert!(close(found.low, 2.0 - 1.959964 * 0.640312) && close(found.high, 2.0 + 1.959964 * 0.640312));
         assert!(found.is_clear() && !one.minus(one).expect("samples").is_clear());
-        assert_eq!(one.minus(Sample::new(1, 3.0, 0.0)), None);
+        assert_eq!(one.minus(SampleMoments::new(1, 3.0, 0.0)), None);
     }
 
     #[test]
     fn pooling_parts_gives_the_mean_and_deviation_of_the_whole() {
         // 1, 2, 3 and 5, 9: mean 4, squares 9 + 4 + 1 + 1 + 25 = 40.
-        let pooled = Sample::new(3, 2.0, 1.0).with(Sample::new(2, 7.0, 8_f64.sqrt()));
+        let pooled = SampleMoments::new(3, 2.0, 1.0).with(SampleMoments::new(2, 7.0, 8_f64.sqrt()));
         assert!(close(pooled.mean, 4.0) && close(pooled.squares, 40.0) && pooled.count() == 5, "{pooled:?}");
-        assert_eq!(Sample::default().with(Sample::default()).mean(), None);
-        assert_eq!(Sample::default().with(pooled), pooled);
+        assert_eq!(SampleMoments::default().with(SampleMoments::default()).mean(), None);
+        assert_eq!(SampleMoments::default().with(pooled), pooled);
     }
 }

@@ -1,34 +1,34 @@
-//! The figures of one case, ready to be asked by method and measure.
+//! The figures of one case, by method and measure.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Display;
 
-use super::table::{Cell, Unit};
+use super::table::{ReportCell, Unit};
 use crate::experiment::Experiment;
 use crate::figures::{Figure, Figures, Metric, Spread};
 
-/// No measure is larger. What is, is left out: sums of such numbers are not finite, and nobody could read them.
+/// Larger values are left out: no measure has them, and their sums may not be finite.
 const LARGEST: f64 = 1e15;
 
-/// Where figures stand: whose they are, of which measure, at which keys. What is left open is empty.
+/// The method, measure and keys of figures. An empty part matches any.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct At {
+pub(crate) struct FigureKey {
     pub(crate) method: String,
     pub(crate) metric: Metric,
 }
 
-impl At {
+impl FigureKey {
     /// All measures of a method.
     pub(crate) fn method(method: &str) -> Self {
         Self { method: method.to_string(), metric: Metric::default() }
     }
 
-    /// All measures at one value of a key.
+    /// All measures with one value of a key.
     pub(crate) fn key(key: &str, value: &str) -> Self {
         Self { method: String::new(), metric: Metric::at("", &[(key, &value)]) }
     }
 
-    /// A measure of a method, at some values of keys.
+    /// A measure of a method, with values of keys.
     pub(crate) fn new(method: &str, measure: &str, keys: &[(&str, &dyn Display)]) -> Self {
         Self { method: method.to_string(), metric: Metric::at(measure, keys) }
     }
@@ -36,10 +36,10 @@ impl At {
 
 /// The figures of a case.
 pub(crate) struct Measured<'f> {
-    /// The experiment that is shown.
+    /// The experiment that is being reported.
     pub(crate) topic: Experiment,
     pub(crate) case: &'f str,
-    /// In the order in which they appear.
+    /// In order of appearance.
     pub(crate) methods: Vec<&'f str>,
     folds: BTreeSet<&'f str>,
     /// By method, then by the name of the measure.
@@ -47,7 +47,7 @@ pub(crate) struct Measured<'f> {
 }
 
 impl<'f> Measured<'f> {
-    /// Figures by case, in the order in which the cases appear.
+    /// Figures by case, in order of appearance.
     pub(crate) fn by_case(figures: &'f Figures) -> Vec<Self> {
         let topic = Experiment::Answers;
         let empty = |case| Self { topic, case, methods: vec![], folds: BTreeSet::new(), by: BTreeMap::new() };
@@ -69,12 +69,12 @@ impl<'f> Measured<'f> {
         all
     }
 
-    /// How many folds there are.
+    /// The number of folds.
     pub(crate) fn folds(&self) -> usize {
         self.folds.len()
     }
 
-    /// How many folds there are, in words.
+    /// The number of folds, as a sentence.
     pub(crate) fn over_folds(&self) -> String {
         match self.folds() {
             0 | 1 => "Figures of one run.".to_string(),
@@ -82,35 +82,35 @@ impl<'f> Measured<'f> {
         }
     }
 
-    /// The figures of a measure by its name, wherever it was measured.
+    /// The figures of a measure by name, with any keys.
     pub(crate) fn named(&self, method: &str, name: &str) -> &[&'f Figure] {
         self.by.get(method).and_then(|own| own.get(name)).map_or(&[], Vec::as_slice)
     }
 
-    /// A measure at a place, fold by fold.
-    pub(crate) fn each(&self, At { method, metric }: &At) -> Vec<&'f Figure> {
+    /// The figures with this key, one per fold.
+    pub(crate) fn each(&self, FigureKey { method, metric }: &FigureKey) -> Vec<&'f Figure> {
         let own = self.named(method, &metric.name).iter().copied();
         own.filter(|figure| figure.metric == *metric).collect()
     }
 
-    /// A measure at a place, over folds; absent where no fold has it.
-    pub(crate) fn spread(&self, at: &At) -> Option<Spread> {
+    /// The spread over folds; `None` if no fold has the figure.
+    pub(crate) fn spread(&self, at: &FigureKey) -> Option<Spread> {
         Spread::new(self.each(at).into_iter())
     }
 
     /// The mean over folds of a measure.
     pub(crate) fn mean(&self, method: &str, measure: &str) -> Option<f64> {
-        self.spread(&At::new(method, measure, &[])).map(|spread| spread.mean)
+        self.spread(&FigureKey::new(method, measure, &[])).map(|spread| spread.mean)
     }
 
-    /// A measure at a place as a cell. What is of no fold is not missing from any.
-    pub(crate) fn cell(&self, at: &At, unit: Unit) -> Cell {
+    /// The spread over folds as a cell. Figures of no fold count as complete.
+    pub(crate) fn cell(&self, at: &FigureKey, unit: Unit) -> ReportCell {
         let each = self.each(at);
         let folds = if each.iter().all(|figure| figure.fold.is_empty()) { 0 } else { self.folds() };
-        Cell::spread(Spread::new(each.into_iter()), unit, folds)
+        ReportCell::spread(Spread::new(each.into_iter()), unit, folds)
     }
 
-    /// The values that a key of a measure has, whoever it is of: numbers in their order, else as they appear.
+    /// The values of a key of a measure, for these methods: numbers ascending, others in order of appearance.
     pub(crate) fn keys(&self, methods: &[&str], measure: &str, key: &str) -> Vec<&'f str> {
         let mut seen = BTreeSet::new();
         let figures = methods.iter().flat_map(|method| self.named(method, measure));
@@ -122,10 +122,10 @@ impl<'f> Measured<'f> {
         keys
     }
 
-    /// A measure along a key that is a number: where, and the mean over folds there.
+    /// A measure along a numeric key: the key and the mean over folds.
     pub(crate) fn along(&self, method: &str, measure: &str, key: &str) -> Vec<(f64, f64)> {
         let point = |value: &&str| {
-            let spread = self.spread(&At::new(method, measure, &[(key, value)]))?;
+            let spread = self.spread(&FigureKey::new(method, measure, &[(key, value)]))?;
             Some((number(value)?, spread.mean))
         };
         self.keys(&[method], measure, key).iter().filter_map(point).collect()
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_nobody_could_read_are_left_out() {
+    fn implausibly_large_numbers_are_left_out() {
         let mut sheet = Sheet::new("t", "0");
         sheet.number("refine", "nll", f64::MAX, 1);
         sheet.number("refine", "nll", 2.0, 1);

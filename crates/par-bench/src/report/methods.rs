@@ -1,11 +1,11 @@
-//! Who answers: what readers call them, and how they look in every chart.
+//! The methods: their labels, and their marks in every chart.
 
 use par_plot::Shape;
 
 use super::measured::Measured;
 use crate::figures::Figure;
 
-/// The classes of a colour: of lines and filled marks, of outlines, of small marks.
+/// The CSS classes of a colour: lines and filled marks, outlines, small marks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Colour {
     pub(crate) line: &'static str,
@@ -19,75 +19,77 @@ macro_rules! colour {
     };
 }
 
-/// How a mark looks.
+/// The colour and shape of a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Look {
+pub(crate) struct MarkStyle {
     pub(crate) colour: Colour,
     pub(crate) shape: Shape,
     /// Whether it is an outline.
     pub(crate) is_hollow: bool,
 }
 
-impl Look {
+impl MarkStyle {
     pub(crate) fn class(self) -> &'static str {
         if self.is_hollow { self.colour.hollow } else { self.colour.line }
     }
 }
 
-impl Default for Look {
+impl Default for MarkStyle {
     fn default() -> Self {
         EXACT.look
     }
 }
 
-/// Somebody who answers people.
+/// A method, its label and its mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Method<'f> {
-    /// In figures.
+pub(crate) struct MethodStyle<'f> {
+    /// Its name in figures.
     pub(crate) key: &'f str,
-    /// For readers.
+    /// Its name for readers.
     pub(crate) label: &'f str,
-    pub(crate) look: Look,
+    pub(crate) look: MarkStyle,
 }
 
-impl<'f> Method<'f> {
+impl<'f> MethodStyle<'f> {
     const fn new(key: &'f str, label: &'f str, colour: Colour, shape: Shape) -> Self {
-        Self { key, label, look: Look { colour, shape, is_hollow: false } }
+        Self { key, label, look: MarkStyle { colour, shape, is_hollow: false } }
     }
 }
 
 const PRESET_COLOUR: Colour = colour!("preset");
-pub(crate) const GENERATE: Method<'static> =
-    Method::new("generate", "generate", colour!("generate"), Shape::Triangle);
-pub(crate) const REFINE: Method<'static> = Method::new("refine", "refine", colour!("refine"), Shape::Circle);
-pub(crate) const EXACT: Method<'static> = Method::new("exact", "exact", colour!("exact"), Shape::Square);
-/// Ours.
-pub(crate) const OURS: [Method<'static>; 3] = [GENERATE, REFINE, EXACT];
-/// The paper's preset, made here: before and after local search.
-pub(crate) const PRESET: [Method<'static>; 2] = [
-    Method::new("paper/generate", "paper's preset, PAR", PRESET_COLOUR, Shape::Triangle),
-    Method::new("paper/refine", "paper's preset, PAR (+LS)", PRESET_COLOUR, Shape::Circle),
+pub(crate) const GENERATE: MethodStyle<'static> =
+    MethodStyle::new("generate", "generate", colour!("generate"), Shape::Triangle);
+pub(crate) const REFINE: MethodStyle<'static> =
+    MethodStyle::new("refine", "refine", colour!("refine"), Shape::Circle);
+pub(crate) const EXACT: MethodStyle<'static> =
+    MethodStyle::new("exact", "exact", colour!("exact"), Shape::Square);
+/// Our methods.
+pub(crate) const OURS: [MethodStyle<'static>; 3] = [GENERATE, REFINE, EXACT];
+/// The paper's preset, measured here: before and after local search.
+pub(crate) const PRESET: [MethodStyle<'static>; 2] = [
+    MethodStyle::new("paper/generate", "paper's preset, PAR", PRESET_COLOUR, Shape::Triangle),
+    MethodStyle::new("paper/refine", "paper's preset, PAR (+LS)", PRESET_COLOUR, Shape::Circle),
 ];
-/// The same as a whole: what learning costs, what its encoder does.
-pub(crate) const LEARNING: Look = Look { shape: Shape::Diamond, ..PRESET[0].look };
-/// What is published of the paper's method: before and after local search.
+/// The mark of the preset as a whole: its fit, its encoder.
+pub(crate) const LEARNING: MarkStyle = MarkStyle { shape: Shape::Diamond, ..PRESET[0].look };
+/// The published names of the paper's method: before and after local search.
 pub(crate) const PUBLISHED: [&str; 2] = ["PAR", "PAR (+LS)"];
-/// What is published, always an outline: its likelihoods are those of another circuit.
-pub(crate) const PUBLISHED_LOOK: Look =
-    Look { colour: colour!("published"), shape: Shape::Circle, is_hollow: true };
+/// The mark of published figures, an outline: their likelihoods are those of another circuit.
+pub(crate) const PUBLISHED_LOOK: MarkStyle =
+    MarkStyle { colour: colour!("published"), shape: Shape::Circle, is_hollow: true };
 /// Methods of others.
-pub(crate) const PEER: Look = Look { colour: colour!("peer"), shape: Shape::Cross, is_hollow: false };
+pub(crate) const PEER: MarkStyle =
+    MarkStyle { colour: colour!("peer"), shape: Shape::Cross, is_hollow: false };
 pub(crate) const FRONTIER: &str = "frontier";
 
-/// Methods of others whose answers were scored here, also where there was none: all that have a validity and are none
-/// of ours.
-pub(crate) fn peers<'f>(measured: &Measured<'f>) -> Vec<Method<'f>> {
+/// The methods of others that were measured here: all with a validity that are not ours.
+pub(crate) fn peers<'f>(measured: &Measured<'f>) -> Vec<MethodStyle<'f>> {
     let is_peer = |method: &&'f str| {
         let own = OURS.iter().any(|own| own.key == *method) || *method == FRONTIER;
         let variant = ["/generate", "/refine", "/exact", "/encoder"].iter().any(|end| method.ends_with(end));
         let scored = |figure: &&Figure| figure.metric.keys.is_empty() && figure.value.is_some();
         !own && !variant && measured.named(method, "validity").iter().any(scored)
     };
-    let peer = |key: &'f str| Method { key, label: key, look: PEER };
+    let peer = |key: &'f str| MethodStyle { key, label: key, look: PEER };
     measured.methods.iter().copied().filter(is_peer).map(peer).collect()
 }

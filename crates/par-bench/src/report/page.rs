@@ -1,14 +1,14 @@
-//! The page: tables and charts, topic by topic, case by case. It needs nothing but a browser.
+//! The self-contained page: tables and charts by experiment and case.
 
 use par_plot::{Markup, page};
 
 use super::description::Topic;
 use super::plot::{Plot, slug};
-use super::table::{Cell, Source, Table};
-use super::{Section, Shown};
+use super::table::{FigureSource, ReportCell, ReportTable};
+use super::{CaseSection, ExperimentSection};
 
-/// The page.
-pub(super) fn html(cases: &[String], sections: &[Section]) -> String {
+/// The HTML page.
+pub(super) fn html(cases: &[String], sections: &[ExperimentSection]) -> String {
     let sections =
         || sections.iter().filter(|section| !(section.across.is_empty() && section.cases.is_empty()));
     let mut page = page::head("Recourse, measured", include_str!("style.css"));
@@ -16,7 +16,7 @@ pub(super) fn html(cases: &[String], sections: &[Section]) -> String {
     page.element("<p class=\"lead\">", lead(cases), "</p>\n");
     if sections().next().is_some() {
         page.raw("<nav class=\"contents\" aria-label=\"Contents\"><ol>\n");
-        for Section { experiment, .. } in sections() {
+        for ExperimentSection { experiment, .. } in sections() {
             let title = &Topic::of(*experiment).title;
             page.raw("<li><a href=\"#").raw(experiment.name()).element("\">", title, "</a></li>\n");
         }
@@ -27,7 +27,7 @@ pub(super) fn html(cases: &[String], sections: &[Section]) -> String {
         page.add(&self::section(section));
     }
     page.raw("</main>\n<footer>\n<p>").text(
-        "Made from figures.csv and from what the paper states (arXiv 2601.17309, “PAR: Plausibility-aware Amortized \
+        "Made from figures.csv and from the paper's figures (arXiv 2601.17309, “PAR: Plausibility-aware Amortized \
          Recourse Generation”), and from nothing else. Likelihoods are in nats. NLL is −log p⁺, of the circuit of \
          accepted people; lower is more plausible.",
     );
@@ -38,29 +38,29 @@ pub(super) fn html(cases: &[String], sections: &[Section]) -> String {
 fn lead(cases: &[String]) -> String {
     match cases {
         [] => "There are no figures.".to_string(),
-        [case] => format!("What was measured on {case}, beside what is published where there is anything."),
+        [case] => format!("Figures measured on {case}, beside published ones if there are any."),
         cases => format!(
-            "What was measured on {} and {}, beside what is published where there is anything.",
+            "Figures measured on {} and {}, beside published ones if there are any.",
             cases[..cases.len() - 1].join(", "),
             cases[cases.len() - 1]
         ),
     }
 }
 
-fn section(Section { experiment, across, cases }: &Section) -> Markup {
+fn section(ExperimentSection { experiment, across, cases }: &ExperimentSection) -> Markup {
     let (Topic { title, words, .. }, name) = (Topic::of(*experiment), experiment.name());
     let mut section = Markup::default();
     section.raw("<section id=\"").raw(name).element("\">\n<h2>", title, "</h2>\n");
     section.element("<p>", words, "</p>\n");
     if cases.len() > 1 {
         section.raw("<nav class=\"cases\" aria-label=\"").text(format!("{title}: tables of data")).raw("\">");
-        for Shown { case, .. } in cases {
+        for CaseSection { case, .. } in cases {
             section.raw("<a href=\"#").raw(name).raw("-").text(slug(case)).element("\">", case, "</a>");
         }
         section.raw("</nav>\n");
     }
     section.add(&charts(across));
-    for Shown { case, tables, plots } in cases {
+    for CaseSection { case, tables, plots } in cases {
         section.raw("<div class=\"case\" id=\"").raw(name).raw("-").text(slug(case));
         section.element("\">\n<h3 class=\"case-name\">", case, "</h3>\n<div class=\"tables\">\n");
         for own in tables {
@@ -84,7 +84,7 @@ fn charts(plots: &[Plot]) -> Markup {
     charts
 }
 
-fn table(table: &Table) -> Markup {
+fn table(table: &ReportTable) -> Markup {
     let mut markup = Markup::default();
     let mut title = table.title.clone();
     if let Some(first) = title.get(..1) {
@@ -96,18 +96,18 @@ fn table(table: &Table) -> Markup {
         .raw("</h4>\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"");
     markup.text(format!("{}: {}", table.case, table.title)).raw("\"><table class=\"figures\">\n<thead><tr>");
     for column in &table.columns {
-        // A head breaks between words, not before a unit or within `40-20`.
+        // No line breaks before a unit or within `40-20`.
         let column = column.replace(", %", ",\u{a0}%").replace('-', "\u{2011}");
         markup.element("<th scope=\"col\">", column, "</th>");
     }
     markup.raw("</tr></thead>\n<tbody>\n");
     for row in &table.rows {
         markup.raw(match row.source {
-            Source::Measured => "<tr>",
-            Source::Published => "<tr class=\"published\">",
-            Source::Aim => "<tr class=\"aim\">",
+            FigureSource::Measured => "<tr>",
+            FigureSource::Published => "<tr class=\"published\">",
+            FigureSource::Aim => "<tr class=\"aim\">",
         });
-        // What is left out keeps its minus.
+        // No line break after the minus of a left-out term.
         markup.element("<th scope=\"row\">", row.name.replace(" -", " \u{2011}"), "</th>");
         for own in &row.cells {
             markup.add(&cell(own));
@@ -126,7 +126,7 @@ fn table(table: &Table) -> Markup {
     markup
 }
 
-fn cell(cell: &Cell) -> Markup {
+fn cell(cell: &ReportCell) -> Markup {
     let mut markup = Markup::default();
     markup.element("<td>", &cell.text, "");
     match cell.met {
@@ -135,7 +135,7 @@ fn cell(cell: &Cell) -> Markup {
         None => &mut markup,
     };
     if !cell.note.is_empty() {
-        // A note breaks before its interval or not at all.
+        // A note may break only before its interval.
         let note = cell.note.replace(' ', "\u{a0}").replace("\u{a0}[", " [");
         markup.element("<small>", note, "</small>");
     }

@@ -1,4 +1,4 @@
-//! Changes against likelihood: what more changes buy, and where every method stands.
+//! Changes against likelihood: the frontier and every method.
 
 use par_plot::labels::{self, PointLabel};
 use par_plot::text::decimal;
@@ -6,38 +6,38 @@ use par_plot::{Axis, Chart, Shape, Sign};
 
 use super::answers::{NLL, SPARSITY, published_name};
 use super::measured::Measured;
-use super::methods::{FRONTIER, Look, PEER, PRESET, PUBLISHED, PUBLISHED_LOOK, peers};
+use super::methods::{FRONTIER, MarkStyle, PEER, PRESET, PUBLISHED, PUBLISHED_LOOK, peers};
 use super::plot::{Plot, SIZE, alone};
-use super::table::{Source, Table};
+use super::table::{FigureSource, ReportTable};
 
-/// A method's place among changes and likelihoods.
-struct Point {
-    look: Look,
+/// A method's mean number of changes and likelihood.
+struct MethodPoint {
+    look: MarkStyle,
     at: (f64, f64),
     name: String,
-    /// Whether its likelihood is so far from all others' that it stands at the edge.
+    /// Whether its likelihood is an outlier, drawn at the edge.
     is_beyond: bool,
 }
 
 /// Every method of table 1, and the frontier.
-pub(super) fn plot(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
+pub(super) fn plot(measured: &Measured<'_>, table: &ReportTable) -> Option<Plot> {
     let published = PUBLISHED.map(published_name);
     let mut points = Vec::new();
     for ((row, nll), (_, changes)) in table.below(NLL).zip(table.below(SPARSITY)) {
         let (Some(changes), Some(nll)) = (changes.mean(), nll.mean()) else { continue };
         let mut look = row.look;
         match row.source {
-            // An outline says that its likelihood is that of another circuit.
-            Source::Measured => look.is_hollow = look.colour == PRESET[0].look.colour,
-            Source::Published if row.name == published[0] => look.shape = Shape::Triangle,
-            Source::Published if row.name == published[1] => {}
-            Source::Published | Source::Aim => continue,
+            // An outline marks the likelihood of another circuit.
+            FigureSource::Measured => look.is_hollow = look.colour == PRESET[0].look.colour,
+            FigureSource::Published if row.name == published[0] => look.shape = Shape::Triangle,
+            FigureSource::Published if row.name == published[1] => {}
+            FigureSource::Published | FigureSource::Aim => continue,
         }
-        points.push(Point { look, at: (changes, nll), name: row.name.clone(), is_beyond: false });
+        points.push(MethodPoint { look, at: (changes, nll), name: row.name.clone(), is_beyond: false });
     }
-    // Published and others' places alone say nothing of ours.
+    // Without a point of ours there is no plot.
     points.iter().find(|point| point.look != PEER && point.look.colour != PUBLISHED_LOOK.colour)?;
-    // Others come last: their marks may cover each other's, and names of heaps follow.
+    // Peers come last: their marks may overlap, and clusters share a name.
     points.sort_by_key(|point| point.look == PEER);
     let frontier = measured.along(FRONTIER, "nll", "changes");
 
@@ -87,8 +87,8 @@ pub(super) fn plot(measured: &Measured<'_>, table: &Table) -> Option<Plot> {
     measured.plot("pareto", &[], alone(chart))
 }
 
-/// Above it, a likelihood is so far from all others' that an axis which shows it shows nothing else: Tukey's outer end
-/// of what is usual, one and a half times as far beyond the middle half as that is wide, and never less than a nat.
+/// Likelihoods above it are outliers, which would stretch the axis: Tukey's upper fence, 1.5 interquartile ranges above
+/// the third quartile, and at least a nat above it.
 fn fence(likelihoods: impl Iterator<Item = f64>) -> f64 {
     let mut sorted: Vec<f64> = likelihoods.collect();
     sorted.sort_by(f64::total_cmp);
@@ -98,12 +98,12 @@ fn fence(likelihoods: impl Iterator<Item = f64>) -> f64 {
     high + (1.5 * (high - low)).max(1.0)
 }
 
-/// The names of points. Others' that are all but in the same place have one name together.
-fn names(points: &[Point], reach: (f64, f64)) -> Vec<PointLabel> {
-    let is_near = |one: &Point, other: &Point| {
+/// The names of points. Peers at nearly the same place share one name.
+fn names(points: &[MethodPoint], reach: (f64, f64)) -> Vec<PointLabel> {
+    let is_near = |one: &MethodPoint, other: &MethodPoint| {
         (one.at.0 - other.at.0).abs() < reach.0 && (one.at.1 - other.at.1).abs() < reach.1
     };
-    let mut heaps: Vec<Vec<&Point>> = Vec::new();
+    let mut heaps: Vec<Vec<&MethodPoint>> = Vec::new();
     for point in points {
         let is_peer = point.look == PEER;
         let heap = heaps
@@ -114,13 +114,16 @@ fn names(points: &[Point], reach: (f64, f64)) -> Vec<PointLabel> {
             None => heaps.push(vec![point]),
         }
     }
-    let text = |heap: &[&Point]| match heap {
+    let text = |heap: &[&MethodPoint]| match heap {
         [one] => one.name.replace("paper's preset, ", "preset "),
         [one, other] => format!("{}, {}", one.name, other.name),
         heap => format!("{} and {} like it", heap[0].name, heap.len() - 1),
     };
-    let label =
-        |heap: &Vec<&Point>| PointLabel { class: heap[0].look.colour.line, at: heap[0].at, text: text(heap) };
+    let label = |heap: &Vec<&MethodPoint>| PointLabel {
+        class: heap[0].look.colour.line,
+        at: heap[0].at,
+        text: text(heap),
+    };
     heaps.iter().map(label).collect()
 }
 
@@ -130,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_far_from_all_others_is_beyond_the_fence() {
+    fn outliers_are_beyond_the_fence() {
         let usual = [9.0, 9.1, 9.2, 10.0, 11.0, 12.0, 15.0];
         assert!((15.0..24.0).contains(&fence(usual.into_iter().chain([24.0]))));
         assert_eq!(fence([3.0].into_iter()), 4.0);
@@ -138,11 +141,11 @@ mod tests {
     }
 
     #[test]
-    fn others_in_the_same_place_have_one_name_together() {
-        let point = |look, at, name: &str| Point { look, at, name: name.to_string(), is_beyond: false };
+    fn peers_at_the_same_place_share_one_name() {
+        let point = |look, at, name: &str| MethodPoint { look, at, name: name.to_string(), is_beyond: false };
         let mut points = vec![point(REFINE.look, (1.0, 20.0), "refine"), point(PEER, (1.0, 20.0), "a")];
         points.extend([point(PEER, (1.1, 20.1), "b"), point(PEER, (5.0, 20.0), "d")]);
-        let texts = |points: &[Point]| -> Vec<String> {
+        let texts = |points: &[MethodPoint]| -> Vec<String> {
             names(points, (0.3, 0.3)).into_iter().map(|label| label.text).collect()
         };
         assert_eq!(texts(&points), ["refine", "a, b", "d"]);

@@ -1,4 +1,4 @@
-//! A few people before and after: parallel coordinates, turned on their side so that names can be read.
+//! A few people before and after: parallel coordinates, rotated so that names are readable.
 
 use par_plot::text::decimal;
 use par_plot::{Axis, Chart, Shape, Sign};
@@ -8,14 +8,14 @@ use super::methods::EXACT;
 use super::plot::{Plot, SIZE};
 use crate::figures::Figure;
 
-/// People who are drawn, at most.
+/// At most this many people are drawn.
 const SHOWN: usize = 4;
 /// The longest text of a cell in a plot.
 const LONGEST: usize = 90;
 const FACTUAL: &str = "factual";
 
 pub(super) fn plot(measured: &Measured<'_>) -> Option<Plot> {
-    // One of every fold, then further ones.
+    // One person of every fold, then further ones.
     let mut seen: Vec<(&str, &str, usize)> = Vec::new();
     for figure in measured.named(FACTUAL, "coordinate") {
         let (fold, Some(person)) = (figure.fold.as_str(), figure.metric.key("person")) else { continue };
@@ -51,7 +51,7 @@ fn chart(person: &str, before: &[&Figure], after: &[&Figure]) -> Option<Chart> {
     };
     let (old, new) = (line(before), line(after));
     chart.line("exact faint", "after", &new);
-    // Where both lines run together, one is enough.
+    // A segment that both lines share is drawn once.
     for pair in old.windows(2).filter(|pair| !new.windows(2).any(|own| own == *pair)) {
         chart.line("dashed faint", "before", pair);
     }
@@ -73,7 +73,7 @@ fn chart(person: &str, before: &[&Figure], after: &[&Figure]) -> Option<Chart> {
     Some(chart)
 }
 
-/// A cell as short as it can be read: without digits that nobody needs, or cut.
+/// A cell shortened for a plot: rounded, or cut.
 fn short(cell: &str) -> String {
     let decimals = cell.split_once('.').map_or(0, |(_, decimals)| decimals.len());
     if let Some(number) = number(cell).filter(|number| decimals > 3 && number.abs() >= 0.01) {
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cells_are_short_but_say_what_they_said() {
+    fn shortened_cells_stay_recognizable() {
         let cells = ["0.971792188", "0.00012345", "-1.25", "9th", "1.2.3456", &"x".repeat(91)];
         let short: Vec<String> = cells.iter().map(|cell| short(cell)).collect();
         assert_eq!(short[..5], ["0.972", "0.00012345", "-1.25", "9th", "1.2.3456"]);

@@ -1,44 +1,44 @@
-//! Charts that belong together, with their title, their caption and the name of their file.
+//! A group of charts with a title, a caption and a file name.
 
 use par_plot::{Axis, Chart, Markup, page};
 use serde::Deserialize;
 
-use super::methods::Look;
+use super::methods::MarkStyle;
 use crate::experiment::Experiment;
 
-/// A chart on half a page: about as wide as on a phone, so that its letters are as large there.
+/// A chart on half a page: about as wide as a phone's screen, so that letters keep their size there.
 pub(super) const SIZE: (f64, f64) = (440.0, 280.0);
 /// A chart on a third of a page.
 pub(super) const SMALL: (f64, f64) = (360.0, 230.0);
 
-/// Charts that belong together.
+/// A group of charts.
 #[derive(Clone, Debug)]
 pub struct Plot {
-    /// The experiment it is of.
+    /// Its experiment.
     pub topic: Experiment,
-    /// The case; empty where it is of all.
+    /// The case; empty for all cases.
     pub case: String,
-    /// What it is called among files: `pareto`.
+    /// Its name in file names: `pareto`.
     pub name: &'static str,
-    /// What it shows.
+    /// Its title.
     pub title: String,
     /// How to read it, and what it does not say.
     pub caption: String,
-    /// The charts, each with its own title, which is empty where there is one alone.
+    /// The charts with their titles; the title of a single chart is empty.
     pub charts: Vec<(String, Chart)>,
-    pub(super) layout: Layout,
+    pub(super) layout: PlotLayout,
 }
 
-/// How charts stand beside each other.
+/// The arrangement of charts.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Layout {
-    /// One, or several above each other, on half a page.
+pub(super) enum PlotLayout {
+    /// One above the other, on half a page.
     #[default]
     Stack,
-    /// Two beside each other, over the whole width.
+    /// Two side by side, over the whole width.
     Panels,
-    /// Three beside each other.
+    /// Three side by side.
     Thirds,
 }
 
@@ -47,9 +47,9 @@ impl Plot {
     pub(super) fn figure(&self) -> Markup {
         let mut body = Markup::default();
         body.raw(match self.layout {
-            Layout::Stack => "<div>\n",
-            Layout::Panels => "<div class=\"plots\">\n",
-            Layout::Thirds => "<div class=\"plots thirds\">\n",
+            PlotLayout::Stack => "<div>\n",
+            PlotLayout::Panels => "<div class=\"plots\">\n",
+            PlotLayout::Thirds => "<div class=\"plots thirds\">\n",
         });
         for (title, chart) in &self.charts {
             body.raw("<div class=\"plot\">");
@@ -60,8 +60,8 @@ impl Plot {
         }
         body.raw("</div>");
         let open = match self.layout {
-            Layout::Stack => "<figure>",
-            Layout::Panels | Layout::Thirds => "<figure class=\"wide\">",
+            PlotLayout::Stack => "<figure>",
+            PlotLayout::Panels | PlotLayout::Thirds => "<figure class=\"wide\">",
         };
         page::figure(open, &self.title, &self.caption, &body)
     }
@@ -80,30 +80,30 @@ impl Plot {
     }
 }
 
-/// A chart alone, without a title of its own.
+/// A single chart without a title.
 pub(super) fn alone(chart: Chart) -> [(String, Chart); 1] {
     [(String::new(), chart)]
 }
 
-/// A mark in the line of a name.
+/// A mark in the row of a name.
 pub(super) struct Dot {
-    /// Which of the names.
+    /// The index of the name.
     pub(super) line: usize,
-    pub(super) look: Look,
+    pub(super) look: MarkStyle,
     pub(super) at: f64,
     pub(super) ends: Option<(f64, f64)>,
-    /// What is told to whoever points at it.
+    /// The tooltip.
     pub(super) title: String,
 }
 
-/// A chart with a line for every name.
+/// A chart with a row for every name.
 pub(super) fn named(description: &str, x: Axis, names: impl Iterator<Item = impl Into<String>>) -> Chart {
     let names: Vec<String> = names.map(Into::into).collect();
     let size = (SIZE.0, 56.0 + 22.0 * names.len() as f64);
     Chart::new(description, size, x, Axis::names("", names).reversed())
 }
 
-/// Draws marks along the lines of names.
+/// Draws marks in the rows of names.
 pub(super) fn draw(chart: &mut Chart, dots: impl IntoIterator<Item = Dot>) {
     for Dot { line, look, at, ends, title } in dots {
         let line = line as f64;
@@ -114,8 +114,7 @@ pub(super) fn draw(chart: &mut Chart, dots: impl IntoIterator<Item = Dot>) {
     }
 }
 
-/// A name that is safe in a file's name and in an address: letters, digits and dashes; names that would become the same
-/// are told apart by a checksum.
+/// A name for files and URLs: letters, digits and dashes, with a checksum if characters were replaced.
 pub(super) fn slug(name: &str) -> String {
     let safe = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
     let slug: String = name.chars().take(40).map(safe).collect();
@@ -130,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_becomes_one_that_no_folder_minds() {
+    fn a_slug_is_a_safe_file_name() {
         assert_eq!(slug("gmsc-paper"), "gmsc-paper");
         let odd = ["../../etc", "a b", "a_b", "", "<script>"].map(slug);
         for slug in &odd {

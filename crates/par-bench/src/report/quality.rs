@@ -1,4 +1,4 @@
-//! How good bins, classifier and circuits are.
+//! The quality of bins, classifier and circuits.
 //!
 //! # Paper
 //! Appendix, "Bin Coverage and Bin Fidelity" and "Threshold Selection for GMSC".
@@ -8,41 +8,41 @@ use std::collections::BTreeSet;
 use par_plot::text::{grouped, share};
 use par_plot::{Axis, Chart, Shape, Sign};
 
-use super::Shown;
-use super::description::Column;
-use super::interval::Share;
-use super::measured::{At, Measured};
+use super::CaseSection;
+use super::description::ColumnDescription;
+use super::interval::Proportion;
+use super::measured::{FigureKey, Measured};
 use super::plot::{Plot, SIZE, SMALL, alone};
-use super::table::{Cell, Row, Table};
+use super::table::{ReportCell, ReportRow, ReportTable};
 use crate::figures::Figure;
 use crate::paper;
 
-pub(super) fn show(measured: &Measured<'_>) -> Shown {
+pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
     let plots = [classifier(measured), validity(measured), losses(measured), calibration(measured)];
-    Shown::new([table(measured)], plots)
+    CaseSection::new([table(measured)], plots)
 }
 
-fn table(measured: &Measured<'_>) -> Option<Table> {
+fn table(measured: &Measured<'_>) -> Option<ReportTable> {
     let frame = measured.frame("quality");
     let bins = paper::benchmark(measured.case).and_then(|benchmark| benchmark.bins);
-    let row = |row: &Column| {
-        let own = row.cell(measured, &At::default());
+    let row = |row: &ColumnDescription| {
+        let own = row.cell(measured, &FigureKey::default());
         let published = match row.measure.name.as_str() {
-            // A published figure beside nothing has nothing to be compared with.
+            // A published figure without ours is left out.
             _ if own.numbers.is_empty() => None,
             "coverage" => bins.map(|bins| bins.coverage),
             "fidelity" => bins.map(|bins| bins.fidelity),
             _ => None,
         };
-        Row::new(&row.head, vec![own, Cell::number(published, row.unit())])
+        ReportRow::new(&row.head, vec![own, ReportCell::number(published, row.unit())])
     };
     frame.table(measured, frame.rows.iter().map(row).collect(), &[], &[])
 }
 
-/// A line a fold.
+/// One line per fold.
 type Curves = Vec<Vec<(f64, f64)>>;
 
-/// Values along a key, fold by fold: of the measure whose other key has this value, if there is another.
+/// Values along a key, by fold; `other` selects the value of a second key.
 fn curves(
     measured: &Measured<'_>,
     method: &str,
@@ -64,7 +64,7 @@ fn curves(
     folds.into_iter().map(curve).filter(|curve| !curve.is_empty()).collect()
 }
 
-/// A thin line a fold, and the mean of them as far as all go.
+/// A thin line per fold, and their mean up to the shortest.
 fn draw(chart: &mut Chart, thin: &'static str, strong: &'static str, curves: &Curves) {
     for curve in curves {
         chart.line(thin, "one fold", curve);
@@ -90,7 +90,7 @@ fn classifier(measured: &Measured<'_>) -> Option<Plot> {
     draw(&mut chart, "exact thin", "exact dashed", &validation);
     chart.key("generate", Sign::Line, "training rows");
     if !validation.is_empty() {
-        chart.key("exact dashed", Sign::Line, "rows held back");
+        chart.key("exact dashed", Sign::Line, "held-out rows");
     }
     measured.plot("classifier", &[], alone(chart))
 }
@@ -124,7 +124,7 @@ fn losses(measured: &Measured<'_>) -> Option<Plot> {
     measured.plot("generator-loss", &[], charts)
 }
 
-/// Whether the classifier means its probabilities.
+/// The calibration of the classifier.
 fn calibration(measured: &Measured<'_>) -> Option<Plot> {
     let axes = (Axis::shares("mean score in the bin"), Axis::shares("accepted in truth"));
     let description = format!("The share of accepted rows by the classifier's score on {}", measured.case);
@@ -132,8 +132,8 @@ fn calibration(measured: &Measured<'_>) -> Option<Plot> {
     chart.line("dashed faint", "", &[(0.0, 0.0), (1.0, 1.0)]);
     let mut points = Vec::new();
     for bin in measured.keys(&["classifier"], "calibration", "bin") {
-        let own = |measure: &str| measured.each(&At::new("classifier", measure, &[("bin", &bin)]));
-        let observed = Share::pooled(own("calibration"));
+        let own = |measure: &str| measured.each(&FigureKey::new("classifier", measure, &[("bin", &bin)]));
+        let observed = Proportion::pooled(own("calibration"));
         let (mut sum, mut rows) = (0.0, 0.0);
         for figure in own("predicted") {
             let Some(value) = figure.value else { continue };

@@ -1,13 +1,11 @@
-//! Which configurations are tried, and which are given up.
+//! The search over configurations, with pruning.
 //!
-//! Trials come in generations of [`GENERATION`], whose results are all known before the next is drawn, so that
-//! the number of threads changes nothing. The first trial is the start, the rest of the first half is drawn
-//! anywhere, the second half near the best three: there are too few trials and too much chance in each for a
-//! model of the objective, and steps from what is known to be good need none.
+//! Trials come in generations of [`GENERATION`]; a generation ends before the next is drawn, so the result does not
+//! depend on the number of threads. The first trial is the start, the rest of the first half is drawn uniformly, the
+//! second half near the best three: trials are too few and too noisy for a model of the objective.
 //!
-//! A generation goes through the folds in their order. After each fold those are given up whose mean so far is
-//! worse than the median of the complete trials' over the same folds. The first generation is complete, so that
-//! there is something to compare with.
+//! A generation passes through the folds in order. After each fold, a trial is pruned if its mean so far is worse than
+//! the median of the complete trials over the same folds. The first generation is never pruned.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -17,43 +15,43 @@ use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use rayon::prelude::*;
 
-use super::space::Point;
-use super::{Progress, Run, Trial};
+use super::space::SearchPoint;
+use super::{FoldRun, TuneProgress, TuneTrial};
 
-/// Trials that are under way together.
+/// Trials that run at the same time.
 pub(super) const GENERATION: usize = 4;
-/// How many of the best the second half of the trials steps from.
+/// The second half of the trials steps from so many of the best.
 const PARENTS: usize = 3;
 
-/// How much is tried.
-pub(super) struct Plan<'a> {
+/// The extent of a search.
+pub(super) struct SearchPlan<'a> {
     pub(super) start: &'a Config,
     pub(super) trials: usize,
     pub(super) folds: usize,
     pub(super) seed: u64,
 }
 
-/// Measures a configuration on a fold, by its place.
-pub(super) type Measure<'a, E> = dyn Fn(&Config, usize) -> Result<Run, E> + Sync + 'a;
+/// Measures a configuration on a fold, by the fold's position.
+pub(super) type MeasureFold<'a, E> = dyn Fn(&Config, usize) -> Result<FoldRun, E> + Sync + 'a;
 
-impl Plan<'_> {
-    /// All trials, in their order.
+impl SearchPlan<'_> {
+    /// Runs all trials, and returns them in order.
     pub(super) fn search<E: Send>(
         &self,
-        measure: &Measure<'_, E>,
-        tell: &(dyn Fn(Progress) + Sync),
-    ) -> Result<Vec<Trial>, E> {
-        let mut trials: Vec<Trial> = Vec::with_capacity(self.trials);
+        measure: &MeasureFold<'_, E>,
+        on_progress: &(dyn Fn(TuneProgress) + Sync),
+    ) -> Result<Vec<TuneTrial>, E> {
+        let mut trials: Vec<TuneTrial> = Vec::with_capacity(self.trials);
         let (done, mut of) = (AtomicUsize::new(0), self.trials * self.folds);
         while trials.len() < self.trials {
             let numbers = trials.len()..(trials.len() + GENERATION).min(self.trials);
-            let mut generation: Vec<Trial> = numbers.map(|number| self.trial(number, &trials)).collect();
+            let mut generation: Vec<TuneTrial> = numbers.map(|number| self.trial(number, &trials)).collect();
             for fold in 0..self.folds {
                 generation.par_iter_mut().filter(|trial| !trial.pruned).try_for_each(|trial| {
                     trial.runs.push(measure(&trial.config, fold)?);
                     let done = done.fetch_add(1, Ordering::Relaxed) + 1;
                     let best = best(&trials).map(|best| trials[best].objective());
-                    tell(Progress { done, of, trial: trial.number, trials: self.trials, best });
+                    on_progress(TuneProgress { done, of, trial: trial.number, trials: self.trials, best });
                     Ok(())
                 })?;
                 let left = self.folds - fold - 1;
@@ -67,30 +65,30 @@ impl Plan<'_> {
         Ok(trials)
     }
 
-    fn trial(&self, number: usize, known: &[Trial]) -> Trial {
+    fn trial(&self, number: usize, known: &[TuneTrial]) -> TuneTrial {
         let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
         rng.set_stream(number as u64);
-        let mut parents: Vec<&Trial> = known.iter().filter(|trial| !trial.pruned).collect();
+        let mut parents: Vec<&TuneTrial> = known.iter().filter(|trial| !trial.pruned).collect();
         parents.sort_by(|left, right| left.objective().total_cmp(&right.objective()));
         parents.truncate(PARENTS);
         let point = match number {
-            0 => Point::start(),
-            _ if number < self.trials.div_ceil(2) || parents.is_empty() => Point::draw(&mut rng),
+            0 => SearchPoint::start(),
+            _ if number < self.trials.div_ceil(2) || parents.is_empty() => SearchPoint::draw(&mut rng),
             _ => parents[number % parents.len()].point.near(&mut rng),
         };
-        Trial { number, config: point.config(self.start), point, runs: Vec::new(), pruned: false }
+        TuneTrial { number, config: point.config(self.start), point, runs: Vec::new(), pruned: false }
     }
 }
 
-/// Whether a trial does worse than the median of the complete ones on the folds that it has been through.
-fn is_behind(trial: &Trial, known: &[Trial]) -> bool {
+/// Whether a trial is worse than the median of the complete ones on the same folds.
+fn is_behind(trial: &TuneTrial, known: &[TuneTrial]) -> bool {
     let complete = known.iter().filter(|known| !known.pruned);
     let others = complete.map(|known| known.objective_after(trial.runs.len())).collect();
     median(others).is_some_and(|median| trial.objective() > median)
 }
 
-/// The best of the complete trials, the first of equals; none of none.
-pub(super) fn best(trials: &[Trial]) -> Option<usize> {
+/// The best complete trial, the first of equals.
+pub(super) fn best(trials: &[TuneTrial]) -> Option<usize> {
     let complete = (0..trials.len()).filter(|&trial| !trials[trial].pruned);
     complete.min_by(|&left, &right| trials[left].objective().total_cmp(&trials[right].objective()))
 }
@@ -104,9 +102,9 @@ mod tests {
 
     use super::*;
 
-    fn run(objective: f64) -> Run {
+    fn run(objective: f64) -> FoldRun {
         let mean = Mean { mean: Some(objective), over: 1, of: 1 };
-        Run {
+        FoldRun {
             objective,
             people: 1,
             validity: mean,
@@ -118,22 +116,22 @@ mod tests {
         }
     }
 
-    /// The objective is how far weights are from five times the start's, and the fold's number.
-    fn far(config: &Config, fold: usize) -> Result<Run, Infallible> {
+    /// The objective is the distance of weights from five times the start's, plus the fold's number.
+    fn far(config: &Config, fold: usize) -> Result<FoldRun, Infallible> {
         let loss = &config.generator.loss;
         let weights = [(loss.validity, 25.0), (loss.sparsity, 2.5), (loss.teaching, 10.0)];
         let far: f64 = weights.iter().map(|(weight, best)| (weight / best).ln().abs()).sum();
         Ok(run(far + fold as f64))
     }
 
-    fn plan(start: &Config, trials: usize, seed: u64) -> Plan<'_> {
-        Plan { start, trials, folds: 3, seed }
+    fn plan(start: &Config, trials: usize, seed: u64) -> SearchPlan<'_> {
+        SearchPlan { start, trials, folds: 3, seed }
     }
 
     #[test]
-    fn the_search_comes_nearer_and_gives_up_what_is_far() {
+    fn the_search_improves_and_prunes_poor_trials() {
         let start = Config::default();
-        let trials = plan(&start, 40, 0).search(&far, &|_| {}).expect("it cannot fail");
+        let trials = plan(&start, 40, 0).search(&far, &|_| {}).expect("infallible");
         assert_eq!(trials.len(), 40);
         assert_eq!(trials[0].config, start);
         let objective = |place: usize| trials[place].objective();
@@ -146,22 +144,22 @@ mod tests {
     }
 
     #[test]
-    fn a_start_that_nothing_beats_stays_the_best() {
+    fn an_unbeaten_start_stays_the_best() {
         let start = Config::default();
         let measure = |config: &Config, _| Ok::<_, Infallible>(run(if *config == start { 1.0 } else { 2.0 }));
-        let trials = plan(&start, 13, 0).search(&measure, &|_| {}).expect("it cannot fail");
+        let trials = plan(&start, 13, 0).search(&measure, &|_| {}).expect("infallible");
         assert_eq!(best(&trials), Some(0));
         let alike = |_: &Config, _| Ok::<_, Infallible>(run(1.0));
-        let trials = plan(&start, 5, 0).search(&alike, &|_| {}).expect("it cannot fail");
+        let trials = plan(&start, 5, 0).search(&alike, &|_| {}).expect("infallible");
         assert_eq!(best(&trials), Some(0));
-        assert!(trials.iter().all(|trial| !trial.pruned), "equals are not behind");
+        assert!(trials.iter().all(|trial| !trial.pruned), "equal trials are not pruned");
     }
 
     #[test]
-    fn trials_are_those_of_the_seed() {
+    fn trials_depend_on_the_seed() {
         let start = Config::default();
         let configs = |seed| {
-            let trials = plan(&start, 12, seed).search(&far, &|_| {}).expect("it cannot fail");
+            let trials = plan(&start, 12, seed).search(&far, &|_| {}).expect("infallible");
             trials.into_iter().map(|trial| trial.config).collect::<Vec<_>>()
         };
         assert_eq!(configs(3), configs(3));
@@ -169,21 +167,21 @@ mod tests {
     }
 
     #[test]
-    fn progress_ends_where_it_said_it_would() {
+    fn progress_ends_at_its_total() {
         let start = Config::default();
-        let told = Mutex::new(Vec::new());
+        let steps = Mutex::new(Vec::new());
         let trials =
-            plan(&start, 20, 0).search(&far, &|progress| told.lock().expect("a list").push(progress));
-        let runs: usize = trials.expect("it cannot fail").iter().map(|trial| trial.runs.len()).sum();
-        let told = told.into_inner().expect("a list");
-        assert_eq!(told.len(), runs);
-        let last = told.iter().max_by_key(|progress| progress.done).expect("a step");
+            plan(&start, 20, 0).search(&far, &|progress| steps.lock().expect("a list").push(progress));
+        let runs: usize = trials.expect("infallible").iter().map(|trial| trial.runs.len()).sum();
+        let steps = steps.into_inner().expect("a list");
+        assert_eq!(steps.len(), runs);
+        let last = steps.iter().max_by_key(|progress| progress.done).expect("a step");
         assert_eq!((last.done, last.trials), (runs, 20));
-        assert!(last.of >= runs && told[0].of == 60);
+        assert!(last.of >= runs && steps[0].of == 60);
     }
 
     #[test]
-    fn what_cannot_be_measured_ends_the_search() {
+    fn an_error_ends_the_search() {
         let start = Config::default();
         let measure = |config: &Config, fold| match *config == start || fold == 0 {
             true => Ok(run(1.0)),

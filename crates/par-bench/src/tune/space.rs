@@ -1,4 +1,4 @@
-//! What is tuned, and how far from where it starts.
+//! The tuned settings, and their ranges around the start.
 //!
 //! | setting                                                    | drawn from                          |
 //! |------------------------------------------------------------|-------------------------------------|
@@ -10,26 +10,25 @@
 //! | `generator.loss.alpha`                                     | a ninth of the start's odds to nine times |
 //! | all weights in `generator.loss`                            | a tenth of the start's to ten times |
 //!
-//! Ranges are around the start, which says how much a model may cost and which terms are switched off: what is zero
-//! stays zero, so that the paper's preset is never taught. Rates and weights are uniform in their logarithms.
+//! The start determines the cost of a model and the terms that are off: zero stays zero, so the paper's preset is never
+//! taught. Rates and weights are log-uniform.
 //!
-//! Bins, classifier, circuits, immutable features, price and budget are what a user wants of a model, not how
-//! well it gives that, and stay. So does `generator.locked`: people's own locks, which it is for, are not
-//! measured, and less of it would always seem better.
+//! Bins, classifier, circuits, immutable features, price and budget define the task and stay. So does
+//! `generator.locked`: locks are not measured here, so less of it would always seem better.
 
 use std::slice;
 
 use par_model::Config;
 use rand::{Rng, RngExt};
 
-/// A setting that is tuned.
-pub(super) struct Setting {
+/// A tuned setting.
+pub(super) struct TunedSetting {
     name: &'static str,
-    range: Range,
+    range: SettingRange,
 }
 
-/// What a setting may be, around the start's.
-enum Range {
+/// The range of a setting around the start's value.
+enum SettingRange {
     /// Half, the same or double, at most `most`.
     Count { field: fn(&mut Config) -> &mut [usize], most: usize },
     /// Up to `factor` times as much or as little, at most `most`.
@@ -41,20 +40,25 @@ enum Range {
 /// The largest weight that a configuration may have.
 const LARGEST: f64 = 1e6;
 
-const fn count(name: &'static str, most: usize, field: fn(&mut Config) -> &mut [usize]) -> Setting {
-    Setting { name, range: Range::Count { field, most } }
+const fn count(name: &'static str, most: usize, field: fn(&mut Config) -> &mut [usize]) -> TunedSetting {
+    TunedSetting { name, range: SettingRange::Count { field, most } }
 }
 
-const fn ratio(name: &'static str, factor: f64, most: f64, field: fn(&mut Config) -> &mut f64) -> Setting {
-    Setting { name, range: Range::Ratio { field, factor, most } }
+const fn ratio(
+    name: &'static str,
+    factor: f64,
+    most: f64,
+    field: fn(&mut Config) -> &mut f64,
+) -> TunedSetting {
+    TunedSetting { name, range: SettingRange::Ratio { field, factor, most } }
 }
 
-const fn weight(name: &'static str, field: fn(&mut Config) -> &mut f64) -> Setting {
+const fn weight(name: &'static str, field: fn(&mut Config) -> &mut f64) -> TunedSetting {
     ratio(name, 10.0, LARGEST, field)
 }
 
-/// All settings that are tuned.
-pub(super) const SETTINGS: [Setting; 18] = [
+/// All tuned settings.
+pub(super) const SETTINGS: [TunedSetting; 18] = [
     count("pool.size", 1_000_000, |config| slice::from_mut(&mut config.pool.size)),
     count("pool.neighbours", 1000, |config| slice::from_mut(&mut config.pool.neighbours)),
     count("generator.hidden", 4096, |config| &mut config.generator.hidden),
@@ -65,9 +69,9 @@ pub(super) const SETTINGS: [Setting; 18] = [
     count("generator.batch", 100_000, |config| slice::from_mut(&mut config.generator.batch)),
     ratio("generator.learning_rate", 5.0, 1.0, |config| &mut config.generator.learning_rate),
     weight("generator.loss.validity", |config| &mut config.generator.loss.validity),
-    Setting {
+    TunedSetting {
         name: "generator.loss.alpha",
-        range: Range::Odds { field: |config| &mut config.generator.loss.alpha, factor: 9.0 },
+        range: SettingRange::Odds { field: |config| &mut config.generator.loss.alpha, factor: 9.0 },
     },
     weight("generator.loss.plausibility_proximity", |config| {
         &mut config.generator.loss.plausibility_proximity
@@ -80,42 +84,42 @@ pub(super) const SETTINGS: [Setting; 18] = [
     weight("generator.loss.teaching", |config| &mut config.generator.loss.teaching),
 ];
 
-impl Setting {
+impl TunedSetting {
     /// Its name in a configuration.
     pub(super) fn name(&self) -> &'static str {
         self.name
     }
 
-    /// What a configuration says of it.
+    /// Its value in a configuration, as text.
     pub(super) fn text(&self, config: &Config) -> String {
         let config = &mut config.clone();
         match &self.range {
-            Range::Count { field, .. } => {
+            SettingRange::Count { field, .. } => {
                 field(config).iter().map(ToString::to_string).collect::<Vec<_>>().join("-")
             }
-            Range::Ratio { field, .. } | Range::Odds { field, .. } => field(config).to_string(),
+            SettingRange::Ratio { field, .. } | SettingRange::Odds { field, .. } => field(config).to_string(),
         }
     }
 
-    /// Sets it to where `at` stands in its range: the low end at −1, the start at 0, the high end at 1.
+    /// Sets it to position `at` in its range: the low end is −1, the start 0, the high end 1.
     fn set(&self, config: &mut Config, at: f64) {
         match &self.range {
-            // The start is kept to the last digit.
+            // Rounding must not change the start.
             _ if at == 0.0 => {}
-            Range::Count { field, most } => {
+            SettingRange::Count { field, most } => {
                 for count in field(config).iter_mut().filter(|count| **count > 0) {
                     let scaled = (*count as f64 * at.exp2()).round() as usize;
                     *count = scaled.clamp(1, (*most).max(*count));
                 }
             }
-            Range::Ratio { field, factor, most } => {
+            SettingRange::Ratio { field, factor, most } => {
                 let value = field(config);
                 let scaled = rounded(*value * factor.powf(at));
                 *value = if scaled.is_finite() { scaled.min(*most) } else { *value };
             }
-            Range::Odds { field, factor } => {
+            SettingRange::Odds { field, factor } => {
                 let value = field(config);
-                // Zero and one are no odds: what is switched off stays off.
+                // Zero and one have no finite odds, and stay: terms that are off stay off.
                 if *value > 0.0 && *value < 1.0 {
                     let odds = *value / (1.0 - *value) * factor.powf(at);
                     *value = rounded(odds / (1.0 + odds)).clamp(0.0, 1.0);
@@ -126,43 +130,45 @@ impl Setting {
 
     fn draw(&self, rng: &mut impl Rng) -> f64 {
         match self.range {
-            Range::Count { .. } => f64::from(rng.random_range(-1_i8..=1)),
-            Range::Ratio { .. } | Range::Odds { .. } => rng.random_range(-1.0..1.0),
+            SettingRange::Count { .. } => f64::from(rng.random_range(-1_i8..=1)),
+            SettingRange::Ratio { .. } | SettingRange::Odds { .. } => rng.random_range(-1.0..1.0),
         }
     }
 
-    /// A place near another: the next count, or a few tenths of the range's half away.
+    /// A position near another: the next count, or a few tenths of half the range away.
     fn step(&self, at: f64, rng: &mut impl Rng) -> f64 {
         let step = match self.range {
-            Range::Count { .. } if rng.random_bool(0.5) => 1.0,
-            Range::Count { .. } => -1.0,
-            Range::Ratio { .. } | Range::Odds { .. } => rng.random::<f64>() - rng.random::<f64>(),
+            SettingRange::Count { .. } if rng.random_bool(0.5) => 1.0,
+            SettingRange::Count { .. } => -1.0,
+            SettingRange::Ratio { .. } | SettingRange::Odds { .. } => {
+                rng.random::<f64>() - rng.random::<f64>()
+            }
         };
         (at + step).clamp(-1.0, 1.0)
     }
 }
 
-/// Three digits, which is what can be told apart, so that a person can read them.
+/// Rounded to three significant digits, for readability; finer differences do not matter.
 fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().unwrap_or(value)
 }
 
-/// A candidate: where each of [`SETTINGS`] stands in its range. The start is zero everywhere.
+/// A configuration as positions of [`SETTINGS`] in their ranges. The start is zero everywhere.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Point(Vec<f64>);
+pub(super) struct SearchPoint(Vec<f64>);
 
-impl Point {
+impl SearchPoint {
     /// The start.
     pub(super) fn start() -> Self {
         Self(vec![0.0; SETTINGS.len()])
     }
 
-    /// Anywhere.
+    /// A uniform draw.
     pub(super) fn draw(rng: &mut impl Rng) -> Self {
         Self(SETTINGS.iter().map(|setting| setting.draw(rng)).collect())
     }
 
-    /// Near this one: about a third of the settings move, at least one.
+    /// A nearby point: about a third of the settings move, at least one.
     pub(super) fn near(&self, rng: &mut impl Rng) -> Self {
         let mut near = self.clone();
         let always = rng.random_range(0..SETTINGS.len());
@@ -174,7 +180,7 @@ impl Point {
         near
     }
 
-    /// The configuration that it stands for.
+    /// The configuration of this point.
     pub(super) fn config(&self, start: &Config) -> Config {
         let mut config = start.clone();
         SETTINGS.iter().zip(&self.0).for_each(|(setting, at)| setting.set(&mut config, *at));
@@ -188,18 +194,18 @@ mod tests {
     use rand::SeedableRng;
     use rand_chacha::ChaCha8Rng;
 
-    /// Points drawn and points near them.
-    fn points() -> impl Iterator<Item = Point> {
+    /// Random points and points near them.
+    fn points() -> impl Iterator<Item = SearchPoint> {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         (0..200).flat_map(move |_| {
-            let drawn = Point::draw(&mut rng);
+            let drawn = SearchPoint::draw(&mut rng);
             let near = drawn.near(&mut rng);
             [near.near(&mut rng), near, drawn]
         })
     }
 
     #[test]
-    fn every_candidate_is_within_the_ranges_of_settings_whatever_the_start() {
+    fn every_point_is_within_the_ranges_for_any_start() {
         let mut large = Config::default();
         large.pool.size = 1_000_000;
         large.pool.neighbours = 1000;
@@ -224,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_switched_off_stays_off_and_what_a_user_wants_stays() {
+    fn zero_settings_and_untuned_settings_stay() {
         let mut start = Config::paper();
         start.pool.neighbours = 0;
         start.generator.loss.alpha = 1.0;
@@ -242,11 +248,11 @@ mod tests {
     }
 
     #[test]
-    fn the_start_is_itself_and_the_ends_are_where_they_are_said_to_be() {
+    fn positions_map_to_the_start_and_the_ends() {
         let mut start = Config::default();
         start.generator.loss.validity = 0.123_456_789;
-        assert_eq!(Point::start().config(&start), start);
-        let ends = |at: f64| Point(vec![at; SETTINGS.len()]).config(&Config::default());
+        assert_eq!(SearchPoint::start().config(&start), start);
+        let ends = |at: f64| SearchPoint(vec![at; SETTINGS.len()]).config(&Config::default());
         let texts = |config: &Config| SETTINGS.map(|setting| setting.text(config));
         let (low, high) = (texts(&ends(-1.0)), texts(&ends(1.0)));
         assert_eq!((low[2].as_str(), high[2].as_str()), ("64-64", "256-256"));
@@ -256,10 +262,10 @@ mod tests {
     }
 
     #[test]
-    fn a_near_point_is_another() {
+    fn a_near_point_differs() {
         let mut rng = ChaCha8Rng::seed_from_u64(2);
         let moved = (0..100).map(|_| {
-            let near = Point::start().near(&mut rng);
+            let near = SearchPoint::start().near(&mut rng);
             near.0.iter().filter(|at| **at != 0.0).count()
         });
         let moved: Vec<usize> = moved.collect();

@@ -28,25 +28,26 @@ kind = "nominal"
 values = ["Ulm", "Jena"]
 "#;
 
-/// 180 people in three folds; work and debt go with the decision. Those with an even id are asked about.
+/// 180 people in three folds; work and debt are correlated with the decision. Even ids are factuals.
 fn case(config: Config) -> Case {
     case_of(config, |id| id.is_multiple_of(2))
 }
 
-fn case_of(config: Config, is_asked: impl Fn(usize) -> bool) -> Case {
+fn case_of(config: Config, is_factual: impl Fn(usize) -> bool) -> Case {
     let row = |id: usize| {
         let (work, debt) = (id * 7 % 4, id * 11 % 5);
         let decision = if work > debt { "yes" } else { "no" };
         let (work, city) = (["a", "b", "c", "d"][work], ["Ulm", "Jena"][id * 13 % 3 % 2]);
-        format!("{id},{work},{debt},{city},{decision},{},{}\n", id % 3, u8::from(is_asked(id)))
+        format!("{id},{work},{debt},{city},{decision},{},{}\n", id % 3, u8::from(is_factual(id)))
     };
-    let text = "id,work,debt,city,decision,fold,asked\n".to_string() + &(0..180).map(row).collect::<String>();
+    let text =
+        "id,work,debt,city,decision,fold,factual\n".to_string() + &(0..180).map(row).collect::<String>();
     let table = Table::from_reader("t.csv", Cursor::new(text), &TableOptions::default()).expect("a header");
     let schema = Schema::parse(SCHEMA, "s.toml").expect("a schema");
-    Case::new("t", schema, config, table, "fold", Some("asked")).expect("a case")
+    Case::new("t", schema, config, table, "fold", Some("factual")).expect("a case")
 }
 
-/// Settings with which a model is made in a moment.
+/// Settings with a quick fit.
 fn quick() -> Config {
     let mut config = Config::default();
     config.classifier.hidden = vec![6];
@@ -69,7 +70,7 @@ fn tune(case: &Case, trials: usize) -> Tuned {
     tune.run(&|_| {}).expect("trials")
 }
 
-/// The history but for its last column, the seconds.
+/// The history without its last column, the seconds.
 fn history(tuned: &Tuned) -> Vec<String> {
     let mut bytes = Vec::new();
     tuned.write_history(&mut bytes).expect("memory");
@@ -78,7 +79,7 @@ fn history(tuned: &Tuned) -> Vec<String> {
 }
 
 #[test]
-fn the_history_is_that_of_the_seed_on_one_thread_and_on_two() {
+fn the_history_depends_on_the_seed_and_not_on_the_threads() {
     let case = case(quick());
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
@@ -110,12 +111,12 @@ fn a_start_that_is_never_trained_is_beaten() {
     config.generator.steps = 1;
     config.answers.proposals = 1;
     let case = case(config);
-    let ground = Ground::new(&case, "0").expect("a fold");
+    let fold = TuneFold::new(&case, "0").expect("a fold");
     let [poor, good] = [1e-9, 0.02].map(|rate| {
         let mut config = case.config.clone();
         config.generator.learning_rate = rate;
         config.generator.steps = 200;
-        ground.measure(&config, Method::Generate).expect("a generator")
+        fold.measure(&config, Method::Generate).expect("a generator")
     });
     assert!(good.objective + 1.0 < poor.objective, "{good:?} {poor:?}");
     assert!(good.validity.mean > poor.validity.mean, "{good:?} {poor:?}");
@@ -123,30 +124,30 @@ fn a_start_that_is_never_trained_is_beaten() {
 }
 
 #[test]
-fn the_start_measured_again_is_the_start() {
+fn measuring_the_start_again_gives_the_same_result() {
     let case = case(quick());
-    let ground = Ground::new(&case, "1").expect("a fold");
+    let fold = TuneFold::new(&case, "1").expect("a fold");
     for method in [Method::Generate, Method::Refine] {
-        let known = ground.run(&ground.asked, method, 0.0);
-        let again = ground.measure(&case.config, method).expect("a generator");
-        assert_eq!(known, Run { seconds: 0.0, ..again });
+        let known = fold.run(&fold.answers, method, 0.0);
+        let again = fold.measure(&case.config, method).expect("a generator");
+        assert_eq!(known, FoldRun { seconds: 0.0, ..again });
     }
 }
 
 #[test]
-fn nobody_to_help_is_an_error() {
+fn tuning_without_recourse_is_an_error() {
     let mut config = quick();
     config.classifier.threshold = par_model::classifier::Threshold::Fixed(1e-300);
     let case = case(config);
     let error = Tune { case: &case, trials: 3, method: Method::Generate, seed: 0 }.run(&|_| {});
     assert_eq!(
-        error.expect_err("nobody is denied").to_string(),
-        "t: none of those asked about is denied and has a recourse, so that there is nothing to tune by"
+        error.expect_err("no one is denied").to_string(),
+        "t: no factual is denied and has a recourse, so there is nothing to tune by"
     );
 }
 
 #[test]
-fn a_fold_without_anybody_to_help_is_left_out() {
+fn a_fold_without_recourse_is_left_out() {
     let case = case_of(quick(), |id| id.is_multiple_of(2) && id % 3 != 1);
     let tuned = tune(&case, 2);
     assert_eq!(tuned.folds, ["0", "2"]);
@@ -154,7 +155,7 @@ fn a_fold_without_anybody_to_help_is_left_out() {
 }
 
 #[test]
-fn a_found_configuration_written_as_toml_is_read_again() {
+fn a_configuration_survives_toml() {
     let case = case(quick());
     for trial in tune(&case, 5).trials {
         let text = toml::to_string(&trial.config).expect("TOML");
@@ -163,7 +164,7 @@ fn a_found_configuration_written_as_toml_is_read_again() {
 }
 
 #[test]
-fn the_history_has_a_line_for_every_fold_of_a_trial() {
+fn the_history_has_a_line_per_trial_and_fold() {
     let case = case(quick());
     let tuned = tune(&case, 8);
     let lines = history(&tuned);

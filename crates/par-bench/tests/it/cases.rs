@@ -1,4 +1,4 @@
-//! Tables that cannot be measured on.
+//! Tables that are refused.
 
 use par_bench::{Case, Experiment, Fold};
 
@@ -6,11 +6,11 @@ use crate::{applicants, case, case_of, figures, quick, schema, table};
 
 fn refused(text: &str, fold: &str, factuals: Option<&str>) -> String {
     let case = Case::new("applicants", schema(), quick(), table(text), fold, factuals);
-    case.and_then(|case| case.check()).expect_err("a table that cannot be measured on").to_string()
+    case.and_then(|case| case.check()).expect_err("an invalid case").to_string()
 }
 
 #[test]
-fn a_table_that_cannot_be_parted_into_folds_is_refused() {
+fn a_table_without_valid_folds_is_refused() {
     let text = applicants();
     assert_eq!(refused(&text, "folds", None), "applicants.csv: no column `folds`, did you mean `fold`?");
     assert_eq!(
@@ -36,7 +36,7 @@ fn a_table_that_cannot_be_parted_into_folds_is_refused() {
 }
 
 #[test]
-fn labels_are_looked_at_before_anything_is_learned() {
+fn labels_are_checked_before_learning() {
     let text = applicants();
     assert_eq!(
         refused(&text.replacen(",yes,", ",maybe,", 1), "fold", None),
@@ -48,7 +48,7 @@ fn labels_are_looked_at_before_anything_is_learned() {
         "{}",
         refused(&unlabelled, "fold", None)
     );
-    // Outside the first fold all are accepted.
+    // Outside the first fold, all rows are accepted.
     let one_class = text.replace(",no,1\n", ",yes,1\n").replace(",no,2\n", ",yes,2\n");
     assert_eq!(
         refused(&one_class, "fold", None),
@@ -63,12 +63,12 @@ fn labels_are_looked_at_before_anything_is_learned() {
 }
 
 #[test]
-fn those_who_are_asked_about_have_a_one() {
+fn factuals_have_a_one() {
     let text = applicants();
     assert_eq!(
         refused(&text, "fold", Some("height")),
-        "applicants.csv: `height` has no 1, so that nobody is asked about\n\
-         hint: name a column with a 1 for those who are, or none to ask about everybody"
+        "applicants.csv: `height` has no 1, so there is no factual\n\
+         hint: name a column with a 1 for every factual, or none to answer all rows"
     );
     let case =
         Case::new("applicants", schema(), quick(), table(&text), "fold", Some("debt")).expect("a case");
@@ -77,7 +77,7 @@ fn those_who_are_asked_about_have_a_one() {
 }
 
 #[test]
-fn folds_have_any_names_and_numbers_are_in_their_order() {
+fn folds_may_have_any_names_and_numbers_are_sorted() {
     let names = ["the first; one", "10", "9"];
     let mut text = applicants();
     for (place, name) in names.iter().enumerate() {
@@ -93,7 +93,7 @@ fn folds_have_any_names_and_numbers_are_in_their_order() {
 }
 
 #[test]
-fn a_fold_learns_from_the_other_rows_alone() {
+fn a_fold_learns_only_from_the_other_rows() {
     let case = case();
     let fold = Fold::new(&case, "1").expect("a fold");
     assert_eq!(

@@ -1,8 +1,8 @@
-//! The judge against cases worked out by hand, and against what our own answers say of themselves.
+//! The judge against computations by hand, and against the measures of our own answers.
 
 use par_answer::Method;
 use par_answer::evaluate::answer_by_all_methods;
-use par_bench::judge::{Judge, Judged};
+use par_bench::judge::{AnswerMeasures, Judge};
 use par_data::german_credit;
 use par_fit::ModelBuilder;
 use par_model::{Config, Model};
@@ -12,7 +12,7 @@ use crate::model;
 /// A cook of 30 with a middle degree and much debt.
 const COOK: [&str; 6] = ["cook", "middle", "30", "3", "f", "160"];
 
-fn judged(model: &Model, change: &[(usize, &str)]) -> Judged {
+fn judged(model: &Model, change: &[(usize, &str)]) -> AnswerMeasures {
     let mut answer = COOK;
     change.iter().for_each(|&(place, cell)| answer[place] = cell);
     Judge::new(model).judge(&COOK, &answer).expect("cells that can be read")
@@ -26,11 +26,11 @@ const SEX: usize = 4;
 const HEIGHT: usize = 5;
 
 #[test]
-fn distances_are_in_median_absolute_deviations_and_one_a_category() {
+fn distances_are_in_median_absolute_deviations_plus_one_per_category() {
     let model = model();
     let none = judged(&model, &[]);
     assert_eq!((none.similarity, none.distance, none.sparsity), (0.0, 0.0, 0.0));
-    // Debts of 0 to 3 are 1 from their median on the median; ages of 20, 30 and 40 are 10.
+    // The median absolute deviation of debts of 0 to 3 is 1, of ages of 20, 30 and 40 it is 10.
     let less = judged(&model, &[(JOB, "nurse"), (DEGREE, "high"), (AGE, "40"), (DEBT, "0")]);
     assert_eq!((less.similarity, less.distance, less.sparsity), (1.0 + 3.0, 1.0 + 3.0 + 2.0, 4.0));
     assert!(less.actionable && less.causal);
@@ -43,18 +43,18 @@ fn distances_are_in_median_absolute_deviations_and_one_a_category() {
 }
 
 #[test]
-fn an_immutable_number_that_changes_within_its_bin_is_seen() {
+fn an_immutable_number_that_changes_within_its_bin_is_noticed() {
     let model = model();
     let taller = judged(&model, &[(HEIGHT, "161")]);
     assert!(!taller.actionable);
     assert!(taller.similarity > 0.0 && taller.similarity == taller.distance);
-    // Its code stays.
+    // The code is unchanged.
     assert_eq!(taller.sparsity, 0.0);
     assert!(!judged(&model, &[(SEX, "m")]).actionable);
 }
 
 #[test]
-fn a_number_written_otherwise_is_the_same_number() {
+fn a_number_in_another_notation_is_unchanged() {
     let model = model();
     assert_eq!(judged(&model, &[(HEIGHT, "160.0"), (AGE, " 30.0")]), judged(&model, &[]));
     assert_eq!(
@@ -66,7 +66,7 @@ fn a_number_written_otherwise_is_the_same_number() {
 }
 
 #[test]
-fn directions_and_rules_are_told_apart() {
+fn directions_and_rules_are_judged_separately() {
     let model = model();
     let said = |change: &[(usize, &str)]| {
         let judged = judged(&model, change);
@@ -74,20 +74,20 @@ fn directions_and_rules_are_told_apart() {
     };
     assert_eq!(said(&[(AGE, "20")]), (false, true));
     assert_eq!(said(&[(DEGREE, "low")]), (false, true));
-    // Nobody has a higher degree without being older.
+    // A higher degree requires a higher age.
     assert_eq!(said(&[(DEGREE, "high")]), (true, false));
     assert_eq!(said(&[(DEGREE, "high"), (AGE, "20")]), (false, false));
     assert_eq!(said(&[(DEGREE, "high"), (AGE, "40")]), (true, true));
-    // Older by less than the codes can tell is older all the same.
+    // A higher age within the same bin counts.
     assert_eq!(said(&[(DEGREE, "high"), (AGE, "31")]), (true, true));
 }
 
 #[test]
-fn a_category_that_nobody_had_cannot_be_judged() {
+fn an_unseen_category_cannot_be_judged() {
     let model = model();
     let mut answer = COOK;
     answer[JOB] = "pilot";
-    let error = Judge::new(&model).judge(&COOK, &answer).expect_err("nobody was a pilot");
+    let error = Judge::new(&model).judge(&COOK, &answer).expect_err("`pilot` is unseen");
     assert_eq!(
         error.to_string(),
         "column `job`: no category `pilot`, expected one of `clerk`, `cook`, `nurse`\n\
@@ -96,7 +96,7 @@ fn a_category_that_nobody_had_cannot_be_judged() {
 }
 
 #[test]
-fn what_our_answers_say_of_themselves_is_what_the_judge_says() {
+fn the_judge_agrees_with_the_measures_of_our_answers() {
     let mut config = Config::default();
     config.generator.examples = 500;
     config.generator.steps = 60;
@@ -108,12 +108,13 @@ fn what_our_answers_say_of_themselves_is_what_the_judge_says() {
     let batch = table.batches(300).next().expect("rows").expect("whole rows");
     let cells = |row| columns.features.iter().map(|&column| batch.cell(row, column)).collect();
     let rows: Vec<Vec<&str>> = (0..batch.rows()).map(cells).collect();
-    let asked = answer_by_all_methods(&model, &rows).expect("its own rows");
+    let answers = answer_by_all_methods(&model, &rows).expect("its own rows");
     let mut judge = Judge::new(&model);
     let mut count = 0;
-    for (cells, asked) in rows.iter().zip(&asked).filter_map(|(cells, asked)| Some((cells, asked.as_ref()?)))
+    for (cells, answers) in
+        rows.iter().zip(&answers).filter_map(|(cells, answers)| Some((cells, answers.as_ref()?)))
     {
-        for way in Method::ALL.into_iter().filter_map(|method| asked.way(method as usize)) {
+        for way in Method::ALL.into_iter().filter_map(|method| answers.way(method as usize)) {
             let answer: Vec<&str> = way.cells.iter().map(String::as_str).collect();
             let judged = judge.judge(cells, &answer).expect("our own answer");
             assert!(judged.valid && judged.actionable && judged.causal, "{answer:?}");

@@ -1,4 +1,4 @@
-//! Experiments on tables so small that what must come out can be worked out.
+//! Experiments on tables small enough to compute the expected figures.
 
 mod cases;
 mod judged;
@@ -22,7 +22,7 @@ use par_model::{Config, Model};
 const PROGRAM: &str = env!("CARGO_BIN_EXE_par-bench");
 
 /// 216 applicants, one for every job, degree, age, debt and sex: those with little debt and a good degree are
-/// accepted. Ages are 10 from their median on the median, debts 1.
+/// accepted. The median absolute deviation of ages is 10, of debts 1.
 fn applicants() -> String {
     let row = |id: usize| {
         let (debt, sex) = (id % 4, ["f", "m"][id / 4 % 2]);
@@ -92,7 +92,7 @@ fn table(text: &str) -> Table {
         .expect("a header")
 }
 
-/// A configuration that trains in a moment, and for which the best answer is the likeliest.
+/// A configuration with a quick fit, which prefers the likeliest answer.
 fn quick() -> Config {
     let mut config = Config::default();
     config.classifier.hidden = vec![6];
@@ -123,13 +123,13 @@ fn model() -> Model {
     ModelBuilder::new(schema(), quick()).fit(|| Ok(table(&applicants()))).expect("a fit")
 }
 
-/// What is measured, without a word on the way.
+/// Runs experiments on a case.
 fn figures(case: &Case, experiments: &[Experiment]) -> Figures {
     let bench = Bench { cases: vec![case.clone()], experiments: experiments.to_vec(), parts: None };
     bench.run(&|_| {}).expect("figures")
 }
 
-/// All figures but those that are never the same twice.
+/// All figures except times.
 fn without_times(Figures(figures): Figures) -> Figures {
     Figures(figures.into_iter().filter(|figure| figure.metric.name != "time_us").collect())
 }

@@ -1,4 +1,4 @@
-//! What the experiments measure, against listing all rows.
+//! The figures of experiments, against enumeration of all rows.
 
 use par_bench::{Experiment, Figure, Figures, Fold, Metric};
 use par_circuit::{Code, Evidence};
@@ -12,8 +12,8 @@ fn value(Figures(figures): &Figures, fold: &str, method: &str, metric: &Metric) 
     figures.iter().find(is_it).and_then(|figure| figure.value)
 }
 
-/// −log p⁺ of the likeliest row that is accepted and that somebody may become: sex and height stay, degree and age do
-/// not fall, and a degree rises only with the age.
+/// −log p⁺ of the likeliest accepted row within the constraints: sex and height stay, degree and age do not fall, and
+/// a degree rises only with the age.
 fn best(model: &Model, factual: &[Code]) -> Option<f64> {
     let cardinalities = model.discretizer().cardinalities();
     let mut best: Option<f64> = None;
@@ -35,7 +35,7 @@ fn best(model: &Model, factual: &[Code]) -> Option<f64> {
 }
 
 #[test]
-fn exact_finds_the_optimum_that_listing_all_rows_finds() {
+fn exact_agrees_with_enumeration() {
     let case = case();
     let figures = figures(&case, &[Experiment::Answers]);
     let mut denied = 0;
@@ -53,7 +53,7 @@ fn exact_finds_the_optimum_that_listing_all_rows_finds() {
             }
             denied += 1;
             let (found, best) = (found.expect("an answer"), best(&fold.model, &codes).expect("a way"));
-            // The search is in single precision, listing is not.
+            // The search is in single precision, the enumeration in double.
             assert!((found - best).abs() < 1e-5, "{}: found {found}, listed {best}", person.id);
         }
     }
@@ -74,7 +74,7 @@ fn quality_is_measured_on_the_rows_of_the_fold() {
         assert!(value("generator", Metric::at("loss", &[("step", &40), ("term", &"total")])).is_finite());
         let at = |name| figures.named("applicants", "classifier", name).filter(|figure| figure.fold == *fold);
         assert_eq!(at("calibration").map(|figure| figure.over).sum::<usize>(), 72);
-        // The error is what the curve says it is.
+        // The calibration error follows from the curve.
         let difference = |(observed, predicted): (&Figure, &Figure)| {
             Some((observed.value? - predicted.value?).abs() * observed.over as f64 / 72.0)
         };
@@ -84,7 +84,7 @@ fn quality_is_measured_on_the_rows_of_the_fold() {
 }
 
 #[test]
-fn robustness_says_how_every_answer_fares_under_every_new_classifier() {
+fn robustness_scores_every_method_under_every_retrained_classifier() {
     let case = case();
     let figures = figures(&case, &[Experiment::Robustness]);
     let classifiers = [
@@ -108,7 +108,7 @@ fn robustness_says_how_every_answer_fares_under_every_new_classifier() {
                     "{method} {name} {spread:?}"
                 );
             }
-            // The deployed classifier accepts all of our answers, so that what is valid is what was kept.
+            // The deployed classifier accepts all of our answers, so `validity` equals `kept`.
             let spread = |measure| figures.spread("applicants", method, &at(measure));
             assert_eq!(spread("kept"), spread("validity"), "{method} {name}");
         }
@@ -116,7 +116,7 @@ fn robustness_says_how_every_answer_fares_under_every_new_classifier() {
         assert!(agreement.mean > 0.8 && agreement.of == 216, "{name} {agreement:?}");
         assert!(figures.spread("applicants", "classifier", &at("auc")).expect("a figure").mean > 0.8);
     }
-    // A classifier of another seed is another one.
+    // Another seed gives another classifier.
     let score = |name: &str| {
         let metric = Metric::at("score", &[("classifier", &name)]);
         figures.spread("applicants", "exact", &metric).expect("a figure").mean
@@ -125,10 +125,10 @@ fn robustness_says_how_every_answer_fares_under_every_new_classifier() {
 }
 
 #[test]
-fn density_measures_as_the_other_experiments_do_and_each_circuit_prefers_its_own_answers() {
+fn density_agrees_with_the_other_experiments_and_each_circuit_prefers_its_own_answers() {
     use Experiment::{Answers, Density, Quality, Robustness};
     let mut case = case();
-    // At even odds decisions and labels are the same.
+    // With a threshold of one half, decisions and labels are the same.
     case.config.classifier.threshold = Threshold::Fixed(0.9);
     let figures = figures(&case, &[Answers, Robustness, Quality, Density]);
     let mut preferred = 0;
@@ -159,7 +159,7 @@ fn density_measures_as_the_other_experiments_do_and_each_circuit_prefers_its_own
 }
 
 #[test]
-fn a_likelihood_given_acceptance_is_by_what_listing_gives_all_accepted_rows() {
+fn conditional_likelihoods_agree_with_enumeration() {
     let mut case = case();
     case.config.classifier.threshold = Threshold::Fixed(0.9);
     let figures = figures(&case, &[Experiment::Density]);
@@ -180,15 +180,15 @@ fn a_likelihood_given_acceptance_is_by_what_listing_gives_all_accepted_rows() {
         assert!((drawn - listed).abs() < 0.01, "drawn {drawn}, listed {listed}");
         for kind in ["accepted", "both"] {
             let log_likelihood = value("labels/circuit", &format!("log_likelihood@rows={kind}"));
-            let given = value("labels/circuit", &format!("log_likelihood@rows={kind}; given=accepted"));
-            assert!((given - (log_likelihood - drawn.ln())).abs() < 1e-12);
+            let conditional = value("labels/circuit", &format!("log_likelihood@rows={kind}; given=accepted"));
+            assert!((conditional - (log_likelihood - drawn.ln())).abs() < 1e-12);
         }
     }
 }
 
 #[test]
-fn somebody_who_cannot_be_read_is_counted_and_stops_nothing() {
-    // Somebody of the first fold has a job that nobody else has.
+fn an_unreadable_person_is_counted_and_does_not_stop_the_run() {
+    // One person of the first fold has a job that no other row has.
     let text = applicants().replacen("p0,clerk,", "p0,pilot,", 1);
     let figures = figures(&case_of(&text), &[Experiment::Answers, Experiment::Quality]);
     let readable: Vec<(Option<f64>, usize)> =

@@ -1,8 +1,8 @@
-//! What other methods answered, read from a file.
+//! Answers of other methods, read from a file.
 
 use std::io::Cursor;
 
-use par_bench::method::{Method, Reply};
+use par_bench::method::{RecourseMethod, Reply};
 use par_bench::{Case, Error, Experiment, Metric, peers};
 use par_data::{Schema, Table, TableOptions};
 
@@ -16,12 +16,12 @@ fn read(case: &Case, lines: &str) -> Result<Vec<par_bench::method::Recorded>, Er
 }
 
 #[test]
-fn only_the_first_answer_counts_and_empty_cells_are_the_persons_own() {
+fn only_the_first_answer_counts_and_empty_cells_do_not_change() {
     let case = case();
     let lines =
         "FACE,0,p0,0,0.5,,nurse,,,0,\nFACE,0,p0,1,0.5,,,,,1,\nFACE,0,p3,-1,0.25,,,,,,\nVAE,1,p1,0,,,,,,2,\n";
     let peers = read(&case, lines).expect("answers");
-    assert_eq!(peers.iter().map(Method::name).collect::<Vec<_>>(), ["FACE", "VAE"]);
+    assert_eq!(peers.iter().map(RecourseMethod::name).collect::<Vec<_>>(), ["FACE", "VAE"]);
     let people = case.people(&case.test("0"));
     let replies = peers[0].answer("0", &people);
     assert_eq!(replies.iter().filter(|reply| reply.cells.is_some()).count(), 1);
@@ -29,13 +29,13 @@ fn only_the_first_answer_counts_and_empty_cells_are_the_persons_own() {
     let expected = ["nurse", "low", "20", "0", "f", "150"].map(String::from);
     assert_eq!(replies[0].cells.as_deref(), Some(&expected[..]));
     assert_eq!(replies[0].microseconds, Some(500_000.0));
-    // Finding nothing takes its time too.
+    // The time counts without an answer, too.
     assert_eq!(replies[1], Reply { cells: None, microseconds: Some(250_000.0) });
     assert!(peers[0].answer("1", &people).iter().all(|reply| *reply == Reply::default()));
 }
 
 #[test]
-fn a_column_that_is_called_like_a_feature_gives_way_to_it() {
+fn a_column_with_the_name_of_a_feature_is_prefixed() {
     let schema =
         Schema::parse(&SCHEMA.replace("\"job\"", "\"method\""), "applicants.toml").expect("a schema");
     let rows = applicants().replacen(",job,", ",method,", 1);
@@ -50,11 +50,11 @@ fn a_column_that_is_called_like_a_feature_gives_way_to_it() {
 
 #[track_caller]
 fn refused(lines: &str) -> String {
-    read(&case(), lines).expect_err("answers that cannot be meant").to_string()
+    read(&case(), lines).expect_err("invalid answers").to_string()
 }
 
 #[test]
-fn lines_that_cannot_be_meant_are_named() {
+fn invalid_lines_are_named() {
     let said = |problem: &str| format!("others.csv, line 2: {problem}");
     assert_eq!(refused("FACE,9,p0,0,1,,,,,0,\n"), said("no fold `9`, expected one of `0`, `1`, `2`"));
     assert_eq!(refused("FACE,0,p1,0,1,,,,,0,\n"), said("no row of fold `0` has the id `p1`"));
@@ -67,9 +67,7 @@ fn lines_that_cannot_be_meant_are_named() {
     assert_eq!(refused(",0,p0,0,1,,,,,0,\n"), said("`method` is empty, expected a name"));
     assert_eq!(
         refused("refine,0,p0,0,1,,,,,0,\n"),
-        said(
-            "`method` is `refine`, which is a name of ours, or has a slash as ours have\nhint: give it another"
-        )
+        said("`method` is `refine`, which is reserved, as are names with a slash\nhint: use another name")
     );
     assert_eq!(
         refused("FACE,0,p0,-1,1,,,,,0,\n"),
@@ -82,12 +80,12 @@ fn lines_that_cannot_be_meant_are_named() {
 }
 
 #[test]
-fn an_answer_stands_in_the_file_once() {
+fn an_answer_occurs_once() {
     for k in ["-1", "0", "2"] {
         let line = format!("FACE,0,p0,{k},1,,,,,,\n");
         assert_eq!(
             refused(&format!("{line}FACE,0,p3,0,1,,,,,,\n{line}")),
-            format!("others.csv, line 4: `FACE`, fold `0`, id `p0`, k `{k}`: stands here twice")
+            format!("others.csv, line 4: `FACE`, fold `0`, id `p0`, k `{k}`: occurs twice")
         );
     }
     assert_eq!(
@@ -119,21 +117,21 @@ fn a_table_without_ids_or_with_ids_twice_has_no_peers() {
     let without = applicants().replacen("id,", "number,", 1);
     assert_eq!(
         read(&case_of(&without), "").expect_err("no ids").to_string(),
-        "applicants.csv: has no ids, so that nobody can tell whom the answers in others.csv are for\n\
+        "applicants.csv: has no ids, so the answers in others.csv cannot be matched to its rows\n\
          hint: name its column of ids as `id` under `[columns]` in the schema"
     );
     let twice = applicants().replacen("\np3,", "\np0,", 1);
     assert_eq!(
         read(&case_of(&twice), "").expect_err("ids twice").to_string(),
-        "applicants.csv: two rows of fold `0` have the id `p0`, so that nobody can tell whom the answers in \
-         others.csv are for"
+        "applicants.csv: two rows of fold `0` have the id `p0`, so the answers in \
+         others.csv cannot be matched to them"
     );
 }
 
 #[test]
-fn peers_are_measured_beside_ours_and_a_category_that_nobody_had_is_no_answer() {
+fn peers_are_measured_beside_ours_and_an_unseen_category_is_no_answer() {
     let mut case = case();
-    // Everybody of the first fold without debts; one of them as a pilot.
+    // All people of the first fold without debts; one of them as a pilot.
     let people = case.people(&case.test("0"));
     let job = |id: &str| if id == "p3" { "pilot" } else { "" };
     let lines: String = people

@@ -1,4 +1,4 @@
-//! The program as a person at a terminal meets it.
+//! Tests of the binary `par-bench`.
 
 mod measure;
 mod report;

@@ -1,20 +1,20 @@
-//! What is published of other methods, from their own answers and by our judge.
+//! Published measures of other methods, computed by our judge from their answers.
 
 use std::path::{Path, PathBuf};
 
 use par_bench::judge::Judge;
-use par_bench::method::Method;
+use par_bench::method::RecourseMethod;
 use par_bench::{Case, Fold, paper, peers};
 use par_data::{Schema, Table, TableOptions};
 
 use crate::quick;
 
-/// Names a folder with `data/` and `peers/`, the tables of LiCE and what eleven methods answered on them.
+/// The variable that names a folder with `data/`, the tables of LiCE, and `peers/`, the answers of eleven methods.
 const FOLDER: &str = "PAR_BENCHMARK_DATA";
 
-/// Methods whose first answers the paper has judged, as the files and as the paper call them. Of the ten answers of VAE
-/// and DiCE it seems to take the likeliest under LiCE's circuit, and of CVAE's those that LiCE's classifiers accept,
-/// neither of which the files hold.
+/// Methods whose first answers the paper has judged, by their names in the files and in the paper. VAE, DiCE and CVAE
+/// are missing: the paper seems to choose among their answers by LiCE's circuit and classifiers, which are not in the
+/// files.
 const METHODS: [(&str, &str); 4] =
     [("FACE_knn", "FACE (knn)"), ("FACE_eps", "FACE (ε)"), ("PROPLACE", "PROPLACE"), ("LiCE_median", "LiCE")];
 
@@ -40,8 +40,7 @@ fn case(folder: &Path, name: &str) -> Case {
 /// similarity and the mean sparsity of answers.
 ///
 /// # Paper
-/// Table 1 counts those that LiCE's classifiers deny. Which they are the files do not say, but VAE answered nobody else
-/// and all of them.
+/// Table 1 counts the people that LiCE's classifiers deny. The files do not name them, but VAE answered exactly these.
 fn measures(case: &Case) -> Vec<(String, [f64; 4])> {
     let mut sums = vec![[0.0; 4]; case.peers.len()];
     let folds = case.folds().len() as f64;
@@ -59,7 +58,7 @@ fn measures(case: &Case) -> Vec<(String, [f64; 4])> {
                 .filter_map(|((person, reply), _)| {
                     let cells = reply.cells?;
                     let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-                    Some(judge.judge(&person.cells(), &cells).expect("categories that somebody had"))
+                    Some(judge.judge(&person.cells(), &cells).expect("known categories"))
                 })
                 .collect();
             let answers = judged.len().max(1) as f64;
@@ -73,14 +72,14 @@ fn measures(case: &Case) -> Vec<(String, [f64; 4])> {
     case.peers.iter().map(|peer| peer.name().to_string()).zip(sums).collect()
 }
 
-/// To the digits that are printed.
+/// Compares to the printed digits.
 #[track_caller]
 fn assert_printed(found: f64, published: f64, digits: f64, what: &str) {
     assert!((found - published).abs() <= digits / 2.0 + 1e-9, "{what}: found {found}, published {published}");
 }
 
 #[test]
-#[ignore = "needs the tables of the benchmark and what others answered, in the folder that PAR_BENCHMARK_DATA names"]
+#[ignore = "needs the tables of the benchmark and the answers of others, in the folder that PAR_BENCHMARK_DATA names"]
 fn the_judge_gives_the_published_measures_of_other_methods() {
     let folder = PathBuf::from(std::env::var_os(FOLDER).expect("PAR_BENCHMARK_DATA names a folder"));
     for name in ["adult", "credit"] {
@@ -92,12 +91,12 @@ fn the_judge_gives_the_published_measures_of_other_methods() {
             let (_, [actionability, causality, similarity, sparsity]) =
                 *measures.iter().find(|(own, _)| own == method).expect("its answers");
             assert_printed(actionability, row.actionability, 1e-4, &format!("{what}, actionability"));
-            // On adult the paper's own causality has degrees in the order of the alphabet, so it is not ours.
+            // On adult the paper's causality orders degrees alphabetically, so it differs from ours.
             if name == "credit" || method == "LiCE_median" {
                 let published = row.causality.expect("a share");
                 assert_printed(causality, published, 1e-4, &format!("{what}, causality"));
             }
-            // LiCE's alternatives on credit are nearly the same, and which of them the paper took is not known.
+            // LiCE's alternatives on credit are nearly equal, and the paper's choice is unknown.
             let digits = if what == "credit, LiCE_median" { 3e-2 } else { 1e-2 };
             let [published, _] = row.similarity.expect("a mean");
             assert_printed(similarity, published, digits, &format!("{what}, similarity"));

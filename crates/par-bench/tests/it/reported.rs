@@ -1,4 +1,4 @@
-//! The report of figures that have every measure of every experiment, odd names and holes.
+//! The report of figures with every measure of every experiment, odd names and gaps.
 
 use par_bench::figures::COLUMNS;
 use par_bench::{Experiment, Figures, Metric, Report, Sheet};
@@ -9,7 +9,7 @@ const HOSTILE: &str = "<script>alert('1')</script>; \"x\" = 1";
 const OURS: [&str; 3] = ["generate", "refine", "exact"];
 const FOLDS: usize = 3;
 
-/// A number between 0 and 1 that looks random and is always the same.
+/// A deterministic pseudo-random number between 0 and 1.
 fn noise(seed: usize) -> f64 {
     let mixed = (seed as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     ((mixed ^ (mixed >> 29)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40) as f64 / (1_u64 << 24) as f64
@@ -244,7 +244,7 @@ fn growth(sheet: &mut Sheet) {
     }
 }
 
-/// Two cases with every measure of every experiment, and one with answers alone.
+/// Two cases with every measure of every experiment, and one with answers only.
 fn fixture() -> Figures {
     let mut all = Vec::new();
     for case in ["credit", HOSTILE, "answers alone"] {
@@ -279,7 +279,7 @@ fn everything(figures: &Figures) -> Vec<String> {
 }
 
 #[test]
-fn every_chart_is_there_with_a_description_and_a_name_of_its_own() {
+fn every_chart_has_a_description_and_a_unique_name() {
     let figures = fixture();
     let report = Report::new(&figures);
     let names: Vec<String> = report.svgs().into_iter().map(|(name, _)| name).collect();
@@ -321,7 +321,7 @@ fn every_chart_is_there_with_a_description_and_a_name_of_its_own() {
 }
 
 #[test]
-fn every_topic_has_tables_of_every_case_that_was_measured() {
+fn every_experiment_has_tables_of_every_measured_case() {
     let figures = fixture();
     let report = Report::new(&figures);
     for topic in Experiment::ALL {
@@ -339,7 +339,7 @@ fn every_topic_has_tables_of_every_case_that_was_measured() {
 }
 
 #[test]
-fn nothing_that_figures_say_becomes_a_tag() {
+fn text_of_figures_is_escaped() {
     let figures = fixture();
     let report = Report::new(&figures);
     let html = report.html();
@@ -355,7 +355,7 @@ fn nothing_that_figures_say_becomes_a_tag() {
 }
 
 #[test]
-fn links_of_the_page_lead_somewhere() {
+fn links_of_the_page_have_targets() {
     let html = Report::new(&fixture()).html();
     let targets: Vec<&str> =
         html.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
@@ -366,7 +366,7 @@ fn links_of_the_page_lead_somewhere() {
 }
 
 #[test]
-fn the_same_figures_give_the_same_bytes_also_when_read_again() {
+fn the_same_figures_give_the_same_bytes_after_a_round_trip() {
     let mut csv = Vec::new();
     fixture().write(&mut csv).expect("memory");
     let read = Figures::read(csv.as_slice(), "figures.csv").expect("figures");
@@ -374,9 +374,9 @@ fn the_same_figures_give_the_same_bytes_also_when_read_again() {
 }
 
 #[test]
-fn no_number_is_ever_nan_or_infinite() {
+fn no_number_is_nan_or_infinite() {
     let mut hard = fixture();
-    // The largest numbers there are, zeros, negative ones, means over none, and every third figure gone.
+    // The largest numbers, zeros, negative ones, means over none, and every third figure removed.
     for (place, figure) in hard.0.iter_mut().enumerate() {
         match place % 11 {
             0 => figure.value = Some(f64::MAX),
@@ -405,7 +405,7 @@ fn no_number_is_ever_nan_or_infinite() {
 }
 
 #[test]
-fn figures_of_nothing_known_make_a_page() {
+fn unknown_figures_make_a_page() {
     for figures in [Figures::default(), {
         let mut sheet = Sheet::new("", "");
         sheet.number("", "", 1.0, 0);

@@ -1,10 +1,10 @@
-//! A run is the same on any number of threads, and goes on where it was interrupted.
+//! A run gives the same figures on any number of threads, and can be resumed.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
-use par_bench::{Bench, Experiment, Figures, Progress};
+use par_bench::{Bench, Experiment, Figures, RunProgress};
 use tempfile::TempDir;
 
 use crate::{case, figures, without_times};
@@ -16,7 +16,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 }
 
 #[test]
-fn figures_are_the_same_again_and_on_another_number_of_threads() {
+fn figures_are_the_same_on_any_number_of_threads() {
     let case = case();
     let on = |threads| on_threads(threads, || without_times(figures(&case, &EXPERIMENTS)));
     let once = on(1);
@@ -24,36 +24,36 @@ fn figures_are_the_same_again_and_on_another_number_of_threads() {
     assert!(on(2) == once);
 }
 
-/// A bench whose parts are kept in a folder.
+/// A bench that keeps finished parts in a folder.
 fn bench(folder: &Path) -> Bench {
     Bench { cases: vec![case()], experiments: vec![Experiment::Quality], parts: Some(folder.join("parts")) }
 }
 
-/// Runs it on one thread until somebody pulls the plug in the second fold.
+/// Runs it on one thread until an interruption in the second fold.
 fn interrupt(bench: &Bench) {
-    let until = |progress: Progress<'_>| {
+    let until = |progress: RunProgress<'_>| {
         if progress.fold != "0" {
-            // Unlike a panic it says nothing.
+            // Unlike a panic, this prints nothing.
             resume_unwind(Box::new("interrupted"));
         }
     };
     assert!(catch_unwind(AssertUnwindSafe(|| on_threads(1, || bench.run(&until)))).is_err());
 }
 
-/// Runs it to its end: figures, and for every fold whether it was measured.
+/// Runs it to the end: its figures, and for every fold whether it was measured in this run.
 fn finish(bench: &Bench) -> (Figures, Vec<(String, bool)>) {
-    let told = Mutex::new(Vec::new());
+    let steps = Mutex::new(Vec::new());
     let figures = on_threads(1, || {
         bench.run(&|progress| {
             assert!(progress.done <= progress.of, "{progress:?}");
-            let mut told = told.lock().expect("one thread");
-            told.push((progress.fold.to_string(), progress.is_new));
+            let mut steps = steps.lock().expect("one thread");
+            steps.push((progress.fold.to_string(), progress.is_new));
         })
     });
     bench.forget();
-    let mut told = told.into_inner().expect("one thread");
-    told.dedup();
-    (without_times(figures.expect("figures")), told)
+    let mut steps = steps.into_inner().expect("one thread");
+    steps.dedup();
+    (without_times(figures.expect("figures")), steps)
 }
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -70,16 +70,16 @@ fn measured(folds: [(&str, bool); 3]) -> Vec<(String, bool)> {
 }
 
 #[test]
-fn a_run_goes_on_where_it_was_interrupted() {
+fn an_interrupted_run_is_resumed() {
     let folder = TempDir::new().expect("a folder");
     let bench = bench(folder.path());
     interrupt(&bench);
     assert_eq!(files(folder.path()).len(), 1);
-    let (figures, told) = finish(&bench);
-    assert_eq!(told, measured([("0", false), ("1", true), ("2", true)]));
+    let (figures, steps) = finish(&bench);
+    assert_eq!(steps, measured([("0", false), ("1", true), ("2", true)]));
     assert!(!folder.path().join("parts").exists());
-    let (whole, told) = finish(&bench);
-    assert_eq!(told, measured([("0", true), ("1", true), ("2", true)]));
+    let (whole, steps) = finish(&bench);
+    assert_eq!(steps, measured([("0", true), ("1", true), ("2", true)]));
     assert!(figures == whole);
 }
 
@@ -93,8 +93,8 @@ fn a_damaged_part_is_measured_again() {
         interrupt(&bench);
         let part = files(folder.path()).pop().expect("a part");
         std::fs::write(&part, damage).expect("a file that can be written");
-        let (_, told) = finish(&bench);
-        assert_eq!(told, measured([("0", true), ("1", true), ("2", true)]), "{damage:?}");
+        let (_, steps) = finish(&bench);
+        assert_eq!(steps, measured([("0", true), ("1", true), ("2", true)]), "{damage:?}");
     }
 }
 
@@ -112,7 +112,7 @@ fn parts_of_other_settings_are_neither_used_nor_removed() {
 }
 
 #[test]
-fn what_was_in_the_folder_before_stays() {
+fn other_files_of_the_folder_stay() {
     let folder = TempDir::new().expect("a folder");
     std::fs::create_dir(folder.path().join("parts")).expect("a folder");
     std::fs::write(folder.path().join("parts/bicycle.txt"), "saddle").expect("a file");
@@ -121,15 +121,15 @@ fn what_was_in_the_folder_before_stays() {
 }
 
 #[test]
-fn two_tables_of_one_name_are_refused() {
+fn two_tables_with_one_name_are_refused() {
     let bench = Bench { cases: vec![case(), case()], experiments: vec![Experiment::Answers], parts: None };
     assert_eq!(
-        bench.run(&|_| {}).expect_err("they could not be told apart").to_string(),
-        "applicants.csv: another table is called `applicants` too, and their figures could not be told apart\n\
+        bench.run(&|_| {}).expect_err("equal names").to_string(),
+        "applicants.csv: another table is also called `applicants`, so their figures would be mixed up\n\
          hint: give their schemas different names"
     );
-    let synthetic = case().asked_as("synthetic", case().config);
+    let synthetic = case().configured_as("synthetic", case().config);
     let bench = Bench { cases: vec![synthetic], experiments: vec![Experiment::Answers], parts: None };
-    let refused = bench.run(&|_| {}).expect_err("growth has tables of that name").to_string();
-    assert!(refused.starts_with("applicants.csv: another table is called `synthetic` too"), "{refused}");
+    let refused = bench.run(&|_| {}).expect_err("growth uses that name").to_string();
+    assert!(refused.starts_with("applicants.csv: another table is also called `synthetic`"), "{refused}");
 }

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::aligned::{Facts, grouped};
 use crate::circuit_file::{CircuitFile, Member, Provenance};
 use crate::output::{self, Destination};
-use crate::rows::{Condition, Rows};
+use crate::rows::{Condition, SelectedRows};
 use crate::variables::Variables;
 use crate::{bins, categories, learning};
 
@@ -24,17 +24,17 @@ Examples:
 
 With a schema, numbers are binned. The bins are those of the rows left by --where, except that conditions on
 the label do not count: the circuits of all classes share their bins. --bins-where says otherwise.
-Without a schema, every column holds categories told apart by their text, and an empty cell is missing.";
+Without a schema, every column is nominal: each different text is a category, and an empty cell is missing.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Fit {
+pub(crate) struct CircuitFit {
     /// Table to learn from: CSV, plain or gzipped, or Parquet if the program is built for it
     train: PathBuf,
     /// Where the circuit goes
     #[arg(long, short, value_name = "FILE")]
     out: PathBuf,
-    /// Table to choose by; some of the rows of TRAIN are held out without it
+    /// Held-out table that settings are chosen by [default: some of the rows of TRAIN]
     #[arg(long, value_name = "TABLE")]
     valid: Option<PathBuf>,
     /// What the columns mean
@@ -52,7 +52,7 @@ pub(crate) struct Fit {
     /// Quantile bins of a numeric feature, unless the schema says otherwise [default: 10]
     #[arg(long, value_name = "N", requires = "schema")]
     bins: Option<usize>,
-    /// Keep rows for the bins by these conditions, and not by --where
+    /// Fit the bins to the rows that pass these conditions, instead of --where
     #[arg(long, value_name = "CONDITION", requires = "schema")]
     bins_where: Vec<Condition>,
     /// How to learn
@@ -73,7 +73,7 @@ pub(crate) struct Fit {
     /// Largest circuit that auto makes [default: 500000]
     #[arg(long, value_name = "N")]
     max_edges: Option<usize>,
-    /// Leave out the improvement of all parameters by expectation maximization
+    /// Skip the final improvement of all parameters by expectation maximization
     #[arg(long)]
     no_em: bool,
     /// Same rows, same settings, same seed: the same circuit
@@ -86,15 +86,15 @@ pub(crate) struct Fit {
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LearnerName {
-    /// Several ways, mixed as far as held-out rows ask for it
+    /// Several learners, mixed with the weights that suit held-out rows best
     Auto,
     /// A hidden Chow-Liu tree
     Hclt,
-    /// Split columns that are independent, otherwise rows, until little is left
+    /// Split columns that are independent, otherwise rows, until few of either are left
     Learnspn,
 }
 
-impl Fit {
+impl CircuitFit {
     pub(crate) fn run(self) -> Result<()> {
         let config = self.config()?;
         let inputs: Vec<&Path> = [Some(&self.train), self.valid.as_ref(), self.schema.as_ref()]
@@ -110,16 +110,16 @@ impl Fit {
         let what = self.out.display().to_string();
         let file = learning::learn(&what, variables, &self.conditions, &rows, valid.as_ref(), config)?;
         file.write(destination)?;
-        let summary = Summary::new(&file, what, start.elapsed().as_secs_f64());
+        let summary = CircuitSummary::new(&file, what, start.elapsed().as_secs_f64());
         if self.json { output::print_json(&summary) } else { output::print(&summary.text(&file.provenance)) }
     }
 
-    fn rows(&self) -> Result<Rows> {
-        Rows::open(&self.train, !self.no_header, &self.conditions)
+    fn rows(&self) -> Result<SelectedRows> {
+        SelectedRows::open(&self.train, !self.no_header, &self.conditions)
     }
 
-    fn valid_rows(&self) -> Result<Option<Rows>> {
-        let open = |valid: &PathBuf| Rows::open(valid, !self.no_header, &self.conditions);
+    fn valid_rows(&self) -> Result<Option<SelectedRows>> {
+        let open = |valid: &PathBuf| SelectedRows::open(valid, !self.no_header, &self.conditions);
         self.valid.as_ref().map(open).transpose()
     }
 
@@ -128,7 +128,7 @@ impl Fit {
             Some(path) => {
                 let schema = Schema::load(path)?;
                 let conditions = self.bin_conditions(&schema);
-                (schema, Rows::open(&self.train, !self.no_header, &conditions)?)
+                (schema, SelectedRows::open(&self.train, !self.no_header, &conditions)?)
             }
             None => {
                 let tables = [Some(self.rows()?), self.valid_rows()?].into_iter().flatten().collect();
@@ -140,7 +140,7 @@ impl Fit {
         Ok(Variables { discretizer, header: !self.no_header, width, described: self.schema.is_some() })
     }
 
-    /// The bins must not depend on the class, or no two circuits could be compared.
+    /// Conditions on the label are left out: circuits of two classes are comparable only if they share bins.
     fn bin_conditions(&self, schema: &Schema) -> Vec<Condition> {
         if !self.bins_where.is_empty() {
             return self.bins_where.clone();
@@ -156,18 +156,21 @@ impl Fit {
             LearnerName::Hclt => Learner::Hclt,
             LearnerName::Learnspn => Learner::LearnSpn,
         };
-        for (option, given, learner, setting) in [
+        for (option, chosen, learner, setting) in [
             ("states", self.states, Learner::Hclt, &mut config.hclt.states),
             ("groups", self.groups, Learner::Hclt, &mut config.hclt.groups),
             ("min-rows", self.min_rows, Learner::LearnSpn, &mut config.learn_spn.min_rows),
             ("min-columns", self.min_columns, Learner::LearnSpn, &mut config.learn_spn.min_columns),
             ("max-edges", self.max_edges, Learner::Auto, &mut config.max_edges),
         ] {
-            let Some(given) = given else { continue };
+            let Some(chosen) = chosen else { continue };
             if config.learner != learner {
-                bail!("`--{option}` means nothing to `--learner {}`, only to `{learner}`", config.learner);
+                bail!(
+                    "`--{option}` has no effect with `--learner {}`, only with `{learner}`",
+                    config.learner
+                );
             }
-            *setting = given;
+            *setting = chosen;
         }
         if self.no_em {
             config.em.max_passes = 0;
@@ -176,9 +179,9 @@ impl Fit {
     }
 }
 
-/// What was learned, for whoever asked for it.
+/// The printed summary of a learned circuit.
 #[derive(Serialize)]
-struct Summary {
+struct CircuitSummary {
     rows: usize,
     valid_rows: Option<usize>,
     variables: usize,
@@ -193,7 +196,7 @@ struct Summary {
     out: String,
 }
 
-impl Summary {
+impl CircuitSummary {
     fn new(file: &CircuitFile, out: String, seconds: f64) -> Self {
         let CircuitFile { provenance, circuit, .. } = file;
         Self {

@@ -1,4 +1,4 @@
-//! `par circuit sample`: new rows that look like the old ones.
+//! `par circuit sample`: draws new rows from a circuit.
 
 use std::io;
 use std::path::PathBuf;
@@ -65,7 +65,7 @@ impl Sample {
     }
 }
 
-/// What the writer under the CSV says, a broken pipe for one.
+/// Unwraps the I/O error, so that a broken pipe is recognized.
 fn io_error(error: csv::Error) -> io::Error {
     match error.into_kind() {
         csv::ErrorKind::Io(error) => error,

@@ -1,4 +1,4 @@
-//! `par circuit score`: how likely are the rows of a table?
+//! `par circuit score`: the log-likelihood of the rows of a table.
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use serde::Serialize;
 use crate::aligned::{Facts, grouped};
 use crate::circuit_file::CircuitFile;
 use crate::output::{self, Destination, Output};
-use crate::rows::{Condition, Rows};
+use crate::rows::{Condition, SelectedRows};
 use crate::variables::Unseen;
 
 const EXAMPLES: &str = "\
@@ -35,7 +35,7 @@ pub(crate) struct Score {
     /// Write line and log-likelihood of every row as CSV, `-` for standard output
     #[arg(long, value_name = "FILE")]
     per_row: Option<PathBuf>,
-    /// What to do with a category that the circuit has never seen
+    /// What to do with a category that was not in the training table
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Unseen::Error)]
     unseen: Unseen,
     /// Print the summary as JSON
@@ -59,7 +59,7 @@ impl Score {
         let tally = self.score(&file, scores.as_mut())?;
         scores.map(Output::finish).transpose()?;
 
-        let summary = Summary {
+        let summary = ScoreSummary {
             rows: tally.moments.rows(),
             impossible: tally.moments.impossible,
             mean_log_likelihood: tally.moments.mean(),
@@ -75,14 +75,14 @@ impl Score {
     }
 
     /// One pass over the rows, a batch at a time.
-    fn score(&self, file: &CircuitFile, mut scores: Option<&mut Output>) -> Result<Tally> {
+    fn score(&self, file: &CircuitFile, mut scores: Option<&mut Output>) -> Result<ScoreTally> {
         let CircuitFile { variables, circuit, .. } = file;
-        let mut rows = Rows::open(&self.table, variables.header, &self.conditions)?;
+        let mut rows = SelectedRows::open(&self.table, variables.header, &self.conditions)?;
         let columns = variables.columns(&rows)?;
         if let Some(scores) = &mut scores {
             writeln!(scores, "line,log_likelihood")?;
         }
-        let mut tally = Tally::default();
+        let mut tally = ScoreTally::default();
         rows.read_ahead(|batch, _| {
             let codes = variables.codes(&columns, &batch, self.unseen)?;
             tally.open += codes.open;
@@ -107,25 +107,25 @@ impl Score {
 }
 
 #[derive(Default)]
-struct Tally {
-    moments: Moments,
+struct ScoreTally {
+    moments: StreamMoments,
     open: u64,
     unseen: u64,
     snapped: u64,
     scoring: Duration,
 }
 
-/// Mean and variance of a stream, by Welford's recurrence. Rows of probability zero, −∞, are counted apart:
-/// they have no place in either.
+/// Mean and variance by Welford's recurrence. Rows of probability zero (log-likelihood −∞) are only counted:
+/// they would make both infinite.
 #[derive(Default)]
-struct Moments {
+struct StreamMoments {
     possible: u64,
     impossible: u64,
     mean: f64,
     squares: f64,
 }
 
-impl Moments {
+impl StreamMoments {
     fn add(&mut self, value: f64) {
         if value == f64::NEG_INFINITY {
             self.impossible += 1;
@@ -152,23 +152,23 @@ impl Moments {
 }
 
 #[derive(Serialize)]
-struct Summary {
+struct ScoreSummary {
     rows: u64,
-    /// Of those, the ones of probability zero.
+    /// Rows of probability zero.
     impossible: u64,
-    /// Over the rows that are possible, if any is.
+    /// Over the rows of positive probability; absent if there are none.
     mean_log_likelihood: Option<f64>,
     standard_error: Option<f64>,
-    /// Cells that are missing or hold a category never seen.
+    /// Cells that are missing or hold an unseen category.
     summed_out: u64,
-    /// Of those, the ones never seen.
+    /// Cells that hold an unseen category.
     unseen: u64,
     snapped: u64,
     scoring_seconds: f64,
     seconds: f64,
 }
 
-impl Summary {
+impl ScoreSummary {
     fn text(&self) -> String {
         let speed = |seconds: f64| {
             let rows_per_second = (self.rows as f64 / seconds.max(1e-9)) as u64;
@@ -183,7 +183,7 @@ impl Summary {
         if self.summed_out > 0 {
             let unseen = match self.unseen {
                 0 => String::new(),
-                unseen => format!(", {} of them with a category never seen", grouped(unseen)),
+                unseen => format!(", {} of them with an unseen category", grouped(unseen)),
             };
             facts.add("summed out", format!("{} cells{unseen}", grouped(self.summed_out)));
         }
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn the_standard_error_is_that_of_the_mean() {
-        let mut moments = Moments::default();
+        let mut moments = StreamMoments::default();
         moments.add(-1.0);
         assert_eq!(moments.standard_error(), None);
         [-2.0, -3.0, -6.0].into_iter().for_each(|value| moments.add(value));
@@ -227,8 +227,8 @@ mod tests {
         assert!((error - (14.0_f64 / 3.0 / 4.0).sqrt()).abs() < 1e-12);
     }
 
-    fn text(moments: &Moments) -> String {
-        let summary = Summary {
+    fn text(moments: &StreamMoments) -> String {
+        let summary = ScoreSummary {
             rows: moments.rows(),
             impossible: moments.impossible,
             mean_log_likelihood: moments.mean(),
@@ -243,8 +243,8 @@ mod tests {
     }
 
     #[test]
-    fn an_impossible_row_is_counted_and_has_no_part_in_the_mean() {
-        let mut moments = Moments::default();
+    fn an_impossible_row_is_counted_but_not_averaged() {
+        let mut moments = StreamMoments::default();
         moments.add(f64::NEG_INFINITY);
         assert_eq!((moments.rows(), moments.mean(), moments.standard_error()), (1, None, None));
         assert!(text(&moments).contains("  log-likelihood  none, no row is possible\n"));

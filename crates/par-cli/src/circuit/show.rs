@@ -1,4 +1,4 @@
-//! `par circuit show`: what is inside a circuit file.
+//! `par circuit show`: prints the contents of a circuit file.
 
 use std::path::PathBuf;
 
@@ -30,13 +30,13 @@ impl Show {
         if self.text {
             return output::print(&circuit.to_text());
         }
-        let contents = Contents::new(&variables, provenance, &circuit);
+        let contents = CircuitContents::new(&variables, provenance, &circuit);
         if self.json { output::print_json(&contents) } else { output::print(&contents.text(&variables)) }
     }
 }
 
 #[derive(Serialize)]
-struct Contents {
+struct CircuitContents {
     nodes: usize,
     edges: usize,
     parameters: usize,
@@ -50,11 +50,11 @@ struct Variable {
     name: String,
     codes: usize,
     coded_as: &'static str,
-    /// Categories or numbers by code; of bins the edges.
+    /// Categories or numbers by code; for bins, their edges.
     contents: Vec<String>,
 }
 
-impl Contents {
+impl CircuitContents {
     fn new(variables: &Variables, provenance: Provenance, circuit: &Circuit) -> Self {
         let pairs = variables.schema().features().iter().zip(variables.discretizer.domains());
         let variable = |(feature, domain): (&par_data::Feature, &par_data::Domain)| Variable {

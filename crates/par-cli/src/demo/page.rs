@@ -1,4 +1,4 @@
-//! A report of how a model answers people: one page that needs nothing but a browser.
+//! The demo's report on a model and its answers: one self-contained HTML page.
 //!
 //! | file      | what it holds              |
 //! |-----------|----------------------------|
@@ -14,36 +14,36 @@ use par_model::{Mean, Model};
 use par_plot::text::{duration, grouped, share};
 use par_plot::{Markup, page};
 
-/// What a report tells.
-pub(crate) struct Report<'a> {
-    /// What the table is called.
+/// The contents of the report.
+pub(crate) struct DemoReport<'a> {
+    /// The name of the table.
     pub(crate) name: &'a str,
     pub(crate) model: &'a Model,
-    /// How many of the people asked about are classified rightly, where their classes are known.
+    /// How many people are classified correctly, if their classes are known.
     pub(crate) right: Option<usize>,
     pub(crate) evaluation: &'a Evaluation,
-    /// Those who are denied.
-    pub(crate) people: &'a [Denied],
+    /// The denied people.
+    pub(crate) people: &'a [DeniedPerson],
 }
 
 /// A denied person, and the answers of all methods.
-pub(crate) struct Denied {
+pub(crate) struct DeniedPerson {
     pub(crate) id: String,
-    /// By the methods, in the order of [`Method::ALL`].
+    /// In the order of [`Method::ALL`].
     pub(crate) answers: [Answer; 3],
 }
 
-impl Denied {
+impl DeniedPerson {
     pub(crate) fn answer(&self, method: Method) -> &Answer {
         &self.answers[method as usize]
     }
 }
 
-/// People whose answers are shown in full, at most.
+/// At most this many answers are shown in full.
 const SAMPLE: usize = 6;
 
-impl Report<'_> {
-    /// The page. Beside what the model and the answers say it holds times, so that no two are the same.
+impl DemoReport<'_> {
+    /// The page. It holds running times, so two runs differ.
     pub(crate) fn html(&self) -> String {
         let mut page = page::head(&format!("Recourse for {}", self.name), "");
         page.add(&self.heading()).raw("<main>\n").add(&self.metrics());
@@ -68,8 +68,8 @@ impl Report<'_> {
         page.into_string()
     }
 
-    /// What is never advised. It is the schema that says so: the report knows nothing else of what people can change.
-    fn unchangeable(&self) -> String {
+    /// The features that are never advised, because the schema marks them as immutable.
+    fn immutable(&self) -> String {
         let constraints = self.model.constraints();
         let features = self.model.schema().features().iter().enumerate();
         let names: Vec<&str> = features
@@ -77,8 +77,11 @@ impl Report<'_> {
             .map(|(_, feature)| feature.name.as_str())
             .collect();
         match names[..] {
-            [] => "The schema marks nothing as unchangeable, so that everything may be advised.".to_string(),
-            _ => format!("What the schema marks as unchangeable is never advised: {}.", names.join(", ")),
+            [] => "The schema marks no feature as immutable, so any of them may be advised.".to_string(),
+            _ => format!(
+                "Features that the schema marks as immutable are never advised: {}.",
+                names.join(", ")
+            ),
         }
     }
 
@@ -92,7 +95,7 @@ impl Report<'_> {
             "A classifier decides who is accepted, here as “{accepted}”. For everyone it denies, this report \
              asks: which few changes would have them accepted, as someone who is not unusual among accepted \
              people? {}",
-            self.unchangeable()
+            self.immutable()
         ));
         heading.raw("</p>\n<dl class=\"tiles\">\n");
         tile(&mut heading, &format!("of {} people are denied", grouped(*rows)), &grouped(*denied));
@@ -106,7 +109,7 @@ impl Report<'_> {
         }
         if let Some(right) = self.right {
             let right = (*rows > 0).then(|| right as f64 / *rows as f64);
-            let title = format!("of {} people are classified rightly", grouped(*rows));
+            let title = format!("of {} people are classified correctly", grouped(*rows));
             tile(&mut heading, &title, &share(right));
         }
         heading.raw("</dl>\n</header>\n");
@@ -121,7 +124,7 @@ impl Report<'_> {
         let mut section = Markup::default();
         section.raw("<section>\n<h2>How good the answers are</h2>\n<p>");
         section.text(format!(
-            "Means over the {} of {} people who are denied. Below each mean stands how many it is over.",
+            "Means over the {} of {} people who are denied. Below each mean is the number of people that it is over.",
             grouped(self.evaluation.denied),
             grouped(self.evaluation.rows)
         ));
@@ -150,8 +153,8 @@ impl Report<'_> {
         section
     }
 
-    /// Some people, from all over the table.
-    fn sample(&self) -> Vec<&Denied> {
+    /// People at even distances in the table.
+    fn sample(&self) -> Vec<&DeniedPerson> {
         let shown = self.people.len().min(SAMPLE);
         (0..shown).map(|place| &self.people[place * self.people.len() / shown]).collect()
     }
@@ -176,12 +179,12 @@ impl Report<'_> {
     }
 }
 
-/// A measure's title, its meaning, and its value with the number of people it is over.
-type Measure = (&'static str, &'static str, fn(&MethodMetrics) -> (String, String));
+/// A line of the table of measures: title, meaning, and value with the number of people it is over.
+type MeasureLine = (&'static str, &'static str, fn(&MethodMetrics) -> (String, String));
 
-const MEASURES: [Measure; 10] = [
+const MEASURES: [MeasureLine; 10] = [
     ("validity", "the share with an accepted recourse", |of| (share(of.validity.mean), over(&of.validity))),
-    ("actionability", "the share of recourses that keep what cannot change, and directions", |of| {
+    ("actionability", "the share of recourses that keep immutable features and directions", |of| {
         (share(of.actionability.mean), over(&of.actionability))
     }),
     ("causality", "the share that keeps the rules between features", |of| {
@@ -200,7 +203,7 @@ const MEASURES: [Measure; 10] = [
     ("median gap", "nats to the best with as many changes that the exact search knows", |of| {
         (decimals(of.median_gap, 2), over(&of.gap))
     }),
-    ("proved", "the share of which it is proved that no row with as many changes is likelier", |of| {
+    ("proved", "the share with a proof that no row with as many changes is likelier", |of| {
         (share(of.optimal.mean), over(&of.optimal))
     }),
     ("median time", "an answer, on one thread", |of| (duration(of.time_us), String::new())),
@@ -272,7 +275,7 @@ unit = "{HOSTILE}"
     }
 
     #[test]
-    fn nothing_that_a_table_or_a_schema_says_becomes_a_tag() {
+    fn text_of_tables_and_schemas_is_escaped() {
         let (model, rows) = hostile();
         let rows: Vec<Vec<&str>> = rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect();
         let evaluation = evaluate(&model, &rows).expect("rows that fit");
@@ -280,17 +283,22 @@ unit = "{HOSTILE}"
         let mut answer = |row: &[&str], method| {
             solver.answer(row, &Request { method, ..Request::default() }).expect("a row that fits")
         };
-        let people: Vec<Denied> = rows
+        let people: Vec<DeniedPerson> = rows
             .iter()
-            .map(|row| Denied {
+            .map(|row| DeniedPerson {
                 id: HOSTILE.to_string(),
                 answers: Method::ALL.map(|method| answer(row, method)),
             })
             .filter(|person| !matches!(person.answer(Method::Exact), Answer::Accepted { .. }))
             .collect();
         assert!(people.iter().any(|person| !person.answer(Method::Exact).ways().is_empty()));
-        let html =
-            Report { name: HOSTILE, model: &model, right: None, evaluation: &evaluation, people: &people };
+        let html = DemoReport {
+            name: HOSTILE,
+            model: &model,
+            right: None,
+            evaluation: &evaluation,
+            people: &people,
+        };
         let html = html.html();
         assert!(html.contains("&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"));
         assert!(!html.contains("<script"));
@@ -298,16 +306,14 @@ unit = "{HOSTILE}"
     }
 
     #[test]
-    fn a_report_about_nobody_is_a_report() {
+    fn a_report_without_denied_people_is_complete() {
         let (model, _) = hostile();
         let evaluation = evaluate(&model, &[]).expect("no rows");
         let html =
-            Report { name: "nobody", model: &model, right: Some(0), evaluation: &evaluation, people: &[] };
+            DemoReport { name: "empty", model: &model, right: Some(0), evaluation: &evaluation, people: &[] };
         let html = html.html();
         page::check_tags(&html);
         assert!(!html.contains("NaN"));
-        assert!(
-            html.contains("The schema marks nothing as unchangeable, so that everything may be advised.")
-        );
+        assert!(html.contains("The schema marks no feature as immutable, so any of them may be advised."));
     }
 }

@@ -1,4 +1,4 @@
-//! The tidy table as Parquet. What is absent is null; numeric features are doubles.
+//! The table of ways as Parquet. Absent cells are null; numeric features are doubles.
 
 use std::sync::Arc;
 
@@ -15,62 +15,68 @@ use parquet::schema::types::Type;
 
 use crate::output::{Destination, Replacement};
 
-/// Lines that are written at once, and kept in memory until then.
+/// Lines are kept in memory until there are so many.
 const LINES_PER_GROUP: usize = 1 << 16;
 
 pub(super) struct ParquetSink {
     writer: SerializedFileWriter<Replacement>,
-    columns: Vec<Column>,
+    columns: Vec<ColumnBuffer>,
     lines: usize,
 }
 
-/// The cells of a column since the last group.
-enum Column {
-    Text(Cells<ByteArray>),
-    Whole(Cells<i64>),
-    Number(Cells<f64>),
-    Truth(Cells<bool>),
+/// The cells of a column that are not written yet.
+enum ColumnBuffer {
+    Text(CellBuffer<ByteArray>),
+    Count(CellBuffer<i64>),
+    Number(CellBuffer<f64>),
+    Boolean(CellBuffer<bool>),
 }
 
-/// The cells that are there, and for each line whether it is (1) or not (0).
-struct Cells<T> {
+/// The cells that are present, and Parquet's definition level of each line: 1 if present, 0 if null.
+struct CellBuffer<T> {
     values: Vec<T>,
     levels: Vec<i16>,
 }
 
-impl<T> Default for Cells<T> {
+impl<T> Default for CellBuffer<T> {
     fn default() -> Self {
         Self { values: Vec::new(), levels: Vec::new() }
     }
 }
 
-impl<T> Cells<T> {
+impl<T> CellBuffer<T> {
     fn push(&mut self, value: Option<T>) {
         self.levels.push(i16::from(value.is_some()));
         self.values.extend(value);
     }
 }
 
-impl Column {
-    fn of_fact(name: &str) -> Self {
+impl ColumnBuffer {
+    fn for_fact(name: &str) -> Self {
         match name {
-            "id" | "status" | "reason" | "method" | "best_at" | "warning" => Self::Text(Cells::default()),
-            "rank" | "changes" | "time_us" => Self::Whole(Cells::default()),
-            "optimal" => Self::Truth(Cells::default()),
-            _ => Self::Number(Cells::default()),
+            "id" | "status" | "reason" | "method" | "best_at" | "warning" => {
+                Self::Text(CellBuffer::default())
+            }
+            "rank" | "changes" | "time_us" => Self::Count(CellBuffer::default()),
+            "optimal" => Self::Boolean(CellBuffer::default()),
+            _ => Self::Number(CellBuffer::default()),
         }
     }
 
-    fn of_feature(feature: &par_data::Feature) -> Self {
-        if feature.kind.is_numeric() { Self::Number(Cells::default()) } else { Self::Text(Cells::default()) }
+    fn for_feature(feature: &par_data::Feature) -> Self {
+        if feature.kind.is_numeric() {
+            Self::Number(CellBuffer::default())
+        } else {
+            Self::Text(CellBuffer::default())
+        }
     }
 
-    fn described(&self, name: &str) -> Result<Type> {
+    fn parquet_type(&self, name: &str) -> Result<Type> {
         let (physical, logical) = match self {
             Self::Text(_) => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
-            Self::Whole(_) => (Physical::INT64, None),
+            Self::Count(_) => (Physical::INT64, None),
             Self::Number(_) => (Physical::DOUBLE, None),
-            Self::Truth(_) => (Physical::BOOLEAN, None),
+            Self::Boolean(_) => (Physical::BOOLEAN, None),
         };
         let builder = Type::primitive_type_builder(name, physical).with_logical_type(logical);
         Ok(builder.with_repetition(Repetition::OPTIONAL).build()?)
@@ -80,45 +86,45 @@ impl Column {
         match self {
             Self::Text(cells) => cells.push(text.map(ByteArray::from)),
             Self::Number(cells) => cells.push(text.and_then(|text| text.trim().parse().ok())),
-            Self::Whole(_) | Self::Truth(_) => panic!("neither counts nor truths come as text"),
+            Self::Count(_) | Self::Boolean(_) => panic!("counts and booleans are not pushed as text"),
         }
     }
 
-    fn push_whole(&mut self, whole: Option<u64>) {
-        let Self::Whole(cells) = self else { panic!("a count belongs in a column of counts") };
-        cells.push(whole.and_then(|whole| i64::try_from(whole).ok()));
+    fn push_count(&mut self, count: Option<u64>) {
+        let Self::Count(cells) = self else { panic!("counts are pushed to count columns") };
+        cells.push(count.and_then(|count| i64::try_from(count).ok()));
     }
 
     fn push_number(&mut self, number: Option<f64>) {
-        let Self::Number(cells) = self else { panic!("a number belongs in a column of numbers") };
+        let Self::Number(cells) = self else { panic!("numbers are pushed to number columns") };
         cells.push(number);
     }
 
-    fn push_truth(&mut self, truth: Option<bool>) {
-        let Self::Truth(cells) = self else { panic!("a truth belongs in a column of truths") };
-        cells.push(truth);
+    fn push_boolean(&mut self, boolean: Option<bool>) {
+        let Self::Boolean(cells) = self else { panic!("booleans are pushed to boolean columns") };
+        cells.push(boolean);
     }
 
-    /// Moves the cells to a file.
+    /// Writes the cells and clears the buffer.
     fn drain(&mut self, writer: &mut ColumnWriter<'_>) -> Result<()> {
         match (self, writer) {
             (Self::Text(cells), ColumnWriter::ByteArrayColumnWriter(writer)) => {
                 writer.write_batch(&cells.values, Some(&cells.levels), None)?;
-                *cells = Cells::default();
+                *cells = CellBuffer::default();
             }
-            (Self::Whole(cells), ColumnWriter::Int64ColumnWriter(writer)) => {
+            (Self::Count(cells), ColumnWriter::Int64ColumnWriter(writer)) => {
                 writer.write_batch(&cells.values, Some(&cells.levels), None)?;
-                *cells = Cells::default();
+                *cells = CellBuffer::default();
             }
             (Self::Number(cells), ColumnWriter::DoubleColumnWriter(writer)) => {
                 writer.write_batch(&cells.values, Some(&cells.levels), None)?;
-                *cells = Cells::default();
+                *cells = CellBuffer::default();
             }
-            (Self::Truth(cells), ColumnWriter::BoolColumnWriter(writer)) => {
+            (Self::Boolean(cells), ColumnWriter::BoolColumnWriter(writer)) => {
                 writer.write_batch(&cells.values, Some(&cells.levels), None)?;
-                *cells = Cells::default();
+                *cells = CellBuffer::default();
             }
-            _ => panic!("a column is written as the type it was described with"),
+            _ => panic!("a column is written with the type in the Parquet schema"),
         }
         Ok(())
     }
@@ -127,10 +133,13 @@ impl Column {
 impl ParquetSink {
     pub(super) fn new(destination: Destination, schema: &Schema) -> Result<Self> {
         let features = schema.features();
-        let columns: Vec<Column> =
-            COLUMNS.into_iter().map(Column::of_fact).chain(features.iter().map(Column::of_feature)).collect();
+        let columns: Vec<ColumnBuffer> = COLUMNS
+            .into_iter()
+            .map(ColumnBuffer::for_fact)
+            .chain(features.iter().map(ColumnBuffer::for_feature))
+            .collect();
         let names = write::names(schema);
-        let fields = columns.iter().zip(&names).map(|(column, name)| column.described(name).map(Arc::new));
+        let fields = columns.iter().zip(&names).map(|(column, name)| column.parquet_type(name).map(Arc::new));
         let fields = fields.collect::<Result<_>>()?;
         let described = Arc::new(Type::group_type_builder("recourse").with_fields(fields).build()?);
         let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
@@ -155,21 +164,21 @@ impl ParquetSink {
         for (name, column) in COLUMNS.into_iter().zip(facts) {
             match name {
                 "id" => column.push_text(Some(&line.row.id)),
-                "rank" => column.push_whole(line.rank.map(|rank| rank as u64)),
+                "rank" => column.push_count(line.rank.map(|rank| rank as u64)),
                 "status" => column.push_text(Some(line.row.status())),
                 "reason" => column.push_text(line.reason.as_deref()),
                 "probability" => column.push_number(line.probability),
                 "log_likelihood" => column.push_number(way.map(|way| way.log_likelihood)),
                 "percentile" => column.push_number(way.map(|way| way.percentile)),
-                "changes" => column.push_whole(way.map(|way| way.changes.len() as u64)),
+                "changes" => column.push_count(way.map(|way| way.changes.len() as u64)),
                 "similarity" => column.push_number(way.map(|way| way.similarity)),
                 "method" => column.push_text(way.map(|way| way.method.name())),
-                "optimal" => column.push_truth(line.optimal()),
+                "optimal" => column.push_boolean(line.optimal()),
                 "gap" => column.push_number(way.and_then(|way| way.gap)),
                 "best_at" => column.push_text(line.best_at().as_deref()),
-                "time_us" => column.push_whole(line.row.time_us),
+                "time_us" => column.push_count(line.row.time_us),
                 "warning" => column.push_text(line.warning().as_deref()),
-                other => panic!("column `{other}` has no cells"),
+                other => panic!("no cells for column `{other}`"),
             }
         }
         for (feature, column) in features.iter_mut().enumerate() {
@@ -181,7 +190,7 @@ impl ParquetSink {
     fn write_group(&mut self) -> Result<()> {
         let mut group = self.writer.next_row_group()?;
         for column in &mut self.columns {
-            let mut writer = group.next_column()?.expect("as many columns as were described");
+            let mut writer = group.next_column()?.expect("as many columns as the Parquet schema has");
             column.drain(writer.untyped())?;
             writer.close()?;
         }

@@ -1,4 +1,4 @@
-//! Where the answers go, in one of the formats.
+//! Writers of answers, one for each format.
 
 use std::io::Write;
 
@@ -8,7 +8,7 @@ use par_answer::write;
 use par_data::Schema;
 use par_model::Model;
 
-use super::Format;
+use super::OutputFormat;
 use crate::output::{Destination, Output};
 
 pub(super) enum Sink {
@@ -19,25 +19,29 @@ pub(super) enum Sink {
 }
 
 impl Sink {
-    /// Begins a file, or standard output where there is no destination.
-    pub(super) fn new(format: Format, destination: Option<Destination>, schema: &Schema) -> Result<Self> {
+    /// Opens the destination, or standard output by default.
+    pub(super) fn new(
+        format: OutputFormat,
+        destination: Option<Destination>,
+        schema: &Schema,
+    ) -> Result<Self> {
         match (format, destination) {
-            (Format::Csv, destination) => {
+            (OutputFormat::Csv, destination) => {
                 let mut out = Output::new(destination)?;
                 out.write_all(&write::csv_header(schema))?;
                 Ok(Self::Csv(out))
             }
-            (Format::Jsonl, destination) => Ok(Self::Jsonl(Output::new(destination)?)),
+            (OutputFormat::Jsonl, destination) => Ok(Self::Jsonl(Output::new(destination)?)),
             #[cfg(feature = "parquet")]
-            (Format::Parquet, Some(destination)) => {
+            (OutputFormat::Parquet, Some(destination)) => {
                 Ok(Self::Parquet(Box::new(super::parquet::ParquetSink::new(destination, schema)?)))
             }
             #[cfg(feature = "parquet")]
-            (Format::Parquet, None) => {
+            (OutputFormat::Parquet, None) => {
                 bail!("Parquet cannot go to standard output\nhint: name a file with `--out`")
             }
             #[cfg(not(feature = "parquet"))]
-            (Format::Parquet, _) => {
+            (OutputFormat::Parquet, _) => {
                 bail!(
                     "this build does not write Parquet\nhint: build with `--features parquet`, or write CSV"
                 )
@@ -45,10 +49,10 @@ impl Sink {
         }
     }
 
-    /// Writes what [`Format::text`] gave, or the people where it gave nothing.
+    /// Writes the bytes of [`OutputFormat::text`], or the answers if the format is not text.
     #[cfg_attr(
         not(feature = "parquet"),
-        expect(unused_variables, reason = "only Parquet is no text, and this build leaves it out")
+        expect(unused_variables, reason = "only Parquet uses them, and this build leaves it out")
     )]
     pub(super) fn write(&mut self, model: &Model, bytes: &[u8], people: &[RowAnswer<'_>]) -> Result<()> {
         match self {
@@ -67,8 +71,8 @@ impl Sink {
     }
 }
 
-impl Format {
-    /// The lines of some people, where a line is text.
+impl OutputFormat {
+    /// The lines of the answers, if the format is text.
     pub(super) fn text(self, model: &Model, people: &[RowAnswer<'_>]) -> Option<Vec<u8>> {
         match self {
             Self::Csv => Some(write::csv_lines(model.schema(), people)),
@@ -76,7 +80,7 @@ impl Format {
                 let mut bytes = Vec::new();
                 for person in people {
                     serde_json::to_writer(&mut bytes, &person.json(model))
-                        .expect("a person has only text keys");
+                        .expect("the keys of an answer are text");
                     bytes.push(b'\n');
                 }
                 Some(bytes)

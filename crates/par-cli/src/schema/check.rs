@@ -1,4 +1,4 @@
-//! `par schema check`: what a schema makes of a table.
+//! `par schema check`: a table checked against a schema.
 
 use std::path::PathBuf;
 
@@ -6,8 +6,8 @@ use anyhow::{Result, bail};
 use clap::Args;
 use par_data::{Batch, Columns, Coverage, Discretizer, Schema, UNKNOWN};
 
-use super::report::Report;
-use crate::rows::{Condition, Rows, Selection};
+use super::report::SchemaReport;
+use crate::rows::{Condition, SelectedRows, Selection};
 use crate::{bins, output};
 
 const EXAMPLES: &str = "\
@@ -16,8 +16,8 @@ Examples:
   par schema check people.csv people.toml --train-where 'fold!=0'
   par schema check people.csv people.toml --train-where year=2023 --where year=2024
 
-Coverage is the share of cells inside the bins, fidelity the share of rows with every cell inside. Both only
-mean something on rows that the bins were not fitted to, so both need --train-where.";
+Coverage is the share of cells inside the bins, fidelity the share of rows with every cell inside. Both need
+held-out rows, and so --train-where.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -29,7 +29,7 @@ pub(crate) struct Check {
     /// Fit the bins to these rows, COLUMN=VALUE or COLUMN!=VALUE; all must hold
     #[arg(long, value_name = "CONDITION")]
     train_where: Vec<Condition>,
-    /// Check these rows [default: those that the bins are not fitted to, or else all]
+    /// Check these rows [default: the rows that the bins are not fitted to, if there are any, otherwise all]
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
     /// Quantile bins of a numeric feature, unless the schema says otherwise [default: 10]
@@ -47,7 +47,7 @@ impl Check {
     pub(crate) fn run(self) -> Result<()> {
         let schema = Schema::load(&self.schema)?;
         let fitted = if self.train_where.is_empty() { &self.conditions } else { &self.train_where };
-        let open = |conditions: &[Condition]| Rows::open(&self.table, !self.no_header, conditions);
+        let open = |conditions: &[Condition]| SelectedRows::open(&self.table, !self.no_header, conditions);
         let discretizer = bins::fit(&schema, open(fitted)?, self.bins)?;
 
         let rows = open(&[])?;
@@ -55,7 +55,7 @@ impl Check {
         let fitted = Selection::new(&origin, &columns, fitted)?;
         let checked = Selection::new(&origin, &columns, &self.conditions)?;
         let by_default = self.conditions.is_empty() && !self.train_where.is_empty();
-        let mut tally = Tally::new(&discretizer, schema.columns(&origin, &columns)?);
+        let mut tally = SchemaTally::new(&discretizer, schema.columns(&origin, &columns)?);
         for batch in rows {
             let batch = batch?;
             tally.add_fitted(&only(&batch, |row| fitted.holds(&batch, row)))?;
@@ -66,7 +66,7 @@ impl Check {
         if tally.coverage.rows() == 0 {
             bail!("{origin}: no row is left to check\nhint: say which with `--where`");
         }
-        let report = Report::new(&tally, &origin, &columns, !self.train_where.is_empty());
+        let report = SchemaReport::new(&tally, &origin, &columns, !self.train_where.is_empty());
         if self.json { output::print_json(&report) } else { output::print(&report.text()) }
     }
 }
@@ -78,24 +78,24 @@ fn only(batch: &Batch, keep: impl Fn(usize) -> bool) -> Batch {
 }
 
 /// Counts over the rows of a table.
-pub(super) struct Tally<'a> {
+pub(super) struct SchemaTally<'a> {
     pub(super) discretizer: &'a Discretizer,
     pub(super) columns: Columns,
     /// Rows that the bins were fitted to.
     pub(super) fitted_rows: u64,
-    /// Of those, how many have each code of each feature.
+    /// Fitted rows by feature and code.
     pub(super) codes: Vec<Vec<u64>>,
-    /// Over the rows checked.
+    /// Coverage of the checked rows.
     pub(super) coverage: Coverage,
-    /// Cells of the rows checked that are missing or never seen, feature by feature.
+    /// By feature: cells of checked rows that are missing or unseen.
     pub(super) unknown: Vec<u64>,
-    /// Numbers of the rows checked that are outside the schema's bounds, feature by feature.
+    /// By feature: numbers of checked rows outside the schema's bounds.
     pub(super) out_of_bounds: Vec<u64>,
-    /// Rows checked of each class, if the table has the label.
+    /// Checked rows by class, if the table has the label.
     pub(super) classes: Option<Vec<u64>>,
 }
 
-impl<'a> Tally<'a> {
+impl<'a> SchemaTally<'a> {
     fn new(discretizer: &'a Discretizer, columns: Columns) -> Self {
         let cardinalities = discretizer.cardinalities();
         let features = cardinalities.len();

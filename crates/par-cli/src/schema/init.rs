@@ -10,7 +10,7 @@ use crate::output::{self, Destination};
 
 #[derive(Args)]
 #[command(after_help = "Example:\n  par schema init people.csv --out people.toml")]
-pub(crate) struct Init {
+pub(crate) struct SchemaInit {
     /// CSV, plain or gzipped, or Parquet if the program is built for it
     table: PathBuf,
     /// Write the draft here and not to standard output
@@ -21,7 +21,7 @@ pub(crate) struct Init {
     force: bool,
 }
 
-impl Init {
+impl SchemaInit {
     pub(crate) fn run(self) -> Result<()> {
         let destination = self.out.as_ref().map(|out| Destination::new(out, &[&self.table])).transpose()?;
         if let Some(out) = self.out.as_ref().filter(|out| out.exists() && !self.force) {

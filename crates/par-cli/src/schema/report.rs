@@ -1,21 +1,21 @@
-//! The report of `par schema check`, for people and for programs.
+//! The report of `par schema check`, as text and as JSON.
 
 use par_data::schema::{Monotone, same_numbers};
 use par_data::{Domain, Feature};
 use serde::Serialize;
 
-use super::check::Tally;
+use super::check::SchemaTally;
 use crate::aligned::{Align, aligned, grouped, percent};
 use crate::domain_text;
 
 #[derive(Serialize)]
-pub(super) struct Report {
+pub(super) struct SchemaReport {
     table: String,
     rows_fitted: u64,
     rows_checked: u64,
     features: Vec<FeatureReport>,
     label: Option<LabelReport>,
-    /// Only for rows that the bins were not fitted to.
+    /// Absent unless the checked rows are held out.
     coverage: Option<f64>,
     fidelity: Option<f64>,
     rules: Vec<RuleReport>,
@@ -29,15 +29,15 @@ struct FeatureReport {
     kind: &'static str,
     codes: usize,
     coded_as: &'static str,
-    /// Categories or numbers by code; of bins the edges.
+    /// Categories or numbers by code; for bins, their edges.
     contents: Vec<String>,
     #[serde(skip)]
     contents_line: String,
-    /// Rows with each code, of those that the bins were fitted to.
+    /// Fitted rows by code.
     rows: Vec<u64>,
-    /// Cells checked that are missing or never seen.
+    /// Checked cells that are missing or unseen.
     unknown: u64,
-    /// Numbers checked that were never seen and stand for the nearest one.
+    /// Checked numbers that are unseen and count as the nearest known one.
     snapped: u64,
     constraints: Vec<String>,
 }
@@ -52,7 +52,7 @@ struct LabelReport {
 #[derive(Serialize)]
 struct ClassReport {
     class: String,
-    /// Of those checked.
+    /// Checked rows.
     rows: u64,
 }
 
@@ -62,8 +62,8 @@ struct RuleReport {
     must_increase: String,
 }
 
-impl Report {
-    pub(super) fn new(tally: &Tally<'_>, origin: &str, columns: &[String], held_out: bool) -> Self {
+impl SchemaReport {
+    pub(super) fn new(tally: &SchemaTally<'_>, origin: &str, columns: &[String], held_out: bool) -> Self {
         let schema = tally.discretizer.schema();
         let name = |feature: usize| schema.features()[feature].name.clone();
         let label = schema.label().zip(tally.classes.as_ref()).map(|(label, counts)| LabelReport {
@@ -111,7 +111,7 @@ impl Report {
                 percent(coverage),
                 percent(fidelity)
             ),
-            _ => ", the same that the bins are fitted to\n".to_string(),
+            _ => ", which the bins are fitted to as well\n".to_string(),
         };
 
         text += "\nfeatures\n";
@@ -131,7 +131,7 @@ impl Report {
         let (left, right) = (Align::Left, Align::Right);
         text += &aligned([left, left, right, left, right, right, left], &lines);
 
-        text += "\ncodes (of bins the edges)\n";
+        text += "\ncodes (for bins, their edges)\n";
         let codes = |feature: &FeatureReport| [feature.name.clone(), feature.contents_line.clone()];
         text += &aligned([left, left], &self.features.iter().map(codes).collect::<Vec<_>>());
 
@@ -166,7 +166,7 @@ impl Report {
 }
 
 impl FeatureReport {
-    fn new(tally: &Tally<'_>, position: usize) -> Self {
+    fn new(tally: &SchemaTally<'_>, position: usize) -> Self {
         let feature = &tally.discretizer.schema().features()[position];
         let domain = &tally.discretizer.domains()[position];
         let unknown = tally.unknown[position];
@@ -207,8 +207,8 @@ fn constraints(feature: &Feature) -> Vec<String> {
     constraints
 }
 
-/// What is no error, but may not be what was meant.
-fn worth_a_look(tally: &Tally<'_>) -> Vec<String> {
+/// Findings that are not errors, but may be mistakes.
+fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
     let schema = tally.discretizer.schema();
     let mut notes = Vec::new();
     for (position, feature) in schema.features().iter().enumerate() {

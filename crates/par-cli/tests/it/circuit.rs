@@ -33,7 +33,7 @@ fn a_circuit_is_learned_scored_sampled_and_shown() {
 }
 
 #[test]
-fn the_summaries_read_well() {
+fn summaries_are_printed_as_expected() {
     let sandbox = Sandbox::with_circuit();
     let fitted = sandbox.fit(&["people.csv", "--schema", "people.toml", "--out", "people.circuit"]);
     assert!(
@@ -53,7 +53,7 @@ fn the_summaries_read_well() {
 }
 
 #[test]
-fn the_label_does_not_decide_about_the_bins() {
+fn bins_do_not_depend_on_the_label() {
     let sandbox = Sandbox::with_people();
     let fit = |conditions: &[&str], out: &str| {
         sandbox.fit(&[&["people.csv", "--schema", "people.toml", "--out", out], conditions].concat());
@@ -66,11 +66,11 @@ fn the_label_does_not_decide_about_the_bins() {
 }
 
 #[test]
-fn bare_integers_need_neither_header_nor_schema() {
+fn a_table_of_integers_needs_neither_header_nor_schema() {
     let sandbox = Sandbox::new();
     let rows: String = (0..40).map(|row| format!("{},{},{}\n", row % 2, row % 3 + 9, row % 2)).collect();
     sandbox.write("train.csv", &rows);
-    // 12 occurs here alone.
+    // 12 occurs only in the held-out table.
     sandbox.write("valid.csv", "0,12,0\n1,9,1\n");
     sandbox.fit(&["train.csv", "--valid", "valid.csv", "--no-header", "--out", "c.circuit"]);
     let shown = sandbox.json(&["circuit", "show", "c.circuit"]);
@@ -100,7 +100,7 @@ fn a_column_is_dropped_by_its_name_without_the_spaces_around() {
 }
 
 /// A table without column names: three columns of numbers, and one of `no` and `yes`.
-fn bare() -> Sandbox {
+fn without_header() -> Sandbox {
     let sandbox = Sandbox::new();
     let row = |row: usize| format!("{},{},{},{}\n", row % 2, row % 3, row % 5, ["no", "yes"][row % 2]);
     sandbox.write("bare.csv", (0..40).map(row).collect::<String>());
@@ -108,8 +108,8 @@ fn bare() -> Sandbox {
 }
 
 #[test]
-fn a_bare_table_keeps_its_places_when_a_column_is_dropped() {
-    let sandbox = bare();
+fn without_a_header_columns_keep_their_positions_when_one_is_dropped() {
+    let sandbox = without_header();
     sandbox.fit(&["bare.csv", "--no-header", "--drop", "1", "--out", "c.circuit"]);
     assert_eq!(sandbox.json(&["circuit", "show", "c.circuit"])["variables"][1]["name"], "2");
     assert_eq!(sandbox.json(&["circuit", "score", "c.circuit", "bare.csv"])["rows"], 40);
@@ -119,8 +119,8 @@ fn a_bare_table_keeps_its_places_when_a_column_is_dropped() {
 }
 
 #[test]
-fn a_bare_table_may_have_a_label() {
-    let sandbox = bare();
+fn a_table_without_a_header_may_have_a_label() {
+    let sandbox = without_header();
     let feature = |name: usize| format!("[[feature]]\nname = \"{name}\"\nkind = \"discrete\"\n");
     let label = "[label]\ncolumn = \"3\"\nclasses = [\"no\", \"yes\"]\nfavourable = \"yes\"\n";
     sandbox.write("bare.toml", label.to_string() + &(0..3).map(feature).collect::<String>());
@@ -149,7 +149,7 @@ fn an_empty_cell_is_summed_out() {
 }
 
 #[test]
-fn a_value_never_seen_is_an_error_or_summed_out() {
+fn an_unseen_value_is_an_error_or_summed_out() {
     let sandbox = colours();
     sandbox.write("t.csv", "colour,size\nred,S\ngren,S\nblue,\n");
     let score = ["circuit", "score", "colours.circuit", "t.csv"];
@@ -162,7 +162,7 @@ fn a_value_never_seen_is_an_error_or_summed_out() {
     let scored = sandbox.json(&score);
     assert_eq!((&scored["summed_out"], &scored["unseen"]), (&3.into(), &2.into()));
     let text = sandbox.run(&score);
-    assert!(text.contains("  summed out      3 cells, 2 of them with a category never seen\n"), "{text}");
+    assert!(text.contains("  summed out      3 cells, 2 of them with an unseen category\n"), "{text}");
 }
 
 #[test]
@@ -194,7 +194,7 @@ fn a_value_that_the_schema_does_not_list_is_an_error_or_summed_out() {
     let counts = (&scored["rows"], &scored["summed_out"], &scored["unseen"]);
     assert_eq!(counts, (&2.into(), &1.into(), &1.into()));
 
-    // Summing out a job is not the same as any job.
+    // A summed-out job has another likelihood than any known job.
     sandbox.write("known.csv", "hours,job,age\n20,cook,30\n21,cook,31\n");
     let known = sandbox.json(&["circuit", "score", "people.circuit", "known.csv"]);
     assert!(scored["mean_log_likelihood"].as_f64() > known["mean_log_likelihood"].as_f64());
@@ -222,12 +222,12 @@ fn scores_of_rows_agree_with_their_mean() {
 }
 
 #[test]
-fn a_score_of_nothing_is_an_error() {
+fn scoring_no_rows_is_an_error() {
     let sandbox = Sandbox::with_circuit();
     let score = ["circuit", "score", "people.circuit", "people.csv", "--per-row", "scores.csv", "--where"];
     assert_eq!(
         sandbox.refused(&[&score[..], &["fold=7", "--where", "job!=cook"]].concat()),
-        "error: people.csv: none of 60 rows is left by `fold=7` and `job!=cook`\n"
+        "error: people.csv: none of 60 rows passes `fold=7` and `job!=cook`\n"
     );
     assert_eq!(
         sandbox.refused(&[&score[..], &["Jobs=cook"]].concat()),
@@ -236,7 +236,7 @@ fn a_score_of_nothing_is_an_error() {
 }
 
 #[test]
-fn a_table_without_a_variable_of_the_circuit() {
+fn a_table_that_lacks_a_variable_is_an_error() {
     let sandbox = Sandbox::with_circuit();
     sandbox.write("t.csv", "age,job,hour\n1,cook,2\n");
     assert_eq!(
@@ -246,7 +246,7 @@ fn a_table_without_a_variable_of_the_circuit() {
 }
 
 #[test]
-fn an_error_halfway_leaves_no_scores() {
+fn an_error_midway_leaves_no_scores_file() {
     let sandbox = Sandbox::with_circuit();
     sandbox.write("t.csv", people() + "too,short\n");
     assert_eq!(
@@ -257,7 +257,7 @@ fn an_error_halfway_leaves_no_scores() {
 }
 
 #[test]
-fn same_seed_same_bytes_whatever_the_threads() {
+fn same_seed_same_bytes_on_any_number_of_threads() {
     let sandbox = Sandbox::with_people();
     for threads in ["1", "2"] {
         let run = |arguments: &[&str]| {
@@ -292,11 +292,11 @@ fn same_seed_same_bytes_whatever_the_threads() {
 }
 
 #[test]
-fn a_setting_that_does_nothing_is_refused() {
+fn a_setting_without_effect_is_refused() {
     let sandbox = Sandbox::with_people();
     assert_eq!(
         sandbox.fit_refused(&["people.csv", "--min-rows", "9"]),
-        "error: `--min-rows` means nothing to `--learner hclt`, only to `learnspn`\n"
+        "error: `--min-rows` has no effect with `--learner hclt`, only with `learnspn`\n"
     );
     assert_eq!(
         sandbox.fit_refused(&["people.csv", "--drop", "hour"]),
@@ -309,7 +309,7 @@ fn a_setting_that_does_nothing_is_refused() {
 }
 
 #[test]
-fn a_reader_that_has_had_enough_is_no_error() {
+fn a_closed_output_pipe_is_no_error() {
     let sandbox = Sandbox::with_circuit();
     let mut par = Command::new(env!("CARGO_BIN_EXE_par"))
         .args(["circuit", "sample", "people.circuit", "-n", "1000000"])
@@ -327,7 +327,7 @@ fn a_reader_that_has_had_enough_is_no_error() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_program_leaves_nothing_behind() {
+fn an_interrupted_program_leaves_no_temporary_file() {
     let sandbox = Sandbox::with_circuit();
     let before = sandbox.files();
     let mut par = Command::new(env!("CARGO_BIN_EXE_par"))

@@ -1,4 +1,4 @@
-//! Circuit files that were damaged on the way.
+//! Damaged circuit files.
 
 use crate::Sandbox;
 
@@ -17,12 +17,12 @@ fn refused(damage: impl FnOnce(&mut Vec<u8>)) -> String {
 fn a_file_cut_off_anywhere() {
     let sandbox = Sandbox::with_circuit();
     let bytes = sandbox.bytes("people.circuit");
-    for kept in [0, 5, 8, 10, 13, 30, bytes.len() / 2, bytes.len() - 1] {
-        sandbox.write("cut.circuit", &bytes[..kept]);
+    for length in [0, 5, 8, 10, 13, 30, bytes.len() / 2, bytes.len() - 1] {
+        sandbox.write("cut.circuit", &bytes[..length]);
         let error = sandbox.refused(&["circuit", "sample", "cut.circuit", "-n", "1"]);
-        let expected = if kept < 8 { "not a circuit file" } else { "the file is cut off" };
-        assert!(error.starts_with(&format!("error: cut.circuit: {expected}")), "{kept} bytes: {error}");
-        assert!(kept < 8 || error.ends_with(HINT), "{kept} bytes: {error}");
+        let expected = if length < 8 { "not a circuit file" } else { "the file is cut off" };
+        assert!(error.starts_with(&format!("error: cut.circuit: {expected}")), "{length} bytes: {error}");
+        assert!(length < 8 || error.ends_with(HINT), "{length} bytes: {error}");
     }
 }
 
@@ -41,7 +41,7 @@ fn a_file_with_a_bit_flipped_anywhere() {
 }
 
 #[test]
-fn a_file_of_something_else() {
+fn a_file_of_another_kind() {
     assert_eq!(
         refused(|bytes| bytes[0] = b'p'),
         "error: damaged.circuit: not a circuit file\nhint: `par circuit fit` makes one from a table\n"
@@ -57,7 +57,7 @@ fn a_file_of_a_later_version() {
 }
 
 #[test]
-fn a_file_with_something_behind_it() {
+fn a_file_with_bytes_after_its_end() {
     assert_eq!(
         refused(|bytes| bytes.extend(b"more")),
         format!("error: damaged.circuit: 4 bytes follow the end of the file's last part{HINT}")
@@ -65,10 +65,10 @@ fn a_file_with_something_behind_it() {
 }
 
 #[test]
-fn a_file_that_would_fill_the_memory() {
+fn a_file_that_is_too_large() {
     let sandbox = Sandbox::with_circuit();
     let file = std::fs::File::options().write(true).open(sandbox.path("people.circuit")).expect("a file");
-    // The zeros at its end take no room on disk.
+    // The file is sparse: its zeros take no space on disk.
     file.set_len(5 << 30).expect("a long file");
     assert_eq!(
         sandbox.refused(&["circuit", "show", "people.circuit"]),
@@ -77,7 +77,7 @@ fn a_file_that_would_fill_the_memory() {
 }
 
 #[test]
-fn a_file_that_is_not_there() {
+fn a_file_that_does_not_exist() {
     let sandbox = Sandbox::new();
     assert_eq!(
         sandbox.refused(&["circuit", "show", "nowhere.circuit"]),

@@ -1,4 +1,4 @@
-//! Models for a classifier that was there before.
+//! Models for external classifiers.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,13 +14,14 @@ fn crates(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
 
-/// With German Credit, and classifiers that scikit-learn trained on it.
+/// Holds German Credit, and classifiers that scikit-learn trained on it.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     let german = ["german_credit.csv", "german_credit.toml"].map(|name| crates("par-data/data").join(name));
-    let given = ["network.onnx", "network.toml", "flat.onnx", "flat.toml", "boosting.onnx", "boosting.toml"]
-        .map(|name| crates("par-model/tests/fixtures/external").join(name));
-    for path in german.iter().chain(&given) {
+    let external =
+        ["network.onnx", "network.toml", "flat.onnx", "flat.toml", "boosting.onnx", "boosting.toml"]
+            .map(|name| crates("par-model/tests/fixtures/external").join(name));
+    for path in german.iter().chain(&external) {
         fs::copy(path, sandbox.path(&path.file_name().expect("a name").to_string_lossy())).expect("a copy");
     }
     sandbox.write("quick.toml", QUICK);
@@ -34,7 +35,7 @@ fn with_model() -> Sandbox {
 }
 
 #[test]
-fn a_classifier_is_kept_and_named() {
+fn an_external_classifier_is_stored_and_named() {
     let sandbox = sandbox();
     let fitted = sandbox.run(&[&FIT[..], &NETWORK, &["--out", "a.par"]].concat());
     assert!(
@@ -52,16 +53,16 @@ fn a_classifier_is_kept_and_named() {
 }
 
 #[test]
-fn trees_say_how_well_their_stand_in_agrees() {
+fn a_fit_to_trees_prints_the_agreement_of_their_surrogate() {
     let sandbox = sandbox();
     let trees = ["--classifier", "boosting.onnx", "--inputs", "boosting.toml", "--out", "a.par"];
     let fitted = sandbox.run(&[&FIT[..], &trees].concat());
     assert!(fitted.contains("ONNX, 40 trees with "), "{fitted}");
-    assert!(fitted.contains("its stand-in decides the same for "), "{fitted}");
+    assert!(fitted.contains("its surrogate decides the same for "), "{fitted}");
 }
 
 #[test]
-fn the_draft_of_inputs_serves_as_it_is_where_the_graph_takes_raw_columns() {
+fn the_draft_of_inputs_needs_no_edit_if_the_graph_takes_raw_columns() {
     let sandbox = sandbox();
     let init = ["inputs", "init", "boosting.onnx", "--schema", "german_credit.toml", "--out", "draft.toml"];
     sandbox.run(&init);
@@ -74,7 +75,7 @@ fn the_draft_of_inputs_serves_as_it_is_where_the_graph_takes_raw_columns() {
 }
 
 #[test]
-fn another_classifier_is_refused_unless_told_otherwise() {
+fn another_classifier_is_refused_by_default() {
     let sandbox = with_model();
     let explain = ["explain", "a.par", "german_credit.csv", "--id", "1"];
     let own = sandbox.run(&[&explain[..], &["--classifier", "network.onnx"]].concat());
@@ -88,8 +89,8 @@ fn another_classifier_is_refused_unless_told_otherwise() {
         "{refused}"
     );
     assert!(refused.contains("hint: make the model anew with `par fit --classifier`"), "{refused}");
-    let told = sandbox.run(&[&other[..], &["--other-classifier"]].concat());
-    assert_ne!(told, own);
+    let answers = sandbox.run(&[&other[..], &["--other-classifier"]].concat());
+    assert_ne!(answers, own);
     sandbox.run(&[
         "recourse",
         "a.par",
@@ -105,7 +106,7 @@ fn another_classifier_is_refused_unless_told_otherwise() {
 }
 
 #[test]
-fn what_is_no_classifier_is_refused_in_one_message() {
+fn a_file_that_is_not_a_classifier_is_refused() {
     let sandbox = sandbox();
     let refused = |classifier: &str, inputs: &str| {
         sandbox.refused(
@@ -137,7 +138,7 @@ fn what_is_no_classifier_is_refused_in_one_message() {
     assert!(message.contains("58") && message.contains("59"), "both widths are named: {message}");
 }
 
-/// What is said of a file in which other tests of ours find fault, when it takes two numbers.
+/// The message for one of `par-onnx`'s faulty files that takes two numbers.
 fn fault(name: &str) -> String {
     let sandbox = sandbox();
     let inputs = "[[input]]\nname = \"x\"\ncolumns = [{ feature = \"Age\", as = \"number\" }, \
@@ -160,13 +161,13 @@ fn an_operator_that_is_not_supported_is_named_with_those_that_are() {
 }
 
 #[test]
-fn a_score_that_is_no_number_ends_the_fit() {
+fn a_score_that_is_not_a_number_ends_the_fit() {
     let message = fault("not_a_number.onnx");
     assert!(message.contains("no number") || message.contains("expected a number"), "{message}");
 }
 
 #[test]
-fn scores_are_imitated_and_their_ways_are_unverified() {
+fn a_model_of_scores_has_a_surrogate_and_unverified_ways() {
     let sandbox = sandbox();
     let scores = fs::read_to_string(crates("par-model/tests/fixtures/external/network.csv")).expect("scores");
     let table = sandbox.read("german_credit.csv");
@@ -174,8 +175,11 @@ fn scores_are_imitated_and_their_ways_are_unverified() {
         table.lines().zip(scores.lines()).map(|(line, score)| format!("{line},{score}\n")).collect();
     sandbox.write("german_credit.csv", scored);
     let fitted = sandbox.run(&[&FIT[..], &["--scores", "score", "--out", "a.par"]].concat());
-    assert!(fitted.contains("imitates the scores in column `score`, answers are unverified"), "{fitted}");
-    assert!(fitted.contains("its stand-in decides the same for "), "{fitted}");
+    assert!(
+        fitted.contains("a surrogate of the scores in column `score`, answers are unverified"),
+        "{fitted}"
+    );
+    assert!(fitted.contains("its surrogate decides the same for "), "{fitted}");
     sandbox.run(&["recourse", "a.par", "german_credit.csv", "--out", "w.csv"]);
     let ways = sandbox.read("w.csv");
     assert!(ways.contains(",unverified,") && ways.contains(",unverified_accepted,"));
@@ -188,7 +192,7 @@ fn scores_are_imitated_and_their_ways_are_unverified() {
 }
 
 #[test]
-fn a_classifier_that_says_the_opposite_is_refused() {
+fn an_inverted_classifier_is_refused() {
     let sandbox = sandbox();
     let reversed = sandbox.read("network.toml").replace("accepted = 1", "accepted = 0");
     sandbox.write("reversed.toml", reversed);
@@ -222,7 +226,7 @@ fn scores_of_the_other_class_are_refused() {
 }
 
 #[test]
-fn ways_are_never_written_over_the_classifier() {
+fn the_classifier_file_is_not_overwritten() {
     let sandbox = with_model();
     let recourse =
         ["recourse", "a.par", "german_credit.csv", "--classifier", "network.onnx", "--out", "network.onnx"];
@@ -232,7 +236,7 @@ fn ways_are_never_written_over_the_classifier() {
 }
 
 #[test]
-fn the_draft_says_when_a_file_cannot_be_used() {
+fn the_draft_warns_of_a_file_that_fit_would_refuse() {
     let sandbox = sandbox();
     let path = crates("par-onnx/tests/fixtures/broken/unsupported_operator.onnx");
     fs::copy(path, sandbox.path("x.onnx")).expect("a copy");
@@ -244,7 +248,7 @@ fn the_draft_says_when_a_file_cannot_be_used() {
 }
 
 #[test]
-fn a_model_of_our_own_classifier_has_no_file_to_compare_with() {
+fn a_model_with_a_trained_classifier_has_no_file_to_compare_with() {
     let sandbox = sandbox();
     sandbox.run(&[&FIT[..], &["--out", "a.par"]].concat());
     let explain = ["explain", "a.par", "german_credit.csv", "--id", "1", "--classifier", "network.onnx"];
@@ -256,7 +260,7 @@ fn a_model_of_our_own_classifier_has_no_file_to_compare_with() {
 }
 
 #[test]
-fn without_labels_the_remedy_is_named() {
+fn without_labels_the_error_has_a_hint() {
     let sandbox = sandbox();
     let table = sandbox.read("german_credit.csv");
     let unlabelled = table.lines().map(|line| line.rsplit_once(',').expect("a label").0.to_string() + "\n");

@@ -1,10 +1,13 @@
 use crate::Sandbox;
 
 #[test]
-fn the_demo_leaves_files_to_go_on_with() {
+fn the_demo_writes_files_that_later_commands_read() {
     let sandbox = Sandbox::new();
-    let told = sandbox.run(&["demo", "--out", "try"]);
-    assert!(told.starts_with("German Credit: 800 rows to learn from, 200 held out, 20 features\n"), "{told}");
+    let printed = sandbox.run(&["demo", "--out", "try"]);
+    assert!(
+        printed.starts_with("German Credit: 800 rows to learn from, 200 held out, 20 features\n"),
+        "{printed}"
+    );
     let names =
         ["german_credit.csv", "german_credit.par", "german_credit.toml", "recourse.csv", "report.html"];
     let mut files: Vec<String> = std::fs::read_dir(sandbox.path("try"))
@@ -13,7 +16,8 @@ fn the_demo_leaves_files_to_go_on_with() {
         .collect();
     files.sort();
     assert_eq!(files, names);
-    let written = told.lines().find(|line| line.starts_with("written to try: ")).expect("a line about files");
+    let written =
+        printed.lines().find(|line| line.starts_with("written to try: ")).expect("a line about files");
     for name in names {
         assert!(written.contains(name), "{written}");
     }
@@ -28,7 +32,7 @@ fn the_demo_leaves_files_to_go_on_with() {
     );
     let report = sandbox.read("try/report.html");
     assert!(report.starts_with("<!doctype html>") && report.ends_with("</html>\n"));
-    let promise = "What the schema marks as unchangeable is never advised: ";
+    let promise = "Features that the schema marks as immutable are never advised: ";
     let unchangeable =
         report.split(promise).nth(1).and_then(|rest| rest.split(".<").next()).expect("a promise");
     for feature in sandbox.json(&["inspect", "try/german_credit.par"])["features"].as_array().expect("a list")
@@ -48,7 +52,7 @@ fn the_demo_leaves_files_to_go_on_with() {
 
     let schema = ["schema", "check", "try/german_credit.csv", "try/german_credit.toml"];
     assert_eq!(sandbox.json(&schema)["worth_a_look"], serde_json::json!([]));
-    for line in told.lines().skip_while(|line| *line != "go on with").skip(1) {
+    for line in printed.lines().skip_while(|line| *line != "go on with").skip(1) {
         let arguments: Vec<&str> = line.split_whitespace().skip(1).collect();
         assert_ne!(sandbox.run(&arguments), "", "{line}");
     }

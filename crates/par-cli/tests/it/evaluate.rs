@@ -1,7 +1,7 @@
 use crate::Sandbox;
 
 #[test]
-fn an_evaluation_counts_what_its_means_are_over() {
+fn an_evaluation_counts_the_rows_of_each_mean() {
     let sandbox = Sandbox::with_model();
     let evaluate = ["evaluate", "a.par", "applicants.csv", "--where", "fold=0"];
     let evaluation = sandbox.json(&evaluate);
@@ -53,6 +53,6 @@ fn a_row_that_cannot_be_read_ends_an_evaluation() {
     );
     assert_eq!(
         sandbox.refused(&["evaluate", "a.par", "applicants.csv", "--where", "fold=9"]),
-        "error: applicants.csv: none of 240 rows is left by `fold=9`\n"
+        "error: applicants.csv: none of 240 rows passes `fold=9`\n"
     );
 }

@@ -2,7 +2,7 @@ use crate::Sandbox;
 
 const HEADER: &str = "id,age,city,education,income,debt\n";
 
-/// A table of one person who is denied, and one who is accepted.
+/// Holds a table of one denied and one accepted person.
 fn two() -> Sandbox {
     let sandbox = Sandbox::with_model();
     sandbox.write("two.csv", format!("{HEADER}poor,30,Ulm,low,1000,7\nrich,40,Kiel,high,3800,0\n"));
@@ -10,10 +10,10 @@ fn two() -> Sandbox {
 }
 
 #[test]
-fn a_denied_person_is_told_what_to_change() {
+fn a_denied_person_gets_changes() {
     let sandbox = two();
-    let told = sandbox.run(&["explain", "a.par", "two.csv", "--id", "poor", "--method", "exact"]);
-    let (row, ways) = told.split_once("\n\n").expect("two parts");
+    let answer = sandbox.run(&["explain", "a.par", "two.csv", "--id", "poor", "--method", "exact"]);
+    let (row, ways) = answer.split_once("\n\n").expect("two parts");
     let (decision, cells) = row.split_once('\n').expect("two parts");
     assert!(decision.starts_with("poor: denied, probability 0."), "{decision}");
     assert!(decision.ends_with(", threshold 0.500"), "{decision}");
@@ -32,21 +32,21 @@ fn a_denied_person_is_told_what_to_change() {
 }
 
 #[test]
-fn an_accepted_person_has_nothing_to_do() {
+fn an_accepted_person_needs_no_change() {
     let sandbox = two();
-    let told = sandbox.run(&["explain", "a.par", "two.csv", "--id", "rich"]);
-    assert!(told.starts_with("rich: accepted, probability "), "{told}");
-    assert!(told.ends_with("\n\nnothing has to change\n"), "{told}");
+    let answer = sandbox.run(&["explain", "a.par", "two.csv", "--id", "rich"]);
+    assert!(answer.starts_with("rich: accepted, probability "), "{answer}");
+    assert!(answer.ends_with("\n\nnothing has to change\n"), "{answer}");
 }
 
 #[test]
-fn a_person_without_a_way_is_told_what_would_have_to_give() {
+fn a_person_without_a_way_gets_the_obstacles() {
     let sandbox = two();
     let locked = [
         "explain", "a.par", "two.csv", "--id", "poor", "--lock", "age", "--lock", "income", "--lock", "debt",
     ];
-    let told = sandbox.run(&locked);
-    let end = told.split_once("\n\n").expect("two parts").1;
+    let answer = sandbox.run(&locked);
+    let end = answer.split_once("\n\n").expect("two parts").1;
     insta::assert_snapshot!(end, @"
     no way was found: nothing is left that may change
     what would help: unlock `income`
@@ -56,15 +56,15 @@ fn a_person_without_a_way_is_told_what_would_have_to_give() {
 }
 
 #[test]
-fn what_the_schema_forbids_is_looked_for_only_for_an_auditor() {
+fn obstacles_in_the_schema_are_searched_only_for_an_auditor() {
     let sandbox = two();
-    let asked = ["explain", "a.par", "two.csv", "--id", "poor", "--threshold", "0.999999999999"];
-    let told = sandbox.json(&asked);
-    assert_eq!((&told["status"], &told["obstacles"]), (&"not_found".into(), &serde_json::json!([])));
-    assert!(told["schema_obstacles"].is_null() && told["remedy"].is_null(), "{told}");
-    let text = sandbox.run(&asked);
+    let command = ["explain", "a.par", "two.csv", "--id", "poor", "--threshold", "0.999999999999"];
+    let answer = sandbox.json(&command);
+    assert_eq!((&answer["status"], &answer["obstacles"]), (&"not_found".into(), &serde_json::json!([])));
+    assert!(answer["schema_obstacles"].is_null() && answer["remedy"].is_null(), "{answer}");
+    let text = sandbox.run(&command);
     assert!(text.ends_with("no lock, limit or budget of the request is known to be an obstacle\n"));
-    let auditor = [&asked[..], &["--auditor"]].concat();
+    let auditor = [&command[..], &["--auditor"]].concat();
     let audited = sandbox.json(&auditor);
     assert!(audited["schema_obstacles"].is_array() && audited["remedy"].is_null(), "{audited}");
     let text = sandbox.run(&auditor);
@@ -72,25 +72,25 @@ fn what_the_schema_forbids_is_looked_for_only_for_an_auditor() {
 }
 
 #[test]
-fn every_way_says_what_it_is_best_at() {
+fn every_way_has_its_strengths() {
     let sandbox = two();
-    let asked = ["explain", "a.par", "two.csv", "--id", "poor", "--count", "3"];
-    let told = sandbox.json(&asked);
-    let (ways, frontier) = (&told["ways"], told["frontier"].as_array().expect("a frontier"));
-    assert!(frontier.len() > 1, "{told}");
+    let command = ["explain", "a.par", "two.csv", "--id", "poor", "--count", "3"];
+    let answer = sandbox.json(&command);
+    let (ways, frontier) = (&answer["ways"], answer["frontier"].as_array().expect("a frontier"));
+    assert!(frontier.len() > 1, "{answer}");
     assert_eq!(
         ways[0]["best_at"],
         serde_json::json!(["fewest_changes"]),
-        "the frontier has surer ones: {told}"
+        "the frontier has surer ones: {answer}"
     );
-    assert!(sandbox.run(&asked).contains(", with 1 change: fewest changes\n"));
-    let likeliest = sandbox.json(&[&asked[..], &["--order", "likelihood"]].concat());
-    let likelihoods = |told: &serde_json::Value| told["ways"][0]["log_likelihood"].as_f64();
-    assert!(likelihoods(&likeliest) >= likelihoods(&told));
+    assert!(sandbox.run(&command).contains(", with 1 change: fewest changes\n"));
+    let likeliest = sandbox.json(&[&command[..], &["--order", "likelihood"]].concat());
+    let likelihoods = |answer: &serde_json::Value| answer["ways"][0]["log_likelihood"].as_f64();
+    assert!(likelihoods(&likeliest) >= likelihoods(&answer));
 }
 
 #[test]
-fn a_person_is_known_by_id_or_by_the_number_of_the_row() {
+fn a_person_is_found_by_id_or_by_the_number_of_the_row() {
     let sandbox = two();
     assert_eq!(
         sandbox.refused(&["explain", "a.par", "two.csv", "--id", "nobody"]),
@@ -117,7 +117,7 @@ fn a_person_is_known_by_id_or_by_the_number_of_the_row() {
 }
 
 #[test]
-fn a_cell_that_does_not_fit_is_an_error_here() {
+fn a_cell_that_does_not_fit_is_an_error() {
     let sandbox = Sandbox::with_model();
     sandbox.write("bad.csv", format!("{HEADER}x,30,Ulmm,low,1000,7\n"));
     let error = sandbox.refused(&["explain", "a.par", "bad.csv", "--id", "x"]);

@@ -2,7 +2,7 @@ use crate::Sandbox;
 use crate::model::FIT;
 
 #[test]
-fn a_model_is_fitted_and_summed_up() {
+fn a_fit_writes_a_model_and_prints_a_summary() {
     let sandbox = Sandbox::with_applicants();
     let fitted = sandbox.run(&FIT);
     let stable = ["rows", "features", "threshold", "accepted pool"];
@@ -26,7 +26,7 @@ fn a_model_is_fitted_and_summed_up() {
 }
 
 #[test]
-fn same_seed_same_bytes_whatever_the_threads() {
+fn same_seed_same_bytes_on_any_number_of_threads() {
     let sandbox = Sandbox::with_applicants();
     let model = |threads: &str, seed: &str| {
         let arguments = [&FIT[..], &["--seed", seed]].concat();
@@ -38,7 +38,7 @@ fn same_seed_same_bytes_whatever_the_threads() {
 }
 
 #[test]
-fn options_count_more_than_the_file_and_the_file_more_than_the_preset() {
+fn options_override_the_file_and_the_file_overrides_the_preset() {
     let sandbox = Sandbox::with_applicants();
     sandbox.run(
         &[&FIT[..], &["--preset", "paper", "--price", "0.5", "--threshold", "youden", "--bins", "5"]]
@@ -61,7 +61,7 @@ fn refused(config: &str, arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_configuration_that_cannot_be_meant() {
+fn an_invalid_configuration_is_refused() {
     let unknown = refused("seed = 1\n\n[answers]\nbugdet = 3\n", &[]);
     assert!(
         unknown.starts_with("error: quick.toml, line 4: unknown field `bugdet`, expected one of `budget`, "),
@@ -93,12 +93,12 @@ fn rows_of_one_class_are_not_enough() {
     );
     assert_eq!(
         sandbox.refused(&[&FIT[..], &["--where", "fold=9"]].concat()),
-        "error: applicants.csv: none of 240 rows is left by `fold=9`\n"
+        "error: applicants.csv: none of 240 rows passes `fold=9`\n"
     );
 }
 
 #[test]
-fn a_fit_in_which_nothing_can_change_says_so() {
+fn a_schema_with_only_immutable_features_is_refused() {
     let sandbox = Sandbox::with_applicants();
     let schema = sandbox.read("applicants.toml").replace("monotone = \"increasing\"\n", "");
     let (schema, _) = schema.split_once("\n[[rule]]").expect("a rule at the end");
@@ -114,11 +114,11 @@ fn a_fit_in_which_nothing_can_change_says_so() {
 }
 
 #[test]
-fn a_classifier_that_denies_nobody_is_warned_about() {
+fn a_classifier_that_denies_no_row_causes_a_warning() {
     let sandbox = Sandbox::with_applicants();
     let fitted = sandbox.run(&[&FIT[..], &["--threshold", "0.000000001"]].concat());
     assert!(
-        fitted.contains("\nwarning: the classifier denies nobody, so that nobody needs recourse\n"),
+        fitted.contains("\nwarning: the classifier denies no row, so no recourse is needed\n"),
         "{fitted}"
     );
 }
@@ -137,7 +137,7 @@ fn a_pipe_is_refused_because_the_table_is_read_more_than_once() {
 }
 
 #[test]
-fn what_is_read_from_is_not_written_to() {
+fn input_files_are_not_overwritten() {
     let sandbox = Sandbox::with_applicants();
     for out in ["applicants.csv", "applicants.toml", "quick.toml"] {
         let error = sandbox.refused(&[&FIT[..7], &[out]].concat());

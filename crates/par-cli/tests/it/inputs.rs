@@ -3,22 +3,22 @@ use crate::{PEOPLE_SCHEMA, Sandbox};
 const FLOAT: u8 = 1;
 const TEXT: u8 = 8;
 
-/// A field of a message that has a length.
+/// A length-delimited field of a protobuf message.
 fn field(number: u8, content: &[u8]) -> Vec<u8> {
     assert!(content.len() < 1 << 14, "two bytes hold the length");
     let length = [content.len() as u8 | 0x80, (content.len() >> 7) as u8];
     [&[number << 3 | 2][..], &length, content].concat()
 }
 
-fn whole(number: u8, value: u8) -> Vec<u8> {
+fn integer(number: u8, value: u8) -> Vec<u8> {
     vec![number << 3, value]
 }
 
-/// A tensor of as many rows as there are, and so many columns.
+/// A tensor of any number of rows and `width` columns.
 fn tensor(name: &str, kind: u8, width: u8) -> Vec<u8> {
-    let axes = [field(1, &field(2, b"N")), field(1, &whole(1, width))].concat();
-    let described = [whole(1, kind), field(2, &axes)].concat();
-    [field(1, name.as_bytes()), field(2, &field(1, &described))].concat()
+    let axes = [field(1, &field(2, b"N")), field(1, &integer(1, width))].concat();
+    let tensor_type = [integer(1, kind), field(2, &axes)].concat();
+    [field(1, name.as_bytes()), field(2, &field(1, &tensor_type))].concat()
 }
 
 /// An ONNX file whose score is the sigmoid of its first input.
@@ -29,10 +29,10 @@ fn classifier(inputs: &[(&str, u8, u8)]) -> Vec<u8> {
         graph.extend(field(11, &tensor(name, kind, width)));
     }
     graph.extend(field(12, &tensor("p", FLOAT, 1)));
-    [whole(1, 8), field(7, &graph), field(8, &whole(2, 17))].concat()
+    [integer(1, 8), field(7, &graph), field(8, &integer(2, 17))].concat()
 }
 
-/// With `people.toml` and `model.onnx` in it.
+/// Holds `people.toml` and `model.onnx`.
 fn sandbox() -> Sandbox {
     let sandbox = Sandbox::new();
     sandbox.write("people.toml", PEOPLE_SCHEMA);
@@ -77,7 +77,7 @@ columns = [
 }
 
 #[test]
-fn a_draft_is_written_but_never_over_another() {
+fn a_draft_does_not_overwrite_another() {
     let sandbox = sandbox();
     let init = ["inputs", "init", "model.onnx", "--schema", "people.toml"];
     let draft = sandbox.run(&init);
@@ -96,7 +96,7 @@ fn a_draft_is_written_but_never_over_another() {
 }
 
 #[test]
-fn what_a_draft_is_made_of_is_not_written_to() {
+fn input_files_are_not_overwritten() {
     let sandbox = sandbox();
     for out in ["model.onnx", "people.toml"] {
         let init = ["inputs", "init", "model.onnx", "--schema", "people.toml", "--out", out, "--force"];

@@ -5,7 +5,7 @@ fn a_model_card_says_what_is_inside() {
     let sandbox = Sandbox::with_model();
     let card = sandbox.run(&["inspect", "a.par"]);
     let (facts, rest) = card.split_once("\n\n").expect("parts");
-    assert!(facts.contains("\n  training rows     240; none of them was copied\n"), "{facts}");
+    assert!(facts.contains("\n  training rows     240; the model holds no copy of them\n"), "{facts}");
     let (features, configuration) = rest.split_once("\n\nconfiguration\n").expect("parts");
     insta::assert_snapshot!(features, @"
     5 features
@@ -22,7 +22,7 @@ fn a_model_card_says_what_is_inside() {
 }
 
 #[test]
-fn the_configuration_of_a_model_makes_it_again() {
+fn the_printed_configuration_reproduces_the_model() {
     let sandbox = Sandbox::with_model();
     sandbox.write("applicants.toml", crate::model::SCHEMA);
     let card = sandbox.run(&["inspect", "a.par"]);
@@ -33,7 +33,7 @@ fn the_configuration_of_a_model_makes_it_again() {
 }
 
 #[test]
-fn files_that_are_no_model() {
+fn a_file_that_is_not_a_model_is_refused() {
     let sandbox = Sandbox::with_model();
     assert_eq!(
         sandbox.refused(&["inspect", "applicants.csv"]),
@@ -44,8 +44,8 @@ fn files_that_are_no_model() {
         "error: nowhere.par: cannot be opened: No such file or directory (os error 2)\n"
     );
     let bytes = sandbox.bytes("a.par");
-    for kept in [8, 30, bytes.len() / 2, bytes.len() - 1] {
-        sandbox.write("cut.par", &bytes[..kept]);
+    for length in [8, 30, bytes.len() / 2, bytes.len() - 1] {
+        sandbox.write("cut.par", &bytes[..length]);
         let error = sandbox.refused(&["recourse", "cut.par", "applicants.csv", "--out", "ways.csv"]);
         assert!(error.starts_with("error: cut.par: the file is cut off or damaged: expected "), "{error}");
         assert!(error.ends_with("\nhint: copy it again, or make it again with `par fit`\n"), "{error}");

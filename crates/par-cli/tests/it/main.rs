@@ -1,4 +1,4 @@
-//! The binary as a person at a terminal meets it.
+//! Tests of the binary `par`.
 
 mod circuit;
 mod circuit_file;
@@ -29,7 +29,7 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_par");
 const QUICK: [&str; 4] = ["--learner", "hclt", "--states", "2"];
 
 impl Sandbox {
-    /// With `people.circuit` in it too.
+    /// Also holds `people.circuit`.
     fn with_circuit() -> Self {
         let sandbox = Self::with_people();
         sandbox.fit(&["people.csv", "--schema", "people.toml", "--out", "people.circuit"]);

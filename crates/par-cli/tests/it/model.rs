@@ -1,4 +1,4 @@
-//! One small model that all tests share.
+//! A small model that the tests share.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ pub(crate) const FIT: [&str; 8] =
     ["fit", "applicants.csv", "--schema", "applicants.toml", "--config", "quick.toml", "--out", "a.par"];
 
 impl Sandbox {
-    /// With `applicants.csv` and the model `a.par` in it, which is made once.
+    /// Holds `applicants.csv` and the model `a.par`, which is fitted once.
     pub(crate) fn with_model() -> Self {
         static MODEL: OnceLock<Vec<u8>> = OnceLock::new();
         let model = MODEL.get_or_init(|| {

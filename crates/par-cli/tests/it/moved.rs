@@ -1,7 +1,7 @@
 use crate::Sandbox;
 
 #[test]
-fn commands_that_are_now_those_of_another_program_say_which() {
+fn moved_commands_name_the_new_program() {
     let sandbox = Sandbox::new();
     for (arguments, now) in [
         (&["bench", "--suite", "tables", "--out", "results"][..], ""),

@@ -1,4 +1,4 @@
-//! Files that are written, and those that must not be.
+//! Files that are written, and files that are protected.
 
 use std::os::unix::fs::symlink;
 use std::process::Command;
@@ -6,7 +6,7 @@ use std::process::Command;
 use crate::{QUICK, Sandbox, people};
 
 #[test]
-fn what_is_read_from_is_not_written_to() {
+fn input_files_are_not_overwritten() {
     let sandbox = Sandbox::with_circuit();
     let circuit = sandbox.bytes("people.circuit");
     symlink("people.csv", sandbox.path("link.csv")).expect("a link");
@@ -32,7 +32,7 @@ fn what_is_read_from_is_not_written_to() {
 }
 
 #[test]
-fn a_link_stays_a_link_and_what_it_leads_to_is_written() {
+fn a_link_is_followed_and_stays_a_link() {
     let sandbox = Sandbox::with_circuit();
     std::fs::create_dir(sandbox.path("far")).expect("a folder");
     sandbox.write("far/old.csv", "old");
@@ -50,7 +50,7 @@ fn a_link_stays_a_link_and_what_it_leads_to_is_written() {
 }
 
 #[test]
-fn what_is_no_file_is_not_replaced() {
+fn devices_pipes_and_folders_are_not_replaced() {
     let sandbox = Sandbox::with_circuit();
     assert!(Command::new("mkfifo").arg(sandbox.path("pipe")).status().expect("mkfifo starts").success());
     std::fs::create_dir(sandbox.path("folder")).expect("a folder");
@@ -65,17 +65,17 @@ fn what_is_no_file_is_not_replaced() {
 }
 
 #[test]
-fn a_folder_that_cannot_be_written_to_is_found_out_before_the_work() {
+fn a_read_only_folder_is_refused_before_the_work() {
     use std::os::unix::fs::PermissionsExt;
     let sandbox = Sandbox::with_people();
-    std::fs::create_dir(sandbox.path("kept")).expect("a folder");
-    std::fs::set_permissions(sandbox.path("kept"), std::fs::Permissions::from_mode(0o555))
+    std::fs::create_dir(sandbox.path("read_only")).expect("a folder");
+    std::fs::set_permissions(sandbox.path("read_only"), std::fs::Permissions::from_mode(0o555))
         .expect("its owner");
-    if std::fs::File::create(sandbox.path("kept/file")).is_ok() {
-        return; // Nothing is kept from the superuser.
+    if std::fs::File::create(sandbox.path("read_only/file")).is_ok() {
+        return; // The superuser may write anywhere.
     }
     assert_eq!(
-        sandbox.refused(&["fit", "none.csv", "--schema", "none.toml", "--out", "kept/a.par"]),
-        "error: kept/a.par: cannot be written: permission denied\n"
+        sandbox.refused(&["fit", "none.csv", "--schema", "none.toml", "--out", "read_only/a.par"]),
+        "error: read_only/a.par: cannot be written: permission denied\n"
     );
 }

@@ -4,7 +4,7 @@ const HEADER: &str = "id,age,city,education,income,debt";
 const POOR: &str = "poor,30,Ulm,low,1000,7";
 const RICH: &str = "rich,40,Kiel,high,3800,0";
 
-/// Cells by the names of their columns.
+/// The lines of a table: cells by column name.
 fn lines(csv: &str) -> Vec<std::collections::BTreeMap<String, String>> {
     let mut reader = csv::Reader::from_reader(csv.as_bytes());
     reader.deserialize().map(|line| line.expect("a line of the table")).collect()
@@ -17,14 +17,14 @@ fn with_table(name: &str, rows: &[&str]) -> Sandbox {
 }
 
 #[test]
-fn everybody_gets_a_line_in_the_order_of_the_rows() {
+fn every_row_gets_a_line_in_order() {
     let sandbox = with_table("t.csv", &[HEADER, POOR, RICH]);
-    let told = sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
+    let printed = sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
     assert!(
-        told.starts_with(
+        printed.starts_with(
             "  rows            2\n  accepted        1\n  recourse found  1\n  not found       0\n"
         ),
-        "{told}"
+        "{printed}"
     );
     let ways = sandbox.read("ways.csv");
     assert!(ways.starts_with(
@@ -45,7 +45,7 @@ fn everybody_gets_a_line_in_the_order_of_the_rows() {
 }
 
 #[test]
-fn same_model_same_bytes_whatever_the_threads_and_the_batches() {
+fn same_model_same_bytes_on_any_number_of_threads_and_batches() {
     let sandbox = Sandbox::with_model();
     for format in ["csv", "jsonl"] {
         let ways = |threads: &str| {
@@ -72,8 +72,9 @@ fn an_exact_answer_is_proved() {
 #[test]
 fn more_ways_have_ranks_and_differ() {
     let sandbox = with_table("t.csv", &[HEADER, "middle,35,Jena,middle,2000,4"]);
-    let asked = ["recourse", "a.par", "t.csv", "--count", "3", "--order", "likelihood", "--out", "ways.csv"];
-    sandbox.run(&asked);
+    let command =
+        ["recourse", "a.par", "t.csv", "--count", "3", "--order", "likelihood", "--out", "ways.csv"];
+    sandbox.run(&command);
     let lines = lines(&sandbox.read("ways.csv"));
     let ranks: Vec<&str> = lines.iter().map(|line| line["rank"].as_str()).collect();
     assert_eq!(ranks, &["1", "2", "3"][..lines.len()]);
@@ -103,8 +104,8 @@ fn a_row_has_locks_of_its_own() {
         "d,30,Ulm,low,1000,7,age;income;debt",
     ];
     let sandbox = with_table("t.csv", &rows);
-    let told = sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
-    assert!(told.contains("  errors          1, the first: t.csv, line 4, column `locks`: no feature `incom`, did you mean `income`?\n"), "{told}");
+    let printed = sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
+    assert!(printed.contains("  errors          1, the first: t.csv, line 4, column `locks`: no feature `incom`, did you mean `income`?\n"), "{printed}");
     let lines = lines(&sandbox.read("ways.csv"));
     assert_eq!((&*lines[1]["income"], &*lines[1]["age"]), ("1000", "30"));
     assert_eq!(lines[2]["status"], "error");
@@ -114,7 +115,7 @@ fn a_row_has_locks_of_its_own() {
 }
 
 #[test]
-fn everything_locked_leaves_nothing_to_change() {
+fn with_all_features_locked_there_is_no_way() {
     let sandbox = with_table("t.csv", &[HEADER, POOR, RICH]);
     let locked = [
         "recourse",
@@ -137,7 +138,7 @@ fn everything_locked_leaves_nothing_to_change() {
     assert!(lines[0]["reason"].starts_with("nothing_to_change: unlock "), "{}", lines[0]["reason"]);
     assert_eq!(lines[1]["status"], "accepted");
 
-    // Only --strict makes it a failure, and the table is written all the same.
+    // With --strict the exit code is 1, and the table is written all the same.
     let strict = [&locked[..], &["--strict"]].concat();
     std::fs::remove_file(sandbox.path("ways.csv")).expect("a file");
     sandbox.par(&strict).assert().code(1);
@@ -155,7 +156,7 @@ fn an_unknown_lock_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_feature_moves_only_to_what_a_limit_permits() {
+fn a_feature_changes_only_within_its_limit() {
     let sandbox = with_table("t.csv", &[HEADER, POOR]);
     let income = |limits: &[&str]| {
         let arguments =
@@ -177,7 +178,7 @@ fn a_feature_moves_only_to_what_a_limit_permits() {
 }
 
 #[test]
-fn a_limit_that_means_nothing_is_refused_before_anything_is_written() {
+fn an_invalid_limit_is_refused_before_anything_is_written() {
     let sandbox = with_table("t.csv", &[HEADER, POOR]);
     let refused = |limits: &[&str]| {
         let mut arguments = vec!["recourse", "a.par", "t.csv", "--out", "ways.csv"];
@@ -212,10 +213,10 @@ fn a_limit_that_means_nothing_is_refused_before_anything_is_written() {
 }
 
 #[test]
-fn a_cell_that_does_not_fit_is_the_error_of_its_row() {
+fn a_cell_that_does_not_fit_is_an_error_of_its_row_alone() {
     let sandbox = with_table("t.csv", &[HEADER, POOR, "x,30,Ulm,low,much,7", RICH]);
-    let told = sandbox.json(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
-    assert_eq!((&told["rows"], &told["errors"], &told["found"]), (&3.into(), &1.into(), &1.into()));
+    let printed = sandbox.json(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
+    assert_eq!((&printed["rows"], &printed["errors"], &printed["found"]), (&3.into(), &1.into(), &1.into()));
     let lines = lines(&sandbox.read("ways.csv"));
     assert_eq!((&*lines[1]["id"], &*lines[1]["status"], &*lines[1]["income"]), ("x", "error", "much"));
     assert_eq!(lines[1]["reason"], "column `income`: expected a finite number, found `much`");
@@ -224,7 +225,7 @@ fn a_cell_that_does_not_fit_is_the_error_of_its_row() {
 }
 
 #[test]
-fn a_table_without_rows_has_an_empty_answer_but_a_slip_is_an_error() {
+fn a_table_without_rows_has_an_empty_answer_but_conditions_that_no_row_passes_are_an_error() {
     let sandbox = with_table("t.csv", &[HEADER]);
     sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
     assert_eq!(sandbox.read("ways.csv").lines().count(), 1);
@@ -238,7 +239,7 @@ fn a_table_without_rows_has_an_empty_answer_but_a_slip_is_an_error() {
             "--out",
             "none.csv"
         ]),
-        "error: applicants.csv: none of 240 rows is left by `city=Bonn`\n"
+        "error: applicants.csv: none of 240 rows passes `city=Bonn`\n"
     );
     sandbox.write("narrow.csv", "age,city,educaton,income,debt\n");
     assert_eq!(
@@ -248,7 +249,7 @@ fn a_table_without_rows_has_an_empty_answer_but_a_slip_is_an_error() {
 }
 
 #[test]
-fn an_error_halfway_leaves_no_table() {
+fn an_error_midway_leaves_no_table() {
     let sandbox = with_table("t.csv", &[HEADER, POOR, "too,short"]);
     assert_eq!(
         sandbox.refused(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]),
@@ -258,7 +259,7 @@ fn an_error_halfway_leaves_no_table() {
 }
 
 #[test]
-fn rows_without_an_id_go_by_their_number_in_the_table() {
+fn rows_without_an_id_have_their_number_as_id() {
     let sandbox = with_table(
         "t.csv",
         &["age,city,education,income,debt", "30,Ulm,low,1000,7", "40,Kiel,high,3800,0", "31,Ulm,low,1000,7"],
@@ -270,7 +271,7 @@ fn rows_without_an_id_go_by_their_number_in_the_table() {
 }
 
 #[test]
-fn a_feature_that_is_called_like_a_column_keeps_its_name() {
+fn a_feature_named_like_a_column_keeps_its_name() {
     let sandbox = Sandbox::with_applicants();
     for name in ["applicants.csv", "applicants.toml"] {
         let renamed = sandbox.read(name).replace("debt", "status").replace("city", "par_status");
@@ -291,7 +292,7 @@ fn a_feature_that_is_called_like_a_column_keeps_its_name() {
     assert!(header.ends_with(",age,par_status,education,income,status"), "{header}");
     assert!(lines(&ways).iter().any(|line| line["par_par_status"] == "found"));
     assert!(lines(&ways).iter().all(|line| line["status"].parse::<f64>().is_ok()));
-    // There features are in an object of their own.
+    // In JSON, features have an object of their own.
     assert_eq!(ask("ways.jsonl"), "");
 }
 
@@ -315,7 +316,7 @@ fn json_lines_have_sentences_and_a_frontier() {
 
 #[cfg(not(feature = "parquet"))]
 #[test]
-fn parquet_is_refused_where_it_is_not_built() {
+fn parquet_is_refused_if_it_is_not_built() {
     let sandbox = with_table("t.csv", &[HEADER, POOR]);
     assert_eq!(
         sandbox.refused(&["recourse", "a.par", "t.csv", "--out", "ways.parquet"]),
@@ -345,7 +346,7 @@ fn parquet_holds_the_same_as_csv() {
 }
 
 #[test]
-fn what_training_never_saw_is_warned_about_in_every_form() {
+fn unseen_values_cause_a_warning_in_every_format() {
     let sandbox = with_table("t.csv", &[HEADER, POOR, "odd,30,Ulm,low,90000,7"]);
     let warning = "`income` is 90000 EUR, outside the training rows' 1000 to 3860, and counts as the nearest value among them";
     sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.csv"]);
@@ -356,8 +357,8 @@ fn what_training_never_saw_is_warned_about_in_every_form() {
         sandbox.read("ways.jsonl").lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
     assert_eq!(people[0]["warnings"], serde_json::json!([]));
     assert_eq!(people[1]["warnings"], serde_json::json!([warning]));
-    let told = sandbox.run(&["explain", "a.par", "t.csv", "--id", "odd"]);
-    assert!(told.contains(&format!("\ndebt       7\nwarning: {warning}\n")), "{told}");
+    let printed = sandbox.run(&["explain", "a.par", "t.csv", "--id", "odd"]);
+    assert!(printed.contains(&format!("\ndebt       7\nwarning: {warning}\n")), "{printed}");
     if cfg!(feature = "parquet") {
         sandbox.run(&["recourse", "a.par", "t.csv", "--out", "ways.parquet"]);
         assert_eq!(rows(&sandbox, "ways.csv"), rows(&sandbox, "ways.parquet"));
@@ -365,9 +366,9 @@ fn what_training_never_saw_is_warned_about_in_every_form() {
 }
 
 #[test]
-fn a_fractional_limit_on_whole_numbers_moves_nobody_to_a_fraction_or_to_nothing() {
+fn a_fractional_limit_on_whole_numbers_yields_whole_numbers() {
     let sandbox = Sandbox::with_model();
-    // Bins end at 3013 and at 46: the ones below have a part of these ranges, but no whole number in it.
+    // Bins end at 3013 and at 46: the bins below overlap these ranges, but without a whole number.
     let limits = ["--limit", "income=3012.2..3013.5", "--limit", "age=45.2..46.5"];
     let ask = |out: &str| {
         sandbox.run(

@@ -1,5 +1,4 @@
-//! A folder with tables, in which a program runs as a person at a terminal meets it. Tests of `par` and of
-//! `par-bench` share it; `crate::PROGRAM` is the one that runs.
+//! A folder with tables, in which the program `crate::PROGRAM` runs. Tests of `par` and `par-bench` share it.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,7 +7,7 @@ use std::path::PathBuf;
 use assert_cmd::Command;
 use tempfile::TempDir;
 
-/// 60 people; age and hours go with the decision.
+/// 60 people; age and hours are correlated with the decision.
 pub(crate) fn people() -> String {
     let row = |id: usize| {
         let age = 20 + id * 7 % 45;
@@ -51,7 +50,7 @@ if_increases = "hours"
 must_increase = "age"
 "#;
 
-/// 240 applicants; income, debt and education go with the decision.
+/// 240 applicants; income, debt and education are correlated with the decision.
 pub(crate) fn applicants() -> String {
     let row = |id: usize| {
         let age = 20 + id * 7 % 45;
@@ -109,7 +108,7 @@ if_increases = "education"
 must_increase = "age"
 "#;
 
-/// Settings with which a model is made in a moment.
+/// Settings with which a fit takes a moment.
 pub(crate) const QUICK: &str = "\
 [classifier]
 hidden = [6]
@@ -132,7 +131,7 @@ steps = 60
 record_every = 30
 ";
 
-/// A folder to work in, gone afterwards.
+/// A temporary folder.
 pub(crate) struct Sandbox(TempDir);
 
 impl Sandbox {
@@ -140,7 +139,7 @@ impl Sandbox {
         Self(TempDir::new().expect("a folder for temporary files"))
     }
 
-    /// With `people.csv` and `people.toml` in it.
+    /// Holds `people.csv` and `people.toml`.
     pub(crate) fn with_people() -> Self {
         let sandbox = Self::new();
         sandbox.write("people.csv", people());
@@ -148,7 +147,7 @@ impl Sandbox {
         sandbox
     }
 
-    /// With `applicants.csv`, `applicants.toml` and `quick.toml` in it.
+    /// Holds `applicants.csv`, `applicants.toml` and `quick.toml`.
     pub(crate) fn with_applicants() -> Self {
         let sandbox = Self::new();
         sandbox.write("applicants.csv", applicants());
@@ -184,7 +183,7 @@ impl Sandbox {
         command
     }
 
-    /// What is printed when all goes well.
+    /// Runs a command that succeeds, and returns its output.
     #[track_caller]
     pub(crate) fn run(&self, arguments: &[&str]) -> String {
         let output = self.par(arguments).output().expect("the program starts");
@@ -193,13 +192,13 @@ impl Sandbox {
         text(output.stdout)
     }
 
-    /// What is printed as JSON when all goes well.
+    /// Like [`Self::run`], with `--json`.
     #[track_caller]
     pub(crate) fn json(&self, arguments: &[&str]) -> serde_json::Value {
         serde_json::from_str(&self.run(&[arguments, &["--json"]].concat())).expect("JSON")
     }
 
-    /// What the error says. Nothing else is printed, and no file comes or goes.
+    /// Runs a command that fails, and returns its message. Asserts that it prints nothing else and leaves all files.
     #[track_caller]
     pub(crate) fn refused(&self, arguments: &[&str]) -> String {
         let before = self.files();

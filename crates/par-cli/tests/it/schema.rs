@@ -1,7 +1,7 @@
 use crate::{PEOPLE_SCHEMA, Sandbox};
 
 #[test]
-fn a_draft_is_printed_or_written_but_never_over_another() {
+fn a_draft_is_printed_or_written_but_does_not_overwrite_another() {
     let sandbox = Sandbox::with_people();
     let draft = sandbox.run(&["schema", "init", "people.csv"]);
     assert!(draft.contains("name = \"age\"\nkind = \"discrete\""), "{draft}");
@@ -34,7 +34,7 @@ fn a_check_shows_features_codes_label_rules_and_what_is_worth_a_look() {
       job    nominal         4  categories        0        0
       hours  continuous      4  bins              0        0
 
-    codes (of bins the edges)
+    codes (for bins, their edges)
       age    21 | 24 | 28 | 32.1 | 36.8 | 41 | 46.2 | 50.8 | 55.2 | 59.6 | 64
       job    clerk, cook, nurse, pilot
       hours  22 | 28 | 33 | 38.25 | 45
@@ -52,7 +52,7 @@ fn a_check_shows_features_codes_label_rules_and_what_is_worth_a_look() {
 }
 
 #[test]
-fn without_rows_of_their_own_there_is_no_coverage() {
+fn without_held_out_rows_there_is_no_coverage() {
     let sandbox = Sandbox::with_people();
     let report = sandbox.json(&["schema", "check", "people.csv", "people.toml"]);
     assert_eq!((&report["rows_fitted"], &report["rows_checked"]), (&60.into(), &60.into()));
@@ -60,7 +60,7 @@ fn without_rows_of_their_own_there_is_no_coverage() {
 }
 
 #[test]
-fn rows_are_checked_against_the_bins_of_others() {
+fn held_out_rows_are_checked_against_the_bins() {
     let sandbox = Sandbox::with_people();
     sandbox.write("some.toml", "[[feature]]\nname = \"age\"\nkind = \"discrete\"\nbins = 60\n");
     let check = ["schema", "check", "people.csv", "some.toml", "--train-where", "fold=1"];
@@ -76,7 +76,7 @@ fn rows_are_checked_against_the_bins_of_others() {
 }
 
 #[test]
-fn what_is_no_error_but_odd_is_listed() {
+fn possible_mistakes_are_listed() {
     let sandbox = Sandbox::new();
     sandbox.write("t.csv", "age,job,town,class\n30,a,x,no\n99,a,,no\n31,b,,no\n");
     sandbox.write(
@@ -144,7 +144,7 @@ fn refused(schema: &str) -> String {
 }
 
 #[test]
-fn a_column_that_the_table_does_not_have() {
+fn a_missing_column_is_refused() {
     assert_eq!(
         refused("[[feature]]\nname = \"hour\"\nkind = \"discrete\"\n"),
         "error: people.csv: no column `hour`, which the schema names, did you mean `hours`?\n"
@@ -152,7 +152,7 @@ fn a_column_that_the_table_does_not_have() {
 }
 
 #[test]
-fn categories_without_an_order_under_a_constraint_that_needs_one() {
+fn a_monotone_feature_needs_ordered_categories() {
     assert_eq!(
         refused(
             "[[feature]]\nname = \"job\"\nkind = \"nominal\"\nmonotone = \"increasing\"\nvalues = [\"cook\"]\n"
@@ -168,7 +168,7 @@ fn categories_without_an_order_under_a_constraint_that_needs_one() {
 }
 
 #[test]
-fn rules_that_go_round_in_a_circle() {
+fn cyclic_rules_are_refused() {
     let back = "[[rule]]\nif_increases = \"age\"\nmust_increase = \"hours\"\n";
     assert_eq!(
         refused(&format!("{PEOPLE_SCHEMA}{back}")),
@@ -177,12 +177,12 @@ fn rules_that_go_round_in_a_circle() {
 }
 
 #[test]
-fn a_check_of_no_rows() {
+fn a_check_without_rows_is_refused() {
     let sandbox = Sandbox::with_people();
     let check = ["schema", "check", "people.csv", "people.toml"];
     assert_eq!(
         sandbox.refused(&[&check[..], &["--where", "fold=9"]].concat()),
-        "error: people.csv: none of 60 rows is left by `fold=9`\n"
+        "error: people.csv: none of 60 rows passes `fold=9`\n"
     );
     assert_eq!(
         sandbox.refused(&[&check[..], &["--train-where", "fold!=9"]].concat()),

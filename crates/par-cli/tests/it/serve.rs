@@ -1,4 +1,4 @@
-//! `par serve` as a process: its address, its signals, its logs, and what it refuses to begin with.
+//! `par serve` as a process: its address, its signals, its logs, and its refusals at the start.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -11,16 +11,16 @@ use serde_json::{Value, json};
 use crate::Sandbox;
 use crate::model::{QUICK, SCHEMA};
 
-/// No test waits longer.
+/// The longest that a test waits.
 const LONGEST: Duration = Duration::from_secs(30);
 
-/// A service that is killed with the test.
-struct Served {
+/// A running service, killed when dropped.
+struct ServiceProcess {
     process: Child,
     address: String,
 }
 
-impl Served {
+impl ServiceProcess {
     fn start(sandbox: &Sandbox, arguments: &[&str]) -> Self {
         Self::logging_to(Stdio::piped(), sandbox, arguments)
     }
@@ -30,8 +30,8 @@ impl Served {
         command.current_dir(sandbox.path("")).arg("serve").args(arguments).args(["--listen", "127.0.0.1:0"]);
         let mut process = command.stdout(Stdio::piped()).stderr(stderr).spawn().expect("par starts");
         let mut line = String::new();
-        let mut told = BufReader::new(process.stdout.take().expect("it is piped"));
-        told.read_line(&mut line).expect("a line");
+        let mut response = BufReader::new(process.stdout.take().expect("it is piped"));
+        response.read_line(&mut line).expect("a line");
         let address = line.trim_end().strip_prefix("listening on http://").expect("an address").to_string();
         Self { process, address }
     }
@@ -47,9 +47,9 @@ impl Served {
             body.len()
         )
         .expect("an open connection");
-        let mut told = String::new();
-        stream.read_to_string(&mut told).expect("a response");
-        let (head, body) = told.split_once("\r\n\r\n").expect("a head");
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("a response");
+        let (head, body) = response.split_once("\r\n\r\n").expect("a head");
         (head[9..12].parse().expect("a status"), body.to_string())
     }
 
@@ -71,7 +71,7 @@ impl Served {
         assert!(sent.success());
     }
 
-    /// The exit code and what was logged, once it has ended.
+    /// Waits for its end; returns the exit code and the logs.
     fn ended(mut self) -> (Option<i32>, String) {
         let begun = Instant::now();
         let status = loop {
@@ -87,7 +87,7 @@ impl Served {
     }
 }
 
-impl Drop for Served {
+impl Drop for ServiceProcess {
     fn drop(&mut self) {
         let _ = self.process.kill();
         let _ = self.process.wait();
@@ -115,19 +115,19 @@ const POOR: &str = r#"{"row": {"age": 30, "city": "Ulm", "education": "low", "in
 
 #[cfg(unix)]
 #[test]
-fn it_answers_until_it_is_told_to_end() {
+fn it_answers_until_it_is_terminated() {
     let sandbox = Sandbox::with_model();
     for signal in ["-TERM", "-INT"] {
-        let served = Served::start(&sandbox, &["a.par"]);
-        assert_eq!(served.get("/healthz"), json!({"status": "ok"}));
-        let (status, told) = served.ask("POST", "/v1/recourse", POOR);
-        assert_eq!(status, 200, "{told}");
+        let service = ServiceProcess::start(&sandbox, &["a.par"]);
+        assert_eq!(service.get("/healthz"), json!({"status": "ok"}));
+        let (status, response) = service.ask("POST", "/v1/recourse", POOR);
+        assert_eq!(status, 200, "{response}");
         assert!(
-            told.starts_with("{\"model\":\"a\",\"answers\":[{\"id\":\"1\",\"status\":\"found\""),
-            "{told}"
+            response.starts_with("{\"model\":\"a\",\"answers\":[{\"id\":\"1\",\"status\":\"found\""),
+            "{response}"
         );
-        served.signal(signal);
-        let (code, logs) = served.ended();
+        service.signal(signal);
+        let (code, logs) = service.ended();
         assert_eq!(code, Some(0), "{logs}");
         let lines: Vec<Value> =
             logs.lines().map(|line| serde_json::from_str(line).expect("a line of JSON")).collect();
@@ -140,36 +140,36 @@ fn it_answers_until_it_is_told_to_end() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_log_that_cannot_be_written_stops_nothing() {
+fn a_log_that_cannot_be_written_does_not_stop_the_service() {
     let sandbox = Sandbox::with_model();
     let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("a device of Linux");
-    let onto_full = Served::logging_to(full.into(), &sandbox, &["a.par"]);
-    let mut into_nothing = Served::start(&sandbox, &["a.par"]);
+    let onto_full = ServiceProcess::logging_to(full.into(), &sandbox, &["a.par"]);
+    let mut into_nothing = ServiceProcess::start(&sandbox, &["a.par"]);
     drop(into_nothing.process.stderr.take());
-    for served in [&onto_full, &into_nothing] {
+    for service in [&onto_full, &into_nothing] {
         for _ in 0..20 {
-            assert_eq!(served.get("/healthz"), json!({"status": "ok"}));
-            assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 200);
+            assert_eq!(service.get("/healthz"), json!({"status": "ok"}));
+            assert_eq!(service.ask("POST", "/v1/recourse", POOR).0, 200);
         }
-        until("lines are counted", || served.metric("par_log_lines_dropped_total") >= 40.0);
+        until("lines are counted", || service.metric("par_log_lines_dropped_total") >= 40.0);
     }
 }
 
 #[cfg(unix)]
 #[test]
-fn a_log_that_nobody_reads_stops_nothing() {
+fn a_log_that_is_not_read_does_not_stop_the_service() {
     let sandbox = Sandbox::with_model();
-    let mut served = Served::start(&sandbox, &["a.par"]);
+    let mut service = ServiceProcess::start(&sandbox, &["a.par"]);
     // A pipe holds 64 KiB, a few hundred lines.
     for _ in 0..1_500 {
-        assert_eq!(served.ask("GET", "/healthz", "").0, 200);
+        assert_eq!(service.ask("GET", "/healthz", "").0, 200);
     }
-    assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 200);
-    assert_eq!(served.metric("par_log_lines_dropped_total"), 0.0);
-    served.signal("-TERM");
+    assert_eq!(service.ask("POST", "/v1/recourse", POOR).0, 200);
+    assert_eq!(service.metric("par_log_lines_dropped_total"), 0.0);
+    service.signal("-TERM");
     let mut status = None;
     until("it ends", || {
-        status = served.process.try_wait().expect("a process");
+        status = service.process.try_wait().expect("a process");
         status.is_some()
     });
     assert!(status.is_some_and(|status| status.success()));
@@ -177,78 +177,78 @@ fn a_log_that_nobody_reads_stops_nothing() {
 
 #[cfg(unix)]
 #[test]
-fn a_hangup_reads_the_models_again() {
+fn sighup_reloads_the_models() {
     let sandbox = Sandbox::with_model();
-    let served = Served::start(&sandbox, &["a.par"]);
-    served.signal("-HUP");
-    until("it is read again", || served.metric("par_reloads_total{model=\"a\",outcome=\"loaded\"}") >= 1.0);
+    let service = ServiceProcess::start(&sandbox, &["a.par"]);
+    service.signal("-HUP");
+    until("it is read again", || service.metric("par_reloads_total{model=\"a\",outcome=\"loaded\"}") >= 1.0);
     sandbox.write("a.par", "nonsense");
-    served.signal("-HUP");
-    until("it is refused", || served.metric("par_reloads_total{model=\"a\",outcome=\"refused\"}") >= 1.0);
-    assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 200);
-    served.signal("-TERM");
-    let (code, logs) = served.ended();
+    service.signal("-HUP");
+    until("it is refused", || service.metric("par_reloads_total{model=\"a\",outcome=\"refused\"}") >= 1.0);
+    assert_eq!(service.ask("POST", "/v1/recourse", POOR).0, 200);
+    service.signal("-TERM");
+    let (code, logs) = service.ended();
     assert_eq!(code, Some(0));
     assert!(logs.contains("the model was read again"), "{logs}");
     assert!(logs.contains("the one before goes on answering"), "{logs}");
 }
 
 #[test]
-fn a_service_that_is_killed_while_it_reads_leaves_the_file_as_it_was() {
+fn a_kill_during_a_reload_leaves_the_file_unchanged() {
     let sandbox = Sandbox::with_model();
     let models = [sandbox.bytes("a.par"), other_model()];
     assert_ne!(models[0], models[1]);
     for round in 0..6 {
-        let mut served = Served::start(&sandbox, &["a.par"]);
+        let mut service = ServiceProcess::start(&sandbox, &["a.par"]);
         for number in 0..6 + round {
             sandbox.write("new.par", &models[number % 2]);
             fs::rename(sandbox.path("new.par"), sandbox.path("a.par")).expect("a file can be renamed");
             #[cfg(unix)]
-            served.signal("-HUP");
+            service.signal("-HUP");
         }
-        served.process.kill().expect("a process");
-        served.process.wait().expect("a process");
+        service.process.kill().expect("a process");
+        service.process.wait().expect("a process");
         let file = sandbox.bytes("a.par");
         assert!(models.contains(&file));
     }
-    let served = Served::start(&sandbox, &["a.par"]);
-    assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 200);
+    let service = ServiceProcess::start(&sandbox, &["a.par"]);
+    assert_eq!(service.ask("POST", "/v1/recourse", POOR).0, 200);
     assert_eq!(sandbox.files(), ["a.par", "applicants.csv"]);
 }
 
 #[test]
-fn models_are_called_like_their_files_or_as_told() {
+fn a_model_is_named_after_its_file_or_by_its_argument() {
     let sandbox = Sandbox::with_model();
     sandbox.write("b.par", other_model());
-    let served = Served::start(&sandbox, &["a.par", "cards=b.par"]);
-    assert_eq!(served.get("/v1/models"), json!({"models": ["a", "cards"]}));
-    assert_eq!(served.get("/v1/schema?model=cards")["model"], json!("cards"));
-    assert_eq!(served.ask("GET", "/v1/schema?model=b", "").0, 404);
+    let service = ServiceProcess::start(&sandbox, &["a.par", "cards=b.par"]);
+    assert_eq!(service.get("/v1/models"), json!({"models": ["a", "cards"]}));
+    assert_eq!(service.get("/v1/schema?model=cards")["model"], json!("cards"));
+    assert_eq!(service.ask("GET", "/v1/schema?model=b", "").0, 404);
 }
 
 #[test]
-fn a_token_is_asked_for_when_there_is_one() {
+fn a_configured_token_is_required() {
     let sandbox = Sandbox::with_model();
     sandbox.write("token.txt", "s3cret\n");
-    let served = Served::start(&sandbox, &["a.par", "--token-file", "token.txt"]);
-    assert_eq!(served.ask("GET", "/healthz", "").0, 200);
-    assert_eq!(served.ask("POST", "/v1/recourse", POOR).0, 401);
+    let service = ServiceProcess::start(&sandbox, &["a.par", "--token-file", "token.txt"]);
+    assert_eq!(service.ask("GET", "/healthz", "").0, 200);
+    assert_eq!(service.ask("POST", "/v1/recourse", POOR).0, 401);
     let with = |token: &str| {
-        let mut stream = TcpStream::connect(&served.address).expect("it listens");
+        let mut stream = TcpStream::connect(&service.address).expect("it listens");
         write!(
             stream,
             "GET /v1/models HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nAuthorization: Bearer {token}\r\n\r\n"
         )
         .expect("an open connection");
-        let mut told = String::new();
-        stream.read_to_string(&mut told).expect("a response");
-        told[9..12].to_string()
+        let mut response = String::new();
+        stream.read_to_string(&mut response).expect("a response");
+        response[9..12].to_string()
     };
     assert_eq!((with("s3cret"), with("other")), ("200".to_string(), "401".to_string()));
 }
 
 #[test]
-fn what_cannot_be_served_is_told_in_one_message() {
+fn invalid_arguments_are_refused_with_one_message() {
     let sandbox = Sandbox::with_model();
     sandbox.write("nonsense.par", "nonsense");
     sandbox.write("empty.par", "");
@@ -322,7 +322,7 @@ fn what_cannot_be_served_is_told_in_one_message() {
             "error: invalid value '1k' for '--max-body <N>': expected a whole number, at least 1",
         ),
     ] {
-        let told = refused(arguments);
-        assert!(told.starts_with(expected), "{arguments:?}: {told}");
+        let response = refused(arguments);
+        assert!(response.starts_with(expected), "{arguments:?}: {response}");
     }
 }

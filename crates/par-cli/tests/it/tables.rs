@@ -1,8 +1,8 @@
-//! Tables that are none.
+//! Invalid tables.
 
 use crate::Sandbox;
 
-/// What `fit` says about a table; with a schema of one nominal and one discrete feature, if told.
+/// The error of `fit` for a table; `with_schema`: with a schema of one nominal and one discrete feature.
 #[track_caller]
 fn refused(table: impl AsRef<[u8]>, with_schema: bool) -> String {
     let sandbox = Sandbox::new();
@@ -49,7 +49,7 @@ fn a_row_of_another_length() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn bytes_that_are_not_text() {
     let expected = "error: t.csv, line 2: cell 1 is not UTF-8\nhint: save the table as UTF-8\n";
     assert_eq!(refused(b"a,b\n\xff,1\n", false), expected);
 }
@@ -85,7 +85,7 @@ fn a_category_where_a_number_belongs() {
 }
 
 #[test]
-fn more_categories_than_anybody_means() {
+fn too_many_categories() {
     let rows: String = (0..5000).map(|row| format!("x,{row}\n")).collect();
     assert_eq!(
         refused(format!("a,b\n{rows}"), false),
@@ -95,7 +95,7 @@ fn more_categories_than_anybody_means() {
 }
 
 #[test]
-fn a_table_that_is_not_there() {
+fn a_table_that_does_not_exist() {
     let sandbox = Sandbox::new();
     assert_eq!(sandbox.fit_refused(&["nowhere.csv"]), "error: nowhere.csv: no such file\n");
 }

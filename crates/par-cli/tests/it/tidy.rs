@@ -1,4 +1,4 @@
-//! What the documents say of the code is true of the code.
+//! Checks that the documents match the code.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-"""Values as a table of text writes them."""
+"""Values as the text of cells."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .errors import SettingError
 
 
 def cell(value: Any) -> str:
-    """A value as a table writes it: 1.0 is 1, and a truth is `true` or `false`."""
+    """A value as text: 1.0 is 1, and a boolean is `true` or `false`."""
     value = value.item() if hasattr(value, "item") else value
     if isinstance(value, bool):
         return str(value).lower()
@@ -17,7 +17,7 @@ def cell(value: Any) -> str:
 
 
 def is_same(value: Any, name: str) -> bool:
-    """Whether a value is what a schema calls `name`: by its text, its number, or as a truth in any spelling."""
+    """Whether a value equals the schema's `name`: as text, as a number, or as a boolean in any spelling."""
     text = cell(value)
     if text == name or text.lower() == name.lower() in ("true", "false"):
         return True
@@ -29,18 +29,18 @@ def is_same(value: Any, name: str) -> bool:
         return False
 
 
-def names(told: str | Iterable[Any], what: str) -> list[str]:
-    """Names of features, of which there may be one alone."""
-    if isinstance(told, str):
-        return [told]
+def names(value: str | Iterable[Any], what: str) -> list[str]:
+    """A list of feature names; a single name may be a string."""
+    if isinstance(value, str):
+        return [value]
     try:
-        return [str(name) for name in told]
+        return [str(name) for name in value]
     except TypeError as error:
-        raise SettingError(f"`{what}` is {told!r}, expected names of features") from error
+        raise SettingError(f"`{what}` is {value!r}, expected names of features") from error
 
 
 def whole(value: Any, what: str, least: int) -> int:
-    """A whole number, of numpy's too."""
+    """A whole number, possibly numpy's."""
     try:
         number = operator.index(value)
     except TypeError:
@@ -51,7 +51,7 @@ def whole(value: Any, what: str, least: int) -> int:
 
 
 def number(value: Any, what: str) -> float:
-    """A number, of numpy's too."""
+    """A number, possibly numpy's."""
     if not isinstance(value, (str, bool)) and hasattr(value, "__float__"):
         return float(value)
     raise SettingError(f"`{what}` is {value!r}, expected a number")

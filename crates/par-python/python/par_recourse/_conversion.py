@@ -16,20 +16,20 @@ from .errors import ClassifierError
 
 
 class Column(NamedTuple):
-    """A column that an estimator looks at."""
+    """A column that an estimator uses."""
 
     name: str
     form: str
-    """What becomes of its cells: `number`, `text` or `zero-one`."""
+    """The form of its cells: `number`, `text` or `zero-one`."""
     whole: bool
-    """Whether it holds whole numbers that stand for categories."""
+    """Whether it holds whole numbers as categories."""
     missing: str | None
-    """What a missing cell is, where one may be."""
+    """The value of a missing cell, if there may be one."""
     one: str | None = None
-    """What the schema calls true."""
+    """The schema's text for true."""
 
     def line(self) -> str:
-        """As a file of inputs has it."""
+        """The column as a line of a file of inputs."""
         keys = [f"feature = {quoted(self.name)}", f'as = "{self.form}"']
         if self.one is not None:
             keys.append(f"one = {quoted(self.one)}")
@@ -41,12 +41,12 @@ class Column(NamedTuple):
 def converted(
     estimator: Any, place: int, table: pa.Table, layout: Layout, facts: dict[str, Any], schema: str
 ) -> tuple[bytes, str]:
-    """An estimator as an ONNX file that can be read, and the inputs of it.
+    """An estimator as a readable ONNX file, and its inputs.
 
     Raises
     ------
     ClassifierError
-        Where it cannot be had, and why.
+        When it cannot be converted, with the reason.
     """
     try:
         import skl2onnx  # noqa: F401
@@ -60,23 +60,23 @@ def converted(
     for types in _types(estimator, columns):
         try:
             file, inputs = _convert(estimator, types, columns, place)
-            # What cannot be read is refused here, before anything is learned.
+            # An unreadable file is refused here, before anything is learned.
             _native.draft_inputs(file, schema)
             return file, inputs
         except Exception as error:  # A converter may raise anything.
             why = why or error
-    raise ClassifierError(f"it cannot be had as an ONNX file: {_told(why)}") from why
+    raise ClassifierError(f"it cannot be had as an ONNX file: {_summary(why)}") from why
 
 
-def _told(why: BaseException | None) -> str:
-    """What went wrong, in a line: a converter's own message may hold a whole forest."""
+def _summary(why: BaseException | None) -> str:
+    """The cause in one line: a converter's own message may contain a whole forest."""
     root = why
     while root is not None and root.__cause__ is not None:
         root = root.__cause__
-    told = " ".join(str(root).split("\nhint")[0].split())
-    if "got a boolean" in told:
-        told += " (skl2onnx 1.20 needs protobuf before 7 for these trees)"
-    return told if len(told) <= 200 else told[:197] + "..."
+    text = " ".join(str(root).split("\nhint")[0].split())
+    if "got a boolean" in text:
+        text += " (skl2onnx 1.20 needs protobuf before 7 for these trees)"
+    return text if len(text) <= 200 else text[:197] + "..."
 
 
 def _columns(table: pa.Table, layout: Layout, facts: dict[str, Any]) -> list[Column]:
@@ -84,7 +84,7 @@ def _columns(table: pa.Table, layout: Layout, facts: dict[str, Any]) -> list[Col
     columns = []
     for name in layout.names:
         if name not in features:
-            raise ClassifierError(f"it looks at `{name}`, which is no feature of the schema")
+            raise ClassifierError(f"it uses `{name}`, which is not a feature of the schema")
         columns.append(_column(table.column(name).type, features[name], layout.gaps.get(name, "nan")))
     return columns
 
@@ -105,7 +105,7 @@ def _column(data_type: pa.DataType, feature: dict[str, Any], gap: Any) -> Column
 
 
 def _prepared(estimator: Any) -> Any:
-    """The estimator as it can be converted: thawed, and with texts for what imputers of texts take as missing."""
+    """A convertible copy of the estimator: unfrozen, and with text as the missing value of text imputers."""
     if type(estimator).__name__ == "FrozenEstimator":
         estimator = estimator.estimator
 
@@ -121,7 +121,7 @@ def _prepared(estimator: Any) -> Any:
 
 
 def _parts(estimator: Any) -> Iterator[Any]:
-    """An estimator and those that it is made of."""
+    """An estimator and its parts."""
     yield estimator
     inner = [getattr(estimator, "best_estimator_", None)]
     for name in ("steps", "transformers_", "transformer_list"):
@@ -132,11 +132,11 @@ def _parts(estimator: Any) -> Iterator[Any]:
 
 
 Types = list[tuple[str, str, list[Column]]]
-"""The inputs of an ONNX file: a name, what it holds, and the columns at its places."""
+"""The inputs of an ONNX file: a name, its type, and its columns."""
 
 
 def _types(estimator: Any, columns: list[Column]) -> Iterator[Types]:
-    """Inputs to try: one a column, or one for all. A transformer of columns needs the former, others the latter."""
+    """Inputs to try: one per column, as a ColumnTransformer needs, or one for all."""
 
     def holds(column: Column, whole: bool) -> str:
         return "text" if column.form == "text" else "whole" if whole and column.whole else "float"
@@ -150,7 +150,7 @@ def _types(estimator: Any, columns: list[Column]) -> Iterator[Types]:
 
 
 def _takes_columns(estimator: Any) -> bool:
-    """Whether an estimator begins with a transformer that takes columns by their names."""
+    """Whether an estimator begins with a transformer that selects columns by name."""
     for name in ("best_estimator_", "estimator", "estimator_"):
         inner = getattr(estimator, name, None)
         if hasattr(inner, "steps"):
@@ -167,12 +167,12 @@ def _convert(estimator: Any, types: Types, columns: list[Column], place: int) ->
     from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
 
     tensors = {"text": StringTensorType, "whole": Int64TensorType, "float": FloatTensorType}
-    told = [(name, tensors[holds]([None, len(places)])) for name, holds, places in types]
-    # The newest tree operators that every converter writes.
+    initial_types = [(name, tensors[holds]([None, len(places)])) for name, holds, places in types]
+    # The newest tree operators that all converters support.
     opset = {"": 17, "ai.onnx.ml": 3}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = convert_sklearn(estimator, "classifier", told, options={"zipmap": False}, target_opset=opset)
+        model = convert_sklearn(estimator, "classifier", initial_types, options={"zipmap": False}, target_opset=opset)
     names = [tensor.name for tensor in model.graph.input]
     if len(names) != len(types):
         raise ClassifierError(f"of {len(types)} inputs, {len(names)} are left")
@@ -185,7 +185,7 @@ def _convert(estimator: Any, types: Types, columns: list[Column], place: int) ->
 
 
 def _register() -> None:
-    """Lets skl2onnx convert the estimators of XGBoost and LightGBM, where they are in use and onnxmltools is there."""
+    """Lets skl2onnx convert the estimators of XGBoost and LightGBM, if they are in use and onnxmltools is installed."""
     found = {
         "xgboost": ("XGBClassifier", "convert.xgboost.operator_converters.XGBoost", "convert_xgboost"),
         "lightgbm": ("LGBMClassifier", "convert.lightgbm.operator_converters.LightGbm", "convert_lightgbm"),
@@ -210,5 +210,5 @@ def _register() -> None:
 
 
 def quoted(text: str) -> str:
-    """A basic string of TOML; JSON escapes what it escapes."""
+    """A basic string of TOML, which has the escapes of JSON."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

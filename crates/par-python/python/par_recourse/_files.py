@@ -1,4 +1,4 @@
-"""Text that comes as it is, or in a file."""
+"""Reading text from arguments and files."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from . import _native
 from .errors import FileError
 
 
-def toml(told: str | os.PathLike[str] | Mapping[str, Any]) -> str:
-    """TOML as text: the text itself, what a file holds, or a dict written out."""
-    if isinstance(told, Mapping):
-        return _native.as_toml(json.dumps(told))
-    if isinstance(told, str) and "\n" in told:
-        return told
-    return text(told)
+def toml(source: str | os.PathLike[str] | Mapping[str, Any]) -> str:
+    """TOML as text, from text, a file or a dict."""
+    if isinstance(source, Mapping):
+        return _native.as_toml(json.dumps(source))
+    if isinstance(source, str) and "\n" in source:
+        return source
+    return text(source)
 
 
 def text(path: str | os.PathLike[str]) -> str:
-    """What a file holds."""
+    """The contents of a file."""
     try:
         with open(path, encoding="utf-8") as file:
             return file.read()

@@ -1,4 +1,4 @@
-"""Tables in and out: pandas, polars, pyarrow, or anything that speaks the Arrow C interface."""
+"""Tables in and out: pandas, polars, pyarrow, or anything with the Arrow C interface."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .errors import DataError
 
 
 INDEX = "__index__"
-"""The column in which the index of a pandas frame travels: no name that a feature is likely to have."""
+"""The column for the index of a pandas frame; features are unlikely to have this name."""
 
 
 @dataclass(frozen=True)
 class Frame:
-    """A table, and the kind of frame that it came in."""
+    """A table, and the kind of frame that it came as."""
 
     kind: str
     table: pa.Table
@@ -28,16 +28,16 @@ class Frame:
 def read(
     X: Any, names: list[str] | None = None, wanted: Callable[[str], bool] = lambda name: True, index: bool = False
 ) -> Frame:
-    """Takes a table in.
+    """Converts a table to Arrow.
 
     Parameters
     ----------
     names:
-        The columns of one that has none.
+        The column names of a table without any.
     wanted:
-        Which columns are looked at; others are left out where that saves something.
+        Which columns are needed; others are left out if that saves work.
     index:
-        Whether the index of a pandas frame is taken along, if it can be.
+        Whether to add the index of a pandas frame, if possible.
     """
     kind = kind_of(X)
     try:
@@ -54,25 +54,25 @@ def read(
 def _of_pandas(X: Any, wanted: Callable[[str], bool], index: bool) -> Frame:
     columns = [str(name) for name in X.columns]
     places = [place for place, name in enumerate(columns) if wanted(name)]
-    kept = [columns[place] for place in places]
-    for place, name in enumerate(kept):
-        if name in kept[:place]:
+    chosen = [columns[place] for place in places]
+    for place, name in enumerate(chosen):
+        if name in chosen[:place]:
             raise DataError(f"X: two columns are called `{name}`\nhint: rename or drop one")
-    table = pa.Table.from_pandas(X.iloc[:, places].set_axis(kept, axis=1), preserve_index=False)
+    table = pa.Table.from_pandas(X.iloc[:, places].set_axis(chosen, axis=1), preserve_index=False)
     if not index:
         return Frame("pandas", table)
     name = INDEX
-    while name in kept:
+    while name in chosen:
         name += "_"
     try:
         return Frame("pandas", table.append_column(name, pa.array(X.index)), name)
     except pa.ArrowException:
-        # Such as one of several levels: rows go by their number.
+        # Such as an index of several levels: rows are numbered instead.
         return Frame("pandas", table)
 
 
 def kind_of(X: Any) -> str:
-    """`pandas`, `polars` or `pyarrow`, without importing what is not in use."""
+    """`pandas`, `polars` or `pyarrow`, without importing libraries that are not in use."""
     for module, classes in {"pandas": ["DataFrame"], "polars": ["DataFrame", "LazyFrame"]}.items():
         loaded = sys.modules.get(module)
         if loaded is not None and isinstance(X, tuple(getattr(loaded, name) for name in classes)):
@@ -102,7 +102,7 @@ def _table(X: Any, names: list[str] | None) -> pa.Table:
 
 
 def read_row(row: Any) -> Frame:
-    """Takes one row in: a dict, a pandas Series, or a table of one row."""
+    """Converts one row to Arrow: a dict, a pandas Series, or a table of one row."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(row, pandas.Series):
         frame = read(row.to_frame().T.infer_objects(), index=True)
@@ -116,7 +116,7 @@ def read_row(row: Any) -> Frame:
 
 
 def column(values: Any, name: str) -> pa.ChunkedArray:
-    """Takes a column in, such as a label."""
+    """Converts a column to Arrow, such as a label."""
     if isinstance(values, (pa.Array, pa.ChunkedArray)):
         return values
     if getattr(values, "ndim", 1) == 2 and values.shape[1] == 1:
@@ -130,7 +130,7 @@ def column(values: Any, name: str) -> pa.ChunkedArray:
 
 
 def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:
-    """The table with a column, in the place of one that has its name."""
+    """The table with a column added or replaced."""
     values = column(values, name)
     if len(values) != table.num_rows:
         raise DataError(f"{name}: expected {table.num_rows} values, one for each row of X, found {len(values)}")
@@ -140,17 +140,17 @@ def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:
 
 
 def write(kind: str, table: pa.Table, columns: dict[str, str]) -> Any:
-    """Gives answers out in the kind of frame that their table came in; `columns` has the names of ours by our names."""
+    """Converts answers to the kind of frame that their table came as; `columns` maps our usual names to those in use."""
     frame = write_plain(kind, table)
     if kind == "pandas":
-        # pandas has no whole numbers with gaps unless told, and a column is of one type whatever the answers are.
+        # Nullable types: pandas has no missing integers by default, and a column's type must not depend on the answers.
         for name, dtype in {"rank": "Int64", "changes": "Int64", "optimal": "boolean"}.items():
             frame[columns[name]] = frame[columns[name]].astype(dtype)
     return frame
 
 
 def write_plain(kind: str, table: pa.Table) -> Any:
-    """Gives a table out as it is."""
+    """Converts a table without changes."""
     if kind == "pandas":
         return table.to_pandas()
     if kind == "polars":

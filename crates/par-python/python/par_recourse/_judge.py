@@ -1,4 +1,4 @@
-"""A classifier that is at hand as a function, asked for its probabilities of acceptance."""
+"""A classifier in the form of a Python function, and the frames that it takes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ._cells import cell
 from .errors import ClassifierError, DataError
 
 ROUNDING = 1e-6
-"""How far a probability may be outside of 0 to 1: single precision rounds."""
+"""How far a probability may be outside of 0 to 1, because of rounding in single precision."""
 
 
 @dataclass(frozen=True)
@@ -20,13 +20,13 @@ class Layout:
     """The frame that a classifier takes: its kind, and its columns with their types."""
 
     kind: str
-    """`pandas`, `polars`, `pyarrow`, or `numpy` for a classifier that knows no names."""
+    """`pandas`, `polars`, `pyarrow`, or `numpy` for a classifier without column names."""
     names: tuple[str, ...]
     types: dict[str, Any] = field(default_factory=dict)
     labels: tuple[Any, ...] = ()
-    """What a pandas frame calls the columns, which need not be text."""
+    """The column labels of a pandas frame, which need not be text."""
     gaps: dict[str, Any] = field(default_factory=dict)
-    """What stands for a missing cell in columns of objects: to a classifier, `None` and `nan` are two things."""
+    """The missing value in columns of objects: classifiers treat `None` and `nan` differently."""
 
     @classmethod
     def of(cls, X: Any, kind: str, names: list[str]) -> Layout:
@@ -85,12 +85,12 @@ class Layout:
 def _selected(table: pa.Table, names: Any) -> pa.Table:
     for name in names:
         if name not in table.column_names:
-            raise DataError(f"X: has no column `{name}`, which the classifier looks at")
+            raise DataError(f"X: has no column `{name}`, which the classifier uses")
     return table.select(list(names))
 
 
 def _pandas_column(column: Any, dtype: Any) -> Any:
-    """The column in the type that it had when the classifier was given, as far as its cells can have it."""
+    """The column with its type of the training table, if its cells fit that type."""
     import pandas
 
     if column.dtype == dtype:
@@ -132,7 +132,7 @@ def _arrow_column(column: pa.ChunkedArray, data_type: pa.DataType) -> pa.Chunked
 
 
 def _matrix(table: pa.Table) -> Any:
-    """Rows by columns: numbers where all columns are, objects otherwise."""
+    """Rows by columns: numbers if all columns are numeric, objects otherwise."""
     import numpy
 
     columns = [_numbers(column) for column in table.columns]
@@ -148,7 +148,7 @@ def _numbers(column: pa.ChunkedArray) -> Any:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     try:
-        # From a truth to a number only by way of a whole one.
+        # Arrow converts booleans to floats only through integers.
         column = column.cast(pa.int8()) if pa.types.is_boolean(column.type) else column
         is_text = pa.types.is_string(column.type) or pa.types.is_large_string(column.type)
         return None if is_text else column.cast(pa.float64()).to_numpy()
@@ -158,15 +158,15 @@ def _numbers(column: pa.ChunkedArray) -> Any:
 
 @dataclass(frozen=True)
 class Judge:
-    """The classifier itself, which decides about rows."""
+    """The classifier itself."""
 
     function: Callable[[Any], Any]
-    """Gives probabilities, or classes, for a frame."""
+    """Returns probabilities, or classes, for a frame."""
     layout: Layout
     place: int | None = None
-    """The column of the accepted class, where the function has one for every class."""
+    """The column of the accepted class, if the function returns one per class."""
     accepted: Any = None
-    """The accepted class, where the function gives classes."""
+    """The accepted class, if the function returns classes."""
 
     def probabilities(self, table: pa.Table) -> Any:
         """The probability of acceptance of every row."""

@@ -1,5 +1,5 @@
-"""Answers checked by asking the classifier itself: they were found with an imitation of it, or with its ONNX file, which
-rounds otherwise."""
+"""Answers checked by the classifier itself: they were found with a surrogate of it, or with its ONNX file, which rounds
+differently."""
 
 from __future__ import annotations
 
@@ -15,41 +15,41 @@ DENIED_WAYS = "unverified: the classifier denies the ways that were found"
 DENIED_PERSON = "unverified: the classifier denies this row, which was taken for accepted"
 
 _OF_WAYS = ("rank", "log_likelihood", "percentile", "changes", "similarity", "method", "optimal", "gap", "best_at")
-"""The columns that are empty where there is no way."""
+"""The columns that are empty without a way."""
 
 
 _STRICTER = (0.3, 0.6)
-"""An imitation errs by a few hundredths. Where that leaves somebody without a way, it is asked again about rows that it
-accepts by so much of what is between the threshold and certainty."""
+"""A surrogate errs by a few hundredths. People whom that leaves without a way are answered again with a higher threshold:
+by these shares of the distance between the threshold and 1."""
 
 
-def settled(
+def verify(
     judge: Judge,
-    imitates: bool,
-    ask: Callable[[pa.Table, float], pa.Table],
+    is_surrogate: bool,
+    answer: Callable[[pa.Table, float], pa.Table],
     people: pa.Table,
     model: _native.Model,
     count: int,
     threshold: float,
     order: str,
 ) -> pa.Table:
-    """Lines of the tidy table as the classifier sees them.
+    """Lines of answers, verified by the classifier.
 
     Parameters
     ----------
-    imitates:
-        Whether it is an imitation that is searched, of which proofs are then.
-    ask:
-        Gives the lines of some people at a threshold.
+    is_surrogate:
+        Whether the search uses a surrogate, so that proofs are about the surrogate.
+    answer:
+        Returns the lines of some people at a threshold.
     people:
-        The rows that are asked about.
+        The rows to answer.
     model:
-        Who answers: it knows the names of the columns.
+        The model, which has the names of the columns.
     """
     import numpy
 
     columns = dict(model.columns)
-    lines, person = _verified(judge, imitates, ask(people, threshold), people, model, count, threshold, order)
+    lines, person = _verify_once(judge, is_surrogate, answer(people, threshold), people, model, count, threshold, order)
     ids = lines.column(columns["id"]).take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
     for share in _STRICTER:
         open_ = person[_is_open(lines.column(columns["reason"]))]
@@ -57,29 +57,29 @@ def settled(
             break
         some = people.take(pa.array(open_))
         wanted = threshold + share * (1 - threshold)
-        more, own = _verified(judge, imitates, ask(some, wanted), some, model, count, threshold, order)
+        more, own = _verify_once(judge, is_surrogate, answer(some, wanted), some, model, count, threshold, order)
         own = open_[own]
         is_found = numpy.array(more.column(columns["status"]).to_pylist(), dtype=object) == "found"
         more, own = more.filter(pa.array(is_found)), own[is_found]
-        is_kept = ~numpy.isin(person, own)
-        lines = pa.concat_tables([lines.filter(pa.array(is_kept)), more])
-        person = numpy.concatenate([person[is_kept], own])
+        is_chosen = ~numpy.isin(person, own)
+        lines = pa.concat_tables([lines.filter(pa.array(is_chosen)), more])
+        person = numpy.concatenate([person[is_chosen], own])
         by_person = numpy.argsort(person, kind="stable")
         lines, person = lines.take(pa.array(by_person)), person[by_person]
-    # Rows without a name are counted anew each time that they are asked about.
+    # Rows without ids are numbered from 0 in each call, so the ids of the first call are restored.
     return _with(lines, 0, ids.take(pa.array(person)))
 
 
 def _is_open(reasons: pa.ChunkedArray) -> Any:
-    """Who has no way since only the imitation accepts them, or their ways."""
+    """Whether a person has no way because only the surrogate accepts the person or the ways."""
     import numpy
 
     return numpy.isin(numpy.array(reasons.to_pylist(), dtype=object), [DENIED_WAYS, DENIED_PERSON])
 
 
-def _verified(
+def _verify_once(
     judge: Judge,
-    imitates: bool,
+    is_surrogate: bool,
     lines: pa.Table,
     people: pa.Table,
     model: _native.Model,
@@ -87,11 +87,11 @@ def _verified(
     threshold: float,
     order: str,
 ) -> tuple[pa.Table, Any]:
-    """Lines as the classifier sees them, and the number of the person that each is about.
+    """Lines verified by the classifier, and the number of the person of each.
 
-    Someone whom it accepts has one line that says so. Ways that it denies are left out, and the others are put in order
-    anew by what it says of them, at most `count` for each person. Someone who has none left is not found. What was
-    proved of an imitation is not told.
+    A person whom it accepts has one line. Ways that it denies are left out; the others are ordered again by its
+    probabilities, at most `count` for each person. A person without ways is not found. Proofs about a surrogate are
+    left out.
     """
     import numpy
 
@@ -103,23 +103,23 @@ def _verified(
     person = numpy.cumsum(rank <= 1) - 1
 
     people = _typed(people, lines, features)
-    is_read, is_asked = status[firsts] != "error", rank > 0
-    asked = numpy.flatnonzero(is_asked)
-    # People and their ways at once: to ask about one row takes a pipeline as long as to ask about hundreds.
-    rows = [people.filter(pa.array(is_read)), _rows(lines, people, features, asked, person[asked])]
-    said = judge.probabilities(pa.concat_tables(rows))
+    is_read, is_candidate = status[firsts] != "error", rank > 0
+    candidates = numpy.flatnonzero(is_candidate)
+    # People and their ways in one call: a pipeline takes as long for one row as for hundreds.
+    rows = [people.filter(pa.array(is_read)), _rows(lines, people, features, candidates, person[candidates])]
+    scores = judge.probabilities(pa.concat_tables(rows))
     own, probability = numpy.full(len(firsts), numpy.nan), numpy.full(len(rank), numpy.nan)
-    own[is_read], probability[asked] = said[: rows[0].num_rows], said[rows[0].num_rows :]
+    own[is_read], probability[candidates] = scores[: rows[0].num_rows], scores[rows[0].num_rows :]
     is_accepted = own >= threshold
     likelihood = lines.column(columns["log_likelihood"]).fill_null(numpy.nan).to_numpy()
     changes = lines.column(columns["changes"]).fill_null(0).to_numpy()
     is_good = (probability >= threshold) & ~is_accepted[person]
     said = numpy.array([text or "" for text in lines.column(columns["best_at"]).to_pylist()], dtype=object)
     ranks, best_at = _places(is_good, person, changes, probability, likelihood, said, count, order)
-    is_kept = ranks > 0
-    is_kept[firsts] |= ~numpy.isin(numpy.arange(len(firsts)), person[is_kept])
+    is_chosen = ranks > 0
+    is_chosen[firsts] |= ~numpy.isin(numpy.arange(len(firsts)), person[is_chosen])
 
-    kept = numpy.flatnonzero(is_kept)
+    kept = numpy.flatnonzero(is_chosen)
     kept = kept[numpy.lexsort((ranks[kept], person[kept]))]
     person, ranks, was_way = person[kept], ranks[kept], rank[kept] > 0
     is_way = ranks > 0
@@ -133,8 +133,8 @@ def _verified(
     }
     for name in _OF_WAYS[1:-1]:
         column = out.column(columns[name])
-        is_told = is_way & (not imitates or name not in ("optimal", "gap"))
-        new[name] = pc.if_else(pa.array(is_told), column, pa.scalar(None, column.type))
+        is_valid = is_way & (not is_surrogate or name not in ("optimal", "gap"))
+        new[name] = pc.if_else(pa.array(is_valid), column, pa.scalar(None, column.type))
     for name, column in new.items():
         out = _with(out, out.column_names.index(columns[name]), column)
     return _as_they_are(out, people, features, person, was_way & ~is_way), person
@@ -143,12 +143,12 @@ def _verified(
 def _places(
     is_good: Any, person: Any, changes: Any, probability: Any, likelihood: Any, said: Any, count: int, order: str
 ) -> tuple[Any, Any]:
-    """The places of the ways that are shown among those of their person, from 1, and what each is best at: among all
-    ways that the classifier accepts, and, as the search `said`, what it found by number of changes.
+    """The ranks of the ways of each person, from 1, and what each is best at: among all ways that the classifier accepts,
+    and among the frontier, as the search `said`.
 
-    All other lines have the place 0. In the order `balanced` no way is shown that another one equals or betters in
-    changes, probability and likelihood at once, and none comes first that another one beats in both changes and
-    probability; otherwise ways stay in the order in which they were found.
+    All other lines have rank 0. The order `balanced` drops ways that another one equals or betters in changes,
+    probability and likelihood at once, and puts none first that another one beats in both changes and probability;
+    otherwise ways keep their order.
     """
     import numpy
 
@@ -179,21 +179,21 @@ def _places(
 
 
 def _dominates(one: tuple[float, ...], other: tuple[float, ...]) -> bool:
-    """Whether one is no worse in anything, and better in something; more is better."""
+    """Whether one is no worse in any value, and better in one; more is better."""
     return one != other and all(own >= its for own, its in zip(one, other))
 
 
-def _rows(lines: pa.Table, people: pa.Table, features: list[str], asked: Any, person: Any) -> pa.Table:
-    """The rows that people could become, with what they have besides the features."""
+def _rows(lines: pa.Table, people: pa.Table, features: list[str], candidates: Any, person: Any) -> pa.Table:
+    """The rows that people could become, with the other columns of the people."""
     rows = people.take(pa.array(person))
-    ways = lines.take(pa.array(asked))
+    ways = lines.take(pa.array(candidates))
     for name, way in zip(features, ways.columns[-len(features) :]):
         rows = _with(rows, rows.column_names.index(name), way)
     return rows
 
 
 def _typed(people: pa.Table, lines: pa.Table, features: list[str]) -> pa.Table:
-    """The people, with features of the types that the lines have."""
+    """The people, with the features in the types of the lines."""
     first = lines.num_columns - len(features)
     for position, name in enumerate(features, first):
         column = people.column(name)
@@ -206,8 +206,8 @@ def _typed(people: pa.Table, lines: pa.Table, features: list[str]) -> pa.Table:
 def _statuses(status: Any, is_way: Any, is_accepted: Any) -> pa.Array:
     import numpy
 
-    told = numpy.where(is_way, "found", numpy.where(is_accepted, "accepted", "not_found")).astype(object)
-    return pa.array(numpy.where(status == "error", status, told), pa.string())
+    verified = numpy.where(is_way, "found", numpy.where(is_accepted, "accepted", "not_found")).astype(object)
+    return pa.array(numpy.where(status == "error", status, verified), pa.string())
 
 
 def _reasons(reason: pa.ChunkedArray, status: Any, was_way: Any, is_way: Any, is_accepted: Any) -> pa.ChunkedArray:
@@ -221,7 +221,7 @@ def _reasons(reason: pa.ChunkedArray, status: Any, was_way: Any, is_way: Any, is
 
 
 def _as_they_are(lines: pa.Table, people: pa.Table, features: list[str], person: Any, which: Any) -> pa.Table:
-    """The lines with the cells of the people themselves in some of them."""
+    """The lines, with the people's own cells in some of them."""
     if not which.any():
         return lines
     first = lines.num_columns - len(features)

@@ -1,6 +1,6 @@
-"""What the engines share: a job as the driver plans it, and how a worker answers batches of rows.
+"""What the engines share: jobs planned by the driver, and workers that answer batches of rows.
 
-A model travels once, as a parcel, and a process opens it once: workers live through many tasks.
+A model is sent once, as a parcel, and each worker process opens it once for many tasks.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ from typing import Any, Callable, Iterator, NamedTuple, Union
 import pyarrow as pa
 
 from . import _native
-from ._asking import Request, answered, looked_at, warn_of_renamed
+from ._request import Request, answer_table, column_filter, warn_of_renamed
 from .classifier import Supplied
 from .errors import ClassifierError, DataError, SettingError
 from .estimator import Recourse
 
 Source = Union[str, "os.PathLike[str]", Recourse, _native.Model]
-"""What can be asked: a file, what was fitted, or its model."""
+"""A model: a file, a fitted estimator, or its model."""
 
 
 
 def one_source(model: Source | None, bundle: Source | None) -> Source:
-    """What is asked, under its name or the one it had in version 0.1."""
+    """The model, by the argument's name or its name in version 0.1."""
     if bundle is not None:
         warnings.warn("the argument `bundle` is called `model`", DeprecationWarning, stacklevel=3)
         model = bundle
@@ -38,21 +38,21 @@ def one_source(model: Source | None, bundle: Source | None) -> Source:
 
 
 ROW = "__row__"
-"""The column in which the numbers of rows travel that have no other name."""
+"""The column of row numbers, for rows without ids."""
 
 ROWS_HELD = 4096
-"""Rows whose lines are made before any is given on: what a task holds, however large a partition is."""
+"""Rows that a task answers and holds at once, for partitions of any size."""
 
 HELD_AT_ONCE = 4
-"""Models that a process keeps open. Engines keep their processes, and these would pile up in them."""
+"""Models that a process keeps open, at most: worker processes live long."""
 
 
 class Opened(NamedTuple):
-    """What a process that answers has to have."""
+    """The contents of a parcel."""
 
     model: _native.Model
     supplied: Supplied
-    """The classifier itself, where only it can say whether a way is accepted."""
+    """The classifier itself, if it has to verify ways."""
 
 
 _held: OrderedDict[str, Opened] = OrderedDict()
@@ -60,10 +60,10 @@ _held: OrderedDict[str, Opened] = OrderedDict()
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked, and what comes out: little enough to travel with every task."""
+    """A request and the columns of its answers; small enough to be sent with every task."""
 
     parcel: str
-    """By what a process knows the parcel that holds the model."""
+    """The key of the parcel with the model."""
     request: Request
     id: str | None
     columns: list[str]
@@ -71,18 +71,18 @@ class Job:
     lines: pa.Schema
     """The columns of the answers."""
     numbered: bool
-    """Whether rows have no name, so that they have to be numbered."""
+    """Whether rows have no ids and are numbered."""
 
     def answer(self, batch: pa.RecordBatch, before: int, fetch: Callable[[], bytes]) -> Iterator[pa.RecordBatch]:
-        """The lines of a batch, some rows at a time, on this thread. `before` rows of the table came before.
+        """The lines of a batch, some rows at a time, on this thread. `before` is the number of earlier rows.
 
-        The parcel is fetched only by a process that has not opened it yet.
+        A process fetches the parcel only if it has not opened it yet.
         """
         model, supplied = _open(self.parcel, fetch)
         for start in range(0, batch.num_rows, ROWS_HELD):
-            # With the types that the batch has: of some engines each says anew of what types its columns are.
+            # With the batch's own types: in some engines they differ between batches.
             rows = pa.Table.from_batches([batch.slice(start, ROWS_HELD)])
-            lines = answered(
+            lines = answer_table(
                 model, supplied, self.request, rows, id=self.id, before=before + start, parallel=False
             )
             yield from _promised(lines, self.lines)
@@ -97,24 +97,24 @@ def plan(
     id: str | None,
     dumps: Callable[[Any], bytes],
 ) -> tuple[Job, bytes]:
-    """A job and its parcel, or the error that a worker would meet.
+    """A job and its parcel. Raises the errors that a worker would meet.
 
     Parameters
     ----------
     header:
         The columns of the table.
     types:
-        Gives the types of those of them that are read.
+        Returns the types of the columns that are read.
     dumps:
         Pickles, functions included.
     """
     opened = _opened(source)
-    # Of the one who called the engine's `recourse`.
+    # The warning points to the caller of the engine's `recourse`.
     warn_of_renamed(opened.model, stacklevel=3)
     own_id = json.loads(_native.schema_facts(opened.model.schema))["id"]
-    columns = list(filter(looked_at(opened.model.features, own_id, id), header))
+    columns = list(filter(column_filter(opened.model.features, own_id, id), header))
     read = types(columns) if len(set(columns)) == len(columns) else pa.schema([])
-    # All names, so that a column that is absent is told with what comes close to it.
+    # All names, so that the message about a missing column can suggest a similar one.
     known = {field.name: field for field in read}
     whole = pa.schema([known.get(name, pa.field(name, pa.null())) for name in header])
     opened.model.answers(whole, request.json(), id=id)
@@ -140,7 +140,7 @@ def _parcel(opened: Opened, dumps: Callable[[Any], bytes]) -> bytes:
     except Exception as error:
         raise ClassifierError(
             f"the classifier cannot be sent to workers: {error}\n"
-            "hint: pass `recourse.model_`, which answers without it, and calls its ways unverified"
+            "hint: pass `recourse.model_`, which answers without it, with unverified ways"
         ) from error
 
 
@@ -155,7 +155,7 @@ def _open(parcel: str, fetch: Callable[[], bytes]) -> Opened:
 
 
 def _promised(table: pa.Table, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
-    """Lines as the driver promised them."""
+    """Lines in the types that the driver announced."""
     if table.schema != schema:
         try:
             table = table.cast(schema)

@@ -1,4 +1,4 @@
-"""The classifier that is there already, as the native half takes it."""
+"""External classifiers, prepared for the native half."""
 
 from __future__ import annotations
 
@@ -14,47 +14,47 @@ from . import _files, _frames, _native
 from ._cells import is_same
 from ._conversion import converted
 from ._judge import Judge, Layout
-from ._verification import settled
+from ._verification import verify
 from .errors import ClassifierError, FileError, InvertedClassifierError, SettingError
 
 COMPARED = 2000
-"""Training rows on which an ONNX file is compared with the estimator that it was made of."""
+"""Training rows on which an ONNX file is compared with its estimator."""
 DIFFERENT = 0.01
-"""The share of them that may be decided otherwise."""
+"""The share of them that may be decided differently."""
 SPARE = 4
-"""Ways beyond those asked for, in the place of those that the classifier denies."""
+"""Extra ways, to replace those that the classifier denies."""
 
 
 @dataclass(frozen=True)
 class Supplied:
-    """Where the classifier comes from; nothing of it where it is to be trained."""
+    """The source of an external classifier; empty if one is to be trained."""
 
     onnx: tuple[bytes, str] | None = None
-    """An ONNX file, and how a row becomes its inputs."""
+    """An ONNX file and its inputs, as TOML."""
     scores: Any = None
-    """The probabilities of acceptance of the training rows, where only they are known."""
+    """The probabilities of acceptance of the training rows, for a surrogate."""
     column: str = "__scores__"
     judge: Judge | None = None
-    """The classifier itself, where it is to be asked about people and their ways."""
-    imitates: bool = False
-    """Whether an imitation of it was fitted, so that nothing is proved of itself."""
+    """The classifier itself, to verify people and their ways."""
+    is_surrogate: bool = False
+    """Whether a surrogate of it was fitted, so that proofs are not about the classifier itself."""
     fallback: Callable[[str], "Supplied"] | None = None
-    """What to do where the ONNX file cannot be used, given why."""
+    """Makes another source if the ONNX file cannot be used, from the reason."""
     warning: str | None = None
-    """What the user is to know of it once it has been fitted."""
+    """A warning to show after the fit."""
 
     @property
     def spare(self) -> int:
-        """How many more ways than wanted are to be asked for."""
+        """The number of extra ways to request."""
         return 0 if self.judge is None else SPARE
 
     def compare(self, model: _native.Model, table: pa.Table) -> None:
-        """Makes sure that the ONNX file decides as the classifier does, or nearly.
+        """Checks that the ONNX file makes nearly the same decisions as the classifier.
 
         Raises
         ------
         ClassifierError
-            Where it does not.
+            When it does not.
         """
         if self.onnx is None or self.judge is None:
             return
@@ -63,15 +63,15 @@ class Supplied:
         own = model.probability(rows).column(0).to_numpy() >= model.threshold
         different = int((own != (self.judge.probabilities(rows) >= model.threshold)).sum())
         if different > DIFFERENT * rows.num_rows:
-            raise ClassifierError(f"its ONNX file decides otherwise about {different} of {rows.num_rows} training rows")
+            raise ClassifierError(f"its ONNX file decides differently about {different} of {rows.num_rows} training rows")
 
     def explained(self, error: InvertedClassifierError) -> InvertedClassifierError:
-        """The error, with what is likely to be wrong where the classifier is a function or an estimator."""
+        """The error with a likely cause, if the classifier is a function or an estimator."""
         if self.judge is None:
             return error
         if self.fallback is not None:
-            # Whether the estimator does too comes out when its own scores are used.
-            return InvertedClassifierError("its ONNX file tells the classes apart the wrong way round")
+            # The estimator may be fine: the fallback checks its own scores.
+            return InvertedClassifierError("its ONNX file ranks the classes the wrong way round")
         owner: Any = getattr(self.judge.function, "__self__", None)
         if hasattr(owner, "classes_"):
             classes = ", ".join(f"`{name}`" for name in owner.classes_)
@@ -81,39 +81,39 @@ class Supplied:
             )
         else:
             hint = (
-                "the function has to give the probability of acceptance: where it takes `predict_proba(X)[:, 0]`, take "
+                "the function must return the probability of acceptance: if it takes `predict_proba(X)[:, 0]`, take "
                 "`[:, 1]`, and the other way round (of two columns the second counts); `classes_` has their order"
             )
-        told = str(error).split("\nhint")[0]
-        return InvertedClassifierError(f"classifier: {told}\nhint: {hint}")
+        problem = str(error).split("\nhint")[0]
+        return InvertedClassifierError(f"classifier: {problem}\nhint: {hint}")
 
-    def kept(self) -> Supplied:
-        """What is of use after the fit."""
-        return Supplied(judge=self.judge, imitates=self.scores is not None)
+    def after_fit(self) -> Supplied:
+        """The parts that are needed after the fit."""
+        return Supplied(judge=self.judge, is_surrogate=self.scores is not None)
 
-    def settled(
+    def verified(
         self,
-        ask: Callable[[pa.Table, float], pa.Table],
+        answer: Callable[[pa.Table, float], pa.Table],
         people: pa.Table,
         model: _native.Model,
         count: int,
         threshold: float,
         order: str,
     ) -> pa.Table:
-        """The lines that `ask` gives, with ways that the classifier itself was asked about where it can be."""
+        """The lines of `answer`, verified by the classifier itself if it is available."""
         if self.judge is None:
-            return ask(people, threshold)
-        return settled(self.judge, self.imitates, ask, people, model, count, threshold, order)
+            return answer(people, threshold)
+        return verify(self.judge, self.is_surrogate, answer, people, model, count, threshold, order)
 
     def probabilities(self, table: pa.Table) -> Any:
-        """What the classifier itself says of rows, where it can be asked; `None` where it cannot."""
+        """The probabilities of the classifier itself; `None` if it is not available."""
         return None if self.judge is None else self.judge.probabilities(table)
 
 
 def supply(
     classifier: Any, inputs: Any, X: Any, schema: str, facts: dict[str, Any], favourable: str | None
 ) -> Supplied:
-    """Where the classifier comes from.
+    """The source of the classifier.
 
     Parameters
     ----------
@@ -126,12 +126,12 @@ def supply(
     schema, facts:
         The schema as TOML, and what it says.
     favourable:
-        The class that counts as accepted, where it is known.
+        The accepted class, if known.
 
     Raises
     ------
     ClassifierError
-        Where the classifier cannot be used, whatever is done.
+        When the classifier cannot be used in any way.
     """
     if hasattr(classifier, "SerializeToString"):
         classifier = classifier.SerializeToString()
@@ -139,7 +139,7 @@ def supply(
         file = _bytes(classifier)
         return Supplied(onnx=(file, _inputs(file, inputs, schema, facts, favourable)))
     if inputs is not None:
-        raise SettingError("`inputs` is of use only with a `classifier` that is an ONNX file")
+        raise SettingError("`inputs` has an effect only with a `classifier` that is an ONNX file")
     if classifier is None:
         return Supplied()
     if isinstance(classifier, type):
@@ -149,7 +149,7 @@ def supply(
         return _estimator(classifier, X, schema, facts, favourable)
     if callable(classifier):
         judge, table = _function(classifier, X, facts, favourable)
-        return _imitated(judge, table, facts, favourable)
+        return _surrogate_source(judge, table, facts, favourable)
     hint = "pass its `predict`" if hasattr(classifier, "predict") else "see the documentation of `classifier`"
     raise ClassifierError(
         f"classifier: a {type(classifier).__name__} has no `predict_proba`, expected an ONNX file, an estimator, or a "
@@ -177,10 +177,10 @@ def _inputs(file: bytes, inputs: Any, schema: str, facts: dict[str, Any], favour
     draft = _native.draft_inputs(file, schema)
     label = facts["label"]
     if label is not None and favourable is not None and favourable != label["favourable"]:
-        # Drafted for the favourable class of the schema.
+        # The draft is for the favourable class of the schema.
         if len(label["classes"]) != 2:
             raise ClassifierError(
-                f"inputs: which output stands for `{favourable}` is not known\nhint: say `accepted` in `inputs`"
+                f"inputs: the output for `{favourable}` is not known\nhint: set `accepted` in `inputs`"
             )
         draft = re.sub(r"(?m)^accepted = ([01])", lambda found: f"accepted = {1 - int(found[1])}", draft)
     _, _, drafted = draft.partition("\n\n")
@@ -188,8 +188,8 @@ def _inputs(file: bytes, inputs: Any, schema: str, facts: dict[str, Any], favour
     if guesses:
         shown = "\n".join(f"  {guess if len(guess) <= 110 else guess[:107] + '...'}" for guess in guesses[:8])
         warnings.warn(
-            f"how a row becomes the inputs of the ONNX file was drafted, with guesses:\n{shown}\n"
-            "hint: say it in `inputs`; `par inputs init` writes a file to correct",
+            f"the inputs of the ONNX file were drafted, with guesses:\n{shown}\n"
+            "hint: pass `inputs`; `par inputs init` writes a file to correct",
             stacklevel=4,
         )
     return draft
@@ -206,13 +206,13 @@ def _estimator(
     judge, table = _function(estimator.predict_proba, X, facts, favourable)
 
     def fallback(why: str) -> Supplied:
-        told = why.split("\nhint")[0]
+        reason = why.split("\nhint")[0]
         warning = (
-            f"the classifier cannot be searched as it is: {told}\nA network imitates it instead. `recourse` asks the "
-            "classifier itself about every answer, and tells none that it denies; some people may be told none "
-            "at all. `explain` and `evaluate` are about the imitation."
+            f"the classifier cannot be searched as it is: {reason}\nThe search uses a surrogate network. `recourse` verifies "
+            "every answer with the classifier itself and leaves out ways that it denies, so some people may get none. "
+            "`explain` and `evaluate` are about the surrogate."
         )
-        return replace(_imitated(judge, table, facts, favourable), warning=warning)
+        return replace(_surrogate_source(judge, table, facts, favourable), warning=warning)
 
     try:
         place = 1 if judge.place is None else judge.place
@@ -228,7 +228,7 @@ def _estimator(
 def _function(
     function: Callable[[Any], Any], X: Any, facts: dict[str, Any], favourable: str | None
 ) -> tuple[Judge, pa.Table]:
-    """Who is asked, and the rows of the table."""
+    """The judge for a function, and the rows of the table."""
     table = _frames.read(X).table
     owner: Any = getattr(function, "__self__", None)
     has_classes = hasattr(owner, "classes_")
@@ -237,7 +237,7 @@ def _function(
         place = _place(list(owner.classes_), favourable)
         if function.__name__ == "predict":
             place, accepted = None, owner.classes_[place]
-    names, kinds = _asked(owner, X, table, facts)
+    names, kinds = _expected_columns(owner, X, table, facts)
     judges = [Judge(function, Layout.of(X, kind, names), place, accepted) for kind in kinds]
     for judge in judges[:-1]:
         try:
@@ -248,8 +248,8 @@ def _function(
     return judges[-1], table
 
 
-def _asked(owner: Any, X: Any, table: pa.Table, facts: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """The columns that a classifier is given, and the kinds of frame to try."""
+def _expected_columns(owner: Any, X: Any, table: pa.Table, facts: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """The columns that a classifier takes, and the kinds of frame to try."""
     features = {feature["name"] for feature in facts["features"]}
     kind = _frames.kind_of(X)
     own = [name for name in table.column_names if name in features]
@@ -257,7 +257,7 @@ def _asked(owner: Any, X: Any, table: pa.Table, facts: dict[str, Any]) -> tuple[
         return own, [kind]
     known = getattr(owner, "feature_names_in_", None)
     if known is not None:
-        # LightGBM writes `_` for spaces.
+        # LightGBM replaces spaces by `_`.
         spelled = {re.sub(r"\s", "_", name): name for name in table.column_names}
         names = [name if name in table.column_names else spelled.get(name, name) for name in map(str, known)]
         for name in names:
@@ -274,26 +274,26 @@ def _asked(owner: Any, X: Any, table: pa.Table, facts: dict[str, Any]) -> tuple[
 
 
 def _place(classes: list[Any], favourable: str | None) -> int:
-    """The place of the favourable class."""
+    """The position of the favourable class."""
     if favourable is None and len(classes) == 2:
         return 1
     for place, found in enumerate(classes):
         if favourable is not None and is_same(found, favourable):
             return place
-    told = ", ".join(f"`{found}`" for found in classes[:5])
+    known = ", ".join(f"`{found}`" for found in classes[:5])
     wanted = "which of them counts as accepted" if favourable is None else f"`{favourable}`, which counts as accepted,"
     raise ClassifierError(
-        f"classifier: its classes are {told}, and {wanted} is not {'known' if favourable is None else 'among them'}\n"
+        f"classifier: its classes are {known}, and {wanted} is not {'known' if favourable is None else 'among them'}\n"
         "hint: train it on the labels of the table, or pass a function: `lambda X: model.predict_proba(X)[:, 1]`"
     )
 
 
-def _imitated(judge: Judge, table: pa.Table, facts: dict[str, Any], favourable: str | None) -> Supplied:
-    """A classifier of which only the scores are known."""
+def _surrogate_source(judge: Judge, table: pa.Table, facts: dict[str, Any], favourable: str | None) -> Supplied:
+    """The source of a classifier of which only the scores are known."""
     scores = judge.probabilities(table)
     label = facts["label"]
     if label is not None and favourable in label["classes"] and ((scores == 0) | (scores == 1)).all():
-        # Where classes are called 0 and 1, a number would be taken for one.
+        # Class names instead of numbers, which would be ambiguous if the classes are called 0 and 1.
         denied = next(name for name in label["classes"] if name != favourable)
         scores = [favourable if score else denied for score in scores]
     return Supplied(scores=pa.array(scores), judge=judge)

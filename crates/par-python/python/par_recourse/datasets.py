@@ -1,4 +1,4 @@
-"""A table to try it on."""
+"""An embedded table for examples."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can go wrong. Every message says where, what was found, what was expected, and how to mend it."""
+"""The exceptions. Every message says where, what was found, what was expected, and how to fix it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class SchemaError(ParError, ValueError):
 
 
 class SettingError(ParError, ValueError):
-    """A setting, or something that is asked for, is unknown or out of its range."""
+    """A setting or an option of a request is unknown or out of range."""
 
 
 class ClassifierError(ParError, ValueError):
@@ -27,7 +27,7 @@ class ClassifierError(ParError, ValueError):
 
 
 class InvertedClassifierError(ClassifierError):
-    """An external classifier ranks the classes the wrong way round, as if its scores were those of another class."""
+    """An external classifier ranks the classes the wrong way round: its scores seem to be those of the other class."""
 
 
 class ModelError(ParError, ValueError):
@@ -39,11 +39,11 @@ class FileError(ParError, OSError):
 
 
 class NotFittedError(ParError, ValueError, AttributeError):
-    """Something was asked of an estimator before it was fitted."""
+    """An estimator was used before it was fitted."""
 
 
 class RenamedColumnWarning(UserWarning):
-    """A column of the answers is called otherwise than usual, since a feature has its name."""
+    """A column of the answers is renamed, because a feature has its name."""
 
 
 def __getattr__(name: str) -> Any:

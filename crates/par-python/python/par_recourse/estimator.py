@@ -11,7 +11,7 @@ from typing import Any, Iterable, Literal, Mapping, Sequence
 import pyarrow as pa
 
 from . import _files, _frames, _native
-from ._asking import Limit, Method, Order, Request, answered, looked_at, warn_of_renamed
+from ._request import Limit, Method, Order, Request, answer_table, column_filter, warn_of_renamed
 from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
 from .errors import ClassifierError, DataError, InvertedClassifierError, NotFittedError, SettingError
@@ -23,37 +23,36 @@ from .progress import Listener, listener
 class Recourse:
     """What denied people could change to be accepted.
 
-    An estimator in the manner of scikit-learn: settings are given here and kept as they are, `fit` learns from a
-    table, and what was learned ends in an underscore. Tables may be of pandas, polars or pyarrow, or anything that
-    speaks the Arrow C interface; answers come in the same kind.
+    An estimator with the conventions of scikit-learn: settings are parameters of the constructor, `fit` learns from a
+    table, and learned attributes end in an underscore. Tables may be of pandas, polars or pyarrow, or anything with
+    the Arrow C interface; answers have the same kind.
 
     Parameters
     ----------
     schema:
-        What the columns mean and what people can change: a TOML file, its text, or the same as a dict. Without one it
-        is drafted from the table, with a warning, since nothing in a table says what nobody can change.
+        The meaning of the columns and what people can change: a TOML file, its text, or a dict. By default it is drafted
+        from the table, with a warning, because a table does not say which features are immutable.
     classifier:
-        The classifier whose decisions are to be turned: an ONNX file (a path or its bytes), a scikit-learn estimator or
-        Pipeline on raw columns, or any function that gives probabilities of acceptance for a table. Trained here
-        unless told. Of two columns that a function gives the second is taken, unless it is the `predict_proba` of an
-        estimator, whose `classes_` tell which. An estimator is converted by skl2onnx and searched as it is; of a
-        function, or of an estimator that cannot be converted, an imitation is searched. Either way `recourse` asks the
-        estimator or the function itself about every answer. It is given tables of the kind, the columns and the types
-        that `fit` was given. Where there are labels, a classifier whose scores are plainly those of the other class is
-        refused.
+        An external classifier: an ONNX file (a path or its bytes), a scikit-learn estimator or Pipeline on raw columns,
+        or any function that returns probabilities of acceptance for a table. By default a classifier is trained. If a
+        function returns two columns, the second counts, except for the `predict_proba` of an estimator, which has
+        `classes_`. An estimator is converted by skl2onnx and searched exactly; for a function, or an estimator that
+        cannot be converted, the search uses a surrogate. In both cases `recourse` verifies every answer with the
+        estimator or function itself, which gets tables of the same kind, columns and types as `fit`. If there are
+        labels, a classifier whose scores are clearly those of the other class is refused.
     inputs:
-        How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted unless told.
+        How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted by default.
     favourable:
-        The class that counts as accepted; the schema's unless told.
+        The accepted class; by default the schema's.
     immutable:
-        Features that nobody can change, in the place of those that the schema calls so.
+        Immutable features, which replace those of the schema.
     threshold:
-        The probability from which on a row is accepted, or ``"youden"``; 0.5 unless told.
+        The lowest probability with which a row is accepted, or ``"youden"``; 0.5 by default.
     density:
         Whether the circuits are learned from the ``"labels"`` or from the classifier's ``"decisions"``.
     bins, budget, price:
-        How finely numbers are told apart, how many features change at most, and how many nats a further change has
-        to bring.
+        The number of bins of a numeric feature, the most features that change, and by how many nats each further
+        change must make the row likelier.
     preset:
         ``"paper"`` for the settings of the paper.
     config:
@@ -61,8 +60,8 @@ class Recourse:
     random_state:
         Same rows, same settings, same seed: the same model. `None` is 0.
     progress:
-        Whether to show how far a fit is, or a function that is called with (stage, done, of). Shown in a terminal and
-        in a notebook unless told.
+        Whether to show the progress of a fit, or a function that is called with (stage, done, of). By default it is
+        shown in a terminal and in a notebook.
 
     Examples
     --------
@@ -127,8 +126,8 @@ class Recourse:
 
     def __repr__(self) -> str:
         parameters = inspect.signature(type(self).__init__).parameters
-        told = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not parameters[name].default)
-        return f"Recourse({', '.join(part if len(part) < 80 else part[:77] + '...' for part in told)})"
+        changed = (f"{name}={value!r}" for name, value in self.get_params().items() if value is not parameters[name].default)
+        return f"Recourse({', '.join(part if len(part) < 80 else part[:77] + '...' for part in changed)})"
 
     def __sklearn_tags__(self) -> Any:
         from sklearn.utils import ClassifierTags, InputTags, Tags, TargetTags
@@ -141,7 +140,7 @@ class Recourse:
         )
 
     def __sklearn_clone__(self) -> Recourse:
-        # A classifier that was given stays as it is: a clone of it would know nothing.
+        # The classifier is shared, not cloned: a clone of an estimator is not fitted.
         return type(self)(**self.get_params())
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -150,14 +149,14 @@ class Recourse:
     # -- fitting
 
     def fit(self, X: Any, y: Any = None) -> Recourse:
-        """Learns everything from a table. `y` holds the label, unless a column of `X` does.
+        """Fits a model to a table. `y` holds the label, unless a column of `X` does.
 
         Ctrl-C stops it.
         """
         X = X.collect() if type(X).__name__ == "LazyFrame" else X
         schema, facts, table = self._described(_frames.read(X).table, y)
         label = facts["label"]["column"] if facts["label"] else None
-        # A stream can be read but once.
+        # A stream can be read only once.
         rows = table if _frames.kind_of(X) == "pyarrow" else X
         wanted = self._favourable(facts)
         favourable = None if self.favourable is None else wanted
@@ -178,22 +177,22 @@ class Recourse:
         return self
 
     def _warn_of_freed(self, facts: dict[str, Any]) -> None:
-        """`immutable` stands in the place of what the schema says, which is easily overlooked."""
-        kept = None if self.immutable is None else names(self.immutable, "immutable")
+        """`immutable` replaces the schema's immutable features, which is easily overlooked."""
+        fixed_here = None if self.immutable is None else names(self.immutable, "immutable")
         fixed = [feature["name"] for feature in facts["features"] if feature["immutable"]]
-        freed = [name for name in fixed if kept is not None and name not in kept]
+        freed = [name for name in fixed if fixed_here is not None and name not in fixed_here]
         if freed:
-            told = ", ".join(f"`{name}`" for name in freed)
+            free = ", ".join(f"`{name}`" for name in freed)
             warnings.warn(
-                f"`immutable` stands in the place of the schema's, so that {told} may change\n"
-                "hint: name all features that nobody can change",
+                f"`immutable` replaces the schema's, so {free} may change\n"
+                "hint: name all immutable features",
                 stacklevel=3,
             )
 
     def _fit(self, table: pa.Table, schema: str, supplied: Supplied, favourable: str | None) -> _native.Model:
         if supplied.scores is not None:
             table = _frames.with_column(table, supplied.column, supplied.scores)
-        told, end = listener(self.progress)
+        report, end = listener(self.progress)
         config = self.config
         file = None if config is None or isinstance(config, Mapping) else (os.fspath(config), _files.text(config))
         try:
@@ -205,7 +204,7 @@ class Recourse:
                 settings=json.dumps(self._settings(favourable)),
                 classifier=supplied.onnx,
                 scores=None if supplied.scores is None else supplied.column,
-                progress=told,
+                progress=report,
             )
         except InvertedClassifierError as error:
             raise supplied.explained(error) from None
@@ -213,13 +212,13 @@ class Recourse:
             end()
 
     def _described(self, table: pa.Table, y: Any) -> tuple[str, dict[str, Any], pa.Table]:
-        """The schema, what it says, and the table with its label."""
+        """The schema, its facts, and the table with its label."""
         if self.schema is not None:
             schema = _files.toml(self.schema)
             facts = json.loads(_native.schema_facts(schema))
             if y is not None:
                 if facts["label"] is None:
-                    raise SettingError("y: the schema names no label\nhint: say in `[label]` what y is called")
+                    raise SettingError("y: the schema names no label\nhint: name the column of y in `[label]`")
                 table = _frames.with_column(table, facts["label"]["column"], y)
             return schema, facts, table
         if y is not None:
@@ -231,8 +230,8 @@ class Recourse:
         facts = json.loads(_native.schema_facts(schema))
         favourable = self._favourable(facts)
         warnings.warn(
-            f"no schema was given, so that one was drafted: `{favourable}` counts as accepted, and everybody can change "
-            "everything that `immutable` does not name\nhint: see `draft_schema`",
+            f"without `schema`, one was drafted: `{favourable}` counts as accepted, and only features in `immutable` are "
+            "immutable\nhint: see `draft_schema`",
             stacklevel=3,
         )
         return schema, facts, table
@@ -244,13 +243,13 @@ class Recourse:
         return facts["label"]["favourable"] if facts["label"] else None
 
     def _settings(self, favourable: str | None) -> dict[str, Any]:
-        """The settings that were told, by section."""
+        """The settings that are not None, by section."""
         seed = 0 if self.random_state is None else whole(self.random_state, "random_state", 0)
         settings: dict[str, Any] = {"seed": seed}
         if isinstance(self.config, Mapping):
             settings |= {key: dict(value) if isinstance(value, Mapping) else value for key, value in self.config.items()}
         youden = self.threshold is None or isinstance(self.threshold, str)
-        told = {
+        chosen = {
             ("favourable",): favourable,
             ("immutable",): None if self.immutable is None else names(self.immutable, "immutable"),
             ("density",): self.density,
@@ -259,7 +258,7 @@ class Recourse:
             ("answers", "budget"): None if self.budget is None else whole(self.budget, "budget", 1),
             ("answers", "price"): None if self.price is None else number(self.price, "price"),
         }
-        for (*section, key), value in told.items():
+        for (*section, key), value in chosen.items():
             if value is not None:
                 (settings.setdefault(section[0], {}) if section else settings)[key] = value
         return settings
@@ -274,7 +273,7 @@ class Recourse:
         self.columns_ = dict(model.columns)
         self._names_told = False
         self.n_features_in_ = len(self.feature_names_in_)
-        self._supplied = supplied.kept()
+        self._supplied = supplied.after_fit()
         self._labels = list(labels)
 
     # -- answering
@@ -292,16 +291,16 @@ class Recourse:
         order: Order | None = None,
         id: str | None = None,
     ) -> Any:
-        """Ways forward for all rows of a table, as a tidy frame of the same kind: a line for every way.
+        """Ways for all rows of a table, as a frame of the same kind: a line for every way.
 
         Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` and
-        `unverified_accepted` where the classifier itself was not asked), `reason`, `probability`, `log_likelihood`,
+        `unverified_accepted` where a surrogate decided), `reason`, `probability`, `log_likelihood`,
         `percentile`, `changes`, `similarity`, `method`, `optimal`, `gap`, `best_at` (`fewest_changes`, `most_common`,
-        `surest`, with `|` between them) and `warning` (what training never saw in the person's row), then the row that
-        this person could become. Features keep their names: beside a feature `status` our column is `par_status`, with
+        `surest`, with `|` between them) and `warning` (values that no training row has), then the row that this person
+        could become. Features keep their names: beside a feature `status` our column is `par_status`, with
         a `RenamedColumnWarning`; ``recourse.columns_["status"]`` is its name either way.
-        Someone who needs no way, or has none, has one line without a rank. A row that cannot be read has the status
-        `error`, and does not keep the others from their answers.
+        A person who needs no way, or has none, has one line without a rank. A row that cannot be read has the status
+        `error`; the others are answered.
 
         Parameters
         ----------
@@ -312,18 +311,18 @@ class Recourse:
         method:
             ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
         budget:
-            How many features change at most.
+            The most features that may change.
         limit:
-            What features may move to, by name: ``(lowest, highest)``, either of which may be None, or a list of values.
-            What people have they may keep.
+            The values that features may change to, by name: ``(lowest, highest)``, either of which may be None, or a
+            list of values. The person's own value is always allowed.
         threshold:
-            The probability from which on a row counts as accepted, in the place of that of the fit.
+            The lowest probability with which a row is accepted, instead of the model's.
         order:
-            Which way comes first: ``"balanced"``, one that nothing shown beats in both changes and probability, or
-            ``"likelihood"``, the likeliest where each change is worth its price. What the model says unless told.
+            Which way comes first: ``"balanced"``, one that no other way beats in both changes and probability, or
+            ``"likelihood"``, the likeliest after the price of its changes. By default the model's order.
         id:
-            The column that names the rows: unless told that of the schema, or the index of a pandas frame. Rows
-            are counted from 0 without one.
+            The column of row ids; by default the schema's, or the index of a pandas frame. Without one, rows are
+            counted from 0.
         """
         model = self._fitted()
         if not self._names_told:
@@ -333,7 +332,7 @@ class Recourse:
 
     def _lines(self, X: Any, request: Request, id: str | None = None) -> Any:
         frame = self._read(X, id, index=True)
-        lines = answered(self._fitted(), self._supplied, request, frame.table, id=self._named(frame, id))
+        lines = answer_table(self._fitted(), self._supplied, request, frame.table, id=self._named(frame, id))
         return _frames.write(frame.kind, lines, self.columns_)
 
     def explain(
@@ -350,11 +349,11 @@ class Recourse:
         auditor: bool = False,
         id: str | None = None,
     ) -> Explanation:
-        """One person's answer, to look at: `row` is a dict, a pandas Series, or a table of one row.
+        """One person's answer: `row` is a dict, a pandas Series, or a table of one row.
 
-        The parameters are those of `recourse`. With `auditor`, an answer without a way also says what of the schema stands
-        in it (`schema_obstacles`), which is not for the applicant. Where an imitation of the classifier is searched, this
-        is what the imitation says, with the status `unverified`.
+        The parameters are those of `recourse`. With `auditor`, an answer without a way also names the
+        schema's constraints that prevent one (`schema_obstacles`), which is not for the applicant. If the search uses a
+        surrogate of the classifier, the answer is the surrogate's, with the status `unverified`.
         """
         model = self._fitted()
         frame = _frames.read_row(row)
@@ -363,18 +362,18 @@ class Recourse:
         return Explanation(*model.explain(batch, request, id=self._named(frame, id)))
 
     def evaluate(self, X: Any, y: Any = None) -> Evaluation:
-        """How good the answers to the denied people of a table are, by every method. With `y`, also the share of
-        rows that are classified rightly."""
+        """The measures of the answers to the denied people of a table, for every method. With `y`, also the share of rows
+        that are classified correctly."""
         model = self._fitted()
         frame = self._read(X)
         accuracy = None if y is None else self._score(frame.table, y)
         return Evaluation(model.evaluate(frame.table), frame.kind, accuracy, model.verifies)
 
-    # -- what the classifier says
+    # -- the classifier's decisions
 
     @property
     def classes_(self) -> Any:
-        """The two classes, in their order; the columns of `predict_proba`."""
+        """The two classes, in sorted order; the columns of `predict_proba`."""
         return _numpy().array(self._classes()[0])
 
     def predict_proba(self, X: Any) -> Any:
@@ -389,20 +388,20 @@ class Recourse:
         return self.classes_[(accepted == (self._classes()[1] == 1)).astype(int)]
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of rows that are classified rightly."""
+        """The share of rows that are classified correctly."""
         return self._score(self._read(X).table, y)
 
     def log_likelihood(self, X: Any) -> Any:
-        """log p⁺ of every row, in nats: how likely it is among accepted people. What is unknown is summed out."""
+        """log p⁺ of every row, in nats: how likely it is among accepted people. Unknown values are summed out."""
         return _array(self._fitted().log_likelihood(self._read(X).table))
 
     def _read(self, X: Any, id: str | None = None, index: bool = False) -> _frames.Frame:
-        """The columns of a table that are looked at."""
+        """The columns of a table that are used."""
         self._fitted()
-        return _frames.read(X, self.feature_names_in_, looked_at(self.feature_names_in_, self._id, id), index)
+        return _frames.read(X, self.feature_names_in_, column_filter(self.feature_names_in_, self._id, id), index)
 
     def _classes(self) -> tuple[list[Any], int]:
-        """The classes as `y` has them, in their order, and the place of the accepted one."""
+        """The classes in the type of `y`, sorted, and the position of the accepted one."""
         accepted, denied = (
             next((label for label in self._labels if is_same(label, name)), name) for name in self._fitted().classes
         )
@@ -413,7 +412,7 @@ class Recourse:
         return ordered, ordered.index(accepted)
 
     def _probability(self, table: pa.Table) -> Any:
-        """What the classifier itself says where it is at hand, and otherwise what the model says."""
+        """The probabilities of the classifier itself if it is available, otherwise those of the model."""
         said = self._supplied.probabilities(table)
         return _array(self._fitted().probability(table)) if said is None else said
 
@@ -429,10 +428,10 @@ class Recourse:
     # -- keeping
 
     def refit(self, immutable: Sequence[str]) -> Recourse:
-        """The same with a generator for other immutable features, in the place of the schema's; made without any data."""
-        told, end = listener(self.progress)
+        """A Recourse with a generator for other immutable features, instead of the schema's; made without data."""
+        report, end = listener(self.progress)
         try:
-            model = self._fitted().refit(names(immutable, "immutable"), progress=told)
+            model = self._fitted().refit(names(immutable, "immutable"), progress=report)
         finally:
             end()
         other = Recourse(**{**self.get_params(), "immutable": names(immutable, "immutable")})
@@ -440,12 +439,12 @@ class Recourse:
         return other
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Writes what was learned to a file, which `par` reads too. No row of the table is copied."""
+        """Writes the model to a file, which `par` reads too. It holds no copy of a training row."""
         self._fitted().save(os.fspath(path))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recourse:
-        """Reads what `save` or `par fit` wrote. Classes are text then, as the schema has them."""
+        """Reads a file of `save` or `par fit`. Its classes are the schema's texts."""
         return cls._of(_native.Model.load(os.fspath(path)))
 
     @classmethod
@@ -466,14 +465,14 @@ class Recourse:
         return self.model_
 
     def _named(self, frame: _frames.Frame, id: str | None) -> str | None:
-        """The column that names the rows, where the schema's does not."""
+        """The column of row ids, if it is not the schema's."""
         if id is not None or frame.index is None:
             return id
         return None if self._id in frame.table.column_names else frame.index
 
 
 def draft_schema(X: Any, y: Any = None) -> str:
-    """Drafts the schema of a table as TOML, for a person to correct: above all what nobody can change."""
+    """Drafts the schema of a table as TOML, for you to correct: above all the immutable features."""
     table = _frames.read(X).table
     if y is None:
         return _native.draft_schema(table)

@@ -1,4 +1,4 @@
-"""How good answers are."""
+"""The measures of answers."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ _MEASURES = [
 
 
 class Evaluation:
-    """The paper's measures of every method. `validity` is over all denied people, the others over those who have an answer.
+    """The paper's measures of every method. `validity` is over all denied people, the others over those with an answer.
 
-    Where an imitation of the classifier is searched, they are about the imitation.
+    If the search uses a surrogate of the classifier, they are about the surrogate.
     """
 
     def __init__(self, evaluated: str, kind: str, accuracy: float | None, verified: bool) -> None:
         self._evaluated: dict[str, Any] = json.loads(evaluated)
         self._kind = kind
         self.accuracy = accuracy
-        """The share of rows that are classified rightly, where their classes were given."""
+        """The share of rows that are classified correctly, if their classes are known."""
         self.verified = verified
-        """Whether the classifier itself judges the answers, and not an imitation."""
+        """Whether the classifier itself, not a surrogate, judges the answers."""
 
     @property
     def rows(self) -> int:
-        """People asked about."""
+        """The number of people."""
         return self._evaluated["rows"]
 
     @property
     def denied(self) -> int:
-        """Those that are denied."""
+        """The number of denied people."""
         return self._evaluated["denied"]
 
     @property
     def possible(self) -> int:
-        """Those of them for whom the exact search finds a recourse."""
+        """The number of denied people for whom the exact search finds a recourse."""
         return self._evaluated["possible"]
 
     def to_frame(self) -> Any:
@@ -68,14 +68,14 @@ class Evaluation:
         return _frames.write_plain(self._kind, pa.table(columns))
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as `par evaluate --json` has it, with what every mean is over."""
+        """The evaluation as a dict, as in `par evaluate --json`, with the counts of every mean."""
         return json.loads(json.dumps(self._evaluated))
 
     def __repr__(self) -> str:
         accuracy = "" if self.accuracy is None else f", accuracy {self.accuracy:.3f}"
-        imitation = "" if self.verified else ", by an imitation of the classifier"
-        told = f"{self.rows} rows: {self.denied} denied, {self.possible} with a recourse{accuracy}{imitation}"
-        return f"<Evaluation of {told}>"
+        surrogate = "" if self.verified else ", by a surrogate of the classifier"
+        summary = f"{self.rows} rows: {self.denied} denied, {self.possible} with a recourse{accuracy}{surrogate}"
+        return f"<Evaluation of {summary}>"
 
     def __str__(self) -> str:
         return "\n".join([repr(self).strip("<>"), *("  ".join(line) for line in self._lines())])

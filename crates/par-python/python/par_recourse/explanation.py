@@ -1,4 +1,4 @@
-"""One person's answer, to look at and to work with."""
+"""One person's answer, with its notebook view."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .errors import SettingError
 
 @dataclass(frozen=True)
 class Change:
-    """One feature that becomes another."""
+    """One feature of a way that changes."""
 
     feature: str
     from_: str
-    """What it is, as the table writes it."""
+    """The old value, as the table writes it."""
     to: str
-    """What it becomes, as the table writes it."""
+    """The new value, as the table writes it."""
     lowest: float | None
-    """The lowest number that does, where an interval does."""
+    """The lowest number that suffices, if an interval does."""
     highest: float | None
     """The highest."""
     sentence: str
@@ -34,7 +34,7 @@ class Way:
 
     rank: int
     changes: tuple[Change, ...]
-    """What is different, in the order of the schema."""
+    """The changed features, in the order of the schema."""
     probability: float
     """The probability of acceptance."""
     log_likelihood: float
@@ -45,7 +45,7 @@ class Way:
     distance: float
     method: str
     optimal: bool | None
-    """Whether it is proved that no row with as many changes is likelier; `None` when nobody looked."""
+    """Whether it is proved that no row with as many changes is likelier; `None` if that was not searched."""
     gap: float | None
     best_at: tuple[str, ...]
     """`fewest_changes`, `most_common`, `surest`: what it is best at among all ways and the frontier."""
@@ -66,90 +66,90 @@ class Point:
 
 
 class Explanation:
-    """One person and the answer to them. In a notebook it shows the changes, and what more changes buy.
+    """One person and the answer. In a notebook it shows the changes and the frontier.
 
     `str()` of it is the text that `par explain` prints.
     """
 
-    def __init__(self, told: str, text: str, svg: str | None) -> None:
-        self._told: dict[str, Any] = json.loads(told)
+    def __init__(self, answer: str, text: str, svg: str | None) -> None:
+        self._answer: dict[str, Any] = json.loads(answer)
         self._text = text
         self._svg = svg
 
     @property
     def id(self) -> str:
-        """What the table calls the person."""
-        return self._told["id"]
+        """The person's id in the table."""
+        return self._answer["id"]
 
     @property
     def status(self) -> str:
-        """`found`, `accepted` or `not_found`; `unverified` and `unverified_accepted` where the classifier was not asked."""
-        return self._told["status"]
+        """`found`, `accepted` or `not_found`; `unverified` and `unverified_accepted` where a surrogate decided."""
+        return self._answer["status"]
 
     @property
     def reason(self) -> str | None:
         """Why there is no way."""
-        return self._told["reason"]
+        return self._answer["reason"]
 
     @property
     def remedy(self) -> str | None:
-        """What of this person's own locks, limits and budget would have to give for a way to be there, if it is known."""
-        return self._told["remedy"]
+        """Which of this person's own locks, limits and budget to lift for a way, if known."""
+        return self._answer["remedy"]
 
     @property
     def schema_obstacles(self) -> list[str] | None:
-        """For an auditor: what of the schema would have to give for a way to be there, in words; `None` unless asked."""
-        told = self._told["schema_obstacles"]
-        return None if told is None else [obstacle["words"] for obstacle in told]
+        """For an auditor: the schema's constraints to lift for a way, in words; `None` without `auditor`."""
+        obstacles = self._answer["schema_obstacles"]
+        return None if obstacles is None else [obstacle["words"] for obstacle in obstacles]
 
     @property
     def fewest_proved(self) -> bool | None:
-        """Whether it is proved that fewer changes than the first point of the frontier has are not enough; `None` where
-        there is no way."""
-        return self._told["fewest_proved"]
+        """Whether it is proved that fewer changes than those of the first point of the frontier do not suffice; `None`
+        without a way."""
+        return self._answer["fewest_proved"]
 
     @property
     def probability(self) -> float:
         """The probability that the row is accepted as it is."""
-        return self._told["probability"]
+        return self._answer["probability"]
 
     @property
     def threshold(self) -> float:
-        """The probability from which on a row is accepted."""
-        return self._told["threshold"]
+        """The lowest probability with which a row is accepted."""
+        return self._answer["threshold"]
 
     @property
     def row(self) -> dict[str, str]:
         """The person's cells, as the table writes them."""
-        return self._told["row"]
+        return self._answer["row"]
 
     @property
     def ways(self) -> list[Way]:
-        """The ways forward, in the order that was asked for."""
-        return [_way(way) for way in self._told["ways"]]
+        """The ways, in the requested order."""
+        return [_way(way) for way in self._answer["ways"]]
 
     @property
     def frontier(self) -> list[Point]:
         """The likeliest rows by their number of changes."""
-        return [Point(**{**point, "sentences": tuple(point["sentences"])}) for point in self._told["frontier"]]
+        return [Point(**{**point, "sentences": tuple(point["sentences"])}) for point in self._answer["frontier"]]
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it, as `par explain --json` has it."""
-        return json.loads(json.dumps(self._told))
+        """The answer as a dict, as in `par explain --json`."""
+        return json.loads(json.dumps(self._answer))
 
     def plot(self) -> Plot | None:
-        """What more changes buy; `None` where there is no way."""
+        """Likelihood against number of changes; `None` without a way."""
         return None if self._svg is None else Plot(self._svg)
 
     def __str__(self) -> str:
         return self._text
 
     def __repr__(self) -> str:
-        ways = len(self._told["ways"])
+        ways = len(self._answer["ways"])
         return f"<Explanation {self.id}: {self.status}, {ways} way{'' if ways == 1 else 's'}>"
 
     def _repr_html_(self) -> str:
-        unverified = ", by a network that imitates the classifier (unverified)" if "unverified" in self.status else ""
+        unverified = ", by a surrogate of the classifier (unverified)" if "unverified" in self.status else ""
         parts = [
             f"<p><b>{escape(self.id)}</b>: {'accepted' if 'accepted' in self.status else 'denied'}, "
             f"probability {self.probability:.3f}, threshold {self.threshold:.3f}{unverified}</p>"
@@ -165,9 +165,9 @@ class Explanation:
                 f"<tbody>{rows}</tbody></table>"
             )
         if self.status == "not_found":
-            # As the text has it, which ends with that.
-            told = self._text.split("\n\n")[-1].strip()
-            parts.append(f"<p>{escape(told).replace(chr(10), '<br>')}</p>")
+            # The last paragraph of the text says why.
+            reason = self._text.split("\n\n")[-1].strip()
+            parts.append(f"<p>{escape(reason).replace(chr(10), '<br>')}</p>")
         elif not self.ways:
             parts.append("<p>nothing has to change</p>")
         plot = self.plot()
@@ -176,7 +176,7 @@ class Explanation:
         return "".join(parts)
 
     def _virtues(self, way: Way) -> str:
-        """What a way is best at, where there is anything to compare it with."""
+        """What a way is best at, if there is another to compare it with."""
         if len(self.ways) == 1 and len(self.frontier) <= 1 or not way.best_at:
             return ""
         return f" ({', '.join(virtue.replace('_', ' ') for virtue in way.best_at)})"
@@ -189,18 +189,18 @@ def _likelier(share: float) -> str:
 
 
 def _cells(change: Change) -> str:
-    told = change.sentence.removeprefix(f"{change.feature}: ")
-    before, _, after = told.partition(" → ")
+    sentence = change.sentence.removeprefix(f"{change.feature}: ")
+    before, _, after = sentence.partition(" → ")
     return "".join(f"<td>{escape(cell)}</td>" for cell in (change.feature, before, after))
 
 
 def _way(way: dict[str, Any]) -> Way:
-    def change(told: dict[str, Any]) -> Change:
+    def change(fields: dict[str, Any]) -> Change:
         return Change(
-            told["feature"], told["from"], told["to"], told.get("lowest"), told.get("highest"), told["sentence"]
+            fields["feature"], fields["from"], fields["to"], fields.get("lowest"), fields.get("highest"), fields["sentence"]
         )
 
-    changes = tuple(change(told) for told in way["changes"])
+    changes = tuple(change(fields) for fields in way["changes"])
     return Way(**{**way, "changes": changes, "best_at": tuple(way["best_at"])})
 
 
@@ -216,7 +216,7 @@ class Plot:
         Raises
         ------
         SettingError
-            When it ends otherwise: what would be in it is SVG all the same.
+            When it ends in anything else: only SVG is written.
         """
         name = os.fspath(path)
         ending = os.path.splitext(name)[1]
@@ -233,7 +233,7 @@ class Plot:
         return self.svg
 
     def _repr_html_(self) -> str:
-        # A picture, so that its style stays its own.
+        # As an image, so that its style does not leak into the page.
         from base64 import b64encode
 
         data = b64encode(self.svg.encode()).decode()

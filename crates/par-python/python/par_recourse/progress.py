@@ -1,4 +1,4 @@
-"""How far a fit is, in a terminal or a notebook."""
+"""The progress of a fit, in a terminal or a notebook."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ import time
 from typing import Any, Callable
 
 Listener = Callable[[str, int, "int | None"], None]
-"""Called with a stage, how much of it is done, and of how many where that is known."""
+"""Called with a stage, the finished part of it, and the total if known."""
 
 _STAGES = ["rows", "classifier", "circuits", "pool", "generator"]
 
 
 def listener(progress: bool | Listener | None) -> tuple[Listener | None, Callable[[], None]]:
-    """Who listens, and what to call at the end. `None` shows it to whoever looks, a terminal or a notebook."""
+    """The listener, and a function to call at the end. `None` shows progress in a terminal or a notebook."""
     if callable(progress):
         return progress, lambda: None
     notebook = _in_notebook()
     if progress is False or (progress is None and not notebook and not sys.stderr.isatty()):
         return None, lambda: None
     bar = _NotebookBar() if notebook else _TerminalBar()
-    return bar.tell, bar.end
+    return bar.update, bar.end
 
 
 def _in_notebook() -> bool:
@@ -30,13 +30,13 @@ def _in_notebook() -> bool:
 
 
 class _Bar:
-    """Shows what changed, at most ten times a second."""
+    """Shows progress, at most ten times a second."""
 
     def __init__(self) -> None:
         self.shown = 0.0
         self.stage = ""
 
-    def tell(self, stage: str, done: int, of: int | None) -> None:
+    def update(self, stage: str, done: int, of: int | None) -> None:
         now = time.monotonic()
         if stage == self.stage and now - self.shown < 0.1:
             return

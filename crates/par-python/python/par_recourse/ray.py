@@ -14,7 +14,7 @@ import ray
 from ray import cloudpickle
 from ray.data import Dataset
 
-from ._asking import Limit, Method, Order, Request
+from ._request import Limit, Method, Order, Request
 from ._workers import ROW, Job, Source, one_source, plan
 from .errors import DataError
 
@@ -33,16 +33,16 @@ def recourse(
     id: str | None = None,
     bundle: Source | None = None,
 ) -> Dataset:
-    """Ways forward for all rows of a Dataset, as a Dataset: the lines that `Recourse.recourse` gives on one machine.
+    """Ways for all rows of a Dataset, as a Dataset: the same lines as `Recourse.recourse` on one machine.
 
     The model is put into the object store once and opened once by every worker process; blocks stream through it, a
-    task uses one thread, and a row that cannot be read has the status `error` and stops nothing. What is wrong with
-    the request or with the columns is told here.
+    task uses one thread, and a row that cannot be read has the status `error` without stopping the job. Errors of
+    the request or of the columns are raised here.
 
-    Ray Data gives blocks on as they are done, unless the Dataset was made under
-    ``ray.data.DataContext.get_current().execution_options.preserve_order = True``. So lines come in any order by
-    default; `sort(["id", "rank"])`, or by their names in `columns_`, mends that as well. Features keep their names, and
-    columns of ours give way as in `Recourse.recourse`.
+    Lines come in any order by default, because Ray Data yields blocks as they finish. To keep the order, make the
+    Dataset under ``ray.data.DataContext.get_current().execution_options.preserve_order = True``, or use
+    `sort(["id", "rank"])`, with the names in `columns_`. Features keep their names, and our columns are renamed as in
+    `Recourse.recourse`.
 
     Parameters
     ----------
@@ -54,10 +54,9 @@ def recourse(
     count, lock, method, budget, limit, threshold, order:
         As in `Recourse.recourse`.
     id:
-        The column that names the rows, unless told that of the schema. Without one, rows are numbered from 0 in the
-        order of the Dataset, which nothing says that flows: so it is executed now, in order, its blocks are held in
-        the object store (Ray spills what does not fit), and the lines keep that order. Naming a column saves all
-        this.
+        The column of row ids, by default the schema's. Without one, rows are numbered from 0 in the order of the
+        Dataset. That takes an execution in order now, whose blocks are held in the object store (Ray spills what does
+        not fit), and the lines keep that order. A column of ids avoids this.
     """
     schema = _schema(ds)
     job, parcel = plan(
@@ -75,13 +74,13 @@ def recourse(
 
 
 def _schema(ds: Dataset) -> pa.Schema:
-    """The columns of a Dataset, as its first block has them."""
+    """The columns of a Dataset, from its first block."""
     schema = ds.schema()
     if schema is not None and not isinstance(schema.base_schema, pa.Schema):
-        # Blocks of pandas have no types that Arrow knows before they are made into its own.
+        # Blocks of pandas get Arrow types only by conversion.
         schema = ds.map_batches(_same, batch_format="pyarrow", batch_size=None, zero_copy_batch=True).schema()
     if schema is None:
-        raise DataError("X: has no rows, so that nothing says what its columns are")
+        raise DataError("X: has no rows, so its columns are unknown")
     return schema.base_schema.remove_metadata()
 
 
@@ -91,7 +90,7 @@ def _same(table: pa.Table) -> pa.Table:
 
 def _answering(job: Job, parcel: Any) -> Callable[[pa.Table], Iterator[pa.Table]]:
     def answer(table: pa.Table) -> Iterator[pa.Table]:
-        # Even a block without rows has the columns of the answers.
+        # A block without rows has the columns of the answers, too.
         yield job.lines.empty_table()
         before = 0
         if job.numbered and table.num_rows > 0:
@@ -107,11 +106,11 @@ def _answering(job: Job, parcel: Any) -> Callable[[pa.Table], Iterator[pa.Table]
 def _numbered(ds: Dataset, columns: list[str]) -> Dataset:
     """The columns that are read, with the numbers of the rows, in order."""
     options = ds.context.execution_options
-    told, options.preserve_order = options.preserve_order, True
+    previous, options.preserve_order = options.preserve_order, True
     try:
         blocks = ds.materialize().to_arrow_refs()
     finally:
-        options.preserve_order = told
+        options.preserve_order = previous
     before = 0
     numbered: list[Any] = []
     for block, count in zip(blocks, ray.get([_count.remote(block) for block in blocks])):

@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-from ._asking import Limit, Method, Order, Request
+from ._request import Limit, Method, Order, Request
 from ._workers import ROW, Job, Source, one_source, plan
 from .errors import DataError, SettingError
 
@@ -37,12 +37,12 @@ def recourse(
     id: str | None = None,
     bundle: Source | None = None,
 ) -> DataFrame:
-    """Ways forward for all rows of a DataFrame, as a DataFrame: the lines that `Recourse.recourse` gives on one machine.
+    """Ways for all rows of a DataFrame, as a DataFrame: the same lines as `Recourse.recourse` on one machine.
 
     Partitions stay as they are and keep their order. The model is broadcast once and opened once by every Python
-    worker; batches stream through it, a task uses one thread, and a row that cannot be read has the status `error` and
-    stops nothing. What is wrong with the request or with the columns is told here, before anything runs. Features keep
-    their names, and columns of ours give way as in `Recourse.recourse`.
+    worker; batches stream through it, a task uses one thread, and a row that cannot be read has the status `error`
+    without stopping the job. Errors of the request or of the columns are raised here, before the job runs. Features
+    keep their names, and our columns are renamed as in `Recourse.recourse`.
 
     Parameters
     ----------
@@ -54,10 +54,9 @@ def recourse(
     count, lock, method, budget, limit, threshold, order:
         As in `Recourse.recourse`.
     id:
-        The column that names the rows, unless told that of the schema. Without one, rows are numbered from 0 in the
-        order of the DataFrame. That takes a pass over it, now, which counts the rows of each partition; then
-        partitions have to come out the same a second time, or the job stops and says so. Naming a column saves all
-        this.
+        The column of row ids, by default the schema's. Without one, rows are numbered from 0 in the order of the
+        DataFrame. That takes a pass over it now, to count the rows of each partition; if partitions differ in the
+        second pass, the job stops with an error. A column of ids avoids this.
     """
     job, parcel = plan(
         one_source(model, bundle),
@@ -71,7 +70,7 @@ def recourse(
     counted = None
     if job.numbered:
         if df.isStreaming:
-            raise SettingError("the rows of a stream cannot be numbered\nhint: name them by a column, with `id`")
+            raise SettingError("the rows of a stream cannot be numbered\nhint: name a column of ids with `id`")
         rows = rows.withColumn(ROW, F.monotonically_increasing_id())
         counted = _counted(rows)
     answer = _Answer(job, _fetch(df, parcel), counted)
@@ -84,10 +83,10 @@ def _types(df: DataFrame, columns: list[str]) -> pa.Schema:
 
 
 def _fetch(df: DataFrame, parcel: bytes) -> Callable[[], bytes]:
-    """How a worker gets the parcel."""
+    """A function by which a worker gets the parcel."""
     context = getattr(df.sparkSession, "sparkContext", None)
     if context is None:
-        # Spark Connect has nothing to broadcast with: there it travels with the function.
+        # Spark Connect has no broadcast: the parcel is sent with the function.
         return _Carried(parcel)
     return _Broadcast(context.broadcast(parcel))
 
@@ -131,15 +130,15 @@ class _Answer:
             yield from self.job.answer(batch.drop_columns([ROW]), before + seen - batch.num_rows, self.fetch)
         if seen != expected:
             raise DataError(
-                "the rows have come in other partitions than when they were counted\n"
-                "hint: name the rows by a column, with `id`, or `cache` the DataFrame first"
+                "the partitions differ from those that were counted\n"
+                "hint: name a column of ids with `id`, or `cache` the DataFrame first"
             )
 
 
 def _counted(rows: DataFrame) -> dict[int, tuple[int, int]]:
-    """By the mark of each partition that has rows, how many rows come before it, and how many it has."""
-    # All columns pass through Python, though none is looked at: the plan below has to be the one that answers run on.
-    # With fewer columns Spark may join other parts of a shuffle into one partition.
+    """For the mark of each non-empty partition, the number of rows before it, and its own."""
+    # All columns pass through Python, though none is used: the plan has to be the same as for the answers.
+    # With fewer columns, Spark may coalesce the partitions of a shuffle differently.
     counts = rows.mapInArrow(_count, "mark long, rows long").collect()
     counted, before = {}, 0
     for mark, count in sorted((line["mark"], line["rows"]) for line in counts):
@@ -163,8 +162,8 @@ def _with_rows(batches: _Batches) -> _Batches:
 
 
 def _mark(batch: pa.RecordBatch) -> int:
-    """What tells a partition from others, and where it stands among them: the mark of its first row.
+    """Identifies and orders partitions: the mark of the first row.
 
-    Not its number as the task knows it, which changes when the answers are joined with others, by `union` say.
+    The task's partition number would not do: it changes when the answers are combined, for example by `union`.
     """
     return int(batch.column(ROW)[0].as_py())

@@ -3,8 +3,8 @@
 //! | module       | command                                                             |
 //! |--------------|---------------------------------------------------------------------|
 //! | [`measure`]  | `par-bench`: experiments on tables with folds, figures and a report |
-//! | [`tune`]     | `par-bench tune`: settings that answer better                       |
-//! | [`report`]   | `par-bench report`: tables and charts, again, from figures          |
+//! | [`tune`]     | `par-bench tune`: settings for better answers                       |
+//! | [`report`]   | `par-bench report`: tables and charts from existing figures         |
 
 mod folded;
 mod measure;
@@ -28,17 +28,17 @@ use par_terminal::output;
 )]
 struct Cli {
     #[command(flatten)]
-    measure: measure::Measure,
+    measure: measure::MeasureOptions,
     #[command(subcommand)]
     command: Option<Command>,
 }
 
 #[derive(Subcommand)]
 enum Command {
-    /// Search for settings of the generator that answer better, over the folds of a table
-    Tune(tune::Tune),
+    /// Search for settings of the generator that give better answers, over the folds of a table
+    Tune(tune::TuneOptions),
     /// Make the report of experiments again from their figures, or print its tables
-    Report(report::Command),
+    Report(report::ReportOptions),
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {

@@ -12,7 +12,7 @@ use par_model::Config;
 use par_terminal::config_file;
 use par_terminal::output::{self, Destination};
 
-use crate::folded::{self, Folds};
+use crate::folded::{self, FoldOptions};
 use crate::report;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -22,16 +22,16 @@ Examples:
   par-bench --suite tables --peers answers-of-others --out results
 
 Writes figures.csv, report.html and plots/*.svg into the folder of `--out`, in place of those that are there.
-Each fold's model learns from the rows outside the fold and is asked about those in it: the ones with a 1 in the
-column of `--factuals`, or all. Tables that the paper measures on are known by their schema and asked as in the
-paper, unless `--config` says otherwise. A run that is interrupted goes on where it was when it is begun again.
+Each fold's model learns from the rows outside the fold and answers the rows in it: the ones with a 1 in the column
+of `--factuals`, or all. The paper's tables are recognized by their schema and get the paper's settings, except with
+`--config`. An interrupted run continues where it stopped when it is started again.
 
-Answers of other methods have the columns method, fold, id, k, time_s and the features. Only the first answer to
-somebody, k = 0, is scored; k = -1 says that nothing was found, and an empty cell stands for the person's own.";
+Answers of other methods have the columns method, fold, id, k, time_s and the features. Only the first answer
+to a person, k = 0, is scored; k = -1 means that none was found, and an empty cell that the value does not change.";
 
 #[derive(Args)]
 #[command(group(ArgGroup::new("what").required(true).args(["table", "suite"])))]
-pub(crate) struct Measure {
+pub(crate) struct MeasureOptions {
     /// Table to measure on: CSV, plain or gzipped, or Parquet if the program is built for it
     #[arg(long, value_name = "FILE", requires = "schema")]
     table: Option<PathBuf>,
@@ -42,17 +42,17 @@ pub(crate) struct Measure {
     #[arg(long, value_name = "FOLDER")]
     suite: Option<PathBuf>,
     #[command(flatten)]
-    folds: Folds,
-    /// Settings, as TOML, instead of the usual ones and those for tables of the paper
+    folds: FoldOptions,
+    /// Settings, as TOML, instead of the defaults and of those for the paper's tables
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// What other methods answered the same people: a file, or a folder with NAME.csv or NAME.csv.gz for a table NAME
+    /// Answers of other methods to the same people: a file, or a folder with NAME.csv or NAME.csv.gz for a table NAME
     #[arg(long, value_name = "PATH")]
     peers: Option<PathBuf>,
     /// Experiments to run [default: all]
     #[arg(long, value_name = "EXPERIMENT", value_parser = experiment(), value_delimiter = ',')]
     only: Vec<Experiment>,
-    /// Folder for what is written
+    /// Folder for figures, report and plots
     #[arg(long, value_name = "FOLDER", default_value = "par-bench")]
     out: PathBuf,
     /// Print table 1 as JSON
@@ -60,18 +60,18 @@ pub(crate) struct Measure {
     json: bool,
 }
 
-/// Reads the name of an experiment.
+/// Parses the name of an experiment.
 pub(crate) fn experiment() -> impl TypedValueParser<Value = Experiment> {
     let value = |experiment: Experiment| PossibleValue::new(experiment.name()).help(experiment.about());
     PossibleValuesParser::new(Experiment::ALL.map(value)).map(|name| {
         let named = Experiment::ALL.into_iter().find(|experiment| experiment.name() == name);
-        named.expect("one of the possible values")
+        named.expect("clap accepts only these names")
     })
 }
 
 const FIGURES: &str = "figures.csv";
 
-impl Measure {
+impl MeasureOptions {
     pub(crate) fn run(self) -> Result<()> {
         let tables = self.tables()?;
         let mut cases = Vec::new();
@@ -97,7 +97,7 @@ impl Measure {
             tables.iter().flat_map(|(table, schema)| [table, schema]).chain(&self.config).chain(&self.peers);
         let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
         let figures = Destination::new(&self.out.join(FIGURES), &read)?;
-        let files = report::Files::new(&self.out, &read)?;
+        let files = report::ReportFiles::new(&self.out, &read)?;
 
         let bench = par_bench::Bench { cases, experiments, parts: Some(self.out.join("parts")) };
         let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
@@ -108,7 +108,7 @@ impl Measure {
             bar.set_length(progress.of);
             bar.set_position(progress.done);
             if !progress.is_new {
-                // What was done before takes no time, which must not look like speed.
+                // Parts of an earlier run take no time, and must not shorten the estimate.
                 bar.reset_eta();
             }
             bar.set_message(format!("{} {} {}", progress.case, progress.fold, progress.what));
@@ -121,7 +121,7 @@ impl Measure {
         let report = Report::new(&measured);
         files.write(&report)?;
         bench.forget();
-        // Table 1 where it was measured, and else what was.
+        // Table 1 if it was measured, otherwise all measured experiments.
         let shown = match bench.experiments.contains(&Experiment::Answers) {
             true => vec![Experiment::Answers],
             false => bench.experiments,
@@ -155,29 +155,29 @@ impl Measure {
         }
         Ok(match (&self.config, known.is_empty()) {
             (None, false) => {
-                known.iter().map(|known| case.asked_as(&known.name, known.config.clone())).collect()
+                known.iter().map(|known| case.configured_as(&known.name, known.config.clone())).collect()
             }
-            // What is published was not measured so, and must not stand beside it.
+            // Published figures belong to other settings, so the case gets another name.
             (Some(file), false) => {
                 let name = format!("{}, {}", case.name, folded::stem(file));
-                vec![case.asked_as(&name, case.config.clone())]
+                vec![case.configured_as(&name, case.config.clone())]
             }
-            // Nor of another table that is only called so.
+            // The same for a table that only has the name of one of the paper's.
             (_, true) if paper::benchmark(&case.name).is_some() => {
                 let name = format!("{}, not the paper's", case.name);
-                vec![case.asked_as(&name, case.config.clone())]
+                vec![case.configured_as(&name, case.config.clone())]
             }
             (_, true) => vec![case],
         })
     }
 
-    /// The file of what others answered the people of a table. In a folder of them not every table has one.
+    /// The file with other methods' answers for a table. In a folder of a suite, tables may lack one.
     fn peers_of(&self, table: &Path) -> Result<Option<PathBuf>> {
         let Some(path) = &self.peers else { return Ok(None) };
         if !path.is_dir() {
             if self.suite.is_some() {
                 bail!(
-                    "{}: is no folder, expected one with NAME.csv or NAME.csv.gz for the tables of `--suite`",
+                    "{}: is not a folder, expected one with NAME.csv or NAME.csv.gz for the tables of `--suite`",
                     path.display()
                 );
             }
@@ -193,7 +193,7 @@ impl Measure {
     }
 }
 
-/// The tables of a folder that have a schema beside them, by name.
+/// The tables of a folder with a schema of the same name, sorted by name.
 fn pairs(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let origin = folder.display();
     let entries = std::fs::read_dir(folder).with_context(|| format!("{origin}: cannot be read"))?;

@@ -1,4 +1,4 @@
-//! `par-bench report`: what was measured, as a page, charts and tables, from its figures alone.
+//! `par-bench report`: the page, charts and tables of a run, from its figures alone.
 
 use std::path::{Path, PathBuf};
 
@@ -19,12 +19,12 @@ Nothing is measured: the same figures give the same page, the same charts and th
 
 const PAGE: &str = "report.html";
 const PLOTS: &str = "plots";
-/// What is written, for whoever asked for it.
+/// The files of a report, as messages name them.
 pub(crate) const WRITTEN: &str = "report.html, plots/*.svg";
 
 #[derive(Args)]
 #[command(name = "report", after_help = EXAMPLES)]
-pub(crate) struct Command {
+pub(crate) struct ReportOptions {
     /// Made by `par-bench`
     figures: PathBuf,
     /// Folder for the page and the charts [default: that of the figures]
@@ -38,14 +38,14 @@ pub(crate) struct Command {
     json: bool,
 }
 
-impl Command {
+impl ReportOptions {
     pub(crate) fn run(self) -> Result<()> {
         let figures = Figures::load(&self.figures)?;
         let report = Report::new(&figures);
         let Some(topic) = self.show else {
             let beside = self.figures.parent().filter(|folder| !folder.as_os_str().is_empty());
             let out = self.out.unwrap_or_else(|| beside.unwrap_or(Path::new(".")).to_path_buf());
-            Files::new(&out, &[&self.figures])?.write(&report)?;
+            ReportFiles::new(&out, &[&self.figures])?.write(&report)?;
             return output::print(&format!("written to {}: {WRITTEN}\n", out.display()));
         };
         if report.tables(topic).is_empty() {
@@ -64,14 +64,14 @@ impl Command {
     }
 }
 
-/// Where a report is written.
-pub(crate) struct Files {
+/// The files of a report.
+pub(crate) struct ReportFiles {
     page: Destination,
     plots: PathBuf,
 }
 
-impl Files {
-    /// Finds out before the work what would fail after it.
+impl ReportFiles {
+    /// Checks that the files can be written, before the work begins.
     pub(crate) fn new(folder: &Path, inputs: &[&Path]) -> Result<Self> {
         let make = |folder: &Path| {
             std::fs::create_dir_all(folder).with_context(|| format!("{}: cannot be made", folder.display()))
@@ -82,7 +82,7 @@ impl Files {
         Ok(Self { page, plots })
     }
 
-    /// Writes the page and a file a chart, in place of all charts that were there.
+    /// Writes the page and a file for each chart, and removes the charts of an earlier report.
     pub(crate) fn write(self, report: &Report) -> Result<()> {
         for entry in std::fs::read_dir(&self.plots)? {
             let path = entry?.path();

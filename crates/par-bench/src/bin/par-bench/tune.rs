@@ -1,4 +1,4 @@
-//! `par-bench tune`: settings of the generator that answer better, found over folds.
+//! `par-bench tune`: searches settings of the generator that give better answers over folds.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 use indicatif::{ProgressBar, ProgressStyle};
 use par_answer::Method;
 use par_bench::Tuned;
-use par_bench::tune::Trial;
+use par_bench::tune::TuneTrial;
 use par_model::{Config, Mean};
 use par_terminal::aligned::{Facts, grouped, percent};
 use par_terminal::config_file;
@@ -16,7 +16,7 @@ use par_terminal::output::{self, Destination};
 use par_terminal::preset::Preset;
 use serde::Serialize;
 
-use crate::folded::{self, Folds};
+use crate::folded::{self, FoldOptions};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,17 +27,17 @@ Examples:
 Tuned are the accepted pool and the generator: its size, its training and the weights of its loss, around the
 settings that the search starts from. Bins, threshold, circuits, immutable features, price and budget say what is
 wanted, not how well it is done, and stay as they are; a weight of 0 stays 0. The first trial is the start itself,
-so that what is found is never worse on these folds.
+so the result is never worse on these folds.
 
-What is made small is the regret: how many nats worse than the exact answer a person's answer is, each change at
-its price; 10 for no answer where there is one, and at most. A trial that after some folds does worse than the
-median of the complete ones is given up. The people who are asked about choose the settings, so figures on the
+The search minimizes the regret: how many nats worse than the exact answer a person's answer is, each change at
+its price; at most 10, which is also the regret of a missing answer. A trial that after some folds does worse than
+the median of the complete ones is pruned. The people of these folds choose the settings, so figures on the
 same folds are better afterwards than those on others. Same table, same settings, same seed: the same settings are
-found, on any number of threads. A search that is interrupted leaves nothing.";
+found, on any number of threads. An interrupted search writes nothing.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
-pub(crate) struct Tune {
+pub(crate) struct TuneOptions {
     /// Table to learn from and measure on: CSV, plain or gzipped, or Parquet if the program is built for it
     table: PathBuf,
     /// What the columns mean
@@ -50,7 +50,7 @@ pub(crate) struct Tune {
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
     #[command(flatten)]
-    folds: Folds,
+    folds: FoldOptions,
     /// Settings to start from, as TOML
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
@@ -60,10 +60,10 @@ pub(crate) struct Tune {
     /// How many settings to try, the start among them
     #[arg(long, value_name = "N", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     trials: u64,
-    /// Whose answers are to be good
+    /// The method whose answers are tuned
     #[arg(long, value_enum, default_value = "generate")]
-    method: Whose,
-    /// Of the search; that of models is in the settings
+    method: TunedMethod,
+    /// Seed of the search; the seed of models is in the settings
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Print the summary as JSON
@@ -72,14 +72,14 @@ pub(crate) struct Tune {
 }
 
 #[derive(Clone, Copy, ValueEnum)]
-enum Whose {
-    /// The generator's alone: what is tuned
+enum TunedMethod {
+    /// The generator alone
     Generate,
-    /// Those after the local search, which mends much of what a generator does badly
+    /// The generator with local search, which hides much of what it does badly
     Refine,
 }
 
-impl Whose {
+impl TunedMethod {
     fn method(self) -> Method {
         match self {
             Self::Generate => Method::Generate,
@@ -88,7 +88,7 @@ impl Whose {
     }
 }
 
-impl Tune {
+impl TuneOptions {
     pub(crate) fn run(self) -> Result<()> {
         let started = Instant::now();
         let read = [Some(&self.table), Some(&self.schema), self.config.as_ref()];
@@ -110,7 +110,7 @@ impl Tune {
             method: self.method.method(),
             seed: self.seed,
         };
-        let tuned = watched(&search)?;
+        let tuned = with_progress_bar(&search)?;
 
         if let (Some(destination), Some(path)) = (history, &self.history) {
             let mut csv = Vec::new();
@@ -120,17 +120,17 @@ impl Tune {
         let settings =
             toml::to_string(&tuned.best().config).context("the settings cannot be written as TOML")?;
         output::write_file(out, (self.heading(&case.name, &tuned) + &settings).as_bytes())?;
-        let summary = Summary::new(&self, &case.name, &tuned, started.elapsed().as_secs_f64());
+        let summary = TuneSummary::new(&self, &case.name, &tuned, started.elapsed().as_secs_f64());
         if self.json { output::print_json(&summary) } else { output::print(&summary.text()) }
     }
 
-    /// How the settings were found, as comments.
+    /// The result of the search, as TOML comments.
     fn heading(&self, table: &str, tuned: &Tuned) -> String {
         let (best, method, seed) = (tuned.best(), self.method.method().name(), self.seed);
         let (start, trials, folds) =
             (tuned.start().objective(), grouped(tuned.trials.len()), grouped(tuned.folds.len()));
         let found = match best.number {
-            0 => format!("none of {trials} trials was better than where the search started: {start:.3} nats"),
+            0 => format!("none of {trials} trials was better than the start: {start:.3} nats"),
             number => {
                 let found = best.objective();
                 format!("trial {number} of {trials}, {found:.3} nats, from {start:.3} at the start")
@@ -144,8 +144,8 @@ impl Tune {
     }
 }
 
-/// The search, with a person watching.
-fn watched(search: &par_bench::Tune<'_>) -> Result<Tuned> {
+/// The search, with a progress bar.
+fn with_progress_bar(search: &par_bench::Tune<'_>) -> Result<Tuned> {
     let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
         "{bar:30} {percent:>3} %  {elapsed} so far, at most about {eta} left  {msg}",
     )?);
@@ -165,26 +165,26 @@ fn watched(search: &par_bench::Tune<'_>) -> Result<Tuned> {
     Ok(tuned?)
 }
 
-/// What was found, for whoever asked for it.
+/// The printed summary of a search.
 #[derive(Serialize)]
-struct Summary {
+struct TuneSummary {
     table: String,
     method: &'static str,
     folds: usize,
     people: usize,
     trials: usize,
     pruned: usize,
-    start: Score,
-    best: Score,
-    changes: Vec<Change>,
+    start: TrialScore,
+    best: TrialScore,
+    changes: Vec<SettingChange>,
     seconds: f64,
     out: String,
     history: Option<String>,
 }
 
-/// How a trial did over all folds.
+/// The measures of a trial over all folds.
 #[derive(Serialize)]
-struct Score {
+struct TrialScore {
     trial: usize,
     objective: f64,
     validity: Mean,
@@ -195,14 +195,14 @@ struct Score {
 }
 
 #[derive(Serialize)]
-struct Change {
+struct SettingChange {
     setting: &'static str,
     from: String,
     to: String,
 }
 
-impl Summary {
-    fn new(tune: &Tune, table: &str, tuned: &Tuned, seconds: f64) -> Self {
+impl TuneSummary {
+    fn new(tune: &TuneOptions, table: &str, tuned: &Tuned, seconds: f64) -> Self {
         let changes = tuned.changes().into_iter();
         Self {
             table: table.to_string(),
@@ -211,9 +211,9 @@ impl Summary {
             people: tuned.start().runs.iter().map(|run| run.people).sum(),
             trials: tuned.trials.len(),
             pruned: tuned.pruned(),
-            start: Score::new(tuned.start()),
-            best: Score::new(tuned.best()),
-            changes: changes.map(|(setting, from, to)| Change { setting, from, to }).collect(),
+            start: TrialScore::new(tuned.start()),
+            best: TrialScore::new(tuned.best()),
+            changes: changes.map(|(setting, from, to)| SettingChange { setting, from, to }).collect(),
             seconds,
             out: tune.out.display().to_string(),
             history: tune.history.as_ref().map(|path| path.display().to_string()),
@@ -223,25 +223,25 @@ impl Summary {
     fn text(&self) -> String {
         let mut facts = Facts::default();
         facts.add("people", format!("{} in {} folds", grouped(self.people), grouped(self.folds)));
-        facts.add("trials", format!("{}, {} given up early", grouped(self.trials), grouped(self.pruned)));
+        facts.add("trials", format!("{}, {} pruned", grouped(self.trials), grouped(self.pruned)));
         facts.add("start", self.start.text());
         match self.best.trial {
             0 => facts.add("best", "the start: nothing was better"),
             trial => facts.add("best", format!("{}, trial {}", self.best.text(), grouped(trial))),
         }
-        for (place, Change { setting, from, to }) in self.changes.iter().enumerate() {
+        for (place, SettingChange { setting, from, to }) in self.changes.iter().enumerate() {
             facts.add(if place == 0 { "changed" } else { "" }, format!("{setting} from {from} to {to}"));
         }
         facts.add("seconds", format!("{:.2}", self.seconds));
         let written: Vec<&str> =
             [Some(&self.out), self.history.as_ref()].into_iter().flatten().map(String::as_str).collect();
         facts.add("written to", written.join(", "));
-        facts.text() + "\nThese people chose the settings: others will do a little worse.\n"
+        facts.text() + "\nThe settings were chosen on these people: expect a little less on others.\n"
     }
 }
 
-impl Score {
-    fn new(trial: &Trial) -> Self {
+impl TrialScore {
+    fn new(trial: &TuneTrial) -> Self {
         Self {
             trial: trial.number,
             objective: trial.objective(),

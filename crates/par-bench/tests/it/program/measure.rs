@@ -9,15 +9,15 @@ fn refused(arguments: &[&str]) -> String {
 }
 
 #[test]
-fn a_table_that_cannot_be_parted_into_folds() {
+fn a_table_without_valid_folds_is_refused() {
     insta::assert_snapshot!(refused(&["--folds", "folds"]), @"error: applicants.csv: no column `folds`, did you mean `fold`?");
     insta::assert_snapshot!(refused(&["--folds", "id"]), @"
     error: applicants.csv: `id` has 240 values, expected 2 to 100 folds
     hint: name a column that says for every row in which fold it is tested
     ");
     insta::assert_snapshot!(refused(&["--factuals", "age"]), @"
-    error: applicants.csv: `age` has no 1, so that nobody is asked about
-    hint: name a column with a 1 for those who are, or none to ask about everybody
+    error: applicants.csv: `age` has no 1, so there is no factual
+    hint: name a column with a 1 for every factual, or none to answer all rows
     ");
 
     let sandbox = Sandbox::with_applicants();
@@ -25,7 +25,7 @@ fn a_table_that_cannot_be_parted_into_folds() {
     sandbox.write("applicants.toml", schema);
     insta::assert_snapshot!(sandbox.refused(&BENCH), @"
     error: applicants.toml: names no column of folds
-    hint: say which it is with `--folds COLUMN`
+    hint: name it with `--folds COLUMN`
     ");
 
     let sandbox = Sandbox::with_applicants();
@@ -45,7 +45,7 @@ fn a_table_that_cannot_be_parted_into_folds() {
 }
 
 #[test]
-fn what_is_read_is_not_written_over() {
+fn input_files_are_not_overwritten() {
     let sandbox = Sandbox::with_applicants();
     sandbox.write("figures.csv", applicants());
     let arguments = ["--table", "figures.csv", "--schema", "applicants.toml", "--config", "quick.toml"];
@@ -56,12 +56,12 @@ fn what_is_read_is_not_written_over() {
 }
 
 #[test]
-fn a_table_that_is_only_called_like_one_of_the_papers_has_nothing_published_beside_it() {
+fn another_table_with_the_name_of_one_of_the_papers_has_no_published_figures() {
     let sandbox = Sandbox::with_applicants();
     sandbox.write("applicants.toml", format!("name = \"adult\"\n{}", sandbox.read("applicants.toml")));
-    let told = sandbox.run(&[&BENCH[..], &["--only", "quality"]].concat());
-    assert!(told.starts_with("adult, not the paper's: bins, classifier and circuits\n"), "{told}");
-    assert!(!told.contains("published"), "{told}");
+    let printed = sandbox.run(&[&BENCH[..], &["--only", "quality"]].concat());
+    assert!(printed.starts_with("adult, not the paper's: bins, classifier and circuits\n"), "{printed}");
+    assert!(!printed.contains("published"), "{printed}");
 }
 
 #[test]
@@ -71,13 +71,13 @@ fn a_schema_beside_a_suite_is_refused() {
 }
 
 #[test]
-fn an_unknown_experiment() {
+fn an_unknown_experiment_is_refused() {
     let error = refused(&["--only", "answers,speed"]);
     assert!(error.starts_with("error: invalid value 'speed' for '--only <EXPERIMENT>'\n"), "{error}");
 }
 
 #[test]
-fn a_suite_without_tables() {
+fn a_suite_without_tables_is_refused() {
     let sandbox = Sandbox::with_applicants();
     std::fs::create_dir(sandbox.path("empty")).expect("a folder");
     let suite = |folder| sandbox.refused(&["--suite", folder, "--out", "out"]);
@@ -86,7 +86,7 @@ fn a_suite_without_tables() {
 }
 
 #[test]
-fn answers_of_others_that_cannot_be_meant() {
+fn invalid_answers_of_others_are_refused() {
     let sandbox = Sandbox::with_applicants();
     let with = |peers: &str| sandbox.refused(&[&BENCH[..], &["--peers", peers]].concat());
     sandbox.write("others.csv", "method,fold,id,k,time_s,age,city,education,income\n");
@@ -95,7 +95,7 @@ fn answers_of_others_that_cannot_be_meant() {
         "others.csv",
         "method,fold,id,k,time_s,age,city,education,income,debt\nFACE,0,p0,0,0.1,,,,,1\nFACE,0,p0,0,0.1,,,,,2\n",
     );
-    insta::assert_snapshot!(with("others.csv"), @"error: others.csv, line 3: `FACE`, fold `0`, id `p0`, k `0`: stands here twice");
+    insta::assert_snapshot!(with("others.csv"), @"error: others.csv, line 3: `FACE`, fold `0`, id `p0`, k `0`: occurs twice");
     insta::assert_snapshot!(with("nowhere.csv"), @"error: nowhere.csv: no such file");
     std::fs::create_dir(sandbox.path("empty")).expect("a folder");
     insta::assert_snapshot!(with("empty"), @"error: empty: holds no answers for `applicants`, expected applicants.csv or applicants.csv.gz");
@@ -103,7 +103,7 @@ fn answers_of_others_that_cannot_be_meant() {
         sandbox.refused(&["--suite", ".", "--config", "quick.toml", "--out", "out", "--peers", peers])
     };
     insta::assert_snapshot!(suite("empty"), @"error: empty: holds no answers, expected NAME.csv or NAME.csv.gz for a table NAME");
-    insta::assert_snapshot!(suite("others.csv"), @"error: others.csv: is no folder, expected one with NAME.csv or NAME.csv.gz for the tables of `--suite`");
+    insta::assert_snapshot!(suite("others.csv"), @"error: others.csv: is not a folder, expected one with NAME.csv or NAME.csv.gz for the tables of `--suite`");
 }
 
 #[test]

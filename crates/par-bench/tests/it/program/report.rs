@@ -15,12 +15,12 @@ fn figures() -> String {
 }
 
 #[test]
-fn a_report_is_made_again_from_figures_alone_and_is_the_same() {
+fn a_report_can_be_made_again_from_figures_alone() {
     let sandbox = Sandbox::new();
     std::fs::create_dir(sandbox.path("run")).expect("a folder");
     sandbox.write("run/figures.csv", figures());
-    let told = sandbox.run(&["report", "run/figures.csv"]);
-    assert_eq!(told, "written to run: report.html, plots/*.svg\n");
+    let printed = sandbox.run(&["report", "run/figures.csv"]);
+    assert_eq!(printed, "written to run: report.html, plots/*.svg\n");
     let page = sandbox.read("run/report.html");
     assert!(page.starts_with("<!doctype html>") && page.contains("17.50 ± 0.71"), "{page}");
     let plot = sandbox.read("run/plots/credit-pareto.svg");
@@ -30,14 +30,14 @@ fn a_report_is_made_again_from_figures_alone_and_is_the_same() {
     assert_eq!(sandbox.read("elsewhere/deep/report.html"), page);
     assert_eq!(sandbox.read("elsewhere/deep/plots/credit-pareto.svg"), plot);
 
-    // What was drawn of other figures goes.
+    // Charts of an earlier report are removed.
     sandbox.write("elsewhere/deep/plots/old.svg", "<svg/>");
     sandbox.run(&["report", "run/figures.csv", "--out", "elsewhere/deep"]);
     assert!(!sandbox.path("elsewhere/deep/plots/old.svg").exists());
 }
 
 #[test]
-fn figures_are_not_written_over() {
+fn figures_are_not_overwritten() {
     let sandbox = Sandbox::new();
     sandbox.write("report.html", figures());
     assert_eq!(
@@ -51,12 +51,12 @@ fn figures_are_not_written_over() {
 fn tables_are_printed_without_writing_anything() {
     let sandbox = Sandbox::new();
     sandbox.write("figures.csv", figures());
-    let told = sandbox.run(&["report", "figures.csv", "--show", "answers"]);
-    assert!(told.starts_with("credit: how good the answers are\n  method "), "{told}");
+    let printed = sandbox.run(&["report", "figures.csv", "--show", "answers"]);
+    assert!(printed.starts_with("credit: how good the answers are\n  method "), "{printed}");
     assert!(
-        told.contains("\n  refine ")
-            && told.contains(" 17.50 ± 0.71 ")
-            && told.contains("PAR (+LS), published")
+        printed.contains("\n  refine ")
+            && printed.contains(" 17.50 ± 0.71 ")
+            && printed.contains("PAR (+LS), published")
     );
     assert!(!sandbox.path("report.html").exists() && !sandbox.path("plots").exists());
     let json = sandbox.json(&["report", "figures.csv", "--show", "answers"]);
@@ -64,7 +64,7 @@ fn tables_are_printed_without_writing_anything() {
 }
 
 #[test]
-fn wrong_figures_are_named() {
+fn invalid_figures_are_named() {
     let sandbox = Sandbox::new();
     for (text, message) in [
         (
@@ -94,7 +94,7 @@ fn wrong_figures_are_named() {
 }
 
 #[test]
-fn figures_of_nothing_known_make_a_page_that_leaves_them_out() {
+fn unknown_figures_are_left_out_of_the_page() {
     let sandbox = Sandbox::new();
     sandbox.write("figures.csv", format!("{HEADER}<b>,0,who,what@x=1,1,1,1\n"));
     sandbox.run(&["report", "figures.csv"]);
@@ -103,7 +103,7 @@ fn figures_of_nothing_known_make_a_page_that_leaves_them_out() {
 }
 
 #[test]
-fn a_run_leaves_figures_a_page_and_charts_and_prints_table_1() {
+fn a_run_writes_figures_a_page_and_charts_and_prints_table_1() {
     let sandbox = Sandbox::with_people();
     // Two folds are enough.
     let people = sandbox.read("people.csv");
@@ -115,12 +115,15 @@ fn a_run_leaves_figures_a_page_and_charts_and_prints_table_1() {
     let quick = "pool.size = 50\ngenerator.steps = 3\ngenerator.examples = 50\n";
     sandbox.write("quick.toml", quick);
     let arguments = ["--table", "people.csv", "--schema", "people.toml", "--config", "quick.toml"];
-    let told =
+    let printed =
         sandbox.run(&[&arguments[..], &["--folds", "half", "--only", "answers", "--out", "run"]].concat());
-    assert!(told.starts_with("people: how good the answers are\n") && told.contains("\n  refine "), "{told}");
+    assert!(
+        printed.starts_with("people: how good the answers are\n") && printed.contains("\n  refine "),
+        "{printed}"
+    );
     let again = sandbox.run(&["report", "run/figures.csv", "--show", "answers"]);
-    assert_eq!(told, format!("{again}\nwritten to run: figures.csv, report.html, plots/*.svg\n"));
-    assert!(!sandbox.path("run/parts").exists(), "what was kept to go on from");
+    assert_eq!(printed, format!("{again}\nwritten to run: figures.csv, report.html, plots/*.svg\n"));
+    assert!(!sandbox.path("run/parts").exists(), "finished parts are removed");
     let page = sandbox.read("run/report.html");
     sandbox.run(&["report", "run/figures.csv"]);
     assert_eq!(sandbox.read("run/report.html"), page);

@@ -18,7 +18,7 @@ const TUNE: [&str; 10] = [
 ];
 
 #[test]
-fn settings_are_found_that_a_model_can_be_made_with() {
+fn a_model_can_be_fitted_with_the_tuned_settings() {
     let sandbox = Sandbox::with_applicants();
     let summary = sandbox.json(&[&TUNE[..], &["--history", "trials.csv"]].concat());
     let objective = |of: &str| summary[of]["objective"].as_f64().expect("a number");
@@ -48,8 +48,8 @@ fn settings_are_found_that_a_model_can_be_made_with() {
         let numbers = value.as_array().map_or(vec![value], |values| values.iter().collect());
         let text = numbers.iter().map(ToString::to_string).collect::<Vec<_>>().join("-");
         let number = |text: &str| text.parse::<f64>().ok();
-        let told = change["to"].as_str().expect("a value");
-        assert!(text == told || number(&text) == number(told), "{change}: {text}");
+        let printed = change["to"].as_str().expect("a value");
+        assert!(text == printed || number(&text) == number(printed), "{change}: {text}");
     }
 
     let history = sandbox.read("trials.csv");
@@ -64,7 +64,7 @@ fn settings_are_found_that_a_model_can_be_made_with() {
 }
 
 #[test]
-fn same_seed_same_settings_whatever_the_threads() {
+fn same_seed_same_settings_on_any_number_of_threads() {
     let sandbox = Sandbox::with_applicants();
     let settings = |threads: &str, seed: &str| {
         let arguments = [&TUNE[..], &["--seed", seed]].concat();
@@ -75,7 +75,7 @@ fn same_seed_same_settings_whatever_the_threads() {
 }
 
 #[test]
-fn a_summary_says_what_was_gained_and_that_it_is_optimistic() {
+fn a_summary_shows_the_gain_and_warns_that_it_is_optimistic() {
     let sandbox = Sandbox::with_applicants();
     let mut arguments = TUNE;
     arguments[7] = "1";
@@ -91,13 +91,13 @@ fn a_summary_says_what_was_gained_and_that_it_is_optimistic() {
             "seconds",
             "written to",
             "",
-            "These people chose the settings: others will do a little worse."
+            "The settings were chosen on these people: expect a little less on others."
         ]
     );
     assert!(text.contains("the start: nothing was better\n"), "{text}");
-    assert!(text.contains(" 1, 0 given up early\n"), "{text}");
+    assert!(text.contains(" 1, 0 pruned\n"), "{text}");
     let settings = sandbox.read("tuned.toml");
-    assert!(settings.contains("none of 1 trials was better than where the search started: "), "{settings}");
+    assert!(settings.contains("none of 1 trials was better than the start: "), "{settings}");
     assert!(
         settings.contains("\nteaching = 0.0\n") && settings.contains("\nsearch = \"paper\"\n"),
         "{settings}"
@@ -105,7 +105,7 @@ fn a_summary_says_what_was_gained_and_that_it_is_optimistic() {
 }
 
 #[test]
-fn what_cannot_be_tuned_is_refused_before_the_work() {
+fn invalid_arguments_are_refused_before_the_work() {
     let sandbox = Sandbox::with_applicants();
     let refused = |more: &[&str]| sandbox.refused(&[&TUNE[..], more].concat());
     assert_eq!(
@@ -146,7 +146,7 @@ fn what_cannot_be_tuned_is_refused_before_the_work() {
     sandbox.write("unfolded.toml", sandbox.read("applicants.toml").replace("fold = \"fold\"", ""));
     assert_eq!(
         with(3, "unfolded.toml"),
-        "error: unfolded.toml: names no column of folds\nhint: say which it is with `--folds COLUMN`\n"
+        "error: unfolded.toml: names no column of folds\nhint: name it with `--folds COLUMN`\n"
     );
     assert!(refused(&["--method", "exact"]).contains("[possible values: generate, refine]"));
 }
@@ -159,7 +159,7 @@ fn one_file_cannot_be_both_settings_and_history() {
 }
 
 #[test]
-fn the_help_says_what_is_not_tuned_and_that_the_people_choose() {
+fn the_help_lists_untuned_settings_and_warns_of_optimism() {
     let help = Sandbox::new().run(&["tune", "--help"]);
     for part in
         ["price and budget say what is\nwanted", "choose the settings", "--trials <N>", "[default: 30]"]

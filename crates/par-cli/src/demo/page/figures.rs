@@ -9,14 +9,14 @@ use par_plot::page::figure;
 use par_plot::text::{decimal, grouped, share};
 use par_plot::{Axis, Chart, Markup, Sign};
 
-use super::Denied;
+use super::DeniedPerson;
 
-/// Charts stand one above the other on a phone, so that this is about as wide as they are there.
+/// About as wide as a phone's screen, where charts are stacked.
 const SIZE: (f64, f64) = (440.0, 280.0);
 const PANEL: (f64, f64) = (195.0, 110.0);
 
-/// Log-likelihood by number of changes, everyone's and the median.
-pub(super) fn frontier(model: &Model, people: &[Denied]) -> Markup {
+/// Log-likelihood by number of changes: every person's, and the median.
+pub(super) fn frontier(model: &Model, people: &[DeniedPerson]) -> Markup {
     let frontiers: Vec<(&str, Vec<(usize, f64)>)> = people
         .iter()
         .filter_map(|person| match person.answer(Method::Exact) {
@@ -28,7 +28,7 @@ pub(super) fn frontier(model: &Model, people: &[Denied]) -> Markup {
         })
         .collect();
     let most = frontiers.iter().flat_map(|(_, points)| points).map(|point| point.0).max().unwrap_or(1);
-    // The best with at most so many changes, where there is any.
+    // The highest log-likelihood with at most so many changes.
     let best = |points: &[(usize, f64)], changes: usize| {
         points.iter().filter(|point| point.0 <= changes).map(|point| point.1).max_by(f64::total_cmp)
     };
@@ -62,16 +62,16 @@ pub(super) fn frontier(model: &Model, people: &[Denied]) -> Markup {
     figure(
         "<figure>",
         "Changes against likelihood",
-        "The best that the exact search found for everyone, by how many changes they make at most.",
+        "The likeliest row that the exact search found for each person, by the number of changes.",
         &chart.svg(),
     )
 }
 
-/// Features that are shown, at most.
+/// At most this many features are shown.
 const FEATURES: usize = 10;
 
 /// How often each feature changes.
-pub(super) fn features(model: &Model, people: &[Denied]) -> Markup {
+pub(super) fn features(model: &Model, people: &[DeniedPerson]) -> Markup {
     let names = model.schema().features();
     let mut counts = vec![0_usize; names.len()];
     let found: Vec<&Way> = ways(people, Method::Exact).collect();
@@ -101,8 +101,8 @@ pub(super) fn features(model: &Model, people: &[Denied]) -> Markup {
     figure("<figure>", "What changes most often", &caption, &table)
 }
 
-/// A measure of the first recourses that each method found.
-fn series(people: &[Denied], measure: fn(&Way) -> f64) -> Vec<Series> {
+/// A measure of each method's first ways.
+fn series(people: &[DeniedPerson], measure: fn(&Way) -> f64) -> Vec<Series> {
     let series = |method: Method| Series {
         class: method.name(),
         name: method.name().to_string(),
@@ -112,7 +112,7 @@ fn series(people: &[Denied], measure: fn(&Way) -> f64) -> Vec<Series> {
 }
 
 /// How many features change, by method.
-pub(super) fn changes(people: &[Denied]) -> Markup {
+pub(super) fn changes(people: &[DeniedPerson]) -> Markup {
     let series = series(people, |way| way.changes.len() as f64);
     let chart = tallies("changes", "people", SIZE, people.len(), &series);
     let caption = "How many people have to change how many features.";
@@ -120,7 +120,7 @@ pub(super) fn changes(people: &[Denied]) -> Markup {
 }
 
 /// How plausible the answers are, by method.
-pub(super) fn likelihoods(people: &[Denied]) -> Markup {
+pub(super) fn likelihoods(people: &[DeniedPerson]) -> Markup {
     let label = "NLL of the recourse, nats; lower is more plausible";
     let mut body = Markup::default();
     for chart in histograms(label, SIZE.0, &series(people, |way| -way.log_likelihood)) {
@@ -146,14 +146,14 @@ pub(super) fn classifier(history: &ClassifierHistory) -> Markup {
     chart.line("generate", "training", &training).line("exact", "validation", &validation);
     chart.key("generate", Sign::Line, "training rows");
     if !validation.is_empty() {
-        chart.key("exact", Sign::Line, "rows held back");
+        chart.key("exact", Sign::Line, "held-out rows");
     }
     chart.key("dashed faint", Sign::Line, &format!("kept, pass {}", history.best));
-    let caption = "Its mean loss a row, of which the lowest on rows held back is kept.";
+    let caption = "Its mean loss per row; the pass with the lowest loss on held-out rows is kept.";
     figure("<figure>", "Classifier", caption, &chart.svg())
 }
 
-/// How often the generator alone is right, as it learns.
+/// The generator's share of accepted proposals, during training.
 pub(super) fn validity(history: &GeneratorHistory) -> Markup {
     let valid = history.points.iter().filter_map(|point| Some((point.step as f64, point.held_out?.valid)));
     let valid: Vec<(f64, f64)> = valid.collect();
@@ -166,8 +166,8 @@ pub(super) fn validity(history: &GeneratorHistory) -> Markup {
         chart.point("exact", last).label("end", last, 10.0, &share(Some(last.1)));
     }
     let caption = format!(
-        "How often its most probable row is accepted, of {} drawn people it has not learned from. It learned \
-         from {}; for {} of them a search had shown a recourse.",
+        "How often its most probable row is accepted, of {} drawn people that were held out. It learned \
+         from {}, of which {} came with a recourse found by search.",
         grouped(history.held_out),
         grouped(history.examples),
         grouped(history.taught)
@@ -176,11 +176,11 @@ pub(super) fn validity(history: &GeneratorHistory) -> Markup {
 }
 
 /// A term of a loss and its name.
-type Term = (&'static str, fn(&LossTerms) -> f64);
+type LossTerm = (&'static str, fn(&LossTerms) -> f64);
 
 /// The terms of the generator's loss, step by step.
 pub(super) fn losses(history: &GeneratorHistory) -> Markup {
-    let terms: [Term; 8] = [
+    let terms: [LossTerm; 8] = [
         ("total", |loss| loss.total),
         ("validity", |loss| loss.validity),
         ("proximity", |loss| loss.proximity),
@@ -212,7 +212,7 @@ pub(super) fn losses(history: &GeneratorHistory) -> Markup {
     figure("<figure class=\"wide\">", "Generator: loss", caption, &body)
 }
 
-/// The first recourses that a method found.
-fn ways(people: &[Denied], method: Method) -> impl Iterator<Item = &Way> {
+/// A method's first way for each person.
+fn ways(people: &[DeniedPerson], method: Method) -> impl Iterator<Item = &Way> {
     people.iter().filter_map(move |person| person.answer(method).ways().first())
 }

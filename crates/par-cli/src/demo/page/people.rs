@@ -5,17 +5,17 @@ use par_model::Model;
 use par_plot::Markup;
 use par_plot::chart::score_change;
 
-use super::Denied;
+use super::DeniedPerson;
 
-/// What some people are told.
-pub(super) fn section(model: &Model, people: &[&Denied]) -> Markup {
+/// A card with the answer of each person.
+pub(super) fn section(model: &Model, people: &[&DeniedPerson]) -> Markup {
     let mut section = Markup::default();
-    section.raw("<section>\n<h2>What people are told</h2>\n<p>").text(format!(
+    section.raw("<section>\n<h2>Answers</h2>\n<p>").text(format!(
         "{}. The mark on each line is the threshold, {:.0} %: to its right, people are accepted.",
         match people.len() {
-            0 => "Nobody is denied".to_string(),
+            0 => "No person is denied".to_string(),
             1 => "One person who is denied".to_string(),
-            count => format!("{count} of those who are denied"),
+            count => format!("{count} of the denied people"),
         },
         100.0 * model.threshold()
     ));
@@ -58,7 +58,7 @@ fn way(model: &Model, found: &Found) -> Markup {
 fn odds(model: &Model, before: f64, after: Option<f64>) -> Markup {
     let percent = |probability: f64| format!("{:.0} %", 100.0 * probability);
     let mut odds = Markup::default();
-    let told = match after {
+    let description = match after {
         Some(after) => format!("accepted with {}, {} before", percent(after), percent(before)),
         None => format!("accepted with {}", percent(before)),
     };
@@ -66,11 +66,11 @@ fn odds(model: &Model, before: f64, after: Option<f64>) -> Markup {
     if let Some(after) = after {
         odds.element("<b>", format!("then {}", percent(after)), "</b>");
     }
-    odds.raw("</div>").add(&score_change(&told, before, after.unwrap_or(before), model.threshold()));
+    odds.raw("</div>").add(&score_change(&description, before, after.unwrap_or(before), model.threshold()));
     odds
 }
 
-/// What is known about likelier rows with as many changes.
+/// Whether a likelier row with as many changes is ruled out.
 fn proof(changes: usize, gap: Option<f64>) -> String {
     let changes = words::changes(changes);
     match gap {
@@ -78,7 +78,7 @@ fn proof(changes: usize, gap: Option<f64>) -> String {
         Some(gap) if gap.is_finite() => {
             format!("Another row with {changes} might be likelier, by {gap:.2} nats at most.")
         }
-        _ => format!("Another row with {changes} might be likelier: nobody looked at all of them."),
+        _ => format!("Another row with {changes} might be likelier: not all of them were searched."),
     }
 }
 

@@ -7,25 +7,24 @@ method = RecourseMethod(mlmodel, {"method": "exact", "budget": 3})
 counterfactuals = method.get_counterfactuals(factuals)
 ```
 
-CARLA itself is not needed: whatever has the attributes of its models will do. The contract is CARLA's:
+CARLA itself is not needed: any object with the attributes of its models works. The contract is CARLA's:
 
-- Rows go in and come out in the space of `mlmodel.data.df`, scaled and one-hot encoded as that is.
+- Rows go in and come out in the space of `mlmodel.data.df`, with its scaling and one-hot encoding.
 - The answer has the index of the factuals and the columns of `mlmodel.feature_input_order`.
-- A row without a recourse is NaN throughout. One that is accepted already is answered by itself.
-- Class 1 is the one that people want.
+- A row without a recourse is NaN throughout. The answer to an accepted row is the row itself.
+- Class 1 is the favourable one.
 
-What holds of every answer:
+Every answer has these properties:
 
-- The model itself was asked: it gives class 1, with at least the `threshold`.
-- What `mlmodel.data.immutables` names, or `lock`, is as it was; of an encoded category all columns.
-- A category stays one. Columns `c_…` of a `c` in `mlmodel.data.categorical` are taken for the encoding of one feature
-  if no row of the table has two ones in them. An answer then has one 1 there; or none, if rows of the table have none,
-  because the encoder dropped a column. Where rows have two ones, or other numbers than 0 and 1, the columns are
-  features of their own, of which nothing is promised together.
+- It is verified with the model itself, which gives class 1, with at least the `threshold`.
+- Features in `mlmodel.data.immutables` or `lock` are unchanged; for an encoded category, all its columns.
+- Encoded categories are valid. Columns `c_…` of a `c` in `mlmodel.data.categorical` encode one feature if no row of
+  the table has two ones in them. An answer then has one 1 there; or none, if rows of the table have none, because the
+  encoder dropped a column. If rows have two ones, or numbers other than 0 and 1, each column is a feature of its own.
 - A column whose rows are 0 or 1 stays 0 or 1.
 
-Numbers move to where the table has numbers, within the lowest and the highest. The search goes by an imitation of the
-model, so that "no recourse" is not proved, also by the method ``"exact"``.
+Numbers stay between the lowest and the highest of the table. The search uses a surrogate of the model, so "no recourse"
+is not proved, even by the method ``"exact"``.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Mapping
 
-from .._asking import Request
+from .._request import Request
 from ..errors import ClassifierError, DataError, SettingError
 from ..estimator import Recourse
 from .lines import ways
@@ -41,25 +40,25 @@ from .lines import ways
 __all__ = ["RecourseMethod"]
 
 _OPTIONAL = "_optional_"
-"""CARLA's word for a setting that may be left out."""
+"""CARLA's default of an optional setting."""
 
 _NONE = "none of them"
-"""The category of a row that has zeros in all columns of a feature."""
+"""The category of a row with zeros in all columns of a feature."""
 
 
 class RecourseMethod:
-    """Finds recourse for the factuals of a CARLA benchmark. Nothing is fitted before the first question, or `fit`.
+    """Finds recourse for the factuals of a CARLA benchmark. It is fitted by `fit`, or by the first query.
 
     Parameters
     ----------
     mlmodel:
-        What has `data` (with `df`, `target`, `continuous`, `categorical` and `immutables`), `feature_input_order`, and
+        An object with `data` (with `df`, `target`, `continuous`, `categorical` and `immutables`), `feature_input_order`, and
         `predict_proba` or `predict`, as CARLA's `MLModel`.
     hyperparams:
         `method`, `budget`, `lock` and `limit` as in `Recourse.recourse`; `threshold`, `bins`, `price`, `density`,
-        `config`, `random_state` and `progress` as in `Recourse`. Features go by their names in `mlmodel.data`, where an
-        encoded category is one, whose values are its columns. What is not given is as in `DEFAULTS`. A key that
-        is none of them is refused.
+        `config`, `random_state` and `progress` as in `Recourse`. Features have their names in `mlmodel.data`, where an
+        encoded category is one feature, whose values are its columns. `DEFAULTS` has the defaults. Other keys are
+        refused.
     """
 
     DEFAULTS: dict[str, Any] = {
@@ -84,19 +83,19 @@ class RecourseMethod:
 
     @staticmethod
     def merge_default_parameters(hyperparams: Mapping[str, Any] | None, default: Mapping[str, Any]) -> dict[str, Any]:
-        """The settings that were given, and the defaults of all others.
+        """The settings, completed by the defaults.
 
-        A default of ``"_optional_"`` is `None`, and one of `None` has to be given, as CARLA has it. Here a key that has
-        no default is an error, and not forgotten.
+        As in CARLA, a default of ``"_optional_"`` means `None`, and a default of `None` means required. Unlike in CARLA,
+        an unknown key is an error.
         """
-        told = dict(hyperparams or {})
-        unknown = [key for key in told if key not in default]
+        settings = dict(hyperparams or {})
+        unknown = [key for key in settings if key not in default]
         if unknown:
             raise SettingError(f"hyperparams: there is no `{unknown[0]}`, expected one of {', '.join(default)}")
         for key, value in default.items():
-            if value is None and told.get(key) is None:
+            if value is None and settings.get(key) is None:
                 raise SettingError(f"hyperparams: `{key}` has no default\nhint: pass it and its value in hyperparams")
-        return {key: told.get(key, None if value == _OPTIONAL else value) for key, value in default.items()}
+        return {key: settings.get(key, None if value == _OPTIONAL else value) for key, value in default.items()}
 
     def fit(self) -> RecourseMethod:
         """Learns from the table of the model."""
@@ -104,7 +103,7 @@ class RecourseMethod:
         return self
 
     def _recourse(self) -> Recourse:
-        """What leads to class 1; fitted when it is first asked for."""
+        """The recourse to class 1, fitted at first use."""
         if self._fitted is None:
             self._fitted = self._learned()
         return self._fitted
@@ -124,7 +123,7 @@ class RecourseMethod:
         ).fit(table)
 
     def get_counterfactuals(self, factuals: Any) -> Any:
-        """A row for every row of `factuals`, NaN where there is no recourse."""
+        """A row for every row of `factuals`, NaN without a recourse."""
         import numpy
 
         order, threshold = list(self._mlmodel.feature_input_order), self.hyperparams["threshold"]
@@ -143,38 +142,38 @@ class RecourseMethod:
 
     def _answered(self, rows: Any) -> Any:
         """The ways of denied rows, encoded, by the index of the row."""
-        encoding, told, recourse = self._encoding, self.hyperparams, self._recourse()
+        encoding, settings, recourse = self._encoding, self.hyperparams, self._recourse()
         limits = {
-            feature: values for name, values in told["limit"].items() for feature in encoding.features_of(name, "limit")
+            feature: values for name, values in settings["limit"].items() for feature in encoding.features_of(name, "limit")
         }
         request = Request(
-            lock=encoding.features_of(told["lock"], "lock"),
+            lock=encoding.features_of(settings["lock"], "lock"),
             limit=limits,
-            method=told["method"],
-            budget=told["budget"],
+            method=settings["method"],
+            budget=settings["budget"],
         )
         found = encoding.encoded(ways(recourse, encoding.decoded(rows), request, "factuals"), rows)
         if len(found) > 0:
-            found = found[_scores(self._mlmodel, found) >= told["threshold"]]
+            found = found[_scores(self._mlmodel, found) >= settings["threshold"]]
         return found
 
 
 @dataclass(frozen=True)
 class _Encoding:
-    """How the columns of a model stand for features."""
+    """The mapping between the columns of a model and features."""
 
     order: list[str]
-    """The columns, as the model takes them."""
+    """The columns, in the order of the model."""
     numbers: list[str]
-    """Columns that are features with numbers."""
+    """Columns that are numeric features."""
     flags: list[str]
-    """Columns that are features of their own, and hold 0 or 1."""
+    """Columns that are features with the values 0 and 1."""
     groups: dict[str, list[str]]
     """Features that are encoded by several columns."""
     partial: list[str]
-    """Those of them of which a row may have all zeros."""
+    """Encoded features of which a row may have all zeros."""
     names: dict[str, list[str]]
-    """What the data calls a feature, where that is not its name: the features it means."""
+    """Other names in the data, and the features that they mean."""
 
     @staticmethod
     def of(mlmodel: Any) -> _Encoding:
@@ -202,11 +201,11 @@ class _Encoding:
         flags = [name for name in alone if name not in data.continuous and is_flag[name]]
         return _Encoding(order, [name for name in alone if name not in flags], flags, groups, partial, names)
 
-    def features_of(self, told: Any, what: str) -> list[str]:
-        """The features that some names of the data, or of columns, mean."""
+    def features_of(self, names: Any, what: str) -> list[str]:
+        """The features that some names of the data, or of columns, refer to."""
         columns = {name: group for group, names in self.groups.items() for name in names}
         features: list[str] = []
-        for name in [told] if isinstance(told, str) else told or []:
+        for name in [names] if isinstance(names, str) else names or []:
             if name in self.numbers or name in self.flags or name in self.groups:
                 features.append(name)
             elif name in self.names:
@@ -219,7 +218,7 @@ class _Encoding:
         return list(dict.fromkeys(features))
 
     def check(self, rows: Any) -> None:
-        """Refuses rows that no feature stands behind."""
+        """Refuses rows that are not a valid encoding."""
         for columns in [*([name] for name in self.flags), *self.groups.values()]:
             is_known = rows[columns].isin([0, 1]).all(axis=1) & (rows[columns].sum(axis=1) <= 1)
             if not is_known.all():
@@ -228,7 +227,7 @@ class _Encoding:
                 raise DataError(f"factuals: row {row}: expected at most one 1 and zeros in {columns}, found {found}")
 
     def schema(self, target: str) -> dict[str, Any]:
-        """What the features are."""
+        """The schema of the features."""
         features: list[dict[str, Any]] = [{"name": name, "kind": "continuous"} for name in self.numbers]
         features += [{"name": name, "kind": "nominal", "values": ["0", "1"]} for name in self.flags]
         for name, columns in self.groups.items():
@@ -250,7 +249,7 @@ class _Encoding:
         return pandas.DataFrame(columns, index=rows.index)
 
     def encoded(self, found: Any, rows: Any) -> Any:
-        """What `decoded` undid; the numbers of features that did not change are those of `rows`."""
+        """The inverse of `decoded`; unchanged features keep the numbers of `rows`."""
         own = rows.loc[found.index]
         encoded = own[self.order].astype(float)
         for name in [*self.numbers, *self.flags]:
@@ -289,6 +288,6 @@ def _scores(mlmodel: Any, rows: Any) -> Any:
 
 
 def _owner(column: str, categorical: list[str]) -> str | None:
-    """The category that a column encodes: the longest name that it begins with."""
+    """The categorical feature that a column encodes: the longest name that it begins with."""
     owners = [name for name in categorical if column == name or column.startswith(f"{name}_")]
     return max(owners, key=len, default=None)

@@ -1,4 +1,4 @@
-"""What `par_recourse.compat.dice` gives back: counterfactuals by query, to look at, to print and to write as JSON."""
+"""The results of `par_recourse.compat.dice`: counterfactuals by query, as frames, as text and as JSON."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Sequence
 from ..errors import ParError
 
 VERSION = "2.0"
-"""Of the JSON, as DiCE counts."""
+"""The version of DiCE's JSON."""
 
 _KEYS = [
     "test_data",
@@ -29,29 +29,29 @@ _KEYS = [
 
 
 class UserConfigValidationException(ParError):
-    """What was asked for cannot be: the name that DiCE has for it."""
+    """An invalid request, under DiCE's name."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What counterfactuals that were read from JSON know of their table."""
+    """The facts of the table that JSON holds."""
 
     outcome_name: str
     data_df: str = "dummy_data"
 
 
 class CounterfactualExamples:
-    """One query, and the rows that it could become to be of another class.
+    """One query and its counterfactuals.
 
     Attributes
     ----------
     test_instance_df:
         The query, with the class that the model gives it in the last column.
     final_cfs_df, final_cfs_df_sparse:
-        Its counterfactuals, with their class in the last column; `None` where there is none. Both are the same rows:
-        a way of PAR changes nothing that it does not need, so that there is nothing left to make sparse.
+        Its counterfactuals, with their class in the last column; `None` if there are none. Both are the same rows,
+        because a way of PAR has no unnecessary changes to remove.
     test_pred, new_outcome:
-        The class that the query has, and the one that its counterfactuals have.
+        The class of the query, and of its counterfactuals.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class CounterfactualExamples:
         show(self._changes(found) if only_changes else found)
 
     def _changes(self, found: Any) -> Any:
-        """The counterfactuals as text, with `-` for what stays as it is."""
+        """The counterfactuals as text, with `-` for unchanged values."""
         import pandas
 
         own = _rows(self.test_instance_df)[0]
@@ -161,7 +161,7 @@ class CounterfactualExplanations:
             examples.visualize_as_list(display_sparse_df, show_only_changes)
 
     def to_json(self) -> str:
-        """All of it as JSON, in the form that DiCE reads."""
+        """The counterfactuals as JSON, in the form that DiCE reads."""
         if not self._cf_examples_list:
             raise UserConfigValidationException("there are no counterfactuals to write")
         first = self._cf_examples_list[0]
@@ -175,7 +175,7 @@ class CounterfactualExplanations:
         local, summary = self._local_importance, self._summary_importance
         values = [
             [_rows(examples.test_instance_df) for examples in self._cf_examples_list],
-            [_told(examples) for examples in self._cf_examples_list],
+            [_found_rows(examples) for examples in self._cf_examples_list],
             None if local is None else [by_feature(shares) for shares in local],
             None if summary is None else by_feature(summary),
             {"outcome_name": outcome, "data_df": "dummy_data"},
@@ -190,22 +190,22 @@ class CounterfactualExplanations:
 
     @staticmethod
     def from_json(json_str: str) -> CounterfactualExplanations:
-        """Reads what `to_json` wrote, here or in DiCE."""
+        """Reads the result of `to_json`, of this module or of DiCE."""
         try:
-            told = json.loads(json_str)
+            document = json.loads(json_str)
         except ValueError as error:
             raise UserConfigValidationException(f"the input is not JSON: {error}") from error
-        metadata = told.get("metadata") if isinstance(told, dict) else None
+        metadata = document.get("metadata") if isinstance(document, dict) else None
         version = metadata.get("version") if isinstance(metadata, dict) else None
         if version is None:
             raise UserConfigValidationException("No version field in the json input")
         if version != VERSION:
             raise UserConfigValidationException(f"Incompatible version {version} found in json input")
-        lacking = [key for key in _KEYS if key not in told]
+        lacking = [key for key in _KEYS if key not in document]
         if lacking:
             raise UserConfigValidationException(f"the json input lacks `{lacking[0]}`")
         try:
-            return _read(told)
+            return _read(document)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise UserConfigValidationException(f"the json input cannot be read: {error}") from error
 
@@ -219,15 +219,15 @@ class CounterfactualExplanations:
         return f"<CounterfactualExplanations of {len(self._cf_examples_list)} queries: {found} with counterfactuals>"
 
 
-def _read(told: dict[str, Any]) -> CounterfactualExplanations:
+def _read(document: dict[str, Any]) -> CounterfactualExplanations:
     import pandas
 
-    columns, features = told["feature_names_including_target"], told["feature_names"]
-    outcome = Outcome(told["data_interface"]["outcome_name"])
-    if len(told["test_data"]) != len(told["cfs_list"]):
-        raise ValueError(f"`cfs_list` has {len(told['cfs_list'])} entries for {len(told['test_data'])} of `test_data`")
+    columns, features = document["feature_names_including_target"], document["feature_names"]
+    outcome = Outcome(document["data_interface"]["outcome_name"])
+    if len(document["test_data"]) != len(document["cfs_list"]):
+        raise ValueError(f"`cfs_list` has {len(document['cfs_list'])} entries for {len(document['test_data'])} of `test_data`")
     examples = []
-    for query, rows in zip(told["test_data"], told["cfs_list"]):
+    for query, rows in zip(document["test_data"], document["cfs_list"]):
         found: Any = None if rows is None else pandas.DataFrame(rows, columns=columns)
         read = CounterfactualExamples(
             data_interface=outcome,
@@ -235,15 +235,15 @@ def _read(told: dict[str, Any]) -> CounterfactualExplanations:
             test_instance_df=pandas.DataFrame(query, columns=columns),
             final_cfs_df_sparse=found,
             posthoc_sparsity_param=None,
-            desired_range=told["desired_range"],
-            desired_class=told["desired_class"],
-            model_type=told["model_type"],
+            desired_range=document["desired_range"],
+            desired_class=document["desired_class"],
+            model_type=document["model_type"],
         )
         if rows:
-            # The one desired class of the file is that of the first query; those of the others may be opposite to it.
+            # The file has the desired class of the first query only; those of the others may be opposite.
             read.new_outcome = found[outcome.outcome_name].iloc[0]
         examples.append(read)
-    local, summary = told["local_importance"], told["summary_importance"]
+    local, summary = document["local_importance"], document["summary_importance"]
     return CounterfactualExplanations(
         examples,
         None if local is None else [dict(zip(features, shares)) for shares in local],
@@ -251,7 +251,7 @@ def _read(told: dict[str, Any]) -> CounterfactualExplanations:
     )
 
 
-def _told(examples: CounterfactualExamples) -> list[list[Any]] | None:
+def _found_rows(examples: CounterfactualExamples) -> list[list[Any]] | None:
     found = examples.final_cfs_df if examples.final_cfs_df_sparse is None else examples.final_cfs_df_sparse
     return None if found is None else _rows(found)
 
@@ -261,7 +261,7 @@ def _rows(frame: Any) -> list[list[Any]]:
 
 
 def _is_same(before: Any, after: Any) -> bool:
-    # What was read from JSON may have lost digits.
+    # Numbers from JSON may have fewer digits.
     if isinstance(before, float) and isinstance(after, (int, float)):
         return math.isclose(before, after, rel_tol=1e-9)
     return bool(before == after)

@@ -12,33 +12,33 @@ found.visualize_as_dataframe(show_only_changes=True)
 
 Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on tables. What differs:
 
-- Every counterfactual is one that the model itself was asked about: it gives it the desired class, with at least the
+- Every counterfactual is verified with the model itself, which gives it the desired class, with at least the
   probability of `stopping_threshold`. None changes a feature outside `features_to_vary`, or moves one outside
   `permitted_range`.
 - They are the likeliest rows of the desired class that need few changes, not random ones. Each leaves out a
-  change of every one before it, so that fewer than `total_CFs` come where there are no more different ways.
-- The same question has the same answer, every time. `random_seed` is taken and does nothing, and so do the options of
+  change of every one before it, so there may be fewer than `total_CFs`.
+- The same query always has the same answer. `random_seed` is accepted without effect, and so are the options of
   DiCE's searches: `sample_size`, `limit_steps_ls`, `proximity_weight`, `sparsity_weight`, `diversity_weight`,
   `categorical_penalty`, `algorithm`, `initialization`, `yloss_type`, `diversity_loss_type`, `feature_weights`,
-  `maxiterations`, `thresh`, `posthoc_sparsity_param` and `posthoc_sparsity_algorithm`. All methods take all of them.
-  Any other keyword is a TypeError, also of `Data`.
+  `maxiterations`, `thresh`, `posthoc_sparsity_param` and `posthoc_sparsity_algorithm`. All methods accept all of them.
+  Any other keyword is a TypeError, also in `Data`.
 - `method` may be ``"random"``, ``"genetic"`` or ``"kdtree"``, which all mean ``"refine"``, or one of PAR's own:
   ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
-- A query that has the desired class already, with the probability that is asked for, has nothing to change, and so no
-  counterfactuals. DiCE changes it all the same.
-- `stopping_threshold` counts from one half, whatever the class: 0.8 and 0.2 both ask for 80 %. Of such a pair DiCE
-  takes only the one that suits the class, and replaces the other by a number of its own. With more than two classes
-  the desired one has at least one half.
-- The first question for a class fits a model: seconds for thousands of rows. Later ones take
+- A query that already has the desired class, with the required probability, has no counterfactuals. DiCE changes it
+  all the same.
+- `stopping_threshold` is symmetric around one half for every class: 0.8 and 0.2 both require 80 %. DiCE accepts only
+  the one that suits the class, and replaces the other by its own number. With more than two classes the desired one
+  has at least one half.
+- The first query for a class fits a model: seconds for thousands of rows. Later ones take
   milliseconds. Keywords of `Dice` beyond DiCE's are settings of `par_recourse.Recourse`, such as
   ``config={"generator": {"steps": 500}}``.
-- `Data` also takes a `schema`, as `Recourse` does: what nobody can change, what changes in one direction only, and what
-  changes only together. `continuous_features` may then be left out.
-- `Model` also takes an ONNX file, or a function that gives probabilities for a frame. A function, and a model that
-  cannot be read, is searched by an imitation of it; it is asked itself about all that is found.
-- Numbers have the decimals of the table; `continuous_features_precision` is kept and does nothing.
-- Nothing is printed, unless `verbose`.
-- There are no regressors, no private data (`features=` in the place of a frame), and no gradients.
+- `Data` also takes a `schema`, as `Recourse` does: immutable features, features that change in one direction only, and
+  rules between features. `continuous_features` may then be left out.
+- `Model` also takes an ONNX file, or a function that gives probabilities for a frame. For a function, and for a model
+  that cannot be converted, the search uses a surrogate, and the results are verified with the model itself.
+- Numbers have the decimals of the table; `continuous_features_precision` has no effect.
+- Nothing is printed without `verbose`.
+- There are no regressors, no private data (`features=` instead of a frame), and no gradients.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ import re
 import time
 from typing import Any, Mapping, Sequence
 
-from .._asking import Method, Request
+from .._request import Method, Request
 from .._cells import cell
 from .._files import toml
 from ..errors import DataError
@@ -68,7 +68,7 @@ __all__ = [
 ]
 
 _CERTAIN = 1 - 1e-9
-"""Nothing is accepted with a probability of 1."""
+"""A threshold of 1 can never be reached."""
 
 _METHODS: dict[str, Method] = {name: "refine" for name in ("random", "genetic", "kdtree")}
 _METHODS |= {"generate": "generate", "refine": "refine", "exact": "exact"}
@@ -80,7 +80,7 @@ _WITHOUT_EFFECT = {
 }
 
 _FOR_IMPORTANCE = 10
-"""Counterfactuals of a query, and queries, from which on DiCE takes shares for importances."""
+"""The least number of counterfactuals per query, and of queries, for which DiCE computes importances."""
 
 
 class MissingColumn(DataError, KeyError):
@@ -90,7 +90,7 @@ class MissingColumn(DataError, KeyError):
 
 
 class Dice:
-    """Asks for counterfactuals. Nothing is fitted before the first question.
+    """Finds counterfactuals. It is fitted by the first query.
 
     Parameters
     ----------
@@ -99,8 +99,8 @@ class Dice:
     method:
         ``"random"``, ``"genetic"``, ``"kdtree"``; ``"generate"``, ``"refine"``, ``"exact"``.
     settings:
-        Those of `Recourse`, such as `config`, `bins` or `progress`. The `inputs` of an ONNX file are told for the
-        second class, in the order of their names.
+        Those of `Recourse`, such as `config`, `bins` or `progress`. The `inputs` of an ONNX file are for the second
+        class, in the order of names.
     """
 
     def __init__(self, data_interface: Data, model_interface: Model, method: str = "random", **settings: Any) -> None:
@@ -151,28 +151,28 @@ class Dice:
         query_instances:
             A pandas frame with the features, in any order.
         total_CFs:
-            How many to find for each row, at most.
+            The most to find for each row.
         desired_class:
             ``"opposite"``, or the place of a class in the model's `classes_`, counted from 0.
         desired_range:
             For regressors; refused.
         permitted_range:
-            What features may move to, in the place of what `Data` says of them. What a row has it may keep.
+            The values that features may change to, instead of those in `Data`. A row's own value is always allowed.
         features_to_vary:
             The features that may change; all others stay as they are.
         stopping_threshold:
             The least probability of the desired class.
         posthoc_sparsity_param, posthoc_sparsity_algorithm:
-            Checked; do nothing.
+            Checked, but without effect.
         verbose:
             Whether to print how many rows have counterfactuals.
         options:
-            Options of DiCE's methods, which do nothing.
+            Options of DiCE's methods, without effect.
 
         Raises
         ------
         UserConfigValidationException
-            When what is asked for cannot be, or when no row has a counterfactual.
+            When the request is invalid, or when no row has a counterfactual.
         """
         started = time.monotonic()
         unknown = [name for name in options if name not in _WITHOUT_EFFECT]
@@ -205,10 +205,10 @@ class Dice:
         return CounterfactualExplanations(examples)
 
     def local_feature_importance(
-        self, query_instances: Any, cf_examples_list: Any = None, total_CFs: int = 10, **asked: Any
+        self, query_instances: Any, cf_examples_list: Any = None, total_CFs: int = 10, **options: Any
     ) -> CounterfactualExplanations:
         """For each row, the share of its counterfactuals that change a feature."""
-        return self.feature_importance(query_instances, cf_examples_list, total_CFs, True, False, **asked)
+        return self.feature_importance(query_instances, cf_examples_list, total_CFs, True, False, **options)
 
     def global_feature_importance(
         self,
@@ -216,7 +216,7 @@ class Dice:
         cf_examples_list: Any = None,
         total_CFs: int = 10,
         local_importance: bool = True,
-        **asked: Any,
+        **options: Any,
     ) -> CounterfactualExplanations:
         """The share of the counterfactuals of all rows that change a feature."""
         rows = query_instances if cf_examples_list is None else cf_examples_list
@@ -225,7 +225,7 @@ class Dice:
                 "The number of query instances should be greater than or equal to 10 "
                 "to compute global feature importance over all query points"
             )
-        return self.feature_importance(query_instances, cf_examples_list, total_CFs, local_importance, True, **asked)
+        return self.feature_importance(query_instances, cf_examples_list, total_CFs, local_importance, True, **options)
 
     def feature_importance(
         self,
@@ -234,16 +234,16 @@ class Dice:
         total_CFs: int = 10,
         local_importance: bool = True,
         global_importance: bool = True,
-        **asked: Any,
+        **options: Any,
     ) -> CounterfactualExplanations:
-        """How often counterfactuals change a feature; shares are over those that were found, which may be few."""
+        """How often counterfactuals change a feature; shares are over the counterfactuals found, which may be few."""
         if cf_examples_list is None:
             if total_CFs < _FOR_IMPORTANCE:
                 raise UserConfigValidationException(
                     "The number of counterfactuals requested per query instance should be greater than or equal to 10 "
                     "to compute feature importance for all query points"
                 )
-            found = self.generate_counterfactuals(query_instances, total_CFs, **asked)
+            found = self.generate_counterfactuals(query_instances, total_CFs, **options)
             cf_examples_list = found.cf_examples_list
         changed = [self._changed(examples) for examples in cf_examples_list]
         every = [row for rows in changed for row in rows]
@@ -255,20 +255,20 @@ class Dice:
         )
 
     def serialize_explainer(self, path: str) -> None:
-        """Writes this with what it has fitted, as a pickle: read only those whose origin you trust."""
+        """Writes this object with its models as a pickle. Read only pickles that you trust."""
         with open(path, "wb") as file:
             pickle.dump(self, file)
 
     @staticmethod
     def deserialize_explainer(path: str) -> Dice:
-        """Reads what `serialize_explainer` wrote."""
+        """Reads a file of `serialize_explainer`."""
         with open(path, "rb") as file:
             return pickle.load(file)
 
     # -- checking
 
     def _checked_queries(self, queries: Any) -> Any:
-        """The features of the queries in the order of the table, counted from 0."""
+        """The features of the queries in the order of the table, with rows counted from 0."""
         import pandas
 
         data = self.data_interface
@@ -340,7 +340,7 @@ class Dice:
     # -- answering
 
     def _recourse(self, desired: int) -> Recourse:
-        """What leads to a class; fitted when it is first asked for."""
+        """The recourse to a class, fitted at first use."""
         if desired not in self._fitted:
             data = self.data_interface
             table = data.data_df[[*data.feature_names, data.outcome_name]]
@@ -363,15 +363,15 @@ class Dice:
         return OneClass(self._scorer, desired)
 
     def _probabilities(self, frame: Any) -> Any:
-        """Those of every class, a line for every row."""
+        """The probabilities of every class, a line for every row."""
         if self._scorer is not None:
             return self._scorer(frame)
         return self._recourse(1).predict_proba(frame)
 
-    def _found(self, rows: Any, target: int, threshold: float, **asked: Any) -> dict[int, Any]:
+    def _found(self, rows: Any, target: int, threshold: float, **options: Any) -> dict[int, Any]:
         """The counterfactuals of some rows, by the number of the row."""
         recourse = self._recourse(target)
-        request = Request(method=_METHODS[self.method], threshold=threshold, **asked)
+        request = Request(method=_METHODS[self.method], threshold=threshold, **options)
         found = ways(recourse, rows, request, "query_instances")[self.data_interface.feature_names]
         if len(found) > 0:
             found = found.assign(**{name: _cast(found[name], rows[name].dtype) for name in found})
@@ -426,8 +426,8 @@ def _check(total: Any, desired_range: Any, threshold: float, sparsity: Any, algo
 
 
 def _for_first_class(inputs: str) -> str:
-    """The inputs of a network of two classes, with the other one accepted."""
-    flipped, count = re.subn(r"(?m)^(\s*accepted\s*=\s*)([01])\b", lambda told: f"{told[1]}{1 - int(told[2])}", inputs)
+    """The inputs of a network of two classes, with the first one accepted."""
+    flipped, count = re.subn(r"(?m)^(\s*accepted\s*=\s*)([01])\b", lambda found: f"{found[1]}{1 - int(found[2])}", inputs)
     if count > 0:
         return flipped
     head, output, tail = inputs.partition("[output]\n")

@@ -1,4 +1,4 @@
-"""What `par_recourse.compat.dice` is told: a table and a model."""
+"""The arguments of `par_recourse.compat.dice`: a table and a model."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .counterfactuals import UserConfigValidationException
 
 
 class Data:
-    """The table that a model was trained on, and what its columns are.
+    """The table that a model was trained on, and the kinds of its columns.
 
     Parameters
     ----------
@@ -25,13 +25,13 @@ class Data:
     outcome_name:
         The column with the classes.
     permitted_range:
-        What features may move to, whatever is asked: ``{"age": [20, 60], "job": ["clerk", "cook"]}``.
+        The values that features may change to, in every query: ``{"age": [20, 60], "job": ["clerk", "cook"]}``.
     continuous_features_precision:
-        Kept; does nothing.
+        Stored, but without effect.
     data_name:
-        Kept; does nothing.
+        Stored, but without effect.
     schema:
-        What people can change, as `Recourse` takes it. Columns that it does not name are no features.
+        What people can change, as `Recourse` takes it. Columns that it does not name are not features.
 
     Attributes
     ----------
@@ -40,11 +40,11 @@ class Data:
     permitted_range:
         For each feature the lowest and the highest number, or the categories.
     limits:
-        The `permitted_range` that was told, as `Recourse.recourse` takes limits.
+        The argument `permitted_range`, as `Recourse.recourse` takes limits.
     categories:
         For each feature that is a category, its values as text.
     data_df:
-        The frame, as it was given.
+        The argument `dataframe`.
     """
 
     def __init__(
@@ -85,8 +85,8 @@ class Data:
         if not isinstance(continuous_features, list):
             raise SettingError("should provide the name(s) of continuous features in the data as a list")
         permitted_range = dict(permitted_range or {})
-        for what, told in {"continuous_features": continuous_features, "permitted_range": permitted_range}.items():
-            if not set(told) <= set(names):
+        for what, names_given in {"continuous_features": continuous_features, "permitted_range": permitted_range}.items():
+            if not set(names_given) <= set(names):
                 raise UserConfigValidationException(
                     f"{what} contains some feature names which are not part of columns in dataframe"
                 )
@@ -112,7 +112,7 @@ class Data:
         self.schema = self._drafted() if schema is None else schema
 
     def _drafted(self) -> dict[str, Any]:
-        """Numbers and categories, as far as DiCE's keywords say."""
+        """A schema of numbers and categories, from DiCE's keywords."""
         frame = self.data_df
         features = []
         for name in self.feature_names:
@@ -123,11 +123,11 @@ class Data:
             features.append({"name": name, "kind": kind, "missing": has_gaps})
         classes = sorted({cell(value) for value in frame[self.outcome_name].dropna()})
         label = {"column": self.outcome_name, "classes": classes, "favourable": classes[-1] if classes else ""}
-        # `?` and its like are categories here, as they are in DiCE.
+        # `?` and the like are categories, as in DiCE.
         return {"missing_text": [], "label": label, "feature": features}
 
     def checked_limits(self, permitted: Mapping[str, Sequence[Any]]) -> dict[str, Any]:
-        """What features may move to, as `Recourse.recourse` takes it."""
+        """The limits of features, as `Recourse.recourse` takes them."""
         unknown = [name for name in permitted if name not in self.feature_names]
         if unknown:
             raise not_in_training(unknown)
@@ -153,27 +153,27 @@ class Data:
         return limits
 
     def _values(self, name: str) -> list[Any]:
-        """The categories of a feature, as they come in the table."""
+        """The categories of a feature, as in the table."""
         return self.data_df[name].dropna().unique().tolist()
 
 
 class Model:
-    """The model whose classes are to be changed.
+    """The model that classifies rows.
 
     Parameters
     ----------
     model:
         A fitted scikit-learn estimator or Pipeline with `predict_proba`, an ONNX file (its bytes), or a function that
-        gives for a frame the probabilities of all classes, or those of the second one.
+        returns the probabilities of all classes for a frame, or those of the second one.
     model_path:
-        An ONNX file, in the place of a model.
+        An ONNX file, instead of a model.
     backend:
         ``"sklearn"``.
     model_type:
         ``"classifier"``.
     func:
-        What is done to a frame before the model sees it: a function, ``"ohe-min-max"`` for DiCE's numbers from 0 to 1
-        and one column a category, or nothing.
+        A preprocessing step before the model: a function, ``"ohe-min-max"`` for DiCE's scaling to 0 to 1 and one-hot
+        encoding, or None.
     kw_args:
         Keywords for `func`.
     """
@@ -223,7 +223,7 @@ class Scorer:
 
     @staticmethod
     def of(data: Data, model: Model) -> Scorer | None:
-        """Nothing of an ONNX file, which only a fitted `Recourse` can run."""
+        """`None` for an ONNX file, which only a fitted `Recourse` can run."""
         if not hasattr(model.model, "predict_proba") and not callable(model.model):
             if model.func is not None:
                 raise UserConfigValidationException("func: an ONNX file takes a row as it is, expected none")
@@ -236,8 +236,8 @@ class Scorer:
 
         if self.prepare is not None:
             frame = self.prepare(frame, **self.keywords)
-        asked = getattr(self.model, "predict_proba", self.model)
-        scores = numpy.asarray(asked(frame), dtype=float)
+        function = getattr(self.model, "predict_proba", self.model)
+        scores = numpy.asarray(function(frame), dtype=float)
         if scores.ndim == 1 or scores.shape[1:] == (1,):
             second = scores.reshape(-1)
             scores = numpy.column_stack([1 - second, second])
@@ -311,6 +311,6 @@ def _is_number(value: Any) -> bool:
 
 
 def not_in_training(names: Iterable[str]) -> UserConfigValidationException:
-    """The error of features that the table does not have."""
-    told = ", ".join(repr(name) for name in sorted(set(map(str, names))))
-    return UserConfigValidationException(f"Got features {{{told}}} which are not present in training data")
+    """The error for features that the table does not have."""
+    listed = ", ".join(repr(name) for name in sorted(set(map(str, names))))
+    return UserConfigValidationException(f"Got features {{{listed}}} which are not present in training data")

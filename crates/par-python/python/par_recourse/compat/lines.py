@@ -1,16 +1,16 @@
-"""What the doors read in the lines of `Recourse.recourse`."""
+"""Reads the lines of `Recourse.recourse`."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from .._asking import Request
+from .._request import Request
 from ..errors import DataError
 from ..estimator import Recourse
 
 
 def ways(recourse: Recourse, rows: Any, request: Request, what: str) -> Any:
-    """The rows that people could become, by their `id`; `what` is the name of the rows in messages."""
+    """The rows of all ways, by the person's `id`; `what` is the name of the rows in messages."""
     lines, columns = recourse._lines(rows, request), recourse.columns_
     wrong = lines[lines[columns["status"]] == "error"]
     if len(wrong) > 0:

@@ -1,4 +1,4 @@
-"""What is asked for, and how a table is answered, here as on the workers of an engine."""
+"""Requests, and answering a table, on this machine or on the workers of an engine."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from .errors import RenamedColumnWarning, SettingError
 Method = Literal["generate", "refine", "exact"]
 Order = Literal["balanced", "likelihood"]
 Limit = Union[tuple[Union[float, None], Union[float, None]], Sequence[Any]]
-"""What a feature may move to: (lowest, highest), either of which may be None, or a list of values."""
+"""The values that a feature may change to: (lowest, highest), either of which may be None, or a list of values."""
 
 ROWS_AT_ONCE = 8192
-"""Rows that are answered before the next are read."""
+"""Rows per batch."""
 
 
 @dataclass(frozen=True)
 class Request:
-    """What is asked for; the parameters of `Recourse.recourse`."""
+    """A request; the parameters of `Recourse.recourse`."""
 
     count: int = 1
     lock: str | Iterable[str] = ()
@@ -38,7 +38,7 @@ class Request:
     auditor: bool = False
 
     def __post_init__(self) -> None:
-        # What can be read but once is read here.
+        # Iterators are read here, because they can be read only once.
         checked = {
             "count": whole(self.count, "count", 1),
             "lock": names(self.lock, "lock"),
@@ -49,9 +49,9 @@ class Request:
             object.__setattr__(self, name, value)
 
     def json(self, threshold: float | None = None, spare: int = 0) -> str:
-        """As the native half reads it, for `spare` ways more than are wanted."""
-        limits = {str(name): _limit(str(name), told) for name, told in (self.limit or {}).items()}
-        asked = {
+        """The JSON for the native half, with `spare` extra ways."""
+        limits = {str(name): _limit(str(name), limit) for name, limit in (self.limit or {}).items()}
+        options = {
             "method": self.method,
             "count": self.count + spare,
             "lock": self.lock,
@@ -61,11 +61,11 @@ class Request:
             "order": self.order,
             "auditor": bool(self.auditor),
         }
-        return json.dumps(asked)
+        return json.dumps(options)
 
 
 def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
+    """A value that JSON can hold."""
     value = value.item() if hasattr(value, "item") else value
     return value if isinstance(value, (bool, int)) or _is_number(value) else cell(value)
 
@@ -74,29 +74,29 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, float) and math.isfinite(value)
 
 
-def _limit(name: str, told: Limit) -> dict[str, Any]:
-    if isinstance(told, tuple) and len(told) == 2:
-        lowest, highest = (None if end is None else number(end, f"limit of `{name}`") for end in told)
+def _limit(name: str, limit: Limit) -> dict[str, Any]:
+    if isinstance(limit, tuple) and len(limit) == 2:
+        lowest, highest = (None if end is None else number(end, f"limit of `{name}`") for end in limit)
         ends = [None if lowest == -math.inf else lowest, None if highest == math.inf else highest]
         if all(end is None or math.isfinite(end) for end in ends):
             return {"between": ends}
-    elif isinstance(told, str):
-        return {"among": [told]}
-    elif isinstance(told, Iterable) and not isinstance(told, tuple):
-        return {"among": [_plain(value) for value in told]}
+    elif isinstance(limit, str):
+        return {"among": [limit]}
+    elif isinstance(limit, Iterable) and not isinstance(limit, tuple):
+        return {"among": [_plain(value) for value in limit]}
     raise SettingError(
-        f"limit of `{name}` is {told!r}, expected (lowest, highest), either of which may be None, or a list of values\n"
+        f"limit of `{name}` is {limit!r}, expected (lowest, highest), either of which may be None, or a list of values\n"
         "hint: a range is a tuple, single values are a list"
     )
 
 
-def looked_at(features: list[str], *ids: str | None) -> Callable[[str], bool]:
-    """Which columns of a table matter: features, what names the rows, and the locks of each row."""
+def column_filter(features: list[str], *ids: str | None) -> Callable[[str], bool]:
+    """A filter of the columns that are used: features, ids, and the locks of each row."""
     wanted = {*features, *ids}
     return lambda name: name in wanted or name.strip() == "locks"
 
 
-def answered(
+def answer_table(
     model: _native.Model,
     supplied: Supplied,
     request: Request,
@@ -106,22 +106,22 @@ def answered(
     before: int = 0,
     parallel: bool = True,
 ) -> pa.Table:
-    """The lines of all rows, in their order; `before` rows of the table came before them."""
+    """The lines of all rows, in order; `before` is the number of earlier rows of the table."""
 
-    def ask(some: pa.Table, threshold: float) -> pa.Table:
+    def answer(some: pa.Table, threshold: float) -> pa.Table:
         answers = model.answers(some.schema, request.json(threshold, supplied.spare), id=id)
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
 
     threshold = model.threshold if request.threshold is None else request.threshold
     order = request.order or json.loads(model.config)["answers"]["order"]
-    return supplied.settled(ask, rows, model, request.count, threshold, order)
+    return supplied.verified(answer, rows, model, request.count, threshold, order)
 
 
 def warn_of_renamed(model: _native.Model, stacklevel: int) -> None:
-    """Tells the caller's caller, where columns of ours give way to features."""
+    """Warns the caller's caller of columns that are renamed because of features."""
     if model.renamed is not None:
-        told = f"{model.renamed}\nhint: `columns_` of a Recourse has their names by the usual ones"
-        warnings.warn(told, RenamedColumnWarning, stacklevel=stacklevel + 1)
+        message = f"{model.renamed}\nhint: `columns_` of a Recourse has their names by the usual ones"
+        warnings.warn(message, RenamedColumnWarning, stacklevel=stacklevel + 1)
 
 
 def _batches(answers: _native.Answers, rows: pa.Table, before: int, parallel: bool) -> Iterator[pa.RecordBatch]:
