@@ -148,6 +148,7 @@ test("the frontier is drawn, listed, and shows what is chosen", async () => {
   const points = page.locator("#points input");
   await points.first().waitFor();
   assert.ok((await points.count()) >= 2);
+  await page.locator("#plot svg[role=img]").waitFor();
   assert.equal(await page.locator("#plot svg[role=img]").count(), 1);
   assert.match(await page.locator("#frontier").innerText(), /proved/);
   await points.first().check();
