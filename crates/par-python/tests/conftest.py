@@ -6,7 +6,9 @@ import pytest
 
 from par_recourse import Recourse, datasets
 
-QUICK = {"generator": {"steps": 50}}
+STEPS = 20
+QUICK = {"generator": {"steps": STEPS, "examples": 500}}
+"""Settings with which a fit takes a moment."""
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 import pytest
+from conftest import QUICK
 
 from par_recourse import Recourse, datasets
 
@@ -43,7 +44,7 @@ def fitted() -> Recourse:
     schema = german.schema
     for name in ("Credit amount", "Purpose"):
         schema = schema.replace(f'name = "{name}"', f'name = "{name}"\nmissing = true')
-    return Recourse(schema, config={"generator": {"steps": 20}}).fit(german.X, german.y)
+    return Recourse(schema, config=QUICK).fit(german.X, german.y)
 
 
 def rows(*, named: bool) -> pa.Table:

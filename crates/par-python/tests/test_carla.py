@@ -2,6 +2,7 @@
 
 from types import SimpleNamespace
 
+import conftest
 import numpy
 import pandas
 import pytest
@@ -10,7 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from par_recourse import errors
 from par_recourse.compat.carla import RecourseMethod
 
-QUICK = {"config": {"generator": {"steps": 20}}}
+QUICK = {"config": conftest.QUICK}
 CONTINUOUS = ["Duration", "Credit amount", "Age"]
 CATEGORICAL = ["Status of existing checking account", "Savings account/bonds", "Housing", "Telephone"]
 HOUSING = ["Housing_A151", "Housing_A152", "Housing_A153"]

@@ -10,6 +10,7 @@ import warnings
 import numpy
 import pyarrow as pa
 import pytest
+from conftest import QUICK
 
 from par_recourse import Recourse, _native, datasets, draft_schema
 from par_recourse._judge import Layout
@@ -40,7 +41,6 @@ X = TABLE.drop_columns(["id"]).to_pandas()
 Y = LABELS.to_pandas()
 NUMBERS = [name for name in X if X[name].dtype.kind in "if"]
 TEXTS = [name for name in X if name not in NUMBERS]
-QUICK = {"generator": {"steps": 20}}
 
 
 def pipeline(model):
@@ -599,7 +599,7 @@ def test_a_forest_that_rounds_otherwise_in_its_onnx_file_is_asked_itself():
     labels = pandas.Series((random.random(4000) < chance).astype(int), name="ok")
     forest = make_pipeline(StandardScaler(), RandomForestClassifier(50, random_state=0)).fit(frame, labels)
     schema = draft_schema(frame, labels)
-    recourse = Recourse(schema, classifier=forest, config={"generator": {"steps": 20}}).fit(frame, labels)
+    recourse = Recourse(schema, classifier=forest, config=QUICK).fit(frame, labels)
     ways = recourse.recourse(frame, count=3)
     ways = ways[ways["status"] == "found"]
     assert len(ways) > 1000 and (forest.predict_proba(ways[frame.columns])[:, 1] >= 0.5).all()

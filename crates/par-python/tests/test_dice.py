@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pandas
 import pytest
+from conftest import QUICK
 from sklearn.compose import make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
@@ -18,7 +19,6 @@ from par_recourse.compat.dice import CounterfactualExplanations, UserConfigValid
 from par_recourse.compat.interfaces import OneHotMinMax
 from par_recourse.errors import SettingError
 
-QUICK = {"generator": {"steps": 20}}
 NUMBERS = ["Duration", "Credit amount", "Age"]
 FEATURES = [
     "Status of existing checking account",

@@ -1,6 +1,7 @@
 """One person's answer, and how it shows."""
 
 import pytest
+from conftest import QUICK
 
 from par_recourse import Recourse, errors
 
@@ -60,7 +61,7 @@ def test_html_holds_no_markup_of_the_data():
         "feature": [{"name": "<b>job</b>", "kind": "nominal"}, {"name": "n", "kind": "discrete"}],
     }
     labels = [int(row % 2 == 1) for row in range(120)]
-    recourse = Recourse(schema, config={"generator": {"steps": 20}}).fit(table, labels)
+    recourse = Recourse(schema, config=QUICK).fit(table, labels)
     explanation = recourse.explain({"<b>job</b>": "<i>cook</i>", "n": 3})
     assert explanation.status == "found"
     html = explanation._repr_html_()

@@ -10,6 +10,7 @@ import threading
 import time
 
 import pytest
+from conftest import QUICK
 
 LONG = """
     from par_recourse import Recourse, datasets
@@ -27,9 +28,12 @@ def run(code, **options):
 @pytest.mark.skipif(sys.platform == "win32", reason="signals are sent otherwise")
 @pytest.mark.parametrize("stage", ["classifier", "circuits", "generator"])
 def test_ctrl_c_stops_a_long_fit(stage):
+    # The first report of this stage comes once a circuit is learned: with 200 copies after a minute.
+    copies = 40 if stage == "circuits" else 200
+    asked = time.monotonic()
     process = run(f"""
         import pyarrow as pa
-        X, y = pa.concat_tables([german.X] * 200), pa.concat_arrays([pa.array(german.y.to_pylist())] * 200)
+        X, y = pa.concat_tables([german.X] * {copies}), pa.concat_arrays([pa.array(german.y.to_pylist())] * {copies})
         config = {{"generator": {{"steps": 1000000}}, "classifier": {{"epochs": 1000}}}}
         if "{stage}" == "generator":
             X, y, config = german.X, german.y, {{"generator": {{"steps": 1000000}}}}
@@ -48,7 +52,7 @@ def test_ctrl_c_stops_a_long_fit(stage):
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert out.endswith("stopped\n"), err
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < min(5, started - asked)
 
 
 LONG_ANSWERS = ["evaluate(X)", "explain(X.slice(1, 1), count=50, budget=12)", "recourse(X, method='exact')"]
@@ -59,7 +63,7 @@ LONG_ANSWERS = ["evaluate(X)", "explain(X.slice(1, 1), count=50, budget=12)", "r
 def test_ctrl_c_stops_long_answers(call, unconstrained):
     process = run(f"""
         import pyarrow as pa
-        recourse = Recourse({unconstrained!r}, config={{"generator": {{"steps": 5}}, "answers": {{"nodes": 100000000}}}})
+        recourse = Recourse({unconstrained!r}, config={{**{QUICK}, "answers": {{"nodes": 100000000}}}})
         recourse.fit(german.X, german.y)
         X = pa.concat_tables([german.X] * 100)
         print("begun", flush=True)
@@ -123,8 +127,8 @@ def test_a_forked_process_answers_too(fitted, german):
 @pytest.mark.parametrize("threads", ["1", "2", "5"])
 def test_any_number_of_threads_gives_the_same_bytes(fitted, threads):
     process = run(
-        """
-        recourse = Recourse(german.schema, config={"generator": {"steps": 50}}).fit(german.X, german.y)
+        f"""
+        recourse = Recourse(german.schema, config={QUICK}).fit(german.X, german.y)
         print(recourse.model_.sha256)
         """,
         env={**os.environ, "RAYON_NUM_THREADS": threads},

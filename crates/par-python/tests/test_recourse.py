@@ -8,7 +8,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import QUICK
+from conftest import QUICK, STEPS
 
 from par_recourse import Recourse, draft_schema, errors
 
@@ -234,7 +234,7 @@ def test_a_generator_is_made_anew_without_data(fitted, german):
 def test_settings_reach_the_fit(german):
     recourse = Recourse(
         german.schema, favourable="Bad", immutable=["Age"], threshold=0.4, density="decisions", bins=4, budget=2,
-        price=0.5, config={"generator": {"steps": 5}}, random_state=7,
+        price=0.5, config={"generator": {"steps": 5, "examples": 500}}, random_state=7,
     )  # fmt: skip
     with pytest.warns(UserWarning, match="`foreign worker` may change"):
         config = json.loads(recourse.fit(german.X, german.y).model_.config)
@@ -294,7 +294,7 @@ def test_progress_is_told_in_order(german):
     Recourse(german.schema, config=QUICK, progress=lambda *step: told.append(step)).fit(german.X, german.y)
     stages = [stage for at, (stage, *_) in enumerate(told) if at == 0 or told[at - 1][0] != stage]
     assert stages == ["rows", "classifier", "circuits", "pool", "generator"]
-    assert told[0] == ("rows", 1000, 1000) and told[-1][1:] == (50, 50)
+    assert told[0] == ("rows", 1000, 1000) and told[-1][1:] == (STEPS, STEPS)
 
 
 def test_a_listener_that_raises_stops_the_fit(german):

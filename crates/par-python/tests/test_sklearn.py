@@ -89,6 +89,6 @@ def test_it_is_the_last_step_of_a_pipeline(german):
 
 def test_it_is_cross_validated(german):
     scores = cross_val_score(
-        Recourse(german.schema, config={"generator": {"steps": 5}}), german.X.to_pandas(), german.y.to_numpy(), cv=2
+        Recourse(german.schema, config=QUICK), german.X.to_pandas(), german.y.to_numpy(), cv=2
     )
     assert min(scores) > 0.6

@@ -6,6 +6,7 @@ import engine_rows
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
+from conftest import QUICK
 
 from par_recourse import Recourse, _workers, datasets, errors
 from par_recourse._request import Request
@@ -118,7 +119,7 @@ def short(applicants):
 
 def test_a_classifier_that_has_to_be_asked_travels_too():
     german = datasets.german_credit()
-    recourse = Recourse(german.schema, classifier=short, config={"generator": {"steps": 20}}).fit(german.X, german.y)
+    recourse = Recourse(german.schema, classifier=short, config=QUICK).fit(german.X, german.y)
     job, parcel = planned(recourse, german.X, count=2)
     lines = answered(job, parcel, german.X)
     assert engine_rows.same_bytes(lines, recourse.recourse(german.X, count=2))
@@ -128,7 +129,7 @@ def test_a_classifier_that_has_to_be_asked_travels_too():
     job, parcel = planned(recourse.model_, german.X)
     assert "unverified" in answered(job, parcel, german.X).column("status").to_pylist()
 
-    there = Recourse(german.schema, classifier=lambda rows: short(rows), config={"generator": {"steps": 20}})
+    there = Recourse(german.schema, classifier=lambda rows: short(rows), config=QUICK)
     with pytest.raises(errors.ClassifierError, match="the classifier cannot be sent to workers"):
         planned(there.fit(german.X, german.y), german.X)
 
