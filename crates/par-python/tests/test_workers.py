@@ -61,7 +61,7 @@ def test_a_process_opens_a_parcel_once_and_keeps_only_a_few(monkeypatch):
     assert len(_workers._held) == _workers.HELD_AT_ONCE
 
 
-def test_a_model_is_a_file_or_what_was_fitted_or_its_bundle(tmp_path):
+def test_a_model_is_a_file_or_what_was_fitted_or_its_model(tmp_path):
     fitted = engine_rows.fitted()
     fitted.save(tmp_path / "credit.par")
     table = engine_rows.rows(named=False)
