@@ -70,11 +70,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         }
     }
     println!(
-        "\nbudgets: generate 50, refine 500, exact 50,000 µs; 10,000 rows/s; fit 5 s credit, 60 s adult, 120 s gmsc; \
-         for an external classifier, twice that"
-    );
-    println!(
-        "published (PAR, PAR (+LS), LiCE; µs a row on the authors' machines, other classifiers and bins):"
+        "\npublished (PAR, PAR (+LS), LiCE; µs a row on the authors' machines, other classifiers and bins):"
     );
     for (name, published) in PUBLISHED {
         let [par, search, lice] = published.map(|milliseconds| milliseconds * 1e3);
