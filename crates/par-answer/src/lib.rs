@@ -1,5 +1,7 @@
 //! Answers one person's request: what to change so that the classifier accepts, plausibly.
 //!
+//! Internal to PAR, without a promise of stability: applications use the crate `par`.
+//!
 //! | step | module       | takes                       | gives                                |
 //! |------|--------------|-----------------------------|--------------------------------------|
 //! | 1    | [`request`]  | options by name             | a [`Request`]                        |

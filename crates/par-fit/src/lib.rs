@@ -1,5 +1,7 @@
 //! Learns a model from a table. Answering serves as the teacher of the generator.
 //!
+//! Internal to PAR, without a promise of stability: applications use the crate `par`.
+//!
 //! | step | module         | takes                                | gives                                |
 //! |------|----------------|--------------------------------------|--------------------------------------|
 //! | 1    | [`fit`]        | a table and its schema               | a [`Model`](par_model::Model), by steps 2 to 4 |

@@ -1,5 +1,7 @@
 //! What a model file holds, and how it is evaluated. Nothing here learns, and nothing searches.
 //!
+//! Internal to PAR, without a promise of stability: applications use the crate `par`.
+//!
 //! | module         | holds                                                    |
 //! |----------------|----------------------------------------------------------|
 //! | [`model`]      | [`Model`]: everything that answering needs, one file     |
