@@ -340,7 +340,7 @@ def test_the_wrong_column_is_refused(logistic, both):
     with pytest.raises(InvertedClassifierError) as raised:
         fitted(denial)
     assert str(raised.value) == INVERTED.format(auc=auc_of_denial(logistic)) + (
-        "the function has to give the probability of acceptance: where it takes `predict_proba(X)[:, 0]`, take `[:, 1]`, and "
+        "the function must return the probability of acceptance: if it takes `predict_proba(X)[:, 0]`, take `[:, 1]`, and "
         "the other way round (of two columns the second counts); `classes_` has their order"
     )
 

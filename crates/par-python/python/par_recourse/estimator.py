@@ -230,7 +230,7 @@ class Recourse:
         facts = json.loads(_native.schema_facts(schema))
         favourable = self._favourable(facts)
         warnings.warn(
-            f"without `schema`, one was drafted: `{favourable}` counts as accepted, and only features in `immutable` are "
+            f"no schema, so one was drafted: `{favourable}` counts as accepted, and only features in `immutable` are "
             "immutable\nhint: see `draft_schema`",
             stacklevel=3,
         )
