@@ -31,5 +31,5 @@ fn words(problem: &Problem) -> String {
         expected => expected,
     };
     let found = if problem.found == "an object with `between`" { "a range" } else { &problem.found };
-    format!("`{}`: expected {expected}, found {found}", problem.path.trim_start_matches('/'))
+    format!("`{}` is {found}, expected {expected}", problem.path.trim_start_matches('/'))
 }

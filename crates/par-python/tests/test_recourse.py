@@ -191,8 +191,8 @@ def test_limits_bind_what_changes(fitted, german):
         ({"Duratoin": (1, 2)}, "`Duratoin`"),
         ({"Duration": (20, 10)}, "no number from 20 to 10"),
         ({"Duration": (1, 2, 3)}, "either of which may be None"),
-        ({"Housing": ["castle"]}, 'expected one of "A151", "A152", "A153", found "castle"'),
-        ({"Housing": (1, 2)}, "`limit/Housing`: expected a list of categories, found a range"),
+        ({"Housing": ["castle"]}, 'is "castle", expected one of "A151", "A152", "A153"'),
+        ({"Housing": (1, 2)}, "`limit/Housing` is a range, expected a list of categories"),
         ({"Duration": [6, float("nan")]}, "nan"),
         ({"Duration": (float("inf"), 24)}, "a range is a tuple"),
         ({"Duration": (float("nan"), 24)}, "a range is a tuple"),
@@ -318,7 +318,7 @@ class TestMessages:
             fitted.recourse(german.X, lock="Agee")
 
     def test_an_unknown_method(self, fitted, german):
-        with pytest.raises(errors.SettingError, match='expected one of "generate", "refine", "exact", found "fast"'):
+        with pytest.raises(errors.SettingError, match='`method` is "fast", expected one of "generate", "refine", "exact"'):
             fitted.recourse(german.X, method="fast")
 
     @pytest.mark.parametrize("value", [0, -1, 1.5, "2", True])

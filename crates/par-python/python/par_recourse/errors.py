@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
 
 
 class ParError(Exception):
@@ -46,7 +45,7 @@ class RenamedColumnWarning(UserWarning):
     """A column of the answers is renamed, because a feature has its name."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> type[ModelError]:
     if name == "BundleError":
         warnings.warn("`BundleError` is called `ModelError`", DeprecationWarning, stacklevel=2)
         return ModelError
