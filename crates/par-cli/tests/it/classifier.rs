@@ -163,7 +163,7 @@ fn an_operator_that_is_not_supported_is_named_with_those_that_are() {
 #[test]
 fn a_score_that_is_not_a_number_ends_the_fit() {
     let message = fault("not_a_number.onnx");
-    assert!(message.contains("no number") || message.contains("expected a number"), "{message}");
+    assert!(message.contains("not a number") || message.contains("expected a number"), "{message}");
 }
 
 #[test]
