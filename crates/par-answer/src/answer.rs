@@ -106,6 +106,11 @@ impl Way {
     pub fn is_optimal(&self) -> bool {
         self.gap == Some(0.0)
     }
+
+    /// As [`Way::is_optimal`]; `None` if no proof was sought.
+    pub fn optimal(&self) -> Option<bool> {
+        self.gap.map(|_| self.is_optimal())
+    }
 }
 
 /// One feature that changes from a value to another.

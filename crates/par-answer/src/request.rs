@@ -4,7 +4,7 @@ pub mod json;
 pub mod text;
 
 use par_data::Limits;
-use par_model::Order;
+use par_model::{Model, Order};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -69,6 +69,13 @@ pub struct Request {
     /// Whether to name obstacles of the schema if there is no way: for an auditor, not for the applicant, who cannot
     /// change them.
     pub auditor: bool,
+}
+
+impl Request {
+    /// The threshold of the request; by default that of the model.
+    pub fn threshold_for(&self, model: &Model) -> f64 {
+        self.threshold.unwrap_or(model.threshold())
+    }
 }
 
 impl Default for Request {

@@ -18,10 +18,10 @@ use crate::refine::swap;
 use crate::request::{Method, Request};
 
 /// Answers one person after the other; keep it, to reuse its buffers.
-pub struct Solver<'b> {
-    model: &'b Model,
-    stop: Stop<'b>,
-    evaluator: Evaluator<'b>,
+pub struct Solver<'m> {
+    model: &'m Model,
+    stop: Stop<'m>,
+    evaluator: Evaluator<'m>,
     generator: GeneratorScratch,
     decoder: Decoder,
     memory: swap::Memory,
@@ -107,15 +107,15 @@ pub fn answer_batch(
         0..batch.rows(),
         || Solver::new(model),
         |solver, row| {
-            let cells: Vec<&str> = columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+            let cells: Vec<&str> = columns.cells(batch, row);
             solver.answer(&cells, &request(row))
         },
     )
 }
 
-impl<'b> Solver<'b> {
+impl<'m> Solver<'m> {
     /// A solver for one thread.
-    pub fn new(model: &'b Model) -> Self {
+    pub fn new(model: &'m Model) -> Self {
         let rules = model.schema().rules().iter();
         let mut rules: Vec<(usize, usize)> =
             rules.map(|rule| (rule.if_increases, rule.must_increase)).collect();
@@ -132,13 +132,13 @@ impl<'b> Solver<'b> {
     }
 
     /// The model that answers.
-    pub fn model(&self) -> &'b Model {
+    pub fn model(&self) -> &'m Model {
         self.model
     }
 
     /// The same, but once `stop` is set searches end as if they had run out of nodes.
     #[must_use]
-    pub fn until(self, stop: Stop<'b>) -> Self {
+    pub fn until(self, stop: Stop<'m>) -> Self {
         Self { stop, ..self }
     }
 
@@ -164,7 +164,7 @@ impl Solver<'_> {
         let encoded = model.discretizer().encode_row(cells)?;
         let factual = encoded.codes();
         let probability = model.classifier().probability(cells, factual)?;
-        let threshold = request.threshold.unwrap_or(model.threshold());
+        let threshold = request.threshold_for(model);
         if probability >= threshold {
             return Ok(Answer::Accepted { probability, verified: model.classifier().verifies() });
         }

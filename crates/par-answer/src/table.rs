@@ -32,8 +32,8 @@ pub struct RowAnswer<'a> {
 }
 
 /// Answers the rows of a table.
-pub struct TableAnswerer<'b> {
-    model: &'b Model,
+pub struct TableAnswerer<'m> {
+    model: &'m Model,
     columns: Columns,
     /// The column with the locks of each row.
     locks: Option<usize>,
@@ -41,16 +41,16 @@ pub struct TableAnswerer<'b> {
     time: bool,
 }
 
-impl<'b> TableAnswerer<'b> {
+impl<'m> TableAnswerer<'m> {
     /// `header` are the columns of the table.
-    pub fn new(model: &'b Model, header: &[String], columns: Columns, request: Request, time: bool) -> Self {
+    pub fn new(model: &'m Model, header: &[String], columns: Columns, request: Request, time: bool) -> Self {
         let is_feature = model.schema().features().iter().any(|feature| feature.name == LOCKS);
         let locks = header.iter().position(|column| column.trim() == LOCKS).filter(|_| !is_feature);
         Self { model, columns, locks, request, time }
     }
 
     /// The model that answers.
-    pub fn model(&self) -> &'b Model {
+    pub fn model(&self) -> &'m Model {
         self.model
     }
 
@@ -73,12 +73,12 @@ impl<'b> TableAnswerer<'b> {
         number: u64,
     ) -> RowAnswer<'a> {
         let id = self.id(batch, row, number);
-        let cells: Vec<&str> = self.columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+        let cells: Vec<&str> = self.columns.cells(batch, row);
         // In a browser `Instant::now` panics.
         let started = self.time.then(Instant::now);
         let mut answer = match self.request(batch, row) {
             Ok(request) => RowAnswer::new(solver, id, cells, &request),
-            Err(error) => RowAnswer::unread(self.model, id, cells, error),
+            Err(error) => RowAnswer::unread(self.request.threshold_for(self.model), id, cells, error),
         };
         answer.time_us = started.map(|started| started.elapsed().as_micros() as u64);
         answer
@@ -109,15 +109,14 @@ impl<'a> RowAnswer<'a> {
     pub fn new(solver: &mut Solver<'_>, id: String, cells: Vec<&'a str>, request: &Request) -> Self {
         let model = solver.model();
         let answer = solver.answer(&cells, request).map_err(|error| error.to_string());
-        let threshold = request.threshold.unwrap_or(model.threshold());
+        let threshold = request.threshold_for(model);
         let warnings = words::warnings(model, &cells);
         Self { id, cells, answer, threshold, time_us: None, warnings }
     }
 
     /// The answer to a row that cannot be read.
-    pub fn unread(model: &Model, id: String, cells: Vec<&'a str>, error: String) -> Self {
-        let (answer, threshold) = (Err(error), model.threshold());
-        Self { id, cells, answer, threshold, time_us: None, warnings: Vec::new() }
+    pub fn unread(threshold: f64, id: String, cells: Vec<&'a str>, error: String) -> Self {
+        Self { id, cells, answer: Err(error), threshold, time_us: None, warnings: Vec::new() }
     }
 
     /// The status, in one word: `found`, `accepted`, `not_found`, `error`, or an unverified form.

@@ -110,7 +110,7 @@ struct HeldOutAnswers<'a> {
 impl<'a> HeldOutAnswers<'a> {
     fn new(model: &Model, split: &'a Split) -> Result<Self> {
         let Split { schema, columns, test, .. } = split;
-        let cells = |row| columns.features.iter().map(|&column| test.cell(row, column)).collect();
+        let cells = |row| columns.cells(test, row);
         let rows: Vec<Vec<&str>> = (0..test.rows()).map(cells).collect();
         let answered = answer_by_all_methods(model, &rows).map_err(|(_, error)| error)?;
         let evaluation = Evaluation::new(model, &answered);

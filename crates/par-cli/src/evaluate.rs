@@ -55,10 +55,7 @@ impl Evaluate {
         }
         let places: Vec<(&Batch, usize)> =
             batches.iter().flat_map(|batch| (0..batch.rows()).map(move |row| (batch, row))).collect();
-        let cells: Vec<Vec<&str>> = places
-            .iter()
-            .map(|(batch, row)| columns.features.iter().map(|&column| batch.cell(*row, column)).collect())
-            .collect();
+        let cells: Vec<Vec<&str>> = places.iter().map(|(batch, row)| columns.cells(batch, *row)).collect();
         let evaluation = evaluate(&model, &cells).map_err(|(position, error)| {
             let (batch, row) = places[position];
             anyhow!("{}, {error}", batch.place(row))

@@ -37,15 +37,18 @@ Examples:
   par recourse people.par people.csv --where fold=0 --method exact --strict
 
 A line for every way: id, rank, status, reason, probability, log_likelihood, percentile, changes, similarity,
-method, optimal, gap, best_at, time_us, warning, then the row that this person could become, a column for every feature
-under its own name; where a feature is called `status`, our column is `par_status`, and a note says so. A row without a
-way has one line without a rank, its probability and cells its own. `status` is `found`, `accepted` (nothing to do),
-`not_found`, `error` when a cell does not fit, or
-`unverified` and `unverified_accepted` in place of `found` and `accepted` when the model was made from scores, so
-that a surrogate decides in the classifier's place; `reason` says why there is no way, and what would help. `gap` is
-how many nats likelier a row with as many changes could be at most, and is empty where it is unknown. `best_at` is what a way is best at among all that `explain` shows of the
-person, ways and numbers of changes: `fewest_changes`, `most_common`, `surest`, with `|` between.
-`warning` names values that no training row has. With jsonl there is an object for every person.
+method, optimal, gap, best_at, time_us, warning, then the row that this person could become, a column for every
+feature under its own name; where a feature is called `status`, our column is `par_status`, and a note says so. A row
+without a way has one line without a rank, its probability and cells its own.
+
+  status   `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit; `unverified` and
+           `unverified_accepted` when the model was made from scores, so that a surrogate decides
+  reason   why there is no way, and what would help
+  gap      how many nats likelier a row with as many changes could be at most; empty where it is unknown
+  best_at  what a way is best at among all that `explain` shows: `fewest_changes`, `most_common`, `surest`
+  warning  values that no training row has
+
+With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.
 Lines are in the order of the rows. Same model, same rows: the same bytes, on any number of threads, except

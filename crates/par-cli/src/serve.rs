@@ -10,7 +10,6 @@ use clap::Args;
 use par_serve::{Logs, Server, Settings};
 
 use crate::model_file;
-use crate::recourse::request::at_least_one;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -159,4 +158,9 @@ fn token(file: &Path) -> Result<String> {
         bail!("{}: expected a token of one word in letters, digits and signs", file.display());
     }
     Ok(token.to_string())
+}
+
+/// Parses a count of at least one.
+fn at_least_one(text: &str) -> Result<usize, &'static str> {
+    text.parse().ok().filter(|number| *number >= 1).ok_or("expected a whole number, at least 1")
 }

@@ -422,3 +422,10 @@ pub struct Columns {
     /// The subtest's column, if the table has it.
     pub subtest: Option<usize>,
 }
+
+impl Columns {
+    /// The cells of the features in one row, in schema order.
+    pub fn cells<'a>(&self, batch: &'a Batch, row: usize) -> Vec<&'a str> {
+        self.features.iter().map(|&column| batch.cell(row, column)).collect()
+    }
+}

@@ -251,8 +251,7 @@ impl ModelBuilder {
         let known = part(true)?.map(|batch| {
             let mut batch = batch?;
             batch.retain(|batch, row| {
-                let cells: Vec<&str> =
-                    columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+                let cells: Vec<&str> = columns.cells(batch, row);
                 discretizer.encode_row(&cells).is_ok()
             });
             Ok(batch)

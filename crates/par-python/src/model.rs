@@ -74,7 +74,7 @@ impl Model {
 
 /// The cells of a row, in schema order.
 fn cells_of<'a>(columns: &Columns, batch: &'a Batch, row: usize) -> Vec<&'a str> {
-    columns.features.iter().map(|&column| batch.cell(row, column)).collect()
+    columns.cells(batch, row)
 }
 
 #[pymethods]

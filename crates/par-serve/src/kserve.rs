@@ -202,7 +202,7 @@ pub(crate) async fn explain_or_predict(
         let explanations = service.answers(&model, question).await?;
         json(&Explanations { model: model.name(), explanations })
     } else {
-        let threshold = question.options.threshold(&model);
+        let threshold = question.options.request.threshold_for(&model);
         let probabilities = service.probabilities(&model, question.rows).await?;
         let prediction = |probability| prediction(&model, probability, threshold);
         json(&Predictions { predictions: probabilities.into_iter().map(prediction).collect() })
@@ -273,7 +273,7 @@ pub(crate) async fn infer(
     body: Body,
 ) -> Result<Response, Refusal> {
     let (model, tensors) = service.tensors(&name, &query, &headers, body).await?;
-    let threshold = tensors.question.options.threshold(&model);
+    let threshold = tensors.question.options.request.threshold_for(&model);
     let probabilities = service.probabilities(&model, tensors.question.rows).await?;
     let accepted = probabilities.iter().map(|probability| *probability >= threshold).collect();
     let shape = [probabilities.len()];

@@ -20,13 +20,6 @@ pub(crate) struct RequestOptions {
     pub(crate) plot: bool,
 }
 
-impl RequestOptions {
-    /// The threshold of the request; by default that of the model.
-    pub(crate) fn threshold(&self, model: &ServedModel) -> f64 {
-        self.request.threshold.unwrap_or(model.threshold())
-    }
-}
-
 /// Rows, and the options of their answers.
 pub(crate) struct Question {
     pub(crate) rows: Vec<JsonRow>,

@@ -415,5 +415,5 @@ fn answer_lines(
 
 /// The answer to a row that cannot be read.
 fn unread(model: &ServedModel, id: String, error: String) -> RowAnswer<'static> {
-    RowAnswer::unread(model, id, vec![""; model.schema().features().len()], error)
+    RowAnswer::unread(model.threshold(), id, vec![""; model.schema().features().len()], error)
 }

@@ -147,7 +147,7 @@ fn denied<'a>(
 ) -> Result<Vec<Vec<&'a str>>, Box<dyn Error>> {
     let mut people = Vec::new();
     for row in 0..rows.rows() {
-        let cells: Vec<&str> = columns.features.iter().map(|&column| rows.cell(row, column)).collect();
+        let cells: Vec<&str> = columns.cells(rows, row);
         if people.len() < PEOPLE && model.score(&cells)? < model.threshold() {
             people.push(cells);
         }

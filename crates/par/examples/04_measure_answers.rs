@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let method = ModelBuilder::new(schema, Config::default());
     let model = method.fit_rows(&columns, || Ok([Ok(training.clone())]), &mut |_| {}, Stop::never())?;
-    let person = |row| columns.features.iter().map(|&column| test.cell(row, column)).collect();
+    let person = |row| columns.cells(&test, row);
     let people: Vec<Vec<&str>> = (0..test.rows()).map(person).collect();
     let evaluation = evaluate(&model, &people).map_err(|(row, error)| format!("row {row}: {error}"))?;
     println!("{} of {} denied", evaluation.denied, evaluation.rows);

@@ -85,12 +85,13 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
-pub use par_answer::evaluate::{Evaluation, evaluate};
+pub use par_answer::evaluate::{Evaluation, MethodMetrics, evaluate};
 pub use par_answer::{
-    Answer, Change, Found, Method, NotFound, Reason, Request, Solver, Way, answer, answer_batch,
+    Answer, BestAt, Change, Found, Method, NotFound, Obstacle, Point, Reason, Request, Solver, Way, answer,
+    answer_batch,
 };
 pub use par_circuit::Stop;
-pub use par_data::{Limits, Permitted, Schema, Table, TableOptions, german_credit};
-pub use par_fit::{Error, ModelBuilder, Stage, refit};
-pub use par_model::classifier::Inputs;
+pub use par_data::{Batch, Columns, Decoded, Limits, Permitted, Schema, Table, TableOptions, german_credit};
+pub use par_fit::{Error, ModelBuilder, Stage, refit, with_config};
+pub use par_model::classifier::{Inputs, Threshold};
 pub use par_model::{Config, Model, ModelError, Order, RowError};

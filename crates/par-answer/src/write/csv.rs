@@ -105,7 +105,7 @@ impl<'a> Line<'a> {
 
     /// Whether it is proved that no row with as many changes is likelier; `None` without a gap.
     pub fn optimal(&self) -> Option<bool> {
-        self.way.and_then(|way| way.gap.map(|_| way.is_optimal()))
+        self.way.and_then(Way::optimal)
     }
 }
 

@@ -84,7 +84,7 @@ impl RowAnswer<'_> {
             similarity: way.similarity,
             distance: way.distance,
             method: way.method.name(),
-            optimal: way.gap.map(|_| way.is_optimal()),
+            optimal: way.optimal(),
             gap: way.gap,
             best_at: way.best_at.iter().map(|strength| strength.name()).collect(),
             changes: way.changes.iter().map(change).collect(),

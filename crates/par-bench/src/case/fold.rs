@@ -56,8 +56,7 @@ impl<'c> Fold<'c> {
         let (training, all) = (case.training(name), case.test(name));
         let model = case.fit(name, &case.config, &training)?;
         let is_read = |row: &usize| {
-            let cells: Vec<&str> =
-                case.columns.features.iter().map(|&column| all.cell(*row, column)).collect();
+            let cells: Vec<&str> = case.columns.cells(&all, *row);
             model.discretizer().encode_row(&cells).is_ok()
         };
         let (read, unread): (Vec<usize>, Vec<usize>) = (0..all.rows()).partition(is_read);

@@ -106,7 +106,7 @@ fn the_judge_agrees_with_the_measures_of_our_answers() {
     let table = german_credit::table();
     let columns = model.schema().columns(table.origin(), table.columns()).expect("its own columns");
     let batch = table.batches(300).next().expect("rows").expect("whole rows");
-    let cells = |row| columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+    let cells = |row| columns.cells(&batch, row);
     let rows: Vec<Vec<&str>> = (0..batch.rows()).map(cells).collect();
     let answers = answer_by_all_methods(&model, &rows).expect("its own rows");
     let mut judge = Judge::new(&model);

@@ -212,7 +212,7 @@ fn external_scores(
         let batch = batch?;
         let score = |row: usize| {
             stop.check()?;
-            let cells: Vec<&str> = columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+            let cells: Vec<&str> = columns.cells(&batch, row);
             let place = || batch.place(row);
             match external.log_odds(&cells) {
                 Ok(log_odds) if log_odds.is_finite() => Ok(probability(log_odds)),

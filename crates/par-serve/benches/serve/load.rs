@@ -45,7 +45,7 @@ pub(crate) fn denied(model: &Model) -> Result<Vec<Value>, Box<dyn Error>> {
     let batch = table.batches(1_000).next().ok_or("an empty table")??;
     let mut rows = Vec::new();
     for row in 0..batch.rows() {
-        let cells: Vec<&str> = columns.features.iter().map(|&column| batch.cell(row, column)).collect();
+        let cells: Vec<&str> = columns.cells(&batch, row);
         if model.score(&cells)? < model.threshold() {
             let mut object = Map::new();
             for (feature, cell) in model.schema().features().iter().zip(cells) {

@@ -219,7 +219,7 @@ fn answers_fit_their_schema() {
     }
     assert_eq!(statuses[..4], ["found", "found", "accepted", "not_found"]);
 
-    let unread = RowAnswer::unread(&ODD, "1".into(), vec![""; 7], "why".into());
+    let unread = RowAnswer::unread(0.5, "1".into(), vec![""; 7], "why".into());
     let unread = serde_json::to_value(unread.json(&ODD)).expect("JSON");
     check_answer(&docs, &schemas, "Answer", &unread);
 }

@@ -49,7 +49,7 @@ fn applicants() -> &'static (Columns, Batch) {
 /// The cells of one applicant.
 fn applicant(row: usize) -> Vec<&'static str> {
     let (columns, batch) = applicants();
-    columns.features.iter().map(|&column| batch.cell(row, column)).collect()
+    columns.cells(batch, row)
 }
 
 /// The first denied applicants.

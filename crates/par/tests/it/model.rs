@@ -113,8 +113,7 @@ fn no_training_row_is_inside() {
     let drawn: Vec<&[u16]> = model.pool().rows().rows().collect();
     let encoded = model.discretizer().encode(columns, batch).expect("its own rows");
     for (row, codes) in encoded.rows().enumerate() {
-        let cells =
-            columns.features.iter().map(|&column| batch.cell(row, column)).collect::<Vec<_>>().join(",");
+        let cells = columns.cells(batch, row).join(",");
         assert!(!contains(&bytes, cells.as_bytes()), "row {row} as text");
         let little_endian: Vec<u8> = codes.iter().flat_map(|code| code.to_le_bytes()).collect();
         assert!(drawn.contains(&codes) || !contains(&bytes, &little_endian), "row {row} as codes");
