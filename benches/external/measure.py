@@ -4,7 +4,7 @@
 
 PAR is the binary, FOLDER what train.py made. For each classifier: `par fit --classifier`, `par evaluate`,
 `par recourse` by both searches, and check.py on what they write. Kind `own` is PAR's own classifier on the
-same rows, for comparison; nothing else can judge its ways. Asked are the sampled rows of the test table, or
+same rows, for comparison; nothing else can judge its ways. MethodRun are the sampled rows of the test table, or
 with --all every one of them.
 
 Figures go to FOLDER/measures.json (with --all, measures-all.json), an object for each classifier and fold;
@@ -20,7 +20,7 @@ import time
 from pathlib import Path
 
 from check import check
-from tables import ASKED
+from tables import SETTINGS
 
 KINDS = ["own", "mlp", "gb", "rf"]
 SEARCHES = ["refine", "exact"]
@@ -106,7 +106,7 @@ def table(kind: str, measured: dict[str, dict]) -> str:
     """The figures of a kind: a line for each table and search, and whether decisions are the same."""
     rows = [HEAD.split(", "), ["---"] * len(HEAD.split(", "))]
     checks = []
-    for name in ASKED:
+    for name in SETTINGS:
         folds = [measured[key] for fold in range(5) if (key := f"{name}/{fold}/{kind}") in measured]
         rows += [line(name, search, folds) for search in SEARCHES if folds]
         checks += [fold[search]["check"] for fold in folds for search in SEARCHES if "check" in fold[search]]
@@ -124,7 +124,7 @@ def main() -> None:
     )
     parser.add_argument("par", type=Path, metavar="PAR")
     parser.add_argument("folder", type=Path, metavar="FOLDER")
-    parser.add_argument("--table", action="append", choices=list(ASKED), help="only this table")
+    parser.add_argument("--table", action="append", choices=list(SETTINGS), help="only this table")
     parser.add_argument("--fold", action="append", type=int, choices=range(5), help="only this fold")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind")
     parser.add_argument("--all", action="store_true", help="ask every row of a fold, not the sample")
@@ -132,7 +132,7 @@ def main() -> None:
 
     file = told.folder / ("measures-all.json" if told.all else "measures.json")
     measured = json.loads(file.read_text()) if file.exists() else {}
-    for name in told.table or ASKED:
+    for name in told.table or SETTINGS:
         for fold in told.fold or range(5):
             for kind in told.kind or KINDS:
                 folder = told.folder / name / str(fold)

@@ -8,7 +8,7 @@ import pandas as pd
 
 # As `par-bench` asks them: bins, the probability from which a row is accepted, the price of a change. On gmsc
 # nearly everybody is above one half.
-ASKED = {"adult": (12, 0.5, 1.25), "credit": (10, 0.5, 1.0), "gmsc": (10, 0.94, 1.4)}
+SETTINGS = {"adult": (12, 0.5, 1.25), "credit": (10, 0.5, 1.0), "gmsc": (10, 0.94, 1.4)}
 
 
 @dataclass
@@ -53,7 +53,7 @@ class Table:
     @property
     def threshold(self) -> float:
         """The probability from which a row is accepted."""
-        return ASKED[self.name][1]
+        return SETTINGS[self.name][1]
 
     def split(self, fold: int) -> tuple[pd.DataFrame, pd.DataFrame]:
         """The rows outside a fold, and those in it."""
@@ -67,7 +67,7 @@ class Table:
 
     def config(self) -> str:
         """The settings of `par fit`."""
-        bins, threshold, price = ASKED[self.name]
+        bins, threshold, price = SETTINGS[self.name]
         return (
             f"[bins]\nbins = {bins}\n\n[classifier]\nthreshold = {threshold}\n\n[answers]\nprice = {price}\n"
         )

@@ -29,7 +29,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 
 from check import score
-from tables import ASKED, Table
+from tables import SETTINGS, Table
 
 CLASSIFIERS = {
     "mlp": lambda: MLPClassifier((64, 32), early_stopping=True, random_state=0),
@@ -101,7 +101,7 @@ def main() -> None:
     )
     parser.add_argument("tables", type=Path, metavar="TABLES")
     parser.add_argument("out", type=Path, metavar="OUT")
-    parser.add_argument("--table", action="append", choices=list(ASKED), help="only this table")
+    parser.add_argument("--table", action="append", choices=list(SETTINGS), help="only this table")
     parser.add_argument(
         "--fold", action="append", type=int, choices=range(5), help="only this fold, trees too"
     )
@@ -109,7 +109,7 @@ def main() -> None:
     told = parser.parse_args()
 
     print("table    fold  kind  accuracy     auc   denied  difference     bytes  seconds")
-    for name in told.table or ASKED:
+    for name in told.table or SETTINGS:
         table = Table.read(told.tables, name)
         for fold in told.fold or range(5):
             folder = told.out / name / str(fold)

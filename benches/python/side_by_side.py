@@ -39,7 +39,7 @@ import pandas as pd
 import methods
 from classifier import KINDS, Decision, pipeline
 from judge import judge
-from tables import ASKED, DATA, Table
+from tables import SETTINGS, DATA, Table
 
 OTHERS = {
     "DiCE random": (methods.dice, "random"),
@@ -82,7 +82,7 @@ def silence():
 
 
 @dataclass
-class Asked:
+class MethodRun:
     """What one method answered to the rows of a table."""
 
     method: str
@@ -100,9 +100,9 @@ class Asked:
         return pd.Series(recourse.log_likelihood(answers), index=self.places)
 
 
-def ask(method: str, answer: methods.Answer, ready: float, rows: pd.DataFrame, limit: float) -> Asked:
+def ask(method: str, answer: methods.Answer, ready: float, rows: pd.DataFrame, limit: float) -> MethodRun:
     """Asks about every row alone."""
-    asked = Asked(method, ready, [], [], [], 0)
+    asked = MethodRun(method, ready, [], [], [], 0)
     for place in range(len(rows)):
         start = time.perf_counter()
         try:
@@ -118,7 +118,7 @@ def ask(method: str, answer: methods.Answer, ready: float, rows: pd.DataFrame, l
     return asked
 
 
-def line(asked: Asked, table: Table, decision: Decision, rows: pd.DataFrame, likely: dict) -> str:
+def line(asked: MethodRun, table: Table, decision: Decision, rows: pd.DataFrame, likely: dict) -> str:
     """A line of the table."""
     milliseconds = 1000 * np.median(asked.seconds)
     head = f"{asked.method:18}{len(asked.answers):6}/{len(rows):<5}{milliseconds:10.2f}{asked.ready:9.1f}"
@@ -200,7 +200,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("tables", type=Path, nargs="?", metavar="TABLES")
-    parser.add_argument("--table", action="append", choices=list(ASKED), help="only this table")
+    parser.add_argument("--table", action="append", choices=list(SETTINGS), help="only this table")
     parser.add_argument(
         "--kind", choices=list(KINDS), default="mlp", help="the classifier; a network unless told"
     )
@@ -212,7 +212,7 @@ def main() -> None:
     print(versions())
     if not importlib.util.find_spec("par_recourse"):
         print("par_recourse is not installed: PAR and likelihoods are left out")
-    for name in told.table or (["german_credit"] if told.tables is None else ASKED):
+    for name in told.table or (["german_credit"] if told.tables is None else SETTINGS):
         compare(Table.read(DATA if name == "german_credit" else told.tables, name), told)
 
 

@@ -11,7 +11,7 @@ DATA = Path(__file__).parents[2] / "crates" / "par-data" / "data"
 
 # As `par-bench` asks them: bins, the probability from which a row is accepted, the price of a change. On gmsc
 # nearly everybody is above one half.
-ASKED = {
+SETTINGS = {
     "german_credit": (10, 0.5, 1.0),
     "adult": (12, 0.5, 1.25),
     "credit": (10, 0.5, 1.0),
@@ -79,14 +79,14 @@ class Table:
 
     @property
     def bins(self) -> int:
-        return ASKED[self.name][0]
+        return SETTINGS[self.name][0]
 
     @property
     def threshold(self) -> float:
         """The probability from which a row is accepted."""
-        return ASKED[self.name][1]
+        return SETTINGS[self.name][1]
 
     @property
     def price(self) -> float:
         """What a further change has to be worth to PAR, in nats."""
-        return ASKED[self.name][2]
+        return SETTINGS[self.name][2]

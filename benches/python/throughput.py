@@ -21,7 +21,7 @@ import pandas as pd
 import pyarrow as pa
 from par_recourse import Recourse
 
-from tables import ASKED, DATA, Table
+from tables import SETTINGS, DATA, Table
 
 TURNS = 3
 
@@ -61,7 +61,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("tables", type=Path, nargs="?", metavar="TABLES")
-    parser.add_argument("--table", choices=list(ASKED), default="german_credit")
+    parser.add_argument("--table", choices=list(SETTINGS), default="german_credit")
     parser.add_argument("--who", choices=["denied", "all"], default="denied", help="denied unless told")
     parser.add_argument("--rows", type=int, default=100_000, help="100,000 unless told")
     parser.add_argument("--method", choices=["generate", "refine", "exact"], default="refine")

@@ -17,7 +17,7 @@ from par_recourse import Recourse, datasets
 ROWS = 2000
 CUTS = [0, 300, 301, 301, 900, 1500, 1999, ROWS]
 """Where the rows are cut into parts; one part is empty."""
-ASKED: dict[str, Any] = {"count": 2, "lock": ["Housing"]}
+REQUEST: dict[str, Any] = {"count": 2, "lock": ["Housing"]}
 
 
 def engine(name: str, *programs: str) -> Any:
@@ -81,7 +81,7 @@ def parts(table: pa.Table) -> list[pa.Table]:
 def expected(*, named: bool) -> pa.Table:
     """What one machine answers to them."""
     table = rows(named=named).drop_columns(["of no interest"])
-    return fitted().recourse(table, **ASKED, id="application" if named else None)
+    return fitted().recourse(table, **REQUEST, id="application" if named else None)
 
 
 def same_bytes(one: pa.Table, other: pa.Table) -> bool:

@@ -95,7 +95,7 @@ def test_a_row_is_answered_in_full_or_is_nan_throughout(method, factuals, model)
     assert found[same].equals(factuals.loc[found.index, same])
 
 
-def test_people_whom_only_an_imitation_of_the_model_accepts_are_asked_about_again(model, method):
+def test_people_whom_only_the_surrogate_accepts_are_searched_again(model, method):
     denied = model.denied(1000)
     answers = method.get_counterfactuals(denied)
     assert len(answers.dropna()) == len(denied)

@@ -54,7 +54,7 @@ def logistic():
 
 
 @pytest.fixture(scope="module")
-def imitated(logistic):
+def surrogate(logistic):
     """A recourse for a function, which cannot be read."""
     return Recourse(GERMAN.schema, classifier=logistic.predict_proba, config=QUICK).fit(X, Y)
 
@@ -243,7 +243,7 @@ def test_boosted_trees_of_other_libraries_are_converted(library, name):
     check_ways(recourse, lambda rows: model.predict_proba(rows.to_numpy(dtype=float))[:, 1], X[NUMBERS])
 
 
-def test_without_skl2onnx_it_is_imitated_and_asked(logistic, monkeypatch):
+def test_without_skl2onnx_a_surrogate_is_searched(logistic, monkeypatch):
     imported = builtins.__import__
 
     def refuse(name, *rest, **more):
@@ -285,7 +285,7 @@ def test_a_file_that_decides_otherwise_is_not_used(logistic, monkeypatch, is_oth
     check_ways(recourse, lambda rows: good(logistic, rows))
 
 
-def test_a_function_is_imitated_and_asked_without_a_warning(logistic):
+def test_a_function_has_a_surrogate_without_a_warning(logistic):
     seen = []
 
     def classify(rows):
@@ -304,8 +304,8 @@ def test_a_function_is_imitated_and_asked_without_a_warning(logistic):
     assert list(lines["id"].unique()) == list(X.index)
 
 
-def test_the_classes_of_a_method_say_which_column_counts(imitated, logistic):
-    assert (imitated.predict_proba(X)[:, 1] == good(logistic, X)).all()
+def test_the_classes_of_a_method_say_which_column_counts(surrogate, logistic):
+    assert (surrogate.predict_proba(X)[:, 1] == good(logistic, X)).all()
     reversed_ = fitted(logistic.predict_proba, favourable="Bad")
     assert list(reversed_.classes_) == ["Bad", "Good"]
     assert numpy.allclose(reversed_.predict_proba(X)[:, 0], 1 - good(logistic, X))
@@ -345,7 +345,7 @@ def test_the_wrong_column_is_refused(logistic, both):
     )
 
 
-def test_an_estimator_of_other_labels_is_refused_and_not_imitated(logistic):
+def test_an_estimator_of_other_labels_is_refused_without_a_surrogate(logistic):
     other = pipeline(LogisticRegression(max_iter=1000)).fit(X, Y.map({"Good": "Bad", "Bad": "Good"}))
     with warnings.catch_warnings(), pytest.raises(InvertedClassifierError) as raised:
         warnings.simplefilter("error", UserWarning)
@@ -374,9 +374,9 @@ def test_without_labels_nothing_says_which_class_is_meant(logistic):
     fitted(denial, labels=None, density="decisions")
 
 
-def test_who_is_left_without_a_way_is_asked_about_again(imitated, monkeypatch):
+def test_people_without_a_way_are_searched_again(surrogate, monkeypatch):
     def found():
-        return int((imitated.recourse(X)["status"] == "found").sum())
+        return int((surrogate.recourse(X)["status"] == "found").sum())
 
     asked_again = found()
     monkeypatch.setattr("par_recourse._verification._STRICTER", ())
@@ -385,17 +385,17 @@ def test_who_is_left_without_a_way_is_asked_about_again(imitated, monkeypatch):
     assert asked_again > with_spare_ways > found()
 
 
-def test_rows_that_cannot_be_read_do_not_reach_the_classifier(imitated):
+def test_rows_that_cannot_be_read_do_not_reach_the_classifier(surrogate):
     rows = X.head(20).copy()
     rows.loc[3, "Housing"] = "a tent"
-    lines = imitated.recourse(rows)
+    lines = surrogate.recourse(rows)
     assert lines[lines["id"] == 3]["status"].tolist() == ["error"]
     assert lines[lines["id"] == 3]["reason"].str.contains("tent").all()
     assert set(lines["id"]) == set(rows.index)
 
 
-def test_locks_hold_for_verified_ways(imitated):
-    lines = imitated.recourse(X, lock=["Duration", "Credit amount"])
+def test_locks_hold_for_verified_ways(surrogate):
+    lines = surrogate.recourse(X, lock=["Duration", "Credit amount"])
     found = lines[lines["status"] == "found"].set_index("id")
     assert len(found) > 0
     for name in ("Duration", "Credit amount"):
@@ -462,16 +462,16 @@ def test_decisions_of_an_estimator_without_probabilities_are_enough():
     assert len(found) > 0 and (model.predict(found[list(X.columns)]) == "Good").all()
 
 
-def test_a_saved_imitation_is_unverified(imitated, tmp_path):
-    imitated.save(tmp_path / "german.par")
+def test_a_saved_surrogate_is_unverified(surrogate, tmp_path):
+    surrogate.save(tmp_path / "german.par")
     lines = Recourse.load(tmp_path / "german.par").recourse(X.head(200))
     assert {"unverified", "unverified_accepted"} <= set(lines["status"])
 
 
-def test_a_pickled_recourse_still_asks(imitated):
+def test_a_pickled_recourse_still_asks(surrogate):
     rows = X.head(100)
-    again = pickle.loads(pickle.dumps(imitated))
-    pandas.testing.assert_frame_equal(again.recourse(rows), imitated.recourse(rows))
+    again = pickle.loads(pickle.dumps(surrogate))
+    pandas.testing.assert_frame_equal(again.recourse(rows), surrogate.recourse(rows))
 
 
 def test_a_clone_keeps_the_classifier(logistic):
@@ -479,8 +479,8 @@ def test_a_clone_keeps_the_classifier(logistic):
     assert clone(recourse).classifier is logistic
 
 
-def test_a_refitted_recourse_still_asks(imitated, logistic):
-    other = imitated.refit(["Age", "Housing"])
+def test_a_refitted_recourse_still_asks(surrogate, logistic):
+    other = surrogate.refit(["Age", "Housing"])
     lines = check_ways(other, lambda rows: good(logistic, rows))
     found = lines[lines["status"] == "found"].set_index("id")
     assert (found["Housing"] == X.loc[found.index, "Housing"]).all()

@@ -45,7 +45,7 @@ def collected(ds):
 
 def test_lines_are_those_of_one_machine_byte_for_byte(in_order):
     ds = ray.data.from_arrow(engine_rows.parts(engine_rows.rows(named=True)))
-    lines = collected(recourse(ds, engine_rows.fitted(), **engine_rows.ASKED, id="application"))
+    lines = collected(recourse(ds, engine_rows.fitted(), **engine_rows.REQUEST, id="application"))
     assert engine_rows.same_bytes(lines, engine_rows.expected(named=True))
     assert lines.column("status").to_pylist().count("error") == 1
 
@@ -60,7 +60,7 @@ def test_rows_without_a_name_are_numbered_in_order_even_if_nobody_asked_for_orde
 
     ds = ray.data.from_arrow(engine_rows.parts(engine_rows.rows(named=False)))
     ds = ds.map_batches(late, batch_format="pyarrow", batch_size=None)
-    lines = collected(recourse(ds, engine_rows.fitted(), **engine_rows.ASKED))
+    lines = collected(recourse(ds, engine_rows.fitted(), **engine_rows.REQUEST))
     assert engine_rows.same_bytes(lines, engine_rows.expected(named=False))
     assert ds.context.execution_options.preserve_order is False
     assert ray.data.DataContext.get_current().execution_options.preserve_order is False
@@ -69,7 +69,7 @@ def test_rows_without_a_name_are_numbered_in_order_even_if_nobody_asked_for_orde
 def test_lines_can_be_sorted_where_nobody_asked_for_order():
     table = engine_rows.rows(named=False)
     table = table.append_column("id", pa.array(range(engine_rows.ROWS), pa.int64()))
-    ways = recourse(ray.data.from_arrow(engine_rows.parts(table)), engine_rows.fitted(), **engine_rows.ASKED)
+    ways = recourse(ray.data.from_arrow(engine_rows.parts(table)), engine_rows.fitted(), **engine_rows.REQUEST)
     assert collected(ways.sort(["id", "rank"])).equals(engine_rows.expected(named=False))
 
 

@@ -61,7 +61,7 @@ def spread(spark, parts):
 @pytest.mark.parametrize("named", [False, True])
 def test_lines_are_those_of_one_machine_byte_for_byte(spark, named):
     df = spread(spark, engine_rows.parts(engine_rows.rows(named=named)))
-    ways = recourse(df, engine_rows.fitted(), **engine_rows.ASKED, id="application" if named else None)
+    ways = recourse(df, engine_rows.fitted(), **engine_rows.REQUEST, id="application" if named else None)
     lines = ways.toArrow()
     assert engine_rows.same_bytes(lines, engine_rows.expected(named=named))
     assert lines.column("status").to_pylist().count("error") == 1
@@ -70,14 +70,14 @@ def test_lines_are_those_of_one_machine_byte_for_byte(spark, named):
 def test_numbers_stay_whatever_becomes_of_the_lines(spark):
     expected = engine_rows.expected(named=False)
     df = spread(spark, engine_rows.parts(engine_rows.rows(named=False)))
-    ways = recourse(df, engine_rows.fitted(), **engine_rows.ASKED)
+    ways = recourse(df, engine_rows.fitted(), **engine_rows.REQUEST)
     assert engine_rows.same_bytes(ways.coalesce(2).toArrow(), expected)
     assert engine_rows.same_bytes(ways.union(ways).toArrow(), pa.concat_tables([expected, expected]))
 
 
 def test_rows_of_a_table_in_memory_are_numbered(spark):
     table = engine_rows.rows(named=False)
-    ways = recourse(spark.createDataFrame(table), engine_rows.fitted(), **engine_rows.ASKED)
+    ways = recourse(spark.createDataFrame(table), engine_rows.fitted(), **engine_rows.REQUEST)
     assert engine_rows.same_bytes(ways.toArrow(), engine_rows.expected(named=False))
 
 
@@ -131,7 +131,7 @@ def test_a_stream_is_answered_if_its_rows_have_names(spark, tmp_path):
     stream = spark.readStream.schema(from_arrow_schema(table.schema)).parquet(str(tmp_path / "rows"))
     with pytest.raises(errors.SettingError, match="the rows of a stream cannot be numbered"):
         recourse(stream, engine_rows.fitted())
-    ways = recourse(stream, engine_rows.fitted(), **engine_rows.ASKED, id="application")
+    ways = recourse(stream, engine_rows.fitted(), **engine_rows.REQUEST, id="application")
     written = ways.writeStream.format("parquet").option("checkpointLocation", str(tmp_path / "checkpoint"))
     written.trigger(availableNow=True).start(str(tmp_path / "ways")).awaitTermination()
     lines = spark.read.parquet(str(tmp_path / "ways")).toArrow()

@@ -28,7 +28,7 @@ def answered(job, parcel, table):
 @pytest.mark.parametrize("named", [False, True])
 def test_batches_have_the_lines_of_the_table(named):
     table = engine_rows.rows(named=named)
-    job, parcel = planned(engine_rows.fitted(), table, **engine_rows.ASKED, id="application" if named else None)
+    job, parcel = planned(engine_rows.fitted(), table, **engine_rows.REQUEST, id="application" if named else None)
     assert job.numbered is not named
     assert "of no interest" not in job.columns
     lines = answered(job, parcel, table)

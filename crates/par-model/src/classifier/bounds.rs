@@ -1,10 +1,10 @@
 //! Bounds on the log-odds of every row of a ball.
 //!
-//! Call a function of the row additive if each change adds a fixed amount. Its maximum over a ball takes the changes
-//! that add most, one per feature. The units of the first layer are additive before ReLU. ReLU is convex, and
-//! z + d₁ + … + d_k is the mean of the z + k dᵢ, so the mean of their ReLUs, again additive, is an upper bound; a line
-//! is a lower bound. Carried back from a unit to the row, as in CROWN (Zhang et al. 2018), they bound the unit. Other
-//! activations lie between two parallel lines, no steeper than the activation anywhere between the bounds of its input.
+//! - Additive functions: each change adds a fixed amount, as to the first layer before ReLU. The maximum over a ball
+//!   takes the changes that add most, one per feature.
+//! - ReLU: it is convex and z + d₁ + … + d_k is the mean of the z + k dᵢ, so the mean of their ReLUs, which is additive,
+//!   is an upper bound; a line is a lower one. Both are carried back to the row, as in CROWN (Zhang et al. 2018).
+//! - Other activations lie between two parallel lines, no steeper than the activation between its input's bounds.
 
 use par_circuit::{Ball, Kernel, OPEN, vectorised};
 use par_onnx::Activation;

@@ -1,9 +1,7 @@
 //! The sums of leaves of all rows with one or two changes.
 //!
-//! A leaf is reached by the rows that change certain features to certain codes. If one feature has to change, the
-//! leaf's gain over the centre's leaf is added to each of these codes, and subtracted for pairs with a second change
-//! that leads away from the leaf. If two have to change, it is added to each pair of codes. The sums over all leaves
-//! are the gains of every single change and of every pair.
+//! A leaf that needs one change adds its gain to that change, and takes it back for pairs whose second change leaves the
+//! leaf. A leaf that needs two changes adds its gain to the pair.
 
 use par_circuit::Ball;
 
