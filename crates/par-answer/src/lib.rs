@@ -14,7 +14,7 @@
 //! | 8    | [`write`](mod@write) | a row's answer      | CSV, JSON or text, in [`words`]      |
 //! | 9    | [`evaluate`] | many answers                | measures of them                     |
 
-pub mod answer;
+mod answer;
 pub mod decode;
 pub mod evaluate;
 pub mod refine;

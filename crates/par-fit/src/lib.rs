@@ -8,7 +8,7 @@
 //! | 2    | [`classifier`] | training rows                        | a classifier                         |
 //! | 3    | [`pool`]       | the circuit of accepted rows         | an accepted pool                     |
 //! | 4    | [`generator`]  | circuits, classifier, constraints    | a trained generator                  |
-//! | 5    | [`refit`]      | a model and other settings           | a model, without any data            |
+//! | 5    | `refit`        | a model and other settings           | a model, without any data            |
 //!
 //! ```
 //! use par_data::german_credit;
@@ -26,7 +26,7 @@ pub mod classifier;
 pub mod fit;
 pub mod generator;
 pub mod pool;
-pub mod refit;
+mod refit;
 
 mod adam;
 mod error;

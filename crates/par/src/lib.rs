@@ -22,11 +22,11 @@
 //! ```
 //!
 //! [`ModelBuilder::with_classifier`] takes an external classifier as an ONNX file; [`Inputs`] maps a row to its inputs.
-//! [`refit`] trains another generator without any data.
+//! [`refit()`] trains another generator without any data.
 //!
 //! # Answer each person
 //!
-//! A person is a row: its cells as the table writes them, in the order of the schema. [`answer`] gives an [`Answer`]:
+//! A person is a row: its cells as the table writes them, in the order of the schema. [`answer()`] gives an [`Answer`]:
 //! accepted as they are, [`Found`] with its [`Way`]s of [`Change`]s, or [`NotFound`] with a [`Reason`]. A [`Request`]
 //! holds what this person asks for: a [`Method`], locked features, [`Limits`], how many ways and in which [`Order`].
 //!
