@@ -99,7 +99,7 @@ def test_partitions_that_change_are_noticed(spark, tmp_path):
     ways = recourse(df, engine_rows.fitted())
     assert ways.count() == len(engine_rows.fitted().recourse(table.slice(0, 30).drop_columns("of no interest")))
     open(changed, "w").close()
-    with pytest.raises(PythonException, match="the rows have come in other partitions than when they were counted"):
+    with pytest.raises(PythonException, match="the partitions differ from those that were counted"):
         ways.count()
     # Rows that have a name need no number.
     assert recourse(df, engine_rows.fitted(), id="application").count() > 0
