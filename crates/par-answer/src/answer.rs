@@ -233,7 +233,7 @@ impl Obstacle {
                 | Restriction::Immutable(feature)
                 | Restriction::Allowed(feature),
             ) => Some(feature),
-            Self::Schema(Restriction::Rule(rule)) => Some(rule.if_increases),
+            Self::Schema(Restriction::Rule(rule)) => Some(rule.when.feature),
             Self::Schema(_) => None,
         }
     }

@@ -118,7 +118,7 @@ impl<'m> Solver<'m> {
     pub fn new(model: &'m Model) -> Self {
         let rules = model.schema().rules().iter();
         let mut rules: Vec<(usize, usize)> =
-            rules.map(|rule| (rule.if_increases, rule.must_increase)).collect();
+            rules.map(|rule| (rule.when.feature, rule.then.feature)).collect();
         rules.sort_by_key(|&(effect, cause)| (cause, effect));
         Self {
             model,

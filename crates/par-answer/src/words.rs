@@ -1,6 +1,6 @@
 //! The sentences of answers.
 
-use par_data::schema::{Monotone, Rule};
+use par_data::schema::Direction;
 use par_data::{Feature, Novelty, Restriction, Schema};
 use par_model::Model;
 use par_model::classifier::Representative;
@@ -142,17 +142,17 @@ pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
         Obstacle::Lock(feature) => format!("unlock `{}`", name(feature)),
         Obstacle::Limit(feature) => format!("lift the limit on `{}`", name(feature)),
         Obstacle::Schema(Restriction::Monotone(feature)) => {
-            let direction = match schema.features()[feature].monotone {
-                Monotone::Increasing => "fall",
-                Monotone::Decreasing => "rise",
-                Monotone::None => "change",
+            let direction = match schema.features()[feature].direction() {
+                Some(Direction::Increase) => "fall",
+                Some(Direction::Decrease) => "rise",
+                None => "change",
             };
             format!("let `{}` {direction}", name(feature))
         }
         Obstacle::Schema(Restriction::Immutable(feature)) => format!("let `{}` change", name(feature)),
         Obstacle::Schema(Restriction::Allowed(feature)) => format!("allow more of `{}`", name(feature)),
-        Obstacle::Schema(Restriction::Rule(Rule { if_increases, must_increase })) => {
-            format!("let `{}` rise without `{}`", name(if_increases), name(must_increase))
+        Obstacle::Schema(Restriction::Rule(rule)) => {
+            format!("let `{}` rise without `{}`", name(rule.when.feature), name(rule.then.feature))
         }
         Obstacle::Schema(_) => "lift a constraint".to_string(),
     }
@@ -219,7 +219,7 @@ labels = { a = "cook" }
         let nothing = "no lock, limit or budget of the request is known to be an obstacle";
         assert_eq!((remedy(&schema, &not_found), schema_remedy(&schema, &not_found)), (None, None));
         assert_eq!(nothing_own(&not_found), Some(nothing));
-        let rule = Restriction::Rule(Rule { if_increases: 1, must_increase: 0 });
+        let rule = Restriction::Rule(par_data::schema::Rule::rises(1, 0));
         not_found.schema_obstacles =
             Some(vec![Obstacle::Lock(1), Obstacle::Schema(Restriction::Monotone(0)), Obstacle::Schema(rule)]);
         assert_eq!((remedy(&schema, &not_found), nothing_own(&not_found)), (None, Some(nothing)));

@@ -1,7 +1,7 @@
 //! The measures of an answer, by the same code for our methods and for others.
 
 use par_circuit::Evaluator;
-use par_data::schema::Monotone;
+use par_data::schema;
 use par_data::{CellError, Code, Feature, UNKNOWN};
 use par_model::{Mean, Model};
 
@@ -62,17 +62,17 @@ impl<'b> Judge<'b> {
             })
             .collect();
         let actionable = features.iter().zip(&moves).enumerate().all(|(place, (feature, step))| {
-            let fits = match feature.monotone {
-                Monotone::None => true,
-                Monotone::Increasing => *step != Direction::Down,
-                Monotone::Decreasing => *step != Direction::Up,
+            let fits = match feature.direction() {
+                None => true,
+                Some(schema::Direction::Increase) => *step != Direction::Down,
+                Some(schema::Direction::Decrease) => *step != Direction::Up,
             };
             let is_known = *step != Direction::Unknown;
             *step == Direction::Stays || fits && is_known && !model.constraints().is_immutable(place)
         });
         let rules = model.schema().rules();
         let causal = rules.iter().all(|rule| {
-            moves[rule.if_increases] != Direction::Up || moves[rule.must_increase] == Direction::Up
+            moves[rule.when.feature] != Direction::Up || moves[rule.then.feature] == Direction::Up
         });
         let (mut similarity, mut distance) = (0.0, 0.0);
         for (place, _) in moves.iter().enumerate().filter(|(_, step)| **step != Direction::Stays) {

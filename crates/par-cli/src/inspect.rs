@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use par_data::schema::Monotone;
+use par_data::schema::Direction;
 use par_model::{Card, Config, Model};
 use serde::Serialize;
 
@@ -87,10 +87,10 @@ impl FeatureFacts {
             coded_as: domain_text::coded_as(domain),
             contents: domain_text::contents(domain),
             immutable: model.constraints().is_immutable(position),
-            monotone: match feature.monotone {
-                Monotone::None => "none",
-                Monotone::Increasing => "increasing",
-                Monotone::Decreasing => "decreasing",
+            monotone: match feature.direction() {
+                None => "none",
+                Some(Direction::Increase) => "increasing",
+                Some(Direction::Decrease) => "decreasing",
             },
             bounds: feature.bounds,
             allowed: feature.allowed.clone(),
@@ -129,8 +129,8 @@ impl ModelContents {
                 .rules()
                 .iter()
                 .map(|rule| RuleFacts {
-                    if_increases: name(rule.if_increases),
-                    must_increase: name(rule.must_increase),
+                    if_increases: name(rule.when.feature),
+                    must_increase: name(rule.then.feature),
                 })
                 .collect(),
             classifier: ClassifierFacts::new(model),

@@ -12,7 +12,7 @@ use log_space::{LogSpace, Max, Tangent};
 use rules::GroupDistribution;
 
 use crate::discretizer::Discretizer;
-use crate::schema::{Monotone, Rule, connected};
+use crate::schema::{Direction, Rule, connected};
 use crate::{Code, UNKNOWN};
 
 /// The schema's constraints on changes, in codes.
@@ -46,7 +46,7 @@ pub enum Restriction {
 struct FeatureConstraint {
     range: Range<usize>,
     immutable: bool,
-    monotone: Monotone,
+    direction: Option<Direction>,
 }
 
 impl Constraints {
@@ -60,8 +60,8 @@ impl Constraints {
             permitted.extend(discretizer.permitted(position));
             features.push(FeatureConstraint {
                 range: start..permitted.len(),
-                immutable: feature.immutable,
-                monotone: feature.monotone,
+                immutable: feature.is_immutable(),
+                direction: feature.direction(),
             });
         }
         let mut constraints = Self { features, permitted, rules: Vec::new(), groups: Vec::new() };
@@ -96,7 +96,7 @@ impl Constraints {
             if feature.immutable {
                 restrictions.push(Restriction::Immutable(position));
             }
-            if feature.monotone != Monotone::None {
+            if feature.direction.is_some() {
                 restrictions.push(Restriction::Monotone(position));
             }
             if self.permitted[feature.range.clone()].contains(&false) {
@@ -114,7 +114,7 @@ impl Constraints {
         for restriction in restrictions {
             match *restriction {
                 Restriction::Immutable(feature) => relaxed.features[feature].immutable = false,
-                Restriction::Monotone(feature) => relaxed.features[feature].monotone = Monotone::None,
+                Restriction::Monotone(feature) => relaxed.features[feature].direction = None,
                 Restriction::Allowed(feature) => relaxed.permitted[self.range(feature)].fill(true),
                 Restriction::Rule(_) => {}
             }
@@ -176,10 +176,10 @@ impl Constraints {
             if feature.immutable || locks.contains(&position) {
                 legal.fill(false);
             }
-            match feature.monotone {
-                Monotone::None => {}
-                Monotone::Increasing => legal[..own].fill(false),
-                Monotone::Decreasing => legal[own + 1..].fill(false),
+            match feature.direction {
+                None => {}
+                Some(Direction::Increase) => legal[..own].fill(false),
+                Some(Direction::Decrease) => legal[own + 1..].fill(false),
             }
             legal[own] = true;
         }
@@ -192,10 +192,10 @@ impl Constraints {
     /// bounds and locks are not checked.
     pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
         self.features.iter().zip(factual.iter().zip(row)).all(|(feature, (&own, &code))| {
-            let may_move = match feature.monotone {
-                Monotone::None => own != UNKNOWN && code != UNKNOWN,
-                Monotone::Increasing => rises(own, code),
-                Monotone::Decreasing => rises(code, own),
+            let may_move = match feature.direction {
+                None => own != UNKNOWN && code != UNKNOWN,
+                Some(Direction::Increase) => rises(own, code),
+                Some(Direction::Decrease) => rises(code, own),
             };
             own == code || may_move && !feature.immutable
         })
@@ -204,7 +204,7 @@ impl Constraints {
     /// Whether a move from `factual` to `row` keeps every rule.
     pub fn keeps_rules(&self, factual: &[Code], row: &[Code]) -> bool {
         let rises = |feature: usize| rises(factual[feature], row[feature]);
-        self.rules.iter().all(|rule| !rises(rule.if_increases) || rises(rule.must_increase))
+        self.rules.iter().all(|rule| !rises(rule.when.feature) || rises(rule.then.feature))
     }
 }
 
@@ -228,8 +228,8 @@ impl Mask<'_> {
         while changed {
             changed = false;
             for rule in &self.constraints.rules {
-                if self.can_rise(rule.if_increases) && !self.can_rise(rule.must_increase) {
-                    let rising = self.rising(rule.if_increases);
+                if self.can_rise(rule.when.feature) && !self.can_rise(rule.then.feature) {
+                    let rising = self.rising(rule.when.feature);
                     self.legal[rising].fill(false);
                     changed = true;
                 }

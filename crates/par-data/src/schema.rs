@@ -30,20 +30,23 @@
 //! Every `Schema` is consistent: [`Schema::parse`] refuses anything else, with the line.
 
 mod draft;
+mod feature;
 mod parse;
 mod problem;
+mod relation;
 mod rules;
 mod section;
 
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 pub use draft::{draft, draft_rows, quoted};
+pub use feature::{Actor, Direction, Effort, Feature, FeatureKind, Mutability, Step, Takes};
 pub use parse::{parse_number, same_numbers};
 pub use problem::{SchemaError, SchemaProblem};
+pub use relation::{AcceptRule, Condition, Formula, Move, Relation, Rule};
 pub(crate) use rules::{RuleGroup, connected};
 
 use crate::error::{CellError, Error};
@@ -64,7 +67,10 @@ pub struct Schema {
     special: SpecialColumns,
     label: Option<Label>,
     features: Vec<Feature>,
+    relations: Vec<Relation>,
+    /// The relations between directions, in the order of the relations.
     rules: Vec<Rule>,
+    accept: Vec<AcceptRule>,
     missing_text: Vec<String>,
 }
 
@@ -90,119 +96,6 @@ pub struct Label {
     pub favourable: usize,
     /// The class that the papers count as accepted, if that is another one.
     pub paper_favourable: Option<usize>,
-}
-
-/// One column that the classifier sees.
-#[derive(Clone, Debug, PartialEq)]
-#[non_exhaustive]
-pub struct Feature {
-    /// The column's name.
-    pub name: String,
-    /// The kind of its values.
-    pub kind: FeatureKind,
-    /// The categories, in order if `ordinal`. Empty for numbers, and where the training rows provide them.
-    pub values: Vec<String>,
-    /// A description of each category, for people.
-    pub labels: BTreeMap<String, String>,
-    /// The lowest and highest number that a recourse may name.
-    pub bounds: Option<[f64; 2]>,
-    /// The lowest and highest number that a cell can hold; either may be infinite. The bounds lie within.
-    pub range: Option<[f64; 2]>,
-    /// The unit of the numbers, for people.
-    pub unit: Option<String>,
-    /// Whether missing cells and unseen categories are encoded as unknown.
-    pub missing: bool,
-    /// Number of quantile bins, if not the configuration's.
-    pub bins: Option<usize>,
-    /// Whether it never changes.
-    pub immutable: bool,
-    /// The direction in which it may change.
-    pub monotone: Monotone,
-    /// The values that a recourse may move to; all if `None`.
-    pub allowed: Option<Vec<String>>,
-}
-
-impl Feature {
-    /// The number in a cell.
-    ///
-    /// # Errors
-    /// When it is not a finite number, or not within the [`range`](Feature::range).
-    pub fn number(&self, cell: &str) -> Result<f64, CellError> {
-        let number = parse_number(cell)
-            .ok_or_else(|| CellError::NotANumber { column: self.name.clone(), found: cell.to_string() })?;
-        match self.range {
-            Some([low, high]) if number < low || number > high => Err(CellError::OutOfRange {
-                column: self.name.clone(),
-                found: cell.to_string(),
-                expected: self.expected_number(),
-            }),
-            _ => Ok(number),
-        }
-    }
-
-    /// The numbers that a cell may hold, for people: `a number from 0 to 120`.
-    pub fn expected_number(&self) -> String {
-        let [low, high] = self.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-        match (low.is_finite(), high.is_finite()) {
-            (true, true) => format!("a number from {low} to {high}"),
-            (true, false) => format!("a number from {low} up"),
-            (false, true) => format!("a number up to {high}"),
-            (false, false) => "a number".to_string(),
-        }
-    }
-}
-
-/// The kind of a feature.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum FeatureKind {
-    /// Categories without an order.
-    Nominal,
-    /// Categories listed in order.
-    Ordinal,
-    /// Numbers, usually whole and few.
-    Discrete,
-    /// Numbers.
-    Continuous,
-}
-
-impl FeatureKind {
-    /// Its name in the schema's TOML.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Nominal => "nominal",
-            Self::Ordinal => "ordinal",
-            Self::Discrete => "discrete",
-            Self::Continuous => "continuous",
-        }
-    }
-
-    /// Whether the cells are numbers.
-    pub fn is_numeric(self) -> bool {
-        matches!(self, Self::Discrete | Self::Continuous)
-    }
-}
-
-/// The direction in which a feature may change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Monotone {
-    /// Both.
-    None,
-    /// Up only.
-    Increasing,
-    /// Down only.
-    Decreasing,
-}
-
-/// `if_increases` may rise only if `must_increase` rises too. Both are feature positions.
-///
-/// # Paper
-/// Appendix, Causal Masking: the pair `(e, c)`, effect and cause.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// The effect: it may rise only if the cause rises (e).
-    pub if_increases: usize,
-    /// The cause (c).
-    pub must_increase: usize,
 }
 
 impl Schema {
@@ -268,18 +161,28 @@ impl Schema {
         &self.features
     }
 
-    /// The rules.
+    /// The relations between features.
+    pub fn relations(&self) -> &[Relation] {
+        &self.relations
+    }
+
+    /// The relations that tie directions of change together.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
+    /// The policies that hold beside the classifier.
+    pub fn accept(&self) -> &[AcceptRule] {
+        &self.accept
+    }
+
     /// The reason why the categories of a feature must have an order, if they must.
     pub(crate) fn order_needed(&self, feature: usize) -> Option<&'static str> {
-        let ruled = |rule: &Rule| rule.if_increases == feature || rule.must_increase == feature;
-        if self.features[feature].monotone != Monotone::None {
-            Some("it is monotone")
+        let ruled = |rule: &Rule| rule.when.feature == feature || rule.then.feature == feature;
+        if self.features[feature].direction().is_some() {
+            Some("it changes in one direction only")
         } else if self.rules.iter().any(ruled) {
-            Some("a rule speaks of its increase")
+            Some("a rule speaks of its direction")
         } else {
             None
         }

@@ -147,7 +147,7 @@ pub(crate) fn schema_facts(schema: &str) -> PyResult<String> {
                 "name": feature.name,
                 "kind": feature.kind.name(),
                 "values": feature.values,
-                "immutable": feature.immutable,
+                "immutable": feature.is_immutable(),
                 "missing": feature.missing,
             })
         })

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use par_answer::write;
-use par_data::schema::Monotone;
+use par_data::schema::Direction;
 use par_data::{Code, Domain, Feature};
 use par_model::Config;
 use schemars::JsonSchema;
@@ -139,8 +139,8 @@ impl<'m> Features<'m> {
                 .collect(),
             rules: rules
                 .map(|rule| Rule {
-                    if_increases: name(rule.if_increases),
-                    must_increase: name(rule.must_increase),
+                    if_increases: name(rule.when.feature),
+                    must_increase: name(rule.then.feature),
                 })
                 .collect(),
             columns: write::COLUMNS.into_iter().map(|own| (own, write::column_name(schema, own))).collect(),
@@ -174,10 +174,10 @@ impl<'m> FeatureInfo<'m> {
             bounds: feature.bounds,
             missing: feature.missing,
             changeable: !model.constraints().is_immutable(position),
-            monotone: match feature.monotone {
-                Monotone::None => None,
-                Monotone::Increasing => Some("increasing"),
-                Monotone::Decreasing => Some("decreasing"),
+            monotone: match feature.direction() {
+                None => None,
+                Some(Direction::Increase) => Some("increasing"),
+                Some(Direction::Decrease) => Some("decreasing"),
             },
             allowed: feature.allowed.as_deref(),
             values,

@@ -10,7 +10,6 @@
 use std::collections::BTreeMap;
 
 use par_answer::{Answer, Method, NotFound, Obstacle, Reason, Request, Solver, Way};
-use par_data::schema::Rule;
 use par_data::{Code, Discretizer, Domain, Feature, Restriction, Schema, UNKNOWN};
 use par_model::{Mean, Model};
 use rayon::prelude::*;
@@ -240,7 +239,7 @@ fn kind_and_feature(restriction: Restriction) -> (&'static str, usize) {
         Restriction::Immutable(feature) => ("immutable", feature),
         Restriction::Monotone(feature) => ("monotone", feature),
         Restriction::Allowed(feature) => ("allowed", feature),
-        Restriction::Rule(Rule { if_increases, .. }) => ("rule", if_increases),
+        Restriction::Rule(rule) => ("rule", rule.when.feature),
         _ => ("other", usize::MAX),
     }
 }

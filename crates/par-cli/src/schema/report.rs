@@ -1,6 +1,6 @@
 //! The report of `par schema check`, as text and as JSON.
 
-use par_data::schema::{Monotone, same_numbers};
+use par_data::schema::{Direction, same_numbers};
 use par_data::{Domain, Feature};
 use serde::Serialize;
 
@@ -77,8 +77,8 @@ impl SchemaReport {
                 .collect(),
         });
         let rules = schema.rules().iter().map(|rule| RuleReport {
-            if_increases: name(rule.if_increases),
-            must_increase: name(rule.must_increase),
+            if_increases: name(rule.when.feature),
+            must_increase: name(rule.then.feature),
         });
         let at = &tally.columns;
         let special = [at.label, at.id, at.fold, at.subtest];
@@ -187,13 +187,13 @@ impl FeatureReport {
 
 fn constraints(feature: &Feature) -> Vec<String> {
     let mut constraints = Vec::new();
-    if feature.immutable {
+    if feature.is_immutable() {
         constraints.push("immutable".to_string());
     }
-    match feature.monotone {
-        Monotone::None => {}
-        Monotone::Increasing => constraints.push("increasing".to_string()),
-        Monotone::Decreasing => constraints.push("decreasing".to_string()),
+    match feature.direction() {
+        None => {}
+        Some(Direction::Increase) => constraints.push("increasing".to_string()),
+        Some(Direction::Decrease) => constraints.push("decreasing".to_string()),
     }
     if let Some([low, high]) = feature.bounds {
         constraints.push(format!("{low} to {high}"));
@@ -258,7 +258,7 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
             }
         }
     }
-    if schema.features().iter().all(|feature| feature.immutable) {
+    if schema.features().iter().all(|feature| feature.is_immutable()) {
         notes.push("every feature is immutable: there is nothing that a person could change".to_string());
     }
     notes

@@ -157,7 +157,7 @@ fn a_monotone_feature_needs_ordered_categories() {
         refused(
             "[[feature]]\nname = \"job\"\nkind = \"nominal\"\nmonotone = \"increasing\"\nvalues = [\"cook\"]\n"
         ),
-        "error: s.toml, line 4: feature `job`: an order is needed, because it is monotone, \
+        "error: s.toml, line 4: feature `job`: an order is needed, because it changes in one direction only, \
          but the value `cook` is not a number\n\
          hint: make it `ordinal` and list its `values` in order\n"
     );

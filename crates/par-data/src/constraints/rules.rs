@@ -55,7 +55,7 @@ impl GroupDistribution {
         }
         let rises = |pattern: u16, at: usize| pattern >> at & 1 == 1;
         let keeps = |pattern: u16, rule: &Rule| {
-            !rises(pattern, rule.if_increases) || rises(pattern, rule.must_increase)
+            !rises(pattern, rule.when.feature) || rises(pattern, rule.then.feature)
         };
         let all = 0..=u16::MAX >> (16 - group.features.len());
         let patterns = all.filter(|&pattern| group.rules.iter().all(|rule| keeps(pattern, rule))).collect();
@@ -161,8 +161,8 @@ fn tree(group: &RuleGroup) -> Vec<RuleNode> {
     while parent < nodes.len() {
         for rule in &group.rules {
             for (from, to, parent_is) in [
-                (rule.if_increases, rule.must_increase, RuleRole::IfIncreases),
-                (rule.must_increase, rule.if_increases, RuleRole::MustIncrease),
+                (rule.when.feature, rule.then.feature, RuleRole::IfIncreases),
+                (rule.then.feature, rule.when.feature, RuleRole::MustIncrease),
             ] {
                 if from == reached[parent] && !reached.contains(&to) {
                     reached.push(to);

@@ -1,10 +1,15 @@
 //! Parses TOML to a [`Schema`], and refuses unknown, missing and contradictory statements.
 
+use std::collections::BTreeMap;
+
 use toml::de::DeTable;
 
 use super::problem::{SchemaError, SchemaProblem};
 use super::section::{Located, SchemaSection, SchemaText};
-use super::{Feature, FeatureKind, Label, MAX_CATEGORIES, Monotone, Rule, Schema, SpecialColumns, rules};
+use super::{
+    Actor, Direction, Effort, Feature, FeatureKind, Label, MAX_CATEGORIES, Mutability, Relation, Rule,
+    Schema, SpecialColumns, Step, rules,
+};
 
 const TOP_KEYS: [&str; 9] =
     ["name", "file", "rows", "folds", "missing_text", "columns", "label", "feature", "rule"];
@@ -34,8 +39,9 @@ const KINDS: [(&str, FeatureKind); 4] = [
     ("discrete", FeatureKind::Discrete),
     ("continuous", FeatureKind::Continuous),
 ];
-const DIRECTIONS: [(&str, Monotone); 3] =
-    [("none", Monotone::None), ("increasing", Monotone::Increasing), ("decreasing", Monotone::Decreasing)];
+/// `monotone` of schema 1.
+const DIRECTIONS: [(&str, Mutability); 3] =
+    [("none", Mutability::Free), ("increasing", Mutability::Increase), ("decreasing", Mutability::Decrease)];
 
 /// The texts of a missing cell, unless the schema lists others.
 pub(super) const MISSING_TEXT: [&str; 5] = ["", "NA", "NaN", "nan", "null"];
@@ -44,13 +50,13 @@ pub(super) const MISSING_TEXT: [&str; 5] = ["", "NA", "NaN", "nan", "null"];
 pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
     let (schema, rule_lines) = read(text, origin)?;
     for (number, (rule, line)) in (1..).zip(schema.rules.iter().zip(rule_lines)) {
-        let cause = &schema.features[rule.must_increase];
-        let because = match cause.monotone {
-            _ if cause.immutable => "it is immutable",
-            Monotone::Decreasing => "it can only fall",
-            Monotone::None | Monotone::Increasing => continue,
+        let cause = &schema.features[rule.then.feature];
+        let because = match cause.direction() {
+            _ if cause.is_immutable() => "it is immutable",
+            Some(Direction::Decrease) => "it can only fall",
+            None | Some(Direction::Increase) => continue,
         };
-        let effect = schema.features[rule.if_increases].name.clone();
+        let effect = schema.features[rule.when.feature].name.clone();
         let problem = SchemaProblem::RuleImpossible { name: cause.name.clone(), because, effect };
         return Err(SchemaText { text, origin }.refuse(line, &format!("rule {number}"), problem));
     }
@@ -104,7 +110,7 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Vec<usize>), SchemaError> {
             let problem = SchemaProblem::RuleRepeated { earlier: earlier + 1 };
             return Err(section.refuse(section.line, problem));
         }
-        for feature in [rule.if_increases, rule.must_increase] {
+        for feature in [rule.when.feature, rule.then.feature] {
             order_lines[feature] = order_lines[feature].max(section.line);
         }
         rules.push(rule);
@@ -127,7 +133,9 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Vec<usize>), SchemaError> {
         special,
         label,
         features,
+        relations: rules.iter().copied().map(Relation::Rule).collect(),
         rules,
+        accept: Vec::new(),
         missing_text,
     };
     for (position, feature) in schema.features.iter().enumerate() {
@@ -253,8 +261,8 @@ fn parse_feature(
     }
 
     let immutable = section.flag("immutable")?;
-    let monotone = section.word("monotone", &DIRECTIONS)?.unwrap_or(Monotone::None);
-    if immutable && monotone != Monotone::None {
+    let monotone = section.word("monotone", &DIRECTIONS)?.unwrap_or(Mutability::Free);
+    if immutable && monotone != Mutability::Free {
         return Err(section.contradicts("monotone", "immutable", "drop one of them"));
     }
     if immutable && section.has("allowed") {
@@ -283,8 +291,15 @@ fn parse_feature(
         unit: section.plain_text("unit")?,
         missing: section.flag("missing")?,
         bins,
-        immutable,
-        monotone,
+        change: if immutable { Mutability::Never } else { monotone },
+        step: Step::default(),
+        transitions: BTreeMap::new(),
+        forbidden: BTreeMap::new(),
+        special: Vec::new(),
+        effort: Effort::default(),
+        takes: None,
+        improves: None,
+        who: Actor::default(),
         allowed: section.has("allowed").then(|| values_of(allowed)),
     })
 }
@@ -348,9 +363,9 @@ fn parse_rule(section: &SchemaSection<'_>, features: &[Feature]) -> Result<Rule,
             section.refuse(name.line, SchemaProblem::RuleFeature { found: name.value, known })
         })
     };
-    let rule = Rule { if_increases: position("if_increases")?, must_increase: position("must_increase")? };
-    if rule.if_increases == rule.must_increase {
-        let name = features[rule.if_increases].name.clone();
+    let rule = Rule::rises(position("if_increases")?, position("must_increase")?);
+    if rule.when.feature == rule.then.feature {
+        let name = features[rule.when.feature].name.clone();
         return Err(section.refuse(section.line, SchemaProblem::RuleOnItself { name }));
     }
     Ok(rule)

@@ -30,13 +30,13 @@ pub(super) fn check(features: &[Feature], rules: &[Rule]) -> Result<(), (usize, 
     if let Some(cycle) = cycle(features.len(), rules) {
         let last = rules
             .iter()
-            .rposition(|rule| cycle.contains(&rule.if_increases) && cycle.contains(&rule.must_increase));
+            .rposition(|rule| cycle.contains(&rule.when.feature) && cycle.contains(&rule.then.feature));
         return Err((last.unwrap_or(0), SchemaProblem::RuleCycle { cycle: names(&cycle) }));
     }
 
     for group in connected(features.len(), rules) {
         if !group.is_tree() && group.features.len() > MAX_TANGLED {
-            let last = rules.iter().rposition(|rule| group.features.contains(&rule.if_increases));
+            let last = rules.iter().rposition(|rule| group.features.contains(&rule.when.feature));
             let problem = SchemaProblem::RuleTangle { features: names(&group.features), limit: MAX_TANGLED };
             return Err((last.unwrap_or(0), problem));
         }
@@ -48,7 +48,7 @@ pub(super) fn check(features: &[Feature], rules: &[Rule]) -> Result<(), (usize, 
 pub(crate) fn connected(features: usize, rules: &[Rule]) -> Vec<RuleGroup> {
     let mut group_of: Vec<usize> = (0..features).collect();
     for rule in rules {
-        let (kept, joined) = (group_of[rule.if_increases], group_of[rule.must_increase]);
+        let (kept, joined) = (group_of[rule.when.feature], group_of[rule.then.feature]);
         for group in group_of.iter_mut().filter(|group| **group == joined) {
             *group = kept;
         }
@@ -61,9 +61,7 @@ pub(crate) fn connected(features: usize, rules: &[Rule]) -> Vec<RuleGroup> {
             continue;
         }
         let place = |feature: usize| members.iter().position(|&member| member == feature);
-        let local = |rule: &Rule| {
-            Some(Rule { if_increases: place(rule.if_increases)?, must_increase: place(rule.must_increase)? })
-        };
+        let local = |rule: &Rule| Some(Rule::rises(place(rule.when.feature)?, place(rule.then.feature)?));
         groups.push(RuleGroup { rules: rules.iter().filter_map(local).collect(), features: members });
     }
     groups
@@ -76,8 +74,8 @@ fn cycle(features: usize, rules: &[Rule]) -> Option<Vec<usize>> {
     let leads_on = |ends: &[bool], from: usize| {
         rules
             .iter()
-            .find(|rule| rule.if_increases == from && !ends[rule.must_increase])
-            .map(|rule| rule.must_increase)
+            .find(|rule| rule.when.feature == from && !ends[rule.then.feature])
+            .map(|rule| rule.then.feature)
     };
     while let Some(next) = (0..features).find(|&at| !ends[at] && leads_on(&ends, at).is_none()) {
         ends[next] = true;

@@ -383,7 +383,7 @@ fn restrictions_can_be_listed_and_lifted() {
     let constraints = test_schema.constraints();
     let factual = [1, 1, 0];
     let rule = constraints.restrictions().last().copied().expect("a rule");
-    assert!(matches!(rule, Restriction::Rule(rule) if (rule.if_increases, rule.must_increase) == (2, 1)));
+    assert!(matches!(rule, Restriction::Rule(rule) if (rule.when.feature, rule.then.feature) == (2, 1)));
     assert_eq!(
         constraints.restrictions(),
         [Restriction::Immutable(0), Restriction::Monotone(1), Restriction::Allowed(2), rule]

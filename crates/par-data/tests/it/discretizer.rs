@@ -114,7 +114,7 @@ fn a_learned_vocabulary_without_order_is_refused_under_a_constraint() {
     let fitted = fit(&one("nominal", "monotone = \"increasing\""), table("x\n10\nmany\n"));
     assert_eq!(
         message(fitted),
-        "t.csv: `x` must have an order, because it is monotone, but its value `many` is not a number\nhint: make it `ordinal` in the schema and list its `values` in order"
+        "t.csv: `x` must have an order, because it changes in one direction only, but its value `many` is not a number\nhint: make it `ordinal` in the schema and list its `values` in order"
     );
 }
 
@@ -263,7 +263,7 @@ fn categories_that_are_the_same_number_stay_apart() {
 fn an_order_between_categories_that_are_the_same_number_is_refused() {
     assert_eq!(
         message(fit(&one("nominal", "monotone = \"increasing\""), table("x\n1\n2\n01\n"))),
-        "t.csv: `x` must have an order, because it is monotone, but its values `01` and `1` are the same number\n\
+        "t.csv: `x` must have an order, because it changes in one direction only, but its values `01` and `1` are the same number\n\
          hint: make it `discrete` if they are the same, or else `ordinal`, and list its `values` in order"
     );
 }

@@ -1,4 +1,4 @@
-use par_data::schema::Monotone;
+use par_data::schema::Mutability;
 use par_data::{Coverage, DiscretizerConfig, Domain, UNKNOWN, german_credit};
 
 use crate::{all_rows, columns, fit};
@@ -18,20 +18,20 @@ fn the_table_has_a_thousand_applicants() {
 #[test]
 fn only_actionable_features_change() {
     let schema = german_credit::schema();
-    let movable = schema.features().iter().filter(|feature| !feature.immutable);
-    let named: Vec<(&str, Monotone)> =
-        movable.map(|feature| (feature.name.as_str(), feature.monotone)).collect();
+    let movable = schema.features().iter().filter(|feature| !feature.is_immutable());
+    let named: Vec<(&str, Mutability)> =
+        movable.map(|feature| (feature.name.as_str(), feature.change)).collect();
     let expected = [
-        ("Status of existing checking account", Monotone::Increasing),
-        ("Duration", Monotone::Decreasing),
-        ("Credit amount", Monotone::Decreasing),
-        ("Savings account/bonds", Monotone::Increasing),
-        ("Present employment since", Monotone::Increasing),
-        ("Other debtors / guarantors", Monotone::None),
-        ("Property", Monotone::Increasing),
-        ("Other installment plans", Monotone::None),
-        ("Number of existing credits at this bank", Monotone::Decreasing),
-        ("Telephone", Monotone::None),
+        ("Status of existing checking account", Mutability::Increase),
+        ("Duration", Mutability::Decrease),
+        ("Credit amount", Mutability::Decrease),
+        ("Savings account/bonds", Mutability::Increase),
+        ("Present employment since", Mutability::Increase),
+        ("Other debtors / guarantors", Mutability::Free),
+        ("Property", Mutability::Increase),
+        ("Other installment plans", Mutability::Free),
+        ("Number of existing credits at this bank", Mutability::Decrease),
+        ("Telephone", Mutability::Free),
     ];
     assert_eq!(named, expected);
     // Features without a direction may only improve: no answer says to give up an account or a job.

@@ -1,5 +1,5 @@
 use par_data::Schema;
-use par_data::schema::{Monotone, Rule};
+use par_data::schema::{Direction, Rule};
 use proptest::prelude::*;
 
 use crate::{columns, message, schema, table};
@@ -75,10 +75,10 @@ must_increase = "age"
     let [age, education] = schema.features() else { panic!("two features") };
     assert_eq!((age.bounds, age.bins, age.missing), (Some([18.0, 99.5]), Some(4), true));
     assert_eq!(age.range, Some([0.0, f64::INFINITY]));
-    assert_eq!((age.monotone, age.unit.as_deref()), (Monotone::Increasing, Some("years")));
+    assert_eq!((age.direction(), age.unit.as_deref()), (Some(Direction::Increase), Some("years")));
     assert_eq!(education.allowed.as_deref(), Some(&["college".to_string()][..]));
     assert_eq!(education.labels["school"], "up to twelve years");
-    assert_eq!(schema.rules(), [Rule { if_increases: 1, must_increase: 0 }]);
+    assert_eq!(schema.rules(), [Rule::rises(1, 0)]);
 }
 
 #[test]
@@ -318,12 +318,12 @@ fn categories_without_an_order_are_refused_under_a_constraint() {
     };
     assert_eq!(
         refused(&nominal("[\"S\", \"M\"]", "monotone = \"increasing\"")),
-        "s.toml, line 5: feature `size`: an order is needed, because it is monotone, but the value `S` is not a number\nhint: make it `ordinal` and list its `values` in order"
+        "s.toml, line 5: feature `size`: an order is needed, because it changes in one direction only, but the value `S` is not a number\nhint: make it `ordinal` and list its `values` in order"
     );
     let rule = "[[feature]]\nname = \"age\"\nkind = \"discrete\"\n[[rule]]\nif_increases = \"size\"\nmust_increase = \"age\"";
     assert_eq!(
         refused(&nominal("[\"1\", \"M\"]", rule)),
-        "s.toml, line 8: feature `size`: an order is needed, because a rule speaks of its increase, but the value `M` is not a number\nhint: make it `ordinal` and list its `values` in order"
+        "s.toml, line 8: feature `size`: an order is needed, because a rule speaks of its direction, but the value `M` is not a number\nhint: make it `ordinal` and list its `values` in order"
     );
     schema(&nominal("[\"2\", \"10\"]", "monotone = \"increasing\""));
 }

@@ -100,7 +100,7 @@ fn no_training_row_is_inside() {
     let immutable: Vec<&str> = schema
         .features()
         .iter()
-        .filter(|feature| feature.immutable)
+        .filter(|feature| feature.is_immutable())
         .map(|feature| feature.name.as_str())
         .collect();
     let again = refit(model, &immutable, &mut |_| {}, Stop::never()).expect("a refit");
