@@ -5,14 +5,16 @@ mod log_space;
 mod rules;
 
 use std::ops::Range;
+use std::sync::Arc;
 
 pub(crate) use limits::NumberLimit;
 pub use limits::{LimitError, Limits, Permitted};
 use log_space::{LogSpace, Max, Tangent};
 use rules::GroupDistribution;
 
+use crate::candidates::{Action, Candidate, CompiledRelation, Policy, compile};
 use crate::discretizer::Discretizer;
-use crate::schema::{Direction, Rule, connected};
+use crate::schema::{Direction, Mutability, Rule, Step, connected};
 use crate::{Code, UNKNOWN};
 
 /// The schema's constraints on changes, in codes.
@@ -26,6 +28,12 @@ pub struct Constraints {
     permitted: Vec<bool>,
     rules: Vec<Rule>,
     groups: Vec<GroupDistribution>,
+    /// What changes cost; one per feature.
+    actions: Arc<[Action]>,
+    /// All relations, each consequence after its sources.
+    pub(crate) compiled: Vec<CompiledRelation>,
+    /// The policies beside the classifier.
+    pub(crate) policies: Vec<Policy>,
 }
 
 /// One constraint on changes.
@@ -38,15 +46,26 @@ pub enum Restriction {
     Monotone(usize),
     /// The feature's `allowed` values or `bounds` exclude some codes.
     Allowed(usize),
-    /// A feature rises only together with another.
+    /// The feature moves only so far.
+    Step(usize),
+    /// The feature's `transitions` or `forbid` exclude some changes.
+    Transitions(usize),
+    /// A feature moves only together with another.
     Rule(Rule),
+    /// Another relation, by its position in the schema.
+    Relation(usize),
 }
 
 #[derive(Clone, Debug)]
 struct FeatureConstraint {
     range: Range<usize>,
+    mutability: Mutability,
     immutable: bool,
     direction: Option<Direction>,
+    step: Step,
+    /// For each code, the codes that it may not become, if the schema excludes any; a special code may become none
+    /// unless the schema lets it.
+    forbidden: Option<Vec<Vec<bool>>>,
 }
 
 impl Constraints {
@@ -60,11 +79,24 @@ impl Constraints {
             permitted.extend(discretizer.permitted(position));
             features.push(FeatureConstraint {
                 range: start..permitted.len(),
+                mutability: feature.change,
                 immutable: feature.is_immutable(),
                 direction: feature.direction(),
+                step: feature.step,
+                forbidden: forbidden(discretizer, position),
             });
         }
-        let mut constraints = Self { features, permitted, rules: Vec::new(), groups: Vec::new() };
+        let actions = (0..features.len()).map(|feature| Action::new(discretizer, feature)).collect();
+        let policies = schema.accept().iter().map(|rule| Policy::new(discretizer, rule)).collect();
+        let mut constraints = Self {
+            features,
+            permitted,
+            rules: Vec::new(),
+            groups: Vec::new(),
+            actions,
+            compiled: compile(discretizer),
+            policies,
+        };
         constraints.set_rules(schema.rules().to_vec());
         constraints
     }
@@ -74,14 +106,80 @@ impl Constraints {
         self.rules = rules;
     }
 
-    /// The same with other immutable features (positions) than the schema's.
+    /// The same with further immutable features (positions).
     #[must_use]
     pub fn with_immutable(&self, immutable: &[usize]) -> Self {
         let mut changed = self.clone();
-        for (position, feature) in changed.features.iter_mut().enumerate() {
-            feature.immutable = immutable.contains(&position);
+        for &position in immutable {
+            changed.features[position].immutable = true;
         }
         changed
+    }
+
+    /// What may happen to a feature, by the schema.
+    pub fn mutability(&self, feature: usize) -> Mutability {
+        self.features[feature].mutability
+    }
+
+    pub(crate) fn action(&self, feature: usize) -> &Action {
+        &self.actions[feature]
+    }
+
+    pub(crate) fn step(&self, feature: usize) -> &Step {
+        &self.features[feature].step
+    }
+
+    /// For each code of a feature, whether `allowed`, `bounds` and a person's limits permit moves to it.
+    pub(crate) fn permitted_codes<'a>(
+        &'a self,
+        feature: usize,
+        limits: &'a Limits,
+    ) -> impl Iterator<Item = bool> + 'a {
+        let limited = limits.codes().find(|(other, _)| *other == feature).map(|(_, codes)| codes);
+        let permitted = self.permitted[self.range(feature)].iter().enumerate();
+        permitted.map(move |(code, permitted)| *permitted && limited.is_none_or(|codes| codes[code]))
+    }
+
+    /// Whether a person may leave this special code.
+    pub(crate) fn may_leave(&self, feature: usize, code: Code) -> bool {
+        let forbidden = self.features[feature].forbidden.as_ref();
+        forbidden.is_none_or(|forbidden| forbidden[usize::from(code)].contains(&false))
+    }
+
+    /// Whether direction, `transitions` and the steps of ordered categories let a feature become a candidate.
+    pub(crate) fn may_become(&self, feature: usize, own: Candidate, candidate: Candidate) -> bool {
+        let FeatureConstraint { direction, step, forbidden, .. } = &self.features[feature];
+        let action = self.action(feature);
+        let moves = action.direction(own, candidate);
+        let is_forbidden = |forbidden: &Vec<Vec<bool>>| {
+            own.code != candidate.code && forbidden[usize::from(own.code)][usize::from(candidate.code)]
+        };
+        let is_too_far = || {
+            let most = match moves {
+                Some(Direction::Increase) => step.up,
+                Some(Direction::Decrease) => step.down,
+                None => None,
+            };
+            !action.is_numeric()
+                && most.is_some_and(|most| f64::from(own.code.abs_diff(candidate.code)) > most)
+        };
+        (action.is_special(own.code) || direction.is_none() || moves == *direction)
+            && !forbidden.as_ref().is_some_and(is_forbidden)
+            && !is_too_far()
+    }
+
+    /// Whether a relation looks at values of the feature.
+    pub(crate) fn is_related(&self, feature: usize) -> bool {
+        self.compiled.iter().any(|relation| relation.reads_values_of(feature))
+    }
+
+    /// Whether a rule holds, given the own and the new value of a feature.
+    pub(crate) fn keeps_rule(&self, rule: Rule, values: impl Fn(usize) -> (Candidate, Candidate)) -> bool {
+        let happens = |one: crate::schema::Move| {
+            let (own, new) = values(one.feature);
+            own.code != UNKNOWN && self.action(one.feature).direction(own, new) == Some(one.direction)
+        };
+        !happens(rule.when) || happens(rule.then)
     }
 
     /// Whether the feature is immutable.
@@ -99,11 +197,18 @@ impl Constraints {
             if feature.direction.is_some() {
                 restrictions.push(Restriction::Monotone(position));
             }
-            if self.permitted[feature.range.clone()].contains(&false) {
+            if self.permitted[feature.range.clone()][..self.action(position).ordinary()].contains(&false) {
                 restrictions.push(Restriction::Allowed(position));
+            }
+            if feature.step != Step::default() {
+                restrictions.push(Restriction::Step(position));
+            }
+            if feature.forbidden.is_some() {
+                restrictions.push(Restriction::Transitions(position));
             }
         }
         restrictions.extend(self.rules.iter().copied().map(Restriction::Rule));
+        restrictions.extend(self.compiled.iter().filter_map(CompiledRelation::restriction));
         restrictions
     }
 
@@ -115,12 +220,21 @@ impl Constraints {
             match *restriction {
                 Restriction::Immutable(feature) => relaxed.features[feature].immutable = false,
                 Restriction::Monotone(feature) => relaxed.features[feature].direction = None,
-                Restriction::Allowed(feature) => relaxed.permitted[self.range(feature)].fill(true),
-                Restriction::Rule(_) => {}
+                Restriction::Allowed(feature) => {
+                    let ordinary = self.action(feature).ordinary();
+                    relaxed.permitted[self.range(feature)][..ordinary].fill(true);
+                }
+                Restriction::Step(feature) => relaxed.features[feature].step = Step::default(),
+                Restriction::Transitions(feature) => relaxed.features[feature].forbidden = None,
+                Restriction::Rule(_) | Restriction::Relation(_) => {}
             }
         }
         let kept = |rule: &Rule| !restrictions.contains(&Restriction::Rule(*rule));
         relaxed.set_rules(self.rules.iter().copied().filter(kept).collect());
+        relaxed.compiled.retain(|relation| match relation.restriction() {
+            Some(restriction) => !restrictions.contains(&restriction),
+            None => relation.rule().is_none_or(|rule| kept(&rule)),
+        });
         relaxed
     }
 
@@ -171,8 +285,23 @@ impl Constraints {
                 legal.fill(false);
                 continue;
             }
-            let own = usize::from(own);
+            let (code, own) = (own, usize::from(own));
             assert!(own < legal.len(), "feature {position} has no code {own}");
+            let action = self.action(position);
+            let from = action.typical_candidate(code);
+            if let Some(forbidden) = &feature.forbidden {
+                legal.iter_mut().zip(&forbidden[own]).for_each(|(legal, forbidden)| *legal &= !forbidden);
+            }
+            for (to, legal) in (0..).zip(legal.iter_mut()).filter(|(_, legal)| **legal) {
+                *legal = action.is_within(&feature.step, from, to);
+            }
+            if action.is_special(code) {
+                if feature.immutable || locks.contains(&position) {
+                    legal.fill(false);
+                }
+                legal[own] = true;
+                continue;
+            }
             if feature.immutable || locks.contains(&position) {
                 legal.fill(false);
             }
@@ -188,10 +317,33 @@ impl Constraints {
         mask
     }
 
-    /// Whether a move from `factual` to `row` keeps immutable and unknown features and all directions. Rules,
-    /// bounds and locks are not checked.
+    /// The mask of a row and of further legal codes, feature after feature.
+    pub(crate) fn mask_of(
+        &self,
+        factual: Vec<Code>,
+        codes: impl Iterator<Item = impl Iterator<Item = Code>>,
+    ) -> Mask<'_> {
+        let mut legal = vec![false; self.permitted.len()];
+        for (feature, codes) in codes.enumerate() {
+            let start = self.range(feature).start;
+            codes.for_each(|code| legal[start + usize::from(code)] = true);
+            if factual[feature] != UNKNOWN {
+                legal[start + usize::from(factual[feature])] = true;
+            }
+        }
+        let mut mask = Mask { constraints: self, factual, legal };
+        mask.forbid_rises_that_need_an_impossible_rise();
+        mask
+    }
+
+    /// Whether a move from `factual` to `row` keeps immutable and unknown features and all directions. Clocks and
+    /// consequences, rules, bounds and locks are not checked.
     pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
+        let follows = |mutability| matches!(mutability, Mutability::WithTime | Mutability::Follows);
         self.features.iter().zip(factual.iter().zip(row)).all(|(feature, (&own, &code))| {
+            if follows(feature.mutability) {
+                return true;
+            }
             let may_move = match feature.direction {
                 None => own != UNKNOWN && code != UNKNOWN,
                 Some(Direction::Increase) => rises(own, code),
@@ -210,6 +362,34 @@ impl Constraints {
 
 fn rises(from: Code, to: Code) -> bool {
     from != UNKNOWN && to != UNKNOWN && to > from
+}
+
+/// For each code of a feature, the codes that it may not become; `None` if the schema excludes none.
+fn forbidden(discretizer: &Discretizer, position: usize) -> Option<Vec<Vec<bool>>> {
+    let feature = &discretizer.schema().features()[position];
+    let domain = &discretizer.domains()[position];
+    let (codes, ordinary) = (domain.cardinality(), domain.ordinary());
+    if feature.transitions.is_empty() && feature.forbidden.is_empty() && ordinary == codes {
+        return None;
+    }
+    let category = |text: &str| discretizer.category(position, text).map(usize::from);
+    let mut forbidden = vec![vec![false; codes]; codes];
+    for (from, targets) in &feature.transitions {
+        let Some(from) = category(from) else { continue };
+        forbidden[from].fill(true);
+        targets.iter().filter_map(|to| category(to)).for_each(|to| forbidden[from][to] = false);
+    }
+    for (from, targets) in &feature.forbidden {
+        let Some(from) = category(from) else { continue };
+        targets.iter().filter_map(|to| category(to)).for_each(|to| forbidden[from][to] = true);
+    }
+    for code in ordinary..codes {
+        let number = domain.number(code as Code);
+        let is_this = |text: &String| crate::schema::parse_number(text) == Some(number);
+        let may_leave = feature.transitions.keys().any(is_this);
+        forbidden[code][..ordinary].fill(!may_leave);
+    }
+    Some(forbidden)
 }
 
 /// The legal codes of every feature for one person, and the rules between the features.
@@ -237,12 +417,13 @@ impl Mask<'_> {
         }
     }
 
-    /// The range of the codes above the person's own; empty when that is unknown.
+    /// The range of the ordinary codes above the person's own; empty when that is unknown or special.
     fn rising(&self, feature: usize) -> Range<usize> {
         let range = self.constraints.range(feature);
+        let end = range.start + self.constraints.action(feature).ordinary();
         match self.factual[feature] {
             UNKNOWN => range.end..range.end,
-            own => range.start + usize::from(own) + 1..range.end,
+            own => (range.start + usize::from(own) + 1).min(end)..end,
         }
     }
 

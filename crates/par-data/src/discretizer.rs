@@ -6,11 +6,13 @@
 mod decode;
 mod domain;
 mod fit;
+mod shared;
 
 use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize};
 
+pub(crate) use decode::CodeNumbers;
 pub use decode::{Decoded, Interval, Number};
 pub use domain::{Domain, NumberSummary};
 
@@ -44,7 +46,16 @@ impl Default for DiscretizerConfig {
 pub struct Discretizer {
     schema: Schema,
     domains: Vec<Domain>,
+    /// For each ordered feature, the share of all people at each ordinary code; empty for others, and in models of
+    /// earlier versions.
+    shares: Vec<Vec<f64>>,
     categories: Vec<CategoryIndex>,
+}
+
+/// What is learned from one column.
+struct FittedColumn {
+    domain: Domain,
+    shares: Vec<f64>,
 }
 
 impl Discretizer {
@@ -66,17 +77,18 @@ impl Discretizer {
         batches: impl IntoIterator<Item = Result<Batch, Error>>,
         config: &DiscretizerConfig,
     ) -> Result<Self, Error> {
-        let domains = fit::domains(schema, columns, batches, config)?;
-        Ok(Self::new(schema.clone(), domains))
+        let columns = fit::columns(schema, columns, batches, config)?;
+        let (domains, shares) = columns.into_iter().map(|column| (column.domain, column.shares)).unzip();
+        Ok(Self::new(schema.clone(), domains, shares))
     }
 
-    fn new(schema: Schema, domains: Vec<Domain>) -> Self {
+    fn new(schema: Schema, domains: Vec<Domain>, shares: Vec<Vec<f64>>) -> Self {
         let index = |domain: &Domain| match domain {
             Domain::Categories { values, .. } => CategoryIndex::new(values),
             _ => CategoryIndex::default(),
         };
         let categories = domains.iter().map(index).collect();
-        Self { schema, domains, categories }
+        Self { schema, domains, shares, categories }
     }
 
     /// The schema.
@@ -87,6 +99,17 @@ impl Discretizer {
     /// The domain of each feature, in schema order.
     pub fn domains(&self) -> &[Domain] {
         &self.domains
+    }
+
+    /// The share of all people at each ordinary code of a feature; as many at each where that is not known.
+    pub(crate) fn shares(&self, feature: usize) -> Vec<f64> {
+        match self.shares.get(feature) {
+            Some(shares) if !shares.is_empty() => shares.clone(),
+            _ => {
+                let codes = self.domains[feature].ordinary();
+                vec![1.0 / codes as f64; codes]
+            }
+        }
     }
 
     /// Number of codes of each feature, in schema order.
@@ -352,11 +375,13 @@ impl CategoryIndex {
 struct SavedDiscretizer {
     schema: Schema,
     domains: Vec<Domain>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    shares: Vec<Vec<f64>>,
 }
 
 impl From<Discretizer> for SavedDiscretizer {
     fn from(discretizer: Discretizer) -> Self {
-        Self { schema: discretizer.schema, domains: discretizer.domains }
+        Self { schema: discretizer.schema, domains: discretizer.domains, shares: discretizer.shares }
     }
 }
 
@@ -373,6 +398,14 @@ impl TryFrom<SavedDiscretizer> for Discretizer {
         for (position, (feature, domain)) in features.iter().zip(&saved.domains).enumerate() {
             let damaged = |problem| Error::Damaged { feature: feature.name.clone(), problem };
             domain.check().map_err(damaged)?;
+            let shares = saved.shares.get(position).map_or(&[][..], Vec::as_slice);
+            let is_share = |share: &f64| (0.0..=1.0).contains(share);
+            if !(shares.is_empty() || shares.len() == domain.ordinary()) || !shares.iter().all(is_share) {
+                return Err(damaged("its shares of people are impossible"));
+            }
+            if domain.special() != feature.special {
+                return Err(damaged("its special numbers differ from the schema's"));
+            }
             if feature.kind.is_numeric() != domain.summary().is_some() {
                 return Err(damaged("its domain is of another kind"));
             }
@@ -382,7 +415,7 @@ impl TryFrom<SavedDiscretizer> for Discretizer {
                 return Err(damaged("its categories lack an order"));
             }
         }
-        let discretizer = Self::new(saved.schema, saved.domains);
+        let discretizer = Self::new(saved.schema, saved.domains, saved.shares);
         discretizer.check_categories()?;
         Ok(discretizer)
     }

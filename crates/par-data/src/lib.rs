@@ -41,6 +41,7 @@
 //! # Ok::<(), par_data::Error>(())
 //! ```
 
+pub mod candidates;
 pub mod constraints;
 pub mod coverage;
 pub mod discretizer;
@@ -51,6 +52,7 @@ pub mod table;
 mod error;
 mod suggest;
 
+pub use candidates::{Candidate, Candidates, Choice, Duration, OwnRow, Reach, Wishes};
 pub use constraints::{Constraints, LimitError, Limits, Mask, Permitted, Restriction};
 pub use coverage::Coverage;
 pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded, Novelty};

@@ -43,10 +43,10 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use draft::{draft, draft_rows, quoted};
-pub use feature::{Actor, Direction, Effort, Feature, FeatureKind, Mutability, Step, Takes};
+pub use feature::{Actor, Direction, Effort, Feature, FeatureKind, Mutability, Step, Takes, months_of_unit};
 pub use parse::{parse_number, same_numbers};
 pub use problem::{SchemaError, SchemaProblem};
-pub use relation::{AcceptRule, Condition, Formula, Move, Relation, Rule};
+pub use relation::{AcceptRule, Condition, Formula, Move, Permitted, Relation, Rule};
 pub(crate) use rules::{RuleGroup, connected};
 
 use crate::error::{CellError, Error};

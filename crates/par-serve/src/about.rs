@@ -288,8 +288,7 @@ pub(crate) fn example_row(model: &ServedModel) -> Value {
 fn typical(model: &ServedModel, position: usize, code: Code) -> Value {
     match &model.discretizer().domains()[position] {
         Domain::Categories { values, .. } => values[usize::from(code)].as_str().into(),
-        Domain::Values { values, .. } => json_schema::number(values[usize::from(code)]),
-        Domain::Bins { medians, .. } => json_schema::number(medians[usize::from(code)]),
+        numeric => json_schema::number(numeric.number(code)),
     }
 }
 

@@ -189,6 +189,7 @@ fn group_name(feature: &Feature, domain: &Domain, code: Code) -> String {
         Domain::Categories { values, .. } => {
             feature.labels.get(&values[place]).unwrap_or(&values[place]).clone()
         }
+        numeric if place >= numeric.ordinary() => numeric.number(code).to_string(),
         Domain::Values { values, .. } => values[place].to_string(),
         Domain::Bins { edges, medians, .. } if place + 1 == medians.len() => {
             format!("{} to {}", edges[place], edges[place + 1])

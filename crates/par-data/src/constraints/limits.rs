@@ -38,6 +38,8 @@ pub(crate) struct NumberLimit {
     pub(crate) range: [f64; 2],
     /// The listed numbers within the range, if the limit is a list.
     pub(crate) listed: Option<Vec<f64>>,
+    /// All numbers are multiples of it.
+    pub(crate) grid: Option<f64>,
 }
 
 /// Reasons why a limit is refused.
@@ -170,6 +172,9 @@ impl Permitted {
 }
 
 impl Limits {
+    /// No limits.
+    pub const NONE: Self = Self(Vec::new());
+
     /// Limits on features (positions).
     ///
     /// ```
@@ -292,7 +297,7 @@ impl NumberLimit {
                 if first > last {
                     return Err(LimitError::NoWholeNumber { feature: feature(), lowest, highest });
                 }
-                Ok(Self { range, listed: None })
+                Ok(Self { range, listed: None, grid: None })
             }
             Permitted::Among(values) => {
                 let number = |text: &String| match parse_number(text) {
@@ -305,15 +310,26 @@ impl NumberLimit {
                 let listed: Vec<f64> = values.iter().map(number).collect::<Result<_, _>>()?;
                 let lowest = listed.iter().copied().fold(f64::INFINITY, f64::min);
                 let highest = listed.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-                Ok(Self { range: [lowest, highest], listed: Some(listed) })
+                Ok(Self { range: [lowest, highest], listed: Some(listed), grid: None })
             }
         }
+    }
+
+    /// The numbers of a range that are multiples of `grid` and that another limit permits too; `None` if the ranges do
+    /// not meet.
+    pub(crate) fn within(range: [f64; 2], grid: Option<f64>, other: Option<&Self>) -> Option<Self> {
+        let [low, high] = other.map_or([f64::NEG_INFINITY, f64::INFINITY], |other| other.range);
+        let range = [range[0].max(low), range[1].min(high)];
+        let listed = other.and_then(|other| other.listed.clone());
+        (range[0] <= range[1]).then_some(Self { range, listed, grid })
     }
 
     /// Whether the number is permitted.
     pub(crate) fn contains(&self, number: f64) -> bool {
         let [lowest, highest] = self.range;
         let is_listed = || self.listed.as_ref().is_none_or(|listed| listed.contains(&number));
-        (lowest..=highest).contains(&number) && is_listed()
+        // Numbers that are not whole in binary are multiples up to rounding.
+        let is_multiple = |grid: f64| ((number / grid).round() * grid - number).abs() <= 1e-9 * number.abs().max(grid);
+        (lowest..=highest).contains(&number) && is_listed() && self.grid.is_none_or(is_multiple)
     }
 }

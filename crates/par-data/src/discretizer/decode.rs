@@ -92,7 +92,7 @@ impl Interval {
     }
 
     /// The interval of a bin, as learned from the training rows.
-    fn of_bin(edges: &[f64], bins: usize, bin: usize) -> Self {
+    pub(super) fn of_bin(edges: &[f64], bins: usize, bin: usize) -> Self {
         Self { low: edges[bin], high: edges[bin + 1], closed: bin + 1 == bins }
     }
 
@@ -117,7 +117,7 @@ impl Interval {
 
     /// The number of the interval that is nearest to `target`, with as few decimals as possible from
     /// `decimals` on.
-    fn nearest(&self, target: f64, decimals: usize) -> Number {
+    fn nearest(&self, target: f64, decimals: usize) -> f64 {
         let inside = target.clamp(self.low, self.high);
         // A double has at most 17 significant digits.
         for decimals in decimals..=17 {
@@ -129,47 +129,81 @@ impl Interval {
                 .filter(|number| self.contains(*number))
                 .min_by(|a, b| (a - target).abs().total_cmp(&(b - target).abs()));
             if let Some(number) = nearest {
-                return Number::new(number);
+                return number;
             }
         }
-        Number::new(self.low)
+        self.low
+    }
+
+    /// The multiple of `grid` in the interval that is nearest to `target`; one outside if there is none.
+    fn nearest_multiple(&self, target: f64, grid: f64) -> f64 {
+        // The product of a count and a decimal number has rounding errors; its text has not.
+        let decimals = grid.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        let multiple = |count: f64| format!("{:.decimals$}", count * grid).parse().unwrap_or(f64::NAN) + 0.0;
+        let count = (target / grid).round();
+        let near = [count, count - 1.0, count + 1.0].map(multiple);
+        let inside = near.into_iter().filter(|number| self.contains(*number));
+        let nearest = inside.min_by(|a, b| (a - target).abs().total_cmp(&(b - target).abs()));
+        nearest.unwrap_or(near[0])
     }
 }
 
-/// The numbers of a bin that an answer may name.
-struct BinNumbers {
+/// The numbers of a code that an answer may name.
+#[derive(Clone, Debug)]
+pub(crate) struct CodeNumbers {
     interval: Interval,
     /// The only such numbers in the interval, if not all.
     only: Option<Vec<f64>>,
+    /// All such numbers are multiples of it.
+    grid: Option<f64>,
+    /// They have at least as many decimals, unless fewer are enough.
+    decimals: usize,
 }
 
-impl BinNumbers {
-    /// The numbers that the schema permits. `bounds` or `allowed` that permit none are ignored.
-    fn new(feature: &Feature, summary: &NumberSummary, edges: &[f64], bins: usize, bin: usize) -> Self {
+impl CodeNumbers {
+    /// A single number.
+    fn single(number: f64) -> Self {
+        let interval = Interval { low: number, high: number, closed: true };
+        Self { interval, only: Some(vec![number]), grid: None, decimals: 0 }
+    }
+
+    /// The numbers of a bin that the schema permits. `bounds` or `allowed` that permit none are ignored.
+    fn of_bin(feature: &Feature, summary: &NumberSummary, edges: &[f64], bins: usize, bin: usize) -> Self {
         let bounds = feature.bounds.map(|bounds| summary.rounded_inward(bounds));
         let within = bounds.and_then(|bounds| Interval::within(edges, bins, bin, bounds));
         let interval = within.unwrap_or_else(|| Interval::of_bin(edges, bins, bin));
         let allowed = feature.allowed.iter().flatten().filter_map(|text| parse_number(text));
         let is_inside = |number: &f64| interval.contains(*number) && summary.can_hold(*number);
         let allowed: Vec<f64> = allowed.filter(is_inside).collect();
-        Self { interval, only: (!allowed.is_empty()).then_some(allowed) }
+        let only = (!allowed.is_empty()).then_some(allowed);
+        Self { interval, only, grid: None, decimals: summary.decimals }
     }
 
-    /// The numbers that a person's limit permits, if any.
-    fn within(&self, limit: &NumberLimit) -> Option<Self> {
+    /// The numbers that a limit permits, if any.
+    pub(crate) fn within(&self, limit: &NumberLimit) -> Option<Self> {
         let interval = self.interval.cut(limit.range)?;
         let inside = |number: &f64| interval.contains(*number) && limit.contains(*number);
         let only = self.only.as_ref().or(limit.listed.as_ref());
         let only: Option<Vec<f64>> = only.map(|numbers| numbers.iter().copied().filter(inside).collect());
-        let is_empty = only.as_ref().is_some_and(Vec::is_empty);
-        (!is_empty).then_some(Self { interval, only })
+        let is_empty = match (&only, limit.grid) {
+            (Some(only), _) => only.is_empty(),
+            (None, Some(grid)) => !interval.contains(interval.nearest_multiple(interval.low, grid)),
+            (None, None) => false,
+        };
+        (!is_empty).then_some(Self { interval, only, grid: limit.grid, decimals: self.decimals })
     }
 
-    /// The permitted number that is nearest to `target`, with as few decimals as possible.
-    fn nearest(&self, target: f64, decimals: usize) -> Number {
+    /// The number that is nearest to `target`, with as few decimals as possible.
+    pub(crate) fn nearest(&self, target: f64) -> f64 {
         let only = self.only.iter().flatten().copied();
-        only.min_by(|a, b| (a - target).abs().total_cmp(&(b - target).abs()))
-            .map_or_else(|| self.interval.nearest(target, decimals), Number::new)
+        // Clamped, since all distances to infinity are equal.
+        let target = target.clamp(self.interval.low, self.interval.high);
+        let listed = only.min_by(|a, b| (a - target).abs().total_cmp(&(b - target).abs()));
+        match (listed, self.grid) {
+            (Some(listed), _) => listed,
+            (None, Some(grid)) => self.interval.nearest_multiple(target, grid),
+            (None, None) => self.interval.nearest(target, self.decimals),
+        }
     }
 }
 
@@ -210,11 +244,12 @@ impl Discretizer {
                 let value = values[code].clone();
                 Decoded::Category { label: feature.labels.get(&value).cloned(), value }
             }
+            numeric if code >= numeric.ordinary() => Decoded::Number(Number::new(numeric.number(code as Code))),
             Domain::Values { values, .. } => Decoded::Number(Number::new(values[code])),
-            Domain::Bins { edges, medians, summary } => {
-                let whole = BinNumbers::new(feature, summary, edges, medians.len(), code);
+            Domain::Bins { edges, medians, summary, .. } => {
+                let whole = CodeNumbers::of_bin(feature, summary, edges, medians.len(), code);
                 let offer = limit.and_then(|limit| whole.within(limit)).unwrap_or(whole);
-                let nearest = |target: f64| offer.nearest(target, summary.decimals);
+                let nearest = |target: f64| Number::new(offer.nearest(target));
                 let interval = offer.interval;
                 let own = parse_number(raw).unwrap_or(medians[code]);
                 Decoded::Interval {
@@ -232,11 +267,23 @@ impl Discretizer {
     pub(crate) fn offers(&self, feature: usize, code: usize, numbers: &NumberLimit) -> bool {
         match &self.domains()[feature] {
             Domain::Categories { .. } => unreachable!("categories are no numbers"),
+            numeric if code >= numeric.ordinary() => false,
             Domain::Values { values, .. } => numbers.contains(values[code]),
-            Domain::Bins { edges, medians, summary } => {
+            Domain::Bins { edges, medians, summary, .. } => {
                 let feature = &self.schema().features()[feature];
-                BinNumbers::new(feature, summary, edges, medians.len(), code).within(numbers).is_some()
+                CodeNumbers::of_bin(feature, summary, edges, medians.len(), code).within(numbers).is_some()
             }
+        }
+    }
+
+    /// The numbers of an ordinary code of a numeric feature that an answer may name.
+    pub(crate) fn numbers(&self, feature: usize, code: Code) -> CodeNumbers {
+        match &self.domains()[feature] {
+            Domain::Bins { edges, medians, summary, .. } => {
+                let feature = &self.schema().features()[feature];
+                CodeNumbers::of_bin(feature, summary, edges, medians.len(), usize::from(code))
+            }
+            domain => CodeNumbers::single(domain.number(code)),
         }
     }
 }

@@ -20,6 +20,9 @@ pub enum Domain {
     Values {
         /// The numbers.
         values: Vec<f64>,
+        /// Numbers that mean something else. Their codes follow those of the others.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        special: Vec<f64>,
         /// Statistics of the training column.
         summary: NumberSummary,
     },
@@ -28,8 +31,14 @@ pub enum Domain {
     Bins {
         /// The edges in ascending order, one more than bins.
         edges: Vec<f64>,
-        /// For each bin, the (lower) median of its training values.
+        /// For each bin, the (lower) median of its training values, rounded until ten people share it.
         medians: Vec<f64>,
+        /// For each bin, the most common of its training values, if ten people share it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        common: Vec<Option<f64>>,
+        /// Numbers that mean something else. Their codes follow those of the bins.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        special: Vec<f64>,
         /// Statistics of the training column.
         summary: NumberSummary,
     },
@@ -42,9 +51,9 @@ pub struct NumberSummary {
     pub median: f64,
     /// The median absolute deviation from the median; 1 where that is 0.
     pub mad: f64,
-    /// The lowest number.
+    /// The lowest number, rounded down until ten people are near it.
     pub low: f64,
-    /// The highest number.
+    /// The highest number, rounded up likewise.
     pub high: f64,
     /// The largest number of decimals, at most 9.
     pub decimals: usize,
@@ -53,11 +62,47 @@ pub struct NumberSummary {
 impl Domain {
     /// Number of codes; at least one.
     pub fn cardinality(&self) -> usize {
+        self.ordinary() + self.special().len()
+    }
+
+    /// Number of codes before those of special numbers; at least one.
+    pub fn ordinary(&self) -> usize {
         match self {
             Self::Categories { values, .. } => values.len(),
             Self::Values { values, .. } => values.len(),
             Self::Bins { medians, .. } => medians.len(),
         }
+    }
+
+    /// Numbers that mean something else.
+    pub fn special(&self) -> &[f64] {
+        match self {
+            Self::Categories { .. } => &[],
+            Self::Values { special, .. } | Self::Bins { special, .. } => special,
+        }
+    }
+
+    /// The number that a code of a numeric feature stands for: its own, or the median of its bin.
+    ///
+    /// # Panics
+    /// When the domain has categories, or no such code.
+    pub fn number(&self, code: Code) -> f64 {
+        let code = usize::from(code);
+        match self {
+            Self::Categories { .. } => panic!("categories are no numbers"),
+            Self::Values { values: numbers, special, .. } | Self::Bins { medians: numbers, special, .. } => {
+                *numbers.get(code).unwrap_or_else(|| &special[code - numbers.len()])
+            }
+        }
+    }
+
+    /// The most common number of a code of a numeric feature, as far as it is known; otherwise the median of its bin.
+    pub(crate) fn common(&self, code: Code) -> f64 {
+        let common = match self {
+            Self::Bins { common, .. } => common.get(usize::from(code)).copied().flatten(),
+            _ => None,
+        };
+        common.unwrap_or_else(|| self.number(code))
     }
 
     /// Whether a higher code means more.
@@ -74,7 +119,10 @@ impl Domain {
     }
 
     /// The code of a finite number, and whether the number is inside the domain.
-    pub(super) fn code_of_number(&self, number: f64) -> (Code, bool) {
+    pub(crate) fn code_of_number(&self, number: f64) -> (Code, bool) {
+        if let Some(place) = self.special().iter().position(|special| *special == number) {
+            return ((self.ordinary() + place) as Code, true);
+        }
         let (position, inside) = match self {
             Self::Categories { .. } => unreachable!("categories are looked up by text"),
             Self::Values { values, .. } => {
@@ -94,15 +142,18 @@ impl Domain {
         (position as Code, inside)
     }
 
-    /// Whether a code holds a value within the bounds.
+    /// Whether a code holds a value within the bounds. A special number is never advised.
     pub(super) fn meets(&self, code: usize, bounds: Option<[f64; 2]>) -> bool {
+        if code >= self.ordinary() {
+            return false;
+        }
         let Some([low, high]) = bounds else {
             return true;
         };
         match self {
             Self::Categories { .. } => true,
             Self::Values { values, .. } => (low..=high).contains(&values[code]),
-            Self::Bins { edges, medians, summary } => {
+            Self::Bins { edges, medians, summary, .. } => {
                 let bounds = summary.rounded_inward([low, high]);
                 Interval::within(edges, medians.len(), code, bounds).is_some()
             }
@@ -114,7 +165,7 @@ impl Domain {
         let ascending = |numbers: &[f64]| {
             numbers.iter().all(|n| n.is_finite()) && numbers.windows(2).all(|w| w[0] < w[1])
         };
-        if self.cardinality() == 0 {
+        if self.ordinary() == 0 {
             return Err("its domain is empty");
         }
         if self.cardinality() > MAX_CATEGORIES {
@@ -127,6 +178,11 @@ impl Domain {
                 return Err("its summary is impossible");
             }
         }
+        let special = self.special();
+        let repeats = |place: usize| special[..place].contains(&special[place]);
+        if special.iter().any(|number| !number.is_finite()) || (0..special.len()).any(repeats) {
+            return Err("its special numbers are impossible");
+        }
         match self {
             Self::Categories { values, .. } => {
                 let mut sorted: Vec<&String> = values.iter().collect();
@@ -136,11 +192,11 @@ impl Domain {
                 }
             }
             Self::Values { values, .. } => {
-                if !ascending(values) {
+                if !ascending(values) || values.iter().any(|value| special.contains(value)) {
                     return Err("its values do not ascend");
                 }
             }
-            Self::Bins { edges, medians, .. } => {
+            Self::Bins { edges, medians, common, .. } => {
                 if edges.len() != medians.len() + 1 || !ascending(edges) {
                     return Err("its edges do not ascend");
                 }
@@ -148,6 +204,10 @@ impl Domain {
                     |(bin, median): (usize, &f64)| self.code_of_number(*median).0 as usize != bin;
                 if medians.iter().enumerate().any(is_outside) {
                     return Err("a median lies outside its bin");
+                }
+                let of_bin = common.iter().enumerate().filter_map(|(bin, common)| Some((bin, common.as_ref()?)));
+                if !(common.is_empty() || common.len() == medians.len()) || of_bin.into_iter().any(is_outside) {
+                    return Err("a most common number lies outside its bin");
                 }
             }
         }

@@ -4,28 +4,32 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::DiscretizerConfig;
+use super::{CategoryIndex, DiscretizerConfig, FittedColumn};
+use super::decode::Interval;
 use super::domain::{Domain, NumberSummary};
+use super::shared;
 use crate::error::{CellError, Error};
 use crate::schema::{Columns, Feature, FeatureKind, MAX_CATEGORIES, Schema, parse_number, same_numbers};
 use crate::table::Batch;
 
 /// The values of a column that are kept until all rows are read.
 enum ColumnValues {
-    /// The schema lists the categories; only whether any cell has a value is kept.
+    /// The schema lists the categories; only how many cells have each is kept.
     Listed {
+        counts: Vec<usize>,
+        index: CategoryIndex,
         seen: bool,
     },
     Vocabulary(BTreeSet<String>),
     Numbers(Vec<f64>),
 }
 
-pub(super) fn domains(
+pub(super) fn columns(
     schema: &Schema,
     columns: &Columns,
     batches: impl IntoIterator<Item = Result<Batch, Error>>,
     config: &DiscretizerConfig,
-) -> Result<Vec<Domain>, Error> {
+) -> Result<Vec<FittedColumn>, Error> {
     for (key, found, range, expected) in [
         ("bins", config.bins, 2..=1000, "2 to 1000"),
         ("max_values", config.max_values, 1..=1000, "1 to 1000"),
@@ -40,7 +44,10 @@ pub(super) fn domains(
         .map(|feature| match feature.kind {
             FeatureKind::Discrete | FeatureKind::Continuous => ColumnValues::Numbers(Vec::new()),
             FeatureKind::Nominal if feature.values.is_empty() => ColumnValues::Vocabulary(BTreeSet::new()),
-            FeatureKind::Nominal | FeatureKind::Ordinal => ColumnValues::Listed { seen: false },
+            FeatureKind::Nominal | FeatureKind::Ordinal => {
+                let index = CategoryIndex::new(&feature.values);
+                ColumnValues::Listed { counts: vec![0; feature.values.len()], index, seen: false }
+            }
         })
         .collect();
     let mut rows = 0;
@@ -84,7 +91,12 @@ fn gather(
         return Ok(());
     }
     match column {
-        ColumnValues::Listed { seen } => *seen = true,
+        ColumnValues::Listed { counts, index, seen } => {
+            *seen = true;
+            if let Some(code) = index.code(text) {
+                counts[usize::from(code)] += 1;
+            }
+        }
         ColumnValues::Vocabulary(values) => {
             if !values.contains(text) {
                 values.insert(text.to_string());
@@ -92,7 +104,10 @@ fn gather(
         }
         ColumnValues::Numbers(numbers) => {
             // Adding zero turns −0 into 0, so that equal numbers have one text.
-            numbers.push(feature.number(cell)? + 0.0);
+            let number = feature.number(cell)? + 0.0;
+            if !feature.special.contains(&number) {
+                numbers.push(number);
+            }
         }
     }
     Ok(())
@@ -105,11 +120,11 @@ fn domain(
     columns: &Columns,
     rows: u64,
     config: &DiscretizerConfig,
-) -> Result<Domain, Error> {
+) -> Result<FittedColumn, Error> {
     let feature = &schema.features()[position];
     let origin = || Arc::clone(&columns.origin);
     let empty = match &column {
-        ColumnValues::Listed { seen } => !seen,
+        ColumnValues::Listed { seen, .. } => !seen,
         ColumnValues::Vocabulary(values) => values.is_empty(),
         ColumnValues::Numbers(numbers) => numbers.is_empty(),
     };
@@ -117,9 +132,11 @@ fn domain(
         return Err(Error::AllMissing { origin: origin(), column: feature.name.clone(), rows });
     }
     let order_needed = schema.order_needed(position);
+    let mut shares = Vec::new();
     let values = match column {
         ColumnValues::Numbers(numbers) => {
-            let domain = numeric(numbers, feature, config);
+            let fitted = numeric(numbers, feature, config);
+            let domain = &fitted.domain;
             let cannot_hold = |text: &&String| {
                 let number = parse_number(text);
                 domain.summary().zip(number).is_some_and(|(summary, number)| !summary.can_hold(number))
@@ -130,10 +147,15 @@ fn domain(
                     column: feature.name.clone(),
                     found: found.clone(),
                 }),
-                None => Ok(domain),
+                None => Ok(fitted),
             };
         }
-        ColumnValues::Listed { .. } => feature.values.clone(),
+        ColumnValues::Listed { counts, .. } => {
+            if feature.kind == FeatureKind::Ordinal {
+                shares = shared::shares(&counts);
+            }
+            feature.values.clone()
+        }
         ColumnValues::Vocabulary(values) => {
             if let (Some(because), Some(found)) =
                 (order_needed, values.iter().find(|value| parse_number(value).is_none()))
@@ -167,7 +189,7 @@ fn domain(
             known: values,
         });
     }
-    Ok(categories(values, feature.kind, order_needed.is_some()))
+    Ok(FittedColumn { domain: categories(values, feature.kind, order_needed.is_some()), shares })
 }
 
 /// Categories that are all numbers in ascending order of the numbers; others in the order of their texts.
@@ -192,29 +214,36 @@ fn categories(mut values: Vec<String>, kind: FeatureKind, order_needed: bool) ->
     Domain::Categories { values, ordered: kind == FeatureKind::Ordinal || order_needed }
 }
 
-fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig) -> Domain {
+fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig) -> FittedColumn {
     numbers.sort_unstable_by(f64::total_cmp);
     let max_values = feature.bins.unwrap_or(config.max_values);
     let bins = feature.bins.unwrap_or(config.bins);
+    let special = feature.special.clone();
     let mut distinct = numbers.clone();
     distinct.dedup();
     let decimals = decimals(&distinct);
     if distinct.len() <= max_values {
-        return Domain::Values { values: distinct, summary: summary(numbers, decimals) };
+        let counts: Vec<usize> = numbers.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
+        let domain = Domain::Values { values: distinct, special, summary: summary(numbers, decimals) };
+        return FittedColumn { domain, shares: shared::shares(&counts) };
     }
     let mut edges = edges(&numbers, bins);
     if edges.len() < 3 {
         edges = self::edges(&distinct, bins);
     }
-    let medians = edges[..edges.len() - 1]
-        .iter()
-        .enumerate()
-        .map(|(bin, low)| {
-            let inside = &numbers[below(&numbers, *low)..upper_end(&numbers, &edges, bin)];
-            inside[(inside.len() - 1) / 2]
-        })
+    let bins = edges.len() - 1;
+    let inside: Vec<&[f64]> = (0..bins)
+        .map(|bin| &numbers[below(&numbers, edges[bin])..upper_end(&numbers, &edges, bin)])
         .collect();
-    Domain::Bins { edges, medians, summary: summary(numbers, decimals) }
+    let median = |bin: usize| shared::median(inside[bin], Interval::of_bin(&edges, bins, bin));
+    let medians = (0..bins).map(median).collect();
+    let common = inside.iter().map(|numbers| shared::most_common(numbers)).collect();
+    let counts: Vec<usize> = inside.iter().map(|numbers| numbers.len()).collect();
+    let shares = shared::shares(&counts);
+    edges[0] = shared::lowest(&numbers);
+    edges[bins] = shared::highest(&numbers);
+    let domain = Domain::Bins { edges, medians, common, special, summary: summary(numbers, decimals) };
+    FittedColumn { domain, shares }
 }
 
 /// Number of sorted numbers below `limit`.
@@ -250,7 +279,7 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 }
 
 fn summary(mut sorted: Vec<f64>, decimals: usize) -> NumberSummary {
-    let (low, high) = (sorted[0], sorted[sorted.len() - 1]);
+    let (low, high) = (shared::lowest(&sorted), shared::highest(&sorted));
     let median = quantile(&sorted, 0.5);
     for number in &mut sorted {
         *number = (*number - median).abs();

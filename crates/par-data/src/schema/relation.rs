@@ -1,7 +1,7 @@
 //! Relations between features, and policies beside the classifier.
 
 use super::Direction;
-use crate::constraints::Permitted;
+pub use crate::constraints::Permitted;
 
 /// A relation between features, checked on values.
 ///
@@ -39,6 +39,11 @@ pub enum Relation {
 }
 
 impl Relation {
+    /// Whether it computes the feature.
+    pub fn computes(&self, feature: usize) -> bool {
+        matches!(self, Self::Follows { feature: computed, .. } if *computed == feature)
+    }
+
     /// The features (positions) that it ties together.
     pub fn features(&self) -> Vec<usize> {
         let conditions =

@@ -1,0 +1,275 @@
+//! For one person, a short list of values for each feature: everything that search may combine.
+//!
+//! Steps, relations, effort, time and classifiers of raw numbers look at values; circuits and generator look at codes.
+//! A candidate has both, so that nothing is decided on a bin and broken by the value that an answer names.
+
+mod numbers;
+mod relations;
+mod time;
+
+pub(crate) use numbers::Action;
+pub(crate) use relations::{CompiledRelation, Policy, compile};
+pub use time::Duration;
+
+use crate::constraints::{Constraints, Limits, Mask};
+use crate::discretizer::Discretizer;
+use crate::schema::{Direction, Mutability, parse_number};
+use crate::{Code, UNKNOWN};
+
+/// A position in the list of a feature's candidates. 0 is the person's own value.
+pub type Choice = u16;
+
+/// A value that a feature may have, for one person.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Candidate {
+    /// Its code.
+    pub code: Code,
+    /// The number, if the feature is numeric and its cell is known; otherwise NaN.
+    pub number: f64,
+    /// What the change to it costs the person; 0 for the person's own value and for consequences.
+    pub effort: f64,
+    /// How long the change to it takes, in whole months.
+    pub months: u32,
+}
+
+/// What a person asks for, besides the schema's constraints.
+#[derive(Clone, Copy, Debug)]
+pub struct Wishes<'a> {
+    /// Features (positions) that stay.
+    pub locks: &'a [usize],
+    /// The values that features may change to.
+    pub limits: &'a Limits,
+    /// Features (positions) whose effort has another weight for this person.
+    pub efforts: &'a [(usize, f64)],
+    /// The most effort of a way.
+    pub max_effort: Option<f64>,
+    /// The most months of a way.
+    pub within: Option<u32>,
+    /// Whether nothing may get worse, where the schema says which direction is better.
+    pub no_harm: bool,
+}
+
+/// No wishes.
+impl Default for Wishes<'_> {
+    fn default() -> Self {
+        const NONE: &Limits = &Limits::NONE;
+        Self { locks: &[], limits: NONE, efforts: &[], max_effort: None, within: None, no_harm: false }
+    }
+}
+
+/// Which values of a code are candidates. The value nearest to the person's own always is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The nearest, for a classifier that reads codes.
+    Codes,
+    /// Also the most common, for a classifier that reads values.
+    Values,
+    /// Also the farthest.
+    AllValues,
+}
+
+/// The person's own row: codes, and the numbers of numeric features.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OwnRow {
+    codes: Vec<Code>,
+    /// NaN where the feature is not numeric or the cell is not known.
+    numbers: Vec<f64>,
+}
+
+impl OwnRow {
+    /// The row of these cells, which have these codes.
+    ///
+    /// # Panics
+    /// When there are not as many cells as codes.
+    pub fn new(discretizer: &Discretizer, cells: &[&str], codes: Vec<Code>) -> Self {
+        assert_eq!(cells.len(), codes.len(), "one cell for each code");
+        let number = |(feature, (&cell, &code)): (usize, (&&str, &Code))| {
+            let is_number = code != UNKNOWN && discretizer.domains()[feature].summary().is_some();
+            if is_number { parse_number(cell).unwrap_or(f64::NAN) } else { f64::NAN }
+        };
+        let numbers = cells.iter().zip(&codes).enumerate().map(number).collect();
+        Self { codes, numbers }
+    }
+
+    /// A row of which only the codes are known: each stands for its most common number.
+    ///
+    /// # Panics
+    /// When it is not a row of the constraints' codes.
+    pub fn typical(constraints: &Constraints, codes: Vec<Code>) -> Self {
+        let number = |(feature, &code): (usize, &Code)| match code {
+            UNKNOWN => f64::NAN,
+            code => constraints.action(feature).typical_candidate(code).number,
+        };
+        Self { numbers: codes.iter().enumerate().map(number).collect(), codes }
+    }
+
+    /// Its codes.
+    pub fn codes(&self) -> &[Code] {
+        &self.codes
+    }
+
+    /// Its candidates' first entry for a feature.
+    fn own(&self, feature: usize) -> Candidate {
+        Candidate { code: self.codes[feature], number: self.numbers[feature], effort: 0.0, months: 0 }
+    }
+}
+
+/// The candidates of one person.
+#[derive(Clone, Debug)]
+pub struct Candidates<'c> {
+    constraints: &'c Constraints,
+    /// For each feature, the person's own value first.
+    lists: Vec<Vec<Candidate>>,
+    durations: Vec<Duration>,
+    max_effort: f64,
+}
+
+impl Constraints {
+    /// The candidates of a person.
+    ///
+    /// # Panics
+    /// When the row is not of these constraints' codes, or the limits are of another discretizer.
+    pub fn candidates(&self, own: &OwnRow, wishes: &Wishes<'_>, reach: Reach) -> Candidates<'_> {
+        let lists = (0..self.features())
+            .map(|feature| self.list(feature, own, wishes, reach))
+            .collect();
+        let max_effort = wishes.max_effort.unwrap_or(f64::INFINITY);
+        let mut candidates = Candidates { constraints: self, lists, durations: Vec::new(), max_effort };
+        candidates.add_durations();
+        candidates.add_consequences();
+        candidates
+    }
+
+    /// The candidates of a feature that a person acts on; only their own of any other.
+    fn list(&self, feature: usize, own: &OwnRow, wishes: &Wishes<'_>, reach: Reach) -> Vec<Candidate> {
+        let (own, action) = (own.own(feature), self.action(feature));
+        let mut list = vec![own];
+        let stays = own.code == UNKNOWN || self.is_immutable(feature) || wishes.locks.contains(&feature);
+        if stays || (action.is_special(own.code) && !self.may_leave(feature, own.code)) {
+            return list;
+        }
+        let weight = wishes.efforts.iter().rfind(|(other, _)| *other == feature).map(|(_, weight)| *weight);
+        let mut add = |code: Code, number: f64| {
+            let mut candidate = Candidate { code, number, effort: 0.0, months: 0 };
+            if !self.may_become(feature, own, candidate) || (wishes.no_harm && action.harms(own, candidate)) {
+                return;
+            }
+            candidate.effort = action.effort(own, candidate, weight);
+            candidate.months = action.months(own, candidate);
+            let is_new = !list.iter().any(|known| known.code == code && known.number == number);
+            let is_within = wishes.within.is_none_or(|most| candidate.months <= most)
+                && wishes.max_effort.is_none_or(|most| candidate.effort <= most);
+            if (is_new || number.is_nan()) && is_within {
+                list.push(candidate);
+            }
+        };
+        let legal = self.permitted_codes(feature, wishes.limits);
+        if !action.is_numeric() {
+            let codes = (0..).zip(legal).filter(|(code, legal)| *legal && *code != own.code);
+            codes.for_each(|(code, _)| add(code, f64::NAN));
+            return list;
+        }
+        let reach = if self.is_related(feature) { Reach::AllValues } else { reach };
+        let limited = wishes.limits.numbers(feature);
+        for (code, _) in (0..).zip(legal).filter(|(_, legal)| *legal) {
+            if code == own.code && reach == Reach::Codes {
+                continue;
+            }
+            self.numbers_of(feature, own, code, limited, reach, &mut add);
+        }
+        list
+    }
+}
+
+impl<'c> Candidates<'c> {
+    /// The constraints that they keep.
+    pub fn constraints(&self) -> &'c Constraints {
+        self.constraints
+    }
+
+    /// The candidates of a feature, the person's own value first.
+    pub fn of(&self, feature: usize) -> &[Candidate] {
+        &self.lists[feature]
+    }
+
+    /// How many candidates each feature has.
+    pub fn counts(&self) -> Vec<usize> {
+        self.lists.iter().map(Vec::len).collect()
+    }
+
+    /// Whether the person acts on the feature: it has other candidates, and is neither a clock nor a consequence.
+    pub fn is_free(&self, feature: usize) -> bool {
+        self.lists[feature].len() > 1
+            && !matches!(self.constraints.mutability(feature), Mutability::WithTime | Mutability::Follows)
+    }
+
+    /// Number of features that the person acts on.
+    pub fn free_features(&self) -> usize {
+        (0..self.lists.len()).filter(|&feature| self.is_free(feature)).count()
+    }
+
+    /// How long ways can take: each its own search, since clocks move on.
+    pub fn durations(&self) -> &[Duration] {
+        &self.durations
+    }
+
+    /// The codes of a row of choices.
+    pub fn codes(&self, row: &[Choice]) -> Vec<Code> {
+        row.iter().zip(&self.lists).map(|(&choice, list)| list[usize::from(choice)].code).collect()
+    }
+
+    /// The candidate that a row has chosen for a feature.
+    pub fn chosen(&self, row: &[Choice], feature: usize) -> Candidate {
+        self.lists[feature][usize::from(row[feature])]
+    }
+
+    /// What the changes of a row cost together.
+    pub fn effort(&self, row: &[Choice]) -> f64 {
+        row.iter().zip(&self.lists).map(|(&choice, list)| list[usize::from(choice)].effort).sum()
+    }
+
+    /// How long the changes of a row take: as long as the longest.
+    pub fn months(&self, row: &[Choice]) -> u32 {
+        let months = row.iter().zip(&self.lists).map(|(&choice, list)| list[usize::from(choice)].months);
+        months.max().unwrap_or(0)
+    }
+
+    /// Whether the row costs no more than the person allows.
+    pub fn is_affordable(&self, row: &[Choice]) -> bool {
+        // Sums of efforts round.
+        self.effort(row) <= self.max_effort * (1.0 + 1e-9)
+    }
+
+    /// The mask of all codes that a candidate has, around the row at a duration: for the generator.
+    pub fn mask(&self, duration: &Duration) -> Mask<'c> {
+        let factual = self.codes(&duration.row);
+        let codes = (0..self.lists.len()).map(|feature| {
+            let free = self.is_free(feature);
+            self.lists[feature].iter().filter(move |_| free).map(|candidate| candidate.code)
+        });
+        self.constraints.mask_of(factual, codes)
+    }
+
+    /// Whether a value is better, worse or neither, where the schema says which direction is better.
+    pub fn is_harm(&self, row: &[Choice], feature: usize) -> bool {
+        let own = self.lists[feature][0];
+        self.constraints.action(feature).harms(own, self.chosen(row, feature))
+    }
+}
+
+/// The direction from one candidate to another; `None` for no change, and for special or unordered values.
+pub(crate) fn direction(ordinary: usize, from: Candidate, to: Candidate) -> Option<Direction> {
+    let is_ordinary = |candidate: &Candidate| usize::from(candidate.code) < ordinary;
+    if !is_ordinary(&from) || !is_ordinary(&to) {
+        return None;
+    }
+    let order = match from.number.partial_cmp(&to.number) {
+        Some(order) => order,
+        None => from.code.cmp(&to.code),
+    };
+    match order {
+        std::cmp::Ordering::Less => Some(Direction::Increase),
+        std::cmp::Ordering::Greater => Some(Direction::Decrease),
+        std::cmp::Ordering::Equal => None,
+    }
+}

@@ -1,0 +1,254 @@
+//! The numbers of a code that a person may move to, and what moving there costs.
+
+use super::{Candidate, Reach, direction};
+use crate::{Code, UNKNOWN};
+use crate::constraints::{Constraints, NumberLimit};
+use crate::discretizer::{CodeNumbers, Discretizer, Domain};
+use crate::schema::{Direction, Effort, Feature, Step, Takes, months_of_unit};
+
+/// What changes of a feature cost, over its codes.
+#[derive(Clone, Debug)]
+pub(crate) struct Action {
+    /// Number of codes before those of special numbers.
+    ordinary: usize,
+    /// Whether the codes have an order.
+    ordered: bool,
+    /// For a numeric feature, the numbers of each ordinary code.
+    numbers: Vec<NumbersOfCode>,
+    /// The share of people below each ordinary code; 1 at the end.
+    below: Vec<f64>,
+    effort: Effort,
+    takes: Option<Takes>,
+    improves: Option<Direction>,
+    /// The domain of a numeric feature.
+    domain: Option<Domain>,
+    /// How many months one unit of a clock has.
+    months_of_unit: f64,
+}
+
+/// The numbers of a code that an answer may name.
+#[derive(Clone, Debug)]
+struct NumbersOfCode {
+    all: CodeNumbers,
+    lowest: f64,
+    highest: f64,
+    /// The most common one.
+    typical: f64,
+}
+
+/// The least size of a change: every change costs something.
+const LEAST_SIZE: f64 = 0.01;
+
+impl Action {
+    pub(crate) fn new(discretizer: &Discretizer, position: usize) -> Self {
+        let (feature, domain): (&Feature, &Domain) =
+            (&discretizer.schema().features()[position], &discretizer.domains()[position]);
+        let numbers = |code: Code| {
+            let all = discretizer.numbers(position, code);
+            NumbersOfCode {
+                lowest: all.nearest(f64::NEG_INFINITY),
+                highest: all.nearest(f64::INFINITY),
+                typical: all.nearest(domain.common(code)),
+                all,
+            }
+        };
+        let is_numeric = domain.summary().is_some();
+        let codes = 0..domain.ordinary() as Code;
+        let mut below = vec![0.0];
+        below.extend(discretizer.shares(position).iter().scan(0.0, |sum, share| {
+            *sum += share;
+            Some(*sum)
+        }));
+        Self {
+            ordinary: domain.ordinary(),
+            ordered: domain.is_ordered(),
+            numbers: if is_numeric { codes.map(numbers).collect() } else { Vec::new() },
+            below,
+            effort: feature.effort,
+            takes: feature.takes,
+            improves: feature.improves,
+            domain: is_numeric.then(|| domain.clone()),
+            months_of_unit: feature.unit.as_deref().and_then(months_of_unit).unwrap_or(1.0),
+        }
+    }
+
+    /// Number of codes before those of special numbers.
+    pub(crate) fn ordinary(&self) -> usize {
+        self.ordinary
+    }
+
+    pub(crate) fn is_numeric(&self) -> bool {
+        !self.numbers.is_empty()
+    }
+
+    pub(crate) fn is_special(&self, code: Code) -> bool {
+        usize::from(code) >= self.ordinary
+    }
+
+    pub(crate) fn direction(&self, from: Candidate, to: Candidate) -> Option<Direction> {
+        if self.ordered { direction(self.ordinary, from, to) } else { None }
+    }
+
+    /// A code with its most common number; NaN for categories.
+    pub(crate) fn typical_candidate(&self, code: Code) -> Candidate {
+        let number = match (self.numbers.get(usize::from(code)), &self.domain) {
+            (Some(numbers), _) => numbers.typical,
+            (None, Some(domain)) => domain.number(code),
+            (None, None) => f64::NAN,
+        };
+        Candidate { code, number, effort: 0.0, months: 0 }
+    }
+
+    /// Whether a code has a value within a step from a person's own.
+    pub(crate) fn is_within(&self, step: &Step, from: Candidate, to: Code) -> bool {
+        let [up, down] = [step.up, step.down].map(|most| most.unwrap_or(f64::INFINITY));
+        match self.numbers.get(usize::from(to)) {
+            _ if self.is_special(from.code) || self.is_special(to) || *step == Step::default() => true,
+            Some(numbers) => numbers.lowest <= from.number + up && numbers.highest >= from.number - down,
+            None => f64::from(to) <= f64::from(from.code) + up && f64::from(to) >= f64::from(from.code) - down,
+        }
+    }
+
+    /// The code of a number of a numeric feature.
+    pub(crate) fn code_of(&self, number: f64) -> Code {
+        self.domain.as_ref().map_or(UNKNOWN, |domain| domain.code_of_number(number).0)
+    }
+
+    /// Where a clock stands after so many months.
+    pub(crate) fn clock_after(&self, own: f64, months: u32) -> f64 {
+        let elapsed = f64::from(months) / self.months_of_unit;
+        let decimals = self.domain.as_ref().and_then(Domain::summary).map_or(0, |summary| summary.decimals);
+        // A year is only counted once it is over.
+        let unit = 10f64.powi(decimals as i32);
+        let number = own + (elapsed * unit + 1e-9).floor() / unit;
+        format!("{number:.*}", decimals.max(decimals_of(own))).parse().unwrap_or(number)
+    }
+
+    /// Whether the world calls the change a change for the worse.
+    pub(crate) fn harms(&self, from: Candidate, to: Candidate) -> bool {
+        match (self.improves, self.direction(from, to)) {
+            (Some(better), Some(direction)) => better != direction,
+            _ => false,
+        }
+    }
+
+    /// What a change costs, with another weight for this person if there is one.
+    pub(crate) fn effort(&self, from: Candidate, to: Candidate, weight: Option<f64>) -> f64 {
+        weight.unwrap_or(self.effort.weight) * self.size(from, to)
+    }
+
+    fn size(&self, from: Candidate, to: Candidate) -> f64 {
+        if !self.ordered || self.is_special(from.code) {
+            return 1.0;
+        }
+        let size = match self.effort.per {
+            Some(per) => self.distance(from, to) / per,
+            None => (self.percentile(to) - self.percentile(from)).abs(),
+        };
+        size.max(LEAST_SIZE)
+    }
+
+    /// In the column's unit, or in places of ordered categories.
+    fn distance(&self, from: Candidate, to: Candidate) -> f64 {
+        match self.is_numeric() {
+            true => (to.number - from.number).abs(),
+            false => f64::from(to.code.abs_diff(from.code)),
+        }
+    }
+
+    /// The share of people below a value, and half of those with the same code; linear within a bin.
+    fn percentile(&self, candidate: Candidate) -> f64 {
+        let code = usize::from(candidate.code);
+        let (below, above) = (self.below[code], self.below[code + 1]);
+        let within = match self.numbers.get(code) {
+            Some(NumbersOfCode { lowest, highest, .. }) if lowest < highest => {
+                ((candidate.number - lowest) / (highest - lowest)).clamp(0.0, 1.0)
+            }
+            _ => 0.5,
+        };
+        below + (above - below) * within
+    }
+
+    /// How long a change takes, rounded up to months.
+    pub(crate) fn months(&self, from: Candidate, to: Candidate) -> u32 {
+        let Some(Takes { months, per }) = self.takes else { return 0 };
+        let times = match per {
+            // Leaving a special value has no distance.
+            Some(per) if !self.is_special(from.code) => self.distance(from, to) / per,
+            _ => 1.0,
+        };
+        // Rounding errors do not cost a month.
+        (months * times - 1e-9).ceil().clamp(0.0, f64::from(MOST_MONTHS)) as u32
+    }
+}
+
+fn decimals_of(number: f64) -> usize {
+    number.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
+}
+
+/// A century: nobody waits longer.
+const MOST_MONTHS: u32 = 1200;
+
+impl Constraints {
+    /// Calls `add` with the numbers of a code that the person may move to: the nearest, and as far as `reach` says.
+    pub(super) fn numbers_of(
+        &self,
+        feature: usize,
+        own: Candidate,
+        code: Code,
+        limit: Option<&NumberLimit>,
+        reach: Reach,
+        add: &mut impl FnMut(Code, f64),
+    ) {
+        let action = self.action(feature);
+        let step = self.step(feature);
+        let is_special = action.is_special(own.code);
+        if limit.is_none() && (is_special || *step == Step::default()) {
+            let &NumbersOfCode { lowest, highest, typical, .. } = &action.numbers[usize::from(code)];
+            if is_special {
+                add(code, typical);
+            } else if code == own.code {
+                add(code, typical);
+                if reach == Reach::AllValues {
+                    add(code, lowest);
+                    add(code, highest);
+                }
+            } else {
+                let (nearest, farthest) = if code < own.code { (highest, lowest) } else { (lowest, highest) };
+                add(code, nearest);
+                if reach != Reach::Codes {
+                    add(code, typical);
+                }
+                if reach == Reach::AllValues {
+                    add(code, farthest);
+                }
+            }
+            return;
+        }
+        let anywhere = [f64::NEG_INFINITY, f64::INFINITY];
+        let sides = match is_special {
+            true => vec![anywhere],
+            false => {
+                let least = step.at_least.unwrap_or(0.0);
+                let [up, down] = [step.up, step.down].map(|most| most.unwrap_or(f64::INFINITY));
+                vec![[own.number - down, own.number - least], [own.number + least, own.number + up]]
+            }
+        };
+        for range in sides {
+            let Some(limit) = NumberLimit::within(range, step.grid, limit) else { continue };
+            let all = &action.numbers[usize::from(code)];
+            let typical = all.typical;
+            let Some(numbers) = all.all.within(&limit) else { continue };
+            let ends = [f64::NEG_INFINITY, f64::INFINITY].map(|end| numbers.nearest(end));
+            let typical = numbers.nearest(typical);
+            let (nearest, farthest) = if range[1] <= own.number { (ends[1], ends[0]) } else { (ends[0], ends[1]) };
+            add(code, if is_special { typical } else { nearest });
+            if reach != Reach::Codes {
+                add(code, typical);
+            }
+            if reach == Reach::AllValues {
+                add(code, farthest);
+            }
+        }
+    }
+}

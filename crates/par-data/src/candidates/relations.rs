@@ -1,0 +1,415 @@
+//! Relations between features, on rows of candidates.
+
+use super::{Candidate, Candidates, Choice};
+use crate::constraints::{Constraints, NumberLimit, Restriction};
+use crate::discretizer::Discretizer;
+use crate::schema::{AcceptRule, Condition, Formula, Permitted, Relation, Rule, parse_number};
+use crate::{Code, UNKNOWN};
+
+/// The most combinations of its sources' candidates that a consequence is computed for. Beyond it, the sources keep
+/// their least costly candidates.
+const MOST_COMBINATIONS: usize = 4096;
+
+/// A relation, prepared for rows of candidates.
+#[derive(Clone, Debug)]
+pub(crate) struct CompiledRelation {
+    /// Its position in the schema.
+    position: usize,
+    /// The features that it ties together.
+    features: Vec<usize>,
+    kind: Kind,
+}
+
+#[derive(Clone, Debug)]
+enum Kind {
+    AtMost([usize; 2]),
+    Follows(Consequence),
+    When { when: Vec<ValueTest>, then: Vec<ValueTest> },
+    Together,
+    AtMostChanges(usize),
+    Rule(Rule),
+}
+
+/// How a feature follows from others.
+#[derive(Clone, Debug)]
+struct Consequence {
+    feature: usize,
+    sources: Vec<usize>,
+    formula: CompiledFormula,
+    /// The numbers that it may have; a category if `None`.
+    numbers: Option<Numbers>,
+}
+
+#[derive(Clone, Debug)]
+struct Numbers {
+    range: [f64; 2],
+    decimals: usize,
+}
+
+#[derive(Clone, Debug)]
+enum CompiledFormula {
+    Sum,
+    Difference,
+    Ratio,
+    Product,
+    Lookup(Vec<(ValueTest, Computed)>),
+}
+
+/// A computed value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Computed {
+    Number(f64),
+    Category(Code),
+}
+
+/// Whether a value is one of some values.
+#[derive(Clone, Debug)]
+struct ValueTest {
+    feature: usize,
+    /// For each code of a categorical feature, whether it is one of them.
+    codes: Vec<bool>,
+    /// For a numeric feature, the numbers.
+    numbers: Option<NumberLimit>,
+    /// Number of codes before those of special numbers, which are in no range.
+    ordinary: usize,
+}
+
+impl ValueTest {
+    /// Values that the domain does not have are never met.
+    fn new(discretizer: &Discretizer, feature: usize, values: &Permitted) -> Self {
+        let domain = &discretizer.domains()[feature];
+        let (mut codes, mut numbers) = (Vec::new(), None);
+        match (values, domain.summary().is_some()) {
+            (Permitted::Between(range), true) => {
+                numbers = Some(NumberLimit { range: *range, listed: None, grid: None });
+            }
+            (Permitted::Among(texts), true) => {
+                let listed: Vec<f64> = texts.iter().filter_map(|text| parse_number(text)).collect();
+                let range = [f64::NEG_INFINITY, f64::INFINITY];
+                numbers = Some(NumberLimit { range, listed: Some(listed), grid: None });
+            }
+            (Permitted::Among(texts), false) => {
+                codes = vec![false; domain.cardinality()];
+                let named = texts.iter().filter_map(|text| discretizer.category(feature, text));
+                named.for_each(|code| codes[usize::from(code)] = true);
+            }
+            (Permitted::Between(_), false) => codes = vec![false; domain.cardinality()],
+        }
+        Self { feature, codes, numbers, ordinary: domain.ordinary() }
+    }
+
+    /// `None` for an unknown value.
+    fn is_met_by(&self, value: Candidate) -> Option<bool> {
+        match (&self.numbers, value.code) {
+            (_, UNKNOWN) => None,
+            (Some(numbers), code) => {
+                let is_ordinary = usize::from(code) < self.ordinary;
+                Some((is_ordinary || numbers.listed.is_some()) && numbers.contains(value.number))
+            }
+            (None, code) => Some(self.codes[usize::from(code)]),
+        }
+    }
+}
+
+/// A policy beside the classifier.
+#[derive(Clone, Debug)]
+pub(crate) struct Policy {
+    when: Vec<ValueTest>,
+    require: Vec<ValueTest>,
+}
+
+impl Policy {
+    pub(crate) fn new(discretizer: &Discretizer, rule: &AcceptRule) -> Self {
+        Self { when: tests(discretizer, &rule.when), require: tests(discretizer, &rule.require) }
+    }
+
+    /// Whether a row keeps the policy. It binds where a condition is unknown, and an unknown cell does not meet it.
+    pub(crate) fn is_kept(&self, value: impl Fn(usize) -> Candidate) -> bool {
+        let test = |test: &ValueTest| test.is_met_by(value(test.feature));
+        self.when.iter().any(|when| test(when) == Some(false))
+            || self.require.iter().all(|require| test(require) == Some(true))
+    }
+}
+
+fn tests(discretizer: &Discretizer, conditions: &[Condition]) -> Vec<ValueTest> {
+    conditions
+        .iter()
+        .map(|condition| ValueTest::new(discretizer, condition.feature, &condition.values))
+        .collect()
+}
+
+/// Prepares the relations of a schema; those that compute a feature come in the order in which they are computed.
+pub(crate) fn compile(discretizer: &Discretizer) -> Vec<CompiledRelation> {
+    let schema = discretizer.schema();
+    let mut compiled: Vec<CompiledRelation> = Vec::new();
+    let mut waiting: Vec<(usize, &Relation)> = schema.relations().iter().enumerate().collect();
+    // A parsed schema has no circle, so that some relation is always ready.
+    while let Some(next) = waiting.iter().position(|(_, relation)| {
+        let computed_later = |source: &usize| waiting.iter().any(|(_, other)| other.computes(*source));
+        match relation {
+            Relation::Follows { formula, .. } => !formula.sources().iter().any(computed_later),
+            _ => true,
+        }
+    }) {
+        let (position, relation) = waiting.remove(next);
+        compiled.push(CompiledRelation::new(discretizer, position, relation));
+    }
+    compiled
+}
+
+impl CompiledRelation {
+    fn new(discretizer: &Discretizer, position: usize, relation: &Relation) -> Self {
+        let kind = match relation {
+            Relation::AtMost(pair) => Kind::AtMost(*pair),
+            Relation::Follows { feature, formula } => {
+                Kind::Follows(Consequence::new(discretizer, *feature, formula))
+            }
+            Relation::When { when, then } => {
+                Kind::When { when: tests(discretizer, when), then: tests(discretizer, then) }
+            }
+            Relation::Together(_) => Kind::Together,
+            Relation::AtMostChanges { most, .. } => Kind::AtMostChanges(*most),
+            Relation::Rule(rule) => Kind::Rule(*rule),
+        };
+        Self { position, features: relation.features(), kind }
+    }
+
+    /// What lifting it would be called; `None` for rules, which have their own name, and for consequences, which
+    /// nobody can lift.
+    pub(crate) fn restriction(&self) -> Option<Restriction> {
+        let is_other = !matches!(self.kind, Kind::Rule(_) | Kind::Follows(_));
+        is_other.then_some(Restriction::Relation(self.position))
+    }
+
+    /// The rule, if it is one.
+    pub(crate) fn rule(&self) -> Option<Rule> {
+        if let Kind::Rule(rule) = self.kind { Some(rule) } else { None }
+    }
+
+    /// Whether it looks at values of the feature, so that which value of a code it has matters.
+    pub(crate) fn reads_values_of(&self, feature: usize) -> bool {
+        let reads_values = matches!(self.kind, Kind::AtMost(_) | Kind::Follows(_) | Kind::When { .. });
+        reads_values && self.features.contains(&feature)
+    }
+
+    /// Whether a row, which changes a feature of the relation, keeps it. A special value suspends it; an unknown value
+    /// could break it, so that it counts as broken.
+    fn is_kept(&self, candidates: &Candidates<'_>, row: &[Choice]) -> bool {
+        let value = |feature: usize| candidates.chosen(row, feature);
+        let constraints = candidates.constraints;
+        let is_special = |&feature: &usize| {
+            let code = value(feature).code;
+            code != UNKNOWN && constraints.action(feature).is_special(code)
+        };
+        let changed = || self.features.iter().filter(|&&feature| row[feature] != 0).count();
+        match &self.kind {
+            Kind::Together => changed() == self.features.len(),
+            Kind::AtMostChanges(most) => changed() <= *most,
+            Kind::Rule(rule) => constraints.keeps_rule(*rule, |feature| {
+                (candidates.of(feature)[0], value(feature))
+            }),
+            Kind::AtMost(_) | Kind::When { .. } if self.features.iter().any(is_special) => true,
+            Kind::AtMost([lower, upper]) => {
+                let (lower, upper) = (value(*lower), value(*upper));
+                match lower.number.is_nan() && upper.number.is_nan() {
+                    true => lower.code != UNKNOWN && upper.code != UNKNOWN && lower.code <= upper.code,
+                    false => lower.number <= upper.number,
+                }
+            }
+            Kind::When { when, then } => {
+                let test = |test: &ValueTest| test.is_met_by(value(test.feature));
+                when.iter().any(|when| test(when) == Some(false))
+                    || then.iter().all(|then| test(then) == Some(true))
+            }
+            // Set by `settle`.
+            Kind::Follows(_) => true,
+        }
+    }
+}
+
+impl Consequence {
+    fn new(discretizer: &Discretizer, feature: usize, formula: &Formula) -> Self {
+        let described = &discretizer.schema().features()[feature];
+        let numbers = discretizer.domains()[feature].summary().map(|summary| Numbers {
+            range: described.bounds.or(described.range).unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
+            decimals: summary.decimals,
+        });
+        let formula_ = match formula {
+            Formula::Sum(_) => CompiledFormula::Sum,
+            Formula::Difference(_) => CompiledFormula::Difference,
+            Formula::Ratio(_) => CompiledFormula::Ratio,
+            Formula::Product(_) => CompiledFormula::Product,
+            Formula::Lookup { of: [source], table } => {
+                let row = |(values, result): &(Permitted, String)| {
+                    let result = match &numbers {
+                        Some(_) => Computed::Number(parse_number(result)?),
+                        None => Computed::Category(discretizer.category(feature, result)?),
+                    };
+                    Some((ValueTest::new(discretizer, *source, values), result))
+                };
+                CompiledFormula::Lookup(table.iter().filter_map(row).collect())
+            }
+        };
+        Self { feature, sources: formula.sources().to_vec(), formula: formula_, numbers }
+    }
+
+    /// The value for these values of the sources; `None` if there is none that the feature may have.
+    fn compute(&self, sources: &[Candidate]) -> Option<Computed> {
+        let numbers = || sources.iter().map(|source| source.number);
+        let number = match &self.formula {
+            CompiledFormula::Lookup(table) => {
+                let (_, value) = table.iter().find(|(test, _)| test.is_met_by(sources[0]) == Some(true))?;
+                match value {
+                    Computed::Number(number) => *number,
+                    category => return Some(*category),
+                }
+            }
+            CompiledFormula::Sum => numbers().sum(),
+            CompiledFormula::Product => numbers().product(),
+            CompiledFormula::Difference => sources[0].number - sources[1].number,
+            CompiledFormula::Ratio => sources[0].number / sources[1].number,
+        };
+        let Numbers { range: [low, high], decimals } = self.numbers.as_ref()?;
+        // Adding zero turns −0 into 0, which has another text.
+        let rounded = format!("{number:.decimals$}").parse::<f64>().ok()? + 0.0;
+        (rounded.is_finite() && (*low..=*high).contains(&rounded)).then_some(Computed::Number(rounded))
+    }
+}
+
+impl<'c> Candidates<'c> {
+    /// Adds to each consequence a candidate for every value that its sources give it.
+    pub(super) fn add_consequences(&mut self) {
+        for relation in &self.constraints.compiled {
+            let Kind::Follows(consequence) = &relation.kind else { continue };
+            self.hold_sources_of_an_unknown(consequence);
+            self.thin_sources(consequence);
+            let lists: Vec<&[Candidate]> =
+                consequence.sources.iter().map(|&source| self.lists[source].as_slice()).collect();
+            let mut values: Vec<Computed> = Vec::new();
+            for_each_combination(&lists, &mut |sources| {
+                if let Some(value) = consequence.compute(sources)
+                    && !values.contains(&value)
+                {
+                    values.push(value);
+                }
+            });
+            let feature = consequence.feature;
+            let list = values.into_iter().map(|value| match value {
+                Computed::Category(code) => Candidate { code, number: f64::NAN, effort: 0.0, months: 0 },
+                Computed::Number(number) => {
+                    let code = self.constraints.action(feature).code_of(number);
+                    Candidate { code, number, effort: 0.0, months: 0 }
+                }
+            });
+            let own = self.lists[feature][0];
+            let is_other = |candidate: &Candidate| {
+                candidate.code != own.code || !candidate.number.is_nan() && candidate.number != own.number
+            };
+            let list: Vec<Candidate> = std::iter::once(own).chain(list.filter(is_other)).collect();
+            self.lists[feature] = list;
+        }
+        for duration in 0..self.durations.len() {
+            let mut row = std::mem::take(&mut self.durations[duration].row);
+            // Time alone may carry a consequence out of its range; then no way takes this long.
+            let is_possible = self.settle(&mut row);
+            self.durations[duration].row = if is_possible { row } else { Vec::new() };
+        }
+        self.durations.retain(|duration| !duration.row.is_empty());
+    }
+
+    /// What follows from an unknown cell cannot be computed: its other sources stay as they are.
+    fn hold_sources_of_an_unknown(&mut self, consequence: &Consequence) {
+        let is_unknown = |&feature: &usize| self.lists[feature][0].code == UNKNOWN;
+        let unknown = consequence.sources.iter().any(is_unknown) || is_unknown(&consequence.feature);
+        if unknown {
+            consequence.sources.iter().for_each(|&source| self.lists[source].truncate(1));
+        }
+    }
+
+    fn thin_sources(&mut self, consequence: &Consequence) {
+        let combinations = |lists: &[Vec<Candidate>]| {
+            consequence.sources.iter().fold(1_usize, |all, &source| all.saturating_mul(lists[source].len()))
+        };
+        while combinations(&self.lists) > MOST_COMBINATIONS {
+            let longest = consequence.sources.iter().copied().max_by_key(|&source| self.lists[source].len());
+            let Some(longest) = longest else { return };
+            let list = &mut self.lists[longest];
+            let costliest = (1..list.len()).max_by(|&a, &b| list[a].effort.total_cmp(&list[b].effort));
+            let Some(costliest) = costliest else { return };
+            list.remove(costliest);
+        }
+    }
+
+    /// Sets every consequence of a row's choices. False if one has no value that it may have.
+    ///
+    /// A consequence none of whose sources changes stays as it is, whether or not the person's own row keeps the
+    /// relation.
+    pub fn settle(&self, row: &mut [Choice]) -> bool {
+        let mut sources = Vec::new();
+        for relation in &self.constraints.compiled {
+            let Kind::Follows(consequence) = &relation.kind else { continue };
+            if consequence.sources.iter().all(|&source| row[source] == 0) {
+                row[consequence.feature] = 0;
+                continue;
+            }
+            sources.clear();
+            sources.extend(consequence.sources.iter().map(|&source| self.chosen(row, source)));
+            let Some(value) = consequence.compute(&sources) else { return false };
+            let is_value = |candidate: &Candidate| match value {
+                Computed::Number(number) => candidate.number == number,
+                Computed::Category(code) => candidate.code == code,
+            };
+            let Some(choice) = self.lists[consequence.feature].iter().position(is_value) else { return false };
+            row[consequence.feature] = choice as Choice;
+        }
+        true
+    }
+
+    /// Whether a settled row keeps all relations. One whose features all stay does not bind.
+    pub fn keeps_relations(&self, row: &[Choice]) -> bool {
+        self.constraints.compiled.iter().all(|relation| {
+            relation.features.iter().all(|&feature| row[feature] == 0) || relation.is_kept(self, row)
+        })
+    }
+
+    /// Whether a row keeps every policy beside the classifier.
+    pub fn keeps_policies(&self, row: &[Choice]) -> bool {
+        self.constraints.policies.iter().all(|policy| policy.is_kept(|feature| self.chosen(row, feature)))
+    }
+
+    /// The features that follow from this one, directly or not.
+    pub fn consequences(&self, feature: usize) -> Vec<usize> {
+        let mut reached = vec![feature];
+        for relation in &self.constraints.compiled {
+            if let Kind::Follows(consequence) = &relation.kind
+                && consequence.sources.iter().any(|source| reached.contains(source))
+            {
+                reached.push(consequence.feature);
+            }
+        }
+        reached.split_off(1)
+    }
+}
+
+impl Constraints {
+    /// The positions of policies that a person's own row breaks.
+    pub fn broken_policies(&self, own: &super::OwnRow) -> Vec<usize> {
+        let is_broken = |policy: &Policy| !policy.is_kept(|feature| own.own(feature));
+        (0..).zip(&self.policies).filter(|(_, policy)| is_broken(policy)).map(|(place, _)| place).collect()
+    }
+}
+
+/// Calls `give` with every combination of one candidate from each list.
+fn for_each_combination(lists: &[&[Candidate]], give: &mut impl FnMut(&[Candidate])) {
+    let mut places = vec![0; lists.len()];
+    let mut combination: Vec<Candidate> = lists.iter().map(|list| list[0]).collect();
+    loop {
+        give(&combination);
+        let Some(next) = (0..lists.len()).find(|&at| places[at] + 1 < lists[at].len()) else { return };
+        places[next] += 1;
+        places[..next].fill(0);
+        for at in 0..=next {
+            combination[at] = lists[at][places[at]];
+        }
+    }
+}

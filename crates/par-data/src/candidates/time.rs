@@ -1,0 +1,76 @@
+//! Time: how long ways can take, and where clocks stand then.
+
+use super::{Candidate, Candidates, Choice};
+use crate::UNKNOWN;
+use crate::schema::Mutability;
+
+/// Ways whose longest change takes between so many months, during which clocks move on to the same values.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Duration {
+    /// The shortest, in months.
+    pub shortest: u32,
+    /// The longest, in months.
+    pub longest: u32,
+    /// The person's own row at that time: clocks and their consequences have moved on.
+    pub row: Vec<Choice>,
+}
+
+/// The most different durations that are searched. Months are rounded up further until there are no more.
+const MOST_DURATIONS: usize = 12;
+
+impl Candidates<'_> {
+    /// Groups the durations of all changes by where they leave the clocks, and adds the clocks' candidates.
+    pub(super) fn add_durations(&mut self) {
+        let clocks: Vec<usize> = (0..self.lists.len()).filter(|&feature| self.is_clock(feature)).collect();
+        let own = vec![0; self.lists.len()];
+        if clocks.is_empty() {
+            self.durations = vec![Duration { shortest: 0, longest: u32::MAX, row: own }];
+            return;
+        }
+        let mut round = 1;
+        let mut months = self.distinct_months();
+        while months.len() > MOST_DURATIONS {
+            round *= 2;
+            for candidate in self.lists.iter_mut().flatten() {
+                candidate.months = candidate.months.div_ceil(round) * round;
+            }
+            months = self.distinct_months();
+        }
+        for months in months {
+            let mut row = own.clone();
+            for &clock in &clocks {
+                row[clock] = self.clock_after(clock, months);
+            }
+            match self.durations.last_mut() {
+                Some(last) if last.row == row => last.longest = months,
+                _ => self.durations.push(Duration { shortest: months, longest: months, row }),
+            }
+        }
+    }
+
+    fn is_clock(&self, feature: usize) -> bool {
+        self.constraints.mutability(feature) == Mutability::WithTime
+            && self.lists[feature][0].code != UNKNOWN
+            && !self.constraints.action(feature).is_special(self.lists[feature][0].code)
+    }
+
+    fn distinct_months(&self) -> Vec<u32> {
+        let mut months: Vec<u32> = self.lists.iter().flatten().map(|candidate| candidate.months).collect();
+        months.sort_unstable();
+        months.dedup();
+        months
+    }
+
+    /// The choice of a clock after so many months; adds it if it is new.
+    fn clock_after(&mut self, clock: usize, months: u32) -> Choice {
+        let own = self.lists[clock][0];
+        let number = self.constraints.action(clock).clock_after(own.number, months);
+        let list = &mut self.lists[clock];
+        let known = list.iter().position(|candidate| candidate.number == number);
+        known.unwrap_or_else(|| {
+            let code = self.constraints.action(clock).code_of(number);
+            list.push(Candidate { code, number, effort: 0.0, months: 0 });
+            list.len() - 1
+        }) as Choice
+    }
+}
