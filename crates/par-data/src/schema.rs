@@ -32,6 +32,7 @@
 mod contradictions;
 mod draft;
 mod feature;
+mod followers;
 mod parse;
 mod permitted;
 mod problem;
