@@ -1,29 +1,57 @@
 //! The answer to one person: ways, or why there is none.
 
 use par_circuit::Code;
-use par_data::{Decoded, Restriction};
-use par_model::classifier::Representative;
+use par_data::Restriction;
+use par_data::schema::Actor;
 
 use crate::request::Method;
 
 /// What a way is best at among the ways and the frontier of its answer. Equals share it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BestAt {
+    /// Nothing shown takes less effort.
+    LeastEffort,
     /// Nothing shown has fewer changes.
     FewestChanges,
     /// Nothing shown is likelier among accepted rows.
     MostCommon,
     /// Nothing shown has a higher probability of acceptance.
     Surest,
+    /// Nothing shown takes less time, and something takes more.
+    Soonest,
 }
 
 impl BestAt {
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
+            Self::LeastEffort => "least_effort",
             Self::FewestChanges => "fewest_changes",
             Self::MostCommon => "most_common",
             Self::Surest => "surest",
+            Self::Soonest => "soonest",
+        }
+    }
+}
+
+/// The problem that a way solves. The gap of a way is in its unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Solves {
+    /// The least effort of all ways that are plausible and sure, in units of effort.
+    LeastEffort,
+    /// The highest log p⁺, less the price of its changes and its effort, in nats.
+    Likeliest,
+}
+
+impl Solves {
+    /// All problems.
+    pub const ALL: [Self; 2] = [Self::LeastEffort, Self::Likeliest];
+
+    /// Its name in files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::LeastEffort => "least_effort",
+            Self::Likeliest => "likeliest",
         }
     }
 }
@@ -60,15 +88,20 @@ impl Answer {
 pub struct Found {
     /// The probability of acceptance of the row as it is.
     pub probability: f64,
+    /// The policies (positions in the schema) that the row as it is breaks.
+    pub broken_policies: Vec<usize>,
     /// Whether the classifier itself accepts the ways; false where only a surrogate is available.
     pub verified: bool,
-    /// In the request's order.
+    /// In the request's order. None dominates another.
     pub ways: Vec<Way>,
-    /// The likeliest rows found, by number of changes: what more changes gain.
+    /// The best rows found for the problem of the first way, by number of changes: what more changes gain.
     pub frontier: Vec<Point>,
-    /// Whether it is proved that fewer changes than the fewest of the frontier are not enough. True for one change;
-    /// otherwise proved by [`Method::Exact`], or by a search beyond the usual budget.
+    /// Whether it is proved that fewer changes than the fewest of the frontier are not enough, where the problem of
+    /// the first way asks only for acceptance with its margin. True for one change; otherwise proved by
+    /// [`Method::Exact`], or by a search beyond the usual budget.
     pub fewest_proved: bool,
+    /// What unknown cells would decide.
+    pub unknown: Vec<IfKnown>,
 }
 
 /// A row that this person could become and be accepted.
@@ -78,31 +111,43 @@ pub struct Way {
     pub row: Vec<Code>,
     /// Its cells as a table writes them, in schema order.
     pub cells: Vec<String>,
-    /// The features that change, in schema order.
+    /// The features that the person changes, in schema order.
     pub changes: Vec<Change>,
+    /// The features that change with them: clocks and consequences.
+    pub consequences: Vec<Change>,
     /// Its probability of acceptance.
     pub probability: f64,
+    /// Whether the probability is above the threshold by the request's margin.
+    pub has_margin: bool,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
     /// The share of the pool's rows that are no likelier.
     pub percentile: f64,
+    /// What the changes cost the person together.
+    pub effort: f64,
+    /// How many months it takes: as long as its longest change.
+    pub months: u32,
     /// The sum of |change| / median absolute deviation over numeric features.
     pub similarity: f64,
     /// The similarity, plus one for every other feature that changes.
     pub distance: f64,
     /// How it was found.
     pub method: Method,
-    /// Which value of its bin each changed code stands for. Proofs hold for these values.
-    pub representative: Representative,
-    /// How much likelier, in nats, a row with at most as many changes could be; 0 if none is, which is proved; `None`
-    /// without a proof. A further way is compared only with rows that leave out a change of every way before it.
+    /// The problem that it solves.
+    pub solves: Solves,
+    /// How much better, in the unit of the problem, a row with at most as many changes could be; 0 if none is, which is
+    /// proved among all combinations of candidates; `None` without a proof. A further way is compared only with rows
+    /// that leave out a change of every way before it.
     pub gap: Option<f64>,
     /// What it is best at.
     pub best_at: Vec<BestAt>,
+    /// How different its changes are from those of the most similar way before it: 1 if they share no feature; `None`
+    /// for the first way.
+    pub difference: Option<f64>,
 }
 
 impl Way {
-    /// Whether it is proved that no row with at most as many changes is likelier.
+    /// Whether it is proved that no row with at most as many changes solves its problem better.
     pub fn is_optimal(&self) -> bool {
         self.gap == Some(0.0)
     }
@@ -124,8 +169,21 @@ pub struct Change {
     pub from: String,
     /// The new value, in the schema's words.
     pub to: String,
-    /// The new value, for programs.
-    pub value: Decoded,
+    /// The new value, as a table writes it.
+    pub value: String,
+    /// The lowest and the highest number that would do as well, where that is known.
+    pub range: Option<[f64; 2]>,
+    /// What it costs the person.
+    pub effort: f64,
+    /// How many months it takes.
+    pub months: u32,
+    /// The probability of acceptance if only this changes, with its consequences; `None` for a consequence, and where
+    /// it cannot change alone.
+    pub alone: Option<f64>,
+    /// Whether it makes something worse that the schema says should improve.
+    pub is_harm: bool,
+    /// Who acts on it.
+    pub who: Actor,
 }
 
 impl Change {
@@ -135,21 +193,34 @@ impl Change {
     }
 }
 
-/// The likeliest row found with a number of changes.
+/// The best row found with a number of changes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Point {
-    /// The features that change, in schema order.
-    pub changes: Vec<Change>,
+    /// The features that the person changes, in schema order, and their new values as a table writes them.
+    pub changes: Vec<(usize, String)>,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
     /// Its probability of acceptance.
     pub probability: f64,
+    /// What the changes cost the person together.
+    pub effort: f64,
+    /// How many months it takes.
+    pub months: u32,
     /// Its codes.
     pub row: Vec<Code>,
-    /// Which value of its bin each changed code stands for.
-    pub representative: Representative,
     /// As [`Way::gap`].
     pub gap: Option<f64>,
+}
+
+/// An unknown cell that would decide: with some values the row is accepted as it is.
+#[derive(Clone, Debug, PartialEq)]
+pub struct IfKnown {
+    /// The feature (position).
+    pub feature: usize,
+    /// Its name.
+    pub name: String,
+    /// The values with which the row is accepted, in words: `at least 2000 DM`.
+    pub values: String,
 }
 
 /// Why there is no way, and what would help.
@@ -157,25 +228,30 @@ pub struct Point {
 pub struct NotFound {
     /// The probability of acceptance of the row as it is.
     pub probability: f64,
+    /// The policies (positions in the schema) that the row as it is breaks.
+    pub broken_policies: Vec<usize>,
     /// Why there is no way.
     pub reason: Reason,
     /// The smallest number of changes known to be enough, if only the budget is an obstacle.
     pub needs_changes: Option<usize>,
-    /// The smallest set of the person's own locks and limits without which a way is known; empty if none was found.
+    /// The smallest set of the person's own wishes without which a way is known; empty if none was found.
     pub obstacles: Vec<Obstacle>,
     /// For an auditor: the smallest set of obstacles with at least one of the schema without which a way is known.
     /// Empty if none was found, or the person's own obstacles are enough; `None` unless
     /// [`Request::auditor`](crate::Request::auditor) is set.
     pub schema_obstacles: Option<Vec<Obstacle>>,
+    /// What unknown cells would decide.
+    pub unknown: Vec<IfKnown>,
 }
 
 /// Why there is no way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
+    /// No cell of the row is known.
+    AllUnknown,
     /// Locks, limits and constraints leave nothing to change.
     NothingToChange,
-    /// Proved: every row that this person may become is denied. For an external classifier the proof covers the
-    /// nearest, the median and the farthest value of each bin.
+    /// Proved: every combination of candidates is denied.
     OutOfReach,
     /// The search ended before it found a way or proved that there is none.
     SearchEnded,
@@ -184,9 +260,14 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// All reasons.
+    pub const ALL: [Self; 5] =
+        [Self::AllUnknown, Self::NothingToChange, Self::OutOfReach, Self::SearchEnded, Self::ProposalsDenied];
+
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
+            Self::AllUnknown => "all_unknown",
             Self::NothingToChange => "nothing_to_change",
             Self::OutOfReach => "out_of_reach",
             Self::SearchEnded => "search_ended",
@@ -195,30 +276,46 @@ impl Reason {
     }
 }
 
-/// A lock, a limit or a constraint of the schema without which there would be a way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A wish of the request or a constraint of the schema without which there would be a way.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Obstacle {
     /// A lock of the request, on a feature.
     Lock(usize),
     /// A limit of the request, on a feature.
     Limit(usize),
+    /// The request's most effort. So much is known to be enough; `None` until it is known.
+    MaxEffort(Option<f64>),
+    /// The request's most time. So many months are known to be enough; `None` until it is known.
+    Within(Option<u32>),
+    /// The request's wish that nothing gets worse.
+    NoHarm,
     /// A constraint of the schema.
     Schema(Restriction),
 }
 
 impl Obstacle {
     /// The names of all kinds of obstacles in files.
-    pub const NAMES: [&str; 7] = ["lock", "limit", "monotone", "immutable", "allowed", "rule", "constraint"];
+    pub const NAMES: [&str; 14] = [
+        "lock", "limit", "max_effort", "within", "no_harm", "monotone", "immutable", "allowed", "step", "transitions",
+        "rule", "relation", "policy", "constraint",
+    ];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
         match self {
             Self::Lock(_) => "lock",
             Self::Limit(_) => "limit",
+            Self::MaxEffort(_) => "max_effort",
+            Self::Within(_) => "within",
+            Self::NoHarm => "no_harm",
             Self::Schema(Restriction::Monotone(_)) => "monotone",
             Self::Schema(Restriction::Immutable(_)) => "immutable",
             Self::Schema(Restriction::Allowed(_)) => "allowed",
+            Self::Schema(Restriction::Step(_)) => "step",
+            Self::Schema(Restriction::Transitions(_)) => "transitions",
             Self::Schema(Restriction::Rule(_)) => "rule",
+            Self::Schema(Restriction::Relation(_)) => "relation",
+            Self::Schema(Restriction::Policy(_)) => "policy",
             Self::Schema(_) => "constraint",
         }
     }
@@ -231,10 +328,12 @@ impl Obstacle {
             | Self::Schema(
                 Restriction::Monotone(feature)
                 | Restriction::Immutable(feature)
-                | Restriction::Allowed(feature),
+                | Restriction::Allowed(feature)
+                | Restriction::Step(feature)
+                | Restriction::Transitions(feature),
             ) => Some(feature),
             Self::Schema(Restriction::Rule(rule)) => Some(rule.when.feature),
-            Self::Schema(_) => None,
+            Self::MaxEffort(_) | Self::Within(_) | Self::NoHarm | Self::Schema(_) => None,
         }
     }
 }

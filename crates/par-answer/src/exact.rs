@@ -1,30 +1,31 @@
 //! Exact search: branch and bound over the features that a person may change.
 //!
 //! A node has some features changed and some still open. One pass of the circuit gives the likelihood of every single
-//! further change. A node is pruned if the circuit's bound is below the frontier, or the classifier's below the
-//! threshold, for all rows within the remaining changes.
+//! further change. A node is pruned if the bound on the worth of all rows within the remaining changes is below the
+//! frontier, or the bound on their score below the threshold.
 
-use par_circuit::{Ball, Code, Evaluator, Stop};
+use par_circuit::{Ball, Evaluator, Stop};
+use par_data::Choice;
 
-use crate::problem::{Candidate, Frontier, SearchProblem};
+use crate::problem::{Frontier, Row, SearchProblem, Solution};
 
-/// Log-likelihoods closer than this count as equal, because of rounding in single precision.
+/// Worths closer than this count as equal, because of rounding in single precision.
 pub(crate) const TOLERANCE: f64 = 1e-4;
 
 /// The result of an exact search.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Proof {
     pub(crate) frontier: Frontier,
-    /// For each number of changes from 0: how far above the frontier, in nats, a row with at most as many might be.
-    /// All zero: the frontier is proved. Infinite: nothing was found, but the search did not finish.
-    pub(crate) gaps: Vec<f64>,
+    /// For each number of changes from 0: what a row with at most as many might be worth that was not searched.
+    /// −∞ where all were.
+    pub(crate) open: Vec<f64>,
     /// How many nodes were searched.
     pub(crate) nodes: usize,
 }
 
-/// Finds the likeliest accepted row for each number of changes up to the budget.
+/// Finds the best accepted row for each number of changes up to the budget.
 ///
-/// `known` are candidates to start from. After `max_nodes` nodes, or once `stop` is set, it returns its best so far.
+/// `known` are solutions to start from. After `max_nodes` nodes, or once `stop` is set, it returns its best so far.
 ///
 /// # Paper
 /// Eq. (1) and (2), which the paper approximates.
@@ -35,22 +36,43 @@ pub(crate) fn solve(
     max_nodes: usize,
     stop: Stop<'_>,
 ) -> Proof {
-    let ball = problem.ball();
+    let row = problem.own();
+    let width = row.choices.len();
+    let free: Vec<usize> = (0..width).filter(|&feature| problem.candidates.is_free(feature)).collect();
+    let mut least: Vec<f64> = free.iter().map(|&feature| least_effort(problem, feature)).collect();
+    least.sort_by(f64::total_cmp);
+    let mut least_efforts = vec![0.0];
+    least_efforts.extend(least.iter().scan(0.0, |sum, effort| {
+        *sum += effort;
+        Some(*sum)
+    }));
     let mut search = Search {
         problem,
         evaluator,
-        order: Vec::new(),
-        neighbours: vec![0.0; ball.cardinalities().iter().sum()],
-        ball,
+        order: free,
+        neighbours: vec![0.0; problem.candidates.constraints().codes()],
+        codes: problem.ball_of_codes(),
+        choices: problem.reads_values.then(|| problem.ball_of_choices()),
+        consequences: problem.consequences(),
+        least_efforts,
+        row,
+        effort: 0.0,
         frontier: known,
-        open_bounds: vec![f64::NEG_INFINITY; problem.budget + 1],
+        open: vec![f64::NEG_INFINITY; problem.budget + 1],
         nodes: 0,
         max_nodes,
         stop,
     };
     search.run();
-    let gaps = (0..=problem.budget).map(|changes| search.gap(changes)).collect();
-    Proof { frontier: search.frontier, gaps, nodes: search.nodes }
+    for changes in 1..search.open.len() {
+        search.open[changes] = search.open[changes].max(search.open[changes - 1]);
+    }
+    Proof { frontier: search.frontier, open: search.open, nodes: search.nodes }
+}
+
+fn least_effort(problem: &SearchProblem<'_>, feature: usize) -> f64 {
+    let others = problem.candidates.of(feature)[1..].iter();
+    others.map(|candidate| candidate.effort).fold(f64::INFINITY, f64::min)
 }
 
 struct Search<'a, 'p, 'c> {
@@ -60,10 +82,20 @@ struct Search<'a, 'p, 'c> {
     order: Vec<usize>,
     /// The log-likelihoods of all single changes at the current node.
     neighbours: Vec<f64>,
-    ball: Ball,
+    /// The rows of the current node, as codes.
+    codes: Ball,
+    /// The same as choices, if the classifier reads them.
+    choices: Option<Ball>,
+    /// How many features may move as consequences: they are free, so that bounds allow so many changes more.
+    consequences: usize,
+    /// For each number of changes, the least effort of any.
+    least_efforts: Vec<f64>,
+    /// The current row, and its effort.
+    row: Row,
+    effort: f64,
     frontier: Frontier,
-    /// For each number of changes, the highest bound of the nodes that were left unsearched.
-    open_bounds: Vec<f64>,
+    /// For each number of changes, what a row of the nodes that were left unsearched might be worth.
+    open: Vec<f64>,
     nodes: usize,
     max_nodes: usize,
     stop: Stop<'a>,
@@ -74,14 +106,19 @@ impl Search<'_, '_, '_> {
         if self.problem.budget == 0 {
             return;
         }
-        let factual = self.ball.centre().to_vec();
-        self.evaluator.neighbours(&factual, &mut self.neighbours);
+        let row = self.row.clone();
+        self.evaluator.neighbours(&row.codes, &mut self.neighbours);
         let promise = |feature: usize| {
-            let alternatives = self.ball.alternatives(feature).iter();
-            alternatives.map(|&code| self.log_prob_of(feature, code)).fold(f64::NEG_INFINITY, f64::max)
+            let others = self.problem.candidates.of(feature)[1..].iter();
+            let worth = others.map(|candidate| {
+                let log_prob = self.neighbours[self.place(feature, candidate.code)];
+                let objective = &self.problem.objective;
+                objective.likelihood * log_prob - objective.effort * candidate.effort
+            });
+            worth.fold(f64::NEG_INFINITY, f64::max)
         };
-        let open = (0..factual.len()).filter(|&feature| self.ball.is_open(feature));
-        let mut ranked: Vec<(f64, usize)> = open.map(|feature| (promise(feature), feature)).collect();
+        let mut ranked: Vec<(f64, usize)> =
+            self.order.iter().map(|&feature| (promise(feature), feature)).collect();
         ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         self.order = ranked.into_iter().map(|(_, feature)| feature).collect();
         self.branch(0, 0);
@@ -90,15 +127,13 @@ impl Search<'_, '_, '_> {
     /// Searches the current node, `made` changes deep, whose features in `order` from `first` on are open.
     fn branch(&mut self, first: usize, made: usize) {
         if self.is_over() {
-            let bounds = self.evaluator.ball_bounds(&self.ball);
-            self.leave(&bounds, made);
+            self.leave(made);
             return;
         }
         self.nodes += 1;
         let mut depth = (self.problem.budget - made).min(self.order.len() - first);
         if depth > 1 {
-            let bounds = self.evaluator.ball_bounds(&self.ball);
-            depth = self.promising(&bounds, made, depth);
+            depth = self.promising(made, depth);
             if depth > 0 && !self.may_be_accepted(depth) {
                 return;
             }
@@ -115,57 +150,77 @@ impl Search<'_, '_, '_> {
         self.nodes >= self.max_nodes || self.stop.check().is_err()
     }
 
-    /// The log-likelihood of the current row with one change.
-    fn log_prob_of(&self, feature: usize, code: Code) -> f64 {
-        self.neighbours[self.problem.mask.range(feature).start + usize::from(code)]
+    /// The place of a code among those of all features.
+    fn place(&self, feature: usize, code: par_circuit::Code) -> usize {
+        self.problem.candidates.constraints().range(feature).start + usize::from(code)
     }
 
-    /// The most further changes that may still improve the frontier.
-    fn promising(&self, bounds: &[f64], made: usize, depth: usize) -> usize {
+    /// The most further changes, up to `depth`, that may still improve the frontier.
+    fn promising(&mut self, made: usize, depth: usize) -> usize {
+        let log_probs = self.evaluator.ball_bounds(&self.codes);
         let better = |further: &usize| {
-            let bound = bounds[(*further).min(bounds.len() - 1)];
-            bound > self.frontier.at_most(made + further) + TOLERANCE
+            self.bound(&log_probs, *further) > self.frontier.at_most(made + further) + TOLERANCE
         };
         (1..=depth).rev().find(better).unwrap_or(0)
     }
 
+    /// What a row of the current node with exactly `further` changes more is worth at most, by bounds on log p⁺.
+    fn bound(&self, log_probs: &[f64], further: usize) -> f64 {
+        let log_prob = log_probs[(further + self.consequences).min(log_probs.len() - 1)];
+        let effort = self.effort + self.least_efforts[further.min(self.least_efforts.len() - 1)];
+        self.problem.objective.worth(log_prob, effort)
+    }
+
     fn may_be_accepted(&mut self, changes: usize) -> bool {
-        self.ball.changes = changes;
-        let (_, most) = self.problem.target.classifier.log_odds_bounds(&self.ball);
+        let ball = self.choices.as_mut().unwrap_or(&mut self.codes);
+        ball.changes = changes + self.consequences;
+        let (_, most) = self.problem.target.classifier.log_odds_bounds(ball);
         self.problem.target.is_reached_by(most)
     }
 
     /// Records the bounds of a node that is left unsearched.
-    fn leave(&mut self, bounds: &[f64], made: usize) {
+    fn leave(&mut self, made: usize) {
+        let log_probs = self.evaluator.ball_bounds(&self.codes);
         for changes in made + 1..=self.problem.budget {
-            let bound = bounds[(changes - made).min(bounds.len() - 1)];
-            self.open_bounds[changes] = self.open_bounds[changes].max(bound);
+            self.open[changes] = self.open[changes].max(self.bound(&log_probs, changes - made));
         }
     }
 
-    /// Adds the likeliest of the accepted rows that are one change away.
+    /// Adds the best of the accepted rows that are one change away.
     fn last_changes(&mut self, first: usize, made: usize) {
-        self.evaluator.neighbours(self.ball.centre(), &mut self.neighbours);
-        let mut better: Vec<(f64, usize, Code)> = Vec::new();
+        let Self { problem, evaluator, row, neighbours, .. } = self;
+        let candidates = problem.candidates;
+        evaluator.neighbours(&row.codes, neighbours);
+        let mut better: Vec<(f64, f64, usize, Choice)> = Vec::new();
         let known = self.frontier.at_most(made + 1);
+        let mut changed = row.clone();
         for &feature in &self.order[first..] {
-            for &code in self.ball.alternatives(feature) {
-                let log_prob = self.log_prob_of(feature, code);
-                if log_prob > known {
-                    better.push((log_prob, feature, code));
+            let start = candidates.constraints().range(feature).start;
+            for (choice, candidate) in (0..).zip(candidates.of(feature)).skip(1) {
+                let log_prob = match candidates.has_consequences(feature) {
+                    false => neighbours[start + usize::from(candidate.code)],
+                    true => {
+                        problem.set(&mut changed, feature, choice);
+                        if changed.is_settled { evaluator.log_prob(&changed.codes) } else { f64::NEG_INFINITY }
+                    }
+                };
+                let worth = problem.objective.worth(log_prob, self.effort + candidate.effort);
+                if worth > known {
+                    better.push((worth, log_prob, feature, choice));
                 }
             }
+            problem.set(&mut changed, feature, 0);
         }
-        better.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        let mut row = self.ball.centre().to_vec();
-        for (log_prob, feature, code) in better {
-            let before = std::mem::replace(&mut row[feature], code);
-            if self.problem.permits(&row) && self.problem.target.accepts(&row) {
-                // The rows after it are no likelier.
-                self.frontier.add(Candidate { row, log_prob, changes: made + 1 });
+        better.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.2, a.3).cmp(&(b.2, b.3))));
+        for (worth, log_prob, feature, choice) in better {
+            problem.set(&mut changed, feature, choice);
+            if problem.permits(&changed) && problem.accepts(&changed) {
+                // The rows after it are worth no more.
+                let effort = candidates.effort(&changed.choices);
+                self.frontier.add(Solution { row: changed, log_prob, effort, worth, changes: made + 1 });
                 return;
             }
-            row[feature] = before;
+            problem.set(&mut changed, feature, 0);
         }
     }
 
@@ -173,33 +228,50 @@ impl Search<'_, '_, '_> {
     fn further_changes(&mut self, first: usize, made: usize, depth: usize) {
         for place in first..self.order.len() {
             let feature = self.order[place];
-            let codes = self.ball.alternatives(feature).to_vec();
-            self.ball.set_open(feature, false);
-            let own = self.ball.centre()[feature];
-            for code in codes {
-                self.ball.move_to(feature, code);
+            self.set_open(feature, false);
+            for choice in 1..self.problem.candidates.of(feature).len() as Choice {
+                self.move_to(feature, choice);
                 self.branch(place + 1, made + 1);
             }
-            self.ball.move_to(feature, own);
+            self.move_to(feature, 0);
             // Stop if rows that leave this feature unchanged cannot improve the frontier.
-            let bounds = self.evaluator.ball_bounds(&self.ball);
             if self.is_over() {
-                self.leave(&bounds, made);
+                self.leave(made);
                 break;
             }
-            if self.promising(&bounds, made, depth.min(self.order.len() - place - 1)) < 2 {
+            if self.promising(made, depth.min(self.order.len() - place - 1)) < 2 {
                 break;
             }
         }
-        for &feature in &self.order[first..] {
-            self.ball.set_open(feature, true);
+        for place in first..self.order.len() {
+            self.set_open(self.order[place], true);
         }
     }
 
-    fn gap(&self, changes: usize) -> f64 {
-        let open = self.open_bounds[..=changes].iter().copied().fold(f64::NEG_INFINITY, f64::max);
-        let room = open - self.frontier.at_most(changes);
-        if room > TOLERANCE { room } else { 0.0 }
+    fn set_open(&mut self, feature: usize, open: bool) {
+        self.codes.set_open(feature, open);
+        if let Some(choices) = &mut self.choices {
+            choices.set_open(feature, open);
+        }
+    }
+
+    /// Changes a feature of the current row, and the centres of both balls with it.
+    fn move_to(&mut self, feature: usize, choice: Choice) {
+        let list = self.problem.candidates.of(feature);
+        self.effort -= list[usize::from(self.row.choices[feature])].effort;
+        self.effort += list[usize::from(choice)].effort;
+        self.problem.set(&mut self.row, feature, choice);
+        let has_consequences = self.problem.candidates.has_consequences(feature);
+        let moved = if has_consequences { 0..self.row.codes.len() } else { feature..feature + 1 };
+        for feature in moved {
+            let (code, choice) = (self.row.codes[feature], self.row.choices[feature]);
+            if self.codes.centre()[feature] != code {
+                self.codes.move_to(feature, code);
+            }
+            if let Some(choices) = &mut self.choices {
+                choices.move_to(feature, choice);
+            }
+        }
     }
 }
 

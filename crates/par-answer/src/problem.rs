@@ -1,131 +1,269 @@
-//! One person's search problem: the rows they may become, the target, and the budget.
+//! One person's search problem: the rows they may become, the target, and what is best.
 
 use par_circuit::{Ball, Code};
-use par_data::Mask;
+use par_data::{Candidates, Choice, Duration, UNKNOWN};
 use par_model::Target;
 
-/// The constraints of a search for one person.
+/// The constraints and the objective of a search for one person.
 ///
 /// # Paper
-/// The constraints of Eq. (1) and (2): f(x) = 1 and x ∈ F(x⁻).
+/// Eq. (1) and (2): the constraints f(x) = 1 and x ∈ F(x⁻), and the objective log p⁺(x). Departures: rows are
+/// combinations of candidate values, and the objective subtracts their effort.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchProblem<'a> {
-    pub(crate) mask: &'a Mask<'a>,
+    pub(crate) candidates: &'a Candidates<'a>,
+    /// How long ways take, and the person's own row at that time.
+    pub(crate) duration: &'a Duration,
     pub(crate) target: Target<'a>,
+    /// Whether the classifier reads choices, rather than codes.
+    pub(crate) reads_values: bool,
+    pub(crate) objective: Objective,
     /// The most features that may change.
     pub(crate) budget: usize,
     /// Sets of features, ascending; of each at least one must stay. They are the changes of ways already taken.
     pub(crate) taken: &'a [Vec<usize>],
 }
 
+/// What a row is worth: a weighted sum of its log-likelihood and of its effort, if it is likely enough.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Objective {
+    /// The weight of log p⁺.
+    pub(crate) likelihood: f64,
+    /// What a unit of effort costs.
+    pub(crate) effort: f64,
+    /// The lowest log p⁺ of a row.
+    pub(crate) floor: f64,
+}
+
+impl Objective {
+    /// log p⁺, where a unit of effort costs so many nats.
+    pub(crate) fn likeliest(effort: f64) -> Self {
+        Self { likelihood: 1.0, effort, floor: f64::NEG_INFINITY }
+    }
+
+    /// The least effort of rows that are likely enough; of about equal ones the likeliest.
+    pub(crate) fn least_effort(floor: f64) -> Self {
+        Self { likelihood: 1e-3, effort: 1.0, floor }
+    }
+
+    /// What a row is worth; −∞ if it is not likely enough.
+    pub(crate) fn worth(&self, log_prob: f64, effort: f64) -> f64 {
+        match log_prob >= self.floor {
+            true => self.likelihood * log_prob - self.effort * effort,
+            false => f64::NEG_INFINITY,
+        }
+    }
+}
+
+/// A row, as choices among candidates and as codes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) choices: Vec<Choice>,
+    pub(crate) codes: Vec<Code>,
+    /// Whether all consequences have a value that they may have.
+    pub(crate) is_settled: bool,
+}
+
 impl SearchProblem<'_> {
-    pub(crate) fn factual(&self) -> &[Code] {
-        self.mask.factual()
+    /// The person's own row, at the time of the problem.
+    pub(crate) fn own(&self) -> Row {
+        let choices = self.duration.row.clone();
+        Row { codes: self.candidates.codes(&choices), choices, is_settled: true }
     }
 
-    /// Whether the row may be offered, if the classifier accepts it.
-    pub(crate) fn permits(&self, row: &[Code]) -> bool {
+    /// The row with these codes: for each the least costly candidate that has it. `None` if there is none.
+    pub(crate) fn row(&self, codes: &[Code]) -> Option<Row> {
+        let mut row = self.own();
+        for feature in (0..codes.len()).filter(|&feature| self.candidates.is_free(feature)) {
+            if codes[feature] != row.codes[feature] {
+                let list = self.candidates.of(feature);
+                let has_code = |&choice: &usize| list[choice].code == codes[feature];
+                let costs = |a: &usize, b: &usize| list[*a].effort.total_cmp(&list[*b].effort);
+                row.choices[feature] = (1..list.len()).filter(has_code).min_by(costs)? as Choice;
+            }
+        }
+        self.settle(&mut row);
+        row.is_settled.then_some(row)
+    }
+
+    fn settle(&self, row: &mut Row) {
+        row.is_settled = self.candidates.settle(&mut row.choices);
+        row.codes = self.candidates.codes(&row.choices);
+    }
+
+    /// Changes a feature, with all consequences.
+    pub(crate) fn set(&self, row: &mut Row, feature: usize, choice: Choice) {
+        row.choices[feature] = choice;
+        match self.candidates.has_consequences(feature) {
+            true => self.settle(row),
+            false => row.codes[feature] = self.candidates.of(feature)[usize::from(choice)].code,
+        }
+    }
+
+    /// Whether the row may be offered, if it is accepted.
+    pub(crate) fn permits(&self, row: &Row) -> bool {
+        let is_taken = |set: &Vec<usize>| set.iter().all(|&feature| row.choices[feature] != 0);
+        row.is_settled
+            && self.changes(row) <= self.budget
+            && (self.duration.shortest..=self.duration.longest).contains(&self.candidates.months(&row.choices))
+            && self.candidates.is_affordable(&row.choices)
+            && self.candidates.keeps_relations(&row.choices)
+            && !self.taken.iter().any(is_taken)
+    }
+
+    /// Whether the row may lie on the way to one that may be offered.
+    pub(crate) fn permits_on_the_way(&self, row: &Row) -> bool {
         self.changes(row) <= self.budget
-            && self.mask.is_legal(row)
-            && !self
-                .taken
-                .iter()
-                .any(|set| set.iter().all(|&feature| row[feature] != self.factual()[feature]))
+            && self.candidates.months(&row.choices) <= self.duration.longest
+            && self.candidates.is_affordable(&row.choices)
     }
 
-    /// How many features differ from the factual.
-    pub(crate) fn changes(&self, row: &[Code]) -> usize {
-        row.iter().zip(self.factual()).filter(|(code, own)| code != own).count()
+    /// Whether the classifier and all policies accept the row.
+    pub(crate) fn accepts(&self, row: &Row) -> bool {
+        self.target.is_reached_by(self.log_odds(row)) && self.candidates.keeps_policies(&row.choices)
     }
 
-    /// All rows within the mask and the budget, ignoring rules and taken sets.
-    pub(crate) fn ball(&self) -> Ball {
-        let width = self.factual().len();
-        let cardinalities: Vec<usize> = (0..width).map(|feature| self.mask.legal(feature).len()).collect();
-        let mut ball = Ball::new(&cardinalities, self.factual().to_vec(), self.budget);
-        for feature in 0..width {
-            ball.offer(feature, &self.mask.codes(feature).collect::<Vec<_>>());
+    /// The classifier's log-odds of a row.
+    pub(crate) fn log_odds(&self, row: &Row) -> f64 {
+        self.target.classifier.log_odds(if self.reads_values { &row.choices } else { &row.codes })
+    }
+
+    /// The log-odds of a row, less than those of any row that keeps the policies if it does not.
+    pub(crate) fn score(&self, row: &Row) -> f64 {
+        let penalty = if self.candidates.keeps_policies(&row.choices) { 0.0 } else { 1e6 };
+        self.log_odds(row) - penalty
+    }
+
+    /// How many features the person changes.
+    pub(crate) fn changes(&self, row: &Row) -> usize {
+        let changed = |&feature: &usize| row.choices[feature] != 0 && self.candidates.is_free(feature);
+        (0..row.choices.len()).filter(changed).count()
+    }
+
+    /// All rows within the candidates and the budget as codes, ignoring relations and taken sets. Consequences are free.
+    pub(crate) fn ball_of_codes(&self) -> Ball {
+        let own = self.own();
+        let cardinalities: Vec<usize> =
+            (0..own.codes.len()).map(|feature| self.candidates.constraints().range(feature).len()).collect();
+        let mut ball = Ball::new(&cardinalities, own.codes, self.budget + self.consequences());
+        for feature in 0..cardinalities.len() {
+            if self.candidates.is_free(feature) || self.is_consequence(feature) {
+                let mut codes: Vec<Code> =
+                    self.candidates.of(feature).iter().map(|candidate| candidate.code).collect();
+                codes.retain(|code| *code != UNKNOWN);
+                codes.sort_unstable();
+                codes.dedup();
+                ball.offer(feature, &codes);
+            }
         }
         ball
+    }
+
+    /// The same rows as choices.
+    pub(crate) fn ball_of_choices(&self) -> Ball {
+        let mut ball =
+            Ball::new(&self.candidates.counts(), self.duration.row.clone(), self.budget + self.consequences());
+        for (feature, count) in self.candidates.counts().into_iter().enumerate() {
+            if self.candidates.is_free(feature) || self.is_consequence(feature) {
+                ball.offer(feature, &(0..count as Choice).collect::<Vec<_>>());
+            }
+        }
+        ball
+    }
+
+    fn is_consequence(&self, feature: usize) -> bool {
+        self.candidates.is_consequence(feature) && self.candidates.of(feature).len() > 1
+    }
+
+    /// How many features may move as consequences.
+    pub(crate) fn consequences(&self) -> usize {
+        (0..self.duration.row.len()).filter(|&feature| self.is_consequence(feature)).count()
     }
 }
 
 /// A row that reaches the target and may be offered.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Candidate {
-    pub(crate) row: Vec<Code>,
+pub(crate) struct Solution {
+    pub(crate) row: Row,
     /// log p⁺ of the row.
     pub(crate) log_prob: f64,
+    pub(crate) effort: f64,
+    /// What the row is worth in the problem it was found for.
+    pub(crate) worth: f64,
     pub(crate) changes: usize,
 }
 
-impl Candidate {
-    /// Its log-likelihood minus `price` nats for every change.
-    pub(crate) fn worth(&self, price: f64) -> f64 {
-        self.log_prob - price * self.changes as f64
+impl Solution {
+    /// What it is worth, minus `price` for every change.
+    pub(crate) fn net(&self, price: f64) -> f64 {
+        self.worth - price * self.changes as f64
     }
 }
 
-/// The likeliest candidates found, by number of changes: each likelier than those with fewer.
+/// The best solutions found, by number of changes: each worth more than those with fewer.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Frontier {
     /// By number of changes, ascending.
-    candidates: Vec<Candidate>,
+    solutions: Vec<Solution>,
 }
 
 impl Frontier {
-    /// The log-likelihood of the likeliest candidate with at most `changes` changes; −∞ without any.
+    /// What the best solution with at most `changes` changes is worth; −∞ without any.
     pub(crate) fn at_most(&self, changes: usize) -> f64 {
-        let within = self.candidates.iter().take_while(|candidate| candidate.changes <= changes);
-        within.last().map_or(f64::NEG_INFINITY, |candidate| candidate.log_prob)
+        let within = self.solutions.iter().take_while(|solution| solution.changes <= changes);
+        within.last().map_or(f64::NEG_INFINITY, |solution| solution.worth)
     }
 
-    /// Adds a candidate if it is likelier than all with at most as many changes, and removes those it surpasses.
+    /// Adds a solution if it is worth more than all with at most as many changes, and removes those it surpasses.
     /// Returns whether it was added.
-    pub(crate) fn add(&mut self, candidate: Candidate) -> bool {
-        if candidate.log_prob <= self.at_most(candidate.changes) {
+    pub(crate) fn add(&mut self, solution: Solution) -> bool {
+        if solution.worth <= self.at_most(solution.changes) {
             return false;
         }
-        self.candidates
-            .retain(|known| known.changes < candidate.changes || known.log_prob > candidate.log_prob);
-        let place = self.candidates.partition_point(|known| known.changes < candidate.changes);
-        self.candidates.insert(place, candidate);
+        self.solutions.retain(|known| known.changes < solution.changes || known.worth > solution.worth);
+        let place = self.solutions.partition_point(|known| known.changes < solution.changes);
+        self.solutions.insert(place, solution);
         true
     }
 
-    /// Keeps the candidates that pass.
-    pub(crate) fn retain(&mut self, passes: impl FnMut(&Candidate) -> bool) {
-        self.candidates.retain(passes);
+    /// Adds all solutions of another frontier of the same objective.
+    pub(crate) fn merge(&mut self, other: Self) {
+        other.solutions.into_iter().for_each(|solution| {
+            self.add(solution);
+        });
     }
 
-    /// Keeps the candidates with at most `changes` changes.
+    /// Keeps the solutions that pass.
+    pub(crate) fn retain(&mut self, passes: impl FnMut(&Solution) -> bool) {
+        self.solutions.retain(passes);
+    }
+
+    /// Keeps the solutions with at most `changes` changes.
     pub(crate) fn up_to(mut self, changes: usize) -> Self {
-        self.candidates.retain(|candidate| candidate.changes <= changes);
+        self.solutions.retain(|solution| solution.changes <= changes);
         self
     }
 
-    /// The fewest changes of any candidate.
+    /// The fewest changes of any solution.
     pub(crate) fn fewest(&self) -> Option<usize> {
-        self.candidates.first().map(|candidate| candidate.changes)
+        self.solutions.first().map(|solution| solution.changes)
     }
 
     /// By number of changes, ascending.
-    pub(crate) fn candidates(&self) -> &[Candidate] {
-        &self.candidates
+    pub(crate) fn solutions(&self) -> &[Solution] {
+        &self.solutions
     }
 
-    /// The candidate to offer if every further change must make the row likelier by `price` nats.
-    pub(crate) fn choice(&self, price: f64) -> Option<&Candidate> {
+    /// The solution to offer if every further change must make the row worth more by `price`.
+    pub(crate) fn choice(&self, price: f64) -> Option<&Solution> {
         // Of equals the first, which has the fewest changes.
-        self.candidates
-            .iter()
-            .reduce(|best, next| if next.worth(price) > best.worth(price) { next } else { best })
+        self.solutions.iter().reduce(|best, next| if next.net(price) > best.net(price) { next } else { best })
     }
 
-    /// The candidates worth at most `less` nats less than the one to offer, the fewest changes first.
-    pub(crate) fn near(&self, price: f64, less: f64) -> impl Iterator<Item = &Candidate> {
-        let best = self.choice(price).map_or(f64::INFINITY, |best| best.worth(price));
-        self.candidates.iter().filter(move |candidate| candidate.worth(price) >= best - less)
+    /// The solutions worth at most `less` less than the one to offer, the fewest changes first.
+    pub(crate) fn near(&self, price: f64, less: f64) -> impl Iterator<Item = &Solution> {
+        let best = self.choice(price).map_or(f64::INFINITY, |best| best.net(price));
+        self.solutions.iter().filter(move |solution| solution.net(price) >= best - less)
     }
 }
 
@@ -133,19 +271,20 @@ impl Frontier {
 mod tests {
     use super::*;
 
-    fn candidate(changes: usize, log_prob: f64) -> Candidate {
-        Candidate { row: Vec::new(), log_prob, changes }
+    fn solution(changes: usize, worth: f64) -> Solution {
+        let row = Row { choices: Vec::new(), codes: Vec::new(), is_settled: true };
+        Solution { row, log_prob: worth, effort: 0.0, worth, changes }
     }
 
     #[test]
-    fn more_changes_stay_on_the_frontier_only_if_they_are_likelier() {
+    fn more_changes_stay_on_the_frontier_only_if_they_are_worth_more() {
         let mut frontier = Frontier::default();
-        assert!(frontier.add(candidate(3, -9.0)));
-        assert!(frontier.add(candidate(1, -12.0)));
-        assert!(!frontier.add(candidate(3, -9.5)), "less likely with as many changes");
-        assert!(!frontier.add(candidate(4, -9.0)), "no likelier with more changes");
-        assert!(frontier.add(candidate(2, -8.0)));
-        let kept: Vec<_> = frontier.candidates().iter().map(|c| (c.changes, c.log_prob)).collect();
+        assert!(frontier.add(solution(3, -9.0)));
+        assert!(frontier.add(solution(1, -12.0)));
+        assert!(!frontier.add(solution(3, -9.5)), "worth less with as many changes");
+        assert!(!frontier.add(solution(4, -9.0)), "worth no more with more changes");
+        assert!(frontier.add(solution(2, -8.0)));
+        let kept: Vec<_> = frontier.solutions().iter().map(|s| (s.changes, s.worth)).collect();
         assert_eq!(kept, [(1, -12.0), (2, -8.0)]);
         assert_eq!(
             [0, 1, 2, 9].map(|changes| frontier.at_most(changes)),
@@ -157,10 +296,18 @@ mod tests {
     fn a_further_change_has_to_be_worth_its_price() {
         let mut frontier = Frontier::default();
         assert!(frontier.choice(1.0).is_none());
-        for (changes, log_prob) in [(1, -12.0), (2, -10.0), (3, -9.5)] {
-            frontier.add(candidate(changes, log_prob));
+        for (changes, worth) in [(1, -12.0), (2, -10.0), (3, -9.5)] {
+            frontier.add(solution(changes, worth));
         }
-        let chosen = |price| frontier.choice(price).map(|candidate| candidate.changes);
+        let chosen = |price| frontier.choice(price).map(|solution| solution.changes);
         assert_eq!([0.0, 1.0, 2.0, 3.0].map(chosen), [Some(3), Some(2), Some(1), Some(1)]);
+    }
+
+    #[test]
+    fn a_row_below_the_floor_is_worth_nothing() {
+        let objective = Objective::least_effort(-10.0);
+        assert!(objective.worth(-9.0, 2.0) > objective.worth(-9.0, 2.5));
+        assert!(objective.worth(-8.0, 2.0) > objective.worth(-9.0, 2.0), "of equals the likelier");
+        assert_eq!(objective.worth(-10.5, 0.1), f64::NEG_INFINITY);
     }
 }

@@ -1,16 +1,17 @@
-//! Refinement: from a proposal to a better candidate nearby, within the mask and the budget.
+//! Refinement: from a proposal to a better row nearby, within the candidates and the budget.
 
 pub(crate) mod paper;
 pub(crate) mod swap;
 
 use par_circuit::{Circuit, Code, Evaluator, Stop};
-use par_data::Mask;
+use par_data::{Constraints, OwnRow, Reach, Wishes};
 use par_model::{AnswerConfig, Target};
 
-use crate::problem::{Frontier, SearchProblem};
+use crate::problem::{Frontier, Objective, SearchProblem};
 
-/// Finds the row that `refine` would offer for a mask, without proposals: the teacher of a generator.
+/// Finds the likeliest row that `refine` would offer to a row of codes, without proposals: the teacher of a generator.
 pub struct Refiner<'a> {
+    constraints: &'a Constraints,
     target: Target<'a>,
     answers: &'a AnswerConfig,
     evaluator: Evaluator<'a>,
@@ -20,17 +21,33 @@ pub struct Refiner<'a> {
 
 impl<'a> Refiner<'a> {
     /// A refiner for one thread.
-    pub fn new(accepted: &'a Circuit, target: Target<'a>, answers: &'a AnswerConfig, stop: Stop<'a>) -> Self {
-        Self { target, answers, evaluator: accepted.evaluator(), memory: swap::Memory::default(), stop }
+    pub fn new(
+        constraints: &'a Constraints,
+        accepted: &'a Circuit,
+        target: Target<'a>,
+        answers: &'a AnswerConfig,
+        stop: Stop<'a>,
+    ) -> Self {
+        let (evaluator, memory) = (accepted.evaluator(), swap::Memory::default());
+        Self { constraints, target, answers, evaluator, memory, stop }
     }
 
-    /// The best row for the factual of a mask, if one is found.
-    pub fn best(&mut self, mask: &Mask<'_>) -> Option<Vec<Code>> {
-        let price = self.answers.price;
-        let budget = self.answers.budget.min(mask.free_features());
-        let problem = SearchProblem { mask, target: self.target, budget, taken: &[] };
-        let none = Frontier::default();
+    /// The best row for a factual with locks (feature positions), if one is found.
+    pub fn best(&mut self, factual: &[Code], locks: &[usize]) -> Option<Vec<Code>> {
+        let own = OwnRow::typical(self.constraints, factual.to_vec());
+        let wishes = Wishes { locks, ..Wishes::default() };
+        let candidates = self.constraints.candidates(&own, &wishes, Reach::Codes);
+        let problem = SearchProblem {
+            candidates: &candidates,
+            duration: candidates.durations().first()?,
+            target: self.target,
+            reads_values: false,
+            objective: Objective::likeliest(0.0),
+            budget: self.answers.budget.min(candidates.free_features()),
+            taken: &[],
+        };
+        let (price, none) = (self.answers.price, Frontier::default());
         let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, price, self.stop);
-        found.choice(price).map(|best| best.row.clone())
+        found.choice(price).map(|best| best.row.codes.clone())
     }
 }

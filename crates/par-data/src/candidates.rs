@@ -12,7 +12,7 @@ pub(crate) use relations::{CompiledRelation, Policy, compile};
 pub use time::Duration;
 
 use crate::constraints::{Constraints, Limits, Mask};
-use crate::discretizer::Discretizer;
+use crate::discretizer::{Discretizer, Domain};
 use crate::schema::{Direction, Mutability, parse_number};
 use crate::{Code, UNKNOWN};
 
@@ -203,6 +203,11 @@ impl<'c> Candidates<'c> {
             && !matches!(self.constraints.mutability(feature), Mutability::WithTime | Mutability::Follows)
     }
 
+    /// Whether the feature follows from others.
+    pub fn is_consequence(&self, feature: usize) -> bool {
+        self.constraints.mutability(feature) == Mutability::Follows
+    }
+
     /// Number of features that the person acts on.
     pub fn free_features(&self) -> usize {
         (0..self.lists.len()).filter(|&feature| self.is_free(feature)).count()
@@ -221,6 +226,19 @@ impl<'c> Candidates<'c> {
     /// The candidate that a row has chosen for a feature.
     pub fn chosen(&self, row: &[Choice], feature: usize) -> Candidate {
         self.lists[feature][usize::from(row[feature])]
+    }
+
+    /// The value that a row has chosen for a feature, as a table writes it; `cell` is the person's own.
+    ///
+    /// # Panics
+    /// When the discretizer is another one.
+    pub fn text(&self, discretizer: &Discretizer, row: &[Choice], feature: usize, cell: &str) -> String {
+        let chosen = self.chosen(row, feature);
+        match (row[feature], &discretizer.domains()[feature]) {
+            (0, _) => cell.to_string(),
+            (_, Domain::Categories { values, .. }) => values[usize::from(chosen.code)].clone(),
+            _ => chosen.number.to_string(),
+        }
     }
 
     /// What the changes of a row cost together.

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use limits::NumberLimit;
-pub use limits::{LimitError, Limits, Permitted};
+pub use limits::{LimitError, Limits};
 use log_space::{LogSpace, Max, Tangent};
 use rules::GroupDistribution;
 
@@ -54,6 +54,8 @@ pub enum Restriction {
     Rule(Rule),
     /// Another relation, by its position in the schema.
     Relation(usize),
+    /// A policy beside the classifier, by its position in the schema.
+    Policy(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -87,7 +89,8 @@ impl Constraints {
             });
         }
         let actions = (0..features.len()).map(|feature| Action::new(discretizer, feature)).collect();
-        let policies = schema.accept().iter().map(|rule| Policy::new(discretizer, rule)).collect();
+        let policies = schema.accept().iter().enumerate();
+        let policies = policies.map(|(position, rule)| Policy::new(discretizer, position, rule)).collect();
         let mut constraints = Self {
             features,
             permitted,
@@ -209,6 +212,7 @@ impl Constraints {
         }
         restrictions.extend(self.rules.iter().copied().map(Restriction::Rule));
         restrictions.extend(self.compiled.iter().filter_map(CompiledRelation::restriction));
+        restrictions.extend(self.policies.iter().map(|policy| Restriction::Policy(policy.position)));
         restrictions
     }
 
@@ -226,7 +230,7 @@ impl Constraints {
                 }
                 Restriction::Step(feature) => relaxed.features[feature].step = Step::default(),
                 Restriction::Transitions(feature) => relaxed.features[feature].forbidden = None,
-                Restriction::Rule(_) | Restriction::Relation(_) => {}
+                Restriction::Rule(_) | Restriction::Relation(_) | Restriction::Policy(_) => {}
             }
         }
         let kept = |rule: &Rule| !restrictions.contains(&Restriction::Rule(*rule));
@@ -235,6 +239,7 @@ impl Constraints {
             Some(restriction) => !restrictions.contains(&restriction),
             None => relation.rule().is_none_or(|rule| kept(&rule)),
         });
+        relaxed.policies.retain(|policy| !restrictions.contains(&Restriction::Policy(policy.position)));
         relaxed
     }
 

@@ -53,11 +53,11 @@ mod error;
 mod suggest;
 
 pub use candidates::{Candidate, Candidates, Choice, Duration, OwnRow, Reach, Wishes};
-pub use constraints::{Constraints, LimitError, Limits, Mask, Permitted, Restriction};
+pub use constraints::{Constraints, LimitError, Limits, Mask, Restriction};
 pub use coverage::Coverage;
 pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded, Novelty};
 pub use error::{CellError, Error};
-pub use schema::{Columns, Feature, Label, Schema, SchemaError};
+pub use schema::{Columns, Feature, Label, Permitted, Schema, SchemaError};
 pub use suggest::{found_instead, suggest};
 pub use table::{Batch, Table, TableOptions};
 

@@ -20,6 +20,14 @@ pub fn suggest(found: &str, known: &[String]) -> String {
     }
 }
 
+/// The end of a message about an unknown key: a near miss, and all known keys.
+pub(crate) fn suggest_key(found: &str, known: &[String]) -> String {
+    match nearest(found, known) {
+        Some(key) => format!(", did you mean `{key}`? The keys are {}", all(known)),
+        None => format!(", expected one of {}", all(known)),
+    }
+}
+
 /// The end of a message about an absent name: a near miss among the names in `there`, otherwise those names.
 ///
 /// ```
@@ -42,6 +50,11 @@ pub(crate) fn listed(names: &[String]) -> String {
         0 => shown.join(", "),
         more => format!("{} and {more} more", shown.join(", ")),
     }
+}
+
+/// All names in backticks.
+pub(crate) fn all(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }
 
 /// The known name with the fewest edits, if they are few.

@@ -13,8 +13,7 @@ use par_circuit::{Ball, Code};
 
 pub use self::config::{Balance, ClassifierConfig, Threshold};
 pub use self::deployed::DeployedClassifier;
-pub(crate) use self::external::limited_codes;
-pub use self::external::{ExternalClassifier, ExternalError, Representative, file_hash};
+pub use self::external::{ExternalClassifier, ExternalError, file_hash};
 pub use self::inputs::{Encoding, Inputs, InputsError};
 pub use self::neural::NeuralClassifier;
 

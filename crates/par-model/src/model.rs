@@ -8,14 +8,11 @@ mod file;
 mod format;
 
 use par_circuit::{Circuit, Code};
-use par_data::{Constraints, Discretizer, Limits, Schema};
+use par_data::{Constraints, Discretizer, Schema};
 
 use crate::card::Card;
 use crate::classifier::inputs::Inputs;
-use crate::classifier::{
-    Classifier, DeployedClassifier, ExternalClassifier, ExternalError, Representative, limited_codes,
-    probability,
-};
+use crate::classifier::{DeployedClassifier, ExternalClassifier, ExternalError, probability};
 use crate::config::Config;
 use crate::error::{ModelError, RowError};
 use crate::generator::Generator;
@@ -155,22 +152,6 @@ impl Model {
         let summary = self.discretizer().domains()[feature].summary()?;
         let number = |cell: &str| cell.trim().parse::<f64>().ok();
         Some((number(to)? - number(from)?).abs() / summary.mad)
-    }
-
-    /// The classifier over codes for one person, whose cells have the codes `factual`. Other codes stand for values
-    /// within the person's limits.
-    pub fn classifier_for(
-        &self,
-        cells: &[&str],
-        factual: &[Code],
-        representative: Representative,
-        limits: &Limits,
-    ) -> Result<Box<dyn Classifier + '_>, RowError> {
-        let limited = match representative {
-            Representative::Any => Vec::new(),
-            _ => limited_codes(self.discretizer(), limits, cells, factual, representative),
-        };
-        self.classifier().of_person(cells, factual, representative, &limited)
     }
 
     /// The same model with an external classifier. Generator, pool and circuits stay, so the classifier should not

@@ -2,7 +2,7 @@
 
 use par_circuit::{Code, Evaluator};
 
-use crate::problem::SearchProblem;
+use crate::problem::{Row, SearchProblem};
 
 /// Resets features that rose although their cause did not.
 ///
@@ -32,53 +32,62 @@ impl TwoPhase<'_, '_, '_> {
     ///
     /// # Paper
     /// Algorithm "Strict Two-Phase Local Search". Departures: the budget is at most that of the request, and `Feasible`
-    /// uses the mask, which has locks, bounds and allowed values besides the paper's constraints.
+    /// uses the candidates, which know locks, bounds, steps and relations besides the paper's constraints.
     pub(crate) fn search(&mut self, proposal: &[Code]) -> Vec<Code> {
         let budget = self.problem.budget;
         // Line 1.
-        self.problem.budget = budget.min(self.problem.changes(proposal));
+        self.problem.budget = budget.min(self.changes(proposal));
         let row = self.search_within_budget(proposal);
         self.problem.budget = budget;
         row
     }
 
+    /// How many features differ from the factual.
+    fn changes(&self, row: &[Code]) -> usize {
+        row.iter().zip(self.problem.own().codes).filter(|(code, own)| *code != own).count()
+    }
+
+    /// The row of these codes, if it may be offered: `Feasible`.
+    fn permitted(&self, row: &[Code]) -> Option<Row> {
+        self.problem.row(row).filter(|row| self.problem.permits(row))
+    }
+
     fn search_within_budget(&mut self, proposal: &[Code]) -> Vec<Code> {
-        let factual = self.problem.factual().to_vec();
+        let factual = self.problem.own().codes;
         // Lines 2 and 3.
         let mut row = proposal.to_vec();
         for (feature, code) in row.iter_mut().enumerate() {
-            if !self.problem.mask.is_free(feature) {
+            if !self.problem.candidates.is_free(feature) {
                 *code = factual[feature];
             }
         }
         repair_causality(&mut row, &factual, self.rules);
         // Lines 4 to 6.
-        if !self.problem.permits(&row) {
-            row = factual.clone();
-        }
+        let (row, known) = match self.permitted(&row) {
+            Some(permitted) => (row, permitted),
+            None => (factual.clone(), self.problem.own()),
+        };
         // Lines 7 to 10.
-        let score = self.problem.target.classifier.log_odds(&row);
-        if self.problem.target.is_reached_by(score) {
+        if self.problem.accepts(&known) {
             return self.sparsify(row);
         }
+        let score = self.problem.score(&known);
         // Lines 11 to 30.
         let mut best = (score, self.evaluator.log_prob(&row), row.clone());
         let mut valid: Option<(f64, usize, f64, Vec<Code>)> = None;
-        for feature in (0..row.len()).filter(|&feature| self.problem.mask.is_free(feature)) {
-            for code in 0..self.problem.mask.legal(feature).len() as Code {
+        for feature in (0..row.len()).filter(|&feature| self.problem.candidates.is_free(feature)) {
+            for code in 0..self.problem.candidates.constraints().range(feature).len() as Code {
                 if code == row[feature] {
                     continue;
                 }
                 let mut changed = row.clone();
                 changed[feature] = code;
                 repair_causality(&mut changed, &factual, self.rules);
-                if !self.problem.permits(&changed) {
-                    continue;
-                }
-                let score = self.problem.target.classifier.log_odds(&changed);
-                let log_prob = self.evaluator.log_prob(&changed);
-                if self.problem.target.is_reached_by(score) {
-                    let key = (-score, self.problem.changes(&changed), -log_prob);
+                let Some(candidate) = self.permitted(&changed) else { continue };
+                let score = self.problem.score(&candidate);
+                let log_prob = self.evaluator.log_prob(&candidate.codes);
+                if self.problem.accepts(&candidate) {
+                    let key = (-score, self.problem.changes(&candidate), -log_prob);
                     if valid.as_ref().is_none_or(|known| key < (known.0, known.1, known.2)) {
                         valid = Some((key.0, key.1, key.2, changed));
                     }
@@ -99,7 +108,7 @@ impl TwoPhase<'_, '_, '_> {
     /// # Paper
     /// Algorithm "Sparsify".
     pub(crate) fn sparsify(&mut self, mut row: Vec<Code>) -> Vec<Code> {
-        let factual = self.problem.factual().to_vec();
+        let factual = self.problem.own().codes;
         let mut log_prob = self.evaluator.log_prob(&row);
         loop {
             let mut changed: Vec<usize> =
@@ -109,10 +118,8 @@ impl TwoPhase<'_, '_, '_> {
                 let mut reverted = row.clone();
                 reverted[feature] = factual[feature];
                 repair_causality(&mut reverted, &factual, self.rules);
-                if !self.problem.permits(&reverted) || !self.problem.target.accepts(&reverted) {
-                    return None;
-                }
-                let reverted_log_prob = self.evaluator.log_prob(&reverted);
+                let candidate = self.permitted(&reverted).filter(|row| self.problem.accepts(row))?;
+                let reverted_log_prob = self.evaluator.log_prob(&candidate.codes);
                 let falls_too_far = |most| reverted_log_prob < log_prob - most;
                 (!self.delta_max.is_some_and(falls_too_far)).then_some((reverted, reverted_log_prob))
             });
@@ -126,11 +133,12 @@ impl TwoPhase<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use par_data::{Constraints, Mask};
+    use par_data::{Constraints, OwnRow, Reach, Wishes};
     use par_model::Target;
     use par_model::test_world::World;
 
     use super::*;
+    use crate::problem::Objective;
 
     #[test]
     fn repair_lets_effects_fall_back_when_their_cause_did_not_rise() {
@@ -169,24 +177,32 @@ mod tests {
             &self,
             factual: [Code; 4],
             delta_max: Option<f64>,
-            run: impl FnOnce(&mut TwoPhase<'_, '_, '_>, &Mask<'_>) -> T,
+            run: impl FnOnce(&mut TwoPhase<'_, '_, '_>) -> T,
         ) -> T {
             // The classifier counts each code minus one half.
             let classifier = self.world.classifier(2.0 - f64::from(self.enough) + 1e-3);
             let circuit = self.world.circuit(true);
-            let mask = self.constraints.mask(&factual, &[]);
-            let target = Target { classifier: &classifier, threshold: 0.5 };
-            let problem = SearchProblem { mask: &mask, target, budget: 4, taken: &[] };
+            let own = OwnRow::typical(&self.constraints, factual.to_vec());
+            let candidates = self.constraints.candidates(&own, &Wishes::default(), Reach::Codes);
+            let problem = SearchProblem {
+                candidates: &candidates,
+                duration: &candidates.durations()[0],
+                target: Target { classifier: &classifier, threshold: 0.5 },
+                reads_values: false,
+                objective: Objective::likeliest(0.0),
+                budget: 4,
+                taken: &[],
+            };
             let evaluator = &mut circuit.evaluator();
-            run(&mut TwoPhase { problem, rules: &self.world.rules, evaluator, delta_max }, &mask)
+            run(&mut TwoPhase { problem, rules: &self.world.rules, evaluator, delta_max })
         }
 
         fn search(&self, factual: [Code; 4], proposal: [Code; 4]) -> Vec<Code> {
-            self.run(factual, None, |two_phase, _| two_phase.search(&proposal))
+            self.run(factual, None, |two_phase| two_phase.search(&proposal))
         }
 
         fn sparsify(&self, factual: [Code; 4], row: [Code; 4], delta_max: Option<f64>) -> Vec<Code> {
-            self.run(factual, delta_max, |two_phase, _| two_phase.sparsify(row.to_vec()))
+            self.run(factual, delta_max, |two_phase| two_phase.sparsify(row.to_vec()))
         }
     }
 
@@ -239,7 +255,7 @@ mod tests {
     #[test]
     fn one_proposals_budget_is_not_the_next_ones() {
         let case = Case::new(5, Vec::new());
-        let found = case.run([0, 0, 0, 0], None, |two_phase, _| {
+        let found = case.run([0, 0, 0, 0], None, |two_phase| {
             assert_eq!(two_phase.search(&[0, 0, 0, 0]), [0, 0, 0, 0]);
             two_phase.search(&[3, 1, 0, 0])
         });

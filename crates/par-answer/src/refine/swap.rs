@@ -1,10 +1,11 @@
 //! Our local search: replaces one change by another, or by none, as long as that improves the frontier.
 
-use par_circuit::{Code, Evaluator, Stop};
+use par_circuit::{Evaluator, Stop};
+use par_data::Choice;
 
-use crate::problem::{Candidate, Frontier, SearchProblem};
+use crate::problem::{Frontier, Row, SearchProblem, Solution};
 
-/// Candidates within this many nats of the best are searched around. Measured on gmsc: at 0 the answers are 0.4 nats
+/// Solutions within this many nats of the best are searched around. Measured on gmsc: at 0 the answers are 0.4 nats
 /// less likely; beyond 1 they hardly get likelier and take longer.
 const NEAR: f64 = 1.0;
 
@@ -12,11 +13,19 @@ const NEAR: f64 = 1.0;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
     neighbours: Vec<f64>,
-    better: Vec<(f64, usize, Code)>,
-    row: Vec<Code>,
+    better: Vec<Better>,
     /// Rows whose single changes have been tried, concatenated. The frontier only rises, so trying them again would
     /// find nothing.
-    centres: Vec<Code>,
+    centres: Vec<Choice>,
+}
+
+/// A single change that would improve the frontier, if it is accepted.
+#[derive(Clone, Copy, Debug)]
+struct Better {
+    worth: f64,
+    log_prob: f64,
+    feature: usize,
+    choice: Choice,
 }
 
 impl Memory {
@@ -28,9 +37,9 @@ impl Memory {
 
 /// Improves the frontier until no replacement of one change helps, or `stop` is set.
 ///
-/// At a candidate, and at each row that takes one of its changes back, one pass of the circuit scores every single
-/// change. The likeliest accepted rows go on the frontier, by number of changes. The search ends when it has been at
-/// all candidates [`NEAR`] the one most worth offering.
+/// At a solution, and at each row that takes one of its changes back, one pass of the circuit scores every single
+/// change. The best accepted rows go on the frontier, by number of changes. The search ends when it has been at all
+/// solutions [`NEAR`] the one most worth offering.
 pub(crate) fn search(
     problem: &SearchProblem<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -41,10 +50,10 @@ pub(crate) fn search(
 ) -> Frontier {
     memory.centres.clear();
     let mut search = Search { problem, evaluator, memory, frontier: known, stop };
-    if search.frontier.candidates().is_empty() {
+    if search.frontier.solutions().is_empty() {
         search.reach();
     }
-    let mut searched: Vec<Vec<Code>> = Vec::new();
+    let mut searched: Vec<Row> = Vec::new();
     while let Some(row) = search.next(price, &searched) {
         search.trade(&row);
         searched.push(row);
@@ -61,94 +70,116 @@ struct Search<'a, 'p, 'c> {
 }
 
 impl Search<'_, '_, '_> {
-    /// The next candidate to search around.
-    fn next(&self, price: f64, searched: &[Vec<Code>]) -> Option<Vec<Code>> {
+    /// The next solution to search around.
+    fn next(&self, price: f64, searched: &[Row]) -> Option<Row> {
         self.stop.check().ok()?;
-        let mut near = self.frontier.near(price, NEAR).map(|candidate| &candidate.row);
+        let near = NEAR * self.problem.objective.likelihood;
+        let mut near = self.frontier.near(price, near).map(|solution| &solution.row);
         near.find(|row| !searched.contains(row)).cloned()
     }
 
-    fn trade(&mut self, row: &[Code]) {
-        let factual = self.problem.factual();
+    fn trade(&mut self, row: &Row) {
         self.single_changes(row);
-        let mut reverted = row.to_vec();
-        for feature in (0..row.len()).filter(|&feature| row[feature] != factual[feature]) {
-            reverted[feature] = factual[feature];
-            self.single_changes(&reverted);
-            reverted[feature] = row[feature];
+        for feature in (0..row.choices.len()).filter(|&feature| row.choices[feature] != 0) {
+            if self.problem.candidates.is_free(feature) {
+                let mut reverted = row.clone();
+                self.problem.set(&mut reverted, feature, 0);
+                self.single_changes(&reverted);
+            }
         }
     }
 
     /// Adds the best of the rows that are one change away, for each number of changes.
-    fn single_changes(&mut self, centre: &[Code]) {
+    fn single_changes(&mut self, centre: &Row) {
         let Self { problem, evaluator, memory, frontier, .. } = self;
-        let Memory { neighbours, better, row, centres } = &mut **memory;
-        if centres.chunks_exact(centre.len()).any(|tried| tried == centre) {
+        let Memory { neighbours, better, centres } = &mut **memory;
+        let width = centre.choices.len();
+        if centres.chunks_exact(width).any(|tried| tried == centre.choices) {
             return;
         }
-        centres.extend_from_slice(centre);
-        let factual = problem.factual();
+        centres.extend_from_slice(&centre.choices);
+        let (candidates, objective) = (problem.candidates, problem.objective);
+        let constraints = candidates.constraints();
         let made = problem.changes(centre);
-        neighbours.resize(problem.mask.range(centre.len() - 1).end, 0.0);
-        evaluator.neighbours(centre, neighbours);
+        let effort = candidates.effort(&centre.choices);
+        neighbours.resize(constraints.codes(), 0.0);
+        evaluator.neighbours(&centre.codes, neighbours);
         better.clear();
-        for feature in 0..centre.len() {
-            let legal = problem.mask.legal(feature);
-            for (code, log_prob) in (0..).zip(&neighbours[problem.mask.range(feature)]) {
-                let changes = made - usize::from(centre[feature] != factual[feature])
-                    + usize::from(code != factual[feature]);
-                let worth_it = legal[usize::from(code)]
-                    && code != centre[feature]
-                    && changes <= problem.budget
-                    && *log_prob > frontier.at_most(changes);
-                if worth_it {
-                    better.push((*log_prob, feature, code));
+        let mut row = centre.clone();
+        for feature in (0..width).filter(|&feature| candidates.is_free(feature)) {
+            let list = candidates.of(feature);
+            let own = centre.choices[feature];
+            let without = effort - list[usize::from(own)].effort;
+            let start = constraints.range(feature).start;
+            for (choice, candidate) in (0..).zip(list).filter(|(choice, _)| *choice != own) {
+                let changes = made - usize::from(own != 0) + usize::from(choice != 0);
+                if changes > problem.budget || changes == 0 {
+                    continue;
+                }
+                let log_prob = match candidates.has_consequences(feature) {
+                    false => neighbours[start + usize::from(candidate.code)],
+                    true => {
+                        problem.set(&mut row, feature, choice);
+                        let log_prob = if row.is_settled { evaluator.log_prob(&row.codes) } else { f64::NEG_INFINITY };
+                        problem.set(&mut row, feature, own);
+                        log_prob
+                    }
+                };
+                let worth = objective.worth(log_prob, without + candidate.effort);
+                if worth > frontier.at_most(changes) {
+                    better.push(Better { worth, log_prob, feature, choice });
                 }
             }
         }
-        better.sort_by(|a, b| b.0.total_cmp(&a.0).then((a.1, a.2).cmp(&(b.1, b.2))));
-        row.clear();
-        row.extend_from_slice(centre);
-        for &(log_prob, feature, code) in &*better {
-            let before = std::mem::replace(&mut row[feature], code);
-            let changes = problem.changes(row);
-            if log_prob > frontier.at_most(changes)
-                && changes > 0
-                && problem.permits(row)
-                && problem.target.accepts(row)
-            {
-                frontier.add(Candidate { row: row.clone(), log_prob, changes });
+        better.sort_by(|a, b| {
+            b.worth.total_cmp(&a.worth).then((a.feature, a.choice).cmp(&(b.feature, b.choice)))
+        });
+        for &Better { worth, log_prob, feature, choice } in &*better {
+            problem.set(&mut row, feature, choice);
+            let changes = problem.changes(&row);
+            if worth > frontier.at_most(changes) && problem.permits(&row) && problem.accepts(&row) {
+                let effort = candidates.effort(&row.choices);
+                frontier.add(Solution { row: row.clone(), log_prob, effort, worth, changes });
             }
-            row[feature] = before;
+            problem.set(&mut row, feature, centre.choices[feature]);
         }
     }
 
-    /// From the factual on, makes the change with the highest score until a candidate is found.
+    /// From the person's own row on, makes the change with the highest score until a solution is found.
     fn reach(&mut self) {
-        let mut row = self.problem.factual().to_vec();
+        let mut row = self.problem.own();
         for _ in 0..self.problem.budget {
             let tried = self.memory.centres.len();
             self.single_changes(&row);
             // From a row that was tried before, the search would only repeat itself.
             let is_cycle = self.memory.centres.len() == tried;
-            if !self.frontier.candidates().is_empty() || is_cycle || self.stop.check().is_err() {
+            if !self.frontier.solutions().is_empty() || is_cycle || self.stop.check().is_err() {
                 return;
             }
-            let mut best: Option<(f64, usize, Code)> = None;
-            for feature in 0..row.len() {
-                let before = row[feature];
-                for code in self.problem.mask.codes(feature).filter(|&code| code != before) {
-                    row[feature] = code;
-                    let log_odds = self.problem.target.classifier.log_odds(&row);
-                    let nearer = best.is_none_or(|(most, ..)| log_odds > most);
-                    if nearer && self.problem.permits(&row) {
-                        best = Some((log_odds, feature, code));
+            let Some((feature, choice)) = self.nearest_to_accepted(&row) else { return };
+            self.problem.set(&mut row, feature, choice);
+        }
+    }
+
+    /// The single change after which the score is highest.
+    fn nearest_to_accepted(&self, centre: &Row) -> Option<(usize, Choice)> {
+        let (problem, mut row) = (self.problem, centre.clone());
+        let mut best: Option<((bool, f64), usize, Choice)> = None;
+        for feature in (0..row.choices.len()).filter(|&feature| problem.candidates.is_free(feature)) {
+            let before = row.choices[feature];
+            let choices = 0..problem.candidates.of(feature).len() as Choice;
+            for choice in choices.filter(|choice| *choice != before) {
+                problem.set(&mut row, feature, choice);
+                if row.is_settled && problem.permits_on_the_way(&row) {
+                    // A row that breaks a relation is a last resort: a further change may mend it.
+                    let score = (problem.permits(&row), problem.score(&row));
+                    if best.is_none_or(|(most, ..)| score > most) {
+                        best = Some((score, feature, choice));
                     }
                 }
-                row[feature] = before;
             }
-            let Some((_, feature, code)) = best else { return };
-            row[feature] = code;
+            problem.set(&mut row, feature, before);
         }
+        best.map(|(_, feature, choice)| (feature, choice))
     }
 }

@@ -114,13 +114,15 @@ impl ValueTest {
 /// A policy beside the classifier.
 #[derive(Clone, Debug)]
 pub(crate) struct Policy {
+    /// Its position in the schema.
+    pub(crate) position: usize,
     when: Vec<ValueTest>,
     require: Vec<ValueTest>,
 }
 
 impl Policy {
-    pub(crate) fn new(discretizer: &Discretizer, rule: &AcceptRule) -> Self {
-        Self { when: tests(discretizer, &rule.when), require: tests(discretizer, &rule.require) }
+    pub(crate) fn new(discretizer: &Discretizer, position: usize, rule: &AcceptRule) -> Self {
+        Self { position, when: tests(discretizer, &rule.when), require: tests(discretizer, &rule.require) }
     }
 
     /// Whether a row keeps the policy. It binds where a condition is unknown, and an unknown cell does not meet it.
@@ -377,17 +379,13 @@ impl<'c> Candidates<'c> {
         self.constraints.policies.iter().all(|policy| policy.is_kept(|feature| self.chosen(row, feature)))
     }
 
-    /// The features that follow from this one, directly or not.
-    pub fn consequences(&self, feature: usize) -> Vec<usize> {
-        let mut reached = vec![feature];
-        for relation in &self.constraints.compiled {
-            if let Kind::Follows(consequence) = &relation.kind
-                && consequence.sources.iter().any(|source| reached.contains(source))
-            {
-                reached.push(consequence.feature);
-            }
-        }
-        reached.split_off(1)
+    /// Whether another feature follows from this one.
+    pub fn has_consequences(&self, feature: usize) -> bool {
+        let follows = |relation: &CompiledRelation| match &relation.kind {
+            Kind::Follows(consequence) => consequence.sources.contains(&feature),
+            _ => false,
+        };
+        self.constraints.compiled.iter().any(follows)
     }
 }
 
@@ -395,7 +393,7 @@ impl Constraints {
     /// The positions of policies that a person's own row breaks.
     pub fn broken_policies(&self, own: &super::OwnRow) -> Vec<usize> {
         let is_broken = |policy: &Policy| !policy.is_kept(|feature| own.own(feature));
-        (0..).zip(&self.policies).filter(|(_, policy)| is_broken(policy)).map(|(place, _)| place).collect()
+        self.policies.iter().filter(|policy| is_broken(policy)).map(|policy| policy.position).collect()
     }
 }
 

@@ -1,7 +1,6 @@
 //! Relations between features, and policies beside the classifier.
 
-use super::Direction;
-pub use crate::constraints::Permitted;
+use super::{Direction, Permitted};
 
 /// A relation between features, checked on values.
 ///
@@ -42,6 +41,22 @@ impl Relation {
     /// Whether it computes the feature.
     pub fn computes(&self, feature: usize) -> bool {
         matches!(self, Self::Follows { feature: computed, .. } if *computed == feature)
+    }
+
+    /// Whether both relations mean the same, in whatever order their features are listed.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        let sorted = |features: &[usize]| {
+            let mut features = features.to_vec();
+            features.sort_unstable();
+            features
+        };
+        match (self, other) {
+            (Self::Together(own), Self::Together(others)) => sorted(own) == sorted(others),
+            (Self::AtMostChanges { of: own, most }, Self::AtMostChanges { of: others, most: other }) => {
+                most == other && sorted(own) == sorted(others)
+            }
+            _ => self == other,
+        }
     }
 
     /// The features (positions) that it ties together.

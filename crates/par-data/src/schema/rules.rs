@@ -1,7 +1,8 @@
 //! The rules as a graph: without cycles, in groups over which exact sums are cheap.
 
+use super::contradictions::{Contradiction, Part};
 use super::problem::SchemaProblem;
-use super::{Feature, Rule};
+use super::{Direction, Feature, Move, Relation, Rule};
 
 /// Most features of a group that is not a tree: it is summed over all patterns of its features.
 pub(crate) const MAX_TANGLED: usize = 16;
@@ -22,23 +23,30 @@ impl RuleGroup {
     }
 }
 
-/// When the rules have a cycle or a group is too large to sum over: the problem, and a rule that is part of
-/// it.
-pub(super) fn check(features: &[Feature], rules: &[Rule]) -> Result<(), (usize, SchemaProblem)> {
+/// When the rules have a cycle or a group is too large to sum over: a relation that is part of it, and the problem.
+pub(super) fn check(features: &[Feature], relations: &[Relation]) -> Result<(), Contradiction> {
+    let located = relations.iter().enumerate().filter_map(|(at, relation)| match relation {
+        Relation::Rule(rule) => Some((at, *rule)),
+        _ => None,
+    });
+    let (positions, rules): (Vec<usize>, Vec<Rule>) = located.unzip();
+    let last = |is: &dyn Fn(&Rule) -> bool| {
+        Part::Relation(rules.iter().rposition(is).map_or(0, |rule| positions[rule]))
+    };
     let names =
         |positions: &[usize]| positions.iter().map(|&at| features[at].name.clone()).collect::<Vec<_>>();
-    if let Some(cycle) = cycle(features.len(), rules) {
-        let last = rules
-            .iter()
-            .rposition(|rule| cycle.contains(&rule.when.feature) && cycle.contains(&rule.then.feature));
-        return Err((last.unwrap_or(0), SchemaProblem::RuleCycle { cycle: names(&cycle) }));
+    let edges: Vec<[usize; 2]> = rules.iter().map(|rule| [node(rule.when), node(rule.then)]).collect();
+    if let Some(cycle) = cycle(2 * features.len(), &edges) {
+        let at = last(&|rule| cycle.contains(&node(rule.when)) && cycle.contains(&node(rule.then)));
+        let cycle: Vec<usize> = cycle.iter().map(|node| node / 2).collect();
+        return Err(at.contradicts(SchemaProblem::Cycle { cycle: names(&cycle) }));
     }
 
-    for group in connected(features.len(), rules) {
+    for group in connected(features.len(), &rules) {
         if !group.is_tree() && group.features.len() > MAX_TANGLED {
-            let last = rules.iter().rposition(|rule| group.features.contains(&rule.when.feature));
+            let at = last(&|rule| group.features.contains(&rule.when.feature));
             let problem = SchemaProblem::RuleTangle { features: names(&group.features), limit: MAX_TANGLED };
-            return Err((last.unwrap_or(0), problem));
+            return Err(at.contradicts(problem));
         }
     }
     Ok(())
@@ -61,23 +69,49 @@ pub(crate) fn connected(features: usize, rules: &[Rule]) -> Vec<RuleGroup> {
             continue;
         }
         let place = |feature: usize| members.iter().position(|&member| member == feature);
-        let local = |rule: &Rule| Some(Rule::rises(place(rule.when.feature)?, place(rule.then.feature)?));
+        let local = |rule: &Rule| {
+            let moved = |one: Move| Some(Move { feature: place(one.feature)?, ..one });
+            Some(Rule { when: moved(rule.when)?, then: moved(rule.then)? })
+        };
         groups.push(RuleGroup { rules: rules.iter().filter_map(local).collect(), features: members });
     }
     groups
 }
 
-/// A cycle of the rules, if there is one.
-fn cycle(features: usize, rules: &[Rule]) -> Option<Vec<usize>> {
-    // Features that are known not to lead into a cycle.
-    let mut ends = vec![false; features];
+/// The number of a move, among two for each feature.
+fn node(one: Move) -> usize {
+    2 * one.feature + usize::from(one.direction == Direction::Decrease)
+}
+
+/// A move that would require one feature to rise and to fall: the move, that feature, and a rule that leads there.
+pub(super) fn torn(features: usize, rules: &[Rule]) -> Option<(Move, usize, Rule)> {
+    rules.iter().find_map(|start| {
+        let mut required = vec![false; 2 * features];
+        required[node(start.when)] = true;
+        let mut open = vec![start.when];
+        while let Some(from) = open.pop() {
+            for rule in rules.iter().filter(|rule| rule.when == from) {
+                if required[node(rule.then) ^ 1] {
+                    return Some((start.when, rule.then.feature, *rule));
+                }
+                if !required[node(rule.then)] {
+                    required[node(rule.then)] = true;
+                    open.push(rule.then);
+                }
+            }
+        }
+        None
+    })
+}
+
+/// A cycle of a graph, if there is one; the first node is repeated at the end.
+pub(super) fn cycle(nodes: usize, edges: &[[usize; 2]]) -> Option<Vec<usize>> {
+    // Nodes that are known not to lead into a cycle.
+    let mut ends = vec![false; nodes];
     let leads_on = |ends: &[bool], from: usize| {
-        rules
-            .iter()
-            .find(|rule| rule.when.feature == from && !ends[rule.then.feature])
-            .map(|rule| rule.then.feature)
+        edges.iter().find(|[start, end]| *start == from && !ends[*end]).map(|edge| edge[1])
     };
-    while let Some(next) = (0..features).find(|&at| !ends[at] && leads_on(&ends, at).is_none()) {
+    while let Some(next) = (0..nodes).find(|&at| !ends[at] && leads_on(&ends, at).is_none()) {
         ends[next] = true;
     }
     let start = ends.iter().position(|ends| !ends)?;

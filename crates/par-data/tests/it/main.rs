@@ -1,5 +1,6 @@
 //! Tests of the public API, from files to codes and back.
 
+mod bad_schemas;
 mod constraints;
 mod discretizer;
 mod draft;
@@ -8,6 +9,7 @@ mod limits;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod schema;
+mod schema_2;
 mod table;
 
 use par_data::schema::Columns;

@@ -157,11 +157,11 @@ fn an_unknown_key_is_refused_with_the_nearest_one() {
     let text = "[[feature]]\nname = \"age\"\nkind = \"discrete\"\nimutable = true\n";
     assert_eq!(
         refused(text),
-        "s.toml, line 4: `[[feature]]`: unknown key `imutable`, did you mean `immutable`?"
+        "s.toml, line 4: `[[feature]]`: unknown key `imutable`, did you mean `immutable`? The keys are `name`, `kind`, `values`, `labels`, `bounds`, `range`, `observed`, `unit`, `missing`, `bins`, `allowed`, `note`, `immutable`, `monotone`"
     );
     assert_eq!(
         refused("[labels]\ncolumn = \"class\"\n"),
-        "s.toml, line 1: the schema: unknown key `labels`, did you mean `label`?"
+        "s.toml, line 1: the schema: unknown key `labels`, did you mean `label`? The keys are `version`, `name`, `file`, `rows`, `folds`, `missing_text`, `columns`, `label`, `feature`, `rule`"
     );
     assert_eq!(
         refused("[columns]\nweight = \"w\"\n"),

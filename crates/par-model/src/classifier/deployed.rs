@@ -2,8 +2,10 @@
 
 use par_circuit::Code;
 
-use super::external::{LimitedCode, file_hash};
-use super::{Classifier, ExternalClassifier, NeuralClassifier, Representative, probability};
+use par_data::Candidates;
+
+use super::external::file_hash;
+use super::{Classifier, ExternalClassifier, NeuralClassifier, probability};
 use crate::error::RowError;
 
 /// The classifier that decides who is accepted.
@@ -35,27 +37,25 @@ impl DeployedClassifier {
         }
     }
 
-    /// The classifier over codes for one person, whose cells have the codes `factual`. `limited` holds the codes that
-    /// the person's limits make stand for other cells.
+    /// The classifier for one person, who has these cells: over the choices of their candidates if it
+    /// [reads values](DeployedClassifier::reads_values), otherwise over codes.
+    ///
+    /// # Errors
+    /// When a cell cannot be turned into an input, or its number makes the score infinite.
     pub fn of_person(
         &self,
         cells: &[&str],
-        factual: &[Code],
-        representative: Representative,
-        limited: &[LimitedCode],
+        candidates: &Candidates<'_>,
     ) -> Result<Box<dyn Classifier + '_>, RowError> {
         match self {
             Self::Trained(network) | Self::Surrogate { network, .. } => Ok(Box::new(network)),
-            Self::External(external) => external.of_person(cells, factual, representative, limited),
+            Self::External(external) => external.of_person(cells, candidates),
         }
     }
 
-    /// Which values of bins are tried for codes, in this order.
-    pub fn representatives(&self) -> &'static [Representative] {
-        match self {
-            Self::Trained(_) | Self::Surrogate { .. } => &[Representative::Any],
-            Self::External(_) => &[Representative::Nearest, Representative::Median, Representative::Farthest],
-        }
+    /// Whether it reads values, rather than codes.
+    pub fn reads_values(&self) -> bool {
+        matches!(self, Self::External(_))
     }
 
     /// The probability that a row of cells, which have these codes, is accepted.

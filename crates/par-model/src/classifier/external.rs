@@ -1,16 +1,14 @@
 //! An external classifier: an ONNX file over raw values.
 //!
-//! Searches run over codes, but this classifier reads values. For one person every code stands for one value: their
-//! own code for their own cell, any other code for the value that a way would name. So for one person it is a
-//! classifier over codes that scores a row of codes as it scores the row as written.
+//! For one person every feature has a few candidate values. Over them it is a classifier of rows of choices, which
+//! scores a row of choices as it scores the row as written.
 
 mod network;
 mod trees;
 
 use par_circuit::Code;
-use par_data::{CellError, Decoded, Discretizer, Limits, Schema, UNKNOWN};
+use par_data::{Candidates, CellError, Decoded, Discretizer, Schema, UNKNOWN};
 use par_onnx::{Body, Graph, OnnxClassifier, TreeNode, Value};
-use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 use self::network::NetworkTables;
@@ -18,48 +16,6 @@ use self::trees::TreeTables;
 use super::inputs::{Encoding, Inputs, InputsError};
 use super::{Classifier, NeuralClassifier};
 use crate::error::RowError;
-
-/// Which value of its bin a code stands for.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Representative {
-    /// Any: the classifier reads only the bin. Ways name the value nearest to the person's own.
-    #[default]
-    Any,
-    /// The nearest to the person's own: the smallest change.
-    Nearest,
-    /// The median of the training rows.
-    Median,
-    /// The farthest from the person's own.
-    Farthest,
-}
-
-impl Representative {
-    /// Of the tables for the lowest and the highest values of bins, the one for bins below the person's own and the one
-    /// for bins above it; `None` for medians.
-    fn sides<T>(self, lowest: T, highest: T) -> Option<(T, T)> {
-        match self {
-            Self::Any | Self::Nearest => Some((highest, lowest)),
-            Self::Farthest => Some((lowest, highest)),
-            Self::Median => None,
-        }
-    }
-
-    /// The value that a way names for a code other than the person's own, which is below or above it.
-    pub fn told(self, decoded: Decoded, is_below: bool) -> Decoded {
-        match (decoded, self) {
-            (Decoded::Interval { nearest, .. }, Self::Nearest) => Decoded::Number(nearest),
-            (Decoded::Interval { median, .. }, Self::Median) => Decoded::Number(median),
-            (Decoded::Interval { lowest, highest, .. }, Self::Farthest) => {
-                Decoded::Number(if is_below { lowest } else { highest })
-            }
-            (decoded, _) => decoded,
-        }
-    }
-}
-
-/// A feature, a code of it, and the cell that the code stands for within a person's limits.
-pub(crate) type LimitedCode = (usize, Code, String);
 
 /// Why a file cannot be the classifier of a model.
 #[derive(Debug, thiserror::Error)]
@@ -236,26 +192,19 @@ impl ExternalClassifier {
         }
     }
 
-    /// The classifier over codes for one person, whose cells have the codes `factual`. `limited` holds the codes that
-    /// the person's limits make stand for other cells.
+    /// The classifier over the candidates of one person, who has these cells.
     ///
     /// # Errors
     /// When a cell cannot be turned into an input, or its number makes the score infinite.
     pub fn of_person(
         &self,
         cells: &[&str],
-        factual: &[Code],
-        representative: Representative,
-        limited: &[LimitedCode],
+        candidates: &Candidates<'_>,
     ) -> Result<Box<dyn Classifier + '_>, RowError> {
         let view = self.view();
         Ok(match &self.tables {
-            Tables::Network(tables) => {
-                Box::new(tables.of_person(&view, cells, factual, representative, limited)?)
-            }
-            Tables::Trees(tables) => {
-                Box::new(tables.of_person(&view, cells, factual, representative, limited)?)
-            }
+            Tables::Network(tables) => Box::new(tables.of_person(&view, cells, candidates)?),
+            Tables::Trees(tables) => Box::new(tables.of_person(&view, cells, candidates)?),
         })
     }
 
@@ -305,42 +254,20 @@ impl View<'_> {
     }
 }
 
-/// The cells that the codes of limited features stand for, except the person's own codes.
-pub(crate) fn limited_codes(
-    discretizer: &Discretizer,
-    limits: &Limits,
-    cells: &[&str],
-    factual: &[Code],
-    representative: Representative,
-) -> Vec<LimitedCode> {
-    let mut limited = Vec::new();
-    for feature in limits.features() {
-        let (cell, own) = (cells[feature], factual[feature]);
-        let codes = 0..discretizer.domains()[feature].cardinality() as Code;
-        limited.extend(codes.filter(|code| *code != own).map(|code| {
-            let decoded = discretizer.decode_within(feature, code, own, cell, limits);
-            (feature, code, representative.told(decoded, code < own).text().to_string())
-        }));
-    }
-    limited
-}
-
-/// The lowest, the highest and the median value that a code stands for, as a table writes them.
-fn representatives(discretizer: &Discretizer, feature: usize, code: Code) -> [String; 3] {
+/// The median value that a code stands for, as a table writes it.
+fn typical_text(discretizer: &Discretizer, feature: usize, code: Code) -> String {
     match discretizer.decode(feature, code, UNKNOWN, "") {
-        Decoded::Interval { lowest, highest, median, .. } => {
-            [lowest, highest, median].map(|number| number.text)
-        }
-        Decoded::Number(number) => [(); 3].map(|()| number.text.clone()),
-        Decoded::Category { value, .. } => [(); 3].map(|()| value.clone()),
-        Decoded::Unchanged { .. } => unreachable!("a code differs from the unknown one"),
+        Decoded::Interval { median, .. } => median.text,
+        decoded => decoded.text().to_string(),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use par_circuit::Ball;
-    use par_data::{Batch, DiscretizerConfig, Permitted, german_credit};
+    use par_data::{
+        Batch, Choice, Constraints, DiscretizerConfig, Limits, OwnRow, Permitted, Reach, Wishes, german_credit,
+    };
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -408,57 +335,49 @@ mod tests {
             [Limits::default(), Limits::new(&self.discretizer, some).expect("limits")]
         }
 
-        /// A row of codes as a way of this person would write it.
-        fn written(
+        /// The candidates of a person, with as many values as there can be.
+        fn candidates<'c>(
             &self,
+            constraints: &'c Constraints,
             cells: &[&str],
-            own: &[Code],
-            row: &[Code],
-            representative: Representative,
             limits: &Limits,
-        ) -> Vec<String> {
-            let write = |feature: usize| {
-                let (code, own, cell) = (row[feature], own[feature], cells[feature]);
-                let decoded = self.discretizer.decode_within(feature, code, own, cell, limits);
-                representative.told(decoded, code < own).text().to_string()
-            };
-            (0..row.len()).map(write).collect()
+        ) -> Candidates<'c> {
+            let codes = self.discretizer.encode_row(cells).expect("codes").into_codes();
+            let own = OwnRow::new(&self.discretizer, cells, codes);
+            constraints.candidates(&own, &Wishes { limits, ..Wishes::default() }, Reach::AllValues)
         }
     }
 
+    fn random_choices(candidates: &Candidates<'_>, changes: usize, rng: &mut ChaCha8Rng) -> Vec<Choice> {
+        let counts = candidates.counts();
+        let mut row = vec![0; counts.len()];
+        for _ in 0..changes {
+            let feature = rng.random_range(0..row.len());
+            row[feature] = rng.random_range(0..counts[feature] as Choice);
+        }
+        row
+    }
+
     #[test]
-    fn for_a_person_a_row_of_codes_scores_as_the_row_as_written() {
+    fn for_a_person_a_row_of_choices_scores_as_the_row_as_written() {
         let german = German::new();
-        let cardinalities = german.discretizer.cardinalities();
+        let constraints = Constraints::new(&german.discretizer);
         let mut rng = ChaCha8Rng::seed_from_u64(1);
-        let limits = german.limits();
-        let cases = [Representative::Nearest, Representative::Median, Representative::Farthest]
-            .into_iter()
-            .flat_map(|representative| [(representative, &limits[0]), (representative, &limits[1])]);
         for (name, file, inputs) in FILES {
             let external = german.external(file, inputs);
-            for person in (0..1000).step_by(97) {
+            for (person, limits) in (0..1000).step_by(97).zip(german.limits().iter().cycle()) {
                 let cells = german.cells(person);
-                let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
-                for (representative, limits) in cases.clone() {
-                    let limited = limited_codes(&german.discretizer, limits, &cells, &own, representative);
-                    let classifier =
-                        external.of_person(&cells, &own, representative, &limited).expect("inputs");
-                    for _ in 0..20 {
-                        let mut row = own.clone();
-                        for _ in 0..4 {
-                            let feature = rng.random_range(0..row.len());
-                            row[feature] = rng.random_range(0..cardinalities[feature] as Code);
-                        }
-                        let written = german.written(&cells, &own, &row, representative, limits);
-                        let written: Vec<&str> = written.iter().map(String::as_str).collect();
-                        let (found, expected) =
-                            (classifier.log_odds(&row), external.log_odds(&written).expect("inputs"));
-                        assert!(
-                            (found - expected).abs() < 1e-4,
-                            "{name}, {representative:?}: {found}, not {expected}"
-                        );
-                    }
+                let candidates = german.candidates(&constraints, &cells, limits);
+                let classifier = external.of_person(&cells, &candidates).expect("inputs");
+                for _ in 0..40 {
+                    let row = random_choices(&candidates, 4, &mut rng);
+                    let written: Vec<String> = (0..row.len())
+                        .map(|feature| candidates.text(&german.discretizer, &row, feature, cells[feature]))
+                        .collect();
+                    let written: Vec<&str> = written.iter().map(String::as_str).collect();
+                    let (found, expected) =
+                        (classifier.log_odds(&row), external.log_odds(&written).expect("inputs"));
+                    assert!((found - expected).abs() < 1e-4, "{name}: {found}, not {expected}");
                 }
             }
         }
@@ -490,33 +409,30 @@ mod tests {
     #[test]
     fn bounds_contain_the_rows_of_a_ball() {
         let german = German::new();
-        let cardinalities = german.discretizer.cardinalities();
+        let constraints = Constraints::new(&german.discretizer);
         let mut rng = ChaCha8Rng::seed_from_u64(3);
         for (name, file, inputs) in FILES {
             let external = german.external(file, inputs);
             for person in (0..1000).step_by(111) {
                 let cells = german.cells(person);
-                let own = german.discretizer.encode_row(&cells).expect("codes").into_codes();
-                let classifier =
-                    external.of_person(&cells, &own, Representative::Nearest, &[]).expect("inputs");
+                let candidates = german.candidates(&constraints, &cells, &Limits::NONE);
+                let classifier = external.of_person(&cells, &candidates).expect("inputs");
+                let counts = candidates.counts();
                 for changes in 0..4 {
-                    let mut ball = Ball::new(&cardinalities, own.clone(), changes);
-                    let open: Vec<usize> = (0..own.len()).filter(|_| rng.random_bool(0.4)).collect();
-                    for &feature in &open {
-                        ball.offer(feature, &(0..cardinalities[feature] as Code).collect::<Vec<_>>());
+                    let mut ball = Ball::new(&counts, vec![0; counts.len()], changes);
+                    for (feature, &count) in counts.iter().enumerate() {
+                        if rng.random_bool(0.6) {
+                            ball.offer(feature, &(0..count as Code).collect::<Vec<_>>());
+                        }
                     }
                     let (lower, upper) = classifier.log_odds_bounds(&ball);
                     for _ in 0..200 {
-                        let mut row = own.clone();
-                        for _ in 0..changes {
-                            let feature = open[rng.random_range(0..open.len())];
-                            row[feature] = rng.random_range(0..cardinalities[feature] as Code);
+                        let row = random_choices(&candidates, changes, &mut rng);
+                        if ball.contains(&row) {
+                            let found = classifier.log_odds(&row);
+                            let is_within = lower <= found && found <= upper;
+                            assert!(is_within, "{name}: {found} is not in {lower}, {upper}");
                         }
-                        let found = classifier.log_odds(&row);
-                        assert!(
-                            lower <= found && found <= upper,
-                            "{name}: {found} is not in {lower}, {upper}"
-                        );
                     }
                 }
             }

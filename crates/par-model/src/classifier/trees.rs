@@ -76,7 +76,7 @@ impl<'a> TreeClassifier<'a> {
 
 impl Classifier for TreeClassifier<'_> {
     fn cardinalities(&self) -> &[usize] {
-        &self.ensemble.cardinalities
+        self.table.cardinalities()
     }
 
     fn log_odds(&self, row: &[Code]) -> f64 {
@@ -172,11 +172,11 @@ mod tests {
         }
 
         fn ensemble(&self) -> Ensemble {
-            Ensemble::new(&self.trees, &self.features, self.cardinalities.clone())
+            Ensemble::new(&self.trees, &self.features)
         }
 
         fn table(&self, ensemble: &Ensemble) -> SourceTable {
-            let mut table = SourceTable::new(ensemble);
+            let mut table = SourceTable::new(ensemble, self.cardinalities.clone());
             for (feature, &codes) in self.cardinalities.iter().enumerate() {
                 for code in 0..=codes {
                     let own =
@@ -351,8 +351,8 @@ mod tests {
             [branch(tree, at + 1, at + 2), TreeNode::Leaf(0.0), TreeNode::Leaf(1.0)]
         });
         let trees = Trees { nodes: nodes.collect(), roots: vec![0, 3, 6, 9], base: 0.0, link: Link::LogOdds };
-        let ensemble = Ensemble::new(&trees, &[0, 1, 2, 3], vec![2; 4]);
-        let mut table = SourceTable::new(&ensemble);
+        let ensemble = Ensemble::new(&trees, &[0, 1, 2, 3]);
+        let mut table = SourceTable::new(&ensemble, vec![2; 4]);
         for feature in 0..4 {
             table.set(feature, 0, &[0.0]);
             table.set(feature, 1, &[1.0]);
@@ -377,8 +377,8 @@ mod tests {
         });
         let nodes = nodes.chain([TreeNode::Leaf(2.0)]).collect();
         let trees = Trees { nodes, roots: vec![0], base: 0.0, link: Link::LogOdds };
-        let ensemble = Ensemble::new(&trees, &[0], vec![2]);
-        let mut table = SourceTable::new(&ensemble);
+        let ensemble = Ensemble::new(&trees, &[0]);
+        let mut table = SourceTable::new(&ensemble, vec![2]);
         table.set(0, 0, &[0.0]);
         let classifier = TreeClassifier::new(&ensemble, table, None);
         let mut ball = Ball::new(&[2], vec![0], 1);
@@ -392,7 +392,7 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let ensemble = Forest::new(&mut rng, vec![3, 2], 4).ensemble();
         let network = random(&[3, 2], &[4], 1);
-        let classifier = TreeClassifier::new(&ensemble, SourceTable::new(&ensemble), Some(&network));
+        let classifier = TreeClassifier::new(&ensemble, SourceTable::new(&ensemble, vec![3, 2]), Some(&network));
         let (mut found, mut expected) = ([0.0; 5], [0.0; 5]);
         let soft = [0.2, 0.3, 0.5, 1.0, 0.0];
         let log_odds = classifier.log_odds_gradient(&soft, &mut found);

@@ -1,25 +1,20 @@
 //! An external network, over codes.
 //!
-//! Its first layer sums over features. Except for a person's own cells, what a code adds to the sums is the same for
-//! all people: it is stored for the lowest, the highest and the median value of every bin, and assembled for each
-//! person.
+//! Its first layer sums over features. What the median value of every bin adds to the sums is stored; for one person,
+//! what every candidate adds is computed.
 
 use par_circuit::{Ball, Code, OPEN};
-use par_data::{CellError, Discretizer};
+use par_data::{Candidates, CellError, Discretizer};
 use par_onnx::{Dense, Layers};
 
 use super::super::{Classifier, NeuralClassifier, bounds};
-use super::{LimitedCode, Representative, View, representatives};
+use super::{View, typical_text};
 use crate::error::RowError;
 use crate::network::Network;
 
 /// A network over codes that stand for medians, and the tables to adapt it to one person.
 #[derive(Clone, Debug)]
 pub(super) struct NetworkTables {
-    /// What each code adds to the first layer if it stands for the lowest value of its bin, `[code][unit]`.
-    lowest: Vec<f32>,
-    /// The same for the highest value.
-    highest: Vec<f32>,
     /// The network where each code stands for the median of its bin.
     typical: NeuralClassifier,
     /// What a missing cell of each feature adds. The biases include it, so codes add the difference.
@@ -39,7 +34,7 @@ impl NetworkTables {
         let weights = layers.dense[0].clone();
         let mut missing = Vec::with_capacity(cardinalities.len());
         let mut biases: Vec<f64> = weights.biases.iter().map(|&bias| f64::from(bias)).collect();
-        let [mut lowest, mut highest, mut median] = [const { Vec::new() }; 3];
+        let mut median = Vec::new();
         for (feature, &codes) in cardinalities.iter().enumerate() {
             let without = match view.missing(feature) {
                 Some(numbers) => sums(view, &weights, feature, &numbers),
@@ -47,11 +42,9 @@ impl NetworkTables {
             };
             biases.iter_mut().zip(&without).for_each(|(bias, sum)| *bias += sum);
             for code in 0..codes as Code {
-                let texts = representatives(discretizer, feature, code);
-                for (table, text) in [&mut lowest, &mut highest, &mut median].into_iter().zip(&texts) {
-                    let with = sums(view, &weights, feature, &view.numbers(feature, text)?);
-                    table.extend(difference(&with, &without));
-                }
+                let text = typical_text(discretizer, feature, code);
+                let with = sums(view, &weights, feature, &view.numbers(feature, &text)?);
+                median.extend(difference(&with, &without));
             }
             missing.push(without);
         }
@@ -66,9 +59,7 @@ impl NetworkTables {
         }
         let network = Network::from_parameters(&widths, parameters).expect("layers fit each other");
         let typical = NeuralClassifier::new(cardinalities, network, layers.activations.clone());
-        let finite = typical.is_finite()
-            && [&lowest, &highest].iter().all(|table| table.iter().all(|sum| sum.is_finite()));
-        Ok(finite.then_some(Self { lowest, highest, typical, missing, weights }))
+        Ok(typical.is_finite().then_some(Self { typical, missing, weights }))
     }
 
     pub(super) fn typical(&self) -> &NeuralClassifier {
@@ -79,37 +70,27 @@ impl NetworkTables {
         &self,
         view: &View<'_>,
         cells: &[&str],
-        factual: &[Code],
-        representative: Representative,
-        limited: &[LimitedCode],
+        candidates: &Candidates<'_>,
     ) -> Result<NeuralClassifier, RowError> {
-        let sides = representative.sides(&self.lowest, &self.highest);
         let width = self.weights.biases.len();
         let typical = self.typical.first_layer();
-        let (mut codes, mut biases) = (typical.weights.to_vec(), typical.biases.to_vec());
-        for (feature, (&own, &cell)) in factual.iter().zip(cells).enumerate() {
-            let with = sums(view, &self.weights, feature, &view.numbers(feature, cell)?);
-            let own_sums = difference(&with, &self.missing[feature]);
-            if own == OPEN {
-                biases.iter_mut().zip(own_sums).for_each(|(bias, sum)| *bias += sum);
-                continue;
+        let mut codes = Vec::with_capacity(candidates.counts().iter().sum::<usize>() * width);
+        for (feature, cell) in cells.iter().enumerate() {
+            let added = |cell: &str| {
+                let with = sums(view, &self.weights, feature, &view.numbers(feature, cell)?);
+                Ok::<Vec<f32>, CellError>(difference(&with, &self.missing[feature]).collect())
+            };
+            codes.extend(added(cell)?);
+            for candidate in &candidates.of(feature)[1..] {
+                if candidate.number.is_nan() {
+                    let code = self.typical.offsets[feature] + usize::from(candidate.code);
+                    codes.extend_from_slice(&typical.weights[code * width..][..width]);
+                } else {
+                    codes.extend(added(&candidate.number.to_string())?);
+                }
             }
-            let start = self.typical.offsets[feature] * width;
-            let place = start + usize::from(own) * width;
-            let end = start + self.typical.cardinalities()[feature] * width;
-            if let Some((below, above)) = sides {
-                codes[start..place].copy_from_slice(&below[start..place]);
-                codes[place + width..end].copy_from_slice(&above[place + width..end]);
-            }
-            codes[place..place + width].iter_mut().zip(own_sums).for_each(|(to, sum)| *to = sum);
         }
-        for (feature, code, cell) in limited {
-            let with = sums(view, &self.weights, *feature, &view.numbers(*feature, cell)?);
-            let place = (self.typical.offsets[*feature] + usize::from(*code)) * width;
-            let sums = difference(&with, &self.missing[*feature]);
-            codes[place..place + width].iter_mut().zip(sums).for_each(|(to, sum)| *to = sum);
-        }
-        let classifier = self.typical.over(self.typical.cardinalities().to_vec(), codes, biases);
+        let classifier = self.typical.over(candidates.counts(), codes, typical.biases.to_vec());
         if classifier.is_finite() { Ok(classifier) } else { Err(RowError::NoScore { found: f64::INFINITY }) }
     }
 

@@ -8,7 +8,6 @@ const LANES: usize = 8;
 /// Trees and the features of their sources, shared by all people.
 #[derive(Clone, Debug)]
 pub(crate) struct Ensemble {
-    pub(super) cardinalities: Vec<usize>,
     /// The feature of every source, ascending. Sources of one feature keep their order.
     pub(super) features: Vec<u32>,
     /// Tree by tree; the `yes` child of a branch comes right after it.
@@ -70,13 +69,12 @@ impl Ensemble {
     ///
     /// # Panics
     /// When a source or a node does not exist, or a node has two parents.
-    pub(crate) fn new(trees: &Trees, features: &[u32], cardinalities: Vec<usize>) -> Self {
+    pub(crate) fn new(trees: &Trees, features: &[u32]) -> Self {
         let mut order: Vec<usize> = (0..features.len()).collect();
         order.sort_by_key(|&source| features[source]);
         let mut places = vec![0; features.len()];
         order.iter().enumerate().for_each(|(place, &source)| places[source] = place as u32);
         let mut ensemble = Self {
-            cardinalities,
             features: order.iter().map(|&source| features[source]).collect(),
             nodes: Vec::with_capacity(trees.nodes.len() + 1),
             roots: Vec::with_capacity(trees.roots.len().next_multiple_of(LANES)),
@@ -176,6 +174,6 @@ mod tests {
             base: 0.0,
             link: Link::LogOdds,
         };
-        Ensemble::new(&trees, &[0], vec![2]);
+        Ensemble::new(&trees, &[0]);
     }
 }

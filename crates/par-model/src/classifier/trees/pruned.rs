@@ -52,9 +52,9 @@ pub(super) struct BallCodes {
 impl Pruned {
     /// Prunes to the rows of the ball and to those of `known`.
     pub(super) fn new(ensemble: &Ensemble, table: &SourceTable, ball: &Ball, known: Option<&Self>) -> Self {
-        let mut bits = Vec::with_capacity(ensemble.cardinalities.len());
-        let mut counts = Vec::with_capacity(ensemble.cardinalities.len());
-        for (feature, &codes) in ensemble.cardinalities.iter().enumerate() {
+        let mut bits = Vec::with_capacity(table.cardinalities().len());
+        let mut counts = Vec::with_capacity(table.cardinalities().len());
+        for (feature, &codes) in table.cardinalities().iter().enumerate() {
             let mut of_codes = vec![NONE; codes + 1];
             let own = [ball.centre()[feature]];
             for &code in own.iter().chain(ball.alternatives(feature)) {
