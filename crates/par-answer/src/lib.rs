@@ -28,7 +28,7 @@ mod exact;
 mod offers;
 mod problem;
 
-pub use answer::{Answer, BestAt, Change, Found, NotFound, Obstacle, Point, Reason, Way};
+pub use answer::{Answer, BestAt, Change, Found, IfKnown, NotFound, Obstacle, Point, Reason, Solves, Way};
 pub use par_model::Order;
 pub use request::{Method, Request};
 pub use solver::{Solver, answer, answer_batch};

@@ -1,44 +1,77 @@
-//! Selects and orders the ways to show.
+//! Selects and orders the ways to show: none that another dominates.
 
-use crate::problem::{Candidate, Frontier};
+use crate::answer::Solves;
+use crate::problem::Solution;
 
-/// A candidate that could be shown.
+/// A solution that could be shown.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Offer {
-    pub(crate) candidate: Candidate,
+    pub(crate) solution: Solution,
     /// The probability of acceptance of the row as written.
     pub(crate) probability: f64,
+    /// The share of the pool's rows that are no likelier.
+    pub(crate) percentile: f64,
+    /// How many months it takes.
+    pub(crate) months: u32,
     /// The features that it changes, ascending.
     pub(crate) features: Vec<usize>,
+    /// The problem that it was found for.
+    pub(crate) solves: Solves,
     /// As [`crate::Way::gap`], among rows that change no set in `without` completely.
     pub(crate) gap: Option<f64>,
     pub(crate) without: Vec<Vec<usize>>,
 }
 
+/// Differences that nobody would notice.
+const PROBABILITY: f64 = 0.01;
+const PERCENTILE: f64 = 0.05;
+const EFFORT: f64 = 0.05;
+const MONTHS: f64 = 1.0;
+
 impl Offer {
-    /// Whether it has fewer changes and at least the probability of another.
-    fn beats(&self, other: &Self) -> bool {
-        self.candidate.changes < other.candidate.changes && self.probability >= other.probability
+    /// How much better it is than another in effort, changes, probability, plausibility and time, in units of
+    /// differences that nobody would notice.
+    fn advantages(&self, other: &Self) -> [f64; 5] {
+        let (own, its) = (&self.solution, &other.solution);
+        let effort = EFFORT * own.effort.max(its.effort).max(f64::MIN_POSITIVE);
+        [
+            (its.effort - own.effort) / effort,
+            // A change is always noticed.
+            (its.changes as f64 - own.changes as f64) * 2.0,
+            (self.probability - other.probability) / PROBABILITY,
+            (self.percentile - other.percentile) / PERCENTILE,
+            (f64::from(other.months) - f64::from(self.months)) / MONTHS,
+        ]
     }
 
-    /// Whether it is no worse than another in changes, probability and likelihood, and better in one of them.
-    fn dominates(&self, other: &Self) -> bool {
-        let (own, its) = (&self.candidate, &other.candidate);
-        let is_no_worse = own.changes <= its.changes
-            && self.probability >= other.probability
-            && own.log_prob >= its.log_prob;
-        let is_better =
-            own.changes < its.changes || self.probability > other.probability || own.log_prob > its.log_prob;
-        is_no_worse && is_better
+    /// Whether it is noticeably better than another in something, and noticeably worse in nothing; or no worse at all
+    /// and better in something, however little.
+    pub(crate) fn dominates(&self, other: &Self) -> bool {
+        let advantages = self.advantages(other);
+        let noticeably = advantages.iter().all(|by| *by >= -1.0) && advantages.iter().any(|by| *by > 1.0);
+        noticeably && !other.beats(self) || self.beats(other)
+    }
+
+    /// Whether it is no worse than another in anything and better in something.
+    fn beats(&self, other: &Self) -> bool {
+        let advantages = self.advantages(other);
+        advantages.iter().all(|by| *by >= 0.0) && advantages.iter().any(|by| *by > 0.0)
     }
 
     /// Whether it leaves out a change of another.
     fn leaves_out_one_of(&self, other: &Self) -> bool {
         other.features.iter().any(|feature| !self.features.contains(feature))
     }
+
+    /// How different its changes are from those of another: 1 if they share no feature.
+    pub(crate) fn difference(&self, other: &Self) -> f64 {
+        let shared = self.features.iter().filter(|feature| other.features.contains(feature)).count();
+        let all = self.features.len() + other.features.len() - shared;
+        1.0 - shared as f64 / all.max(1) as f64
+    }
 }
 
-/// The offers found for one person that no other dominates.
+/// The offers found for one person.
 #[derive(Debug, Default)]
 pub(crate) struct Offers {
     /// In the order in which they were found.
@@ -46,28 +79,30 @@ pub(crate) struct Offers {
 }
 
 impl Offers {
-    /// Adds an offer unless a known one dominates it, and removes those it dominates. Returns whether it was added.
+    /// Adds an offer unless its row is known or another beats it. Returns whether it was added.
     pub(crate) fn add(&mut self, offer: Offer) -> bool {
-        let is_no_worse =
-            |known: &Offer| known.candidate.row == offer.candidate.row || known.dominates(&offer);
-        if self.offers.iter().any(is_no_worse) {
+        let is_no_better =
+            |known: &Offer| known.solution.row.choices == offer.solution.row.choices || known.beats(&offer);
+        if self.offers.iter().any(is_no_better) {
             return false;
         }
-        self.offers.retain(|known| !offer.dominates(known));
         self.offers.push(offer);
         true
     }
 
-    /// The offers to show, at most `count`. No offer beats the first; each further one leaves out a change of every one
-    /// before it. Of several, the one that is worth most comes next, where every change costs `price` nats; of equals,
-    /// the one found first.
-    pub(crate) fn shown(&self, price: f64, count: usize) -> Vec<&Offer> {
-        let is_unbeaten = |offer: &&Offer| !self.offers.iter().any(|other| other.beats(offer));
-        let mut shown: Vec<&Offer> =
-            most_worth(self.offers.iter().filter(is_unbeaten), price).into_iter().collect();
+    /// The offers to show, at most `count`: the first one found, and then each that leaves out a change of every one
+    /// before it, and that nothing found beats and nothing shown dominates. Of several, the one with the most `worth`
+    /// comes next; of equals, the one found first.
+    pub(crate) fn shown(&self, count: usize, worth: impl Fn(&Offer) -> f64) -> Vec<&Offer> {
+        let mut shown: Vec<&Offer> = self.offers.first().into_iter().collect();
         while shown.len() < count {
-            let is_another = |offer: &&Offer| shown.iter().all(|before| offer.leaves_out_one_of(before));
-            let Some(next) = most_worth(self.offers.iter().filter(is_another), price) else { break };
+            let is_another = |offer: &&Offer| {
+                shown.iter().all(|before| offer.leaves_out_one_of(before) && !before.dominates(offer) && !offer.dominates(before))
+                    && !self.offers.iter().any(|other| other.beats(offer))
+            };
+            let others = self.offers.iter().filter(is_another);
+            let next = others.reduce(|best, next| if worth(next) > worth(best) { next } else { best });
+            let Some(next) = next else { break };
             shown.push(next);
         }
         shown
@@ -77,39 +112,25 @@ impl Offers {
     pub(crate) fn surest(&self) -> f64 {
         self.offers.iter().map(|offer| offer.probability).fold(0.0, f64::max)
     }
-
-    /// The likeliest offers, by number of changes.
-    pub(crate) fn frontier(&self) -> Vec<&Offer> {
-        let mut frontier = Frontier::default();
-        self.offers.iter().for_each(|offer| {
-            frontier.add(offer.candidate.clone());
-        });
-        let of =
-            |candidate: &Candidate| self.offers.iter().find(|offer| offer.candidate.row == candidate.row);
-        frontier.candidates().iter().filter_map(of).collect()
-    }
-}
-
-fn most_worth<'a>(offers: impl Iterator<Item = &'a Offer>, price: f64) -> Option<&'a Offer> {
-    offers.reduce(
-        |best, next| {
-            if next.candidate.worth(price) > best.candidate.worth(price) { next } else { best }
-        },
-    )
 }
 
 #[cfg(test)]
 mod tests {
-    use par_circuit::Code;
-
     use super::*;
+    use crate::problem::Row;
 
-    fn offer(features: &[usize], probability: f64, log_prob: f64) -> Offer {
-        let row = (0..6).map(|feature| Code::from(features.contains(&feature))).collect();
+    fn offer(features: &[usize], effort: f64, probability: f64, percentile: f64, months: u32) -> Offer {
+        let choices = (0..6).map(|feature| u16::from(features.contains(&feature))).collect();
+        let row = Row { choices, codes: Vec::new(), is_settled: true };
+        let changes = features.len();
+        let solution = Solution { row, log_prob: percentile, effort, worth: -effort, changes };
         Offer {
-            candidate: Candidate { row, log_prob, changes: features.len() },
+            solution,
             probability,
+            percentile,
+            months,
             features: features.to_vec(),
+            solves: Solves::LeastEffort,
             gap: None,
             without: Vec::new(),
         }
@@ -120,45 +141,66 @@ mod tests {
         offers.iter().for_each(|offer| {
             all.add(offer.clone());
         });
-        all.shown(1.0, count).into_iter().map(|offer| offer.features.clone()).collect()
-    }
-
-    #[test]
-    fn no_offer_beats_the_first_in_changes_and_probability() {
-        let likeliest = offer(&[0, 1, 2], 0.6, -5.0);
-        assert_eq!(shown(&[likeliest.clone(), offer(&[3], 0.7, -9.0)], 1), [[3]]);
-        assert_eq!(
-            shown(&[likeliest.clone(), offer(&[3], 0.6, -9.0)], 1),
-            [[3]],
-            "as sure with fewer changes"
-        );
-        assert_eq!(shown(&[likeliest.clone(), offer(&[3], 0.5, -9.0)], 1), [[0, 1, 2]], "not as sure");
-        let both = shown(&[likeliest, offer(&[3], 0.7, -9.0)], 2);
-        assert_eq!(both, [vec![3], vec![0, 1, 2]], "the likeliest comes after it");
+        let worth = |offer: &Offer| -offer.solution.effort;
+        all.shown(count, worth).into_iter().map(|offer| offer.features.clone()).collect()
     }
 
     #[test]
     fn a_dominated_offer_is_not_shown() {
-        let first = offer(&[0, 1], 0.7, -5.0);
+        let first = offer(&[0, 1], 2.0, 0.70, 0.5, 6);
         for worse in [
-            offer(&[2, 3], 0.6, -6.0),
-            offer(&[2, 3], 0.7, -6.0),
-            offer(&[2, 3], 0.6, -5.0),
-            offer(&[2, 3, 4], 0.7, -5.0),
+            offer(&[2, 3], 2.0, 0.60, 0.5, 6),
+            offer(&[2, 3], 2.0, 0.70, 0.4, 6),
+            offer(&[2, 3], 3.0, 0.70, 0.5, 6),
+            offer(&[2, 3], 2.0, 0.70, 0.5, 8),
+            offer(&[2, 3, 4], 2.0, 0.70, 0.5, 6),
+            offer(&[2, 3], 3.0, 0.705, 0.52, 6),
         ] {
-            assert_eq!(shown(&[first.clone(), worse.clone()], 2), [[0, 1]]);
-            assert_eq!(shown(&[worse, first.clone()], 2), [[0, 1]], "whatever was found first");
+            assert_eq!(shown(&[first.clone(), worse.clone()], 2), [[0, 1]], "{worse:?}");
         }
-        for better in [offer(&[2], 0.6, -6.0), offer(&[2, 3], 0.8, -6.0), offer(&[2, 3, 4], 0.6, -4.0)] {
-            assert_eq!(shown(&[first.clone(), better], 2).len(), 2);
+        for better in [
+            offer(&[2], 2.5, 0.70, 0.5, 6),
+            offer(&[2, 3], 2.5, 0.80, 0.5, 6),
+            offer(&[2, 3], 2.5, 0.70, 0.6, 6),
+            offer(&[2, 3], 2.5, 0.70, 0.5, 3),
+        ] {
+            assert_eq!(shown(&[first.clone(), better.clone()], 2).len(), 2, "{better:?}");
         }
-        let equal = shown(&[first, offer(&[2, 3], 0.7, -5.0)], 2);
+        let equal = shown(&[first, offer(&[2, 3], 2.0, 0.70, 0.5, 6)], 2);
         assert_eq!(equal, [[0, 1], [2, 3]], "equals are both shown, as they were found");
     }
 
     #[test]
+    fn dominance_is_never_mutual() {
+        let values = |place: usize, most: usize| place % most;
+        for seed in 0..500_usize {
+            let at = |salt: usize| {
+                let features: Vec<usize> = (0..1 + values(seed * 7 + salt, 3)).collect();
+                let effort = 1.0 + 0.03 * values(seed * 13 + salt * 5, 7) as f64;
+                let probability = 0.6 + 0.006 * values(seed * 17 + salt * 3, 5) as f64;
+                let percentile = 0.3 + 0.03 * values(seed * 19 + salt * 11, 5) as f64;
+                offer(&features, effort, probability, percentile, values(seed + salt, 3) as u32)
+            };
+            let (one, other) = (at(1), at(2));
+            assert!(!(one.dominates(&other) && other.dominates(&one)), "{one:?} {other:?}");
+        }
+    }
+
+    #[test]
     fn every_further_offer_leaves_out_a_change_of_each_before_it() {
-        let offers = [offer(&[0], 0.6, -5.0), offer(&[0, 1], 0.7, -4.5), offer(&[1, 2], 0.8, -9.0)];
+        let offers = [
+            offer(&[0], 1.0, 0.6, 0.5, 0),
+            offer(&[0, 1], 2.0, 0.7, 0.6, 0),
+            offer(&[1, 2], 3.0, 0.8, 0.7, 0),
+        ];
         assert_eq!(shown(&offers, 3), [vec![0], vec![1, 2]]);
+    }
+
+    #[test]
+    fn the_difference_of_two_ways_is_the_share_of_features_that_only_one_changes() {
+        let of = |features: &[usize]| offer(features, 1.0, 0.6, 0.5, 0);
+        assert_eq!(of(&[0, 1]).difference(&of(&[2])), 1.0);
+        assert_eq!(of(&[0, 1]).difference(&of(&[1])), 0.5);
+        assert_eq!(of(&[0]).difference(&of(&[0])), 0.0);
     }
 }

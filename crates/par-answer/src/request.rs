@@ -3,7 +3,7 @@
 pub mod json;
 pub mod text;
 
-use par_data::Limits;
+use par_data::{Limits, Wishes};
 use par_model::{Model, Order};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -62,6 +62,17 @@ pub struct Request {
     pub budget: Option<usize>,
     /// The lowest probability that counts as accepted, in `0..=1`; the model's by default.
     pub threshold: Option<f64>,
+    /// How far above the threshold a way should be, in `0..1`; the model's margin by default. Where no way is, ways
+    /// above the threshold are offered, and marked.
+    pub margin: Option<f64>,
+    /// Features (positions) whose effort has another weight for this person.
+    pub efforts: Vec<(usize, f64)>,
+    /// The most effort of a way.
+    pub max_effort: Option<f64>,
+    /// The most months of a way.
+    pub within: Option<u32>,
+    /// Whether nothing may get worse, where the schema says which direction is better.
+    pub no_harm: bool,
     /// How many ways to find, at least 1. Each leaves out a change of every way before it.
     pub count: usize,
     /// Which way comes first; the model's order by default.
@@ -76,6 +87,18 @@ impl Request {
     pub fn threshold_for(&self, model: &Model) -> f64 {
         self.threshold.unwrap_or(model.threshold())
     }
+
+    /// What the person asks for, besides the schema's constraints.
+    pub fn wishes(&self) -> Wishes<'_> {
+        Wishes {
+            locks: &self.locks,
+            limits: &self.limits,
+            efforts: &self.efforts,
+            max_effort: self.max_effort,
+            within: self.within,
+            no_harm: self.no_harm,
+        }
+    }
 }
 
 impl Default for Request {
@@ -86,6 +109,11 @@ impl Default for Request {
             limits: Limits::default(),
             budget: None,
             threshold: None,
+            margin: None,
+            efforts: Vec::new(),
+            max_effort: None,
+            within: None,
+            no_harm: false,
             count: 1,
             order: None,
             auditor: false,
@@ -94,8 +122,10 @@ impl Default for Request {
 }
 
 /// The names of the options of a request, in JSON and in text.
-pub const OPTIONS: [&str; 8] =
-    ["method", "count", "order", "budget", "threshold", "lock", "limit", "auditor"];
+pub const OPTIONS: [&str; 13] = [
+    "method", "count", "order", "budget", "threshold", "margin", "lock", "limit", "effort", "max_effort", "within",
+    "no_harm", "auditor",
+];
 
 /// The highest budget: far more than any number of features.
 pub const MAX_BUDGET: usize = 1_000_000_000;

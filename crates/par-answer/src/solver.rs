@@ -1,18 +1,20 @@
 //! Answers one person.
 
 mod obstacles;
+mod unknown;
 mod ways;
 
 use par_circuit::{Code, Evaluator, Stop, threads};
-use par_data::{Batch, CellError, Columns, Limits, Mask};
-use par_model::classifier::Representative;
+use par_data::{Batch, Candidates, CellError, Columns, Duration, Mask, OwnRow, Reach, UNKNOWN, Wishes};
+use par_data::schema::Rule;
+use par_model::classifier::Classifier;
 use par_model::generator::GeneratorScratch;
-use par_model::{LocalSearch, Model, RowError, Target};
+use par_model::{LocalSearch, Model, Order, RowError, Target};
 
-use crate::answer::{Answer, Change};
+use crate::answer::{Answer, NotFound, Reason, Solves};
 use crate::decode::Decoder;
-use crate::exact::{self, Proof};
-use crate::problem::{Candidate, Frontier, SearchProblem};
+use crate::exact::{self, Proof, TOLERANCE};
+use crate::problem::{Frontier, Objective, SearchProblem, Solution};
 use crate::refine::paper::TwoPhase;
 use crate::refine::swap;
 use crate::request::{Method, Request};
@@ -29,26 +31,63 @@ pub struct Solver<'m> {
     rules: Vec<(usize, usize)>,
 }
 
-/// One person and their target.
+/// One person: their row, what they may become, and who decides.
 #[derive(Clone, Copy)]
 pub(crate) struct Person<'a> {
     pub(crate) cells: &'a [&'a str],
-    /// The rows that they may become.
-    pub(crate) mask: &'a Mask<'a>,
-    /// The limits of the request.
-    pub(crate) limits: &'a Limits,
-    /// The classifier over this person's codes, and the lowest score at which a row is offered.
-    pub(crate) target: Target<'a>,
-    /// Which value of its bin a code stands for.
-    pub(crate) representative: Representative,
+    pub(crate) own: &'a OwnRow,
+    /// The policies that their row breaks.
+    pub(crate) broken_policies: &'a [usize],
+    /// The probability of acceptance of their row.
+    pub(crate) probability: f64,
+    pub(crate) candidates: &'a Candidates<'a>,
+    /// Over choices if it reads values, otherwise over codes.
+    pub(crate) classifier: &'a dyn Classifier,
+    pub(crate) reads_values: bool,
+    /// The generator's most probable legal rows of codes, the best first, concatenated.
+    pub(crate) proposals: &'a [Code],
 }
 
-/// The result of a search: candidates, and with a proof how much likelier others could be.
+/// What a search is for.
+#[derive(Clone, Copy)]
+pub(crate) struct Aim {
+    pub(crate) objective: Objective,
+    pub(crate) solves: Solves,
+    /// The lowest score at which a row is offered.
+    pub(crate) threshold: f64,
+    /// Whether that is the request's margin above its threshold.
+    pub(crate) has_margin: bool,
+    /// How much more each change must be worth.
+    pub(crate) price: f64,
+}
+
+impl<'a> Person<'a> {
+    fn problem(
+        self,
+        aim: &Aim,
+        duration: &'a Duration,
+        budget: usize,
+        taken: &'a [Vec<usize>],
+    ) -> SearchProblem<'a> {
+        SearchProblem {
+            candidates: self.candidates,
+            duration,
+            target: Target { classifier: self.classifier, threshold: aim.threshold },
+            reads_values: self.reads_values,
+            objective: aim.objective,
+            budget,
+            taken,
+        }
+    }
+}
+
+/// The result of a search: solutions, and with a proof what others could be worth.
+#[derive(Default)]
 struct SearchResult {
     frontier: Frontier,
-    gaps: Option<Vec<f64>>,
-    /// Proved: there is no way with this many changes or fewer.
-    ruled_out: usize,
+    /// For each number of changes, what a row with at most as many that was not searched could be worth; `None` without
+    /// a proof.
+    open: Option<Vec<f64>>,
     /// How many nodes the exact search took.
     nodes: usize,
 }
@@ -56,22 +95,38 @@ struct SearchResult {
 impl SearchResult {
     /// The result of a search without a proof.
     fn unproved(frontier: Frontier) -> Self {
-        Self { frontier, gaps: None, ruled_out: 0, nodes: 0 }
+        Self { frontier, open: None, nodes: 0 }
     }
 
-    /// Whether it is proved that fewer changes are not enough.
-    fn rules_out_fewer_than(&self, changes: usize) -> bool {
-        changes <= self.ruled_out + 1
+    /// Joins the result of a search for ways of another duration.
+    fn merge(&mut self, other: Self) {
+        self.frontier.merge(other.frontier);
+        self.nodes += other.nodes;
+        self.open = match (self.open.take(), other.open) {
+            (Some(own), Some(others)) => Some(own.iter().zip(&others).map(|(a, b)| a.max(*b)).collect()),
+            _ => None,
+        };
+    }
+
+    /// How much better a row with at most as many changes could be; `None` without a proof.
+    fn gap(&self, changes: usize) -> Option<f64> {
+        let open = *self.open.as_ref()?.get(changes)?;
+        let room = open - self.frontier.at_most(changes);
+        Some(if room > TOLERANCE { room } else { 0.0 })
     }
 
     /// Whether the frontier is proved.
     fn is_proved(&self) -> bool {
-        self.gaps.as_ref().is_some_and(|gaps| gaps.iter().all(|gap| *gap == 0.0))
+        let changes = self.open.as_ref().map_or(0, Vec::len);
+        changes > 0 && (0..changes).all(|changes| self.gap(changes) == Some(0.0))
     }
 
-    fn gap(&self, candidate: &Candidate) -> Option<f64> {
-        let gaps = self.gaps.as_ref()?;
-        gaps.get(candidate.changes).copied()
+    /// Whether it is proved that no row with fewer changes than this reaches the target and may be offered.
+    fn rules_out_fewer_than(&self, changes: usize) -> bool {
+        let is_closed = |open: &Vec<f64>| open.get(changes - 1).is_some_and(|open| *open == f64::NEG_INFINITY);
+        changes <= 1
+            || self.frontier.fewest().is_none_or(|fewest| fewest >= changes)
+                && self.open.as_ref().is_some_and(is_closed)
     }
 }
 
@@ -81,6 +136,8 @@ const DEEPER_NODES: usize = 20_000;
 const EDGES: usize = 4_000;
 /// A bound over two tree nodes takes as long as one over an edge of a circuit.
 const TREE_NODES_AN_EDGE: usize = 2;
+/// A way is plausible if so many accepted people are less so.
+const PLAUSIBLE: f64 = 0.1;
 
 /// The answer for one row, its cells in schema order.
 ///
@@ -116,7 +173,8 @@ pub fn answer_batch(
 impl<'m> Solver<'m> {
     /// A solver for one thread.
     pub fn new(model: &'m Model) -> Self {
-        let rules = model.schema().rules().iter();
+        let rises = |rule: &&Rule| **rule == Rule::rises(rule.when.feature, rule.then.feature);
+        let rules = model.schema().rules().iter().filter(rises);
         let mut rules: Vec<(usize, usize)> =
             rules.map(|rule| (rule.when.feature, rule.then.feature)).collect();
         rules.sort_by_key(|&(effect, cause)| (cause, effect));
@@ -155,43 +213,53 @@ impl Solver<'_> {
     /// When a cell does not fit its column, or the classifier has no score for the row.
     ///
     /// # Panics
-    /// When there are not as many cells as features, a lock is not the position of a feature, or the limits belong to
-    /// another model.
+    /// When there are not as many cells as features, a position of the request is not that of a feature, or the limits
+    /// belong to another model.
     pub fn answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, RowError> {
         let model = self.model;
+        let (constraints, deployed) = (model.constraints(), model.classifier());
         let features = cells.len();
-        assert!(request.locks.iter().all(|&lock| lock < features), "locks are positions of features");
-        let encoded = model.discretizer().encode_row(cells)?;
-        let factual = encoded.codes();
-        let probability = model.classifier().probability(cells, factual)?;
-        let threshold = request.threshold_for(model);
-        if probability >= threshold {
-            return Ok(Answer::Accepted { probability, verified: model.classifier().verifies() });
+        let weighted = request.efforts.iter().map(|(feature, _)| feature);
+        assert!(request.locks.iter().chain(weighted).all(|&feature| feature < features), "positions of features");
+        let codes = model.discretizer().encode_row(cells)?.into_codes();
+        let probability = deployed.probability(cells, &codes)?;
+        let own = OwnRow::new(model.discretizer(), cells, codes);
+        let broken_policies = constraints.broken_policies(&own);
+        if probability >= request.threshold_for(model) && broken_policies.is_empty() {
+            return Ok(Answer::Accepted { probability, verified: deployed.verifies() });
         }
-        let offered_from = model.classifier().offered_from(threshold);
-        let limits = &request.limits;
-        let mask = model.constraints().mask_within(factual, &request.locks, limits);
-        let proposals = self.proposals(&mask, model.config().answers.proposals);
-        let mut first = None;
-        let mut is_proved = true;
-        for &representative in model.classifier().representatives() {
-            let classifier = model.classifier_for(cells, factual, representative, limits)?;
-            let target = Target { classifier: &*classifier, threshold: offered_from };
-            let person = Person { cells, mask: &mask, limits, target, representative };
-            let search = self.search_for(person, &proposals, request);
-            if let Some(found) = self.found(person, probability, &search, &proposals, request) {
+        if own.codes().iter().all(|code| *code == UNKNOWN) {
+            let broken_policies = broken_policies.clone();
+            return Ok(Answer::NotFound(NotFound::all_unknown(probability, broken_policies, request.auditor)));
+        }
+        let reaches: &[Reach] =
+            if deployed.reads_values() { &[Reach::Values, Reach::AllValues] } else { &[Reach::Codes] };
+        let mut not_found = None;
+        for (place, &reach) in reaches.iter().enumerate() {
+            let candidates = constraints.candidates(&own, &request.wishes(), reach);
+            let classifier = deployed.of_person(cells, &candidates)?;
+            let mask = candidates.mask(&candidates.durations()[0]);
+            let proposals = self.proposals(&mask, model.config().answers.proposals);
+            let person = Person {
+                cells,
+                own: &own,
+                broken_policies: &broken_policies,
+                probability,
+                candidates: &candidates,
+                classifier: &*classifier,
+                reads_values: deployed.reads_values(),
+                proposals: &proposals,
+            };
+            let (search, aim) = self.search_for(person, request);
+            if let Some(found) = self.found(person, &search, &aim, request) {
                 return Ok(Answer::Found(found));
             }
-            is_proved &= search.is_proved();
-            first.get_or_insert((classifier, representative));
-            if mask.free_features() == 0 {
+            if place + 1 == reaches.len() || candidates.free_features() == 0 {
+                not_found = Some(self.not_found(person, search.is_proved(), request));
                 break;
             }
         }
-        let (classifier, representative) = first.expect("a classifier has at least one representative");
-        let target = Target { classifier: &*classifier, threshold: offered_from };
-        let person = Person { cells, mask: &mask, limits, target, representative };
-        Ok(Answer::NotFound(self.not_found(person, probability, is_proved, request)))
+        Ok(Answer::NotFound(not_found.expect("the last reach gives an answer")))
     }
 
     /// The generator's most probable legal row as cells, whether or not it is accepted: the first proposal of
@@ -207,60 +275,108 @@ impl Solver<'_> {
     /// "A hard recourse is obtained by taking the per-feature argmax".
     pub fn propose(&mut self, cells: &[&str]) -> Result<Vec<String>, CellError> {
         let model = self.model;
-        let encoded = model.discretizer().encode_row(cells)?;
-        let mask = model.constraints().mask(encoded.codes(), &[]);
-        let row = self.proposals(&mask, 1);
-        let own = mask.factual();
-        let text = |feature: usize| match cells[feature] {
-            cell if row[feature] == own[feature] => cell.to_string(),
-            cell => model.discretizer().decode(feature, row[feature], own[feature], cell).text().to_string(),
+        let codes = model.discretizer().encode_row(cells)?.into_codes();
+        let own = OwnRow::new(model.discretizer(), cells, codes);
+        let candidates = model.constraints().candidates(&own, &Wishes::default(), Reach::Codes);
+        let row = self.proposals(&candidates.mask(&candidates.durations()[0]), 1);
+        let choice = |feature: usize| {
+            let list = candidates.of(feature);
+            list.iter().position(|candidate| candidate.code == row[feature]).unwrap_or(0) as u16
         };
+        let mut choices: Vec<u16> = (0..row.len()).map(choice).collect();
+        candidates.settle(&mut choices);
+        let text = |feature: usize| candidates.text(model.discretizer(), &choices, feature, cells[feature]);
         Ok((0..row.len()).map(text).collect())
+    }
+
+    /// What a request searches for, in this order, until something is found.
+    fn aims(&self, request: &Request) -> Vec<Aim> {
+        let (model, answers) = (self.model, &self.model.config().answers);
+        let threshold = request.threshold_for(model);
+        let offered_from = model.classifier().offered_from(threshold);
+        let margin = request.margin.unwrap_or(answers.margin);
+        let sure = (threshold + margin).min(f64::midpoint(threshold, 1.0)).max(offered_from);
+        let order = request.order.unwrap_or(answers.order);
+        let effort = if order == Order::Balanced { answers.effort_weight } else { 0.0 };
+        let likeliest = Aim {
+            objective: Objective::likeliest(effort),
+            solves: Solves::Likeliest,
+            threshold: sure,
+            has_margin: true,
+            price: answers.price,
+        };
+        let mut aims = Vec::with_capacity(3);
+        if order == Order::Balanced {
+            let objective = Objective::least_effort(model.pool().quantile(PLAUSIBLE));
+            aims.push(Aim { objective, solves: Solves::LeastEffort, price: 0.0, ..likeliest });
+        }
+        aims.push(likeliest);
+        if sure > offered_from {
+            aims.push(Aim { threshold: offered_from, has_margin: false, ..likeliest });
+        }
+        aims
     }
 
     /// The most changes of the usual search.
     fn budget(&self, person: Person<'_>, request: &Request) -> usize {
-        request.budget.unwrap_or(self.model.config().answers.budget).min(person.mask.free_features())
+        request.budget.unwrap_or(self.model.config().answers.budget).min(person.candidates.free_features())
     }
 
-    /// The search of the request's method, followed by a deeper one if it finds nothing.
-    fn search_for(&mut self, person: Person<'_>, proposals: &[Code], request: &Request) -> SearchResult {
-        let answers = &self.model.config().answers;
+    /// The searches of the request's aims until one finds something, followed by a deeper one if none does.
+    fn search_for(&mut self, person: Person<'_>, request: &Request) -> (SearchResult, Aim) {
         let budget = self.budget(person, request);
-        let mut search = self.search(&problem(person, budget, &[]), proposals, request.method);
-        self.verify(person, &mut search);
+        let aims = self.aims(request);
+        let last = *aims.last().expect("a request has an aim");
+        let mut search = SearchResult::default();
+        for aim in aims {
+            search = self.search(person, &aim, budget, &[], request.method);
+            if !search.frontier.solutions().is_empty() {
+                return (search, aim);
+            }
+        }
         let may_go_deeper = match request.method {
             Method::Generate => false,
-            Method::Refine => answers.search == LocalSearch::Swap,
+            Method::Refine => self.model.config().answers.search == LocalSearch::Swap,
             Method::Exact => true,
         };
-        let most = if request.budget.is_none() { person.mask.free_features() } else { budget };
+        let most = if request.budget.is_none() { person.candidates.free_features() } else { budget };
         // After an exact search within the same budget, a second one would have fewer nodes.
-        let is_exhausted = most == budget && search.gaps.is_some();
-        if search.frontier.candidates().is_empty() && may_go_deeper && !is_exhausted {
+        let is_exhausted = most == budget && search.open.is_some();
+        if may_go_deeper && !is_exhausted {
             let least = budget + usize::from(search.is_proved());
-            search = self.search_deeper(person, least, most);
-            self.verify(person, &mut search);
+            search = self.search_deeper(person, &last, least, most);
         }
-        search
+        (search, last)
     }
 
-    /// Keeps the candidates whose rows, as written, the classifier accepts. Removing one invalidates the proof: the
-    /// search skipped rows that were less likely than it.
-    fn verify(&self, person: Person<'_>, search: &mut SearchResult) {
-        // This classifier reads codes only, so the search has already asked it.
-        if person.representative == Representative::Any {
+    /// Keeps the solutions whose rows, as written, the classifier accepts. Removing one invalidates the proof: the
+    /// search skipped rows that were worth less.
+    fn verify(&self, person: Person<'_>, aim: &Aim, search: &mut SearchResult) {
+        // A classifier that reads codes has already been asked by the search.
+        if !person.reads_values {
             return;
         }
-        let before = search.frontier.candidates().len();
-        search.frontier.retain(|candidate| {
-            let changes = self.changes(person, candidate, person.representative);
-            let score = self.model.score(&written(person, &changes));
-            score.is_ok_and(|probability| probability >= person.target.threshold)
+        let before = search.frontier.solutions().len();
+        search.frontier.retain(|solution| {
+            let score = self.score(person, solution);
+            score.is_ok_and(|probability| probability >= aim.threshold)
         });
-        if search.frontier.candidates().len() < before {
-            search.gaps = None;
+        if search.frontier.solutions().len() < before {
+            search.open = None;
         }
+    }
+
+    /// The probability of acceptance of a solution's row as written.
+    fn score(&self, person: Person<'_>, solution: &Solution) -> Result<f64, RowError> {
+        let cells = self.written(person, solution);
+        self.model.score(&cells.iter().map(String::as_str).collect::<Vec<_>>())
+    }
+
+    /// The cells of a solution's row as a table writes them. Unchanged features keep their text.
+    fn written(&self, person: Person<'_>, solution: &Solution) -> Vec<String> {
+        let (discretizer, choices) = (self.model.discretizer(), &solution.row.choices);
+        let cells = person.cells.iter().enumerate();
+        cells.map(|(feature, cell)| person.candidates.text(discretizer, choices, feature, cell)).collect()
     }
 
     /// The generator's `count` most probable legal rows, the best first, concatenated.
@@ -271,13 +387,53 @@ impl Solver<'_> {
         self.decoder.best_rows(mask, logits, count).to_vec()
     }
 
-    fn search(&mut self, problem: &SearchProblem<'_>, proposals: &[Code], method: Method) -> SearchResult {
+    /// The search of a method, for ways of every duration.
+    fn search(
+        &mut self,
+        person: Person<'_>,
+        aim: &Aim,
+        budget: usize,
+        taken: &[Vec<usize>],
+        method: Method,
+    ) -> SearchResult {
+        let search_one = |solver: &mut Self, duration| {
+            let problem = person.problem(aim, duration, budget, taken);
+            solver.search_duration(&problem, person.proposals, aim.price, method)
+        };
+        self.search_durations(person, aim, search_one)
+    }
+
+    /// Joins the searches for ways of every duration, and verifies what they find.
+    fn search_durations<'a>(
+        &mut self,
+        person: Person<'a>,
+        aim: &Aim,
+        mut search_one: impl FnMut(&mut Self, &'a Duration) -> SearchResult,
+    ) -> SearchResult {
+        let mut durations = person.candidates.durations().iter();
+        let first = durations.next().expect("a person has time");
+        let mut search = search_one(self, first);
+        for duration in durations {
+            let other = search_one(self, duration);
+            search.merge(other);
+        }
+        self.verify(person, aim, &mut search);
+        search
+    }
+
+    fn search_duration(
+        &mut self,
+        problem: &SearchProblem<'_>,
+        proposals: &[Code],
+        price: f64,
+        method: Method,
+    ) -> SearchResult {
         let answers = &self.model.config().answers;
         let frontier = match (method, answers.search) {
             (Method::Generate, _) => self.accepted_frontier(problem, proposals),
             (_, LocalSearch::Swap) => {
                 let known = self.accepted_frontier(problem, proposals);
-                swap::search(problem, &mut self.evaluator, &mut self.memory, known, answers.price, self.stop)
+                swap::search(problem, &mut self.evaluator, &mut self.memory, known, price, self.stop)
             }
             (_, LocalSearch::Paper) => {
                 let mut two_phase = TwoPhase {
@@ -286,7 +442,7 @@ impl Solver<'_> {
                     evaluator: &mut self.evaluator,
                     delta_max: answers.delta_max,
                 };
-                let proposals = proposals.chunks_exact(problem.factual().len());
+                let proposals = proposals.chunks_exact(problem.duration.row.len());
                 let refined: Vec<Code> = proposals.flat_map(|proposal| two_phase.search(proposal)).collect();
                 self.accepted_frontier(problem, &refined)
             }
@@ -297,36 +453,50 @@ impl Solver<'_> {
         }
     }
 
-    /// The frontier of the rows that are accepted and may be offered.
+    /// The frontier of the rows of codes that are accepted and may be offered.
     fn accepted_frontier(&mut self, problem: &SearchProblem<'_>, rows: &[Code]) -> Frontier {
-        let width = problem.factual().len();
-        let accepted = |row: &&[Code]| problem.permits(row) && problem.target.accepts(row);
-        let accepted: Vec<Code> = rows.chunks_exact(width).filter(accepted).flatten().copied().collect();
-        let log_probs = self.evaluator.log_probs(&accepted);
+        let rows = rows.chunks_exact(problem.duration.row.len()).filter_map(|codes| problem.row(codes));
+        let accepted: Vec<_> = rows
+            .filter(|row| problem.changes(row) > 0 && problem.permits(row) && problem.accepts(row))
+            .collect();
+        let codes: Vec<Code> = accepted.iter().flat_map(|row| row.codes.iter().copied()).collect();
+        let log_probs = self.evaluator.log_probs(&codes);
         let mut frontier = Frontier::default();
-        for (row, log_prob) in accepted.chunks_exact(width).zip(log_probs) {
-            frontier.add(Candidate { row: row.to_vec(), log_prob, changes: problem.changes(row) });
+        for (row, log_prob) in accepted.into_iter().zip(log_probs) {
+            let (effort, changes) = (problem.candidates.effort(&row.choices), problem.changes(&row));
+            let worth = problem.objective.worth(log_prob, effort);
+            frontier.add(Solution { row, log_prob, effort, worth, changes });
         }
         frontier
     }
 
     fn prove(&mut self, problem: &SearchProblem<'_>, known: Frontier, max_nodes: usize) -> SearchResult {
-        let Proof { frontier, gaps, nodes } =
+        let Proof { frontier, open, nodes } =
             exact::solve(problem, &mut self.evaluator, known, max_nodes, self.stop);
-        let proved = gaps.iter().take_while(|gap| **gap == 0.0).count();
-        // The first gap is for no change at all, so n proved gaps rule out n − 1 changes.
-        let ruled_out = frontier.fewest().unwrap_or(usize::MAX).min(proved).saturating_sub(1);
-        SearchResult { frontier, gaps: Some(gaps), ruled_out, nodes }
+        SearchResult { frontier, open: Some(open), nodes }
     }
 
     /// For a person without a way after the usual search: looks for the fewest changes, up to `most`. Keeps all
-    /// candidates with up to `least` changes; beyond that, only those with the fewest.
-    fn search_deeper(&mut self, person: Person<'_>, least: usize, most: usize) -> SearchResult {
-        let all_nodes = self.affordable(DEEPER_NODES);
-        let widest = problem(person, most, &[]);
+    /// solutions with up to `least` changes; beyond that, only those with the fewest.
+    fn search_deeper(&mut self, person: Person<'_>, aim: &Aim, least: usize, most: usize) -> SearchResult {
+        let all_nodes = self.affordable(DEEPER_NODES) / person.candidates.durations().len();
+        self.search_durations(person, aim, |solver, duration| {
+            let problem = |budget| person.problem(aim, duration, budget, &[]);
+            solver.search_deeper_duration(problem, least, most, all_nodes)
+        })
+    }
+
+    fn search_deeper_duration<'a>(
+        &mut self,
+        problem: impl Fn(usize) -> SearchProblem<'a>,
+        least: usize,
+        most: usize,
+        all_nodes: usize,
+    ) -> SearchResult {
+        let widest = problem(most);
         let none = Frontier::default();
         let mut known = swap::search(&widest, &mut self.evaluator, &mut self.memory, none, 0.0, self.stop);
-        if known.candidates().is_empty() {
+        if known.solutions().is_empty() {
             let mut search = self.prove(&widest, Frontier::default(), all_nodes);
             let Some(fewest) = search.frontier.fewest() else { return search };
             if search.rules_out_fewer_than(fewest) {
@@ -336,21 +506,21 @@ impl Solver<'_> {
             // The nodes went into sets of many changes: spend as many again on few.
             known = search.frontier;
         }
-        let fewest = known.fewest().expect("the frontier has a candidate");
+        let fewest = known.fewest().expect("the frontier has a solution");
         let (mut nodes, mut ruled_out) = (all_nodes, 0);
         for budget in least..fewest {
-            let mut search = self.prove(&problem(person, budget, &[]), Frontier::default(), nodes);
-            ruled_out = search.ruled_out.max(ruled_out);
-            search.ruled_out = ruled_out;
-            self.verify(person, &mut search);
-            if !search.frontier.candidates().is_empty() {
+            let search = self.prove(&problem(budget), Frontier::default(), nodes);
+            if !search.frontier.solutions().is_empty() {
                 return search;
             }
             nodes -= search.nodes;
+            ruled_out = if search.is_proved() { budget } else { ruled_out };
         }
         let budget = fewest.max(least);
-        let mut search = self.prove(&problem(person, budget, &[]), known.up_to(budget), nodes);
-        search.ruled_out = search.ruled_out.max(ruled_out);
+        let mut search = self.prove(&problem(budget), known.up_to(budget), nodes);
+        if let Some(open) = &mut search.open {
+            open[..=ruled_out].fill(f64::NEG_INFINITY);
+        }
         search
     }
 
@@ -361,13 +531,17 @@ impl Solver<'_> {
     }
 }
 
-fn problem<'a>(person: Person<'a>, budget: usize, taken: &'a [Vec<usize>]) -> SearchProblem<'a> {
-    SearchProblem { mask: person.mask, target: person.target, budget, taken }
-}
-
-/// The person's row with the changes made, as a table writes it. Unchanged features keep their text.
-fn written<'a>(person: Person<'a>, changes: &'a [Change]) -> Vec<&'a str> {
-    let mut cells = person.cells.to_vec();
-    changes.iter().for_each(|change| cells[change.feature] = change.value.text());
-    cells
+impl NotFound {
+    /// The answer to a row without a known cell.
+    fn all_unknown(probability: f64, broken_policies: Vec<usize>, auditor: bool) -> Self {
+        Self {
+            probability,
+            broken_policies,
+            reason: Reason::AllUnknown,
+            needs_changes: None,
+            obstacles: Vec::new(),
+            schema_obstacles: auditor.then(Vec::new),
+            unknown: Vec::new(),
+        }
+    }
 }

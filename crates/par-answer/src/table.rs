@@ -6,7 +6,7 @@ use std::time::Instant;
 use par_data::{Batch, Columns, Schema};
 use par_model::Model;
 
-use crate::answer::{Answer, Way};
+use crate::answer::{Answer, IfKnown, Way};
 use crate::request::Request;
 use crate::solver::Solver;
 use crate::words;
@@ -29,6 +29,8 @@ pub struct RowAnswer<'a> {
     pub time_us: Option<u64>,
     /// A sentence for each cell whose value was not in the training rows.
     pub warnings: Vec<String>,
+    /// How many ways were requested.
+    pub count: usize,
 }
 
 /// Answers the rows of a table.
@@ -111,12 +113,12 @@ impl<'a> RowAnswer<'a> {
         let answer = solver.answer(&cells, request).map_err(|error| error.to_string());
         let threshold = request.threshold_for(model);
         let warnings = words::warnings(model, &cells);
-        Self { id, cells, answer, threshold, time_us: None, warnings }
+        Self { id, cells, answer, threshold, time_us: None, warnings, count: request.count }
     }
 
     /// The answer to a row that cannot be read.
     pub fn unread(threshold: f64, id: String, cells: Vec<&'a str>, error: String) -> Self {
-        Self { id, cells, answer: Err(error), threshold, time_us: None, warnings: Vec::new() }
+        Self { id, cells, answer: Err(error), threshold, time_us: None, warnings: Vec::new(), count: 1 }
     }
 
     /// The status, in one word: `found`, `accepted`, `not_found`, `error`, or an unverified form.
@@ -151,6 +153,24 @@ impl<'a> RowAnswer<'a> {
             Ok(Answer::Found(found)) => Some(found.probability),
             Ok(Answer::NotFound(not_found)) => Some(not_found.probability),
             Err(_) => None,
+        }
+    }
+
+    /// The policies (positions in the schema) that the row as it is breaks.
+    pub fn broken_policies(&self) -> &[usize] {
+        match &self.answer {
+            Ok(Answer::Found(found)) => &found.broken_policies,
+            Ok(Answer::NotFound(not_found)) => &not_found.broken_policies,
+            Ok(Answer::Accepted { .. }) | Err(_) => &[],
+        }
+    }
+
+    /// What unknown cells would decide.
+    pub fn unknown(&self) -> &[IfKnown] {
+        match &self.answer {
+            Ok(Answer::Found(found)) => &found.unknown,
+            Ok(Answer::NotFound(not_found)) => &not_found.unknown,
+            Ok(Answer::Accepted { .. }) | Err(_) => &[],
         }
     }
 

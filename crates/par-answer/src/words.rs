@@ -1,11 +1,10 @@
 //! The sentences of answers.
 
-use par_data::schema::Direction;
+use par_data::schema::{Actor, Direction};
 use par_data::{Feature, Novelty, Restriction, Schema};
 use par_model::Model;
-use par_model::classifier::Representative;
 
-use crate::answer::{BestAt, Found, NotFound, Obstacle, Reason, Way};
+use crate::answer::{BestAt, Change, Found, IfKnown, NotFound, Obstacle, Reason, Solves, Way};
 
 /// A cell as a person reads it: the label of a category, a number with its unit.
 pub fn cell(feature: &Feature, text: &str) -> String {
@@ -14,6 +13,14 @@ pub fn cell(feature: &Feature, text: &str) -> String {
         (Some(label), _) => label.clone(),
         (None, Some(unit)) if !text.is_empty() => format!("{text} {unit}"),
         (None, _) => text.to_string(),
+    }
+}
+
+/// A number or a range of numbers with the unit of its feature.
+pub fn with_unit(feature: &Feature, text: &str) -> String {
+    match &feature.unit {
+        Some(unit) => format!("{text} {unit}"),
+        None => text.to_string(),
     }
 }
 
@@ -61,22 +68,77 @@ pub fn percentile(share: f64) -> String {
     }
 }
 
-/// The values of bins that a proof holds for.
-pub fn proved_for(representative: Representative) -> &'static str {
-    match representative {
-        Representative::Any => "",
-        Representative::Nearest => " if each bin stands for its nearest value",
-        Representative::Median => " if each bin stands for its median",
-        Representative::Farthest => " if each bin stands for its farthest value",
+/// A time in words: `6 months`, `1 year`, `2 years and 1 month`.
+pub fn time(months: u32) -> String {
+    let count = |number: u32, one: &str| format!("{number} {one}{}", if number == 1 { "" } else { "s" });
+    match (months / 12, months % 12) {
+        (0, months) => count(months, "month"),
+        (years, 0) => count(years, "year"),
+        (years, months) => format!("{} and {}", count(years, "year"), count(months, "month")),
     }
+}
+
+/// What a way takes: effort, and time if it takes any.
+pub fn cost(effort: f64, months: u32) -> String {
+    match months {
+        0 => format!("effort {effort:.1}"),
+        months => format!("effort {effort:.1}, takes {}", time(months)),
+    }
+}
+
+/// A change in words; one that the lender makes is a counter-offer.
+pub fn change(change: &Change) -> String {
+    let offer = if change.who == Actor::Lender { " (a counter-offer)" } else { "" };
+    format!("{}{offer}", change.sentence())
+}
+
+/// The change of a feature from a cell to another in words.
+pub fn cells(feature: &Feature, from: &str, to: &str) -> String {
+    let label = feature.labels.get(from.trim()).map_or(from.trim(), String::as_str);
+    format!("{}: {label} → {}", feature.name, cell(feature, to))
+}
+
+/// How much better another row could be, if the way has a gap; `rank` is its place among the ways, from 1.
+pub fn proof(rank: usize, way: &Way) -> Option<String> {
+    let gap = way.gap?;
+    let others = match rank {
+        1 => format!("no other combination of values with {}", at_most(way.changes.len())),
+        _ => format!("except the ways before, no combination of values with {}", at_most(way.changes.len())),
+    };
+    Some(match (way.solves, way.is_optimal()) {
+        (Solves::LeastEffort, true) => format!("proved: {others} is as plausible and sure and takes less effort"),
+        (Solves::LeastEffort, false) => format!("{others} is as plausible and sure and takes {gap:.2} less effort"),
+        (Solves::Likeliest, true) => format!("proved: {others} is likelier for its effort"),
+        (Solves::Likeliest, false) => format!("{others} is more than {:.2} times as likely for its effort", gap.exp()),
+    })
+}
+
+fn at_most(changes: usize) -> String {
+    format!("at most {}", self::changes(changes))
+}
+
+/// Warns that a way is less far above the threshold than was asked for.
+pub const CLOSE: &str = "close to the threshold: no way was found that is above it by the margin";
+
+/// What an unknown cell would decide.
+pub fn if_known(one: &IfKnown) -> String {
+    format!("`{}` is unknown: if it is {}, nothing has to change", one.name, one.values)
+}
+
+/// A policy that a row breaks.
+pub fn policy(schema: &Schema, position: usize) -> String {
+    let because = schema.accept()[position].because.clone();
+    because.unwrap_or_else(|| format!("policy {} of the schema", position + 1))
 }
 
 /// What a way is best at; `None` if there is nothing to compare it with.
 pub fn best_at(found: &Found, way: &Way) -> Option<String> {
     let strength = |strength: &BestAt| match strength {
+        BestAt::LeastEffort => "least effort",
         BestAt::FewestChanges => "fewest changes",
         BestAt::MostCommon => "most common",
         BestAt::Surest => "surest",
+        BestAt::Soonest => "soonest",
     };
     let is_alone = found.ways.len() == 1 && found.frontier.len() <= 1;
     let strengths: Vec<&str> = way.best_at.iter().filter(|_| !is_alone).map(strength).collect();
@@ -88,7 +150,7 @@ pub fn fewest(found: &Found) -> Option<String> {
     let fewest = found.frontier.first().filter(|point| point.changes.len() > 1 && found.verified)?;
     let fewer = format!("fewer than {}", changes(fewest.changes.len()));
     Some(match found.fewest_proved {
-        true => format!("proved: {fewer} are not enough{}", proved_for(fewest.representative)),
+        true => format!("proved: {fewer} are not enough"),
         false => format!("not ruled out: {fewer} could be enough"),
     })
 }
@@ -96,15 +158,16 @@ pub fn fewest(found: &Found) -> Option<String> {
 /// Why there is no way.
 pub fn reason(reason: Reason) -> &'static str {
     match reason {
+        Reason::AllUnknown => "no cell of the row is known",
         Reason::NothingToChange => "nothing is left that may change",
-        Reason::OutOfReach => "no row that this person may become is accepted (proved)",
+        Reason::OutOfReach => "no combination of values that this person may have is accepted (proved)",
         Reason::SearchEnded => "the search ended before it found a way, or proved that there is none",
         Reason::ProposalsDenied => "nothing that the generator proposes is accepted",
     }
 }
 
-/// Which of the person's own locks, limits and budget to lift so that there is a way, if that is known. Never names a
-/// constraint of the schema.
+/// Which of the person's own wishes to lift so that there is a way, if that is known. Never names a constraint of the
+/// schema.
 pub fn remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     if not_found.reason == Reason::ProposalsDenied {
         return Some("search by `refine`".to_string());
@@ -121,7 +184,8 @@ pub fn nothing_own(not_found: &NotFound) -> Option<&'static str> {
     let has_remedy = not_found.reason == Reason::ProposalsDenied
         || not_found.needs_changes.is_some()
         || !not_found.obstacles.is_empty();
-    (!has_remedy).then_some("no lock, limit or budget of the request is known to be an obstacle")
+    let is_denied = not_found.reason != Reason::AllUnknown;
+    (is_denied && !has_remedy).then_some("no wish of the request is known to be an obstacle")
 }
 
 /// For an auditor: which constraints of the schema to lift so that there is a way; `None` unless requested.
@@ -129,7 +193,7 @@ pub fn schema_remedy(schema: &Schema, not_found: &NotFound) -> Option<String> {
     let obstacles = not_found.schema_obstacles.as_ref()?;
     let words: Vec<String> = obstacles.iter().map(|one| obstacle(schema, *one)).collect();
     Some(match nothing_own(not_found) {
-        None => "nothing, since lifting the person's own locks, limits or budget is enough".to_string(),
+        None => "nothing, since lifting the person's own wishes is enough".to_string(),
         Some(_) if words.is_empty() => "nothing was found".to_string(),
         Some(_) => words.join(" and "),
     })
@@ -141,6 +205,17 @@ pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
     match obstacle {
         Obstacle::Lock(feature) => format!("unlock `{}`", name(feature)),
         Obstacle::Limit(feature) => format!("lift the limit on `{}`", name(feature)),
+        Obstacle::MaxEffort(None) => "allow more effort".to_string(),
+        Obstacle::MaxEffort(Some(enough)) => format!("allow an effort of {:.1}", (10.0 * enough).ceil() / 10.0),
+        Obstacle::Within(None) => "allow more time".to_string(),
+        Obstacle::Within(Some(enough)) => format!("allow {}", time(enough)),
+        Obstacle::NoHarm => "allow changes for the worse".to_string(),
+        Obstacle::Schema(Restriction::Step(feature)) => format!("let `{}` move farther", name(feature)),
+        Obstacle::Schema(Restriction::Transitions(feature)) => {
+            format!("allow more transitions of `{}`", name(feature))
+        }
+        Obstacle::Schema(Restriction::Relation(position)) => format!("lift relation {}", position + 1),
+        Obstacle::Schema(Restriction::Policy(position)) => format!("lift the policy: {}", policy(schema, position)),
         Obstacle::Schema(Restriction::Monotone(feature)) => {
             let direction = match schema.features()[feature].direction() {
                 Some(Direction::Increase) => "fall",
@@ -189,7 +264,15 @@ labels = { a = "cook" }
             let schema_obstacles = None;
             remedy(
                 &schema,
-                &NotFound { probability: 0.1, reason, needs_changes, obstacles, schema_obstacles },
+                &NotFound {
+                    probability: 0.1,
+                    broken_policies: Vec::new(),
+                    reason,
+                    needs_changes,
+                    obstacles,
+                    schema_obstacles,
+                    unknown: Vec::new(),
+                },
             )
         };
         assert_eq!(
@@ -211,12 +294,14 @@ labels = { a = "cook" }
         let schema = Schema::parse(SCHEMA, "test").expect("a schema");
         let mut not_found = NotFound {
             probability: 0.1,
+            broken_policies: Vec::new(),
             reason: Reason::OutOfReach,
             needs_changes: None,
             obstacles: Vec::new(),
             schema_obstacles: None,
+            unknown: Vec::new(),
         };
-        let nothing = "no lock, limit or budget of the request is known to be an obstacle";
+        let nothing = "no wish of the request is known to be an obstacle";
         assert_eq!((remedy(&schema, &not_found), schema_remedy(&schema, &not_found)), (None, None));
         assert_eq!(nothing_own(&not_found), Some(nothing));
         let rule = Restriction::Rule(par_data::schema::Rule::rises(1, 0));
@@ -225,7 +310,7 @@ labels = { a = "cook" }
         assert_eq!((remedy(&schema, &not_found), nothing_own(&not_found)), (None, Some(nothing)));
         assert_eq!(
             schema_remedy(&schema, &NotFound { needs_changes: Some(2), ..not_found.clone() }).as_deref(),
-            Some("nothing, since lifting the person's own locks, limits or budget is enough")
+            Some("nothing, since lifting the person's own wishes is enough")
         );
         assert_eq!(
             schema_remedy(&schema, &not_found).as_deref(),

@@ -122,6 +122,8 @@ pub struct Candidates<'c> {
     lists: Vec<Vec<Candidate>>,
     durations: Vec<Duration>,
     max_effort: f64,
+    limits: Limits,
+    reach: Reach,
 }
 
 impl Constraints {
@@ -134,7 +136,9 @@ impl Constraints {
             .map(|feature| self.list(feature, own, wishes, reach))
             .collect();
         let max_effort = wishes.max_effort.unwrap_or(f64::INFINITY);
-        let mut candidates = Candidates { constraints: self, lists, durations: Vec::new(), max_effort };
+        let limits = wishes.limits.clone();
+        let durations = Vec::new();
+        let mut candidates = Candidates { constraints: self, lists, durations, max_effort, limits, reach };
         candidates.add_durations();
         candidates.add_consequences();
         candidates
@@ -185,6 +189,29 @@ impl<'c> Candidates<'c> {
     /// The constraints that they keep.
     pub fn constraints(&self) -> &'c Constraints {
         self.constraints
+    }
+
+    /// Which values of a code are among them.
+    pub fn reach(&self) -> Reach {
+        self.reach
+    }
+
+    /// The lowest and the highest number of a candidate's code that the person may move to as well; `None` if there is
+    /// no other, or a relation looks at it.
+    pub fn range(&self, feature: usize, candidate: Candidate) -> Option<[f64; 2]> {
+        let is_alone = candidate.number.is_nan() || self.constraints.is_related(feature) || !self.is_free(feature);
+        let own = self.lists[feature][0];
+        if is_alone || candidate.code == own.code {
+            return None;
+        }
+        let mut ends: Option<[f64; 2]> = None;
+        let limit = self.limits.numbers(feature);
+        let mut add = |_: Code, number: f64| {
+            let [low, high] = ends.unwrap_or([number; 2]);
+            ends = Some([low.min(number), high.max(number)]);
+        };
+        self.constraints.numbers_of(feature, own, candidate.code, limit, Reach::AllValues, &mut add);
+        ends.filter(|[low, high]| low < high)
     }
 
     /// The candidates of a feature, the person's own value first.

@@ -128,6 +128,14 @@ impl Constraints {
         &self.actions[feature]
     }
 
+    /// The lowest and the highest number of an ordinary code of a numeric feature that an answer may name.
+    ///
+    /// # Panics
+    /// When the feature has categories, or no such code.
+    pub fn ends(&self, feature: usize, code: Code) -> [f64; 2] {
+        self.action(feature).ends(code)
+    }
+
     pub(crate) fn step(&self, feature: usize) -> &Step {
         &self.features[feature].step
     }

@@ -76,6 +76,8 @@ impl Config {
                 proposals: 1,
                 search: LocalSearch::Paper,
                 delta_max: Some(1.0),
+                effort_weight: 0.0,
+                margin: 0.0,
                 order: Order::Likelihood,
                 ..AnswerConfig::default()
             },
@@ -152,6 +154,10 @@ pub struct AnswerConfig {
     /// The most nodes of an exact search, which then returns its best so far. A node takes some ten microseconds with
     /// ten or twenty features, half a millisecond with a hundred. At least 1; 200,000 by default.
     pub nodes: usize,
+    /// What a unit of effort costs, in nats. At least 0; 1 by default.
+    pub effort_weight: f64,
+    /// How far above the threshold a way should be. In `0..1`; 0.05 by default.
+    pub margin: f64,
     /// Which way comes first if the request has no order; `balanced` by default.
     pub order: Order,
 }
@@ -160,12 +166,12 @@ pub struct AnswerConfig {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
-    /// First a way that no other shown way or point of the frontier beats: none has fewer changes and at least its
-    /// probability. A way is left out if another is at least as good in changes, probability and likelihood, and
-    /// better in one of them.
+    /// First the way of least effort among those that are plausible and sure; if there is none, the likeliest that is
+    /// worth its changes and its effort. No way is shown that another dominates in effort, changes, probability,
+    /// plausibility and time.
     #[default]
     Balanced,
-    /// First the likeliest way whose changes are each worth their price, whatever its probability.
+    /// First the likeliest way whose changes are each worth their price, whatever its effort.
     Likelihood,
 }
 
@@ -189,7 +195,7 @@ impl Order {
     /// Which way comes first, in a few words.
     pub fn summary(self) -> &'static str {
         match self {
-            Self::Balanced => "One that nothing shown beats in both changes and probability",
+            Self::Balanced => "The least effort of all that are plausible and sure",
             Self::Likelihood => "The likeliest, where each change is worth its price",
         }
     }
@@ -214,6 +220,8 @@ impl Default for AnswerConfig {
             search: LocalSearch::Swap,
             delta_max: None,
             nodes: 200_000,
+            effort_weight: 1.0,
+            margin: 0.05,
             order: Order::default(),
         }
     }
@@ -230,6 +238,9 @@ impl AnswerConfig {
         let proposals = self.proposals;
         check_setting("answers.proposals", proposals, "1 to 1000", (1..=1000).contains(&proposals))?;
         amount("answers.price", self.price)?;
+        amount("answers.effort_weight", self.effort_weight)?;
+        let margin = self.margin;
+        check_setting("answers.margin", margin, "at least 0 and below 1", (0.0..1.0).contains(&margin))?;
         self.delta_max.map_or(Ok(()), |most| amount("answers.delta_max", most))
     }
 }

@@ -8,7 +8,7 @@ mod file;
 mod format;
 
 use par_circuit::{Circuit, Code};
-use par_data::{Constraints, Discretizer, Schema};
+use par_data::{Constraints, Discretizer, OwnRow, Schema};
 
 use crate::card::Card;
 use crate::classifier::inputs::Inputs;
@@ -144,6 +144,18 @@ impl Model {
     pub fn score(&self, cells: &[&str]) -> Result<f64, RowError> {
         let codes = self.parts.discretizer.encode_row(cells)?;
         self.parts.classifier.probability(cells, codes.codes())
+    }
+
+    /// Whether a row reaches a threshold and keeps every policy of the schema, its cells in schema order. A row that
+    /// cannot be read or has no score does not.
+    ///
+    /// # Panics
+    /// When there are not as many cells as features.
+    pub fn is_accepted(&self, cells: &[&str], threshold: f64) -> bool {
+        let Ok(codes) = self.parts.discretizer.encode_row(cells) else { return false };
+        let score = self.parts.classifier.probability(cells, codes.codes());
+        let own = OwnRow::new(&self.parts.discretizer, cells, codes.into_codes());
+        score.is_ok_and(|score| score >= threshold) && self.constraints.broken_policies(&own).is_empty()
     }
 
     /// How far a numeric feature moves from one cell to another, in median absolute deviations; `None` when a cell

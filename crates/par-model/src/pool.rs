@@ -120,6 +120,13 @@ impl AcceptedPool {
         (self.len() - above) as f64 / self.len().max(1) as f64
     }
 
+    /// A log-likelihood that about this share of the rows does not reach; −∞ when there are no rows.
+    pub fn quantile(&self, share: f64) -> f64 {
+        let above = ((1.0 - share) * self.len() as f64).ceil() as usize;
+        let lowest = above.min(self.len()).checked_sub(1);
+        lowest.map_or(f64::NEG_INFINITY, |place| self.log_likelihoods[place])
+    }
+
     /// The `count` rows that differ from `factual` in the fewest features, the nearest first; ties go to the more
     /// plausible. A code that is [`OPEN`] differs from all.
     ///

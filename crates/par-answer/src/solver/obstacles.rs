@@ -1,8 +1,8 @@
 //! Why there is no way, and which obstacles would have to go.
 
-use super::{Person, SearchResult, Solver, problem};
+use super::{Aim, Person, SearchResult, Solver};
 use crate::answer::{NotFound, Obstacle, Reason};
-use crate::problem::Frontier;
+use crate::problem::{Frontier, Solution};
 use crate::refine::swap;
 use crate::request::{Method, Request};
 
@@ -15,14 +15,8 @@ const OBSTACLE_NODES: [usize; 2] = [500, 30_000];
 
 impl Solver<'_> {
     /// Why no way was found; `is_proved` if it is proved that there is none.
-    pub(super) fn not_found(
-        &mut self,
-        person: Person<'_>,
-        probability: f64,
-        is_proved: bool,
-        request: &Request,
-    ) -> NotFound {
-        let (free, budget) = (person.mask.free_features(), self.budget(person, request));
+    pub(super) fn not_found(&mut self, person: Person<'_>, is_proved: bool, request: &Request) -> NotFound {
+        let (free, budget) = (person.candidates.free_features(), self.budget(person, request));
         let reason = match request.method {
             _ if free == 0 => Reason::NothingToChange,
             Method::Generate => Reason::ProposalsDenied,
@@ -30,40 +24,41 @@ impl Solver<'_> {
             _ => Reason::SearchEnded,
         };
         let mut not_found = NotFound {
-            probability,
+            probability: person.probability,
+            broken_policies: person.broken_policies.to_vec(),
             reason,
             needs_changes: None,
             obstacles: Vec::new(),
             schema_obstacles: request.auditor.then(Vec::new),
+            unknown: self.if_known(person, request),
         };
         if reason != Reason::ProposalsDenied {
+            let aim = *self.aims(request).last().expect("a request has an aim");
             if request.budget.is_some() && free > budget {
-                let mut deeper = self.search_deeper(person, budget + 1, free);
-                self.verify(person, &mut deeper);
+                let deeper = self.search_deeper(person, &aim, budget + 1, free);
                 not_found.needs_changes = deeper.frontier.fewest();
             }
             if not_found.needs_changes.is_none() {
-                let mut nodes = self.affordable(OBSTACLE_NODES[1]);
-                not_found.obstacles = self.own_obstacles(person, request, &mut nodes);
+                let mut lifting = Lifting { person, request, aim, nodes: self.affordable(OBSTACLE_NODES[1]) };
+                not_found.obstacles = self.own_obstacles(&mut lifting);
                 if let Some(schema_obstacles) = &mut not_found.schema_obstacles
                     && not_found.obstacles.is_empty()
                 {
-                    *schema_obstacles = self.schema_obstacles(person, request, &mut nodes);
+                    *schema_obstacles = self.schema_obstacles(&mut lifting);
                 }
             }
         }
         not_found
     }
 
-    /// The smallest set of the person's own locks and limits without which there is a way, as far as the nodes reach.
-    fn own_obstacles(&mut self, person: Person<'_>, request: &Request, nodes: &mut usize) -> Vec<Obstacle> {
+    /// The smallest set of the person's own wishes without which there is a way, as far as the nodes reach.
+    fn own_obstacles(&mut self, lifting: &mut Lifting<'_>) -> Vec<Obstacle> {
+        let constraints = self.model.constraints();
         // Unlocking an immutable feature would not help.
-        let can_change = |one: &Obstacle| {
-            one.feature().is_some_and(|feature| !self.model.constraints().is_immutable(feature))
-        };
-        let own: Vec<Obstacle> = own(request).filter(can_change).collect();
-        let smallest = self.smallest_set(person, request, &own, |_| true, nodes);
-        if !smallest.is_empty() || own.len() <= OBSTACLES || !self.is_enough(person, request, &own, nodes) {
+        let helps = |one: &Obstacle| one.feature().is_none_or(|feature| !constraints.is_immutable(feature));
+        let own: Vec<Obstacle> = own(lifting.request).filter(helps).collect();
+        let smallest = self.smallest_set(lifting, &own, |_| true);
+        if !smallest.is_empty() || own.len() <= OBSTACLES || self.without(lifting, &own).is_none() {
             return smallest;
         }
         // No small set is enough, but all obstacles together are: drop those that are not needed.
@@ -72,104 +67,128 @@ impl Solver<'_> {
         while place > 0 {
             place -= 1;
             let obstacle = set.remove(place);
-            if !self.is_enough(person, request, &set, nodes) {
+            if self.without(lifting, &set).is_none() {
                 set.insert(place, obstacle);
             }
         }
-        set
+        match self.without(lifting, &set) {
+            Some(enough) => enough.applied_to(set),
+            None => set,
+        }
     }
 
     /// The smallest set with an obstacle of the schema; of equals, the one with more of the person's own.
-    fn schema_obstacles(
-        &mut self,
-        person: Person<'_>,
-        request: &Request,
-        nodes: &mut usize,
-    ) -> Vec<Obstacle> {
+    fn schema_obstacles(&mut self, lifting: &mut Lifting<'_>) -> Vec<Obstacle> {
         let restrictions = self.model.constraints().restrictions().into_iter().map(Obstacle::Schema);
-        let obstacles: Vec<Obstacle> = own(request).chain(restrictions).collect();
+        let obstacles: Vec<Obstacle> = own(lifting.request).chain(restrictions).collect();
         let has_schema = |set: &[Obstacle]| set.iter().any(|one| matches!(one, Obstacle::Schema(_)));
-        self.smallest_set(person, request, &obstacles, has_schema, nodes)
+        self.smallest_set(lifting, &obstacles, has_schema)
     }
 
     /// The first of the smallest sets that are of interest and enough; empty if none was found.
     fn smallest_set(
         &mut self,
-        person: Person<'_>,
-        request: &Request,
+        lifting: &mut Lifting<'_>,
         obstacles: &[Obstacle],
         is_of_interest: impl Fn(&[Obstacle]) -> bool,
-        nodes: &mut usize,
     ) -> Vec<Obstacle> {
         let sets = (1..=OBSTACLES.min(obstacles.len()))
             .flat_map(|size| combinations(obstacles.len(), size))
             .map(|set| set.into_iter().map(|position| obstacles[position]).collect::<Vec<_>>())
             .filter(|set| is_of_interest(set));
         for set in sets.take(OBSTACLE_SETS) {
-            if *nodes == 0 || self.is_stopped() {
+            if lifting.nodes == 0 || self.is_stopped() {
                 break;
             }
-            if self.is_enough(person, request, &set, nodes) {
-                return set;
+            if let Some(enough) = self.without(lifting, &set) {
+                return enough.applied_to(set);
             }
         }
         Vec::new()
     }
 
-    /// Whether there is a way without these obstacles, as far as the nodes reach.
-    fn is_enough(
-        &mut self,
-        person: Person<'_>,
-        request: &Request,
-        without: &[Obstacle],
-        nodes: &mut usize,
-    ) -> bool {
-        let (mut unlocked, mut unlimited, mut lifted) = (Vec::new(), Vec::new(), Vec::new());
-        for obstacle in without {
+    /// What a way without these obstacles takes, if one is found as far as the nodes reach.
+    fn without(&mut self, lifting: &mut Lifting<'_>, obstacles: &[Obstacle]) -> Option<Enough> {
+        let (model, person, aim) = (self.model, lifting.person, &lifting.aim);
+        let mut request = lifting.request.clone();
+        let mut lifted = Vec::new();
+        for obstacle in obstacles {
             match *obstacle {
-                Obstacle::Lock(feature) => unlocked.push(feature),
-                Obstacle::Limit(feature) => unlimited.push(feature),
+                Obstacle::Lock(feature) => request.locks.retain(|lock| *lock != feature),
+                Obstacle::Limit(feature) => request.limits = request.limits.without(&[feature]),
+                Obstacle::MaxEffort(_) => request.max_effort = None,
+                Obstacle::Within(_) => request.within = None,
+                Obstacle::NoHarm => request.no_harm = false,
                 Obstacle::Schema(restriction) => lifted.push(restriction),
             }
         }
-        let locks: Vec<usize> =
-            request.locks.iter().copied().filter(|lock| !unlocked.contains(lock)).collect();
-        let limits = request.limits.without(&unlimited);
-        let constraints = self.model.constraints().without(&lifted);
-        let factual = person.mask.factual();
-        let mask = constraints.mask_within(factual, &locks, &limits);
-        let mut person = Person { mask: &mask, limits: &limits, ..person };
-        // Without a limit, the codes of its feature stand for other values.
-        let classifier;
-        if !unlimited.is_empty() {
-            classifier = self.model.classifier_for(person.cells, factual, person.representative, &limits);
-            let Ok(classifier) = &classifier else { return false };
-            person.target.classifier = &**classifier;
-        }
-        let budget = request.budget.unwrap_or(usize::MAX).min(mask.free_features());
-        let problem = problem(person, budget, &[]);
-        // The bounds of a single node rule out most sets.
-        let mut search = self.prove(&problem, Frontier::default(), 1);
-        *nodes = nodes.saturating_sub(1);
-        if search.frontier.candidates().is_empty() && !search.is_proved() {
-            let none = Frontier::default();
-            let known = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, 0.0, self.stop);
-            *nodes = nodes.saturating_sub(self.memory.passes(person.cells.len()));
-            search = match known.candidates() {
-                [] => self.prove(&problem, known, OBSTACLE_NODES[0].min(*nodes)),
-                _ => SearchResult::unproved(known),
-            };
-            *nodes -= search.nodes;
-        }
-        self.verify(person, &mut search);
-        !search.frontier.candidates().is_empty()
+        let constraints = model.constraints().without(&lifted);
+        let candidates = constraints.candidates(person.own, &request.wishes(), person.candidates.reach());
+        let classifier = model.classifier().of_person(person.cells, &candidates).ok()?;
+        let person = Person { candidates: &candidates, classifier: &*classifier, ..person };
+        let budget = request.budget.unwrap_or(usize::MAX).min(candidates.free_features());
+        let mut nodes = lifting.nodes;
+        let search = self.search_durations(person, aim, |solver, duration| {
+            let problem = person.problem(aim, duration, budget, &[]);
+            // The bounds of a single node rule out most sets.
+            let mut search = solver.prove(&problem, Frontier::default(), 1);
+            nodes = nodes.saturating_sub(1);
+            if search.frontier.solutions().is_empty() && !search.is_proved() {
+                let none = Frontier::default();
+                let known =
+                    swap::search(&problem, &mut solver.evaluator, &mut solver.memory, none, 0.0, solver.stop);
+                nodes = nodes.saturating_sub(solver.memory.passes(person.cells.len()));
+                search = match known.solutions() {
+                    [] => solver.prove(&problem, known, OBSTACLE_NODES[0].min(nodes)),
+                    _ => SearchResult::unproved(known),
+                };
+                nodes = nodes.saturating_sub(search.nodes);
+            }
+            search
+        });
+        lifting.nodes = nodes;
+        let least = |a: &&Solution, b: &&Solution| a.effort.total_cmp(&b.effort);
+        let solution = search.frontier.solutions().iter().min_by(least)?;
+        Some(Enough { effort: solution.effort, months: candidates.months(&solution.row.choices) })
     }
 }
 
-/// The person's own locks and limits.
+/// A person without a way, and the nodes left to find out what stands in it.
+struct Lifting<'a> {
+    person: Person<'a>,
+    request: &'a Request,
+    aim: Aim,
+    nodes: usize,
+}
+
+/// What a way takes.
+struct Enough {
+    effort: f64,
+    months: u32,
+}
+
+impl Enough {
+    /// The obstacles, with what would be enough.
+    fn applied_to(&self, mut obstacles: Vec<Obstacle>) -> Vec<Obstacle> {
+        for obstacle in &mut obstacles {
+            match obstacle {
+                Obstacle::MaxEffort(enough) => *enough = Some(self.effort),
+                Obstacle::Within(enough) => *enough = Some(self.months),
+                _ => {}
+            }
+        }
+        obstacles
+    }
+}
+
+/// The person's own wishes.
 fn own(request: &Request) -> impl Iterator<Item = Obstacle> {
     let locks = request.locks.iter().copied().map(Obstacle::Lock);
-    locks.chain(request.limits.features().map(Obstacle::Limit))
+    let limits = request.limits.features().map(Obstacle::Limit);
+    let effort = request.max_effort.map(|_| Obstacle::MaxEffort(None));
+    let within = request.within.map(|_| Obstacle::Within(None));
+    let no_harm = request.no_harm.then_some(Obstacle::NoHarm);
+    locks.chain(limits).chain(effort).chain(within).chain(no_harm)
 }
 
 /// All sets of `size` positions below `count`, in order.

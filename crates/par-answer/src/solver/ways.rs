@@ -1,168 +1,158 @@
 //! From the result of a search to the ways that are shown.
 
-use par_circuit::Code;
-use par_data::{Decoded, Limits};
-use par_model::classifier::{DeployedClassifier, Representative};
-use par_model::{Model, Order, Target};
+use par_data::Choice;
+use par_model::classifier::DeployedClassifier;
+use par_model::classifier::probability;
 
-use super::{Person, SearchResult, Solver, problem, written};
-use crate::answer::{BestAt, Change, Found, Point, Way};
+use super::{Aim, Person, SearchResult, Solver};
+use crate::answer::{BestAt, Change, Found, Point, Solves, Way};
 use crate::offers::{Offer, Offers};
-use crate::problem::{Candidate, SearchProblem};
-use crate::request::{Method, Request};
+use crate::problem::{Objective, Solution};
+use crate::request::Request;
+use crate::words;
 
 impl Solver<'_> {
     /// The ways to show, if the search found one.
     pub(super) fn found(
         &mut self,
         person: Person<'_>,
-        probability: f64,
         search: &SearchResult,
-        proposals: &[Code],
+        aim: &Aim,
         request: &Request,
     ) -> Option<Found> {
-        let order = request.order.unwrap_or(self.model.config().answers.order);
-        let (mut ways, frontier) = match order {
-            Order::Balanced => self.balanced(person, search, proposals, request)?,
-            Order::Likelihood => self.likeliest(person, search, proposals, request)?,
-        };
-        set_best_at(&mut ways, &frontier);
-        let verified = self.model.classifier().verifies();
-        let fewest_proved =
-            frontier.first().is_some_and(|fewest| search.rules_out_fewer_than(fewest.changes.len()));
-        Some(Found { probability, verified, ways, frontier, fewest_proved })
-    }
-
-    /// The likeliest way that is worth its changes, and further ones.
-    fn likeliest(
-        &mut self,
-        person: Person<'_>,
-        search: &SearchResult,
-        proposals: &[Code],
-        request: &Request,
-    ) -> Option<(Vec<Way>, Vec<Point>)> {
-        let best = search.frontier.choice(self.model.config().answers.price)?;
-        let mut ways = vec![self.way(person, best, request.method, search.gap(best))];
-        let budget = self.budget(person, request).max(best.changes);
-        while ways.len() < request.count
-            && !self.is_stopped()
-            && let Some(way) = self.another_way(person, budget, proposals, &ways, request.method)
-        {
-            ways.push(way);
-        }
-        let frontier = search.frontier.candidates().iter().map(|candidate| Point {
-            changes: self.changes(person, candidate, person.representative),
-            log_likelihood: self.evaluator.log_prob(&candidate.row),
-            probability: person.target.score(&candidate.row),
-            row: candidate.row.clone(),
-            representative: person.representative,
-            gap: search.gap(candidate),
-        });
-        Some((ways, frontier.collect()))
-    }
-
-    /// Ways that no other dominates; no way or point beats the first in both changes and probability.
-    fn balanced(
-        &mut self,
-        person: Person<'_>,
-        search: &SearchResult,
-        proposals: &[Code],
-        request: &Request,
-    ) -> Option<(Vec<Way>, Vec<Point>)> {
-        let Request { method, count, .. } = *request;
-        let price = self.model.config().answers.price;
+        let first = search.frontier.choice(aim.price)?;
         let mut offers = Offers::default();
-        for candidate in search.frontier.candidates() {
-            offers.add(self.offer(person, candidate, search.gap(candidate), &[]));
+        offers.add(self.offer(person, aim, first, search.gap(first.changes), &[]));
+        for solution in search.frontier.solutions() {
+            offers.add(self.offer(person, aim, solution, search.gap(solution.changes), &[]));
         }
-        let budget = self.budget(person, request).max(offers.shown(price, 1).first()?.candidate.changes);
-        let enough = person.target.threshold;
-        let mut wanted = enough;
-        // At most two searches per way: one among all rows and, if it finds nothing new, one for higher probabilities.
-        for _ in 0..2 * count {
-            let shown = offers.shown(price, count);
-            if shown.len() >= count || wanted > 1.0 || self.is_stopped() {
-                break;
-            }
-            let taken: Vec<Vec<usize>> = shown.iter().map(|offer| offer.features.clone()).collect();
-            let target = Target { threshold: wanted, ..person.target };
-            let problem = SearchProblem { target, ..problem(person, budget, &taken) };
-            let mut further = self.search(&problem, proposals, method);
-            self.verify(person, &mut further);
-            let mut is_new = false;
-            for candidate in further.frontier.candidates() {
-                let gap = further.gap(candidate).filter(|_| wanted == enough);
-                is_new |= offers.add(self.offer(person, candidate, gap, &taken));
-            }
-            wanted = match wanted == enough {
-                _ if is_new => enough,
-                true if !further.frontier.candidates().is_empty() => offers.surest().next_up(),
-                _ => break,
-            };
+        let worth = |offer: &Offer| {
+            let weight = self.model.config().answers.effort_weight;
+            let Solution { log_prob, effort, changes, .. } = offer.solution;
+            Objective::likeliest(weight).worth(log_prob, effort) - self.model.config().answers.price * changes as f64
+        };
+        if request.count > 1 {
+            let budget = self.budget(person, request).max(first.changes);
+            self.add_further_offers(person, aim, budget, &mut offers, request);
         }
-        let shown = offers.shown(price, count);
-        let ways = shown.iter().enumerate().map(|(place, offer)| {
+        let shown = offers.shown(request.count, worth);
+        let mut ways: Vec<Way> = Vec::with_capacity(shown.len());
+        for (place, offer) in shown.iter().enumerate() {
             let is_before = |set: &Vec<usize>| shown[..place].iter().any(|before| before.features == *set);
             // A gap counts only if the search left out no changes but those of the ways shown before.
             let gap = offer.gap.filter(|_| offer.without.iter().all(is_before));
-            self.way(person, &offer.candidate, method, gap)
-        });
-        let ways = ways.collect();
-        let frontier = offers.frontier().into_iter().map(|offer| Point {
-            changes: self.changes(person, &offer.candidate, person.representative),
-            log_likelihood: offer.candidate.log_prob,
-            probability: offer.probability,
-            row: offer.candidate.row.clone(),
-            representative: person.representative,
-            gap: search.gap(&offer.candidate).filter(|gap| gap.is_finite()),
-        });
-        Some((ways, frontier.collect()))
+            let difference = shown[..place].iter().map(|before| offer.difference(before)).reduce(f64::min);
+            ways.push(Way { gap, difference, ..self.way(person, aim, offer, request) });
+        }
+        let frontier: Vec<Point> = (search.frontier.solutions().iter())
+            .map(|solution| self.point(person, solution, search.gap(solution.changes)))
+            .collect();
+        set_best_at(&mut ways, &frontier);
+        let fewest = search.frontier.fewest()?;
+        Some(Found {
+            probability: person.probability,
+            broken_policies: person.broken_policies.to_vec(),
+            verified: self.model.classifier().verifies(),
+            ways,
+            frontier,
+            fewest_proved: fewest == 1 || aim.solves == Solves::Likeliest && search.rules_out_fewer_than(fewest),
+            unknown: self.if_known(person, request),
+        })
     }
 
-    /// The offer of a candidate.
+    /// Adds offers of other searches: for the likeliest rows, for rows that leave out a change of every way so far, and
+    /// for surer ones.
+    fn add_further_offers(
+        &mut self,
+        person: Person<'_>,
+        first: &Aim,
+        budget: usize,
+        offers: &mut Offers,
+        request: &Request,
+    ) {
+        let aims = self.aims(request);
+        let likeliest = aims.iter().find(|aim| aim.solves == Solves::Likeliest && aim.threshold <= first.threshold);
+        let Some(&aim) = likeliest else { return };
+        let price = self.model.config().answers.price;
+        let worth = |offer: &Offer| offer.solution.log_prob - price * offer.solution.changes as f64;
+        let mut wanted = aim.threshold;
+        if first.solves != aim.solves {
+            let search = self.search(person, &aim, budget, &[], request.method);
+            for solution in search.frontier.solutions() {
+                offers.add(self.offer(person, &aim, solution, search.gap(solution.changes), &[]));
+            }
+        }
+        // At most two searches per way: one among all rows and, if it finds nothing new, one for higher probabilities.
+        for _ in 0..2 * request.count {
+            let shown = offers.shown(request.count, worth);
+            if shown.len() >= request.count || wanted > 1.0 || self.is_stopped() {
+                break;
+            }
+            let taken: Vec<Vec<usize>> = shown.iter().map(|offer| offer.features.clone()).collect();
+            let surer = Aim { threshold: wanted, ..aim };
+            let further = self.search(person, &surer, budget, &taken, request.method);
+            let mut is_new = false;
+            for solution in further.frontier.solutions() {
+                let gap = further.gap(solution.changes).filter(|_| wanted == aim.threshold);
+                is_new |= offers.add(self.offer(person, &aim, solution, gap, &taken));
+            }
+            wanted = match wanted == aim.threshold {
+                _ if is_new => aim.threshold,
+                true if !further.frontier.solutions().is_empty() => offers.surest().next_up(),
+                _ => break,
+            };
+        }
+    }
+
+    /// The offer of a solution.
     fn offer(
         &mut self,
         person: Person<'_>,
-        candidate: &Candidate,
+        aim: &Aim,
+        solution: &Solution,
         gap: Option<f64>,
         without: &[Vec<usize>],
     ) -> Offer {
-        let changes = self.changes(person, candidate, person.representative);
-        let score = self.model.score(&written(person, &changes));
+        // Neighbours of a row are scored in single precision.
+        let log_prob = self.evaluator.log_prob(&solution.row.codes);
         Offer {
-            candidate: Candidate { log_prob: self.evaluator.log_prob(&candidate.row), ..candidate.clone() },
-            probability: score.expect("a decoded row can be encoded"),
-            features: changes.iter().map(|change| change.feature).collect(),
+            solution: Solution { log_prob, ..solution.clone() },
+            probability: self.probability(person, solution),
+            percentile: self.model.pool().percentile(log_prob),
+            months: person.candidates.months(&solution.row.choices),
+            features: changed(person, &solution.row.choices).collect(),
+            solves: aim.solves,
             gap,
             without: without.to_vec(),
         }
     }
 
-    /// The best way that leaves out a change of every way before it.
-    fn another_way(
-        &mut self,
-        person: Person<'_>,
-        budget: usize,
-        proposals: &[Code],
-        ways: &[Way],
-        method: Method,
-    ) -> Option<Way> {
-        let features = |way: &Way| way.changes.iter().map(|change| change.feature).collect::<Vec<usize>>();
-        let taken: Vec<Vec<usize>> = ways.iter().map(features).collect();
-        let mut search = self.search(&problem(person, budget, &taken), proposals, method);
-        self.verify(person, &mut search);
-        let best = search.frontier.choice(self.model.config().answers.price)?;
-        Some(self.way(person, best, method, search.gap(best)))
+    /// The probability of acceptance of a solution's row.
+    fn probability(&self, person: Person<'_>, solution: &Solution) -> f64 {
+        match person.reads_values {
+            // The row as written decides, not the choices it was found by.
+            true => self.score(person, solution).expect("a verified row has a score"),
+            false => probability(person.classifier.log_odds(&solution.row.codes)),
+        }
     }
 
-    fn way(&mut self, person: Person<'_>, candidate: &Candidate, method: Method, gap: Option<f64>) -> Way {
-        let model = self.model;
-        // Searches score rows by several paths, whose last digits differ; answers use one of them.
-        let log_likelihood = self.evaluator.log_prob(&candidate.row);
-        let mut changes = self.changes(person, candidate, person.representative);
+    fn way(&mut self, person: Person<'_>, aim: &Aim, offer: &Offer, request: &Request) -> Way {
+        let (model, choices) = (self.model, &offer.solution.row.choices);
+        let cells = self.written(person, &offer.solution);
+        let sure = self.aims(request).iter().find(|aim| aim.has_margin).map_or(0.0, |aim| aim.threshold);
+        let mut changes: Vec<Change> =
+            offer.features.iter().map(|&feature| self.change(person, choices, feature)).collect();
+        let is_alone = changes.len() == 1;
+        for change in &mut changes {
+            change.alone = if is_alone { Some(offer.probability) } else { self.alone(person, choices, change.feature) };
+        }
+        self.drop_unproved_ranges(person, aim, &cells, &mut changes);
+        let follows = |&feature: &usize| choices[feature] != 0 && !offer.features.contains(&feature);
+        let consequences: Vec<Change> =
+            (0..choices.len()).filter(follows).map(|feature| self.change(person, choices, feature)).collect();
         let (mut similarity, mut distance) = (0.0, 0.0);
         for change in &changes {
-            match model.moved_by(change.feature, person.cells[change.feature], change.value.text()) {
+            match model.moved_by(change.feature, person.cells[change.feature], &change.value) {
                 Some(moved) => {
                     similarity += moved;
                     distance += moved;
@@ -170,118 +160,147 @@ impl Solver<'_> {
                 None => distance += 1.0,
             }
         }
-        // The row as written has to be accepted, not the codes it was found by.
-        let cells = written(person, &changes);
-        let probability = model.score(&cells).expect("a decoded row can be encoded");
-        assert!(probability >= person.target.threshold, "a decoded recourse is accepted");
-        let cells: Vec<String> = cells.into_iter().map(String::from).collect();
-        if person.representative == Representative::Nearest {
-            let anywhere = self.changes(person, candidate, Representative::Any);
-            if self.accepts_throughout(person, &cells, &anywhere) {
-                changes = anywhere;
-            }
-        }
         Way {
-            row: candidate.row.clone(),
+            row: offer.solution.row.codes.clone(),
             cells,
             changes,
-            probability,
-            log_likelihood,
-            percentile: model.pool().percentile(log_likelihood),
+            consequences,
+            probability: offer.probability,
+            has_margin: offer.probability >= sure,
+            log_likelihood: offer.solution.log_prob,
+            percentile: offer.percentile,
+            effort: offer.solution.effort,
+            months: offer.months,
             // Finite, even for cells near the largest number.
             similarity: f64::min(similarity, f64::MAX),
             distance: f64::min(distance, f64::MAX),
-            method,
-            representative: person.representative,
-            gap,
+            method: request.method,
+            solves: offer.solves,
+            gap: None,
             best_at: Vec::new(),
+            difference: None,
         }
     }
 
-    /// The changes of a candidate's row.
-    pub(super) fn changes(
-        &self,
-        person: Person<'_>,
-        candidate: &Candidate,
-        representative: Representative,
-    ) -> Vec<Change> {
-        let codes = candidate.row.iter().zip(person.mask.factual()).enumerate();
-        let changed = codes.filter(|(_, (code, own))| code != own);
-        changed
-            .map(|(feature, (&code, &own))| {
-                let cell = person.cells[feature];
-                change(self.model, feature, cell, own, code, representative, person.limits)
-            })
-            .collect()
+    /// The change of a feature, in words.
+    fn change(&self, person: Person<'_>, choices: &[Choice], feature: usize) -> Change {
+        let (discretizer, described) = (self.model.discretizer(), &self.model.schema().features()[feature]);
+        let cell = person.cells[feature];
+        let chosen = person.candidates.chosen(choices, feature);
+        let value = person.candidates.text(discretizer, choices, feature, cell);
+        let range = person.candidates.range(feature, chosen);
+        let label = |text: &str| described.labels.get(text).map_or(text, String::as_str).to_string();
+        let to = match range {
+            Some([lowest, highest]) => words::with_unit(described, &format!("{lowest} to {highest}")),
+            None => words::cell(described, &value),
+        };
+        Change {
+            feature,
+            name: described.name.clone(),
+            from: label(cell.trim()),
+            to,
+            value,
+            range,
+            effort: chosen.effort,
+            months: chosen.months,
+            alone: None,
+            is_harm: person.candidates.is_harm(choices, feature),
+            who: described.who,
+        }
     }
 
-    /// Whether it is proved that a row is accepted for all values within the intervals of its changes.
-    fn accepts_throughout(&self, person: Person<'_>, cells: &[String], changes: &[Change]) -> bool {
-        let DeployedClassifier::External(external) = &self.model.classifier() else { return true };
-        let ranges: Vec<(usize, [&str; 2])> = changes
+    /// The probability of acceptance if only one feature of a row changes, at the same time.
+    fn alone(&self, person: Person<'_>, choices: &[Choice], feature: usize) -> Option<f64> {
+        let months = person.candidates.months(choices);
+        let mut durations = person.candidates.durations().iter();
+        let duration = durations.find(|one| (one.shortest..=one.longest).contains(&months))?;
+        let mut row = duration.row.clone();
+        row[feature] = choices[feature];
+        let is_possible = person.candidates.settle(&mut row) && person.candidates.keeps_relations(&row);
+        is_possible.then(|| {
+            let row = if person.reads_values { row } else { person.candidates.codes(&row) };
+            probability(person.classifier.log_odds(&row))
+        })
+    }
+
+    /// Without a proof that a classifier of values accepts everything within the ranges of all changes, each change
+    /// names its value alone.
+    fn drop_unproved_ranges(&self, person: Person<'_>, aim: &Aim, cells: &[String], changes: &mut [Change]) {
+        let DeployedClassifier::External(external) = &self.model.classifier() else { return };
+        let ends: Vec<(usize, [String; 2])> = changes
             .iter()
-            .filter_map(|change| match &change.value {
-                Decoded::Interval { lowest, highest, .. } => {
-                    Some((change.feature, [lowest.text.as_str(), highest.text.as_str()]))
-                }
-                _ => None,
-            })
+            .filter_map(|change| Some((change.feature, change.range?.map(|number| number.to_string()))))
             .collect();
+        let ranges: Vec<(usize, [&str; 2])> =
+            ends.iter().map(|(feature, ends)| (*feature, ends.each_ref().map(String::as_str))).collect();
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         let least = external.least_log_odds(&cells, &ranges);
-        least.is_some_and(|least| person.target.is_reached_by(least))
+        if least.is_some_and(|least| probability(least) >= aim.threshold) {
+            return;
+        }
+        for change in changes.iter_mut().filter(|change| change.range.is_some()) {
+            let described = &self.model.schema().features()[change.feature];
+            (change.range, change.to) = (None, words::cell(described, &change.value));
+        }
+        debug_assert!(person.reads_values, "an external classifier reads values");
+    }
+
+    fn point(&mut self, person: Person<'_>, solution: &Solution, gap: Option<f64>) -> Point {
+        let (discretizer, choices) = (self.model.discretizer(), &solution.row.choices);
+        let text = |feature: usize| person.candidates.text(discretizer, choices, feature, person.cells[feature]);
+        Point {
+            changes: changed(person, choices).map(|feature| (feature, text(feature))).collect(),
+            log_likelihood: self.evaluator.log_prob(&solution.row.codes),
+            probability: self.probability(person, solution),
+            effort: solution.effort,
+            months: person.candidates.months(choices),
+            row: solution.row.codes.clone(),
+            gap: gap.filter(|gap| gap.is_finite()),
+        }
     }
 }
 
-/// The change of a feature from its cell, whose code is `own`, to a value of the bin of `code`, within the person's
-/// limits.
-///
-/// # Panics
-/// When `code` is neither `own` nor one of the feature's codes.
-fn change(
-    model: &Model,
-    feature: usize,
-    cell: &str,
-    own: Code,
-    code: Code,
-    representative: Representative,
-    limits: &Limits,
-) -> Change {
-    let decoded = model.discretizer().decode_within(feature, code, own, cell, limits);
-    let value = representative.told(decoded, code < own);
-    let described = &model.schema().features()[feature];
-    let label = |text: &str| described.labels.get(text).map_or(text, String::as_str).to_string();
-    let mut to = match &value {
-        Decoded::Interval { lowest, highest, .. } if lowest.text != highest.text => {
-            format!("{} to {}", lowest.text, highest.text)
-        }
-        other => label(other.text()),
-    };
-    if let Some(unit) = &described.unit {
-        to = format!("{to} {unit}");
-    }
-    Change { feature, name: described.name.clone(), from: label(cell.trim()), to, value }
+/// The features that the person changes, ascending.
+fn changed<'a>(person: Person<'a>, choices: &'a [Choice]) -> impl Iterator<Item = usize> + 'a {
+    let is_changed = move |feature: &usize| choices[*feature] != 0 && person.candidates.is_free(*feature);
+    (0..choices.len()).filter(is_changed)
 }
 
 /// Sets what each way is best at, among all ways and points.
 fn set_best_at(ways: &mut [Way], frontier: &[Point]) {
+    struct Virtues {
+        effort: f64,
+        changes: usize,
+        log_likelihood: f64,
+        probability: f64,
+        months: u32,
+    }
+    let of_way = |way: &Way| Virtues {
+        effort: way.effort,
+        changes: way.changes.len(),
+        log_likelihood: way.log_likelihood,
+        probability: way.probability,
+        months: way.months,
+    };
+    let of_point = |point: &Point| Virtues {
+        effort: point.effort,
+        changes: point.changes.len(),
+        log_likelihood: point.log_likelihood,
+        probability: point.probability,
+        months: point.months,
+    };
     let is_way = |point: &&Point| ways.iter().any(|way| way.row == point.row);
-    let shown: Vec<(usize, f64, f64)> = ways
-        .iter()
-        .map(|way| (way.changes.len(), way.log_likelihood, way.probability))
-        .chain(
-            frontier
-                .iter()
-                .filter(|point| !is_way(point))
-                .map(|point| (point.changes.len(), point.log_likelihood, point.probability)),
-        )
-        .collect();
+    let others = frontier.iter().filter(|point| !is_way(point)).map(of_point);
+    let shown: Vec<Virtues> = ways.iter().map(of_way).chain(others).collect();
+    let slowest = shown.iter().map(|one| one.months).max().unwrap_or(0);
     for way in ways {
-        let fewest = shown.iter().all(|(changes, ..)| way.changes.len() <= *changes);
-        let most_common = shown.iter().all(|(_, log_likelihood, _)| way.log_likelihood >= *log_likelihood);
-        let surest = shown.iter().all(|(.., probability)| way.probability >= *probability);
-        let strengths =
-            [(fewest, BestAt::FewestChanges), (most_common, BestAt::MostCommon), (surest, BestAt::Surest)];
-        way.best_at = strengths.into_iter().filter(|(has, _)| *has).map(|(_, strength)| strength).collect();
+        let strengths = [
+            (BestAt::LeastEffort, shown.iter().all(|one| way.effort <= one.effort)),
+            (BestAt::FewestChanges, shown.iter().all(|one| way.changes.len() <= one.changes)),
+            (BestAt::MostCommon, shown.iter().all(|one| way.log_likelihood >= one.log_likelihood)),
+            (BestAt::Surest, shown.iter().all(|one| way.probability >= one.probability)),
+            (BestAt::Soonest, way.months < slowest && shown.iter().all(|one| way.months <= one.months)),
+        ];
+        way.best_at = strengths.into_iter().filter(|(_, has)| *has).map(|(strength, _)| strength).collect();
     }
 }

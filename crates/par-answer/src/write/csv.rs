@@ -6,7 +6,7 @@ use crate::answer::Way;
 use crate::table::RowAnswer;
 
 /// The columns before those of the features.
-pub const COLUMNS: [&str; 15] = [
+pub const COLUMNS: [&str; 19] = [
     "id",
     "rank",
     "status",
@@ -15,8 +15,12 @@ pub const COLUMNS: [&str; 15] = [
     "log_likelihood",
     "percentile",
     "changes",
+    "effort",
+    "months",
+    "has_margin",
     "similarity",
     "method",
+    "solves",
     "optimal",
     "gap",
     "best_at",
@@ -103,7 +107,7 @@ impl<'a> Line<'a> {
         (!names.is_empty()).then(|| names.join("|"))
     }
 
-    /// Whether it is proved that no row with as many changes is likelier; `None` without a gap.
+    /// Whether it is proved that nothing solves its problem better; `None` without a gap.
     pub fn optimal(&self) -> Option<bool> {
         self.way.and_then(Way::optimal)
     }
@@ -136,8 +140,12 @@ impl Line<'_> {
             text(way.map(|way| way.log_likelihood)),
             text(way.map(|way| way.percentile)),
             text(way.map(|way| way.changes.len())),
+            text(way.map(|way| way.effort)),
+            text(way.map(|way| way.months)),
+            text(way.map(|way| way.has_margin)),
             text(way.map(|way| way.similarity)),
             text(way.map(|way| way.method.name())),
+            text(way.map(|way| way.solves.name())),
             text(self.optimal()),
             text(way.and_then(|way| way.gap)),
             text(self.best_at()),

@@ -1,11 +1,12 @@
 //! An answer as JSON.
 
-use par_data::{Decoded, Schema};
+use par_data::Schema;
+use par_data::schema::Actor;
 use par_model::Model;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Change, Found, Obstacle, Point, Way};
+use crate::answer::{Answer, Change, Found, IfKnown, Obstacle, Point, Solves, Way};
 use crate::request::Method;
 use crate::table::{RowAnswer, STATUSES};
 use crate::words;
@@ -48,6 +49,8 @@ impl RowAnswer<'_> {
             probability: self.probability(),
             threshold: self.threshold,
             warnings: self.warnings.clone(),
+            broken_policies: self.broken_policies().iter().map(|&policy| words::policy(schema, policy)).collect(),
+            if_known: self.unknown().iter().map(IfKnownJson::from).collect(),
             row: NamedCells::new(schema, self.cells.iter().copied()),
             ways: (1..).zip(self.ways()).map(|(rank, way)| self.way(model, rank, way)).collect(),
             frontier,
@@ -60,47 +63,58 @@ impl RowAnswer<'_> {
     }
 
     fn way(&self, model: &Model, rank: usize, way: &Way) -> WayJson {
-        let change = |change: &Change| {
-            let (lowest, highest) = match &change.value {
-                Decoded::Interval { lowest, highest, .. } => (Some(lowest.value), Some(highest.value)),
-                _ => (None, None),
-            };
-            ChangeJson {
-                feature: change.name.clone(),
-                from: self.cells[change.feature].to_string(),
-                to: change.value.text().to_string(),
-                lowest,
-                highest,
-                from_words: change.from.clone(),
-                to_words: change.to.clone(),
-                sentence: change.sentence(),
-            }
+        let change = |change: &Change| ChangeJson {
+            feature: change.name.clone(),
+            from: self.cells[change.feature].to_string(),
+            to: change.value.clone(),
+            lowest: change.range.map(|[lowest, _]| lowest),
+            highest: change.range.map(|[_, highest]| highest),
+            from_words: change.from.clone(),
+            to_words: change.to.clone(),
+            sentence: words::change(change),
+            effort: change.effort,
+            months: change.months,
+            alone: change.alone,
+            harm: change.is_harm,
+            counter_offer: change.who == Actor::Lender,
         };
         WayJson {
             rank,
             probability: way.probability,
             log_likelihood: way.log_likelihood,
             percentile: way.percentile,
+            effort: way.effort,
+            months: way.months,
+            has_margin: way.has_margin,
             similarity: way.similarity,
             distance: way.distance,
             method: way.method.name(),
+            solves: way.solves.name(),
             optimal: way.optimal(),
             gap: way.gap,
+            proof: words::proof(rank, way),
+            difference: way.difference,
             best_at: way.best_at.iter().map(|strength| strength.name()).collect(),
             changes: way.changes.iter().map(change).collect(),
+            consequences: way.consequences.iter().map(change).collect(),
             row: NamedCells::new(model.schema(), way.cells.iter().map(String::as_str)),
         }
     }
 
     /// The points of the frontier.
     pub fn frontier(&self, model: &Model, found: &Found) -> Vec<PointJson> {
+        let sentence = |(feature, to): &(usize, String)| {
+            words::cells(&model.schema().features()[*feature], self.cells[*feature], to)
+        };
         let point = |point: &Point| PointJson {
             changes: point.changes.len(),
             probability: point.probability,
             log_likelihood: point.log_likelihood,
             percentile: model.pool().percentile(point.log_likelihood),
+            effort: point.effort,
+            months: point.months,
             gap: point.gap,
-            sentences: point.changes.iter().map(Change::sentence).collect(),
+            sentences: point.changes.iter().map(sentence).collect(),
         };
         found.frontier.iter().map(point).collect()
     }
@@ -115,17 +129,17 @@ pub struct AnswerJson {
     /// be read.
     #[schemars(extend("enum" = STATUSES))]
     status: &'static str,
-    /// Why there is no way: `nothing_to_change`, `out_of_reach`, `search_ended` or `proposals_denied`; a sentence if
-    /// the status is `error`.
+    /// Why there is no way: `all_unknown`, `nothing_to_change`, `out_of_reach`, `search_ended` or `proposals_denied`; a
+    /// sentence if the status is `error`.
     reason: Option<String>,
     /// The reason, for people.
     reason_words: Option<&'static str>,
-    /// Which of the person's own locks, limits and budget to lift so that there is a way.
+    /// Which of the person's own wishes to lift so that there is a way.
     remedy: Option<String>,
     /// The smallest number of changes known to be enough, if the budget alone is too small.
     #[schemars(range(min = 1))]
     needs_changes: Option<usize>,
-    /// The smallest set of the person's own locks and limits without which a way is known.
+    /// The smallest set of the person's own wishes without which a way is known.
     obstacles: Vec<ObstacleJson>,
     /// For an auditor, never for the applicant: the smallest set of obstacles with one of the schema without which a
     /// way is known; null unless `auditor` is set and there is no way.
@@ -138,11 +152,15 @@ pub struct AnswerJson {
     threshold: f64,
     /// A sentence for each cell whose value was not in the training rows, with what it counts as.
     warnings: Vec<String>,
+    /// The policies of the lender that the row as it is breaks.
+    broken_policies: Vec<String>,
+    /// Unknown cells that would decide.
+    if_known: Vec<IfKnownJson>,
     /// The row as it was read: every cell as text.
     row: NamedCells,
     /// In the request's order.
     ways: Vec<WayJson>,
-    /// The likeliest rows found, by number of changes: what more changes gain.
+    /// The best rows found for the problem of the first way, by number of changes: what more changes gain.
     frontier: Vec<PointJson>,
     /// Whether it is proved that fewer changes than those of the first point of the frontier are not enough; null if
     /// there is no way.
@@ -153,7 +171,25 @@ pub struct AnswerJson {
     time_us: Option<u64>,
 }
 
-/// A lock, a limit or a constraint of the schema without which there would be a way.
+/// An unknown cell with which, for some values, the row is accepted as it is.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "IfKnown")]
+struct IfKnownJson {
+    /// The name of the feature.
+    feature: String,
+    /// The values, for people.
+    values: String,
+    /// The whole sentence.
+    sentence: String,
+}
+
+impl From<&IfKnown> for IfKnownJson {
+    fn from(one: &IfKnown) -> Self {
+        Self { feature: one.name.clone(), values: one.values.clone(), sentence: words::if_known(one) }
+    }
+}
+
+/// A wish of the request or a constraint of the schema without which there would be a way.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Obstacle")]
 struct ObstacleJson {
@@ -181,6 +217,12 @@ struct WayJson {
     /// The share of accepted rows that are no likelier.
     #[schemars(range(min = 0.0, max = 1.0))]
     percentile: f64,
+    /// What its changes cost the person: the sum over them of a weight times a size.
+    effort: f64,
+    /// How many months it takes: as long as its longest change.
+    months: u32,
+    /// Whether the probability is above the threshold by the request's margin.
+    has_margin: bool,
     /// The sum of the changes of numbers, each in median absolute deviations.
     similarity: f64,
     /// The similarity, plus one for every other feature that changes.
@@ -188,14 +230,25 @@ struct WayJson {
     /// How it was found.
     #[schemars(extend("enum" = Method::ALL.map(Method::name)))]
     method: &'static str,
-    /// Whether it is proved that no row with as many changes is likelier; null without a proof.
+    /// The problem that it solves: the least effort of all ways that are plausible and sure, or the likeliest for its
+    /// changes and effort.
+    #[schemars(extend("enum" = Solves::ALL.map(Solves::name)))]
+    solves: &'static str,
+    /// Whether it is proved that nothing with at most as many changes solves the problem better; null without a proof.
     optimal: Option<bool>,
-    /// How much likelier a row with as many changes could be, in nats; null without a proof.
+    /// How much better something with at most as many changes could be, in effort or in nats; null without a proof.
     gap: Option<f64>,
-    /// What it is best at among the ways and the frontier: `fewest_changes`, `most_common`, `surest`. Equals share it.
+    /// The proof in words; null without one.
+    proof: Option<String>,
+    /// How different its changes are from those of the most similar way before it, from 0 to 1; null for the first.
+    difference: Option<f64>,
+    /// What it is best at among the ways and the frontier: `least_effort`, `fewest_changes`, `most_common`, `surest`,
+    /// `soonest`. Equals share it.
     best_at: Vec<&'static str>,
-    /// The features that change, in schema order.
+    /// The features that the person changes, in schema order.
     changes: Vec<ChangeJson>,
+    /// The features that change with them: clocks, and what is computed from others.
+    consequences: Vec<ChangeJson>,
     /// The whole row: every cell as text.
     row: NamedCells,
 }
@@ -224,9 +277,19 @@ struct ChangeJson {
     to_words: String,
     /// The change, for people.
     sentence: String,
+    /// What it costs the person.
+    effort: f64,
+    /// How many months it takes.
+    months: u32,
+    /// The probability of acceptance if only this changes; null for a consequence, and where it cannot change alone.
+    alone: Option<f64>,
+    /// Whether it makes something worse that the schema says should improve.
+    harm: bool,
+    /// Whether it is a term of the request, so that the change is a counter-offer of the lender.
+    counter_offer: bool,
 }
 
-/// The likeliest row found with a number of changes.
+/// The best row found with a number of changes.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Point")]
 pub struct PointJson {
@@ -241,7 +304,12 @@ pub struct PointJson {
     /// The share of accepted rows that are no likelier.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub percentile: f64,
-    /// How much likelier a row with as many changes could be, in nats; null without a proof.
+    /// What the changes cost the person.
+    pub effort: f64,
+    /// How many months it takes.
+    pub months: u32,
+    /// How much better a row with as many changes could be, in the unit of the first way's problem; null without a
+    /// proof.
     pub gap: Option<f64>,
     /// The changes, for people.
     pub sentences: Vec<String>,

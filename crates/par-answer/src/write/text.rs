@@ -3,10 +3,9 @@
 use std::fmt::{self, Write};
 
 use par_model::Model;
-use par_model::classifier::DeployedClassifier;
 
 use super::PointJson;
-use crate::answer::{Answer, Found, NotFound, Reason, Way};
+use crate::answer::{Answer, Change, Found, NotFound, Reason, Way};
 use crate::table::RowAnswer;
 use crate::words;
 
@@ -34,6 +33,10 @@ impl RowAnswer<'_> {
             writeln!(text, "{}", line.trim_end())?;
         }
         self.warnings.iter().try_for_each(|warning| writeln!(text, "warning: {warning}"))?;
+        for &policy in self.broken_policies() {
+            writeln!(text, "not met: {}", words::policy(model.schema(), policy))?;
+        }
+        self.unknown().iter().try_for_each(|one| writeln!(text, "{}", words::if_known(one)))?;
         match &self.answer {
             Ok(Answer::Found(found)) => self.write_ways(model, found, text),
             Ok(Answer::NotFound(not_found)) => write_no_way(model, not_found, text),
@@ -53,21 +56,11 @@ impl RowAnswer<'_> {
                 Some(strengths) => writeln!(text, ": {strengths}")?,
                 None => writeln!(text)?,
             }
-            for change in &way.changes {
-                writeln!(text, "  {}", change.sentence())?;
-            }
-            let verified = if found.verified { "" } else { " by a surrogate of the classifier (unverified)" };
-            writeln!(
-                text,
-                "  accepted{verified} with probability {:.3}, {}",
-                way.probability,
-                words::percentile(way.percentile)
-            )?;
-            if found.verified
-                && let Some(proof) = proof(rank, way)
-            {
-                writeln!(text, "  {proof}")?;
-            }
+            write_way(found, rank, way, text)?;
+        }
+        if found.ways.len() < self.count {
+            let (found, asked) = (found.ways.len(), self.count);
+            writeln!(text, "\n{asked} ways were asked for, {found} that differ were found")?;
         }
         let frontier = self.frontier(model, found);
         if frontier.len() > 1 {
@@ -81,25 +74,39 @@ impl RowAnswer<'_> {
     }
 }
 
-/// How much likelier a row could be, if the way has a gap.
-fn proof(rank: usize, way: &Way) -> Option<String> {
-    let gap = way.gap?;
-    let others = match rank {
-        1 => format!("no row with {}", words::changes(way.changes.len())),
-        _ => format!("no other row with {}, except the ways before,", words::changes(way.changes.len())),
-    };
-    Some(match way.is_optimal() {
-        true => format!("proved: {others} is likelier{}", words::proved_for(way.representative)),
-        false => format!("{others} is more than {:.2} times as likely", gap.exp()),
-    })
+/// The changes of a way, the one that alone brings most first, and what it takes.
+fn write_way(found: &Found, rank: usize, way: &Way, text: &mut String) -> fmt::Result {
+    let mut changes: Vec<&Change> = way.changes.iter().collect();
+    changes.sort_by(|a, b| b.alone.unwrap_or(0.0).total_cmp(&a.alone.unwrap_or(0.0)));
+    for change in changes {
+        let alone = change.alone.filter(|_| way.changes.len() > 1);
+        let alone = alone.map_or(String::new(), |alone| format!(" [alone: probability {alone:.3}]"));
+        let harm = if change.is_harm { " [a change for the worse]" } else { "" };
+        writeln!(text, "  {}{alone}{harm}", words::change(change))?;
+    }
+    for consequence in &way.consequences {
+        writeln!(text, "  then {}", consequence.sentence())?;
+    }
+    let verified = if found.verified { "" } else { " by a surrogate of the classifier (unverified)" };
+    let (probability, percentile) = (way.probability, words::percentile(way.percentile));
+    writeln!(text, "  accepted{verified} with probability {probability:.3}, {percentile}")?;
+    writeln!(text, "  {}", words::cost(way.effort, way.months))?;
+    if !way.has_margin {
+        writeln!(text, "  {}", words::CLOSE)?;
+    }
+    match words::proof(rank, way).filter(|_| found.verified) {
+        Some(proof) => writeln!(text, "  {proof}"),
+        None => Ok(()),
+    }
 }
 
-/// The likeliest rows by number of changes, with a line for each change.
+/// The best rows by number of changes, with a line for each change.
 fn write_alternatives(frontier: &[PointJson], text: &mut String) -> fmt::Result {
     for point in frontier {
         let PointJson { probability, percentile, .. } = point;
         let changes = words::changes(point.changes);
-        writeln!(text, "  {changes}: probability {probability:.3}, {}", words::percentile(*percentile))?;
+        let cost = words::cost(point.effort, point.months);
+        writeln!(text, "  {changes}: {cost}, probability {probability:.3}, {}", words::percentile(*percentile))?;
         for sentence in &point.sentences {
             writeln!(text, "    {sentence}")?;
         }
@@ -109,9 +116,8 @@ fn write_alternatives(frontier: &[PointJson], text: &mut String) -> fmt::Result 
 
 fn write_no_way(model: &Model, not_found: &NotFound, text: &mut String) -> fmt::Result {
     writeln!(text, "\nno way was found: {}", words::reason(not_found.reason))?;
-    if not_found.reason == Reason::OutOfReach && matches!(model.classifier(), DeployedClassifier::External(_))
-    {
-        writeln!(text, "for each bin the nearest, the median and the farthest value were tried")?;
+    if not_found.reason == Reason::OutOfReach && model.classifier().reads_values() {
+        writeln!(text, "for each bin the nearest, the most common and the farthest value were tried")?;
     }
     match words::remedy(model.schema(), not_found) {
         Some(remedy) => writeln!(text, "what would help: {remedy}")?,

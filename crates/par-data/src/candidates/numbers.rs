@@ -99,6 +99,12 @@ impl Action {
         Candidate { code, number, effort: 0.0, months: 0 }
     }
 
+    /// The lowest and the highest number of an ordinary code.
+    pub(crate) fn ends(&self, code: Code) -> [f64; 2] {
+        let NumbersOfCode { lowest, highest, .. } = self.numbers[usize::from(code)];
+        [lowest, highest]
+    }
+
     /// Whether a code has a value within a step from a person's own.
     pub(crate) fn is_within(&self, step: &Step, from: Candidate, to: Code) -> bool {
         let [up, down] = [step.up, step.down].map(|most| most.unwrap_or(f64::INFINITY));
