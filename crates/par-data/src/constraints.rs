@@ -4,17 +4,18 @@ mod limits;
 mod log_space;
 mod rules;
 
+use std::cmp::Ordering;
 use std::ops::Range;
 use std::sync::Arc;
 
 pub(crate) use limits::NumberLimit;
 pub use limits::{LimitError, Limits};
 use log_space::{LogSpace, Max, Tangent};
-use rules::GroupDistribution;
+use rules::{GroupDistribution, Masses};
 
 use crate::candidates::{Action, Candidate, CompiledRelation, Policy, compile};
 use crate::discretizer::Discretizer;
-use crate::schema::{Direction, Mutability, Rule, Step, connected};
+use crate::schema::{Direction, Move, MoveStates, Mutability, OTHER, Rule, Step, connected, moved};
 use crate::{Code, UNKNOWN};
 
 /// The schema's constraints on changes, in codes.
@@ -50,7 +51,7 @@ pub enum Restriction {
     Step(usize),
     /// The feature's `transitions` or `forbid` exclude some changes.
     Transitions(usize),
-    /// A feature moves only together with another.
+    /// A feature rises or falls only together with another.
     Rule(Rule),
     /// Another relation, by its position in the schema.
     Relation(usize),
@@ -68,6 +69,8 @@ struct FeatureConstraint {
     /// For each code, the codes that it may not become, if the schema excludes any; a special code may become none
     /// unless the schema lets it.
     forbidden: Option<Vec<Vec<bool>>>,
+    /// What rules tell apart of it.
+    states: MoveStates,
 }
 
 impl Constraints {
@@ -86,6 +89,7 @@ impl Constraints {
                 direction: feature.direction(),
                 step: feature.step,
                 forbidden: forbidden(discretizer, position),
+                states: MoveStates::Rises,
             });
         }
         let actions = (0..features.len()).map(|feature| Action::new(discretizer, feature)).collect();
@@ -105,7 +109,14 @@ impl Constraints {
     }
 
     fn set_rules(&mut self, rules: Vec<Rule>) {
-        self.groups = connected(self.features.len(), &rules).iter().map(GroupDistribution::new).collect();
+        let groups = connected(self.features.len(), &rules);
+        self.features.iter_mut().for_each(|feature| feature.states = MoveStates::Rises);
+        for group in &groups {
+            for (&feature, &states) in group.features.iter().zip(&group.states) {
+                self.features[feature].states = states;
+            }
+        }
+        self.groups = groups.iter().map(GroupDistribution::new).collect();
         self.rules = rules;
     }
 
@@ -186,7 +197,7 @@ impl Constraints {
 
     /// Whether a rule holds, given the own and the new value of a feature.
     pub(crate) fn keeps_rule(&self, rule: Rule, values: impl Fn(usize) -> (Candidate, Candidate)) -> bool {
-        let happens = |one: crate::schema::Move| {
+        let happens = |one: Move| {
             let (own, new) = values(one.feature);
             own.code != UNKNOWN && self.action(one.feature).direction(own, new) == Some(one.direction)
         };
@@ -326,7 +337,7 @@ impl Constraints {
             legal[own] = true;
         }
         let mut mask = Mask { constraints: self, factual: factual.to_vec(), legal };
-        mask.forbid_rises_that_need_an_impossible_rise();
+        mask.forbid_moves_that_need_an_impossible_move();
         mask
     }
 
@@ -345,7 +356,7 @@ impl Constraints {
             }
         }
         let mut mask = Mask { constraints: self, factual, legal };
-        mask.forbid_rises_that_need_an_impossible_rise();
+        mask.forbid_moves_that_need_an_impossible_move();
         mask
     }
 
@@ -353,14 +364,14 @@ impl Constraints {
     /// consequences, rules, bounds and locks are not checked.
     pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
         let follows = |mutability| matches!(mutability, Mutability::WithTime | Mutability::Follows);
-        self.features.iter().zip(factual.iter().zip(row)).all(|(feature, (&own, &code))| {
+        let codes = self.features.iter().zip(factual.iter().zip(row)).enumerate();
+        codes.into_iter().all(|(position, (feature, (&own, &code)))| {
             if follows(feature.mutability) {
                 return true;
             }
             let may_move = match feature.direction {
                 None => own != UNKNOWN && code != UNKNOWN,
-                Some(Direction::Increase) => rises(own, code),
-                Some(Direction::Decrease) => rises(code, own),
+                direction => self.direction_between(position, own, code) == direction,
             };
             own == code || may_move && !feature.immutable
         })
@@ -368,13 +379,23 @@ impl Constraints {
 
     /// Whether a move from `factual` to `row` keeps every rule.
     pub fn keeps_rules(&self, factual: &[Code], row: &[Code]) -> bool {
-        let rises = |feature: usize| rises(factual[feature], row[feature]);
-        self.rules.iter().all(|rule| !rises(rule.when.feature) || rises(rule.then.feature))
+        let happens = |one: Move| {
+            self.direction_between(one.feature, factual[one.feature], row[one.feature]) == Some(one.direction)
+        };
+        self.rules.iter().all(|rule| !happens(rule.when) || happens(rule.then))
     }
-}
 
-fn rises(from: Code, to: Code) -> bool {
-    from != UNKNOWN && to != UNKNOWN && to > from
+    /// The direction from one code to another; `None` for no change, and if one is unknown or special.
+    fn direction_between(&self, feature: usize, from: Code, to: Code) -> Option<Direction> {
+        let action = self.action(feature);
+        // The unknown code is above all others.
+        match from.cmp(&to) {
+            _ if action.is_special(from) || action.is_special(to) => None,
+            Ordering::Less => Some(Direction::Increase),
+            Ordering::Greater => Some(Direction::Decrease),
+            Ordering::Equal => None,
+        }
+    }
 }
 
 /// For each code of a feature, the codes that it may not become; `None` if the schema excludes none.
@@ -416,32 +437,46 @@ pub struct Mask<'c> {
 }
 
 impl Mask<'_> {
-    fn forbid_rises_that_need_an_impossible_rise(&mut self) {
+    fn forbid_moves_that_need_an_impossible_move(&mut self) {
         let mut changed = true;
         while changed {
             changed = false;
             for rule in &self.constraints.rules {
-                if self.can_rise(rule.when.feature) && !self.can_rise(rule.then.feature) {
-                    let rising = self.rising(rule.when.feature);
-                    self.legal[rising].fill(false);
+                if self.can(rule.when) && !self.can(rule.then) {
+                    let moving = self.part(rule.when.feature, moved(rule.when.direction));
+                    self.legal[moving].fill(false);
                     changed = true;
                 }
             }
         }
     }
 
-    /// The range of the ordinary codes above the person's own; empty when that is unknown or special.
-    fn rising(&self, feature: usize) -> Range<usize> {
+    /// The codes of a feature in one of its [`MoveStates`]; all are in `OTHER` when the person's own is unknown or
+    /// special.
+    fn part(&self, feature: usize, state: usize) -> Range<usize> {
         let range = self.constraints.range(feature);
-        let end = range.start + self.constraints.action(feature).ordinary();
-        match self.factual[feature] {
-            UNKNOWN => range.end..range.end,
-            own => (range.start + usize::from(own) + 1).min(end)..end,
+        let own = match self.factual[feature] {
+            own if own == UNKNOWN || self.constraints.action(feature).is_special(own) => {
+                return if state == OTHER { range } else { range.end..range.end };
+            }
+            own => range.start + usize::from(own),
+        };
+        match (self.constraints.features[feature].states, state) {
+            (MoveStates::Rises, OTHER) => range.start..own + 1,
+            (MoveStates::Falls, OTHER) => own..range.end,
+            (MoveStates::Both, OTHER) => own..own + 1,
+            (_, state) if state == moved(Direction::Increase) => own + 1..range.end,
+            _ => range.start..own,
         }
     }
 
-    fn can_rise(&self, feature: usize) -> bool {
-        self.legal[self.rising(feature)].contains(&true)
+    fn can(&self, one: Move) -> bool {
+        self.legal[self.part(one.feature, moved(one.direction))].contains(&true)
+    }
+
+    /// The states of a feature that rules tell apart.
+    fn states(&self, feature: usize) -> &'static [usize] {
+        self.constraints.features[feature].states.all()
     }
 
     /// The person's own codes.
@@ -520,65 +555,74 @@ impl Mask<'_> {
     /// Calls `give` with the logarithm of each code's marginal; with the logarithm of zero for illegal codes.
     fn for_each_marginal<T: LogSpace>(&self, logit: impl Fn(usize) -> T, mut give: impl FnMut(usize, T)) {
         let masses = self.masses(&logit);
-        let mut shares: Vec<[T; 2]> = masses
-            .iter()
-            .map(|mass| {
-                let total = T::log_sum(mass.iter().copied());
-                mass.map(|part| part.minus(total))
+        let mut shares: Vec<Masses<T>> = (0..masses.len())
+            .map(|feature| {
+                let states = self.states(feature);
+                let total = T::log_sum(states.iter().map(|&state| masses[feature][state]));
+                masses[feature].map(|part| part.minus(total))
             })
             .collect();
         for group in &self.constraints.groups {
             group.log_shares(&masses, &mut shares);
         }
         for feature in 0..self.factual.len() {
-            let rising = self.rising(feature);
-            for code in self.constraints.range(feature) {
-                let part = usize::from(rising.contains(&code));
-                give(
-                    code,
-                    match self.legal[code] {
-                        true => logit(code).minus(masses[feature][part]).plus(shares[feature][part]),
-                        false => T::ZERO,
-                    },
-                );
+            for &state in self.states(feature) {
+                for code in self.part(feature, state) {
+                    give(
+                        code,
+                        match self.legal[code] {
+                            true => logit(code).minus(masses[feature][state]).plus(shares[feature][state]),
+                            false => T::ZERO,
+                        },
+                    );
+                }
             }
         }
     }
 
-    /// For each feature, the sums over its legal codes that do not rise and over those that do.
-    fn masses<T: LogSpace>(&self, logit: impl Fn(usize) -> T) -> Vec<[T; 2]> {
+    /// For each feature, the sums over its legal codes in each state.
+    fn masses<T: LogSpace>(&self, logit: impl Fn(usize) -> T) -> Vec<Masses<T>> {
         (0..self.factual.len())
             .map(|feature| {
                 if self.factual[feature] == UNKNOWN {
-                    return [T::ONE, T::ZERO];
+                    return [T::ONE, T::ZERO, T::ZERO];
                 }
-                let (range, rising) = (self.constraints.range(feature), self.rising(feature));
-                [range.start..rising.start, rising]
-                    .map(|part| T::log_sum(part.filter(|&code| self.legal[code]).map(&logit)))
+                let mut masses = [T::ZERO; 3];
+                for &state in self.states(feature) {
+                    let legal = self.part(feature, state).filter(|&code| self.legal[code]);
+                    masses[state] = T::log_sum(legal.map(&logit));
+                }
+                masses
             })
             .collect()
     }
 
     /// The legal row with the highest sum of logits.
     ///
-    /// Among rows with equal sums, features that need not rise do not, and take the lowest code. A feature
-    /// whose own code is unknown stays unknown.
+    /// Among rows with equal sums, features that need not move as a rule says do not, and take the lowest code. A
+    /// feature whose own code is unknown stays unknown.
     ///
     /// # Paper
     /// Appendix, Causal Masking: the joint argmax at decoding time.
     pub fn argmax(&self, logits: &[f64]) -> Vec<Code> {
         let masses = self.masses(|code| Max(logits[code]));
-        let mut rises: Vec<bool> = masses.iter().map(|[stays, rises]| rises.0 > stays.0).collect();
+        let best = |feature: usize| {
+            let better = |best: usize, state: usize| {
+                if masses[feature][state].0 > masses[feature][best].0 { state } else { best }
+            };
+            self.states(feature).iter().copied().reduce(better).unwrap_or(OTHER)
+        };
+        let mut decided: Vec<usize> = (0..masses.len()).map(best).collect();
         for group in &self.constraints.groups {
-            group.decide(&masses, &mut rises);
+            group.decide(&masses, &mut decided);
         }
         (0..self.factual.len())
             .map(|feature| {
                 if self.factual[feature] == UNKNOWN {
                     return UNKNOWN;
                 }
-                let (range, rising) = (self.constraints.range(feature), self.rising(feature));
-                let part = if rises[feature] { rising } else { range.start..rising.start };
+                let range = self.constraints.range(feature);
+                let part = self.part(feature, decided[feature]);
                 let best = part
                     .filter(|&code| self.legal[code])
                     .reduce(|best, code| if logits[code] > logits[best] { code } else { best });

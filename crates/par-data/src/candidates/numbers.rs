@@ -4,7 +4,7 @@ use super::{Candidate, Reach, direction};
 use crate::{Code, UNKNOWN};
 use crate::constraints::{Constraints, NumberLimit};
 use crate::discretizer::{CodeNumbers, Discretizer, Domain};
-use crate::schema::{Direction, Effort, Feature, Step, Takes, months_of_unit};
+use crate::schema::{Direction, Effort, Feature, Step, Takes, TimeUnit};
 
 /// What changes of a feature cost, over its codes.
 #[derive(Clone, Debug)]
@@ -68,7 +68,7 @@ impl Action {
             takes: feature.takes,
             improves: feature.improves,
             domain: is_numeric.then(|| domain.clone()),
-            months_of_unit: feature.unit.as_deref().and_then(months_of_unit).unwrap_or(1.0),
+            months_of_unit: feature.unit.as_deref().and_then(TimeUnit::parse).map_or(1.0, TimeUnit::months),
         }
     }
 

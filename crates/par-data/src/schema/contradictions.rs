@@ -2,7 +2,7 @@
 
 use super::problem::SchemaProblem;
 use super::{
-    AcceptRule, Condition, Direction, Feature, Formula, Mutability, Permitted, Relation, Rule, Schema, rules,
+    AcceptRule, Condition, Direction, Feature, Formula, Mutability, Permitted, Relation, Rule, Schema,
 };
 
 /// A part of a schema, by its position.
@@ -56,17 +56,7 @@ pub(super) fn check(schema: &Schema) -> Result<(), Contradiction> {
     for (at, rule) in schema.accept.iter().enumerate() {
         check_accept_rule(schema, at, rule).map_err(|problem| Part::Accept(at).contradicts(problem))?;
     }
-    match rules::torn(schema.features.len(), &schema.rules) {
-        None => Ok(()),
-        Some((when, both, last)) => {
-            let at =
-                schema.relations.iter().position(|relation| *relation == Relation::Rule(last)).unwrap_or(0);
-            let name = |feature: usize| schema.features[feature].name.clone();
-            let moves = when.direction.verb();
-            let problem = SchemaProblem::RuleTorn { when: name(when.feature), moves, name: name(both) };
-            Err(Part::Relation(at).contradicts(problem))
-        }
-    }
+    Ok(())
 }
 
 fn impossible(

@@ -232,19 +232,6 @@ pub struct Takes {
     pub per: Option<f64>,
 }
 
-/// How many months a unit of time has: `days`, `weeks`, `months`, `quarters` or `years`, one or many.
-pub fn months_of_unit(unit: &str) -> Option<f64> {
-    const DAYS_OF_A_MONTH: f64 = 365.2425 / 12.0;
-    match unit.trim().to_ascii_lowercase().trim_end_matches('s') {
-        "day" => Some(1.0 / DAYS_OF_A_MONTH),
-        "week" => Some(7.0 / DAYS_OF_A_MONTH),
-        "month" => Some(1.0),
-        "quarter" => Some(3.0),
-        "year" => Some(12.0),
-        _ => None,
-    }
-}
-
 /// Who acts on a feature.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Actor {

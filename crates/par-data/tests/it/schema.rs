@@ -366,6 +366,28 @@ fn a_large_tangle_of_rules_is_refused_and_a_large_tree_is_not() {
 }
 
 #[test]
+fn a_tangle_of_rises_and_falls_is_limited_by_its_patterns() {
+    let tangle = |features: usize| {
+        let mut text = "version = 2\n".to_string();
+        for feature in 0..features {
+            text += &format!("[[feature]]\nname = \"f{feature}\"\nkind = \"discrete\"\nchange = \"free\"\n");
+        }
+        for next in 1..features {
+            let rule = |when: &str, then: &str| {
+                format!("[[relation]]\nif_{when}s = \"f{}\"\nmust_{then} = \"f{next}\"\n", next - 1)
+            };
+            text += &(rule("increase", "decrease") + &rule("decrease", "increase"));
+        }
+        text
+    };
+    schema(&tangle(10));
+    assert_eq!(
+        refused(&tangle(11)),
+        "s.toml, line 103: relation 20: ties together 11 features without forming a tree, expected at most 10: `f0`, `f1`, `f2`, `f3`, `f4`, `f5`, `f6`, `f7` and 3 more\nhint: remove rules that follow from others"
+    );
+}
+
+#[test]
 fn a_schema_that_names_an_absent_column_is_refused() {
     let schema = schema(&ruled(&["age", "hours"], &[]));
     let found = columns(&schema, &table("Age,hours\n1,2\n"));
