@@ -277,8 +277,8 @@ impl Search<'_, '_, '_> {
 
 #[cfg(test)]
 mod tests {
-    use par_circuit::{Circuit, Node, NodeId};
-    use par_data::{Constraints, Mask, UNKNOWN};
+    use par_circuit::{Circuit, Code, Node, NodeId};
+    use par_data::{Candidates, Constraints, OwnRow, Reach, UNKNOWN, Wishes};
     use par_model::Target;
     use par_model::classifier::NeuralClassifier;
     use par_model::test_world::World;
@@ -287,6 +287,7 @@ mod tests {
     use rand_chacha::ChaCha8Rng;
 
     use super::*;
+    use crate::problem::Objective;
     use crate::refine::swap;
 
     /// A person of a random world, with few enough rows to list all of them.
@@ -298,6 +299,7 @@ mod tests {
         locks: Vec<usize>,
         threshold: f64,
         taken: Vec<Vec<usize>>,
+        objective: Objective,
     }
 
     impl Case {
@@ -320,35 +322,61 @@ mod tests {
                 locks: (0..5).filter(|_| rng.random_bool(0.1)).collect(),
                 threshold: rng.random_range(0.2..0.9),
                 taken: if rng.random_bool(0.3) { vec![vec![0], vec![1, 3]] } else { Vec::new() },
+                objective: match rng.random_range(0..3) {
+                    0 => Objective::likeliest(0.0),
+                    1 => Objective::likeliest(2.0),
+                    _ => Objective::least_effort(rng.random_range(-9.0..-4.0)),
+                },
             }
         }
 
-        fn problem<'a>(&'a self, mask: &'a Mask<'a>, budget: usize) -> SearchProblem<'a> {
-            let Self { classifier, threshold, taken, .. } = self;
-            let target = Target { classifier, threshold: *threshold };
-            SearchProblem { mask, target, budget, taken }
+        fn candidates(&self) -> Candidates<'_> {
+            let own = OwnRow::typical(&self.constraints, self.factual.clone());
+            let wishes = Wishes { locks: &self.locks, ..Wishes::default() };
+            self.constraints.candidates(&own, &wishes, Reach::Codes)
         }
 
-        /// The highest log-likelihood of an accepted row with 1 to `changes` changes.
+        fn problem<'a>(&'a self, candidates: &'a Candidates<'a>, budget: usize) -> SearchProblem<'a> {
+            let Self { classifier, threshold, taken, objective, .. } = self;
+            SearchProblem {
+                candidates,
+                duration: &candidates.durations()[0],
+                target: Target { classifier, threshold: *threshold },
+                reads_values: false,
+                objective: *objective,
+                budget,
+                taken,
+            }
+        }
+
+        /// The highest worth of an accepted row with 1 to `changes` changes.
         fn best(&self, problem: &SearchProblem<'_>, changes: usize) -> f64 {
-            let mut rows = vec![Vec::new()];
+            let mut rows = vec![problem.own()];
             for feature in 0..self.factual.len() {
-                let mut codes: Vec<Code> = problem.mask.codes(feature).collect();
-                if codes.is_empty() {
-                    codes.push(UNKNOWN);
-                }
-                rows = rows
-                    .iter()
-                    .flat_map(|row| codes.iter().map(|code| [row, &[*code][..]].concat()))
-                    .collect();
+                let choices = 0..problem.candidates.of(feature).len() as Choice;
+                let with = |row: &Row, choice| {
+                    let mut row = row.clone();
+                    problem.set(&mut row, feature, choice);
+                    row
+                };
+                rows = rows.iter().flat_map(|row| choices.clone().map(|choice| with(row, choice))).collect();
             }
             let mut evaluator = self.circuit.evaluator();
             rows.iter()
                 .filter(|row| (1..=changes).contains(&problem.changes(row)))
-                .filter(|row| problem.permits(row) && problem.target.accepts(row))
-                .map(|row| evaluator.log_prob(row))
+                .filter(|row| problem.permits(row) && problem.accepts(row))
+                .map(|row| {
+                    let effort = problem.candidates.effort(&row.choices);
+                    problem.objective.worth(evaluator.log_prob(&row.codes), effort)
+                })
                 .fold(f64::NEG_INFINITY, f64::max)
         }
+    }
+
+    /// How much more than the frontier a row with at most as many changes might be worth.
+    fn gap(proof: &Proof, changes: usize) -> f64 {
+        let room = proof.open[changes] - proof.frontier.at_most(changes);
+        if room > TOLERANCE { room } else { 0.0 }
     }
 
     fn mixture(cardinalities: &[usize], rng: &mut ChaCha8Rng) -> Circuit {
@@ -381,26 +409,26 @@ mod tests {
         #[test]
         fn the_frontier_is_that_of_listing_all_rows(seed: u64, budget in 0..=5_usize) {
             let case = Case::new(seed);
-            let mask = case.constraints.mask(&case.factual, &case.locks);
-            let problem = case.problem(&mask, budget);
+            let candidates = case.candidates();
+            let problem = case.problem(&candidates, budget);
             let mut evaluator = case.circuit.evaluator();
             let proof = solve(&problem, &mut evaluator, Frontier::default(), usize::MAX, Stop::never());
-            prop_assert!(proof.gaps.iter().all(|gap| *gap == 0.0));
+            prop_assert!((0..=budget).all(|changes| gap(&proof, changes) == 0.0));
             for changes in 0..=budget {
                 let (found, best) = (proof.frontier.at_most(changes), case.best(&problem, changes));
                 prop_assert!(found == best || (found - best).abs() <= 2.0 * TOLERANCE, "{changes}: {found}, {best}");
             }
-            for candidate in proof.frontier.candidates() {
-                prop_assert!(problem.permits(&candidate.row) && problem.target.accepts(&candidate.row));
-                prop_assert_eq!(problem.changes(&candidate.row), candidate.changes);
+            for solution in proof.frontier.solutions() {
+                prop_assert!(problem.permits(&solution.row) && problem.accepts(&solution.row));
+                prop_assert_eq!(problem.changes(&solution.row), solution.changes);
             }
         }
 
         #[test]
         fn candidates_to_start_from_change_the_work_and_not_the_answer(seed: u64) {
             let case = Case::new(seed);
-            let mask = case.constraints.mask(&case.factual, &case.locks);
-            let problem = case.problem(&mask, 4);
+            let candidates = case.candidates();
+            let problem = case.problem(&candidates, 4);
             let mut evaluator = case.circuit.evaluator();
             let mut memory = swap::Memory::default();
             let known =
@@ -408,8 +436,8 @@ mod tests {
             for changes in 0..=4 {
                 prop_assert!(known.at_most(changes) <= case.best(&problem, changes) + TOLERANCE);
             }
-            for candidate in known.candidates() {
-                prop_assert!(problem.permits(&candidate.row) && problem.target.accepts(&candidate.row));
+            for solution in known.solutions() {
+                prop_assert!(problem.permits(&solution.row) && problem.accepts(&solution.row));
             }
             let cold = solve(&problem, &mut evaluator, Frontier::default(), usize::MAX, Stop::never());
             let warm = solve(&problem, &mut evaluator, known, usize::MAX, Stop::never());
@@ -423,11 +451,12 @@ mod tests {
         #[test]
         fn an_unfinished_search_bounds_its_gap(seed: u64, nodes in 0..8_usize) {
             let case = Case::new(seed);
-            let mask = case.constraints.mask(&case.factual, &case.locks);
-            let problem = case.problem(&mask, 4);
+            let candidates = case.candidates();
+            let problem = case.problem(&candidates, 4);
             let proof = solve(&problem, &mut case.circuit.evaluator(), Frontier::default(), nodes, Stop::never());
             prop_assert!(proof.nodes <= nodes);
-            for (changes, gap) in proof.gaps.iter().enumerate() {
+            for changes in 0..=4 {
+                let gap = gap(&proof, changes);
                 let (found, best) = (proof.frontier.at_most(changes), case.best(&problem, changes));
                 let close = best <= found + gap + 2.0 * TOLERANCE;
                 prop_assert!(best == found || gap.is_infinite() || close, "{best} is above {found} by more than {gap}");

@@ -4,12 +4,12 @@ pub(crate) mod paper;
 pub(crate) mod swap;
 
 use par_circuit::{Circuit, Code, Evaluator, Stop};
-use par_data::{Constraints, OwnRow, Reach, Wishes};
+use par_data::{Constraints, Mask, OwnRow, Reach, Wishes};
 use par_model::{AnswerConfig, Target};
 
 use crate::problem::{Frontier, Objective, SearchProblem};
 
-/// Finds the likeliest row that `refine` would offer to a row of codes, without proposals: the teacher of a generator.
+/// Finds the likeliest row that `refine` would offer for a mask, without proposals: the teacher of a generator.
 pub struct Refiner<'a> {
     constraints: &'a Constraints,
     target: Target<'a>,
@@ -32,10 +32,12 @@ impl<'a> Refiner<'a> {
         Self { constraints, target, answers, evaluator, memory, stop }
     }
 
-    /// The best row for a factual with locks (feature positions), if one is found.
-    pub fn best(&mut self, factual: &[Code], locks: &[usize]) -> Option<Vec<Code>> {
+    /// The best row for the factual of a mask, if one is found.
+    pub fn best(&mut self, mask: &Mask<'_>) -> Option<Vec<Code>> {
+        let factual = mask.factual();
         let own = OwnRow::typical(self.constraints, factual.to_vec());
-        let wishes = Wishes { locks, ..Wishes::default() };
+        let locks: Vec<usize> = (0..factual.len()).filter(|&feature| !mask.is_free(feature)).collect();
+        let wishes = Wishes { locks: &locks, ..Wishes::default() };
         let candidates = self.constraints.candidates(&own, &wishes, Reach::Codes);
         let problem = SearchProblem {
             candidates: &candidates,

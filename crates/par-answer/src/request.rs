@@ -3,6 +3,7 @@
 pub mod json;
 pub mod text;
 
+use par_data::schema::{Effort, parse_number};
 use par_data::{Limits, Wishes};
 use par_model::{Model, Order};
 use schemars::JsonSchema;
@@ -140,6 +141,27 @@ pub struct Problem {
     pub found: String,
     /// The values expected there.
     pub expected: String,
+}
+
+/// What a margin is, in words.
+const MARGIN: &str = "a number, at least 0 and below 1";
+/// What the most effort is, in words.
+const MAX_EFFORT: &str = "a number above 0";
+/// What a duration is, in words.
+const DURATION: &str = "a duration such as `6 months` or `1 year`";
+/// What the weight of an effort is, in words.
+const EFFORT: &str = "easy, some, hard, very hard or a number above 0";
+
+/// The weight of an effort, by its word or as a number.
+fn effort_weight(text: &str) -> Option<f64> {
+    let text = text.trim();
+    let word = Effort::WORDS.iter().find(|(word, _)| *word == text).map(|(_, weight)| *weight);
+    word.or_else(|| parse_number(text).filter(|weight| *weight > 0.0))
+}
+
+/// The whole months that a duration holds; `None` beyond a century.
+fn whole_months(months: f64) -> Option<u32> {
+    (months <= 1200.0).then_some((months + 1e-9).floor() as u32)
 }
 
 fn count_words(most: usize) -> String {

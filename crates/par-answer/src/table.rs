@@ -8,6 +8,7 @@ use par_model::Model;
 
 use crate::answer::{Answer, IfKnown, Way};
 use crate::request::Request;
+use crate::request::text::TextReader;
 use crate::solver::Solver;
 use crate::words;
 
@@ -37,8 +38,8 @@ pub struct RowAnswer<'a> {
 pub struct TableAnswerer<'m> {
     model: &'m Model,
     columns: Columns,
-    /// The column with the locks of each row.
-    locks: Option<usize>,
+    /// Columns with options of each row, by the option's name.
+    options: Vec<(&'static str, usize)>,
     request: Request,
     time: bool,
 }
@@ -46,9 +47,13 @@ pub struct TableAnswerer<'m> {
 impl<'m> TableAnswerer<'m> {
     /// `header` are the columns of the table.
     pub fn new(model: &'m Model, header: &[String], columns: Columns, request: Request, time: bool) -> Self {
-        let is_feature = model.schema().features().iter().any(|feature| feature.name == LOCKS);
-        let locks = header.iter().position(|column| column.trim() == LOCKS).filter(|_| !is_feature);
-        Self { model, columns, locks, request, time }
+        let is_feature = |name: &str| model.schema().features().iter().any(|feature| feature.name == name);
+        let find = |&(column, option): &(&'static str, &'static str)| {
+            let place = header.iter().position(|name| name.trim() == column)?;
+            (!is_feature(column)).then_some((option, place))
+        };
+        let options = OPTION_COLUMNS.iter().filter_map(find).collect();
+        Self { model, columns, options, request, time }
     }
 
     /// The model that answers.
@@ -56,9 +61,9 @@ impl<'m> TableAnswerer<'m> {
         self.model
     }
 
-    /// The column with the locks of each row, if there is one.
-    pub fn locks(&self) -> Option<usize> {
-        self.locks
+    /// The positions of the columns with options of each row.
+    pub fn option_columns(&self) -> impl Iterator<Item = usize> {
+        self.options.iter().map(|(_, place)| *place)
     }
 
     /// The id of a row; `number`, its number in the table, without an id column.
@@ -86,22 +91,36 @@ impl<'m> TableAnswerer<'m> {
         answer
     }
 
-    /// The request of one row, with its own locks.
+    /// The request of one row, with its own options.
     fn request(&self, batch: &Batch, row: usize) -> Result<Request, String> {
-        let mut request = self.request.clone();
-        if let Some(column) = self.locks {
-            let names = batch.cell(row, column).split(';').map(str::trim).filter(|name| !name.is_empty());
-            let own = self.model.schema().positions(&names.collect::<Vec<_>>());
-            let own = own.map_err(|error| format!("column `{LOCKS}`: {error}"))?;
-            request.locks =
-                request.locks.into_iter().chain(own).collect::<BTreeSet<_>>().into_iter().collect();
+        let mut own = TextReader::new(self.model, usize::MAX);
+        for &(option, place) in &self.options {
+            let parts = batch.cell(row, place).split(';').map(str::trim).filter(|part| !part.is_empty());
+            for part in parts {
+                let column = || OPTION_COLUMNS.iter().find(|(_, other)| *other == option).map_or("", |(name, _)| *name);
+                own.option(option, part).map_err(|error| format!("column `{}`: {error}", column()))?;
+            }
         }
+        let own = own.finish().map_err(|error| error.to_string())?;
+        let mut request = self.request.clone();
+        request.locks = request.locks.into_iter().chain(own.locks).collect::<BTreeSet<_>>().into_iter().collect();
+        // The last weight of a feature counts.
+        request.efforts.extend(own.efforts);
+        request.margin = own.margin.or(request.margin);
+        request.max_effort = own.max_effort.or(request.max_effort);
+        request.within = own.within.or(request.within);
         Ok(request)
     }
 }
 
-/// The column with the locks of each row.
-const LOCKS: &str = "locks";
+/// Columns of a table with options of each row, several parts with `;` between, and the names of the options.
+const OPTION_COLUMNS: [(&str, &str); 5] = [
+    ("locks", "lock"),
+    ("efforts", "effort"),
+    ("margin", "margin"),
+    ("max_effort", "max_effort"),
+    ("within", "within"),
+];
 
 impl<'a> RowAnswer<'a> {
     /// Answers a row, its cells in schema order.

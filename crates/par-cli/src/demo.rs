@@ -135,6 +135,7 @@ impl<'a> HeldOutAnswers<'a> {
                 threshold: model.threshold(),
                 time_us: None,
                 warnings,
+                count: 1,
             });
             people.push(page::DeniedPerson { id, answers });
         }

@@ -54,7 +54,7 @@ pub use permitted::Permitted;
 pub use problem::{SchemaError, SchemaProblem};
 pub use relation::{AcceptRule, Condition, Formula, Move, Relation, Rule};
 pub(crate) use rules::{MoveStates, OTHER, RuleGroup, connected, moved};
-pub use time::TimeUnit;
+pub use time::{TimeUnit, parse_months};
 pub use upgrade::upgrade;
 
 use crate::error::{CellError, Error};

@@ -371,7 +371,7 @@ impl Learned {
         let pool = draw_pool(&accepted, target, &config.pool, seed(&config, Part::Pool), stop)?;
         progress(Stage::Pool(pool.len()));
         let teacher = || -> Teacher<'_> {
-            let mut refiner = Refiner::new(&accepted, target, &config.answers, stop);
+            let mut refiner = Refiner::new(&constraints, &accepted, target, &config.answers, stop);
             Box::new(move |mask| refiner.best(mask))
         };
         let features = discretizer.schema().features();

@@ -46,8 +46,9 @@ impl Answers {
         }
         let frame = AnswerFrame::new(&model, &columns, &rows);
         let mut answers = Self { model, request, rows, columns, cells, frame };
-        if let Some(locks) = answers.answerer().locks() {
-            answers.cells = answers.cells.with(&answers.rows, locks);
+        let options: Vec<usize> = answers.answerer().option_columns().collect();
+        for column in options {
+            answers.cells = answers.cells.with(&answers.rows, column);
         }
         Ok(answers)
     }

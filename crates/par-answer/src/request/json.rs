@@ -1,11 +1,13 @@
 //! Reads rows and options from JSON. A problem has the place of the value, what was found and what was expected.
 
-use par_data::schema::parse_number;
+use par_data::schema::{parse_months, parse_number};
 use par_data::{Domain, Feature, Limits, Permitted, Schema, suggest};
 use par_model::{Model, Order};
 use serde_json::{Map, Value};
 
-use super::{MAX_BUDGET, Method, Problem, Request, count_words};
+use super::{
+    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_weight, whole_months,
+};
 
 /// The most problems that are reported together.
 const MAX_PROBLEMS: usize = 20;
@@ -159,7 +161,7 @@ impl<'m> JsonReader<'m> {
     pub fn option(&mut self, path: &str, name: &str, value: &Value, request: &mut Request) -> bool {
         let path = format!("{path}/{}", escaped(name));
         match (name, value) {
-            ("order" | "budget" | "threshold", Value::Null) => {}
+            ("order" | "budget" | "threshold" | "margin" | "max_effort" | "within", Value::Null) => {}
             ("method", value) => match value.as_str().and_then(Method::named) {
                 Some(method) => request.method = method,
                 None => self.wrong(path, value, one_of(&Method::ALL.map(|method| method.name().to_string()))),
@@ -183,6 +185,21 @@ impl<'m> JsonReader<'m> {
                 Some(threshold) => request.threshold = Some(threshold),
                 None => self.wrong(path, value, "a number above 0 and below 1"),
             },
+            ("margin", value) => match value.as_f64().filter(|margin| (0.0..1.0).contains(margin)) {
+                Some(margin) => request.margin = Some(margin),
+                None => self.wrong(path, value, format!("{MARGIN}, or null")),
+            },
+            ("max_effort", value) => match value.as_f64().filter(|effort| *effort > 0.0) {
+                Some(effort) => request.max_effort = Some(effort),
+                None => self.wrong(path, value, format!("{MAX_EFFORT}, or null")),
+            },
+            ("within", value) => match value.as_str().and_then(parse_months).and_then(whole_months) {
+                Some(months) => request.within = Some(months),
+                None => self.wrong(path, value, format!("{DURATION}, or null")),
+            },
+            ("no_harm", Value::Bool(no_harm)) => request.no_harm = *no_harm,
+            ("no_harm", value) => self.wrong(path, value, "true or false"),
+            ("effort", value) => request.efforts = self.efforts(&path, value),
             ("lock", value) => request.locks = self.locks(&path, value),
             ("limit", value) => request.limits = self.limits(&path, value),
             ("auditor", Value::Bool(auditor)) => request.auditor = *auditor,
@@ -211,6 +228,27 @@ impl<'m> JsonReader<'m> {
         locks.sort_unstable();
         locks.dedup();
         locks
+    }
+
+    fn efforts(&mut self, path: &str, value: &Value) -> Vec<(usize, f64)> {
+        let Some(weights) = value.as_object() else {
+            self.wrong(path.to_string(), value, "an object with a weight for each feature");
+            return Vec::new();
+        };
+        let mut efforts = Vec::new();
+        for (name, value) in weights {
+            let path = format!("{path}/{}", escaped(name));
+            let weight = match value {
+                Value::String(word) => effort_weight(word),
+                other => other.as_f64().filter(|weight| *weight > 0.0),
+            };
+            match (self.model.schema().position(name), weight) {
+                (Ok(feature), Some(weight)) => efforts.push((feature, weight)),
+                (Ok(_), None) => self.wrong(path, value, EFFORT),
+                (Err(_), _) => self.unknown_feature(path, name),
+            }
+        }
+        efforts
     }
 
     fn limits(&mut self, path: &str, value: &Value) -> Limits {

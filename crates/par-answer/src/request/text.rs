@@ -1,10 +1,10 @@
 //! Reads options from text: of a command line or of a URL.
 
-use par_data::schema::parse_number;
+use par_data::schema::{parse_months, parse_number};
 use par_data::{LimitError, Limits, Permitted};
 use par_model::{Model, Order};
 
-use super::{MAX_BUDGET, Method, Request, count_words};
+use super::{DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Request, count_words, effort_weight, whole_months};
 
 /// An option that cannot be used.
 #[derive(Debug, thiserror::Error)]
@@ -26,7 +26,7 @@ pub enum OptionError {
     Limit(LimitError),
 }
 
-/// Reads options one by one. `lock` and `limit` may be repeated.
+/// Reads options one by one. `lock`, `limit` and `effort` may be repeated.
 pub struct TextReader<'m> {
     model: &'m Model,
     max_count: usize,
@@ -68,6 +68,27 @@ impl<'m> TextReader<'m> {
                 let number = parse_number(text).filter(|number| *number > 0.0 && *number < 1.0);
                 let expected = || refused("a number above 0 and below 1".to_string());
                 request.threshold = Some(number.ok_or_else(expected)?);
+            }
+            "margin" => {
+                let number = parse_number(text).filter(|number| (0.0..1.0).contains(number));
+                request.margin = Some(number.ok_or_else(|| refused(MARGIN.to_string()))?);
+            }
+            "max_effort" => {
+                let number = parse_number(text).filter(|number| *number > 0.0);
+                request.max_effort = Some(number.ok_or_else(|| refused(MAX_EFFORT.to_string()))?);
+            }
+            "within" => {
+                let months = parse_months(text).and_then(whole_months);
+                request.within = Some(months.ok_or_else(|| refused(DURATION.to_string()))?);
+            }
+            "no_harm" => {
+                request.no_harm = text.parse().map_err(|_| refused("true or false".to_string()))?;
+            }
+            "effort" => {
+                let expected = || refused(format!("FEATURE=WEIGHT, where a weight is {EFFORT}"));
+                let (name, weight) = text.split_once('=').ok_or_else(expected)?;
+                let feature = self.feature(name)?;
+                self.request.efforts.push((feature, effort_weight(weight).ok_or_else(expected)?));
             }
             "auditor" => {
                 request.auditor = text.parse().map_err(|_| refused("true or false".to_string()))?;

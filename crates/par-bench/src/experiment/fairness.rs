@@ -224,7 +224,7 @@ fn none(model: &Model, answers: &[Answer], of: usize, budget: Option<usize>, she
         let metric = limited("obstacle", &[("kind", &kind), ("feature", &name)]);
         let stands = |obstacle: &Obstacle| match obstacle {
             Obstacle::Schema(restriction) => restrictions.contains(restriction),
-            Obstacle::Lock(_) | Obstacle::Limit(_) => false,
+            _ => false,
         };
         sheet.mean(
             method,
@@ -240,6 +240,8 @@ fn kind_and_feature(restriction: Restriction) -> (&'static str, usize) {
         Restriction::Immutable(feature) => ("immutable", feature),
         Restriction::Monotone(feature) => ("monotone", feature),
         Restriction::Allowed(feature) => ("allowed", feature),
+        Restriction::Step(feature) => ("step", feature),
+        Restriction::Transitions(feature) => ("transitions", feature),
         Restriction::Rule(rule) => ("rule", rule.when.feature),
         _ => ("other", usize::MAX),
     }

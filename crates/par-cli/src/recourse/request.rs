@@ -27,6 +27,21 @@ pub(crate) struct RequestArguments {
     /// For auditors: if there is no way, also name the constraints of the schema that prevent one, in text and JSON
     #[arg(long)]
     auditor: bool,
+    /// How far above the threshold a way should be [default: the model's margin, 0.05 unless told]
+    #[arg(long, value_name = "P")]
+    margin: Option<String>,
+    /// Most effort of a way
+    #[arg(long, value_name = "EFFORT")]
+    max_effort: Option<String>,
+    /// Longest time of a way: `6 months`, `1 year`
+    #[arg(long, value_name = "TIME")]
+    within: Option<String>,
+    /// Effort of changing a feature for this person: easy, some, hard, very hard or a number
+    #[arg(long = "effort", value_name = "FEATURE=WEIGHT")]
+    efforts: Vec<String>,
+    /// Nothing gets worse, where the schema says which direction is better
+    #[arg(long)]
+    no_harm: bool,
     /// Feature that stays as it is, in addition to the immutable ones
     #[arg(long = "lock", value_name = "FEATURE")]
     locks: Vec<String>,
@@ -47,21 +62,24 @@ impl RequestArguments {
     /// The request that every row is answered with.
     pub(crate) fn request(&self, model: &Model) -> Result<Request> {
         let mut reader = TextReader::new(model, usize::MAX);
-        let Self { method, budget, threshold, count, order, auditor, locks, limits } = self;
+        let Self { method, budget, threshold, margin, max_effort, within, count, order, .. } = self;
         let single = [
             ("method", Some(method)),
             ("budget", budget.as_ref()),
             ("threshold", threshold.as_ref()),
+            ("margin", margin.as_ref()),
+            ("max_effort", max_effort.as_ref()),
+            ("within", within.as_ref()),
             ("count", Some(count)),
             ("order", order.as_ref()),
         ];
         let single = single.into_iter().filter_map(|(name, text)| Some((name, text?)));
-        let repeated =
-            locks.iter().map(|lock| ("lock", lock)).chain(limits.iter().map(|limit| ("limit", limit)));
+        let repeated = [("lock", &self.locks), ("limit", &self.limits), ("effort", &self.efforts)];
+        let repeated = repeated.into_iter().flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
         for (name, text) in single.chain(repeated) {
-            reader.option(name, text).with_context(|| format!("`--{name}`"))?;
+            reader.option(name, text).with_context(|| format!("`--{}`", name.replace('_', "-")))?;
         }
         let request = reader.finish().context("`--limit`")?;
-        Ok(Request { auditor: *auditor, ..request })
+        Ok(Request { auditor: self.auditor, no_harm: self.no_harm, ..request })
     }
 }

@@ -56,3 +56,17 @@ impl TimeUnit {
         }
     }
 }
+
+/// The months of a duration such as `6 months` or `1 year`; `None` unless it is a positive number and a unit.
+///
+/// ```
+/// use par_data::schema::parse_months;
+///
+/// assert_eq!(parse_months("1 year"), Some(12.0));
+/// assert_eq!(parse_months("6 moons"), None);
+/// ```
+pub fn parse_months(text: &str) -> Option<f64> {
+    let (count, unit) = text.trim().split_once(char::is_whitespace)?;
+    let count = super::parse_number(count).filter(|count| *count > 0.0)?;
+    Some(count * TimeUnit::parse(unit)?.months())
+}

@@ -66,6 +66,7 @@ fn parameters_are_the_options_of_all_rows() {
         limits: limits.expect("limits that can be kept"),
         order: Some(Order::Likelihood),
         auditor: true,
+        ..Request::default()
     };
     assert_eq!(response.text(), table_of(&request, 60));
 
