@@ -296,8 +296,20 @@ pub enum Obstacle {
 impl Obstacle {
     /// The names of all kinds of obstacles in files.
     pub const NAMES: [&str; 14] = [
-        "lock", "limit", "max_effort", "within", "no_harm", "monotone", "immutable", "allowed", "step", "transitions",
-        "rule", "relation", "policy", "constraint",
+        "lock",
+        "limit",
+        "max_effort",
+        "within",
+        "no_harm",
+        "monotone",
+        "immutable",
+        "allowed",
+        "step",
+        "transitions",
+        "rule",
+        "relation",
+        "policy",
+        "constraint",
     ];
 
     /// Its name in files.

@@ -201,7 +201,11 @@ impl Search<'_, '_, '_> {
                     false => neighbours[start + usize::from(candidate.code)],
                     true => {
                         problem.set(&mut changed, feature, choice);
-                        if changed.is_settled { evaluator.log_prob(&changed.codes) } else { f64::NEG_INFINITY }
+                        if changed.is_settled {
+                            evaluator.log_prob(&changed.codes)
+                        } else {
+                            f64::NEG_INFINITY
+                        }
                     }
                 };
                 let worth = problem.objective.worth(log_prob, self.effort + candidate.effort);

@@ -97,8 +97,9 @@ impl Offers {
         let mut shown: Vec<&Offer> = self.offers.first().into_iter().collect();
         while shown.len() < count {
             let is_another = |offer: &&Offer| {
-                shown.iter().all(|before| offer.leaves_out_one_of(before) && !before.dominates(offer) && !offer.dominates(before))
-                    && !self.offers.iter().any(|other| other.beats(offer))
+                shown.iter().all(|before| {
+                    offer.leaves_out_one_of(before) && !before.dominates(offer) && !offer.dominates(before)
+                }) && !self.offers.iter().any(|other| other.beats(offer))
             };
             let others = self.offers.iter().filter(is_another);
             let next = others.reduce(|best, next| if worth(next) > worth(best) { next } else { best });

@@ -105,7 +105,8 @@ impl SearchProblem<'_> {
         let is_taken = |set: &Vec<usize>| set.iter().all(|&feature| row.choices[feature] != 0);
         row.is_settled
             && self.changes(row) <= self.budget
-            && (self.duration.shortest..=self.duration.longest).contains(&self.candidates.months(&row.choices))
+            && (self.duration.shortest..=self.duration.longest)
+                .contains(&self.candidates.months(&row.choices))
             && self.candidates.is_affordable(&row.choices)
             && self.candidates.keeps_relations(&row.choices)
             && !self.taken.iter().any(is_taken)
@@ -161,8 +162,11 @@ impl SearchProblem<'_> {
 
     /// The same rows as choices.
     pub(crate) fn ball_of_choices(&self) -> Ball {
-        let mut ball =
-            Ball::new(&self.candidates.counts(), self.duration.row.clone(), self.budget + self.consequences());
+        let mut ball = Ball::new(
+            &self.candidates.counts(),
+            self.duration.row.clone(),
+            self.budget + self.consequences(),
+        );
         for (feature, count) in self.candidates.counts().into_iter().enumerate() {
             if self.candidates.is_free(feature) || self.is_consequence(feature) {
                 ball.offer(feature, &(0..count as Choice).collect::<Vec<_>>());

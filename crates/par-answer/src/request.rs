@@ -124,8 +124,19 @@ impl Default for Request {
 
 /// The names of the options of a request, in JSON and in text.
 pub const OPTIONS: [&str; 13] = [
-    "method", "count", "order", "budget", "threshold", "margin", "lock", "limit", "effort", "max_effort", "within",
-    "no_harm", "auditor",
+    "method",
+    "count",
+    "order",
+    "budget",
+    "threshold",
+    "margin",
+    "lock",
+    "limit",
+    "effort",
+    "max_effort",
+    "within",
+    "no_harm",
+    "auditor",
 ];
 
 /// The highest budget: far more than any number of features.

@@ -5,8 +5,8 @@ mod unknown;
 mod ways;
 
 use par_circuit::{Code, Evaluator, Stop, threads};
-use par_data::{Batch, Candidates, CellError, Columns, Duration, Mask, OwnRow, Reach, UNKNOWN, Wishes};
 use par_data::schema::Rule;
+use par_data::{Batch, Candidates, CellError, Columns, Duration, Mask, OwnRow, Reach, UNKNOWN, Wishes};
 use par_model::classifier::Classifier;
 use par_model::generator::GeneratorScratch;
 use par_model::{LocalSearch, Model, Order, RowError, Target};
@@ -123,7 +123,8 @@ impl SearchResult {
 
     /// Whether it is proved that no row with fewer changes than this reaches the target and may be offered.
     fn rules_out_fewer_than(&self, changes: usize) -> bool {
-        let is_closed = |open: &Vec<f64>| open.get(changes - 1).is_some_and(|open| *open == f64::NEG_INFINITY);
+        let is_closed =
+            |open: &Vec<f64>| open.get(changes - 1).is_some_and(|open| *open == f64::NEG_INFINITY);
         changes <= 1
             || self.frontier.fewest().is_none_or(|fewest| fewest >= changes)
                 && self.open.as_ref().is_some_and(is_closed)
@@ -220,7 +221,10 @@ impl Solver<'_> {
         let (constraints, deployed) = (model.constraints(), model.classifier());
         let features = cells.len();
         let weighted = request.efforts.iter().map(|(feature, _)| feature);
-        assert!(request.locks.iter().chain(weighted).all(|&feature| feature < features), "positions of features");
+        assert!(
+            request.locks.iter().chain(weighted).all(|&feature| feature < features),
+            "positions of features"
+        );
         let codes = model.discretizer().encode_row(cells)?.into_codes();
         let probability = deployed.probability(cells, &codes)?;
         let own = OwnRow::new(model.discretizer(), cells, codes);
@@ -230,7 +234,11 @@ impl Solver<'_> {
         }
         if own.codes().iter().all(|code| *code == UNKNOWN) {
             let broken_policies = broken_policies.clone();
-            return Ok(Answer::NotFound(NotFound::all_unknown(probability, broken_policies, request.auditor)));
+            return Ok(Answer::NotFound(NotFound::all_unknown(
+                probability,
+                broken_policies,
+                request.auditor,
+            )));
         }
         let reaches: &[Reach] =
             if deployed.reads_values() { &[Reach::Values, Reach::AllValues] } else { &[Reach::Codes] };

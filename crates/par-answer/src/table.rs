@@ -97,13 +97,16 @@ impl<'m> TableAnswerer<'m> {
         for &(option, place) in &self.options {
             let parts = batch.cell(row, place).split(';').map(str::trim).filter(|part| !part.is_empty());
             for part in parts {
-                let column = || OPTION_COLUMNS.iter().find(|(_, other)| *other == option).map_or("", |(name, _)| *name);
+                let column = || {
+                    OPTION_COLUMNS.iter().find(|(_, other)| *other == option).map_or("", |(name, _)| *name)
+                };
                 own.option(option, part).map_err(|error| format!("column `{}`: {error}", column()))?;
             }
         }
         let own = own.finish().map_err(|error| error.to_string())?;
         let mut request = self.request.clone();
-        request.locks = request.locks.into_iter().chain(own.locks).collect::<BTreeSet<_>>().into_iter().collect();
+        request.locks =
+            request.locks.into_iter().chain(own.locks).collect::<BTreeSet<_>>().into_iter().collect();
         // The last weight of a feature counts.
         request.efforts.extend(own.efforts);
         request.margin = own.margin.or(request.margin);

@@ -106,10 +106,16 @@ pub fn proof(rank: usize, way: &Way) -> Option<String> {
         _ => format!("except the ways before, no combination of values with {}", at_most(way.changes.len())),
     };
     Some(match (way.solves, way.is_optimal()) {
-        (Solves::LeastEffort, true) => format!("proved: {others} is as plausible and sure and takes less effort"),
-        (Solves::LeastEffort, false) => format!("{others} is as plausible and sure and takes {gap:.2} less effort"),
+        (Solves::LeastEffort, true) => {
+            format!("proved: {others} is as plausible and sure and takes less effort")
+        }
+        (Solves::LeastEffort, false) => {
+            format!("{others} is as plausible and sure and takes {gap:.2} less effort")
+        }
         (Solves::Likeliest, true) => format!("proved: {others} is likelier for its effort"),
-        (Solves::Likeliest, false) => format!("{others} is more than {:.2} times as likely for its effort", gap.exp()),
+        (Solves::Likeliest, false) => {
+            format!("{others} is more than {:.2} times as likely for its effort", gap.exp())
+        }
     })
 }
 
@@ -145,9 +151,11 @@ pub fn best_at(found: &Found, way: &Way) -> Option<String> {
     (!strengths.is_empty()).then(|| strengths.join(", "))
 }
 
-/// Whether fewer changes than the fewest found could be enough; `None` for a single change or an unverified answer.
+/// Whether fewer changes than the fewest found could be enough; `None` for a single change, an unverified answer, and
+/// where the least effort was searched for, whatever its number of changes.
 pub fn fewest(found: &Found) -> Option<String> {
-    let fewest = found.frontier.first().filter(|point| point.changes.len() > 1 && found.verified)?;
+    let is_counted = found.verified && found.ways.first()?.solves == Solves::Likeliest;
+    let fewest = found.frontier.first().filter(|point| point.changes.len() > 1 && is_counted)?;
     let fewer = format!("fewer than {}", changes(fewest.changes.len()));
     Some(match found.fewest_proved {
         true => format!("proved: {fewer} are not enough"),
@@ -206,7 +214,9 @@ pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
         Obstacle::Lock(feature) => format!("unlock `{}`", name(feature)),
         Obstacle::Limit(feature) => format!("lift the limit on `{}`", name(feature)),
         Obstacle::MaxEffort(None) => "allow more effort".to_string(),
-        Obstacle::MaxEffort(Some(enough)) => format!("allow an effort of {:.1}", (10.0 * enough).ceil() / 10.0),
+        Obstacle::MaxEffort(Some(enough)) => {
+            format!("allow an effort of {:.1}", (10.0 * enough).ceil() / 10.0)
+        }
         Obstacle::Within(None) => "allow more time".to_string(),
         Obstacle::Within(Some(enough)) => format!("allow {}", time(enough)),
         Obstacle::NoHarm => "allow changes for the worse".to_string(),
@@ -215,7 +225,9 @@ pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
             format!("allow more transitions of `{}`", name(feature))
         }
         Obstacle::Schema(Restriction::Relation(position)) => format!("lift relation {}", position + 1),
-        Obstacle::Schema(Restriction::Policy(position)) => format!("lift the policy: {}", policy(schema, position)),
+        Obstacle::Schema(Restriction::Policy(position)) => {
+            format!("lift the policy: {}", policy(schema, position))
+        }
         Obstacle::Schema(Restriction::Monotone(feature)) => {
             let direction = match schema.features()[feature].direction() {
                 Some(Direction::Increase) => "fall",

@@ -132,9 +132,7 @@ impl Constraints {
     /// # Panics
     /// When the row is not of these constraints' codes, or the limits are of another discretizer.
     pub fn candidates(&self, own: &OwnRow, wishes: &Wishes<'_>, reach: Reach) -> Candidates<'_> {
-        let lists = (0..self.features())
-            .map(|feature| self.list(feature, own, wishes, reach))
-            .collect();
+        let lists = (0..self.features()).map(|feature| self.list(feature, own, wishes, reach)).collect();
         let max_effort = wishes.max_effort.unwrap_or(f64::INFINITY);
         let limits = wishes.limits.clone();
         let durations = Vec::new();
@@ -199,7 +197,8 @@ impl<'c> Candidates<'c> {
     /// The lowest and the highest number of a candidate's code that the person may move to as well; `None` if there is
     /// no other, or a relation looks at it.
     pub fn range(&self, feature: usize, candidate: Candidate) -> Option<[f64; 2]> {
-        let is_alone = candidate.number.is_nan() || self.constraints.is_related(feature) || !self.is_free(feature);
+        let is_alone =
+            candidate.number.is_nan() || self.constraints.is_related(feature) || !self.is_free(feature);
         let own = self.lists[feature][0];
         if is_alone || candidate.code == own.code {
             return None;

@@ -120,7 +120,8 @@ impl Search<'_, '_, '_> {
                     false => neighbours[start + usize::from(candidate.code)],
                     true => {
                         problem.set(&mut row, feature, choice);
-                        let log_prob = if row.is_settled { evaluator.log_prob(&row.codes) } else { f64::NEG_INFINITY };
+                        let log_prob =
+                            if row.is_settled { evaluator.log_prob(&row.codes) } else { f64::NEG_INFINITY };
                         problem.set(&mut row, feature, own);
                         log_prob
                     }

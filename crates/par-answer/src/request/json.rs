@@ -6,7 +6,8 @@ use par_model::{Model, Order};
 use serde_json::{Map, Value};
 
 use super::{
-    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_weight, whole_months,
+    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_weight,
+    whole_months,
 };
 
 /// The most problems that are reported together.

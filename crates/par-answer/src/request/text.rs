@@ -4,7 +4,10 @@ use par_data::schema::{parse_months, parse_number};
 use par_data::{LimitError, Limits, Permitted};
 use par_model::{Model, Order};
 
-use super::{DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Request, count_words, effort_weight, whole_months};
+use super::{
+    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Request, count_words, effort_weight,
+    whole_months,
+};
 
 /// An option that cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -33,9 +33,9 @@ impl Solver<'_> {
                 (!accepted.is_empty() && accepted.len() < values.len()).then(|| accepted.join(" or "))?
             }
             Domain::Values { .. } | Domain::Bins { .. } => {
-                let ends: Vec<[f64; 2]> =
-                    codes.map(|code| model.constraints().ends(feature, code)).collect();
-                let accepts = |[low, high]: &[f64; 2]| [low, high].iter().all(|end| is_accepted(&end.to_string()));
+                let ends: Vec<[f64; 2]> = codes.map(|code| model.constraints().ends(feature, code)).collect();
+                let accepts =
+                    |[low, high]: &[f64; 2]| [low, high].iter().all(|end| is_accepted(&end.to_string()));
                 let accepted: Vec<bool> = ends.iter().map(accepts).collect();
                 words::with_unit(described, &number_words(&ends, &accepted)?)
             }

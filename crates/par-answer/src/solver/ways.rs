@@ -29,7 +29,8 @@ impl Solver<'_> {
         let worth = |offer: &Offer| {
             let weight = self.model.config().answers.effort_weight;
             let Solution { log_prob, effort, changes, .. } = offer.solution;
-            Objective::likeliest(weight).worth(log_prob, effort) - self.model.config().answers.price * changes as f64
+            Objective::likeliest(weight).worth(log_prob, effort)
+                - self.model.config().answers.price * changes as f64
         };
         if request.count > 1 {
             let budget = self.budget(person, request).max(first.changes);
@@ -55,7 +56,8 @@ impl Solver<'_> {
             verified: self.model.classifier().verifies(),
             ways,
             frontier,
-            fewest_proved: fewest == 1 || aim.solves == Solves::Likeliest && search.rules_out_fewer_than(fewest),
+            fewest_proved: fewest == 1
+                || aim.solves == Solves::Likeliest && search.rules_out_fewer_than(fewest),
             unknown: self.if_known(person, request),
         })
     }
@@ -71,7 +73,8 @@ impl Solver<'_> {
         request: &Request,
     ) {
         let aims = self.aims(request);
-        let likeliest = aims.iter().find(|aim| aim.solves == Solves::Likeliest && aim.threshold <= first.threshold);
+        let likeliest =
+            aims.iter().find(|aim| aim.solves == Solves::Likeliest && aim.threshold <= first.threshold);
         let Some(&aim) = likeliest else { return };
         let price = self.model.config().answers.price;
         let worth = |offer: &Offer| offer.solution.log_prob - price * offer.solution.changes as f64;
@@ -144,7 +147,8 @@ impl Solver<'_> {
             offer.features.iter().map(|&feature| self.change(person, choices, feature)).collect();
         let is_alone = changes.len() == 1;
         for change in &mut changes {
-            change.alone = if is_alone { Some(offer.probability) } else { self.alone(person, choices, change.feature) };
+            change.alone =
+                if is_alone { Some(offer.probability) } else { self.alone(person, choices, change.feature) };
         }
         self.drop_unproved_ranges(person, aim, &cells, &mut changes);
         let follows = |&feature: &usize| choices[feature] != 0 && !offer.features.contains(&feature);
@@ -247,7 +251,8 @@ impl Solver<'_> {
 
     fn point(&mut self, person: Person<'_>, solution: &Solution, gap: Option<f64>) -> Point {
         let (discretizer, choices) = (self.model.discretizer(), &solution.row.choices);
-        let text = |feature: usize| person.candidates.text(discretizer, choices, feature, person.cells[feature]);
+        let text =
+            |feature: usize| person.candidates.text(discretizer, choices, feature, person.cells[feature]);
         Point {
             changes: changed(person, choices).map(|feature| (feature, text(feature))).collect(),
             log_likelihood: self.evaluator.log_prob(&solution.row.codes),

@@ -49,7 +49,11 @@ impl RowAnswer<'_> {
             probability: self.probability(),
             threshold: self.threshold,
             warnings: self.warnings.clone(),
-            broken_policies: self.broken_policies().iter().map(|&policy| words::policy(schema, policy)).collect(),
+            broken_policies: self
+                .broken_policies()
+                .iter()
+                .map(|&policy| words::policy(schema, policy))
+                .collect(),
             if_known: self.unknown().iter().map(IfKnownJson::from).collect(),
             row: NamedCells::new(schema, self.cells.iter().copied()),
             ways: (1..).zip(self.ways()).map(|(rank, way)| self.way(model, rank, way)).collect(),

@@ -106,7 +106,11 @@ fn write_alternatives(frontier: &[PointJson], text: &mut String) -> fmt::Result 
         let PointJson { probability, percentile, .. } = point;
         let changes = words::changes(point.changes);
         let cost = words::cost(point.effort, point.months);
-        writeln!(text, "  {changes}: {cost}, probability {probability:.3}, {}", words::percentile(*percentile))?;
+        writeln!(
+            text,
+            "  {changes}: {cost}, probability {probability:.3}, {}",
+            words::percentile(*percentile)
+        )?;
         for sentence in &point.sentences {
             writeln!(text, "    {sentence}")?;
         }

@@ -75,7 +75,8 @@ impl RequestArguments {
         ];
         let single = single.into_iter().filter_map(|(name, text)| Some((name, text?)));
         let repeated = [("lock", &self.locks), ("limit", &self.limits), ("effort", &self.efforts)];
-        let repeated = repeated.into_iter().flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
+        let repeated =
+            repeated.into_iter().flat_map(|(name, texts)| texts.iter().map(move |text| (name, text)));
         for (name, text) in single.chain(repeated) {
             reader.option(name, text).with_context(|| format!("`--{}`", name.replace('_', "-")))?;
         }

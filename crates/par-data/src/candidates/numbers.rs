@@ -1,10 +1,10 @@
 //! The numbers of a code that a person may move to, and what moving there costs.
 
 use super::{Candidate, Reach, direction};
-use crate::{Code, UNKNOWN};
 use crate::constraints::{Constraints, NumberLimit};
 use crate::discretizer::{CodeNumbers, Discretizer, Domain};
 use crate::schema::{Direction, Effort, Feature, Step, Takes, TimeUnit};
+use crate::{Code, UNKNOWN};
 
 /// What changes of a feature cost, over its codes.
 #[derive(Clone, Debug)]
@@ -111,7 +111,9 @@ impl Action {
         match self.numbers.get(usize::from(to)) {
             _ if self.is_special(from.code) || self.is_special(to) || *step == Step::default() => true,
             Some(numbers) => numbers.lowest <= from.number + up && numbers.highest >= from.number - down,
-            None => f64::from(to) <= f64::from(from.code) + up && f64::from(to) >= f64::from(from.code) - down,
+            None => {
+                f64::from(to) <= f64::from(from.code) + up && f64::from(to) >= f64::from(from.code) - down
+            }
         }
     }
 
@@ -247,7 +249,8 @@ impl Constraints {
             let Some(numbers) = all.all.within(&limit) else { continue };
             let ends = [f64::NEG_INFINITY, f64::INFINITY].map(|end| numbers.nearest(end));
             let typical = numbers.nearest(typical);
-            let (nearest, farthest) = if range[1] <= own.number { (ends[1], ends[0]) } else { (ends[0], ends[1]) };
+            let (nearest, farthest) =
+                if range[1] <= own.number { (ends[1], ends[0]) } else { (ends[0], ends[1]) };
             add(code, if is_special { typical } else { nearest });
             if reach != Reach::Codes {
                 add(code, typical);

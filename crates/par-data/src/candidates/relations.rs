@@ -207,9 +207,9 @@ impl CompiledRelation {
         match &self.kind {
             Kind::Together => changed() == self.features.len(),
             Kind::AtMostChanges(most) => changed() <= *most,
-            Kind::Rule(rule) => constraints.keeps_rule(*rule, |feature| {
-                (candidates.of(feature)[0], value(feature))
-            }),
+            Kind::Rule(rule) => {
+                constraints.keeps_rule(*rule, |feature| (candidates.of(feature)[0], value(feature)))
+            }
             Kind::AtMost(_) | Kind::When { .. } if self.features.iter().any(is_special) => true,
             Kind::AtMost([lower, upper]) => {
                 let (lower, upper) = (value(*lower), value(*upper));
@@ -361,7 +361,9 @@ impl<'c> Candidates<'c> {
                 Computed::Number(number) => candidate.number == number,
                 Computed::Category(code) => candidate.code == code,
             };
-            let Some(choice) = self.lists[consequence.feature].iter().position(is_value) else { return false };
+            let Some(choice) = self.lists[consequence.feature].iter().position(is_value) else {
+                return false;
+            };
             row[consequence.feature] = choice as Choice;
         }
         true

@@ -299,7 +299,8 @@ impl NumberLimit {
         let [lowest, highest] = self.range;
         let is_listed = || self.listed.as_ref().is_none_or(|listed| listed.contains(&number));
         // Numbers that are not whole in binary are multiples up to rounding.
-        let is_multiple = |grid: f64| ((number / grid).round() * grid - number).abs() <= 1e-9 * number.abs().max(grid);
+        let is_multiple =
+            |grid: f64| ((number / grid).round() * grid - number).abs() <= 1e-9 * number.abs().max(grid);
         (lowest..=highest).contains(&number) && is_listed() && self.grid.is_none_or(is_multiple)
     }
 }

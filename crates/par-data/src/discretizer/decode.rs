@@ -244,7 +244,9 @@ impl Discretizer {
                 let value = values[code].clone();
                 Decoded::Category { label: feature.labels.get(&value).cloned(), value }
             }
-            numeric if code >= numeric.ordinary() => Decoded::Number(Number::new(numeric.number(code as Code))),
+            numeric if code >= numeric.ordinary() => {
+                Decoded::Number(Number::new(numeric.number(code as Code)))
+            }
             Domain::Values { values, .. } => Decoded::Number(Number::new(values[code])),
             Domain::Bins { edges, medians, summary, .. } => {
                 let whole = CodeNumbers::of_bin(feature, summary, edges, medians.len(), code);

@@ -205,8 +205,10 @@ impl Domain {
                 if medians.iter().enumerate().any(is_outside) {
                     return Err("a median lies outside its bin");
                 }
-                let of_bin = common.iter().enumerate().filter_map(|(bin, common)| Some((bin, common.as_ref()?)));
-                if !(common.is_empty() || common.len() == medians.len()) || of_bin.into_iter().any(is_outside) {
+                let of_bin =
+                    common.iter().enumerate().filter_map(|(bin, common)| Some((bin, common.as_ref()?)));
+                if !(common.is_empty() || common.len() == medians.len()) || of_bin.into_iter().any(is_outside)
+                {
                     return Err("a most common number lies outside its bin");
                 }
             }

@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::sync::Arc;
 
-use super::{CategoryIndex, DiscretizerConfig, FittedColumn};
 use super::decode::Interval;
 use super::domain::{Domain, NumberSummary};
 use super::shared;
+use super::{CategoryIndex, DiscretizerConfig, FittedColumn};
 use crate::error::{CellError, Error};
 use crate::schema::{Columns, Feature, FeatureKind, MAX_CATEGORIES, Schema, parse_number, same_numbers};
 use crate::table::Batch;

@@ -266,7 +266,8 @@ fn typical_text(discretizer: &Discretizer, feature: usize, code: Code) -> String
 mod tests {
     use par_circuit::Ball;
     use par_data::{
-        Batch, Choice, Constraints, DiscretizerConfig, Limits, OwnRow, Permitted, Reach, Wishes, german_credit,
+        Batch, Choice, Constraints, DiscretizerConfig, Limits, OwnRow, Permitted, Reach, Wishes,
+        german_credit,
     };
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;

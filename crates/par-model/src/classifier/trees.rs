@@ -392,7 +392,8 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let ensemble = Forest::new(&mut rng, vec![3, 2], 4).ensemble();
         let network = random(&[3, 2], &[4], 1);
-        let classifier = TreeClassifier::new(&ensemble, SourceTable::new(&ensemble, vec![3, 2]), Some(&network));
+        let classifier =
+            TreeClassifier::new(&ensemble, SourceTable::new(&ensemble, vec![3, 2]), Some(&network));
         let (mut found, mut expected) = ([0.0; 5], [0.0; 5]);
         let soft = [0.2, 0.3, 0.5, 1.0, 0.0];
         let log_odds = classifier.log_odds_gradient(&soft, &mut found);

@@ -53,7 +53,9 @@ impl TreeTables {
             for (choice, candidate) in (0..).zip(candidates.of(feature)).skip(1) {
                 match candidate.number.is_nan() {
                     true => table.set(feature, choice, self.typical.numbers(feature, candidate.code)),
-                    false => table.set(feature, choice, &view.numbers(feature, &candidate.number.to_string())?),
+                    false => {
+                        table.set(feature, choice, &view.numbers(feature, &candidate.number.to_string())?)
+                    }
                 }
             }
         }
