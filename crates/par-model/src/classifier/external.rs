@@ -7,7 +7,7 @@ mod network;
 mod trees;
 
 use par_circuit::Code;
-use par_data::{Candidates, CellError, Decoded, Discretizer, Schema, UNKNOWN};
+use par_data::{Candidates, CellError, Discretizer, Schema, UNKNOWN};
 use par_onnx::{Body, Graph, OnnxClassifier, TreeNode, Value};
 use sha2::{Digest, Sha256};
 
@@ -251,14 +251,6 @@ impl View<'_> {
             Some(source.number(self.encoding.missing(source.input)?))
         };
         self.sources[feature].iter().map(number).collect()
-    }
-}
-
-/// The median value that a code stands for, as a table writes it.
-fn typical_text(discretizer: &Discretizer, feature: usize, code: Code) -> String {
-    match discretizer.decode(feature, code, UNKNOWN, "") {
-        Decoded::Interval { median, .. } => median.text,
-        decoded => decoded.text().to_string(),
     }
 }
 
