@@ -6,8 +6,7 @@
 mod network;
 mod trees;
 
-use par_circuit::Code;
-use par_data::{Candidates, CellError, Discretizer, Schema, UNKNOWN};
+use par_data::{Candidates, CellError, Discretizer, Schema};
 use par_onnx::{Body, Graph, OnnxClassifier, TreeNode, Value};
 use sha2::{Digest, Sha256};
 
