@@ -195,7 +195,9 @@ impl Solver<'_> {
         let range = person.candidates.range(feature, chosen);
         let label = |text: &str| described.labels.get(text).map_or(text, String::as_str).to_string();
         let to = match range {
-            Some([lowest, highest]) => words::with_unit(described, &format!("{lowest} to {highest}")),
+            Some([lowest, highest]) => {
+                format!("{} ({lowest} to {highest} would do)", words::cell(described, &value))
+            }
             None => words::cell(described, &value),
         };
         Change {
