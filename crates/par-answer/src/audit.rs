@@ -88,11 +88,14 @@ pub fn audit(model: &Model, rows: &[Vec<&str>]) -> Result<Audit, (usize, RowErro
     let person = |solver: &mut Solver<'_>, row: usize| {
         AuditedPerson::new(solver, &rows[row], &audited).map_err(|error| (row, error))
     };
-    let people: Vec<AuditedPerson> =
-        threads::map_with(0..rows.len(), || Solver::new(model), person).into_iter().collect::<Result<_, _>>()?;
+    let people: Vec<AuditedPerson> = threads::map_with(0..rows.len(), || Solver::new(model), person)
+        .into_iter()
+        .collect::<Result<_, _>>()?;
     let count = |is: &dyn Fn(&AuditedPerson) -> bool| people.iter().filter(|person| is(person)).count();
     let not_known = (features.iter().enumerate())
-        .filter(|(position, feature)| !model.constraints().is_immutable(*position) && feature.improves.is_none())
+        .filter(|(position, feature)| {
+            !model.constraints().is_immutable(*position) && feature.improves.is_none()
+        })
         .map(|(_, feature)| feature.name.clone());
     Ok(Audit {
         people: people.len(),
@@ -115,7 +118,8 @@ fn harm(
     let gains = || people.iter().filter_map(|person| Some((person, person.gains[place].as_ref()?)));
     let rewarded = || gains().filter(|(_, gain)| gain.by > NOTICED);
     let highest = rewarded().map(|(_, gain)| gain).max_by(|a, b| a.by.total_cmp(&b.by));
-    let is_accepted = |person: &AuditedPerson, gain: &Gain| person.is_denied && gain.score >= model.threshold();
+    let is_accepted =
+        |person: &AuditedPerson, gain: &Gain| person.is_denied && gain.score >= model.threshold();
     RewardedHarm {
         feature: feature.name.clone(),
         better: match better {
@@ -141,8 +145,9 @@ impl AuditedPerson {
         let model = solver.model();
         let score = model.score(cells)?;
         let codes = model.discretizer().encode_row(cells)?.into_codes();
-        let gains =
-            audited.iter().map(|&(feature, better)| gain(model, cells, score, feature, better, codes[feature]));
+        let gains = audited
+            .iter()
+            .map(|&(feature, better)| gain(model, cells, score, feature, better, codes[feature]));
         let gains = gains.collect();
         let answer = solver.answer(cells, &Request::default())?;
         let is_denied = !matches!(answer, Answer::Accepted { .. });
@@ -152,7 +157,10 @@ impl AuditedPerson {
         let has_way = !answer.ways().is_empty();
         let has_way_without_harm = has_way
             && (harms.is_empty()
-                || !solver.answer(cells, &Request { no_harm: true, ..Request::default() })?.ways().is_empty());
+                || !solver
+                    .answer(cells, &Request { no_harm: true, ..Request::default() })?
+                    .ways()
+                    .is_empty());
         Ok(Self { is_denied, gains, has_way, harms, has_way_without_harm })
     }
 }

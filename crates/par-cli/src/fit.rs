@@ -353,7 +353,7 @@ impl FitSummary {
             epochs: card.classifier.epochs.len(),
             auc: card.auc,
             held_out_auc: card.held_out_auc,
-            undecided: model.schema().undecided().map(String::from).collect(),
+            undecided: model.schema().undecided().map(|feature| feature.name.clone()).collect(),
             accuracy: card.accuracy,
             threshold: model.threshold(),
             density: model.config().density,
@@ -393,7 +393,10 @@ impl FitSummary {
                 grouped(self.denied_rows)
             ),
         );
-        facts.add("features", format!("{}{}", grouped(self.features), immutable_text(&self.decided_immutable())));
+        facts.add(
+            "features",
+            format!("{}{}", grouped(self.features), immutable_text(&self.decided_immutable())),
+        );
         if !self.undecided.is_empty() {
             let names = self.undecided.join(", ");
             facts.add("undecided", format!("{names}: they stay as they are until the schema says `change`"));
@@ -470,7 +473,9 @@ fn warnings(model: &Model) -> Vec<String> {
     let chance = model.card().held_out_auc.filter(|auc| *auc < NEAR_CHANCE);
     if let Some(auc) = chance {
         let hint = match is_external {
-            true => "see whether the inputs are those it was trained on, and which class is `favourable` in the schema",
+            true => {
+                "see whether the inputs are those it was trained on, and which class is `favourable` in the schema"
+            }
             false => "see whether the label is a decision that the features can tell",
         };
         warnings.push(format!(

@@ -28,6 +28,8 @@ pub struct Constraints {
     /// For every code, whether `allowed` and `bounds` permit moves to it.
     permitted: Vec<bool>,
     rules: Vec<Rule>,
+    /// The rules that masks know.
+    mask_rules: Vec<Rule>,
     groups: Vec<GroupDistribution>,
     /// What changes cost; one per feature.
     actions: Arc<[Action]>,
@@ -99,6 +101,7 @@ impl Constraints {
             features,
             permitted,
             rules: Vec::new(),
+            mask_rules: Vec::new(),
             groups: Vec::new(),
             actions,
             compiled: compile(discretizer),
@@ -109,7 +112,13 @@ impl Constraints {
     }
 
     fn set_rules(&mut self, rules: Vec<Rule>) {
-        let groups = connected(self.features.len(), &rules);
+        // Clocks and consequences move by themselves: the mask, in which they stay, knows nothing of their rules.
+        let stays = |one: Move| {
+            matches!(self.features[one.feature].mutability, Mutability::WithTime | Mutability::Follows)
+        };
+        self.mask_rules =
+            rules.iter().copied().filter(|rule| !stays(rule.when) && !stays(rule.then)).collect();
+        let groups = connected(self.features.len(), &self.mask_rules);
         self.features.iter_mut().for_each(|feature| feature.states = MoveStates::Rises);
         for group in &groups {
             for (&feature, &states) in group.features.iter().zip(&group.states) {
@@ -441,7 +450,7 @@ impl Mask<'_> {
         let mut changed = true;
         while changed {
             changed = false;
-            for rule in &self.constraints.rules {
+            for rule in &self.constraints.mask_rules {
                 if self.can(rule.when) && !self.can(rule.then) {
                     let moving = self.part(rule.when.feature, moved(rule.when.direction));
                     self.legal[moving].fill(false);

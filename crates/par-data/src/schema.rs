@@ -204,12 +204,6 @@ impl Schema {
         &self.features
     }
 
-    /// The names of the features of which it is not said whether they can change.
-    pub fn undecided(&self) -> impl Iterator<Item = &str> {
-        let undecided = self.features.iter().filter(|feature| feature.change == Mutability::Undecided);
-        undecided.map(|feature| feature.name.as_str())
-    }
-
     /// The relations between features.
     pub fn relations(&self) -> &[Relation] {
         &self.relations

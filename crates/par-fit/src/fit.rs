@@ -285,7 +285,9 @@ fn is_held_out(position: u64, seed: u64) -> bool {
 /// Refuses constraints under which no feature may change.
 fn check_changeable(constraints: &Constraints, schema: &Schema) -> Result<(), Error> {
     match (0..constraints.features()).all(|feature| constraints.is_immutable(feature)) {
-        true => Err(Error::NothingCanChange { undecided: schema.undecided().map(String::from).collect() }),
+        true => Err(Error::NothingCanChange {
+            undecided: schema.undecided().map(|feature| feature.name.clone()).collect(),
+        }),
         false => Ok(()),
     }
 }
