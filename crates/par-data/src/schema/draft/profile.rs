@@ -1,0 +1,215 @@
+//! What all cells of a column show.
+
+use std::collections::BTreeMap;
+
+use super::{lexicon, names};
+use crate::schema::parse::{MISSING_TEXT, parse_number};
+
+/// Largest number of distinct texts of a feature.
+pub(super) const MAX_DISTINCT: usize = 200;
+/// Longest text of a category, in bytes.
+const MAX_CATEGORY_BYTES: usize = 1 << 10;
+/// Upper end of the range of ages, in years.
+const OLDEST: f64 = 120.0;
+/// Texts among numbers that stand for a missing one.
+const NO_NUMBER: [&str; 9] = ["?", "-", ".", "N/A", "n/a", "#N/A", "None", "none", "unknown"];
+/// Numbers that often stand for something else, among them one and more nines.
+const SENTINELS: [f64; 14] = [
+    -1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0, 999_999.0,
+];
+/// A sentinel stands in at least this share of the cells.
+const SENTINEL_SHARE: f64 = 0.002;
+
+/// The properties of a column's cells.
+pub(super) struct Profile {
+    pub(super) name: String,
+    pub(super) words: Vec<String>,
+    /// The distinct texts and how often each occurs, up to one more than [`MAX_DISTINCT`] texts.
+    texts: BTreeMap<String, u64>,
+    /// The distinct numbers in ascending order, up to one more than [`MAX_DISTINCT`]: `1`, `1.0` and `01` are
+    /// one number.
+    numbers: Vec<f64>,
+    /// The distinct texts that are no numbers, up to one more than [`NO_NUMBER`] has.
+    others: Vec<String>,
+    /// How often each of [`SENTINELS`] occurs.
+    sentinels: [u64; SENTINELS.len()],
+    pub(super) missing: u64,
+    pub(super) cells: u64,
+    has_long_text: bool,
+    pub(super) whole: bool,
+    /// Whether each number is one above the last, as a row number is.
+    counting: bool,
+    pub(super) low: f64,
+    pub(super) high: f64,
+    /// The lowest and highest number that is no sentinel.
+    ordinary: [f64; 2],
+    /// Most decimals of a number.
+    pub(super) decimals: usize,
+}
+
+impl Profile {
+    pub(super) fn new(name: &str) -> Self {
+        Self {
+            name: name.to_string(),
+            words: names::words(name),
+            texts: BTreeMap::new(),
+            numbers: Vec::new(),
+            others: Vec::new(),
+            sentinels: [0; SENTINELS.len()],
+            missing: 0,
+            cells: 0,
+            has_long_text: false,
+            whole: true,
+            counting: true,
+            low: f64::INFINITY,
+            high: f64::NEG_INFINITY,
+            ordinary: [f64::INFINITY, f64::NEG_INFINITY],
+            decimals: 0,
+        }
+    }
+
+    pub(super) fn add(&mut self, cell: &str) {
+        let text = cell.trim();
+        if MISSING_TEXT.contains(&text) {
+            self.missing += 1;
+            return;
+        }
+        match parse_number(text) {
+            Some(number) => self.add_number(number, text),
+            None if self.others.len() <= NO_NUMBER.len() && !self.others.iter().any(|other| other == text) => {
+                self.others.push(text.chars().take(MAX_CATEGORY_BYTES).collect());
+            }
+            None => {}
+        }
+        self.cells += 1;
+        if text.len() > MAX_CATEGORY_BYTES {
+            self.has_long_text = true;
+        } else if let Some(count) = self.texts.get_mut(text) {
+            *count += 1;
+        } else if self.texts.len() <= MAX_DISTINCT {
+            self.texts.insert(text.to_string(), 1);
+        }
+    }
+
+    fn add_number(&mut self, number: f64, text: &str) {
+        self.counting &= self.cells == 0 || number == self.high + 1.0;
+        self.whole &= number.fract() == 0.0;
+        self.low = self.low.min(number);
+        self.high = self.high.max(number);
+        let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
+        self.decimals = self.decimals.max(decimals);
+        match SENTINELS.iter().position(|sentinel| *sentinel == number) {
+            Some(sentinel) => self.sentinels[sentinel] += 1,
+            None => self.ordinary = [self.ordinary[0].min(number), self.ordinary[1].max(number)],
+        }
+        let at = self.numbers.partition_point(|other| *other < number);
+        if self.numbers.get(at) != Some(&number) && self.numbers.len() <= MAX_DISTINCT {
+            self.numbers.insert(at, number);
+        }
+    }
+
+    /// Whether the values are numbers rather than categories written as numbers.
+    pub(super) fn is_of_numbers(&self) -> bool {
+        self.numbers.len() > 2 && self.no_numbers().is_some() && !self.is_of_codes()
+    }
+
+    /// The texts among the numbers that stand for a missing one; `None` if there is any other text.
+    pub(super) fn no_numbers(&self) -> Option<&[String]> {
+        self.others.iter().all(|other| NO_NUMBER.contains(&other.as_str())).then_some(&self.others)
+    }
+
+    /// Whether whole numbers are codes of categories, as the name says.
+    pub(super) fn is_of_codes(&self) -> bool {
+        let is_trait = || {
+            lexicon::entry(&self.words).is_some_and(|entry| {
+                entry.meaning == lexicon::Meaning::Protected && !names::has_any(&self.words, lexicon::COUNTED)
+            })
+        };
+        let ends_in = |known| self.words.last().is_some_and(|word| names::has_any(std::slice::from_ref(word), known));
+        self.whole
+            && self.others.is_empty()
+            && (3..=MAX_CODES).contains(&self.numbers.len())
+            && (ends_in(lexicon::CODE) || is_trait())
+    }
+
+    /// Number of distinct values, up to one more than [`MAX_DISTINCT`]: texts for categories, numbers
+    /// otherwise.
+    pub(super) fn distinct(&self) -> usize {
+        if self.is_of_numbers() {
+            self.numbers.len()
+        } else {
+            (self.texts.len() + usize::from(self.has_long_text)).min(MAX_DISTINCT + 1)
+        }
+    }
+
+    /// Whether there are too many texts for categories.
+    pub(super) fn is_free_text(&self) -> bool {
+        !self.is_of_numbers() && (self.distinct() > MAX_DISTINCT || self.has_long_text)
+    }
+
+    /// Whether each number is one above the last.
+    pub(super) fn is_counting(&self) -> bool {
+        self.counting && self.others.is_empty() && self.numbers.len() > 10
+    }
+
+    /// The distinct texts; numbers in ascending order.
+    pub(super) fn values(&self) -> Vec<&str> {
+        let mut values: Vec<&str> = self.texts.keys().map(String::as_str).collect();
+        if self.others.is_empty() {
+            let number = |text: &str| parse_number(text).unwrap_or(f64::INFINITY);
+            values.sort_by(|a, b| number(a).total_cmp(&number(b)));
+        }
+        values
+    }
+
+    /// The most frequent texts with how often each occurs, most frequent first.
+    pub(super) fn frequent(&self) -> Vec<(&str, u64)> {
+        let mut texts: Vec<(&str, u64)> = self.texts.iter().map(|(text, count)| (text.as_str(), *count)).collect();
+        texts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        texts
+    }
+
+    /// The numbers that stand for something else: known ones that are frequent and far from all others.
+    pub(super) fn special(&self) -> Vec<f64> {
+        let [low, high] = self.ordinary;
+        let is_far = |number: f64| {
+            if number < 0.0 { low >= 0.0 } else { high > 0.0 && high < number / 2.0 }
+        };
+        if !self.is_of_numbers() || !low.is_finite() || low == high {
+            return Vec::new();
+        }
+        let enough = (self.cells as f64 * SENTINEL_SHARE).max(3.0);
+        let mut special: Vec<f64> = SENTINELS
+            .into_iter()
+            .zip(self.sentinels)
+            .filter(|(number, count)| *count as f64 >= enough && is_far(*number))
+            .map(|(number, _)| number)
+            .collect();
+        // A rare sentinel beside the frequent ones: the rest is then not ordinary.
+        let rest = SENTINELS.into_iter().zip(self.sentinels).filter(|(_, count)| *count > 0);
+        if rest.into_iter().any(|(number, _)| number < 0.0 && !special.contains(&number)) {
+            special.retain(|number| *number > 0.0);
+        }
+        special.sort_by(f64::total_cmp);
+        special
+    }
+
+    /// The range of the numbers, if the name implies one: an age is from 0 to 120.
+    pub(super) fn range(&self) -> Option<[f64; 2]> {
+        if self.low < 0.0 || !names::has_any(&self.words, lexicon::NEVER_NEGATIVE) {
+            return None;
+        }
+        Some([0.0, if self.is_age_in_years() { OLDEST } else { f64::INFINITY }])
+    }
+
+    /// Whether it is an age, and in years.
+    pub(super) fn is_age_in_years(&self) -> bool {
+        names::has_any(&self.words[..self.words.len().min(1)], "age")
+            && !names::has_any(&self.words, "day, week, month")
+            && self.low >= 0.0
+            && self.high <= OLDEST
+    }
+}
+
+/// Largest number of codes of categories.
+const MAX_CODES: usize = 60;
