@@ -7,7 +7,7 @@ mod rules;
 use std::ops::Range;
 
 pub(crate) use limits::NumberLimit;
-pub use limits::{LimitError, Limits, Permitted};
+pub use limits::{LimitError, Limits};
 use log_space::{LogSpace, Max, Tangent};
 use rules::GroupDistribution;
 

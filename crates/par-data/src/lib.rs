@@ -51,11 +51,11 @@ pub mod table;
 mod error;
 mod suggest;
 
-pub use constraints::{Constraints, LimitError, Limits, Mask, Permitted, Restriction};
+pub use constraints::{Constraints, LimitError, Limits, Mask, Restriction};
 pub use coverage::Coverage;
 pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded, Novelty};
 pub use error::{CellError, Error};
-pub use schema::{Columns, Feature, Label, Schema, SchemaError};
+pub use schema::{Columns, Feature, Label, Permitted, Schema, SchemaError};
 pub use suggest::{found_instead, suggest};
 pub use table::{Batch, Table, TableOptions};
 

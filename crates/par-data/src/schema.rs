@@ -29,13 +29,16 @@
 //!
 //! Every `Schema` is consistent: [`Schema::parse`] refuses anything else, with the line.
 
+mod contradictions;
 mod draft;
 mod feature;
 mod parse;
+mod permitted;
 mod problem;
 mod relation;
 mod rules;
 mod section;
+mod time;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -45,9 +48,11 @@ use serde::{Deserialize, Serialize};
 pub use draft::{draft, draft_rows, quoted};
 pub use feature::{Actor, Direction, Effort, Feature, FeatureKind, Mutability, Step, Takes};
 pub use parse::{parse_number, same_numbers};
+pub use permitted::Permitted;
 pub use problem::{SchemaError, SchemaProblem};
 pub use relation::{AcceptRule, Condition, Formula, Move, Relation, Rule};
 pub(crate) use rules::{RuleGroup, connected};
+pub use time::TimeUnit;
 
 use crate::error::{CellError, Error};
 use crate::table::Batch;
@@ -59,6 +64,7 @@ pub(crate) const MAX_CATEGORIES: usize = 10_000;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Schema {
+    version: u8,
     source: String,
     name: Option<String>,
     file: Option<String>,
@@ -119,6 +125,11 @@ impl Schema {
         let text =
             std::fs::read_to_string(path).map_err(|source| Error::read(&origin.as_str().into(), source))?;
         Ok(Self::parse(&text, &origin)?)
+    }
+
+    /// The version of the language that it is written in: 1 or 2.
+    pub fn version(&self) -> u8 {
+        self.version
     }
 
     /// The TOML text of this schema.
@@ -183,6 +194,8 @@ impl Schema {
             Some("it changes in one direction only")
         } else if self.rules.iter().any(ruled) {
             Some("a rule speaks of its direction")
+        } else if self.features[feature].improves.is_some() {
+            Some("`improves` names a direction")
         } else {
             None
         }

@@ -44,6 +44,11 @@ pub(crate) fn listed(names: &[String]) -> String {
     }
 }
 
+/// All names in backticks.
+pub(crate) fn all(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
 /// The known name with the fewest edits, if they are few.
 fn nearest<'a>(found: &str, known: &'a [String]) -> Option<&'a str> {
     let wanted = found.trim().to_lowercase();

@@ -1,18 +1,8 @@
 //! A person's own limits on changes.
 
 use crate::discretizer::{Discretizer, Domain, NumberSummary};
-use crate::schema::parse_number;
+use crate::schema::{Permitted, parse_number};
 use crate::suggest::{listed, suggest};
-
-/// The values that a person lets a feature move to.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Permitted {
-    /// The numbers from the first to the second, inclusive; either may be infinite. In a column of whole
-    /// numbers, only whole ones.
-    Between([f64; 2]),
-    /// Some categories or numbers, as a table writes them.
-    Among(Vec<String>),
-}
 
 /// One person's limits on changes, besides the schema's constraints.
 ///
@@ -141,31 +131,11 @@ impl Permitted {
     /// # Panics
     /// When there is no such feature.
     pub fn parse(discretizer: &Discretizer, position: usize, text: &str) -> Result<Self, LimitError> {
-        let feature = || discretizer.schema().features()[position].name.clone();
-        let number = |text: &str| {
-            let found = text.trim();
-            parse_number(found)
-                .ok_or_else(|| LimitError::NotARange { feature: feature(), found: found.to_string() })
+        let categories = match &discretizer.domains()[position] {
+            Domain::Categories { values, .. } => values.as_slice(),
+            Domain::Values { .. } | Domain::Bins { .. } => &[],
         };
-        let listed = || text.split('|').map(str::trim);
-        match &discretizer.domains()[position] {
-            // The name of a category may contain a bar.
-            Domain::Categories { values, .. } if values.iter().any(|value| value == text) => {
-                Ok(Self::Among(vec![text.to_string()]))
-            }
-            Domain::Categories { .. } => Ok(Self::Among(listed().map(String::from).collect())),
-            Domain::Values { .. } | Domain::Bins { .. } => match text.split_once("..") {
-                Some(("", "")) => Err(LimitError::OpenRange { feature: feature() }),
-                Some((lowest, highest)) => Ok(Self::Between([
-                    if lowest.is_empty() { f64::NEG_INFINITY } else { number(lowest)? },
-                    if highest.is_empty() { f64::INFINITY } else { number(highest)? },
-                ])),
-                None => {
-                    listed().try_for_each(|text| number(text).map(drop))?;
-                    Ok(Self::Among(listed().map(String::from).collect()))
-                }
-            },
-        }
+        Self::read(&discretizer.schema().features()[position], categories, text)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::parse_number;
+use super::{TimeUnit, parse_number};
 use crate::error::CellError;
 
 /// One column that the classifier sees.
@@ -62,6 +62,17 @@ impl Feature {
             Mutability::Decrease => Some(Direction::Decrease),
             _ => None,
         }
+    }
+
+    /// The unit of a clock's numbers, if it is one.
+    pub fn clock(&self) -> Option<TimeUnit> {
+        let unit = self.unit.as_deref().filter(|_| self.change == Mutability::WithTime);
+        unit.and_then(TimeUnit::parse)
+    }
+
+    /// Whether a special number may become an ordinary one.
+    pub fn may_leave(&self, special: f64) -> bool {
+        self.transitions.contains_key(&special.to_string())
     }
 
     /// The number in a cell.
@@ -149,6 +160,25 @@ pub enum Direction {
     Increase,
     /// Down.
     Decrease,
+}
+
+impl Direction {
+    /// The other one.
+    #[must_use]
+    pub fn opposite(self) -> Self {
+        match self {
+            Self::Increase => Self::Decrease,
+            Self::Decrease => Self::Increase,
+        }
+    }
+
+    /// What a feature does that moves so: `rise` or `fall`.
+    pub fn verb(self) -> &'static str {
+        match self {
+            Self::Increase => "rise",
+            Self::Decrease => "fall",
+        }
+    }
 }
 
 /// How far a feature may move from the person's own value: numbers in the column's unit, ordered categories in places.

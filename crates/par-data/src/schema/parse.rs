@@ -1,130 +1,135 @@
 //! Parses TOML to a [`Schema`], and refuses unknown, missing and contradictory statements.
 
-use std::collections::BTreeMap;
+mod change;
+mod condition;
+mod feature;
+mod label;
+mod relation;
 
 use toml::de::DeTable;
 
+use super::contradictions::{self, Part};
 use super::problem::{SchemaError, SchemaProblem};
-use super::section::{Located, SchemaSection, SchemaText};
-use super::{
-    Actor, Direction, Effort, Feature, FeatureKind, Label, MAX_CATEGORIES, Mutability, Relation, Rule,
-    Schema, SpecialColumns, Step, rules,
+use super::section::{Keys, Located, SchemaSection, SchemaText};
+use super::{Feature, FeatureKind, Relation, Rule, Schema, rules};
+
+const TOP_KEYS: Keys = Keys {
+    always: &["version", "name", "file", "rows", "folds", "missing_text", "columns", "label", "feature"],
+    first: &[("rule", "`[[relation]]`, with the same keys")],
+    second: &["relation", "accept"],
 };
 
-const TOP_KEYS: [&str; 9] =
-    ["name", "file", "rows", "folds", "missing_text", "columns", "label", "feature", "rule"];
-const COLUMNS_KEYS: [&str; 3] = ["id", "fold", "subtest"];
-const LABEL_KEYS: [&str; 5] = ["column", "classes", "favourable", "paper_favourable", "counts"];
-const FEATURE_KEYS: [&str; 14] = [
-    "name",
-    "kind",
-    "values",
-    "labels",
-    "bounds",
-    "range",
-    "observed",
-    "unit",
-    "missing",
-    "bins",
-    "immutable",
-    "monotone",
-    "allowed",
-    "note",
-];
-const RULE_KEYS: [&str; 2] = ["if_increases", "must_increase"];
-
-const KINDS: [(&str, FeatureKind); 4] = [
-    ("nominal", FeatureKind::Nominal),
-    ("ordinal", FeatureKind::Ordinal),
-    ("discrete", FeatureKind::Discrete),
-    ("continuous", FeatureKind::Continuous),
-];
-/// `monotone` of schema 1.
-const DIRECTIONS: [(&str, Mutability); 3] =
-    [("none", Mutability::Free), ("increasing", Mutability::Increase), ("decreasing", Mutability::Decrease)];
+/// Most relations, and most rules about acceptance.
+const MAX_STATEMENTS: usize = 1000;
 
 /// The texts of a missing cell, unless the schema lists others.
 pub(super) const MISSING_TEXT: [&str; 5] = ["", "NA", "NaN", "nan", "null"];
 
 /// Parses a schema that a person wrote.
 pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
-    let (schema, rule_lines) = read(text, origin)?;
-    for (number, (rule, line)) in (1..).zip(schema.rules.iter().zip(rule_lines)) {
-        let cause = &schema.features[rule.then.feature];
-        let because = match cause.direction() {
-            _ if cause.is_immutable() => "it is immutable",
-            Some(Direction::Decrease) => "it can only fall",
-            None | Some(Direction::Increase) => continue,
+    let (schema, lines) = read(text, origin)?;
+    contradictions::check(&schema).map_err(|(part, problem)| {
+        let line = match part {
+            Part::Feature(at) => lines.features[at],
+            Part::Relation(at) => lines.relations[at],
+            Part::Accept(at) => lines.accept[at],
         };
-        let effect = schema.features[rule.when.feature].name.clone();
-        let problem = SchemaProblem::RuleImpossible { name: cause.name.clone(), because, effect };
-        return Err(SchemaText { text, origin }.refuse(line, &format!("rule {number}"), problem));
-    }
+        let document = SchemaText { text, origin, version: schema.version };
+        document.refuse(line, &part.name(&schema), problem)
+    })?;
     Ok(schema)
 }
 
-/// Parses the schema in a model file. Earlier versions accepted rules that require an impossible rise.
+/// Parses the schema in a model file. Earlier versions accepted more, such as rules that
+/// require an impossible rise.
 pub(super) fn parse_saved(text: &str) -> Result<Schema, SchemaError> {
     read(text, "saved schema").map(|(schema, _)| schema)
 }
 
-/// The schema, and the line of each of its rules.
-fn read(text: &str, origin: &str) -> Result<(Schema, Vec<usize>), SchemaError> {
-    let document = SchemaText { text, origin };
+/// The lines of a schema's parts.
+#[derive(Default)]
+struct Lines {
+    features: Vec<usize>,
+    relations: Vec<usize>,
+    accept: Vec<usize>,
+}
+
+/// The schema, and where its parts are.
+fn read(text: &str, origin: &str) -> Result<(Schema, Lines), SchemaError> {
+    let mut document = SchemaText { text, origin, version: 1 };
     let root = DeTable::parse(text).map_err(|error| {
         let line = document.line(error.span().unwrap_or_default());
         let message = error.message().replace('\n', ", ");
         document.refuse(line, "not TOML", SchemaProblem::Syntax { message })
     })?;
+    document.version = version(&document, root.get_ref())?;
     let top = SchemaSection::new(&document, "the schema", root.span(), root.get_ref(), &TOP_KEYS)?;
 
     let mut roles = Roles::default();
-    let mut special = SpecialColumns::default();
-    if let Some(section) = top.table("columns", "`[columns]`", &COLUMNS_KEYS)? {
-        special.id = roles.take(&section, section.text("id")?, "the id")?;
-        special.fold = roles.take(&section, section.text("fold")?, "the fold")?;
-        special.subtest = roles.take(&section, section.text("subtest")?, "the subtest")?;
-    }
-    let label = top.table("label", "`[label]`", &LABEL_KEYS)?;
-    let label = label.map(|section| parse_label(&section, &mut roles)).transpose()?;
+    let special = label::columns(&top, &mut roles)?;
+    let label = label::label(&top, &mut roles)?;
 
+    let mut lines = Lines::default();
     let mut features = Vec::new();
     let mut order_lines = Vec::new();
-    for mut section in top.tables("feature", "`[[feature]]`", &FEATURE_KEYS)? {
+    for mut section in top.tables("feature", "`[[feature]]`", &feature::FEATURE_KEYS)? {
         let name = section.required_text("name", "the column's name")?;
         section.name = format!("feature `{}`", name.value);
         section.line = name.line;
-        features.push(parse_feature(&section, name, &mut roles)?);
-        order_lines.push(section.line_of("monotone"));
+        lines.features.push(section.line);
+        features.push(feature::feature(&section, name, &mut roles)?);
+        let needs_order = ["monotone", "change", "improves"].into_iter().filter(|key| section.has(key));
+        order_lines.push(needs_order.map(|key| section.line_of(key)).max().unwrap_or(section.line));
     }
     if features.is_empty() {
         return Err(top.refuse(1, SchemaProblem::NoFeatures));
     }
 
-    let mut rules = Vec::new();
-    let mut rule_lines = Vec::new();
-    for (number, mut section) in (1..).zip(top.tables("rule", "`[[rule]]`", &RULE_KEYS)?) {
-        section.name = format!("rule {number}");
-        let rule = parse_rule(&section, &features)?;
-        if let Some(earlier) = rules.iter().position(|other| *other == rule) {
-            let problem = SchemaProblem::RuleRepeated { earlier: earlier + 1 };
+    let (kind, sections) = match document.version {
+        1 => ("rule", top.tables("rule", "`[[rule]]`", &relation::RULE_KEYS)?),
+        _ => ("relation", top.tables("relation", "`[[relation]]`", &relation::RELATION_KEYS)?),
+    };
+    refuse_too_many(&top, kind, sections.len())?;
+    let mut relations: Vec<Relation> = Vec::new();
+    let mut rules: Vec<Rule> = Vec::new();
+    for (number, mut section) in (1..).zip(sections) {
+        section.name = format!("{kind} {number}");
+        let relation = match document.version {
+            1 => Relation::Rule(relation::rule(&section, &features)?),
+            _ => relation::relation(&section, &features)?,
+        };
+        if let Some(earlier) = relations.iter().position(|other| *other == relation) {
+            let problem = SchemaProblem::Repeats { kind, earlier: earlier + 1 };
             return Err(section.refuse(section.line, problem));
         }
-        for feature in [rule.when.feature, rule.then.feature] {
-            order_lines[feature] = order_lines[feature].max(section.line);
+        if let Relation::Rule(rule) = relation {
+            for feature in [rule.when.feature, rule.then.feature] {
+                order_lines[feature] = order_lines[feature].max(section.line);
+            }
+            rules.push(rule);
         }
-        rules.push(rule);
-        rule_lines.push(section.line);
+        relations.push(relation);
+        lines.relations.push(section.line);
     }
-    rules::check(&features, &rules).map_err(|(rule, problem)| {
-        document.refuse(rule_lines[rule], &format!("rule {}", rule + 1), problem)
+    rules::check(&features, &relations).map_err(|(at, problem)| {
+        document.refuse(lines.relations[at], &format!("{kind} {}", at + 1), problem)
     })?;
 
+    let sections = top.tables("accept", "`[[accept]]`", &condition::ACCEPT_KEYS)?;
+    refuse_too_many(&top, "accept", sections.len())?;
+    let mut accept = Vec::new();
+    for (number, mut section) in (1..).zip(sections) {
+        section.name = format!("accept rule {number}");
+        accept.push(condition::accept_rule(&section, &features)?);
+        lines.accept.push(section.line);
+    }
+
     let missing_text = match top.has("missing_text") {
-        true => top.texts("missing_text")?.into_iter().map(|text| text.value).collect(),
+        true => values_of(top.texts("missing_text")?),
         false => MISSING_TEXT.map(String::from).to_vec(),
     };
     let schema = Schema {
+        version: document.version,
         source: text.to_string(),
         name: top.plain_text("name")?,
         file: top.plain_text("file")?,
@@ -133,9 +138,9 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Vec<usize>), SchemaError> {
         special,
         label,
         features,
-        relations: rules.iter().copied().map(Relation::Rule).collect(),
+        relations,
         rules,
-        accept: Vec::new(),
+        accept,
         missing_text,
     };
     for (position, feature) in schema.features.iter().enumerate() {
@@ -148,7 +153,33 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Vec<usize>), SchemaError> {
             return Err(document.refuse(order_lines[position], &section, problem));
         }
     }
-    Ok((schema, rule_lines))
+    Ok((schema, lines))
+}
+
+/// A schema that does not say its version has version 1.
+fn version(document: &SchemaText<'_>, root: &DeTable<'_>) -> Result<u8, SchemaError> {
+    let Some(value) = root.get("version") else {
+        return Ok(1);
+    };
+    let written = value.get_ref().as_integer().map(ToString::to_string);
+    match written.as_deref() {
+        Some("1") => Ok(1),
+        Some("2") => Ok(2),
+        other => {
+            let found = other.unwrap_or("not a whole number").to_string();
+            let expected = "1 or 2".to_string();
+            let problem = SchemaProblem::OutOfRange { key: "version", found, expected };
+            Err(document.refuse(document.line(value.span()), "the schema", problem))
+        }
+    }
+}
+
+fn refuse_too_many(top: &SchemaSection<'_>, key: &'static str, found: usize) -> Result<(), SchemaError> {
+    if found <= MAX_STATEMENTS {
+        return Ok(());
+    }
+    let expected = format!("at most {MAX_STATEMENTS}");
+    Err(top.out_of_range(key, top.line_of(key), format!("a list of {found}"), expected))
 }
 
 /// A finite number, trimmed.
@@ -188,185 +219,18 @@ impl Roles {
     }
 }
 
-fn parse_label(section: &SchemaSection<'_>, roles: &mut Roles) -> Result<Label, SchemaError> {
-    let column = section.required_text("column", "the label's column")?;
-    let column_name = column.value.clone();
-    roles.take(section, Some(column), "the label")?;
-    if !section.has("classes") {
-        return Err(section.lacks("classes", "the label's values"));
-    }
-    let classes: Vec<String> = values_of(section.distinct_texts("classes")?);
-    if classes.len() < 2 {
-        let problem = SchemaProblem::TooFewClasses { found: classes.len() };
-        return Err(section.refuse(section.line_of("classes"), problem));
-    }
-    let numbered: Vec<(&str, usize)> = classes.iter().map(String::as_str).zip(0..).collect();
-    let favourable = section
-        .word("favourable", &numbered)?
-        .ok_or_else(|| section.lacks("favourable", "the class a person wants"))?;
-    let paper_favourable = section.word("paper_favourable", &numbered)?;
-    let counts = section.texts("counts")?.len();
-    if section.has("counts") && counts != classes.len() {
-        let problem = SchemaProblem::CountsLength { found: counts, expected: classes.len() };
-        return Err(section.refuse(section.line_of("counts"), problem));
-    }
-    Ok(Label { column: column_name, classes, favourable, paper_favourable })
-}
-
-fn parse_feature(
-    section: &SchemaSection<'_>,
-    name: Located<String>,
-    roles: &mut Roles,
-) -> Result<Feature, SchemaError> {
-    let feature_name = name.value.clone();
-    roles.take(section, Some(name), "a feature")?;
-    let kind = section
-        .word("kind", &KINDS)?
-        .ok_or_else(|| section.lacks("kind", "one of `nominal`, `ordinal`, `discrete`, `continuous`"))?;
-    refuse_keys_of_other_kinds(section, kind)?;
-    section.text("note")?;
-    let observed = section.range("observed")?;
-
-    let values = values_of(section.distinct_texts("values")?);
-    if kind == FeatureKind::Ordinal && values.is_empty() {
-        return Err(section.lacks("values", "its categories in order"));
-    }
-    if values.len() > MAX_CATEGORIES {
-        let found = format!("a list of {}", values.len());
-        let expected = format!("at most {MAX_CATEGORIES} values");
-        return Err(section.out_of_range("values", section.line_of("values"), found, expected));
-    }
-    let labels = section.text_table("labels")?;
-    for (value, _) in &labels {
-        refuse_unlisted(section, "labels", value, &values)?;
-    }
-    let bounds = section.range("bounds")?;
-    let range = section.open_range("range")?;
-    for (key, part) in [("bounds", bounds), ("observed", observed)] {
-        if let (Some([low, high]), Some(range)) = (part, range)
-            && (low < range[0] || high > range[1])
-        {
-            let expected = format!("within the range {} to {}", range[0], range[1]);
-            return Err(section.out_of_range(
-                key,
-                section.line_of(key),
-                format!("[{low}, {high}]"),
-                expected,
-            ));
-        }
-    }
-    let bins = section.count("bins")?.map(|bins| usize::try_from(bins).unwrap_or(usize::MAX));
-    if let Some(bins) = bins.filter(|bins| !(2..=1000).contains(bins)) {
-        return Err(section.out_of_range("bins", section.line_of("bins"), bins, "2 to 1000"));
-    }
-
-    let immutable = section.flag("immutable")?;
-    let monotone = section.word("monotone", &DIRECTIONS)?.unwrap_or(Mutability::Free);
-    if immutable && monotone != Mutability::Free {
-        return Err(section.contradicts("monotone", "immutable", "drop one of them"));
-    }
-    if immutable && section.has("allowed") {
-        return Err(section.contradicts("allowed", "immutable", "drop one of them"));
-    }
-    let allowed = section.distinct_texts("allowed")?;
-    if section.has("allowed") && allowed.is_empty() {
-        let expected = "at least one value, or `immutable = true`";
-        return Err(section.out_of_range("allowed", section.line_of("allowed"), "empty", expected));
-    }
-    for value in &allowed {
-        if kind.is_numeric() {
-            let within = bounds.map(|ends| ("bounds", ends)).or(range.map(|ends| ("range", ends)));
-            refuse_number_outside(section, value, within)?;
-        } else {
-            refuse_unlisted(section, "allowed", value, &values)?;
-        }
-    }
-    Ok(Feature {
-        name: feature_name,
-        kind,
-        values,
-        labels: labels.into_iter().map(|(value, label)| (value.value, label)).collect(),
-        bounds,
-        range,
-        unit: section.plain_text("unit")?,
-        missing: section.flag("missing")?,
-        bins,
-        change: if immutable { Mutability::Never } else { monotone },
-        step: Step::default(),
-        transitions: BTreeMap::new(),
-        forbidden: BTreeMap::new(),
-        special: Vec::new(),
-        effort: Effort::default(),
-        takes: None,
-        improves: None,
-        who: Actor::default(),
-        allowed: section.has("allowed").then(|| values_of(allowed)),
-    })
-}
-
 fn values_of(texts: Vec<Located<String>>) -> Vec<String> {
     texts.into_iter().map(|text| text.value).collect()
 }
 
-fn refuse_keys_of_other_kinds(section: &SchemaSection<'_>, kind: FeatureKind) -> Result<(), SchemaError> {
-    let (keys, hint): (&[&str], _) = if kind.is_numeric() {
-        (
-            &["values", "labels"],
-            "give numbers `bounds` or `allowed`, or make the feature `nominal` or `ordinal`",
-        )
-    } else {
-        (
-            &["bounds", "range", "observed", "bins", "unit"],
-            "give categories `values` or `allowed`, or make the feature `discrete` or `continuous`",
-        )
-    };
-    match keys.iter().find(|key| section.has(key)) {
-        Some(key) => Err(section.contradicts(key, "kind", hint)),
-        None => Ok(()),
-    }
-}
-
-/// Without listed values, every value is accepted: the training rows may have it.
-fn refuse_unlisted(
+/// The position of the feature with this name.
+fn feature_called(
     section: &SchemaSection<'_>,
-    key: &'static str,
-    value: &Located<String>,
-    listed: &[String],
-) -> Result<(), SchemaError> {
-    if listed.is_empty() || listed.contains(&value.value) {
-        return Ok(());
-    }
-    let (found, known) = (value.value.clone(), listed.to_vec());
-    Err(section.refuse(value.line, SchemaProblem::NotAValue { key, found, known }))
-}
-
-fn refuse_number_outside(
-    section: &SchemaSection<'_>,
-    value: &Located<String>,
-    within: Option<(&str, [f64; 2])>,
-) -> Result<(), SchemaError> {
-    let refuse = |expected: String| section.out_of_range("allowed", value.line, &value.value, expected);
-    let number = parse_number(&value.value).ok_or_else(|| refuse("a finite number".to_string()))?;
-    match within {
-        Some((what, [low, high])) if number < low || number > high => {
-            Err(refuse(format!("a number within the {what} {low} to {high}")))
-        }
-        _ => Ok(()),
-    }
-}
-
-fn parse_rule(section: &SchemaSection<'_>, features: &[Feature]) -> Result<Rule, SchemaError> {
-    let position = |key| {
-        let name = section.required_text(key, "a feature's name")?;
-        features.iter().position(|feature| feature.name == name.value).ok_or_else(|| {
-            let known = features.iter().map(|feature| feature.name.clone()).collect();
-            section.refuse(name.line, SchemaProblem::RuleFeature { found: name.value, known })
-        })
-    };
-    let rule = Rule::rises(position("if_increases")?, position("must_increase")?);
-    if rule.when.feature == rule.then.feature {
-        let name = features[rule.when.feature].name.clone();
-        return Err(section.refuse(section.line, SchemaProblem::RuleOnItself { name }));
-    }
-    Ok(rule)
+    features: &[Feature],
+    name: Located<String>,
+) -> Result<usize, SchemaError> {
+    features.iter().position(|feature| feature.name == name.value).ok_or_else(|| {
+        let known = features.iter().map(|feature| feature.name.clone()).collect();
+        section.refuse(name.line, SchemaProblem::RuleFeature { found: name.value, known })
+    })
 }

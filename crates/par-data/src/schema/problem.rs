@@ -1,9 +1,10 @@
 //! Reasons why a schema is refused.
 
-use crate::suggest::{listed, suggest};
+use crate::constraints::LimitError;
+use crate::suggest::{all, listed, suggest};
 
 /// A refused schema, with the place of the problem.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{origin}, line {line}: {section}: {problem}")]
 pub struct SchemaError {
     /// The schema's name, usually its path.
@@ -17,7 +18,7 @@ pub struct SchemaError {
 }
 
 /// A problem in one section of a schema.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum SchemaProblem {
     /// The text is not TOML.
@@ -33,6 +34,22 @@ pub enum SchemaProblem {
         key: String,
         /// The keys that exist.
         known: Vec<String>,
+    },
+    /// A key of schema version 1, in version 2.
+    #[error("`{key}` belongs to schema version 1\nhint: write {instead}")]
+    KeyOfVersion1 {
+        /// The key.
+        key: String,
+        /// What version 2 writes.
+        instead: &'static str,
+    },
+    /// A key of schema version 2, in version 1.
+    #[error(
+        "`{key}` belongs to schema version 2, and this schema has version 1\nhint: write `version = 2` at the top and a `change` for each feature, or run `par schema upgrade`"
+    )]
+    KeyOfVersion2 {
+        /// The key.
+        key: String,
     },
     /// A required key is missing.
     #[error("`{key}` is missing, expected {expected}")]
@@ -121,7 +138,7 @@ pub enum SchemaProblem {
         /// The other.
         second: String,
         /// How to resolve it.
-        hint: &'static str,
+        hint: String,
     },
     /// `allowed` or `labels` names a value that the feature does not have.
     #[error("`{key}` names `{found}`, which is not among its `values`{}", suggest(.found, .known))]
@@ -143,6 +160,84 @@ pub enum SchemaProblem {
         /// The first value that is not a number.
         found: String,
     },
+    /// A key about changes of a feature of which nobody has said that it changes.
+    #[error(
+        "`{key}` speaks of changes, but `change` does not say whether it can change\nhint: write `change = \"free\"`, `\"increase\"` or `\"decrease\"`, or drop `{key}`"
+    )]
+    ChangeUndecided {
+        /// The key.
+        key: String,
+    },
+    /// A clock without a unit of time.
+    #[error(
+        "`change = \"with-time\"` needs a unit of time, found {}\nhint: write `unit = \"months\"`, or `days`, `weeks`, `quarters`, `years`",
+        .found.as_ref().map_or("none".to_string(), |unit| format!("`unit = \"{unit}\"`"))
+    )]
+    ClockUnit {
+        /// The unit, if there is one.
+        found: Option<String>,
+    },
+    /// A transition from a number that is not special.
+    #[error("`transitions` names `{found}`, which is not among its `special` values{}", suggest(.found, .known))]
+    NotSpecial {
+        /// The number.
+        found: String,
+        /// The special values.
+        known: Vec<String>,
+    },
+    /// A duration that cannot be read.
+    #[error(
+        "`takes` is `{found}`, expected a duration\nhint: write it as `6 months`, `30 days`, or `1 year per 500` where it grows with the distance"
+    )]
+    Duration {
+        /// The text.
+        found: String,
+    },
+    /// A relation without a key that says its kind.
+    #[error("no kind of relation is named, expected one of {}", all(.kinds))]
+    NoRelation {
+        /// The keys, one for each kind.
+        kinds: Vec<String>,
+    },
+    /// A relation of too few or too many features.
+    #[error("`{key}` lists {found} features, expected {expected}")]
+    FeatureCount {
+        /// The key.
+        key: &'static str,
+        /// Their number.
+        found: usize,
+        /// The number expected.
+        expected: &'static str,
+    },
+    /// Features whose values have no common order.
+    #[error(
+        "`{first}` and `{second}` cannot be compared\nhint: both are `discrete` or `continuous`, or both are `ordinal` with the same `values`"
+    )]
+    NotComparable {
+        /// The first.
+        first: String,
+        /// The second.
+        second: String,
+    },
+    /// A computation with categories.
+    #[error("`{key}` computes with numbers, but `{name}` is {kind}")]
+    NotNumeric {
+        /// The computation.
+        key: &'static str,
+        /// The feature.
+        name: String,
+        /// Its kind.
+        kind: &'static str,
+    },
+    /// A list without values in a condition.
+    #[error("`{name}`: the list of values is empty\nhint: list at least one, or drop the condition")]
+    NoValues {
+        /// The feature.
+        name: String,
+    },
+    /// A set of values in a condition that cannot be read.
+    #[error(transparent)]
+    Values(LimitError),
     /// A rule about a feature that does not exist.
     #[error("no feature `{found}`{}", suggest(.found, .known))]
     RuleFeature {
@@ -157,21 +252,29 @@ pub enum SchemaProblem {
         /// The feature.
         name: String,
     },
-    /// A rule that requires a rise that cannot happen.
+    /// A rule that requires a rise or a fall that cannot happen.
     #[error(
-        "`{name}` must rise, but {because}\nhint: remove the rule and let `{effect}` rise alone, make `{effect}` immutable, or let `{name}` rise"
+        "`{name}` must {must}, but {because}\nhint: remove the rule and let `{effect}` {when} alone, {keep}, or let `{name}` {must}"
     )]
     RuleImpossible {
-        /// The feature that must rise.
+        /// The feature that must rise or fall.
         name: String,
-        /// Why it cannot rise.
+        /// `rise` or `fall`.
+        must: &'static str,
+        /// Why it cannot.
         because: &'static str,
-        /// The feature that may rise only with it.
+        /// The feature that may rise or fall only with it.
         effect: String,
+        /// `rise` or `fall`.
+        when: &'static str,
+        /// How to say that the effect does not change.
+        keep: String,
     },
-    /// The same rule again.
-    #[error("repeats rule {earlier}\nhint: remove one of them")]
-    RuleRepeated {
+    /// The same rule or relation again.
+    #[error("repeats {kind} {earlier}\nhint: remove one of them")]
+    Repeats {
+        /// `rule` or `relation`.
+        kind: &'static str,
         /// The number of the first one.
         earlier: usize,
     },

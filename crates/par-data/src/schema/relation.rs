@@ -1,7 +1,6 @@
 //! Relations between features, and policies beside the classifier.
 
-use super::Direction;
-use crate::constraints::Permitted;
+use super::{Direction, Permitted};
 
 /// A relation between features, checked on values.
 ///

@@ -1,7 +1,7 @@
 //! The rules as a graph: without cycles, in groups over which exact sums are cheap.
 
 use super::problem::SchemaProblem;
-use super::{Feature, Rule};
+use super::{Feature, Move, Relation, Rule};
 
 /// Most features of a group that is not a tree: it is summed over all patterns of its features.
 pub(crate) const MAX_TANGLED: usize = 16;
@@ -22,23 +22,27 @@ impl RuleGroup {
     }
 }
 
-/// When the rules have a cycle or a group is too large to sum over: the problem, and a rule that is part of
-/// it.
-pub(super) fn check(features: &[Feature], rules: &[Rule]) -> Result<(), (usize, SchemaProblem)> {
+/// When the rules have a cycle or a group is too large to sum over: the problem, and the position of a relation
+/// that is part of it.
+pub(super) fn check(features: &[Feature], relations: &[Relation]) -> Result<(), (usize, SchemaProblem)> {
+    let located = relations.iter().enumerate().filter_map(|(at, relation)| match relation {
+        Relation::Rule(rule) => Some((at, *rule)),
+        _ => None,
+    });
+    let (positions, rules): (Vec<usize>, Vec<Rule>) = located.unzip();
+    let last = |is: &dyn Fn(&Rule) -> bool| rules.iter().rposition(is).map_or(0, |rule| positions[rule]);
     let names =
         |positions: &[usize]| positions.iter().map(|&at| features[at].name.clone()).collect::<Vec<_>>();
-    if let Some(cycle) = cycle(features.len(), rules) {
-        let last = rules
-            .iter()
-            .rposition(|rule| cycle.contains(&rule.when.feature) && cycle.contains(&rule.then.feature));
-        return Err((last.unwrap_or(0), SchemaProblem::RuleCycle { cycle: names(&cycle) }));
+    if let Some(cycle) = cycle(features.len(), &rules) {
+        let at = last(&|rule| cycle.contains(&rule.when.feature) && cycle.contains(&rule.then.feature));
+        return Err((at, SchemaProblem::RuleCycle { cycle: names(&cycle) }));
     }
 
-    for group in connected(features.len(), rules) {
+    for group in connected(features.len(), &rules) {
         if !group.is_tree() && group.features.len() > MAX_TANGLED {
-            let last = rules.iter().rposition(|rule| group.features.contains(&rule.when.feature));
+            let at = last(&|rule| group.features.contains(&rule.when.feature));
             let problem = SchemaProblem::RuleTangle { features: names(&group.features), limit: MAX_TANGLED };
-            return Err((last.unwrap_or(0), problem));
+            return Err((at, problem));
         }
     }
     Ok(())
@@ -61,7 +65,10 @@ pub(crate) fn connected(features: usize, rules: &[Rule]) -> Vec<RuleGroup> {
             continue;
         }
         let place = |feature: usize| members.iter().position(|&member| member == feature);
-        let local = |rule: &Rule| Some(Rule::rises(place(rule.when.feature)?, place(rule.then.feature)?));
+        let local = |rule: &Rule| {
+            let moved = |one: Move| Some(Move { feature: place(one.feature)?, ..one });
+            Some(Rule { when: moved(rule.when)?, then: moved(rule.then)? })
+        };
         groups.push(RuleGroup { rules: rules.iter().filter_map(local).collect(), features: members });
     }
     groups

@@ -10,11 +10,48 @@ use toml::de::{DeTable, DeValue};
 use super::parse_number;
 use super::problem::{SchemaError, SchemaProblem};
 
-/// The TOML text of a schema, and its name in messages.
+/// The TOML text of a schema, its name in messages, and its version.
 pub(super) struct SchemaText<'a> {
     pub(super) text: &'a str,
     pub(super) origin: &'a str,
+    pub(super) version: u8,
 }
+
+/// The keys of one kind of table.
+pub(super) struct Keys {
+    /// Those of every version.
+    pub(super) always: &'static [&'static str],
+    /// Those of version 1, each with what version 2 writes instead.
+    pub(super) first: &'static [(&'static str, &'static str)],
+    /// Those of version 2.
+    pub(super) second: &'static [&'static str],
+}
+
+impl Keys {
+    /// The same keys in every version.
+    pub(super) const fn always(always: &'static [&'static str]) -> Self {
+        Self { always, first: &[], second: &[] }
+    }
+
+    fn known(&self, version: u8) -> Vec<String> {
+        let first = self.first.iter().map(|(key, _)| *key);
+        let own: Vec<&str> = if version == 1 { first.collect() } else { self.second.to_vec() };
+        self.always.iter().chain(&own).map(ToString::to_string).collect()
+    }
+
+    /// Why a key that is not known in this version is refused.
+    fn problem(&self, key: &str, version: u8) -> SchemaProblem {
+        let replaced = self.first.iter().find(|(first, _)| *first == key);
+        match replaced {
+            Some((_, instead)) => SchemaProblem::KeyOfVersion1 { key: key.to_string(), instead },
+            None if self.second.contains(&key) => SchemaProblem::KeyOfVersion2 { key: key.to_string() },
+            None => SchemaProblem::UnknownKey { key: key.to_string(), known: self.known(version) },
+        }
+    }
+}
+
+/// A TOML value with its place.
+pub(super) type Value<'a> = Spanned<DeValue<'a>>;
 
 impl SchemaText<'_> {
     pub(super) fn line(&self, span: Range<usize>) -> usize {
@@ -33,6 +70,7 @@ impl SchemaText<'_> {
 }
 
 /// A value and its line.
+#[derive(Clone, Debug)]
 pub(super) struct Located<T> {
     pub(super) value: T,
     pub(super) line: usize,
@@ -53,16 +91,14 @@ impl<'a> SchemaSection<'a> {
         name: &str,
         span: Range<usize>,
         table: &'a DeTable<'a>,
-        known: &[&str],
+        keys: &Keys,
     ) -> Result<Self, SchemaError> {
         let section = Self { document, name: name.to_string(), line: document.line(span), table };
-        match table.keys().find(|key| !known.contains(&key.get_ref().as_ref())) {
+        let known = keys.known(document.version);
+        match table.keys().find(|key| !known.iter().any(|known| known == key.get_ref().as_ref())) {
             None => Ok(section),
             Some(key) => {
-                let problem = SchemaProblem::UnknownKey {
-                    key: key.get_ref().to_string(),
-                    known: known.iter().map(ToString::to_string).collect(),
-                };
+                let problem = keys.problem(key.get_ref(), document.version);
                 Err(section.refuse(document.line(key.span()), problem))
             }
         }
@@ -77,9 +113,9 @@ impl<'a> SchemaSection<'a> {
     }
 
     /// Refuses `key`, which contradicts another key of the section.
-    pub(super) fn contradicts(&self, key: &str, other: &str, hint: &'static str) -> SchemaError {
-        let problem =
-            SchemaProblem::Contradiction { first: self.statement(key), second: self.statement(other), hint };
+    pub(super) fn contradicts(&self, key: &str, other: &str, hint: impl Into<String>) -> SchemaError {
+        let (first, second) = (self.statement(key), self.statement(other));
+        let problem = SchemaProblem::Contradiction { first, second, hint: hint.into() };
         self.refuse(self.line_of(key), problem)
     }
 
@@ -103,10 +139,10 @@ impl<'a> SchemaSection<'a> {
         self.refuse(line, SchemaProblem::OutOfRange { key, found, expected })
     }
 
-    fn wrong_type(
+    pub(super) fn wrong_type(
         &self,
         key: &'static str,
-        value: &Spanned<DeValue<'_>>,
+        value: &Value<'_>,
         expected: &'static str,
     ) -> SchemaError {
         let found = match value.get_ref() {
@@ -125,6 +161,10 @@ impl<'a> SchemaSection<'a> {
         self.table.contains_key(key)
     }
 
+    pub(super) fn value(&self, key: &str) -> Option<&'a Value<'a>> {
+        self.table.get(key)
+    }
+
     /// The line of the key's value, or of the section.
     pub(super) fn line_of(&self, key: &str) -> usize {
         self.table.get(key).map_or(self.line, |value| self.document.line(value.span()))
@@ -134,7 +174,7 @@ impl<'a> SchemaSection<'a> {
         &self,
         key: &'static str,
         name: &str,
-        known: &[&str],
+        keys: &Keys,
     ) -> Result<Option<SchemaSection<'a>>, SchemaError> {
         let Some(value) = self.table.get(key) else {
             return Ok(None);
@@ -142,14 +182,14 @@ impl<'a> SchemaSection<'a> {
         let DeValue::Table(table) = value.get_ref() else {
             return Err(self.wrong_type(key, value, "a table"));
         };
-        SchemaSection::new(self.document, name, value.span(), table, known).map(Some)
+        SchemaSection::new(self.document, name, value.span(), table, keys).map(Some)
     }
 
     pub(super) fn tables(
         &self,
         key: &'static str,
         name: &str,
-        known: &[&str],
+        keys: &Keys,
     ) -> Result<Vec<SchemaSection<'a>>, SchemaError> {
         let Some(value) = self.table.get(key) else {
             return Ok(Vec::new());
@@ -161,17 +201,17 @@ impl<'a> SchemaSection<'a> {
         tables
             .iter()
             .map(|value| match value.get_ref() {
-                DeValue::Table(table) => SchemaSection::new(self.document, name, value.span(), table, known),
+                DeValue::Table(table) => SchemaSection::new(self.document, name, value.span(), table, keys),
                 _ => Err(self.wrong_type(key, value, expected)),
             })
             .collect()
     }
 
     /// A text, or a number or truth value as written.
-    fn as_text(
+    pub(super) fn as_text(
         &self,
         key: &'static str,
-        value: &Spanned<DeValue<'_>>,
+        value: &Value<'_>,
     ) -> Result<Located<String>, SchemaError> {
         let text = match value.get_ref() {
             DeValue::String(text) => text.to_string(),
@@ -231,19 +271,44 @@ impl<'a> SchemaSection<'a> {
         text.value.parse().map(Some).map_err(|_| self.wrong_type(key, value, "a whole number"))
     }
 
-    pub(super) fn texts(&self, key: &'static str) -> Result<Vec<Located<String>>, SchemaError> {
-        let Some(value) = self.table.get(key) else {
-            return Ok(Vec::new());
+    /// A finite number, trimmed, that `is` accepts.
+    pub(super) fn number(
+        &self,
+        key: &'static str,
+        is: impl Fn(f64) -> bool,
+        expected: &str,
+    ) -> Result<Option<f64>, SchemaError> {
+        let Some(text) = self.text(key)? else {
+            return Ok(None);
         };
+        match parse_number(&text.value).filter(|&number| is(number)) {
+            Some(number) => Ok(Some(number)),
+            None => Err(self.out_of_range(key, text.line, text.value, expected)),
+        }
+    }
+
+    pub(super) fn texts(&self, key: &'static str) -> Result<Vec<Located<String>>, SchemaError> {
+        self.table.get(key).map_or(Ok(Vec::new()), |value| self.as_texts(key, value))
+    }
+
+    /// Texts, trimmed and distinct.
+    pub(super) fn distinct_texts(&self, key: &'static str) -> Result<Vec<Located<String>>, SchemaError> {
+        self.table.get(key).map_or(Ok(Vec::new()), |value| self.as_distinct_texts(key, value))
+    }
+
+    fn as_texts(&self, key: &'static str, value: &Value<'_>) -> Result<Vec<Located<String>>, SchemaError> {
         let DeValue::Array(items) = value.get_ref() else {
             return Err(self.wrong_type(key, value, "a list"));
         };
         items.iter().map(|item| self.as_text(key, item)).collect()
     }
 
-    /// Texts, trimmed and distinct.
-    pub(super) fn distinct_texts(&self, key: &'static str) -> Result<Vec<Located<String>>, SchemaError> {
-        let mut texts = self.texts(key)?;
+    pub(super) fn as_distinct_texts(
+        &self,
+        key: &'static str,
+        value: &Value<'_>,
+    ) -> Result<Vec<Located<String>>, SchemaError> {
+        let mut texts = self.as_texts(key, value)?;
         let mut seen = HashSet::new();
         for text in &mut texts {
             text.value = text.value.trim().to_string();
@@ -255,25 +320,22 @@ impl<'a> SchemaSection<'a> {
         Ok(texts)
     }
 
-    /// The keys and values of a table of texts.
-    pub(super) fn text_table(
+    /// The names and values of a table whose keys are not fixed.
+    pub(super) fn entries(
         &self,
         key: &'static str,
-    ) -> Result<Vec<(Located<String>, String)>, SchemaError> {
+    ) -> Result<Vec<(Located<String>, &'a Value<'a>)>, SchemaError> {
         let Some(value) = self.table.get(key) else {
             return Ok(Vec::new());
         };
         let DeValue::Table(table) = value.get_ref() else {
             return Err(self.wrong_type(key, value, "a table"));
         };
-        table
-            .iter()
-            .map(|(name, value)| {
-                let line = self.document.line(name.span());
-                let name = Located { value: name.get_ref().to_string(), line };
-                Ok((name, self.as_text(key, value)?.value))
-            })
-            .collect()
+        let entries = table.iter().map(|(name, value)| {
+            let line = self.document.line(name.span());
+            (Located { value: name.get_ref().to_string(), line }, value)
+        });
+        Ok(entries.collect())
     }
 
     /// Two finite numbers in ascending order.

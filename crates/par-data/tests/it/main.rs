@@ -8,6 +8,7 @@ mod limits;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod schema;
+mod schema_2;
 mod table;
 
 use par_data::schema::Columns;
