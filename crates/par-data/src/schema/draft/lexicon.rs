@@ -68,7 +68,7 @@ pub(super) fn entry(words: &[String]) -> Option<&'static Entry> {
 }
 
 /// Anything may be done about any column.
-const ACT: Act = Act {
+pub(super) const ACT: Act = Act {
     toward: None,
     on: On::Any,
     effort: "some",
@@ -169,9 +169,9 @@ static ENTRIES: &[Entry] = &[
         reason: "what it is for: to advise another one is to advise a lie",
     },
     Entry {
-        words: "=year, =yr, =month, =day, =week, =quarter, =season, =date, day of week, weekday, =time, year built, \
-            model year, cohort, wave",
-        unless: "",
+        words: "=year, =yr, =month, =day, =week, =quarter, =season, =date, day of week, weekday, year built, model year, \
+            cohort, wave",
+        unless: "=years, =months, =days, =weeks",
         meaning: Meaning::Never,
         reason: "a date",
     },
@@ -265,7 +265,7 @@ static ENTRIES: &[Entry] = &[
         reason: "a person can learn, and nobody unlearns",
     },
     Entry {
-        words: "monthly expense, living expense, monthly spending",
+        words: "=expense, monthly expense, living expense, monthly spending",
         unless: "housing, ratio, to",
         meaning: Meaning::Act(Act {
             toward: Some(Decrease),
@@ -276,13 +276,13 @@ static ENTRIES: &[Entry] = &[
         reason: "a person can spend less",
     },
     Entry {
-        words: "guarantor, guarantee, cosigner, cosigned, coapplicant, coborrower, other debtors, collateral",
+        words: "guarantor, guarantee, cosign, cosigner, cosigned, coapplicant, coborrower, other debtors, collateral",
         unless: "age, income, score, credit, value, number",
         meaning: Meaning::Act(Act { effort: "hard", takes: Some("1 month"), ..ACT }),
         reason: "a person can find somebody or something to vouch for them",
     },
     Entry {
-        words: "insurance, insured",
+        words: "life insurance, home insurance, car insurance, has insurance, insured",
         unless: "amount, premium, charge, type, company",
         meaning: Meaning::Act(Act { takes: Some("1 month"), ..ACT }),
         reason: "a person can take out an insurance",
@@ -313,3 +313,37 @@ pub(super) const UNITS: [(&str, &str); 4] =
 /// Names of columns whose numbers are never negative.
 pub(super) const NEVER_NEGATIVE: &str = "age, amount, count, day, dependant, dependent, duration, height, hour, minute, \
     month, price, salary, wage, weight, year, number, num";
+/// Words in names of traits that are counted, so that their numbers are no codes.
+pub(super) const COUNTED: &str =
+    "kid, children, child, dependent, dependant, dep, sibling, sibsp, parch, size, num, number";
+
+/// Whole names of labels, the likeliest first.
+pub(super) const LABELS: &str = "=class, =label, =target, =y, =outcome, =default, =decision, =approved, =approve, \
+    =loan status, =status, =risk, =result, =churn, =accepted, =denied, =deny, =response, =attrition, =granted, \
+    =hired, =admitted, =survived, =good bad, =income";
+/// Words in names of labels.
+pub(super) const LABEL_WORDS: &str = "approved, approval, approve, loan status, default, churn, exited, attrition, denied, \
+    deny, rejected, accepted, granted, hired, admitted, target, outcome, decision, label, class, dlqin, fraud";
+/// Words in names that make them no label.
+pub(super) const NO_LABEL: &str =
+    "previous, prior, past, ever, history, last, num, number, count, ratio, rate";
+/// Names of events that nobody wants.
+pub(super) const BAD_EVENT: &str = "default, churn, fraud, deny, denied, denial, reject, rejected, refuse, refused, risk, \
+    delinquent, delinquency, dlqin, late, bad, attrition, exited, bankrupt, bankruptcy, charged off, arrear, overdue, \
+    failure, failed, unpaid, loss, turnover, recid, recidivism, unemployed";
+/// Names of events that people want.
+pub(super) const GOOD_EVENT: &str = "approve, approved, approval, accept, accepted, paid, repaid, good, grant, granted, \
+    hire, hired, admit, admitted, survive, survived, employed, pass, passed, success, eligible, qualified, promoted";
+/// Values that nobody wants.
+pub(super) const BAD_VALUE: &str = "bad, default, defaulted, denied, deny, rejected, reject, churn, churned, fraud, \
+    fraudulent, late, delinquent, charged off, charge off, unpaid, fail, failed, declined, refused, high risk, risky, \
+    left, exited, unemployed, bankrupt, overdue, not paid, not approved, not accepted, ineligible";
+/// Values that people want.
+pub(super) const GOOD_VALUE: &str = "good, approved, approve, accepted, accept, paid, granted, passed, pass, current, hired, \
+    admitted, success, eligible, qualified, low risk, repaid, employed, retained, no default, not default, \
+    non default, no churn, not churned, no risk, not fraud, non fraud, not delinquent, never late, favourable, \
+    favorable";
+/// Values that say that something is so.
+pub(super) const YES: &str = "=1, =1 0, =yes, =y, =true, =t, =present";
+/// Values that say that something is not so.
+pub(super) const NO: &str = "=0, =0 0, =no, =n, =false, =f, =absent";

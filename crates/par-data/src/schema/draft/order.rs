@@ -44,7 +44,9 @@ pub(super) fn in_order<'a>(values: &[&'a str]) -> Option<Vec<&'a str>> {
     let numbers: Option<Vec<f64>> = values.iter().map(|value| parse_number(value)).collect();
     let places = numbers
         .filter(|_| values.len() == 2)
-        .or_else(|| LADDERS.iter().find_map(|ladder| values.iter().map(|value| place(ladder, value)).collect()))
+        .or_else(|| {
+            LADDERS.iter().find_map(|ladder| values.iter().map(|value| place(ladder, value)).collect())
+        })
         .or_else(|| values.iter().map(|value| interval(value)).collect::<Option<Vec<f64>>>())?;
     let mut order: Vec<(f64, &str)> = places.into_iter().zip(values.iter().copied()).collect();
     order.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -68,13 +70,20 @@ fn interval(value: &str) -> Option<f64> {
     let number = parse_number(&text[start..start + length].replace(',', ""))?;
     let before = &text[..start];
     let is_below = ["<", "less", "under", "below", "up to"].iter().any(|word| before.contains(word));
-    let is_above = text.contains('>') || text.ends_with('+') || before.contains("over") || before.contains("more");
+    let is_above =
+        text.contains('>') || text.ends_with('+') || before.contains("over") || before.contains("more");
     let is_between = text[start + length..].contains(|c: char| c.is_ascii_digit());
     if !is_below && !is_above && !is_between {
         return None;
     }
     let half = number.abs().max(1.0) * 1e-6;
-    Some(if is_below && !is_between { number - half } else if is_above { number + half } else { number })
+    Some(if is_below && !is_between {
+        number - half
+    } else if is_above {
+        number + half
+    } else {
+        number
+    })
 }
 
 #[cfg(test)]

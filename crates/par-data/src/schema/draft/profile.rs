@@ -2,11 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use super::relations::Rounding;
 use super::{lexicon, names};
 use crate::schema::parse::{MISSING_TEXT, parse_number};
 
 /// Largest number of distinct texts of a feature.
 pub(super) const MAX_DISTINCT: usize = 200;
+/// Largest number of categories that are coded as whole numbers.
+const MAX_CODES: usize = 60;
 /// Longest text of a category, in bytes.
 const MAX_CATEGORY_BYTES: usize = 1 << 10;
 /// Upper end of the range of ages, in years.
@@ -14,9 +17,10 @@ const OLDEST: f64 = 120.0;
 /// Texts among numbers that stand for a missing one.
 const NO_NUMBER: [&str; 9] = ["?", "-", ".", "N/A", "n/a", "#N/A", "None", "none", "unknown"];
 /// Numbers that often stand for something else, among them one and more nines.
-const SENTINELS: [f64; 14] = [
-    -1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0, 999_999.0,
-];
+const SENTINELS: [f64; 14] =
+    [-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0, 999_999.0];
+/// How many times the second highest number the highest is, if it stands for something else.
+const FAR: f64 = 20.0;
 /// A sentinel stands in at least this share of the cells.
 const SENTINEL_SHARE: f64 = 0.002;
 
@@ -41,6 +45,9 @@ pub(super) struct Profile {
     counting: bool,
     pub(super) low: f64,
     pub(super) high: f64,
+    /// How often the highest number occurs, and the highest below it.
+    highest: u64,
+    second: f64,
     /// The lowest and highest number that is no sentinel.
     ordinary: [f64; 2],
     /// Most decimals of a number.
@@ -63,6 +70,8 @@ impl Profile {
             counting: true,
             low: f64::INFINITY,
             high: f64::NEG_INFINITY,
+            highest: 0,
+            second: f64::NEG_INFINITY,
             ordinary: [f64::INFINITY, f64::NEG_INFINITY],
             decimals: 0,
         }
@@ -76,7 +85,9 @@ impl Profile {
         }
         match parse_number(text) {
             Some(number) => self.add_number(number, text),
-            None if self.others.len() <= NO_NUMBER.len() && !self.others.iter().any(|other| other == text) => {
+            None if self.others.len() <= NO_NUMBER.len()
+                && !self.others.iter().any(|other| other == text) =>
+            {
                 self.others.push(text.chars().take(MAX_CATEGORY_BYTES).collect());
             }
             None => {}
@@ -95,7 +106,13 @@ impl Profile {
         self.counting &= self.cells == 0 || number == self.high + 1.0;
         self.whole &= number.fract() == 0.0;
         self.low = self.low.min(number);
-        self.high = self.high.max(number);
+        if number > self.high {
+            (self.second, self.high, self.highest) = (self.high, number, 1);
+        } else if number == self.high {
+            self.highest += 1;
+        } else {
+            self.second = self.second.max(number);
+        }
         let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
         self.decimals = self.decimals.max(decimals);
         match SENTINELS.iter().position(|sentinel| *sentinel == number) {
@@ -110,7 +127,7 @@ impl Profile {
 
     /// Whether the values are numbers rather than categories written as numbers.
     pub(super) fn is_of_numbers(&self) -> bool {
-        self.numbers.len() > 2 && self.no_numbers().is_some() && !self.is_of_codes()
+        self.numbers.len() > 2 + self.special().len() && self.no_numbers().is_some() && !self.is_of_codes()
     }
 
     /// The texts among the numbers that stand for a missing one; `None` if there is any other text.
@@ -125,7 +142,8 @@ impl Profile {
                 entry.meaning == lexicon::Meaning::Protected && !names::has_any(&self.words, lexicon::COUNTED)
             })
         };
-        let ends_in = |known| self.words.last().is_some_and(|word| names::has_any(std::slice::from_ref(word), known));
+        let ends_in =
+            |known| self.words.last().is_some_and(|word| names::has_any(std::slice::from_ref(word), known));
         self.whole
             && self.others.is_empty()
             && (3..=MAX_CODES).contains(&self.numbers.len())
@@ -164,7 +182,8 @@ impl Profile {
 
     /// The most frequent texts with how often each occurs, most frequent first.
     pub(super) fn frequent(&self) -> Vec<(&str, u64)> {
-        let mut texts: Vec<(&str, u64)> = self.texts.iter().map(|(text, count)| (text.as_str(), *count)).collect();
+        let mut texts: Vec<(&str, u64)> =
+            self.texts.iter().map(|(text, count)| (text.as_str(), *count)).collect();
         texts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
         texts
     }
@@ -172,26 +191,64 @@ impl Profile {
     /// The numbers that stand for something else: known ones that are frequent and far from all others.
     pub(super) fn special(&self) -> Vec<f64> {
         let [low, high] = self.ordinary;
-        let is_far = |number: f64| {
-            if number < 0.0 { low >= 0.0 } else { high > 0.0 && high < number / 2.0 }
-        };
-        if !self.is_of_numbers() || !low.is_finite() || low == high {
+        if self.no_numbers().is_none() || !low.is_finite() || low == high {
             return Vec::new();
         }
         let enough = (self.cells as f64 * SENTINEL_SHARE).max(3.0);
-        let mut special: Vec<f64> = SENTINELS
+        let is_far = |number: f64| if number < 0.0 { low >= 0.0 } else { high > 0.0 && high < number / 2.0 };
+        let far: Vec<(f64, u64)> = SENTINELS
             .into_iter()
             .zip(self.sentinels)
-            .filter(|(number, count)| *count as f64 >= enough && is_far(*number))
-            .map(|(number, _)| number)
+            .filter(|(number, count)| *count > 0 && is_far(*number))
             .collect();
-        // A rare sentinel beside the frequent ones: the rest is then not ordinary.
-        let rest = SENTINELS.into_iter().zip(self.sentinels).filter(|(_, count)| *count > 0);
-        if rest.into_iter().any(|(number, _)| number < 0.0 && !special.contains(&number)) {
-            special.retain(|number| *number > 0.0);
+        // A rare one counts beside a frequent one on the same side.
+        let is_special = |number: f64| {
+            far.iter().any(|(other, count)| *count as f64 >= enough && (*other < 0.0) == (number < 0.0))
+        };
+        let mut special: Vec<f64> =
+            far.iter().map(|(number, _)| *number).filter(|number| is_special(*number)).collect();
+        // Any other number far above the rest, such as 365243 days.
+        if self.highest as f64 >= enough && self.second > 0.0 && self.high >= FAR * self.second.max(10.0) {
+            special.push(self.high);
         }
         special.sort_by(f64::total_cmp);
+        special.dedup();
         special
+    }
+
+    /// Whether the numbers are 0 or 1 up to at most 9 without a gap, as codes of categories are.
+    pub(super) fn is_short_scale(&self) -> bool {
+        let distinct = self.numbers.len() as f64;
+        self.whole
+            && (0.0..=1.0).contains(&self.low)
+            && self.high <= 9.0
+            && distinct == self.high - self.low + 1.0
+    }
+
+    /// Whether the name says that the column is about rows, not people.
+    pub(super) fn is_row_role(&self) -> bool {
+        names::has_any(&self.words, "=fold, =subtest") || names::has_any(&self.words, lexicon::ID)
+    }
+
+    /// The lowest and highest number that is not special.
+    pub(super) fn ordinary_ends(&self) -> [f64; 2] {
+        let special = self.special();
+        let present = SENTINELS.into_iter().zip(self.sentinels).filter(|(_, count)| *count > 0);
+        let [low, high] = self.ordinary;
+        let high = if special.contains(&high) { self.second } else { high };
+        present
+            .filter(|(number, _)| !special.contains(number))
+            .fold([low, high], |[low, high], (number, _)| [low.min(number), high.max(number)])
+    }
+
+    /// What rounding can have taken: of decimals half a unit of the last, of many decimals single precision; of
+    /// whole numbers nothing.
+    pub(super) fn rounding(&self) -> Rounding {
+        match self.decimals {
+            0 | 1 => Rounding { absolute: 0.0, relative: 1e-9 },
+            2..=6 => Rounding { absolute: 0.5001 * 10f64.powi(-(self.decimals as i32)), relative: 1e-9 },
+            _ => Rounding { absolute: 0.0, relative: 1e-6 },
+        }
     }
 
     /// The range of the numbers, if the name implies one: an age is from 0 to 120.
@@ -199,17 +256,15 @@ impl Profile {
         if self.low < 0.0 || !names::has_any(&self.words, lexicon::NEVER_NEGATIVE) {
             return None;
         }
-        Some([0.0, if self.is_age_in_years() { OLDEST } else { f64::INFINITY }])
+        let is_age = self.is_age_in_years() && self.high <= OLDEST;
+        Some([0.0, if is_age { OLDEST } else { f64::INFINITY }])
     }
 
     /// Whether it is an age, and in years.
     pub(super) fn is_age_in_years(&self) -> bool {
         names::has_any(&self.words[..self.words.len().min(1)], "age")
             && !names::has_any(&self.words, "day, week, month")
-            && self.low >= 0.0
-            && self.high <= OLDEST
+            && self.ordinary_ends()[0] >= 0.0
+            && self.ordinary_ends()[1] <= OLDEST
     }
 }
-
-/// Largest number of codes of categories.
-const MAX_CODES: usize = 60;

@@ -19,7 +19,9 @@ pub(super) fn telling(codes: &[usize], wanted: &[Option<bool>]) -> f64 {
         for (bin, wanted) in binned.iter().skip(1 - half).step_by(2) {
             counts[*bin][usize::from(*wanted)] += 1;
         }
-        let rate = |bin: usize| (f64::from(counts[bin][1]) + 0.5) / (f64::from(counts[bin][0] + counts[bin][1]) + 1.0);
+        let rate = |bin: usize| {
+            (f64::from(counts[bin][1]) + 0.5) / (f64::from(counts[bin][0] + counts[bin][1]) + 1.0)
+        };
         area(binned.iter().skip(half).step_by(2).map(|(bin, wanted)| (rate(*bin), *wanted)).collect())
     });
     by_order.max(1.0 - by_order).max(f64::midpoint(halves[0], halves[1]))
