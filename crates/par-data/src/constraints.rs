@@ -9,10 +9,10 @@ use std::ops::Range;
 pub(crate) use limits::NumberLimit;
 pub use limits::{LimitError, Limits};
 use log_space::{LogSpace, Max, Tangent};
-use rules::GroupDistribution;
+use rules::{GroupDistribution, Masses};
 
 use crate::discretizer::Discretizer;
-use crate::schema::{Direction, Rule, connected};
+use crate::schema::{Direction, Move, MoveStates, OTHER, Rule, connected, moved};
 use crate::{Code, UNKNOWN};
 
 /// The schema's constraints on changes, in codes.
@@ -38,7 +38,7 @@ pub enum Restriction {
     Monotone(usize),
     /// The feature's `allowed` values or `bounds` exclude some codes.
     Allowed(usize),
-    /// A feature rises only together with another.
+    /// A feature rises or falls only together with another.
     Rule(Rule),
 }
 
@@ -47,6 +47,8 @@ struct FeatureConstraint {
     range: Range<usize>,
     immutable: bool,
     direction: Option<Direction>,
+    /// What rules tell apart of it.
+    states: MoveStates,
 }
 
 impl Constraints {
@@ -62,6 +64,7 @@ impl Constraints {
                 range: start..permitted.len(),
                 immutable: feature.is_immutable(),
                 direction: feature.direction(),
+                states: MoveStates::Rises,
             });
         }
         let mut constraints = Self { features, permitted, rules: Vec::new(), groups: Vec::new() };
@@ -70,7 +73,14 @@ impl Constraints {
     }
 
     fn set_rules(&mut self, rules: Vec<Rule>) {
-        self.groups = connected(self.features.len(), &rules).iter().map(GroupDistribution::new).collect();
+        let groups = connected(self.features.len(), &rules);
+        self.features.iter_mut().for_each(|feature| feature.states = MoveStates::Rises);
+        for group in &groups {
+            for (&feature, &states) in group.features.iter().zip(&group.states) {
+                self.features[feature].states = states;
+            }
+        }
+        self.groups = groups.iter().map(GroupDistribution::new).collect();
         self.rules = rules;
     }
 
@@ -184,7 +194,7 @@ impl Constraints {
             legal[own] = true;
         }
         let mut mask = Mask { constraints: self, factual: factual.to_vec(), legal };
-        mask.forbid_rises_that_need_an_impossible_rise();
+        mask.forbid_moves_that_need_an_impossible_move();
         mask
     }
 
@@ -203,8 +213,14 @@ impl Constraints {
 
     /// Whether a move from `factual` to `row` keeps every rule.
     pub fn keeps_rules(&self, factual: &[Code], row: &[Code]) -> bool {
-        let rises = |feature: usize| rises(factual[feature], row[feature]);
-        self.rules.iter().all(|rule| !rises(rule.when.feature) || rises(rule.then.feature))
+        let happens = |one: Move| {
+            let (own, code) = (factual[one.feature], row[one.feature]);
+            match one.direction {
+                Direction::Increase => rises(own, code),
+                Direction::Decrease => rises(code, own),
+            }
+        };
+        self.rules.iter().all(|rule| !happens(rule.when) || happens(rule.then))
     }
 }
 
@@ -223,31 +239,44 @@ pub struct Mask<'c> {
 }
 
 impl Mask<'_> {
-    fn forbid_rises_that_need_an_impossible_rise(&mut self) {
+    fn forbid_moves_that_need_an_impossible_move(&mut self) {
         let mut changed = true;
         while changed {
             changed = false;
             for rule in &self.constraints.rules {
-                if self.can_rise(rule.when.feature) && !self.can_rise(rule.then.feature) {
-                    let rising = self.rising(rule.when.feature);
-                    self.legal[rising].fill(false);
+                if self.can(rule.when) && !self.can(rule.then) {
+                    let moving = self.part(rule.when.feature, moved(rule.when.direction));
+                    self.legal[moving].fill(false);
                     changed = true;
                 }
             }
         }
     }
 
-    /// The range of the codes above the person's own; empty when that is unknown.
-    fn rising(&self, feature: usize) -> Range<usize> {
+    /// The codes of a feature in one of its [`MoveStates`]; all are in `OTHER` when the person's own is unknown.
+    fn part(&self, feature: usize, state: usize) -> Range<usize> {
         let range = self.constraints.range(feature);
-        match self.factual[feature] {
-            UNKNOWN => range.end..range.end,
-            own => range.start + usize::from(own) + 1..range.end,
+        let own = match self.factual[feature] {
+            UNKNOWN if state == OTHER => return range,
+            UNKNOWN => return range.end..range.end,
+            own => range.start + usize::from(own),
+        };
+        match (self.constraints.features[feature].states, state) {
+            (MoveStates::Rises, OTHER) => range.start..own + 1,
+            (MoveStates::Falls, OTHER) => own..range.end,
+            (MoveStates::Both, OTHER) => own..own + 1,
+            (_, state) if state == moved(Direction::Increase) => own + 1..range.end,
+            _ => range.start..own,
         }
     }
 
-    fn can_rise(&self, feature: usize) -> bool {
-        self.legal[self.rising(feature)].contains(&true)
+    fn can(&self, one: Move) -> bool {
+        self.legal[self.part(one.feature, moved(one.direction))].contains(&true)
+    }
+
+    /// The states of a feature that rules tell apart.
+    fn states(&self, feature: usize) -> &'static [usize] {
+        self.constraints.features[feature].states.all()
     }
 
     /// The person's own codes.
@@ -326,65 +355,74 @@ impl Mask<'_> {
     /// Calls `give` with the logarithm of each code's marginal; with the logarithm of zero for illegal codes.
     fn for_each_marginal<T: LogSpace>(&self, logit: impl Fn(usize) -> T, mut give: impl FnMut(usize, T)) {
         let masses = self.masses(&logit);
-        let mut shares: Vec<[T; 2]> = masses
-            .iter()
-            .map(|mass| {
-                let total = T::log_sum(mass.iter().copied());
-                mass.map(|part| part.minus(total))
+        let mut shares: Vec<Masses<T>> = (0..masses.len())
+            .map(|feature| {
+                let states = self.states(feature);
+                let total = T::log_sum(states.iter().map(|&state| masses[feature][state]));
+                masses[feature].map(|part| part.minus(total))
             })
             .collect();
         for group in &self.constraints.groups {
             group.log_shares(&masses, &mut shares);
         }
         for feature in 0..self.factual.len() {
-            let rising = self.rising(feature);
-            for code in self.constraints.range(feature) {
-                let part = usize::from(rising.contains(&code));
-                give(
-                    code,
-                    match self.legal[code] {
-                        true => logit(code).minus(masses[feature][part]).plus(shares[feature][part]),
-                        false => T::ZERO,
-                    },
-                );
+            for &state in self.states(feature) {
+                for code in self.part(feature, state) {
+                    give(
+                        code,
+                        match self.legal[code] {
+                            true => logit(code).minus(masses[feature][state]).plus(shares[feature][state]),
+                            false => T::ZERO,
+                        },
+                    );
+                }
             }
         }
     }
 
-    /// For each feature, the sums over its legal codes that do not rise and over those that do.
-    fn masses<T: LogSpace>(&self, logit: impl Fn(usize) -> T) -> Vec<[T; 2]> {
+    /// For each feature, the sums over its legal codes in each state.
+    fn masses<T: LogSpace>(&self, logit: impl Fn(usize) -> T) -> Vec<Masses<T>> {
         (0..self.factual.len())
             .map(|feature| {
                 if self.factual[feature] == UNKNOWN {
-                    return [T::ONE, T::ZERO];
+                    return [T::ONE, T::ZERO, T::ZERO];
                 }
-                let (range, rising) = (self.constraints.range(feature), self.rising(feature));
-                [range.start..rising.start, rising]
-                    .map(|part| T::log_sum(part.filter(|&code| self.legal[code]).map(&logit)))
+                let mut masses = [T::ZERO; 3];
+                for &state in self.states(feature) {
+                    let legal = self.part(feature, state).filter(|&code| self.legal[code]);
+                    masses[state] = T::log_sum(legal.map(&logit));
+                }
+                masses
             })
             .collect()
     }
 
     /// The legal row with the highest sum of logits.
     ///
-    /// Among rows with equal sums, features that need not rise do not, and take the lowest code. A feature
-    /// whose own code is unknown stays unknown.
+    /// Among rows with equal sums, features that need not move as a rule says do not, and take the lowest code. A
+    /// feature whose own code is unknown stays unknown.
     ///
     /// # Paper
     /// Appendix, Causal Masking: the joint argmax at decoding time.
     pub fn argmax(&self, logits: &[f64]) -> Vec<Code> {
         let masses = self.masses(|code| Max(logits[code]));
-        let mut rises: Vec<bool> = masses.iter().map(|[stays, rises]| rises.0 > stays.0).collect();
+        let best = |feature: usize| {
+            let better = |best: usize, state: usize| {
+                if masses[feature][state].0 > masses[feature][best].0 { state } else { best }
+            };
+            self.states(feature).iter().copied().reduce(better).unwrap_or(OTHER)
+        };
+        let mut decided: Vec<usize> = (0..masses.len()).map(best).collect();
         for group in &self.constraints.groups {
-            group.decide(&masses, &mut rises);
+            group.decide(&masses, &mut decided);
         }
         (0..self.factual.len())
             .map(|feature| {
                 if self.factual[feature] == UNKNOWN {
                     return UNKNOWN;
                 }
-                let (range, rising) = (self.constraints.range(feature), self.rising(feature));
-                let part = if rises[feature] { rising } else { range.start..rising.start };
+                let range = self.constraints.range(feature);
+                let part = self.part(feature, decided[feature]);
                 let best = part
                     .filter(|&code| self.legal[code])
                     .reduce(|best, code| if logits[code] > logits[best] { code } else { best });

@@ -32,6 +32,7 @@
 mod contradictions;
 mod draft;
 mod feature;
+mod followers;
 mod parse;
 mod permitted;
 mod problem;
@@ -51,7 +52,7 @@ pub use parse::{parse_number, same_numbers};
 pub use permitted::Permitted;
 pub use problem::{SchemaError, SchemaProblem};
 pub use relation::{AcceptRule, Condition, Formula, Move, Relation, Rule};
-pub(crate) use rules::{RuleGroup, connected};
+pub(crate) use rules::{MoveStates, OTHER, RuleGroup, connected, moved};
 pub use time::TimeUnit;
 
 use crate::error::{CellError, Error};

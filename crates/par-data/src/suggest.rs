@@ -20,6 +20,14 @@ pub fn suggest(found: &str, known: &[String]) -> String {
     }
 }
 
+/// The end of a message about an unknown key: a near miss, and all known keys.
+pub(crate) fn suggest_key(found: &str, known: &[String]) -> String {
+    match nearest(found, known) {
+        Some(key) => format!(", did you mean `{key}`? The keys are {}", all(known)),
+        None => format!(", expected one of {}", all(known)),
+    }
+}
+
 /// The end of a message about an absent name: a near miss among the names in `there`, otherwise those names.
 ///
 /// ```

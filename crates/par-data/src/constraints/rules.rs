@@ -1,50 +1,62 @@
 //! Exact sums over the legal rows of features that rules connect.
 //!
-//! A rule constrains only which features rise, and given that, features are independent. So the sum over all
-//! legal rows is one over legal patterns of rising features, where a feature contributes the sum over its
-//! rising codes or over the others. If the rules form a tree, message passing replaces the list of patterns.
+//! A rule constrains only which features rise and fall, and given that, features are independent. So the sum over
+//! all legal rows is one over legal patterns of states, where a feature contributes the sum over its codes in that
+//! state. If the rules form a tree, message passing replaces the list of patterns.
 
 use super::log_space::{LogSpace, Max};
-use crate::schema::{Rule, RuleGroup};
+use crate::schema::{MoveStates, Rule, RuleGroup, moved};
+
+/// For each state of a feature, the sum over its codes in that state; of zero if rules do not tell the state apart.
+pub(super) type Masses<T> = [T; 3];
 
 /// A connected group of rules, prepared for sums.
 #[derive(Clone, Debug)]
 pub(super) enum GroupDistribution {
     /// Parents before children; the first node is the root.
     Tree(Vec<RuleNode>),
-    /// The legal patterns; bit `i` says whether `features[i]` rises.
-    Patterns { features: Vec<usize>, patterns: Vec<u16> },
+    /// The legal patterns; two bits for each of the features are its state.
+    Patterns { features: Vec<usize>, states: Vec<MoveStates>, patterns: Vec<u32> },
 }
 
 #[derive(Clone, Debug)]
 pub(super) struct RuleNode {
     feature: usize,
-    /// The position of its parent among the nodes; `None` for the root.
-    parent: Option<usize>,
-    /// The parent's role in the rule between them.
-    parent_is: RuleRole,
+    states: MoveStates,
+    /// The tie to its parent; `None` for the root.
+    parent: Option<Tie>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum RuleRole {
-    IfIncreases,
-    MustIncrease,
+/// The rule between a node and its parent.
+#[derive(Clone, Copy, Debug)]
+struct Tie {
+    /// The position of the parent among the nodes.
+    parent: usize,
+    /// Whether the parent is the effect, which the rule begins with.
+    parent_is_effect: bool,
+    rule: Rule,
+}
+
+impl Tie {
+    /// Whether the rule allows these two states.
+    fn fits(self, own: usize, parent: usize) -> bool {
+        match self.parent_is_effect {
+            true => keeps(&self.rule, parent, own),
+            false => keeps(&self.rule, own, parent),
+        }
+    }
+}
+
+/// Whether the rule allows these states of its effect and its cause.
+fn keeps(rule: &Rule, effect: usize, cause: usize) -> bool {
+    effect != moved(rule.when.direction) || cause == moved(rule.then.direction)
 }
 
 impl RuleNode {
-    /// Whether the rule allows these two.
-    fn fits(&self, rises: usize, parent_rises: usize) -> bool {
-        match self.parent_is {
-            RuleRole::IfIncreases => parent_rises <= rises,
-            RuleRole::MustIncrease => rises <= parent_rises,
-        }
-    }
-
-    /// The sum over what the node may do, given whether its parent rises.
-    fn message<T: LogSpace>(&self, subtree: [T; 2], parent_rises: usize) -> T {
-        T::log_sum(
-            [0, 1].into_iter().filter(|&rises| self.fits(rises, parent_rises)).map(|rises| subtree[rises]),
-        )
+    /// The sum over what the node may do, given the state of its parent.
+    fn message<T: LogSpace>(&self, tie: Tie, subtree: &Masses<T>, parent: usize) -> T {
+        let fitting = self.states.all().iter().filter(|&&own| tie.fits(own, parent));
+        T::log_sum(fitting.map(|&own| subtree[own]))
     }
 }
 
@@ -53,71 +65,85 @@ impl GroupDistribution {
         if group.is_tree() {
             return Self::Tree(tree(group));
         }
-        let rises = |pattern: u16, at: usize| pattern >> at & 1 == 1;
-        let keeps = |pattern: u16, rule: &Rule| {
-            !rises(pattern, rule.when.feature) || rises(pattern, rule.then.feature)
+        let mut patterns = vec![0];
+        for (at, states) in group.states.iter().enumerate() {
+            let with = |&state: &usize| {
+                let added = (state as u32) << (2 * at);
+                patterns.iter().map(move |pattern| pattern | added)
+            };
+            patterns = states.all().iter().flat_map(with).collect();
+        }
+        let keeps_all = |pattern: &u32| {
+            let state = |feature| state(*pattern, feature);
+            group.rules.iter().all(|rule| keeps(rule, state(rule.when.feature), state(rule.then.feature)))
         };
-        let all = 0..=u16::MAX >> (16 - group.features.len());
-        let patterns = all.filter(|&pattern| group.rules.iter().all(|rule| keeps(pattern, rule))).collect();
-        Self::Patterns { features: group.features.clone(), patterns }
+        patterns.retain(keeps_all);
+        Self::Patterns { features: group.features.clone(), states: group.states.clone(), patterns }
     }
 
-    /// For each feature of the group, writes the logarithms of the probabilities that it does not rise and
-    /// that it rises. Both vectors are over all features.
-    pub(super) fn log_shares<T: LogSpace>(&self, masses: &[[T; 2]], shares: &mut [[T; 2]]) {
+    /// For each feature of the group, writes the logarithms of the probabilities of its states. Both vectors are
+    /// over all features.
+    pub(super) fn log_shares<T: LogSpace>(&self, masses: &[Masses<T>], shares: &mut [Masses<T>]) {
         match self {
             Self::Tree(nodes) => {
                 let subtrees = subtree_sums(nodes, masses);
                 for (node, subtree) in nodes.iter().zip(&subtrees) {
-                    shares[node.feature] = match node.parent {
-                        None => {
-                            let total = T::log_sum(subtree.iter().copied());
-                            subtree.map(|sum| sum.minus(total))
-                        }
-                        Some(parent) => {
-                            let parent = shares[nodes[parent].feature];
-                            [0, 1].map(|rises| {
-                                let given = [0, 1].into_iter().filter(|&parent_rises| {
-                                    node.fits(rises, parent_rises) && !parent[parent_rises].is_zero()
+                    let mut own_shares = [T::ZERO; 3];
+                    for &own in node.states.all() {
+                        own_shares[own] = match node.parent {
+                            None => {
+                                let total = T::log_sum(node.states.all().iter().map(|&state| subtree[state]));
+                                subtree[own].minus(total)
+                            }
+                            Some(tie) => {
+                                let parent = &nodes[tie.parent];
+                                let given = parent.states.all().iter().filter(|&&state| {
+                                    tie.fits(own, state) && !shares[parent.feature][state].is_zero()
                                 });
-                                T::log_sum(given.map(|parent_rises| {
-                                    let share = subtree[rises].minus(node.message(*subtree, parent_rises));
-                                    parent[parent_rises].plus(share)
+                                T::log_sum(given.map(|&state| {
+                                    let share = subtree[own].minus(node.message(tie, subtree, state));
+                                    shares[parent.feature][state].plus(share)
                                 }))
-                            })
-                        }
-                    };
+                            }
+                        };
+                    }
+                    shares[node.feature] = own_shares;
                 }
             }
-            Self::Patterns { features, patterns } => {
+            Self::Patterns { features, states, patterns } => {
                 let weights: Vec<T> =
                     patterns.iter().map(|&pattern| weight(features, pattern, masses)).collect();
                 let total = T::log_sum(weights.iter().copied());
-                for (at, &feature) in features.iter().enumerate() {
-                    shares[feature] = [0, 1].map(|rises| {
+                for (at, (&feature, states)) in features.iter().zip(states).enumerate() {
+                    shares[feature] = [T::ZERO; 3];
+                    for &own in states.all() {
                         let agreeing =
-                            patterns.iter().zip(&weights).filter(|(pattern, _)| **pattern >> at & 1 == rises);
-                        T::log_sum(agreeing.map(|(_, weight)| *weight)).minus(total)
-                    });
+                            patterns.iter().zip(&weights).filter(|(pattern, _)| state(**pattern, at) == own);
+                        shares[feature][own] = T::log_sum(agreeing.map(|(_, weight)| *weight)).minus(total);
+                    }
                 }
             }
         }
     }
 
-    /// For each feature of the group, writes whether it rises in the best legal row.
-    pub(super) fn decide(&self, masses: &[[Max; 2]], rises: &mut [bool]) {
+    /// For each feature of the group, writes its state in the best legal row; the lowest among equals.
+    pub(super) fn decide(&self, masses: &[Masses<Max>], decided: &mut [usize]) {
         match self {
             Self::Tree(nodes) => {
                 let subtrees = subtree_sums(nodes, masses);
-                for (node, [stays, moves]) in nodes.iter().zip(&subtrees) {
-                    let fits = |own| match node.parent {
+                for (node, subtree) in nodes.iter().zip(&subtrees) {
+                    let fits = |own: usize| match node.parent {
                         None => true,
-                        Some(parent) => node.fits(own, usize::from(rises[nodes[parent].feature])),
+                        Some(tie) => tie.fits(own, decided[nodes[tie.parent].feature]),
                     };
-                    rises[node.feature] = !fits(0) || fits(1) && moves.0 > stays.0;
+                    let fitting = node.states.all().iter().copied().filter(|&own| fits(own));
+                    let better =
+                        |best: usize, own: usize| if subtree[own].0 > subtree[best].0 { own } else { best };
+                    decided[node.feature] =
+                        fitting.reduce(better).expect("a rule leaves every feature a state");
                 }
             }
-            Self::Patterns { features, patterns } => {
+            Self::Patterns { features, patterns, .. } => {
                 let mut best = (0, f64::NEG_INFINITY);
                 for &pattern in patterns {
                     let weight = weight(features, pattern, masses).0;
@@ -126,27 +152,31 @@ impl GroupDistribution {
                     }
                 }
                 for (at, &feature) in features.iter().enumerate() {
-                    rises[feature] = best.0 >> at & 1 == 1;
+                    decided[feature] = state(best.0, at);
                 }
             }
         }
     }
 }
 
-fn weight<T: LogSpace>(features: &[usize], pattern: u16, masses: &[[T; 2]]) -> T {
-    let parts =
-        features.iter().enumerate().map(|(at, &feature)| masses[feature][usize::from(pattern >> at & 1)]);
+/// The state of the feature at a place in the group.
+fn state(pattern: u32, at: usize) -> usize {
+    (pattern >> (2 * at) & 3) as usize
+}
+
+fn weight<T: LogSpace>(features: &[usize], pattern: u32, masses: &[Masses<T>]) -> T {
+    let parts = features.iter().enumerate().map(|(at, &feature)| masses[feature][state(pattern, at)]);
     parts.fold(T::ONE, T::plus)
 }
 
-/// For each node, the sums over its subtree when it does not rise and when it does.
-fn subtree_sums<T: LogSpace>(nodes: &[RuleNode], masses: &[[T; 2]]) -> Vec<[T; 2]> {
-    let mut sums: Vec<[T; 2]> = nodes.iter().map(|node| masses[node.feature]).collect();
+/// For each node and each of its states, the sum over its subtree.
+fn subtree_sums<T: LogSpace>(nodes: &[RuleNode], masses: &[Masses<T>]) -> Vec<Masses<T>> {
+    let mut sums: Vec<Masses<T>> = nodes.iter().map(|node| masses[node.feature]).collect();
     for (at, node) in nodes.iter().enumerate().rev() {
-        let Some(parent) = node.parent else { continue };
-        for parent_rises in [0, 1] {
-            let message = node.message(sums[at], parent_rises);
-            sums[parent][parent_rises] = sums[parent][parent_rises].plus(message);
+        let Some(tie) = node.parent else { continue };
+        for &state in nodes[tie.parent].states.all() {
+            let message = node.message(tie, &sums[at], state);
+            sums[tie.parent][state] = sums[tie.parent][state].plus(message);
         }
     }
     sums
@@ -154,19 +184,17 @@ fn subtree_sums<T: LogSpace>(nodes: &[RuleNode], masses: &[[T; 2]]) -> Vec<[T; 2
 
 /// The group's features, each after its parent.
 fn tree(group: &RuleGroup) -> Vec<RuleNode> {
-    let mut nodes =
-        vec![RuleNode { feature: group.features[0], parent: None, parent_is: RuleRole::IfIncreases }];
+    let node = |at: usize, parent| RuleNode { feature: group.features[at], states: group.states[at], parent };
+    let mut nodes = vec![node(0, None)];
     let mut reached = vec![0];
     let mut parent = 0;
     while parent < nodes.len() {
-        for rule in &group.rules {
-            for (from, to, parent_is) in [
-                (rule.when.feature, rule.then.feature, RuleRole::IfIncreases),
-                (rule.then.feature, rule.when.feature, RuleRole::MustIncrease),
-            ] {
+        for &rule in &group.rules {
+            let (effect, cause) = (rule.when.feature, rule.then.feature);
+            for (from, to, parent_is_effect) in [(effect, cause, true), (cause, effect, false)] {
                 if from == reached[parent] && !reached.contains(&to) {
                     reached.push(to);
-                    nodes.push(RuleNode { feature: group.features[to], parent: Some(parent), parent_is });
+                    nodes.push(node(to, Some(Tie { parent, parent_is_effect, rule })));
                 }
             }
         }

@@ -70,6 +70,15 @@ impl Feature {
         unit.and_then(TimeUnit::parse)
     }
 
+    /// Whether one category may become another, by `allowed`, `transitions` and `forbid`. Its direction is not
+    /// checked.
+    pub fn may_become(&self, from: &str, to: &str) -> bool {
+        let listed = |list: Option<&Vec<String>>| list.map(|list| list.iter().any(|value| value == to));
+        listed(self.allowed.as_ref()).unwrap_or(true)
+            && listed(self.transitions.get(from)).unwrap_or(true)
+            && !listed(self.forbidden.get(from)).unwrap_or(false)
+    }
+
     /// Whether a special number may become an ordinary one.
     pub fn may_leave(&self, special: f64) -> bool {
         self.transitions.contains_key(&special.to_string())

@@ -8,10 +8,10 @@ mod relation;
 
 use toml::de::DeTable;
 
-use super::contradictions::{self, Part};
+use super::contradictions::{self, Contradiction, Part};
 use super::problem::{SchemaError, SchemaProblem};
 use super::section::{Keys, Located, SchemaSection, SchemaText};
-use super::{Feature, FeatureKind, Relation, Rule, Schema, rules};
+use super::{Feature, FeatureKind, Relation, Rule, Schema, followers, rules};
 
 const TOP_KEYS: Keys = Keys {
     always: &["version", "name", "file", "rows", "folds", "missing_text", "columns", "label", "feature"],
@@ -28,14 +28,8 @@ pub(super) const MISSING_TEXT: [&str; 5] = ["", "NA", "NaN", "nan", "null"];
 /// Parses a schema that a person wrote.
 pub(super) fn parse(text: &str, origin: &str) -> Result<Schema, SchemaError> {
     let (schema, lines) = read(text, origin)?;
-    contradictions::check(&schema).map_err(|(part, problem)| {
-        let line = match part {
-            Part::Feature(at) => lines.features[at],
-            Part::Relation(at) => lines.relations[at],
-            Part::Accept(at) => lines.accept[at],
-        };
-        let document = SchemaText { text, origin, version: schema.version };
-        document.refuse(line, &part.name(&schema), problem)
+    contradictions::check(&schema).map_err(|found| {
+        lines.refuse(&SchemaText { text, origin, version: schema.version }, &schema, found)
     })?;
     Ok(schema)
 }
@@ -52,6 +46,22 @@ struct Lines {
     features: Vec<usize>,
     relations: Vec<usize>,
     accept: Vec<usize>,
+}
+
+impl Lines {
+    fn refuse(
+        &self,
+        document: &SchemaText<'_>,
+        schema: &Schema,
+        Contradiction { part, problem }: Contradiction,
+    ) -> SchemaError {
+        let line = match part {
+            Part::Feature(at) => self.features[at],
+            Part::Relation(at) => self.relations[at],
+            Part::Accept(at) => self.accept[at],
+        };
+        document.refuse(line, &part.name(schema), *problem)
+    }
 }
 
 /// The schema, and where its parts are.
@@ -98,7 +108,7 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Lines), SchemaError> {
             1 => Relation::Rule(relation::rule(&section, &features)?),
             _ => relation::relation(&section, &features)?,
         };
-        if let Some(earlier) = relations.iter().position(|other| *other == relation) {
+        if let Some(earlier) = relations.iter().position(|other| other.says_the_same(&relation)) {
             let problem = SchemaProblem::Repeats { kind, earlier: earlier + 1 };
             return Err(section.refuse(section.line, problem));
         }
@@ -111,9 +121,6 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Lines), SchemaError> {
         relations.push(relation);
         lines.relations.push(section.line);
     }
-    rules::check(&features, &relations).map_err(|(at, problem)| {
-        document.refuse(lines.relations[at], &format!("{kind} {}", at + 1), problem)
-    })?;
 
     let sections = top.tables("accept", "`[[accept]]`", &condition::ACCEPT_KEYS)?;
     refuse_too_many(&top, "accept", sections.len())?;
@@ -143,6 +150,9 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Lines), SchemaError> {
         accept,
         missing_text,
     };
+    rules::check(&schema.features, &schema.relations)
+        .and_then(|()| followers::check(&schema.features, &schema.relations))
+        .map_err(|found| lines.refuse(&document, &schema, found))?;
     for (position, feature) in schema.features.iter().enumerate() {
         let unordered = feature.values.iter().find(|value| parse_number(value).is_none());
         if let (FeatureKind::Nominal, Some(because), Some(found)) =

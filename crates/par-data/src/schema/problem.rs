@@ -1,7 +1,7 @@
 //! Reasons why a schema is refused.
 
 use crate::constraints::LimitError;
-use crate::suggest::{all, listed, suggest};
+use crate::suggest::{all, listed, suggest, suggest_key};
 
 /// A refused schema, with the place of the problem.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -28,7 +28,7 @@ pub enum SchemaProblem {
         message: String,
     },
     /// A key that does not exist in this section.
-    #[error("unknown key `{key}`{}", suggest(.key, .known))]
+    #[error("unknown key `{key}`{}", suggest_key(.key, .known))]
     UnknownKey {
         /// The key.
         key: String,
@@ -140,6 +140,16 @@ pub enum SchemaProblem {
         /// How to resolve it.
         hint: String,
     },
+    /// A statement that nothing can meet, or that says nothing.
+    #[error("{statement}, but {because}\nhint: {hint}")]
+    Impossible {
+        /// The statement.
+        statement: String,
+        /// Why it cannot be met, or is met by everything.
+        because: String,
+        /// How to resolve it.
+        hint: String,
+    },
     /// `allowed` or `labels` names a value that the feature does not have.
     #[error("`{key}` names `{found}`, which is not among its `values`{}", suggest(.found, .known))]
     NotAValue {
@@ -177,8 +187,14 @@ pub enum SchemaProblem {
         /// The unit, if there is one.
         found: Option<String>,
     },
+    /// A step of length 0.
+    #[error("a step of 0 lets it never change\nhint: write `change = \"never\"`, or a larger step")]
+    NoStep,
+    /// Transitions that leave no move.
+    #[error("no category may become another one\nhint: allow one of them, or write `change = \"never\"`")]
+    NoTransition,
     /// A transition from a number that is not special.
-    #[error("`transitions` names `{found}`, which is not among its `special` values{}", suggest(.found, .known))]
+    #[error("`transitions` names `{found}`, which is not among its `special` values{}\nhint: list it under `special`", suggest(.found, .known))]
     NotSpecial {
         /// The number.
         found: String,
@@ -200,7 +216,7 @@ pub enum SchemaProblem {
         kinds: Vec<String>,
     },
     /// A relation of too few or too many features.
-    #[error("`{key}` lists {found} features, expected {expected}")]
+    #[error("`{key}` lists {found}, expected {expected} features")]
     FeatureCount {
         /// The key.
         key: &'static str,
@@ -252,6 +268,18 @@ pub enum SchemaProblem {
         /// The feature.
         name: String,
     },
+    /// A rule, with others, that requires one feature to rise and to fall.
+    #[error(
+        "if `{when}` {moves}s, `{name}` must both rise and fall\nhint: remove one of the rules that lead there"
+    )]
+    RuleTorn {
+        /// The feature that so cannot move.
+        when: String,
+        /// `rise` or `fall`.
+        moves: &'static str,
+        /// The feature that would have to do both.
+        name: String,
+    },
     /// A rule that requires a rise or a fall that cannot happen.
     #[error(
         "`{name}` must {must}, but {because}\nhint: remove the rule and let `{effect}` {when} alone, {keep}, or let `{name}` {must}"
@@ -278,9 +306,9 @@ pub enum SchemaProblem {
         /// The number of the first one.
         earlier: usize,
     },
-    /// Rules that form a cycle.
+    /// Rules or computations that form a cycle.
     #[error("goes round in a circle: {}\nhint: remove one of them", .cycle.join(" -> "))]
-    RuleCycle {
+    Cycle {
         /// The features of the cycle; the first is repeated at the end.
         cycle: Vec<String>,
     },

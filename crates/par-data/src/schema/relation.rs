@@ -38,6 +38,22 @@ pub enum Relation {
 }
 
 impl Relation {
+    /// Whether both relations mean the same, in whatever order their features are listed.
+    pub(super) fn says_the_same(&self, other: &Self) -> bool {
+        let sorted = |features: &[usize]| {
+            let mut features = features.to_vec();
+            features.sort_unstable();
+            features
+        };
+        match (self, other) {
+            (Self::Together(own), Self::Together(others)) => sorted(own) == sorted(others),
+            (Self::AtMostChanges { of: own, most }, Self::AtMostChanges { of: others, most: other }) => {
+                most == other && sorted(own) == sorted(others)
+            }
+            _ => self == other,
+        }
+    }
+
     /// The features (positions) that it ties together.
     pub fn features(&self) -> Vec<usize> {
         let conditions =

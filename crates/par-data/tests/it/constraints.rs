@@ -1,3 +1,4 @@
+use par_data::schema::{Direction, Move, Rule};
 use par_data::{Code, Constraints, Discretizer, Mask, Restriction, Schema, UNKNOWN};
 use proptest::prelude::*;
 
@@ -8,22 +9,32 @@ struct TestSchema<'a> {
     cardinalities: &'a [usize],
     /// Further lines of the schema for each feature.
     lines: &'a [&'a str],
-    /// Rules between features, effect before cause.
-    rules: &'a [(usize, usize)],
+    rules: &'a [Rule],
 }
 
 impl TestSchema<'_> {
-    fn discretizer(&self) -> Discretizer {
-        let mut text = String::new();
+    /// Parsed as from a model file, so that rules may require an impossible rise.
+    fn schema(&self) -> Result<Schema, serde_json::Error> {
+        let mut text = "version = 2\n".to_string();
         for feature in 0..self.cardinalities.len() {
             let lines = self.lines.get(feature).unwrap_or(&"");
+            let change = if lines.contains("change") { "" } else { "change = \"free\"\n" };
             text += &format!(
-                "[[feature]]\nname = \"f{feature}\"\nkind = \"discrete\"\nmissing = true\n{lines}\n"
+                "[[feature]]\nname = \"f{feature}\"\nkind = \"discrete\"\nmissing = true\n{change}{lines}\n"
             );
         }
-        for (effect, cause) in self.rules {
-            text += &format!("[[rule]]\nif_increases = \"f{effect}\"\nmust_increase = \"f{cause}\"\n");
+        for Rule { when, then } in self.rules {
+            let moves = |one: &Move| match one.direction {
+                Direction::Increase => "increase",
+                Direction::Decrease => "decrease",
+            };
+            text += &format!("[[relation]]\nif_{}s = \"f{}\"\n", moves(when), when.feature);
+            text += &format!("must_{} = \"f{}\"\n", moves(then), then.feature);
         }
+        serde_json::from_value(text.into())
+    }
+
+    fn discretizer(&self) -> Discretizer {
         let header: Vec<String> =
             (0..self.cardinalities.len()).map(|feature| format!("f{feature}")).collect();
         let mut rows = header.join(",") + "\n";
@@ -31,9 +42,7 @@ impl TestSchema<'_> {
             let cells: Vec<String> = self.cardinalities.iter().map(|n| (row % n).to_string()).collect();
             rows += &(cells.join(",") + "\n");
         }
-        // Parsed as from a model file, so that rules may require an impossible rise.
-        let schema: Schema = serde_json::from_value(text.into()).expect("a schema");
-        fit(&schema, table(&rows)).expect("a fit")
+        fit(&self.schema().expect("a schema"), table(&rows)).expect("a fit")
     }
 
     fn constraints(&self) -> Constraints {
@@ -144,16 +153,22 @@ fn judge(test_schema: &TestSchema<'_>, factual: &[Code], locks: &[usize]) -> Vec
 
 #[test]
 fn paper_case_1_both_may_change() {
-    let test_schema =
-        TestSchema { cardinalities: &[3, 4], lines: &["", "monotone = \"increasing\""], rules: &[(0, 1)] };
+    let test_schema = TestSchema {
+        cardinalities: &[3, 4],
+        lines: &["", "change = \"increase\""],
+        rules: &[Rule::rises(0, 1)],
+    };
     judge(&test_schema, &[0, 1], &[]);
     judge(&test_schema, &[1, 3], &[]);
 }
 
 #[test]
 fn paper_case_2_an_effect_cannot_rise_when_its_cause_is_immutable() {
-    let test_schema =
-        TestSchema { cardinalities: &[3, 4], lines: &["", "immutable = true"], rules: &[(0, 1)] };
+    let test_schema = TestSchema {
+        cardinalities: &[3, 4],
+        lines: &["", "change = \"never\""],
+        rules: &[Rule::rises(0, 1)],
+    };
     judge(&test_schema, &[1, 1], &[]);
     let constraints = test_schema.constraints();
     assert_eq!(constraints.mask(&[1, 1], &[]).codes(0).collect::<Vec<_>>(), [0, 1]);
@@ -161,7 +176,8 @@ fn paper_case_2_an_effect_cannot_rise_when_its_cause_is_immutable() {
 
 #[test]
 fn paper_case_3_an_immutable_effect_frees_its_cause() {
-    let test_schema = TestSchema { cardinalities: &[3, 4], lines: &["immutable = true"], rules: &[(0, 1)] };
+    let test_schema =
+        TestSchema { cardinalities: &[3, 4], lines: &["change = \"never\""], rules: &[Rule::rises(0, 1)] };
     judge(&test_schema, &[1, 1], &[]);
     let constraints = test_schema.constraints();
     assert_eq!(constraints.mask(&[1, 1], &[]).codes(1).count(), 4);
@@ -169,18 +185,29 @@ fn paper_case_3_an_immutable_effect_frees_its_cause() {
 
 #[test]
 fn two_effects_may_share_a_cause() {
-    judge(&TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[(0, 1), (2, 1)] }, &[0, 1, 0], &[]);
+    judge(
+        &TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[Rule::rises(0, 1), Rule::rises(2, 1)] },
+        &[0, 1, 0],
+        &[],
+    );
 }
 
 #[test]
 fn an_effect_may_have_two_causes() {
-    judge(&TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[(1, 0), (1, 2)] }, &[0, 1, 0], &[]);
+    judge(
+        &TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[Rule::rises(1, 0), Rule::rises(1, 2)] },
+        &[0, 1, 0],
+        &[],
+    );
 }
 
 #[test]
 fn rules_may_form_a_chain() {
-    let test_schema =
-        TestSchema { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (1, 2), (2, 3)] };
+    let test_schema = TestSchema {
+        cardinalities: &[3, 4, 2, 3],
+        lines: &[],
+        rules: &[Rule::rises(0, 1), Rule::rises(1, 2), Rule::rises(2, 3)],
+    };
     judge(&test_schema, &[0, 1, 0, 1], &[]);
     judge(&test_schema, &[0, 1, 0, 2], &[]);
     let constraints = test_schema.constraints();
@@ -190,15 +217,79 @@ fn rules_may_form_a_chain() {
 
 #[test]
 fn rules_may_form_a_diamond() {
-    let test_schema =
-        TestSchema { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
+    let test_schema = TestSchema {
+        cardinalities: &[3, 4, 2, 3],
+        lines: &[],
+        rules: &[Rule::rises(0, 1), Rule::rises(0, 2), Rule::rises(1, 3), Rule::rises(2, 3)],
+    };
     judge(&test_schema, &[0, 1, 0, 1], &[]);
     judge(&test_schema, &[0, 1, 0, 1], &[3]);
 }
 
+/// The effect moves in one direction only if the cause moves in another.
+fn rule(effect: (usize, Direction), cause: (usize, Direction)) -> Rule {
+    let [when, then] = [effect, cause].map(|(feature, direction)| Move { feature, direction });
+    Rule { when, then }
+}
+
+const DIRECTIONS: [Direction; 2] = [Direction::Increase, Direction::Decrease];
+
+#[test]
+fn rules_bind_rises_and_falls_in_all_four_directions() {
+    for when in DIRECTIONS {
+        for then in DIRECTIONS {
+            let rules = [rule((0, when), (1, then))];
+            let test_schema = TestSchema { cardinalities: &[3, 4], lines: &[], rules: &rules };
+            for factual in [[1, 1], [0, 3], [2, 0], [1, 0], [UNKNOWN, 1], [1, UNKNOWN]] {
+                judge(&test_schema, &factual, &[]);
+            }
+            let constraints = test_schema.constraints();
+            let locked = constraints.mask(&[1, 1], &[1]);
+            let kept = if when == Direction::Increase { [0, 1] } else { [1, 2] };
+            assert_eq!(locked.codes(0).collect::<Vec<_>>(), kept, "{when:?} needs {then:?}");
+            let [moved, other] = if when == Direction::Increase { [2, 0] } else { [0, 2] };
+            let [right, wrong] = if then == Direction::Increase { [2, 0] } else { [0, 2] };
+            let keeps = |row: [Code; 2]| constraints.keeps_rules(&[1, 1], &row);
+            assert!(keeps([moved, right]) && keeps([other, wrong]) && keeps([1, wrong]));
+            assert!(!keeps([moved, wrong]) && !keeps([moved, 1]));
+        }
+    }
+}
+
+#[test]
+fn two_features_may_keep_each_other_from_moving_the_same_way() {
+    let rules = [
+        rule((0, Direction::Increase), (1, Direction::Decrease)),
+        rule((1, Direction::Increase), (0, Direction::Decrease)),
+    ];
+    let test_schema = TestSchema { cardinalities: &[3, 4], lines: &[], rules: &rules };
+    judge(&test_schema, &[1, 1], &[]);
+    judge(&test_schema, &[0, 2], &[]);
+    judge(&test_schema, &[2, 0], &[]);
+}
+
+#[test]
+fn rises_and_falls_may_form_chains_and_diamonds() {
+    let (up, down) = (Direction::Increase, Direction::Decrease);
+    let chain = [rule((0, up), (1, down)), rule((1, down), (2, down)), rule((3, down), (2, up))];
+    let diamond = [
+        rule((0, up), (1, down)),
+        rule((0, up), (2, up)),
+        rule((1, down), (3, up)),
+        rule((2, down), (3, down)),
+    ];
+    for rules in [&chain[..], &diamond] {
+        let test_schema = TestSchema { cardinalities: &[3, 4, 3, 3], lines: &[], rules };
+        for factual in [[1, 1, 1, 1], [0, 3, 2, 0], [1, 0, 1, 2], [1, 2, 0, 1]] {
+            judge(&test_schema, &factual, &[]);
+            judge(&test_schema, &factual, &[2]);
+        }
+    }
+}
+
 #[test]
 fn a_locked_cause_is_like_an_immutable_one() {
-    let test_schema = TestSchema { cardinalities: &[3, 4], lines: &[], rules: &[(0, 1)] };
+    let test_schema = TestSchema { cardinalities: &[3, 4], lines: &[], rules: &[Rule::rises(0, 1)] };
     judge(&test_schema, &[1, 1], &[1]);
     let constraints = test_schema.constraints();
     assert_eq!(constraints.mask(&[1, 1], &[1]).codes(0).collect::<Vec<_>>(), [0, 1]);
@@ -206,7 +297,7 @@ fn a_locked_cause_is_like_an_immutable_one() {
 
 #[test]
 fn with_everything_locked_only_the_persons_row_is_legal() {
-    let test_schema = TestSchema { cardinalities: &[3, 4], lines: &[], rules: &[(0, 1)] };
+    let test_schema = TestSchema { cardinalities: &[3, 4], lines: &[], rules: &[Rule::rises(0, 1)] };
     judge(&test_schema, &[1, 1], &[0, 1]);
     let constraints = test_schema.constraints();
     let mask = constraints.mask(&[1, 1], &[0, 1]);
@@ -216,13 +307,14 @@ fn with_everything_locked_only_the_persons_row_is_legal() {
 
 #[test]
 fn one_code_is_enough() {
-    let marginals = judge(&TestSchema { cardinalities: &[1, 2], lines: &[], rules: &[(1, 0)] }, &[0, 0], &[]);
+    let marginals =
+        judge(&TestSchema { cardinalities: &[1, 2], lines: &[], rules: &[Rule::rises(1, 0)] }, &[0, 0], &[]);
     assert_eq!(marginals, [1.0, 1.0, 0.0]);
 }
 
 #[test]
 fn an_unknown_feature_stays_unknown() {
-    let test_schema = TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[(0, 1)] };
+    let test_schema = TestSchema { cardinalities: &[3, 4, 2], lines: &[], rules: &[Rule::rises(0, 1)] };
     let marginals = judge(&test_schema, &[0, UNKNOWN, 1], &[]);
     assert_eq!(marginals[..7], [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], "nor can an effect of it rise");
     judge(&test_schema, &[UNKNOWN, 1, 1], &[]);
@@ -236,9 +328,16 @@ fn an_unknown_feature_stays_unknown() {
 
 #[test]
 fn extreme_logits_stay_finite() {
-    let test_schema =
-        TestSchema { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
-    let tree = TestSchema { cardinalities: &[3, 4, 2, 3], lines: &[], rules: &[(0, 1), (2, 1), (3, 2)] };
+    let test_schema = TestSchema {
+        cardinalities: &[3, 4, 2, 3],
+        lines: &[],
+        rules: &[Rule::rises(0, 1), Rule::rises(0, 2), Rule::rises(1, 3), Rule::rises(2, 3)],
+    };
+    let tree = TestSchema {
+        cardinalities: &[3, 4, 2, 3],
+        lines: &[],
+        rules: &[Rule::rises(0, 1), Rule::rises(2, 1), Rule::rises(3, 2)],
+    };
     for test_schema in [test_schema, tree] {
         let constraints = test_schema.constraints();
         let logits: Vec<f64> = (0..12).map(|code| if code % 2 == 0 { 1000.0 } else { -1000.0 }).collect();
@@ -255,8 +354,12 @@ fn extreme_logits_stay_finite() {
 
 #[test]
 fn ties_go_to_not_rising_and_then_to_the_lowest_code() {
-    let tree = TestSchema { cardinalities: &[3, 3, 3], lines: &[], rules: &[(0, 1)] };
-    let diamond = TestSchema { cardinalities: &[3; 4], lines: &[], rules: &[(0, 1), (0, 2), (1, 3), (2, 3)] };
+    let tree = TestSchema { cardinalities: &[3, 3, 3], lines: &[], rules: &[Rule::rises(0, 1)] };
+    let diamond = TestSchema {
+        cardinalities: &[3; 4],
+        lines: &[],
+        rules: &[Rule::rises(0, 1), Rule::rises(0, 2), Rule::rises(1, 3), Rule::rises(2, 3)],
+    };
     for test_schema in [tree, diamond] {
         let constraints = test_schema.constraints();
         let factual = vec![1; constraints.features()];
@@ -269,12 +372,7 @@ fn ties_go_to_not_rising_and_then_to_the_lowest_code() {
 fn directions_bounds_and_allowed_values_bind() {
     let test_schema = TestSchema {
         cardinalities: &[5, 5, 5, 5],
-        lines: &[
-            "monotone = \"decreasing\"",
-            "bounds = [1, 3]",
-            "allowed = [0, 4]",
-            "monotone = \"increasing\"",
-        ],
+        lines: &["change = \"decrease\"", "bounds = [1, 3]", "allowed = [0, 4]", "change = \"increase\""],
         rules: &[],
     };
     judge(&test_schema, &[2, 0, 1, 2], &[]);
@@ -306,7 +404,8 @@ fn a_bin_is_legal_when_it_meets_the_bounds() {
 
 #[test]
 fn rules_can_be_checked_apart_from_directions() {
-    let test_schema = TestSchema { cardinalities: &[3, 3], lines: &["immutable = true"], rules: &[(0, 1)] };
+    let test_schema =
+        TestSchema { cardinalities: &[3, 3], lines: &["change = \"never\""], rules: &[Rule::rises(0, 1)] };
     let constraints = test_schema.constraints();
     assert!(constraints.keeps_rules(&[0, 0], &[1, 1]) && !constraints.is_actionable(&[0, 0], &[1, 1]));
     assert!(!constraints.keeps_rules(&[0, 0], &[1, 0]));
@@ -316,7 +415,7 @@ fn rules_can_be_checked_apart_from_directions() {
 struct RandomCase {
     cardinalities: Vec<usize>,
     lines: Vec<&'static str>,
-    rules: Vec<(usize, usize)>,
+    rules: Vec<Rule>,
     factual: Vec<Code>,
     locks: Vec<usize>,
     logits: Vec<f64>,
@@ -329,16 +428,30 @@ fn cases() -> impl Strategy<Value = RandomCase> {
         "",
         "",
         "",
-        "monotone = \"increasing\"",
-        "monotone = \"decreasing\"",
-        "immutable = true",
+        "change = \"increase\"",
+        "change = \"decrease\"",
+        "change = \"never\"",
     ]);
     let feature = (1usize..4, lines, 0u16..5, prop::bool::weighted(0.1));
-    (prop::collection::vec(feature, 1..6), any::<u64>(), prop::sample::select(vec![1.0, 10.0, 1000.0]))
-        .prop_flat_map(|(features, bits, scale)| {
+    let scale = prop::sample::select(vec![1.0, 10.0, 1000.0]);
+    (prop::collection::vec(feature, 1..6), any::<u128>(), any::<bool>(), scale).prop_flat_map(
+        |(features, bits, only_rises, scale)| {
             let pairs = (0..features.len()).flat_map(|cause| (0..cause).map(move |effect| (effect, cause)));
-            let rules =
-                pairs.enumerate().filter(|(at, _)| bits >> (2 * at) & 3 == 0).map(|(_, pair)| pair).collect();
+            let rules = match only_rises {
+                true => {
+                    let some = pairs.enumerate().filter(|(at, _)| bits >> (2 * at) & 3 == 0);
+                    some.map(|(_, (effect, cause))| Rule::rises(effect, cause)).collect()
+                }
+                false => {
+                    let all = pairs.flat_map(|(effect, cause)| {
+                        DIRECTIONS
+                            .into_iter()
+                            .flat_map(move |when| DIRECTIONS.map(|then| rule((effect, when), (cause, then))))
+                    });
+                    let some = all.enumerate().filter(|(at, _)| bits >> (3 * at) & 7 == 0);
+                    some.map(|(_, rule)| rule).collect()
+                }
+            };
             let cardinalities: Vec<usize> = features.iter().map(|feature| feature.0).collect();
             let factual = features
                 .iter()
@@ -356,13 +469,15 @@ fn cases() -> impl Strategy<Value = RandomCase> {
                     ..case.clone()
                 },
             )
-        })
+        },
+    )
 }
 
 proptest! {
     #[test]
     fn marginals_argmax_and_gradient_agree_with_enumeration(case in cases()) {
         let test_schema = TestSchema { cardinalities: &case.cardinalities, lines: &case.lines, rules: &case.rules };
+        prop_assume!(test_schema.schema().is_ok(), "no move requires both a rise and a fall");
         let constraints = test_schema.constraints();
         let mask = constraints.mask(&case.factual, &case.locks);
         let judged = EnumeratedMask { constraints: &constraints, mask, logits: &case.logits };
@@ -377,8 +492,8 @@ proptest! {
 fn restrictions_can_be_listed_and_lifted() {
     let test_schema = TestSchema {
         cardinalities: &[3, 3, 3],
-        lines: &["immutable = true", "monotone = \"increasing\"", "allowed = [0, 1]"],
-        rules: &[(2, 1)],
+        lines: &["change = \"never\"", "change = \"increase\"", "allowed = [0, 1]"],
+        rules: &[Rule::rises(2, 1)],
     };
     let constraints = test_schema.constraints();
     let factual = [1, 1, 0];
@@ -402,7 +517,7 @@ fn restrictions_can_be_listed_and_lifted() {
 
 #[test]
 fn another_set_of_immutable_features_takes_the_place_of_the_schemas() {
-    let test_schema = TestSchema { cardinalities: &[3, 3], lines: &["immutable = true"], rules: &[] };
+    let test_schema = TestSchema { cardinalities: &[3, 3], lines: &["change = \"never\""], rules: &[] };
     let other = test_schema.constraints().with_immutable(&[1]);
     assert_eq!([0, 1].map(|feature| other.is_immutable(feature)), [false, true]);
     let mask = other.mask(&[1, 1], &[]);
@@ -411,7 +526,7 @@ fn another_set_of_immutable_features_takes_the_place_of_the_schemas() {
 
 #[test]
 fn an_effect_whose_cause_is_made_immutable_does_not_rise() {
-    let test_schema = TestSchema { cardinalities: &[3, 3], lines: &[], rules: &[(0, 1)] };
+    let test_schema = TestSchema { cardinalities: &[3, 3], lines: &[], rules: &[Rule::rises(0, 1)] };
     let mask_of = |constraints: &Constraints| constraints.mask(&[1, 1], &[]).codes(0).collect::<Vec<_>>();
     assert_eq!(mask_of(&test_schema.constraints()), [0, 1, 2]);
     assert_eq!(mask_of(&test_schema.constraints().with_immutable(&[1])), [0, 1]);

@@ -1,5 +1,6 @@
 //! Tests of the public API, from files to codes and back.
 
+mod bad_schemas;
 mod constraints;
 mod discretizer;
 mod draft;

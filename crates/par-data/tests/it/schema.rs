@@ -157,11 +157,11 @@ fn an_unknown_key_is_refused_with_the_nearest_one() {
     let text = "[[feature]]\nname = \"age\"\nkind = \"discrete\"\nimutable = true\n";
     assert_eq!(
         refused(text),
-        "s.toml, line 4: `[[feature]]`: unknown key `imutable`, did you mean `immutable`?"
+        "s.toml, line 4: `[[feature]]`: unknown key `imutable`, did you mean `immutable`? The keys are `name`, `kind`, `values`, `labels`, `bounds`, `range`, `observed`, `unit`, `missing`, `bins`, `allowed`, `note`, `immutable`, `monotone`"
     );
     assert_eq!(
         refused("[labels]\ncolumn = \"class\"\n"),
-        "s.toml, line 1: the schema: unknown key `labels`, did you mean `label`?"
+        "s.toml, line 1: the schema: unknown key `labels`, did you mean `label`? The keys are `version`, `name`, `file`, `rows`, `folds`, `missing_text`, `columns`, `label`, `feature`, `rule`"
     );
     assert_eq!(
         refused("[columns]\nweight = \"w\"\n"),
@@ -362,6 +362,28 @@ fn a_large_tangle_of_rules_is_refused_and_a_large_tree_is_not() {
     assert_eq!(
         refused(&ruled(&names, &rules)),
         "s.toml, line 100: rule 17: ties together 17 features without forming a tree, expected at most 16: `f0`, `f1`, `f2`, `f3`, `f4`, `f5`, `f6`, `f7` and 9 more\nhint: remove rules that follow from others"
+    );
+}
+
+#[test]
+fn a_tangle_of_rises_and_falls_is_limited_by_its_patterns() {
+    let tangle = |features: usize| {
+        let mut text = "version = 2\n".to_string();
+        for feature in 0..features {
+            text += &format!("[[feature]]\nname = \"f{feature}\"\nkind = \"discrete\"\nchange = \"free\"\n");
+        }
+        for next in 1..features {
+            let rule = |when: &str, then: &str| {
+                format!("[[relation]]\nif_{when}s = \"f{}\"\nmust_{then} = \"f{next}\"\n", next - 1)
+            };
+            text += &(rule("increase", "decrease") + &rule("decrease", "increase"));
+        }
+        text
+    };
+    schema(&tangle(10));
+    assert_eq!(
+        refused(&tangle(11)),
+        "s.toml, line 103: relation 20: ties together 11 features without forming a tree, expected at most 10: `f0`, `f1`, `f2`, `f3`, `f4`, `f5`, `f6`, `f7` and 3 more\nhint: remove rules that follow from others"
     );
 }
 

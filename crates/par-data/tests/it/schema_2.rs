@@ -102,7 +102,7 @@ together = ["income", "education"]
 
 [[relation]]
 at_most_changes = 1
-of = ["housing", "income", "education"]
+of = ["housing", "income", "debt"]
 
 [[relation]]
 if_increases = "income"
@@ -194,7 +194,7 @@ fn every_kind_of_relation_is_understood() {
                 then: vec![condition("debt", among(&["0"])), condition("sex", among(&["f", "m"]))],
             },
             Relation::Together(vec![of("income"), of("education")]),
-            Relation::AtMostChanges { most: 1, of: vec![of("housing"), of("income"), of("education")] },
+            Relation::AtMostChanges { most: 1, of: vec![of("housing"), of("income"), of("debt")] },
             Relation::Rule(rules[0]),
             Relation::Rule(rules[1]),
         ]

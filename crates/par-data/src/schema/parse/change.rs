@@ -49,6 +49,7 @@ pub(super) fn read(section: &SchemaSection<'_>, feature: &mut Feature) -> Result
     } else {
         feature.transitions = categories_to_categories(section, "transitions", &feature.values)?;
         feature.forbidden = categories_to_categories(section, "forbid", &feature.values)?;
+        refuse_transitions_without_a_move(section, feature)?;
     }
     feature.effort = effort(section)?;
     feature.takes = takes(section, feature.kind)?;
@@ -111,7 +112,7 @@ fn special(section: &SchemaSection<'_>, feature: &Feature) -> Result<Vec<f64>, S
             return Err(section.refuse(text.line, SchemaProblem::Repeated { name: text.value }));
         }
         if feature.range.is_some_and(|[low, high]| number < low || number > high) {
-            return Err(refuse(&format!("{} as its `range` says", feature.expected_number())));
+            return Err(refuse(&format!("{}, as its `range` says", feature.expected_number())));
         }
         if let Some([low, high]) = feature.bounds.filter(|[low, high]| (*low..=*high).contains(&number)) {
             return Err(refuse(&format!(
@@ -166,28 +167,76 @@ fn step(section: &SchemaSection<'_>, feature: &Feature) -> Result<Step, SchemaEr
     let Some(table) = section.table("step", &format!("{}, `step`", section.name), &STEP_KEYS)? else {
         return Ok(Step::default());
     };
-    if feature.kind == FeatureKind::Ordinal {
-        if let Some(key) = ["at_least", "grid"].into_iter().find(|key| table.has(key)) {
-            let problem = SchemaProblem::Contradiction {
-                first: format!("`{key}`"),
-                second: "`kind = \"ordinal\"`".to_string(),
-                hint: "ordered categories have `up` and `down`, in places".to_string(),
-            };
-            return Err(table.refuse(table.line_of(key), problem));
-        }
+    let contradicts = |key: &'static str, second: &str, hint: &str| {
+        let (first, second, hint) = (format!("`{key}`"), second.to_string(), hint.to_string());
+        table.refuse(table.line_of(key), SchemaProblem::Contradiction { first, second, hint })
+    };
+    let in_places = feature.kind == FeatureKind::Ordinal;
+    if let Some(key) = ["at_least", "grid"].into_iter().find(|key| in_places && table.has(key)) {
+        let hint = "ordered categories have `up` and `down`, in places";
+        return Err(contradicts(key, "`kind = \"ordinal\"`", hint));
     }
-    let places = feature.kind == FeatureKind::Ordinal;
-    let distance = |key| match places {
+    let distance = |key| match in_places {
         true => table.number(key, |n| n >= 0.0 && n.fract() == 0.0, "a whole number of places, 0 or more"),
         false => table.number(key, |n| n >= 0.0, "a number, 0 or more"),
     };
     let positive = |key| table.number(key, |n| n > 0.0, "a number above 0");
-    Ok(Step {
+    let step = Step {
         up: distance("up")?,
         down: distance("down")?,
         at_least: positive("at_least")?,
         grid: positive("grid")?,
-    })
+    };
+    let direction = feature.direction();
+    for (key, only, change) in
+        [("up", Direction::Decrease, "decrease"), ("down", Direction::Increase, "increase")]
+    {
+        if table.has(key) && direction == Some(only) {
+            let second = format!("`change = \"{change}\"`");
+            return Err(contradicts(key, &second, "drop it, or write `change = \"free\"`"));
+        }
+    }
+    let farthest = match direction {
+        Some(Direction::Increase) => step.up,
+        Some(Direction::Decrease) => step.down,
+        None => step.up.zip(step.down).map(|(up, down)| up.max(down)),
+    };
+    let largest = if step.up >= step.down { "up" } else { "down" };
+    if farthest == Some(0.0) {
+        let problem = SchemaProblem::NoStep;
+        return Err(table.refuse(table.line_of(largest), problem));
+    }
+    if let (Some(farthest), Some(least)) = (farthest, step.at_least)
+        && least > farthest
+    {
+        let expected = format!("at most {farthest}, as far as it may move");
+        return Err(table.out_of_range("at_least", table.line_of("at_least"), least, expected));
+    }
+    if let Some(grid) = step.grid {
+        refuse_grid_without_values(&table, grid, feature)?;
+    }
+    Ok(step)
+}
+
+fn refuse_grid_without_values(
+    table: &SchemaSection<'_>,
+    grid: f64,
+    feature: &Feature,
+) -> Result<(), SchemaError> {
+    let refuse = |expected: String| table.out_of_range("grid", table.line_of("grid"), grid, expected);
+    let within = feature.bounds.map(|ends| ("bounds", ends)).or(feature.range.map(|ends| ("range", ends)));
+    if let Some((what, [low, high])) = within
+        && (low / grid).ceil() * grid > high
+    {
+        return Err(refuse(format!("a number with a multiple within the {what} {low} to {high}")));
+    }
+    let on_grid = |value: &String| parse_number(value).is_some_and(|number| (number / grid).fract() == 0.0);
+    match &feature.allowed {
+        Some(allowed) if !allowed.iter().any(on_grid) => {
+            Err(refuse("a number with a multiple among `allowed`".to_string()))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// From a category to some categories.
@@ -204,6 +253,42 @@ fn categories_to_categories(
         lists.insert(from.value, values_of(to));
     }
     Ok(lists)
+}
+
+fn refuse_transitions_without_a_move(
+    section: &SchemaSection<'_>,
+    feature: &Feature,
+) -> Result<(), SchemaError> {
+    for (from, value) in section.entries("forbid")? {
+        let listed = feature.transitions.contains_key(&from.value);
+        if listed {
+            let problem = SchemaProblem::Contradiction {
+                first: format!("`forbid` for `{}`", from.value),
+                second: "`transitions` for it".to_string(),
+                hint: "say in `transitions` alone what it may become".to_string(),
+            };
+            return Err(section.refuse(section.document.line(value.span()), problem));
+        }
+    }
+    let Some(key) = ["forbid", "transitions"].into_iter().find(|key| section.has(key)) else {
+        return Ok(());
+    };
+    let place = |value: &String| feature.values.iter().position(|other| other == value);
+    let may_move = feature.values.iter().any(|own| {
+        let mut others = feature.transitions.get(own).unwrap_or(&feature.values).iter();
+        others.any(|other| {
+            let in_order = match feature.direction() {
+                None => own != other,
+                Some(Direction::Increase) => place(own) < place(other),
+                Some(Direction::Decrease) => place(own) > place(other),
+            };
+            in_order && feature.may_become(own, other)
+        })
+    });
+    match may_move || feature.values.is_empty() {
+        true => Ok(()),
+        false => Err(section.refuse(section.line_of(key), SchemaProblem::NoTransition)),
+    }
 }
 
 /// The special values that may become ordinary numbers, each written as [`f64`] writes it.

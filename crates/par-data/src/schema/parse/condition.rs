@@ -27,9 +27,13 @@ pub(super) fn conditions(
     key: &'static str,
     features: &[Feature],
 ) -> Result<Vec<Condition>, SchemaError> {
+    let expected = "at least one feature with values, such as `{ Housing = \"own\" }`";
+    if !section.has(key) {
+        return Err(section.lacks(key, expected));
+    }
     let entries = section.entries(key)?;
     if entries.is_empty() {
-        return Err(section.lacks(key, "at least one feature with values, such as `{ Housing = \"own\" }`"));
+        return Err(section.out_of_range(key, section.line_of(key), "empty", expected));
     }
     let condition = |(name, value)| {
         let feature = feature_called(section, features, name)?;

@@ -99,20 +99,28 @@ impl RelationSection<'_> {
 
     /// At least two different features.
     fn some(&self, key: &'static str) -> Result<Vec<usize>, SchemaError> {
-        let names = self.section.distinct_texts(key)?;
-        if names.len() < 2 {
-            let problem = SchemaProblem::FeatureCount { key, found: names.len(), expected: "at least 2" };
-            return Err(self.section.refuse(self.section.line_of(key), problem));
-        }
-        names.into_iter().map(|name| feature_called(self.section, self.features, name)).collect()
+        self.features_of(key, |found| found >= 2, "at least 2")
     }
 
     /// Two different features.
     fn pair(&self, key: &'static str) -> Result<[usize; 2], SchemaError> {
-        self.some(key)?.try_into().map_err(|features: Vec<usize>| {
-            let problem = SchemaProblem::FeatureCount { key, found: features.len(), expected: "2" };
-            self.section.refuse(self.section.line_of(key), problem)
-        })
+        let pair = self.features_of(key, |found| found == 2, "2")?;
+        Ok([pair[0], pair[1]])
+    }
+
+    /// Different features, of which there are as many as expected.
+    fn features_of(
+        &self,
+        key: &'static str,
+        is_number: impl Fn(usize) -> bool,
+        expected: &'static str,
+    ) -> Result<Vec<usize>, SchemaError> {
+        let names = self.section.distinct_texts(key)?;
+        if !is_number(names.len()) {
+            let problem = SchemaProblem::FeatureCount { key, found: names.len(), expected };
+            return Err(self.section.refuse(self.section.line_of(key), problem));
+        }
+        names.into_iter().map(|name| feature_called(self.section, self.features, name)).collect()
     }
 
     fn at_most(&self) -> Result<Relation, SchemaError> {
