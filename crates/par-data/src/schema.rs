@@ -46,7 +46,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use draft::{Decision, Draft, DraftOptions, Question, quoted, suspicions};
+pub use draft::{Decision, Draft, DraftOptions, Question, quoted, roc_area, suspicions};
 pub use feature::{Actor, Direction, Effort, Feature, FeatureKind, Mutability, Step, Takes};
 pub use parse::{parse_number, same_numbers};
 pub use permitted::Permitted;

@@ -1,12 +1,17 @@
 //! The report of `par schema check`, as text and as JSON.
 
-use par_data::schema::{Direction, same_numbers};
+use par_data::schema::{Mutability, roc_area, same_numbers, suspicions};
 use par_data::{Domain, Feature};
 use serde::Serialize;
 
 use super::check::SchemaTally;
 use crate::aligned::{Align, aligned, grouped, percent};
 use crate::domain_text;
+
+/// An area under the ROC curve that no honest feature alone has.
+const LEAK: f64 = 0.98;
+/// Rows of each class that show it.
+const LEAK_ROWS: u64 = 50;
 
 #[derive(Serialize)]
 pub(super) struct SchemaReport {
@@ -19,6 +24,8 @@ pub(super) struct SchemaReport {
     coverage: Option<f64>,
     fidelity: Option<f64>,
     rules: Vec<RuleReport>,
+    /// Features without a `change`: they stay as they are.
+    undecided: Vec<String>,
     columns_left_out: Vec<String>,
     worth_a_look: Vec<String>,
 }
@@ -94,6 +101,12 @@ impl SchemaReport {
             coverage: tally.coverage.coverage().filter(|_| held_out),
             fidelity: tally.coverage.fidelity().filter(|_| held_out),
             rules: rules.collect(),
+            undecided: schema
+                .features()
+                .iter()
+                .filter(|feature| feature.change == Mutability::Undecided)
+                .map(|feature| feature.name.clone())
+                .collect(),
             columns_left_out: (0..columns.len())
                 .filter(|column| !is_named(column))
                 .map(|column| columns[column].clone())
@@ -154,6 +167,10 @@ impl SchemaReport {
                 text += &format!("  {if_increases} rises only if {must_increase} rises too\n");
             }
         }
+        if !self.undecided.is_empty() {
+            let names = self.undecided.join(", ");
+            text += &format!("\nundecided, and so unchanged until `change` says more\n  {names}\n");
+        }
         if !self.columns_left_out.is_empty() {
             text += &format!("\ncolumns left out\n  {}\n", self.columns_left_out.join(", "));
         }
@@ -187,14 +204,16 @@ impl FeatureReport {
 
 fn constraints(feature: &Feature) -> Vec<String> {
     let mut constraints = Vec::new();
-    if feature.is_immutable() {
-        constraints.push("immutable".to_string());
-    }
-    match feature.direction() {
-        None => {}
-        Some(Direction::Increase) => constraints.push("increasing".to_string()),
-        Some(Direction::Decrease) => constraints.push("decreasing".to_string()),
-    }
+    let change = match feature.change {
+        Mutability::Never => Some("immutable"),
+        Mutability::Undecided => Some("undecided"),
+        Mutability::Free => None,
+        Mutability::Increase => Some("increasing"),
+        Mutability::Decrease => Some("decreasing"),
+        Mutability::WithTime => Some("with time"),
+        Mutability::Follows => Some("follows"),
+    };
+    constraints.extend(change.map(String::from));
     if let Some([low, high]) = feature.bounds {
         constraints.push(format!("{low} to {high}"));
     }
@@ -238,6 +257,7 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
                 ));
             }
         }
+        notes.extend(leak(tally, position));
         let missing = tally.unknown[position];
         if 2 * missing > tally.coverage.rows() {
             notes.push(format!("{name}: more than half of the cells are unknown"));
@@ -258,8 +278,26 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
             }
         }
     }
+    notes.extend(suspicions(schema));
+    let changes: Vec<Mutability> = schema.features().iter().map(|feature| feature.change).collect();
     if schema.features().iter().all(|feature| feature.is_immutable()) {
-        notes.push("every feature is immutable: there is nothing that a person could change".to_string());
+        notes.push(match changes.contains(&Mutability::Undecided) {
+            true => "nothing can change as long as no undecided feature has a `change`".to_string(),
+            false => "every feature is immutable: there is nothing that a person could change".to_string(),
+        });
     }
     notes
+}
+
+/// Whether a feature alone nearly tells the label, by the best order of its codes.
+fn leak(tally: &SchemaTally<'_>, position: usize) -> Option<String> {
+    let mut by_rate = tally.by_class[position].clone();
+    let rows = by_rate.iter().fold([0, 0], |[no, yes], [more_no, more_yes]| [no + more_no, yes + more_yes]);
+    by_rate.retain(|[no, yes]| no + yes > 0);
+    by_rate.sort_by(|[no, yes], [other_no, other_yes]| (yes * other_no).cmp(&(other_yes * no)));
+    let area = roc_area(&by_rate);
+    (area >= LEAK && rows.iter().all(|rows| *rows >= LEAK_ROWS)).then(|| {
+        let name = &tally.discretizer.schema().features()[position].name;
+        format!("{name}: it alone nearly tells the label (AUC {area:.3}); is it known before the decision?")
+    })
 }

@@ -19,6 +19,7 @@ mod write;
 
 pub use questions::{Decision, Question};
 pub use suspicions::suspicions;
+pub use telling::roc_area;
 pub use write::quoted;
 
 use decide::{DraftedFeature, Sureness};
@@ -196,6 +197,12 @@ fn related(profiles: &[Profile], sample: &Sample, features: &[DraftedFeature]) -
         relation.of = relation.of.map(|column| of_numbers[column]);
         relation.gives = relation.gives.map(|column| of_numbers[column]);
     }
+    // Lists of names in a schema are trimmed, so that they cannot have such a name.
+    let can_be_listed = |feature: usize| {
+        let name = &profiles[features[feature].column].name;
+        name.trim() == name
+    };
+    found.retain(|relation| relation.of.into_iter().chain(relation.gives).all(can_be_listed));
     found
 }
 

@@ -38,18 +38,20 @@ pub(super) fn has_any(words: &[String], phrases: &str) -> bool {
 
 /// The number of words that make up the phrase at the start of `words`.
 fn length_at(words: &[String], phrase: &str) -> Option<usize> {
-    let wanted: String = phrase.split(' ').collect();
-    let mut found = String::new();
-    for (length, word) in (1..).zip(words) {
-        found.push_str(word);
-        if found == wanted || found.strip_suffix('s') == Some(&wanted) {
-            return Some(length);
-        }
-        if found.len() > wanted.len() {
-            return None;
-        }
+    joined_length(words, &phrase.split(' ').collect::<String>())
+}
+
+/// The number of words, each as it is or in the singular, that joined are `phrase`.
+fn joined_length(words: &[String], phrase: &str) -> Option<usize> {
+    if phrase.is_empty() {
+        return Some(0);
     }
-    None
+    let (word, others) = words.split_first()?;
+    let singular = word.strip_suffix('s').filter(|singular| singular.len() > 1);
+    [Some(word.as_str()), singular].into_iter().flatten().find_map(|word| {
+        let length = joined_length(others, phrase.strip_prefix(word)?)?;
+        Some(length + 1)
+    })
 }
 
 #[cfg(test)]
@@ -77,6 +79,8 @@ mod tests {
             ("loan_amount", "loan amount", true),
             ("loanamount", "loan amount", true),
             ("the loan amounts", "loan amount", true),
+            ("years_at_job", "year at", true),
+            ("months_since", "month since", true),
             ("co_applicant", "coapplicant", true),
             ("mileage", "age", false),
             ("wages", "age", false),

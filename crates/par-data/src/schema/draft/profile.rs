@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use super::lexicon::Meaning;
 use super::relations::Rounding;
 use super::{lexicon, names};
 use crate::schema::parse::{MISSING_TEXT, parse_number};
@@ -137,17 +138,15 @@ impl Profile {
 
     /// Whether whole numbers are codes of categories, as the name says.
     pub(super) fn is_of_codes(&self) -> bool {
-        let is_trait = || {
-            lexicon::entry(&self.words).is_some_and(|entry| {
-                entry.meaning == lexicon::Meaning::Protected && !names::has_any(&self.words, lexicon::COUNTED)
-            })
+        let is_named = || match lexicon::entry(&self.words).map(|entry| entry.meaning) {
+            Some(Meaning::Protected) => !names::has_any(&self.words, lexicon::COUNTED),
+            Some(Meaning::Clock | Meaning::Act(_)) => false,
+            Some(Meaning::Never | Meaning::Unclear) | None => {
+                let last = self.words.last().map(std::slice::from_ref).unwrap_or_default();
+                names::has_any(last, lexicon::CODE)
+            }
         };
-        let ends_in =
-            |known| self.words.last().is_some_and(|word| names::has_any(std::slice::from_ref(word), known));
-        self.whole
-            && self.others.is_empty()
-            && (3..=MAX_CODES).contains(&self.numbers.len())
-            && (ends_in(lexicon::CODE) || is_trait())
+        self.whole && self.others.is_empty() && (3..=MAX_CODES).contains(&self.numbers.len()) && is_named()
     }
 
     /// Number of distinct values, up to one more than [`MAX_DISTINCT`]: texts for categories, numbers

@@ -14,7 +14,7 @@ const FIRST_ROWS: usize = 40;
 const FORMULA_SHARE: f64 = 0.999;
 /// If two columns with nothing in common in their names were unrelated, `a` would exceed `b` in at least this
 /// share of the rows.
-const SURPRISING: f64 = 0.2;
+const SURPRISING: f64 = 0.1;
 /// The same if their names share a word.
 const SURPRISING_NAMED: f64 = 0.01;
 /// Words that say nothing about what two columns have in common.
