@@ -279,9 +279,9 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
         }
     }
     notes.extend(suspicions(schema));
-    let changes: Vec<Mutability> = schema.features().iter().map(|feature| feature.change).collect();
-    if schema.features().iter().all(|feature| feature.is_immutable()) {
-        notes.push(match changes.contains(&Mutability::Undecided) {
+    if schema.features().iter().all(Feature::is_immutable) {
+        let is_undecided = |feature: &Feature| feature.change == Mutability::Undecided;
+        notes.push(match schema.features().iter().any(is_undecided) {
             true => "nothing can change as long as no undecided feature has a `change`".to_string(),
             false => "every feature is immutable: there is nothing that a person could change".to_string(),
         });

@@ -116,8 +116,11 @@ fn numbers_are_distinguished_by_value_and_categories_by_text() {
     assert_eq!((label.column.as_str(), label.classes.join(" ")), ("code", "1 1.0 x".to_string()));
 }
 
-/// A table of 120 rows, whose last column is the label; each column's cell is a function of the row.
-fn rows(columns: &[(&str, &dyn Fn(usize) -> String)]) -> String {
+/// A column's cell in a row.
+type Cell<'a> = &'a dyn Fn(usize) -> String;
+
+/// A table of 120 rows, whose last column is the label; the others are `columns`.
+fn rows(columns: &[(&str, Cell<'_>)]) -> String {
     let names: Vec<&str> = columns.iter().map(|(name, _)| *name).collect();
     let mut text = names.join(",") + ",approved\n";
     for row in 0..120 {
@@ -138,7 +141,7 @@ fn amount(row: usize) -> String {
 }
 
 /// The schema that is drafted for a table of these columns.
-fn schema_of(columns: &[(&str, &dyn Fn(usize) -> String)]) -> Schema {
+fn schema_of(columns: &[(&str, Cell<'_>)]) -> Schema {
     parsed(&draft(&rows(columns)))
 }
 
@@ -151,7 +154,7 @@ fn names_say_what_nobody_can_change_and_what_a_person_can() {
     let colour = |row: usize| ["red", "green", "blue"][scrambled(row + 500) % 3].to_string();
     let degree = |row: usize| ["HS-grad", "Bachelors", "Masters"][scrambled(row + 500) % 3].to_string();
     let scale = |row: usize| (scrambled(row + 500) % 5 + 1).to_string();
-    let cells: [(&str, &dyn Fn(usize) -> String, Mutability); 42] = [
+    let cells: [(&str, Cell<'_>, Mutability); 42] = [
         ("sex", &flag, Never),
         ("Foreign worker", &flag, Never),
         ("race", &scale, Never),
@@ -308,6 +311,20 @@ fn relations_are_written_and_followers_follow_only_what_moves() {
     assert!(text.contains("# sum = [\"first_zeal\", \"zest\"] gives \"joy\": so in all 120 rows"), "{text}");
     assert!(text.contains("at_most = [\"income\", \"cap\"]\n"), "{text}");
     assert!(text.contains("at_most = [\"debt\", \"cap\"]\n"), "{text}");
+}
+
+#[test]
+fn a_clock_is_at_most_another_clock_only() {
+    let years = |row: usize| scrambled(row) % 30;
+    let text = draft(&rows(&[
+        ("years_in_role", &|row| years(row).to_string()),
+        ("years_at_firm", &|row| (years(row) + years(row + 200)).to_string()),
+        ("zest", &|row| (years(row) + years(row + 200) + years(row + 300)).to_string()),
+        ("income", &amount),
+    ]));
+    assert!(text.contains("\nat_most = [\"years_in_role\", \"years_at_firm\"]\n"), "{text}");
+    let fixed = "\n# at_most = [\"years_at_firm\", \"zest\"]: so in all 120 rows looked at; it needs two clocks\n";
+    assert!(text.contains(fixed), "{text}");
 }
 
 #[test]

@@ -141,7 +141,7 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         words: "tenure, seniority, experience, exper, since, year at, yr at, month at, year on, year in, yr in, \
-            year with, year employed, yr employed, month employed, day employed, emp length, employment length, \
+            year with, working year, work year, year worked, year employed, yr employed, month employed, day employed, emp length, employment length, \
             job length, length of employment, employment duration, duration of employment, time at, time in, vintage, \
             month on book, mob",
         unless: "",

@@ -143,18 +143,18 @@ impl Draft {
             0 => format!("so in all {} rows looked at", found.rows),
             broken => format!("so in all but {broken} of {} rows looked at", found.rows),
         };
-        match found.gives {
-            Some(gives) if change(gives) == Mutability::Follows => {
-                lines.push(format!("\n[[relation]]  # {share}"));
-                lines.push(format!("{key} = [{of}]"));
-                lines.push(format!("gives = {}", name(gives)));
+        let mut write = |statement: &str| lines.extend([format!("\n[[relation]]  # {share}"), statement.to_string()]);
+        match (found.gives, found.of.map(change)) {
+            (Some(gives), _) if change(gives) == Mutability::Follows => {
+                write(&format!("{key} = [{of}]\ngives = {}", name(gives)));
             }
-            Some(gives) => lines.push(format!("\n# {key} = [{of}] gives {}: {share}", name(gives))),
-            None if found.of.iter().all(|feature| change(*feature) == Mutability::Never) => {}
-            None => {
-                lines.push(format!("\n[[relation]]  # {share}"));
-                lines.push(format!("{key} = [{of}]"));
+            (Some(gives), _) => lines.push(format!("\n# {key} = [{of}] gives {}: {share}", name(gives))),
+            (None, [Mutability::Never, Mutability::Never]) => {}
+            // Time alone would break it, and nothing that takes time could be advised.
+            (None, [Mutability::WithTime, second]) if second != Mutability::WithTime => {
+                lines.push(format!("\n# {key} = [{of}]: {share}; it needs two clocks"));
             }
+            (None, _) => write(&format!("{key} = [{of}]")),
         }
     }
 }
