@@ -71,9 +71,14 @@ impl<'b> Judge<'b> {
             *step == Direction::Stays || fits && is_known && !model.constraints().is_immutable(place)
         });
         let rules = model.schema().rules();
-        let causal = rules.iter().all(|rule| {
-            moves[rule.when.feature] != Direction::Up || moves[rule.then.feature] == Direction::Up
-        });
+        let happens = |one: schema::Move| {
+            let direction = match one.direction {
+                schema::Direction::Increase => Direction::Up,
+                schema::Direction::Decrease => Direction::Down,
+            };
+            moves[one.feature] == direction
+        };
+        let causal = rules.iter().all(|rule| !happens(rule.when) || happens(rule.then));
         let (mut similarity, mut distance) = (0.0, 0.0);
         for (place, _) in moves.iter().enumerate().filter(|(_, step)| **step != Direction::Stays) {
             let moved = model.moved_by(place, factual[place], answer[place]);

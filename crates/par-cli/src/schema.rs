@@ -4,6 +4,7 @@ mod ask;
 mod check;
 mod init;
 mod report;
+mod upgrade;
 
 use anyhow::Result;
 use clap::Subcommand;
@@ -14,6 +15,8 @@ pub(crate) enum Command {
     Init(init::SchemaInit),
     /// Check a table against a schema: codes, coverage, and what is worth a look
     Check(check::Check),
+    /// Turn a schema of version 1 into version 2; comments and layout stay
+    Upgrade(upgrade::Upgrade),
 }
 
 impl Command {
@@ -21,6 +24,7 @@ impl Command {
         match self {
             Self::Init(init) => init.run(),
             Self::Check(check) => check.run(),
+            Self::Upgrade(upgrade) => upgrade.run(),
         }
     }
 }

@@ -306,6 +306,22 @@ pub enum Error {
         /// What is invalid about its domain.
         problem: &'static str,
     },
+    /// A schema of the latest version is to be upgraded.
+    #[error("{origin}: the schema has version {version} already\nhint: there is nothing to upgrade")]
+    AlreadyUpgraded {
+        /// The schema.
+        origin: Arc<str>,
+        /// Its version.
+        version: u8,
+    },
+    /// A schema whose text cannot be edited.
+    #[error(
+        "{origin}: the schema cannot be upgraded by editing its text\nhint: write `version = 2` at the top and a `change` for each feature, and call each `[[rule]]` a `[[relation]]`"
+    )]
+    NotUpgraded {
+        /// The schema.
+        origin: Arc<str>,
+    },
     /// The schema is invalid.
     #[error(transparent)]
     Schema(#[from] SchemaError),

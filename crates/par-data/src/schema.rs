@@ -40,6 +40,7 @@ mod relation;
 mod rules;
 mod section;
 mod time;
+mod upgrade;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -54,6 +55,7 @@ pub use problem::{SchemaError, SchemaProblem};
 pub use relation::{AcceptRule, Condition, Formula, Move, Relation, Rule};
 pub(crate) use rules::{MoveStates, OTHER, RuleGroup, connected, moved};
 pub use time::TimeUnit;
+pub use upgrade::upgrade;
 
 use crate::error::{CellError, Error};
 use crate::table::Batch;
@@ -131,6 +133,13 @@ impl Schema {
     /// The version of the language that it is written in: 1 or 2.
     pub fn version(&self) -> u8 {
         self.version
+    }
+
+    /// Whether both say the same, in whatever version and words.
+    fn means_the_same(&self, other: &Self) -> bool {
+        let in_words_of =
+            |schema: &Self| Self { version: other.version, source: other.source.clone(), ..schema.clone() };
+        in_words_of(self) == *other
     }
 
     /// The TOML text of this schema.

@@ -294,6 +294,34 @@ fn categories_that_are_the_same_number_are_worth_a_look() {
     assert_eq!(report["features"][0]["contents"], serde_json::json!(["01", "1", "2"]));
 }
 
+#[test]
+fn a_schema_is_upgraded_to_standard_output_or_to_another_file() {
+    let sandbox = Sandbox::with_people();
+    let upgraded = sandbox.run(&["schema", "upgrade", "people.toml"]);
+    assert!(upgraded.contains("version = 2\n") && upgraded.contains("[[relation]]"), "{upgraded}");
+
+    let to_file = ["schema", "upgrade", "people.toml", "--out", "people-2.toml"];
+    assert_eq!(sandbox.run(&to_file), "");
+    assert_eq!(sandbox.read("people-2.toml"), upgraded);
+    let check = |schema| sandbox.json(&["schema", "check", "people.csv", schema]);
+    assert_eq!(check("people-2.toml"), check("people.toml"));
+
+    assert_eq!(
+        sandbox.refused(&to_file),
+        "error: people-2.toml: exists already\nhint: `--force` overwrites it\n"
+    );
+    assert_eq!(sandbox.run(&[&to_file[..], &["--force"]].concat()), "");
+    assert_eq!(
+        sandbox.refused(&["schema", "upgrade", "people-2.toml"]),
+        "error: people-2.toml: the schema has version 2 already\nhint: there is nothing to upgrade\n"
+    );
+    assert_eq!(sandbox.read("people.toml"), PEOPLE_SCHEMA, "the old one stays");
+    assert_eq!(
+        sandbox.refused(&["schema", "upgrade", "nowhere.toml"]),
+        "error: nowhere.toml: no such file\n"
+    );
+}
+
 #[track_caller]
 fn refused(schema: &str) -> String {
     let sandbox = Sandbox::with_people();

@@ -11,6 +11,7 @@ mod parquet;
 mod schema;
 mod schema_2;
 mod table;
+mod upgrade;
 
 use par_data::schema::Columns;
 use par_data::{Batch, Discretizer, DiscretizerConfig, Error, Schema, Table, TableOptions};
