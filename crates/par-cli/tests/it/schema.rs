@@ -206,6 +206,7 @@ fn a_check_shows_features_codes_label_rules_and_what_is_worth_a_look() {
 
     worth a look
       job: listed but never seen: pilot
+      age: it may change, but its name says: age: a protected trait, and a clock
     ");
 }
 

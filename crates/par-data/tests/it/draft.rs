@@ -323,7 +323,8 @@ fn a_clock_is_at_most_another_clock_only() {
         ("income", &amount),
     ]));
     assert!(text.contains("\nat_most = [\"years_in_role\", \"years_at_firm\"]\n"), "{text}");
-    let fixed = "\n# at_most = [\"years_at_firm\", \"zest\"]: so in all 120 rows looked at; it needs two clocks\n";
+    let fixed =
+        "\n# at_most = [\"years_at_firm\", \"zest\"]: so in all 120 rows looked at; it needs two clocks\n";
     assert!(text.contains(fixed), "{text}");
 }
 

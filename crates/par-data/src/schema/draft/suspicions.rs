@@ -2,19 +2,15 @@
 
 use super::lexicon::{self, Meaning};
 use super::names;
-use crate::schema::{Mutability, Schema};
+use crate::schema::Schema;
 
 /// A line for each feature that may change but whose name is that of a trait, of the past, of a clock or of an id.
 pub fn suspicions(schema: &Schema) -> Vec<String> {
     let mut suspicions = Vec::new();
     for feature in schema.features().iter().filter(|feature| !feature.is_immutable()) {
         let words = names::words(&feature.name);
-        let entry = lexicon::entry(&words);
-        let only_rises = feature.change == Mutability::Increase;
-        let why = match entry.map(|entry| (entry.meaning, entry.reason)) {
-            Some((Meaning::Protected | Meaning::Never, reason)) => reason,
-            // Schema 1 has no other word for a clock.
-            Some((Meaning::Clock, reason)) if schema.version > 1 || !only_rises => reason,
+        let why = match lexicon::entry(&words).map(|entry| (entry.meaning, entry.reason)) {
+            Some((Meaning::Protected | Meaning::Never | Meaning::Clock, reason)) => reason,
             None if names::has_any(&words, lexicon::ID) => "a number or name of something",
             _ => continue,
         };

@@ -143,7 +143,8 @@ impl Draft {
             0 => format!("so in all {} rows looked at", found.rows),
             broken => format!("so in all but {broken} of {} rows looked at", found.rows),
         };
-        let mut write = |statement: &str| lines.extend([format!("\n[[relation]]  # {share}"), statement.to_string()]);
+        let mut write =
+            |statement: &str| lines.extend([format!("\n[[relation]]  # {share}"), statement.to_string()]);
         match (found.gives, found.of.map(change)) {
             (Some(gives), _) if change(gives) == Mutability::Follows => {
                 write(&format!("{key} = [{of}]\ngives = {}", name(gives)));
