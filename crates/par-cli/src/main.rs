@@ -33,6 +33,7 @@ mod recourse;
 mod refit;
 mod rows;
 mod schema;
+mod schema_text;
 mod serve;
 mod variables;
 

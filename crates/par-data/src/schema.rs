@@ -1,30 +1,51 @@
 //! The schema: the meaning of the columns, and the constraints on changes.
 //!
-//! A schema is a TOML file:
+//! A schema is a TOML file; `docs/schema.md` has every key:
 //!
-//! ```toml
-//! [label]
-//! column = "class"
-//! classes = ["Bad", "Good"]
-//! favourable = "Good"
+//! ```
+//! # use par_data::Schema;
+//! let schema = Schema::parse(
+//!     r#"
+//!     version = 2                # without it: version 1, which keeps its meaning
 //!
-//! [[feature]]
-//! name = "Age"
-//! kind = "discrete"          # nominal, ordinal (`values` in order), discrete or continuous
-//! range = [0, 120]           # numbers only: what the column can hold, `inf` for no end; a cell outside is an error
-//! bounds = [18, 100]         # numbers only, within the range: no recourse leaves them
-//! monotone = "increasing"    # none, increasing or decreasing
+//!     [label]
+//!     column = "class"
+//!     classes = ["Bad", "Good"]
+//!     favourable = "Good"
 //!
-//! [[feature]]
-//! name = "Housing"
-//! kind = "nominal"
-//! values = ["rent", "own"]   # learned from the training rows when not listed; `1` and `01` are two
-//! missing = true             # missing cells, and values never seen, are taken as unknown
-//! allowed = ["own"]          # what a recourse may move to
+//!     [[feature]]
+//!     name = "Age"
+//!     kind = "discrete"          # nominal, ordinal (`values` in order), discrete or continuous
+//!     unit = "years"
+//!     range = [0, 120]           # what the column can hold, `inf` for no end; a cell outside is an error
+//!     change = "with-time"       # never, free, increase, decrease, with-time, follows; undecided if absent
 //!
-//! [[rule]]                   # the first may rise only if the second rises too
-//! if_increases = "Present employment since"
-//! must_increase = "Age"
+//!     [[feature]]
+//!     name = "Housing"
+//!     kind = "nominal"
+//!     values = ["rent", "own"]   # learned from the training rows when not listed; `1` and `01` are two
+//!     missing = true             # missing cells, and values never seen, are taken as unknown
+//!     change = "free"
+//!     allowed = ["own"]          # what a way may change it to
+//!     effort = "very hard"
+//!
+//!     [[feature]]
+//!     name = "Rent"
+//!     kind = "continuous"
+//!     change = "free"
+//!     step = { down = 500 }      # from the person's own value
+//!
+//!     [[relation]]
+//!     when = { Housing = "own" }
+//!     then = { Rent = 0 }
+//!
+//!     [[accept]]                 # a policy beside the classifier
+//!     require = { Age = "18.." }
+//!     "#,
+//!     "people.toml",
+//! )?;
+//! assert_eq!(schema.relations_in_words(), ["if Housing is own, then Rent is 0"]);
+//! # Ok::<(), par_data::SchemaError>(())
 //! ```
 //!
 //! Every `Schema` is consistent: [`Schema::parse`] refuses anything else, with the line.
@@ -41,6 +62,7 @@ mod rules;
 mod section;
 mod time;
 mod upgrade;
+mod words;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -112,8 +134,8 @@ impl Schema {
     ///
     /// # Errors
     /// With the line, when the text is not TOML, a key is unknown, absent or of the wrong type, two
-    /// statements contradict each other, or a rule requires a rise that cannot happen. Saved schemas of
-    /// earlier versions may have such rules: their effects cannot rise.
+    /// statements contradict each other, or a statement asks for what cannot happen. Saved schemas of
+    /// earlier versions may have rules of that kind: their effects cannot rise.
     pub fn parse(text: &str, origin: &str) -> Result<Self, SchemaError> {
         parse::parse(text, origin)
     }
@@ -190,6 +212,20 @@ impl Schema {
     /// The relations that tie directions of change together.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
+    }
+
+    /// Rules between two rises: the effect and the cause (positions) of each.
+    pub fn rises(&self) -> impl Iterator<Item = [usize; 2]> {
+        let pair = |rule: &Rule| [rule.when.feature, rule.then.feature];
+        self.rules.iter().map(move |rule| (rule, pair(rule))).filter_map(|(rule, pair)| {
+            let [effect, cause] = pair;
+            (*rule == Rule::rises(effect, cause)).then_some(pair)
+        })
+    }
+
+    /// The features of which nobody has said whether they can change, so that they do not.
+    pub fn undecided(&self) -> impl Iterator<Item = &Feature> {
+        self.features.iter().filter(|feature| feature.change == Mutability::Undecided)
     }
 
     /// The policies that hold beside the classifier.

@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::check::SchemaTally;
 use crate::aligned::{Align, aligned, grouped, percent};
-use crate::domain_text;
+use crate::{domain_text, schema_text};
 
 /// An area under the ROC curve that no honest feature alone has.
 const LEAK: f64 = 0.98;
@@ -26,6 +26,12 @@ pub(super) struct SchemaReport {
     rules: Vec<RuleReport>,
     /// Features without a `change`: they stay as they are.
     undecided: Vec<String>,
+    /// The relations between features, rules among them, in words.
+    relations: Vec<String>,
+    /// The policies beside the classifier, in words.
+    accept: Vec<String>,
+    #[serde(skip)]
+    relations_text: String,
     columns_left_out: Vec<String>,
     worth_a_look: Vec<String>,
 }
@@ -46,6 +52,8 @@ struct FeatureReport {
     unknown: u64,
     /// Checked numbers that are unseen and count as the nearest known one.
     snapped: u64,
+    /// What the schema says may happen to it.
+    change: &'static str,
     constraints: Vec<String>,
 }
 
@@ -83,10 +91,9 @@ impl SchemaReport {
                 .map(|(class, &rows)| ClassReport { class: class.clone(), rows })
                 .collect(),
         });
-        let rules = schema.rules().iter().map(|rule| RuleReport {
-            if_increases: name(rule.when.feature),
-            must_increase: name(rule.then.feature),
-        });
+        let rules = schema
+            .rises()
+            .map(|[effect, cause]| RuleReport { if_increases: name(effect), must_increase: name(cause) });
         let at = &tally.columns;
         let special = [at.label, at.id, at.fold, at.subtest];
         let is_named = |column: &usize| at.features.contains(column) || special.contains(&Some(*column));
@@ -101,12 +108,10 @@ impl SchemaReport {
             coverage: tally.coverage.coverage().filter(|_| held_out),
             fidelity: tally.coverage.fidelity().filter(|_| held_out),
             rules: rules.collect(),
-            undecided: schema
-                .features()
-                .iter()
-                .filter(|feature| feature.change == Mutability::Undecided)
-                .map(|feature| feature.name.clone())
-                .collect(),
+            undecided: schema.undecided().map(|feature| feature.name.clone()).collect(),
+            relations: schema.relations_in_words(),
+            accept: schema.accept_rules_in_words(),
+            relations_text: schema_text::relations(schema),
             columns_left_out: (0..columns.len())
                 .filter(|column| !is_named(column))
                 .map(|column| columns[column].clone())
@@ -161,23 +166,11 @@ impl SchemaReport {
                 .collect();
             text += &aligned([left, right, right, left], &lines);
         }
-        if !self.rules.is_empty() {
-            text += "\nrules\n";
-            for RuleReport { if_increases, must_increase } in &self.rules {
-                text += &format!("  {if_increases} rises only if {must_increase} rises too\n");
-            }
-        }
-        if !self.undecided.is_empty() {
-            let names = self.undecided.join(", ");
-            text += &format!("\nundecided, and so unchanged until `change` says more\n  {names}\n");
-        }
+        text += &self.relations_text;
         if !self.columns_left_out.is_empty() {
             text += &format!("\ncolumns left out\n  {}\n", self.columns_left_out.join(", "));
         }
-        if !self.worth_a_look.is_empty() {
-            text += "\nworth a look\n";
-            text.extend(self.worth_a_look.iter().map(|line| format!("  {line}\n")));
-        }
+        text += &schema_text::section("worth a look", &self.worth_a_look);
         text
     }
 }
@@ -197,23 +190,23 @@ impl FeatureReport {
             rows: tally.codes[position].clone(),
             unknown,
             snapped: tally.coverage.outside()[position] - unknown,
+            change: feature.change.name(),
             constraints: constraints(feature),
         }
     }
 }
 
 fn constraints(feature: &Feature) -> Vec<String> {
-    let mut constraints = Vec::new();
     let change = match feature.change {
         Mutability::Never => Some("immutable"),
         Mutability::Undecided => Some("undecided"),
         Mutability::Free => None,
         Mutability::Increase => Some("increasing"),
         Mutability::Decrease => Some("decreasing"),
-        Mutability::WithTime => Some("with time"),
-        Mutability::Follows => Some("follows"),
+        Mutability::WithTime => Some("moves with time"),
+        Mutability::Follows => Some("follows from others"),
     };
-    constraints.extend(change.map(String::from));
+    let mut constraints: Vec<String> = change.into_iter().map(String::from).collect();
     if let Some([low, high]) = feature.bounds {
         constraints.push(format!("{low} to {high}"));
     }
@@ -223,6 +216,7 @@ fn constraints(feature: &Feature) -> Vec<String> {
     if feature.missing {
         constraints.push("may be missing".to_string());
     }
+    constraints.extend(feature.changes_in_words());
     constraints
 }
 
@@ -279,12 +273,13 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
         }
     }
     notes.extend(suspicions(schema));
+    let undecided: Vec<&str> = schema.undecided().map(|feature| feature.name.as_str()).collect();
+    if !undecided.is_empty() {
+        let names = undecided.join(", ");
+        notes.push(format!("without `change`, so that they stay as they are: {names}"));
+    }
     if schema.features().iter().all(Feature::is_immutable) {
-        let is_undecided = |feature: &Feature| feature.change == Mutability::Undecided;
-        notes.push(match schema.features().iter().any(is_undecided) {
-            true => "nothing can change as long as no undecided feature has a `change`".to_string(),
-            false => "every feature is immutable: there is nothing that a person could change".to_string(),
-        });
+        notes.push("every feature is immutable: there is nothing that a person could change".to_string());
     }
     notes
 }
