@@ -103,7 +103,7 @@ static ENTRIES: &[Entry] = &[
     Entry {
         words: "marital, married, single, divorced, divorce, widowed, widow, marriage, mstatus, family status, \
             civil status, personal status, relationship, family size, household size, famsize, kid, children, child, \
-            dependent, dependant, dep, sibling, sibsp, parch, spouse, husband, wife",
+            dependent, dependant, dep, sibling, sibsp, parch, spouse, husband, wife, maintenance",
         unless: "income, salary, wage, earning",
         meaning: Meaning::Protected,
         reason: "family: a protected trait",

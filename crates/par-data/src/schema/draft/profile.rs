@@ -17,9 +17,11 @@ const MAX_CATEGORY_BYTES: usize = 1 << 10;
 const OLDEST: f64 = 120.0;
 /// Texts among numbers that stand for a missing one.
 const NO_NUMBER: [&str; 9] = ["?", "-", ".", "N/A", "n/a", "#N/A", "None", "none", "unknown"];
-/// Numbers that often stand for something else, among them one and more nines.
-const SENTINELS: [f64; 14] =
-    [-1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0, 99.0, 999.0, 9999.0, 99999.0, 999_999.0];
+/// Numbers that often stand for something else.
+const SENTINELS: [f64; 17] = [
+    -1.0, -7.0, -8.0, -9.0, -77.0, -88.0, -99.0, -999.0, -9999.0, 96.0, 97.0, 98.0, 99.0, 999.0, 9999.0,
+    99999.0, 999_999.0,
+];
 /// How many times the second highest number the highest is, if it stands for something else.
 const FAR: f64 = 20.0;
 /// A sentinel stands in at least this share of the cells.

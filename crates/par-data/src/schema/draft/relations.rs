@@ -261,14 +261,17 @@ fn share_a_word(a: &[String], b: &[String]) -> bool {
 mod tests {
     use super::*;
 
-    fn found(named: &[(&str, fn(usize) -> f64)]) -> Vec<String> {
+    /// The number of a row.
+    type Number = fn(usize) -> f64;
+
+    fn found(named: &[(&str, Number)]) -> Vec<String> {
         let words: Vec<Vec<String>> = named.iter().map(|(name, _)| names::words(name)).collect();
         let columns: Vec<NumberColumn<'_>> = named
             .iter()
             .zip(&words)
             .map(|((_, number), words)| NumberColumn {
                 words,
-                numbers: (0..200).map(|row| number(row)).collect(),
+                numbers: (0..200).map(number).collect(),
                 rounding: Rounding { absolute: 0.0, relative: 1e-9 },
                 decimals: usize::from(number(1).fract() != 0.0) * 9,
             })
@@ -323,7 +326,7 @@ mod tests {
 
     #[test]
     fn what_follows_from_other_pairs_is_left_out() {
-        let columns: [(&str, fn(usize) -> f64); 3] = [
+        let columns: [(&str, Number); 3] = [
             ("low", a),
             ("middle", |row| a(row) + a(row + 3)),
             ("high", |row| a(row) + a(row + 3) + a(row + 7)),
