@@ -1,5 +1,5 @@
 use par_data::schema::{Decision, Draft, DraftOptions, FeatureKind, Mutability, TimeUnit, suspicions};
-use par_data::{Batch, Error, Schema};
+use par_data::{Batch, Discretizer, DiscretizerConfig, Error, Schema};
 use proptest::prelude::*;
 
 use crate::{columns, fit, message, table};
@@ -485,7 +485,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn every_draft_is_a_schema(
+    fn every_draft_is_a_schema_that_fits_its_table(
         names in prop::collection::btree_set(column_name(), 1..7),
         seeds in prop::collection::vec(prop::collection::vec(cell(), 12), 7),
         rows in 1usize..150,
@@ -510,12 +510,15 @@ proptest! {
             }
             batch.push(row as u64 + 1, cells.iter().map(String::as_str)).expect("a row");
         }
-        let mut draft = match Draft::of_rows("t.csv", &names, &DraftOptions::default(), [Ok(batch)]) {
+        let mut draft = match Draft::of_rows("t.csv", &names, &DraftOptions::default(), [Ok(batch.clone())]) {
             Ok(draft) => draft,
             Err(Error::NothingToDescribe { .. }) => return Ok(()),
             Err(error) => return Err(TestCaseError::fail(error.to_string())),
         };
-        parsed(&draft.text());
+        let schema = parsed(&draft.text());
+        let columns = schema.columns("t.csv", &names).expect("all columns");
+        let fitted = Discretizer::fit(&schema, &columns, [Ok(batch)], &DiscretizerConfig::default());
+        prop_assert!(fitted.is_ok(), "{}\n{}", message(fitted), schema.source());
         for (question, answer) in draft.questions().into_iter().zip(answers) {
             let Some(change) = question.choices.get(answer) else { continue };
             draft.decide(question.feature, match change {

@@ -3,8 +3,8 @@
 use super::names;
 use super::profile::Profile;
 
-const MONTHS: &str = "jan, feb, mar, apr, may, jun, jul, aug, sep, sept, oct, nov, dec, january, february, march, april, \
-    june, july, august, september, october, november, december";
+const MONTHS: &str = "jan, feb, mar, apr, may, jun, jul, aug, sep, sept, oct, nov, dec, january, february, \
+    march, april, june, july, august, september, october, november, december";
 
 /// Whether all values seen are dates.
 pub(super) fn is_date(profile: &Profile) -> bool {

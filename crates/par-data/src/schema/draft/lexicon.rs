@@ -91,19 +91,21 @@ const PAY_OFF: Act = Act { toward: Some(Decrease), on: On::Numbers, improves: So
 
 static ENTRIES: &[Entry] = &[
     Entry {
-        words: "sex, gender, male, female, man, woman, race, racial, ethnicity, ethnic, white, black, hispanic, hisp, \
-            latino, asian, afam, african american, african, minority, caucasian, indigenous, nationality, citizen, \
-            citizenship, immigrant, migrant, migration, foreign, foreigner, alien, origin, native, mother tongue, \
-            religion, religious, caste, ancestry, tribe, skin, disability, disabled, handicap, health, pregnant, \
-            pregnancy, veteran, birth place, birth country, born, sexual orientation",
+        words: "sex, gender, male, female, man, woman, race, racial, ethnicity, ethnic, white, black, \
+            hispanic, hisp, latino, asian, afam, african american, african, minority, caucasian, \
+            indigenous, nationality, citizen, citizenship, immigrant, migrant, migration, foreign, \
+            foreigner, alien, origin, native, mother tongue, religion, religious, caste, ancestry, tribe, \
+            skin, disability, disabled, handicap, health, pregnant, pregnancy, veteran, birth place, birth \
+            country, born, sexual orientation",
         unless: "health insurance",
         meaning: Meaning::Protected,
         reason: "a protected trait",
     },
     Entry {
-        words: "marital, married, single, divorced, divorce, widowed, widow, marriage, mstatus, family status, \
-            civil status, personal status, relationship, family size, household size, famsize, kid, children, child, \
-            dependent, dependant, dep, sibling, sibsp, parch, spouse, husband, wife, maintenance",
+        words: "marital, married, single, divorced, divorce, widowed, widow, marriage, mstatus, family \
+            status, civil status, personal status, relationship, family size, household size, famsize, \
+            kid, children, child, dependent, dependant, dep, sibling, sibsp, parch, spouse, husband, wife, \
+            maintenance",
         unless: "income, salary, wage, earning",
         meaning: Meaning::Protected,
         reason: "family: a protected trait",
@@ -115,20 +117,22 @@ static ENTRIES: &[Entry] = &[
         reason: "the date of birth: a protected trait",
     },
     Entry {
-        words: "month since, mo since, mth since, mths since, day since, week since, year since, yr since, time since",
+        words: "month since, mo since, mth since, mths since, day since, week since, year since, yr since, \
+            time since",
         unless: "",
         meaning: Meaning::Clock,
         reason: "the time since something happened",
     },
     Entry {
-        words: "ever, past, previous, previously, prev, prior, history, hist, historical, delinq, delinquent, \
-            delinquency, delinquencies, delq, dlq, dlqin, dpd, default, defaulted, late, overdue, arrear, bankrupt, \
-            bankruptcy, bankruptcies, pub rec, public record, derog, derogatory, foreclosure, foreclosed, \
-            repossession, charge off, charged off, collection, lien, judgment, judgement, lawsuit, arrest, arrested, \
-            conviction, convicted, crime, criminal, felony, felonies, misdemeanor, offense, offence, jail, prison, \
-            incarcerated, recidivism, inquiry, inquiries, inq, enquiry, enquiries, times, number of time, missed, \
-            denied, rejected, refused, fraud, claim, accident, violation, last, earlier, former, first, worst, \
-            attempt, failure, failed, absence, lag, lagged",
+        words: "ever, past, previous, previously, prev, prior, history, hist, historical, delinq, \
+            delinquent, delinquency, delinquencies, delq, dlq, dlqin, dpd, default, defaulted, late, \
+            overdue, arrear, bankrupt, bankruptcy, bankruptcies, pub rec, public record, derog, \
+            derogatory, foreclosure, foreclosed, repossession, charge off, charged off, collection, lien, \
+            judgment, judgement, lawsuit, arrest, arrested, conviction, convicted, crime, criminal, \
+            felony, felonies, misdemeanor, offense, offence, jail, prison, incarcerated, recidivism, \
+            inquiry, inquiries, inq, enquiry, enquiries, times, number of time, missed, denied, rejected, \
+            refused, fraud, claim, accident, violation, last, earlier, former, first, worst, attempt, \
+            failure, failed, absence, lag, lagged",
         unless: "",
         meaning: Meaning::Never,
         reason: "history: nobody can change the past",
@@ -140,10 +144,10 @@ static ENTRIES: &[Entry] = &[
         reason: "age: a protected trait, and a clock",
     },
     Entry {
-        words: "tenure, seniority, experience, exper, since, year at, yr at, month at, year on, year in, yr in, \
-            year with, working year, work year, year worked, year employed, yr employed, month employed, day employed, emp length, employment length, \
-            job length, length of employment, employment duration, duration of employment, time at, time in, vintage, \
-            month on book, mob",
+        words: "tenure, seniority, experience, exper, since, year at, yr at, month at, year on, year in, \
+            yr in, year with, working year, work year, year worked, year employed, yr employed, month \
+            employed, day employed, emp length, employment length, job length, length of employment, \
+            employment duration, duration of employment, time at, time in, vintage, month on book, mob",
         unless: "",
         meaning: Meaning::Clock,
         reason: "a length of time",
@@ -155,9 +159,9 @@ static ENTRIES: &[Entry] = &[
         reason: "another person's, not the applicant's",
     },
     Entry {
-        words: "zip, zipcode, postcode, postal, state, county, region, city, town, village, tract, neighborhood, \
-            neighbourhood, nbhd, district, province, country, area, msa, smsa, urban, rural, location, latitude, \
-            longitude, address, north, south, east, west",
+        words: "zip, zipcode, postcode, postal, state, county, region, city, town, village, tract, \
+            neighborhood, neighbourhood, nbhd, district, province, country, area, msa, smsa, urban, rural, \
+            location, latitude, longitude, address, north, south, east, west",
         unless: "",
         meaning: Meaning::Never,
         reason: "a place: it stands for origin, and is no advice",
@@ -169,8 +173,8 @@ static ENTRIES: &[Entry] = &[
         reason: "what it is for: to advise another one is to advise a lie",
     },
     Entry {
-        words: "=year, =yr, =month, =day, =week, =quarter, =season, =date, day of week, weekday, year built, model year, \
-            cohort, wave",
+        words: "=year, =yr, =month, =day, =week, =quarter, =season, =date, day of week, weekday, year \
+            built, model year, cohort, wave",
         unless: "=years, =months, =days, =weeks",
         meaning: Meaning::Never,
         reason: "a date",
@@ -182,22 +186,23 @@ static ENTRIES: &[Entry] = &[
         reason: "the state of the economy",
     },
     Entry {
-        words: "log, ln, sq, squared, sqrt, square, median, average, mean, avg, imputed, predicted, score, rating, rank, \
-            percentile",
+        words: "log, ln, sq, squared, sqrt, square, median, average, mean, avg, imputed, predicted, score, \
+            rating, rank, percentile",
         unless: "",
         meaning: Meaning::Unclear,
         reason: "its name says that it is computed from something else",
     },
     Entry {
-        words: "loan amount, loan amnt, loan amt, credit amount, credit amt, amount requested, requested amount, \
-            amount of credit, amount of loan, loan size, amount financed, mortgage amount, amt credit, =loan",
+        words: "loan amount, loan amnt, loan amt, credit amount, credit amt, amount requested, requested \
+            amount, amount of credit, amount of loan, loan size, amount financed, mortgage amount, amt \
+            credit, =loan",
         unless: "paid, received, remaining, outstanding, ratio, income, term",
         meaning: Meaning::Act(Act { toward: Some(Decrease), on: On::Numbers, by_lender: true, ..ACT }),
         reason: "the loan asked for: less of it is a counter-offer",
     },
     Entry {
-        words: "loan term, =term, term month, loan duration, duration of loan, credit duration, duration of credit, \
-            loan period, repayment period, number of instalments, number of installments",
+        words: "loan term, =term, term month, loan duration, duration of loan, credit duration, duration \
+            of credit, loan period, repayment period, number of instalments, number of installments",
         unless: "rate",
         meaning: Meaning::Act(Act { by_lender: true, ..ACT }),
         reason: "the time to repay: another one is a counter-offer",
@@ -209,8 +214,8 @@ static ENTRIES: &[Entry] = &[
         reason: "a person can pay more at once",
     },
     Entry {
-        words: "debt ratio, debt to income, debt income, dti, utilization, utilisation, debt, revolving balance, \
-            revol bal, revol util, credit card balance, amount owed, liabilities",
+        words: "debt ratio, debt to income, debt income, dti, utilization, utilisation, debt, revolving \
+            balance, revol bal, revol util, credit card balance, amount owed, liabilities",
         unless: "limit, housing, expense",
         meaning: Meaning::Act(PAY_OFF),
         reason: "a person can pay off debts",
@@ -229,8 +234,8 @@ static ENTRIES: &[Entry] = &[
     },
     Entry {
         words: "income, salary, wage, earnings",
-        unless: "coapplicant, coborrower, cosigner, family, household, hh, spouse, husband, wife, other, ratio, to, tax, \
-            verification, verified, source, type, per capita, share, percent, pct",
+        unless: "coapplicant, coborrower, cosigner, family, household, hh, spouse, husband, wife, other, \
+            ratio, to, tax, verification, verified, source, type, per capita, share, percent, pct",
         meaning: Meaning::Act(EARN),
         reason: "a person can earn more, with time",
     },
@@ -241,7 +246,8 @@ static ENTRIES: &[Entry] = &[
         reason: "a person can save, with time",
     },
     Entry {
-        words: "hours per week, hour per week, hrs per week, weekly hours, hours worked, working hours, work hours",
+        words: "hours per week, hour per week, hrs per week, weekly hours, hours worked, working hours, \
+            work hours",
         unless: "",
         meaning: Meaning::Act(Act {
             on: On::Numbers,
@@ -276,7 +282,8 @@ static ENTRIES: &[Entry] = &[
         reason: "a person can spend less",
     },
     Entry {
-        words: "guarantor, guarantee, cosign, cosigner, cosigned, coapplicant, coborrower, other debtors, collateral",
+        words: "guarantor, guarantee, cosign, cosigner, cosigned, coapplicant, coborrower, other debtors, \
+            collateral",
         unless: "age, income, score, credit, value, number",
         meaning: Meaning::Act(Act { effort: "hard", takes: Some("1 month"), ..ACT }),
         reason: "a person can find somebody or something to vouch for them",
@@ -302,47 +309,52 @@ static ENTRIES: &[Entry] = &[
 ];
 
 /// Names of columns that number or name the rows.
-pub(super) const ID: &str = "id, uuid, guid, key, =index, =row, row number, row no, =no, =nr, =number, customer number, \
-    account number, case number, application number, ssn, =name, first name, last name, surname, full name, =seq";
+pub(super) const ID: &str = "id, uuid, guid, key, =index, =row, row number, row no, =no, =nr, =number, \
+    customer number, account number, case number, application number, ssn, =name, first name, last name, \
+    surname, full name, =seq";
 /// Names of columns whose whole numbers are codes of categories.
-pub(super) const CODE: &str = "code, type, category, cat, kind, class, group, status, grade, band, sector, industry, \
-    occupation, occ, job, profession, housing, purpose, product, channel, segment, cluster, branch, store";
+pub(super) const CODE: &str = "code, type, category, cat, kind, class, group, status, grade, band, sector, \
+    industry, occupation, occ, job, profession, housing, purpose, product, channel, segment, cluster, \
+    branch, store";
 /// Units of time that a schema knows, with the words for them.
 pub(super) const UNITS: [(&str, &str); 4] =
     [("years", "year, yr"), ("months", "month, mth, mths, mo"), ("weeks", "week"), ("days", "day")];
 /// Names of columns whose numbers are never negative.
-pub(super) const NEVER_NEGATIVE: &str = "age, amount, count, day, dependant, dependent, duration, height, hour, minute, \
-    month, price, salary, wage, weight, year, number, num";
+pub(super) const NEVER_NEGATIVE: &str = "age, amount, count, day, dependant, dependent, duration, height, \
+    hour, minute, month, price, salary, wage, weight, year, number, num";
 /// Words in names of traits that are counted, so that their numbers are no codes.
 pub(super) const COUNTED: &str =
     "kid, children, child, dependent, dependant, dep, sibling, sibsp, parch, size, num, number";
 
 /// Whole names of labels, the likeliest first.
-pub(super) const LABELS: &str = "=class, =label, =target, =y, =outcome, =default, =decision, =approved, =approve, \
-    =loan status, =status, =risk, =result, =churn, =accepted, =denied, =deny, =response, =attrition, =granted, \
-    =hired, =admitted, =survived, =good bad, =income";
+pub(super) const LABELS: &str = "=class, =label, =target, =y, =outcome, =default, =decision, =approved, \
+    =approve, =loan status, =status, =risk, =result, =churn, =accepted, =denied, =deny, =response, \
+    =attrition, =granted, =hired, =admitted, =survived, =good bad, =income";
 /// Words in names of labels.
-pub(super) const LABEL_WORDS: &str = "approved, approval, approve, loan status, default, churn, exited, attrition, denied, \
-    deny, rejected, accepted, granted, hired, admitted, target, outcome, decision, label, class, dlqin, fraud";
+pub(super) const LABEL_WORDS: &str = "approved, approval, approve, loan status, default, churn, exited, \
+    attrition, denied, deny, rejected, accepted, granted, hired, admitted, target, outcome, decision, \
+    label, class, dlqin, fraud";
 /// Words in names that make them no label.
 pub(super) const NO_LABEL: &str =
     "previous, prior, past, ever, history, last, num, number, count, ratio, rate";
 /// Names of events that nobody wants.
-pub(super) const BAD_EVENT: &str = "default, churn, fraud, deny, denied, denial, reject, rejected, refuse, refused, risk, \
-    delinquent, delinquency, dlqin, late, bad, attrition, exited, bankrupt, bankruptcy, charged off, arrear, overdue, \
-    failure, failed, unpaid, loss, turnover, recid, recidivism, unemployed";
+pub(super) const BAD_EVENT: &str = "default, churn, fraud, deny, denied, denial, reject, rejected, refuse, \
+    refused, risk, delinquent, delinquency, dlqin, late, bad, attrition, exited, bankrupt, bankruptcy, \
+    charged off, arrear, overdue, failure, failed, unpaid, loss, turnover, recid, recidivism, unemployed";
 /// Names of events that people want.
-pub(super) const GOOD_EVENT: &str = "approve, approved, approval, accept, accepted, paid, repaid, good, grant, granted, \
-    hire, hired, admit, admitted, survive, survived, employed, pass, passed, success, eligible, qualified, promoted";
+pub(super) const GOOD_EVENT: &str = "approve, approved, approval, accept, accepted, paid, repaid, good, \
+    grant, granted, hire, hired, admit, admitted, survive, survived, employed, pass, passed, success, \
+    eligible, qualified, promoted";
 /// Values that nobody wants.
-pub(super) const BAD_VALUE: &str = "bad, default, defaulted, denied, deny, rejected, reject, churn, churned, fraud, \
-    fraudulent, late, delinquent, charged off, charge off, unpaid, fail, failed, declined, refused, high risk, risky, \
-    left, exited, unemployed, bankrupt, overdue, not paid, not approved, not accepted, ineligible";
+pub(super) const BAD_VALUE: &str = "bad, default, defaulted, denied, deny, rejected, reject, churn, \
+    churned, fraud, fraudulent, late, delinquent, charged off, charge off, unpaid, fail, failed, declined, \
+    refused, high risk, risky, left, exited, unemployed, bankrupt, overdue, not paid, not approved, not \
+    accepted, ineligible";
 /// Values that people want.
-pub(super) const GOOD_VALUE: &str = "good, approved, approve, accepted, accept, paid, granted, passed, pass, current, hired, \
-    admitted, success, eligible, qualified, low risk, repaid, employed, retained, no default, not default, \
-    non default, no churn, not churned, no risk, not fraud, non fraud, not delinquent, never late, favourable, \
-    favorable";
+pub(super) const GOOD_VALUE: &str = "good, approved, approve, accepted, accept, paid, granted, passed, \
+    pass, current, hired, admitted, success, eligible, qualified, low risk, repaid, employed, retained, no \
+    default, not default, non default, no churn, not churned, no risk, not fraud, non fraud, not \
+    delinquent, never late, favourable, favorable";
 /// Values that say that something is so.
 pub(super) const YES: &str = "=1, =1 0, =yes, =y, =true, =t, =present";
 /// Values that say that something is not so.
