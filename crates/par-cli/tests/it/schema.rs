@@ -116,6 +116,11 @@ fn questions_end_with_the_input_or_where_the_person_wants() {
     let (draft, said) = init(&sandbox, &["t.csv", "--ask", "1"], "never\nnever\nnever\n");
     assert!(said.contains("questions: 1;") && !said.contains("2 of"), "{said}");
     assert_eq!(draft.matches("change = \"never\"  # as you said").count(), 1);
+    // `no` and `yes` have an order, which a direction needs.
+    sandbox.write("flags.csv", "owner,size,approved\nno,1,0\nyes,2,1\nyes,3,0\nno,4,1\n");
+    let (draft, _) = init(&sandbox, &["flags.csv", "--ask", "--label", "approved"], "i\n\ni\n\n");
+    let ordered = "kind = \"ordinal\"\nvalues = [\"no\", \"yes\"]\nchange = \"increase\"  # as you said";
+    assert!(draft.contains(ordered), "{draft}");
     // The effort is not said any more: the usual one.
     let (draft, _) = init(&sandbox, &["t.csv", "--ask", "1"], "f");
     assert!(draft.contains("change = \"free\"  # as you said\neffort = \"some\""), "{draft}");

@@ -114,38 +114,21 @@ impl DraftedFeature {
     }
 
     fn act(&mut self, profile: &Profile, act: Act, reason: &str) {
-        let order = || order::in_order(&profile.values());
         let is_number = self.kind.is_numeric();
         let may_be_codes = is_number && profile.is_short_scale();
-        let is_years_of_school = is_number && profile.high >= 10.0 && profile.high <= 30.0;
+        let is_years_of_school = !is_number || profile.high >= 10.0 && profile.high <= 30.0;
         let fits = match act.on {
-            On::Any => act.toward.is_none() || is_number || order().is_some(),
+            On::Any => act.toward.is_none() || self.can_be_ordered(),
             On::Numbers => is_number,
-            On::Ordered => {
-                if is_number {
-                    !may_be_codes
-                } else {
-                    order().is_some()
-                }
-            }
-            On::Schooling => {
-                if is_number {
-                    !may_be_codes && is_years_of_school
-                } else {
-                    order().is_some()
-                }
-            }
+            On::Ordered => self.can_be_ordered() && !may_be_codes,
+            On::Schooling => self.can_be_ordered() && !may_be_codes && is_years_of_school,
         };
         if !fits {
             self.reason = format!("{reason}; but the order of its values is not known");
             return;
         }
-        if !is_number
-            && act.toward.is_some()
-            && let Some(order) = order()
-        {
-            self.kind = FeatureKind::Ordinal;
-            self.values = order.into_iter().map(String::from).collect();
+        if act.toward.is_some() {
+            self.put_in_order();
         }
         self.change = match act.toward {
             None => Mutability::Free,
@@ -160,6 +143,23 @@ impl DraftedFeature {
         });
         let takes = if act.on == On::Schooling && is_number { Some("1 year per 1") } else { act.takes };
         self.act = Some(Act { takes, bounds: act.bounds.filter(|_| is_bounded), ..act });
+    }
+
+    /// Whether it has an order, or its categories have one that is known, as `no` and `yes`.
+    pub(super) fn can_be_ordered(&self) -> bool {
+        self.has_order() || order::in_order(&self.texts()).is_some()
+    }
+
+    /// Puts categories into their known order.
+    pub(super) fn put_in_order(&mut self) {
+        if let (FeatureKind::Nominal, Some(order)) = (self.kind, order::in_order(&self.texts())) {
+            self.values = order.into_iter().map(String::from).collect();
+            self.kind = FeatureKind::Ordinal;
+        }
+    }
+
+    fn texts(&self) -> Vec<&str> {
+        self.values.iter().map(String::as_str).collect()
     }
 
     /// Whether the categories or numbers have an order.

@@ -71,6 +71,9 @@ impl Draft {
                 drafted.unit = Some(unit.name());
             }
             Decision::Changes(change, effort) => {
+                if change != Mutability::Free {
+                    drafted.put_in_order();
+                }
                 let guessed = drafted.act.filter(|_| drafted.change == change);
                 drafted.change = change;
                 drafted.act = Some(lexicon::Act { effort, ..guessed.unwrap_or(lexicon::ACT) });
@@ -89,7 +92,7 @@ impl Draft {
     fn question(&self, feature: usize) -> Question {
         let drafted = &self.features[feature];
         let mut choices = vec![Mutability::Never, Mutability::Free];
-        if drafted.has_order() {
+        if drafted.can_be_ordered() {
             choices.extend([Mutability::Increase, Mutability::Decrease]);
         }
         if drafted.kind.is_numeric() {
@@ -119,7 +122,8 @@ impl Draft {
                 }
                 _ => String::new(),
             });
-            return format!("{} to {}{most}", profile.low, profile.high);
+            let [low, high] = profile.ordinary_ends();
+            return format!("{low} to {high}{most}");
         }
         let shown =
             frequent.iter().take(SHOWN_VALUES).map(|(text, count)| format!("{text} ({})", share(*count)));
