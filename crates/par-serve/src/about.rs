@@ -357,6 +357,19 @@ mod tests {
     use crate::test_model::{ODD, odd_with_age_called};
 
     #[test]
+    fn features_say_what_may_change() {
+        let features = serde_json::to_value(Features::new(&ODD, 3)).expect("text keys");
+        for feature in features["features"].as_array().expect("features") {
+            let change = feature["change"].as_str().expect("a word");
+            assert_eq!(feature["changeable"], ["free", "increase", "decrease"].contains(&change));
+            assert_eq!((&feature["who"], &feature["takes"]), (&"applicant".into(), &Value::Null));
+            assert_eq!(feature["effort"], serde_json::json!({"weight": 2.0, "per": null}));
+        }
+        let rules = features["rules"].as_array().map(Vec::len);
+        assert_eq!(features["relations"].as_array().map(Vec::len), rules);
+    }
+
+    #[test]
     fn a_column_with_the_name_of_a_feature_is_renamed() {
         let columns = |model: &ServedModel| {
             let columns = Features::new(model, 3).columns;
