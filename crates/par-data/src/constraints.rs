@@ -35,6 +35,8 @@ pub struct Constraints {
     actions: Arc<[Action]>,
     /// All relations, each consequence after its sources.
     pub(crate) compiled: Vec<CompiledRelation>,
+    /// For each feature, whether another follows from it.
+    pub(crate) sources: Vec<bool>,
     /// The policies beside the classifier.
     pub(crate) policies: Vec<Policy>,
 }
@@ -97,14 +99,17 @@ impl Constraints {
         let actions = (0..features.len()).map(|feature| Action::new(discretizer, feature)).collect();
         let policies = schema.accept().iter().enumerate();
         let policies = policies.map(|(position, rule)| Policy::new(discretizer, position, rule)).collect();
+        let compiled = compile(discretizer);
+        let is_source = |feature| compiled.iter().any(|relation| relation.has_source(feature));
         let mut constraints = Self {
+            sources: (0..features.len()).map(is_source).collect(),
             features,
             permitted,
             rules: Vec::new(),
             mask_rules: Vec::new(),
             groups: Vec::new(),
             actions,
-            compiled: compile(discretizer),
+            compiled,
             policies,
         };
         constraints.set_rules(schema.rules().to_vec());
@@ -113,9 +118,7 @@ impl Constraints {
 
     fn set_rules(&mut self, rules: Vec<Rule>) {
         // Clocks and consequences move by themselves: the mask, in which they stay, knows nothing of their rules.
-        let stays = |one: Move| {
-            matches!(self.features[one.feature].mutability, Mutability::WithTime | Mutability::Follows)
-        };
+        let stays = |one: Move| self.moves_by_itself(one.feature);
         self.mask_rules =
             rules.iter().copied().filter(|rule| !stays(rule.when) && !stays(rule.then)).collect();
         let groups = connected(self.features.len(), &self.mask_rules);
@@ -142,6 +145,11 @@ impl Constraints {
     /// What may happen to a feature, by the schema.
     pub fn mutability(&self, feature: usize) -> Mutability {
         self.features[feature].mutability
+    }
+
+    /// Whether the feature is a clock or follows from others.
+    pub(crate) fn moves_by_itself(&self, feature: usize) -> bool {
+        matches!(self.mutability(feature), Mutability::WithTime | Mutability::Follows)
     }
 
     pub(crate) fn action(&self, feature: usize) -> &Action {
@@ -372,10 +380,9 @@ impl Constraints {
     /// Whether a move from `factual` to `row` keeps immutable and unknown features and all directions. Clocks and
     /// consequences, rules, bounds and locks are not checked.
     pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
-        let follows = |mutability| matches!(mutability, Mutability::WithTime | Mutability::Follows);
         let codes = self.features.iter().zip(factual.iter().zip(row)).enumerate();
         codes.into_iter().all(|(position, (feature, (&own, &code)))| {
-            if follows(feature.mutability) {
+            if self.moves_by_itself(position) {
                 return true;
             }
             let may_move = match feature.direction {
