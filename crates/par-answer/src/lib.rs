@@ -13,8 +13,10 @@
 //! | 7    | [`table`]    | the rows of a table         | a [`RowAnswer`](table::RowAnswer) each |
 //! | 8    | [`write`](mod@write) | a row's answer      | CSV, JSON or text, in [`words`]      |
 //! | 9    | [`evaluate`] | many answers                | measures of them                     |
+//! | 10   | [`audit`](mod@audit) | a model and people  | where getting worse is rewarded      |
 
 mod answer;
+pub mod audit;
 pub mod decode;
 pub mod evaluate;
 pub mod refine;

@@ -74,15 +74,20 @@ impl SearchProblem<'_> {
     /// The row with these codes: for each the least costly candidate that has it. `None` if there is none.
     pub(crate) fn row(&self, codes: &[Code]) -> Option<Row> {
         let mut row = self.own();
-        for feature in (0..codes.len()).filter(|&feature| self.candidates.is_free(feature)) {
+        let mut has_consequences = false;
+        for &feature in self.candidates.free() {
             if codes[feature] != row.codes[feature] {
                 let list = self.candidates.of(feature);
                 let has_code = |&choice: &usize| list[choice].code == codes[feature];
                 let costs = |a: &usize, b: &usize| list[*a].effort.total_cmp(&list[*b].effort);
                 row.choices[feature] = (1..list.len()).filter(has_code).min_by(costs)? as Choice;
+                row.codes[feature] = codes[feature];
+                has_consequences |= self.candidates.has_consequences(feature);
             }
         }
-        self.settle(&mut row);
+        if has_consequences {
+            self.settle(&mut row);
+        }
         row.is_settled.then_some(row)
     }
 
@@ -137,8 +142,7 @@ impl SearchProblem<'_> {
 
     /// How many features the person changes.
     pub(crate) fn changes(&self, row: &Row) -> usize {
-        let changed = |&feature: &usize| row.choices[feature] != 0 && self.candidates.is_free(feature);
-        (0..row.choices.len()).filter(changed).count()
+        self.candidates.free().iter().filter(|&&feature| row.choices[feature] != 0).count()
     }
 
     /// All rows within the candidates and the budget as codes, ignoring relations and taken sets. Consequences are free.

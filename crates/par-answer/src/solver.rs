@@ -5,7 +5,6 @@ mod unknown;
 mod ways;
 
 use par_circuit::{Code, Evaluator, Stop, threads};
-use par_data::schema::Rule;
 use par_data::{Batch, Candidates, CellError, Columns, Duration, Mask, OwnRow, Reach, UNKNOWN, Wishes};
 use par_model::classifier::Classifier;
 use par_model::generator::GeneratorScratch;
@@ -174,10 +173,8 @@ pub fn answer_batch(
 impl<'m> Solver<'m> {
     /// A solver for one thread.
     pub fn new(model: &'m Model) -> Self {
-        let rises = |rule: &&Rule| **rule == Rule::rises(rule.when.feature, rule.then.feature);
-        let rules = model.schema().rules().iter().filter(rises);
-        let mut rules: Vec<(usize, usize)> =
-            rules.map(|rule| (rule.when.feature, rule.then.feature)).collect();
+        let rises = model.schema().rises();
+        let mut rules: Vec<(usize, usize)> = rises.map(|[effect, cause]| (effect, cause)).collect();
         rules.sort_by_key(|&(effect, cause)| (cause, effect));
         Self {
             model,

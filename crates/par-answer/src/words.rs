@@ -1,6 +1,6 @@
 //! The sentences of answers.
 
-use par_data::schema::{Actor, Direction};
+use par_data::schema::{Actor, Direction, Relation};
 use par_data::{Feature, Novelty, Restriction, Schema};
 use par_model::Model;
 
@@ -133,8 +133,8 @@ pub fn if_known(one: &IfKnown) -> String {
 
 /// A policy that a row breaks.
 pub fn policy(schema: &Schema, position: usize) -> String {
-    let because = schema.accept()[position].because.clone();
-    because.unwrap_or_else(|| format!("policy {} of the schema", position + 1))
+    let rule = &schema.accept()[position];
+    rule.because.clone().unwrap_or_else(|| schema.accept_rule_in_words(rule))
 }
 
 /// What a way is best at; `None` if there is nothing to compare it with.
@@ -224,7 +224,9 @@ pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
         Obstacle::Schema(Restriction::Transitions(feature)) => {
             format!("allow more transitions of `{}`", name(feature))
         }
-        Obstacle::Schema(Restriction::Relation(position)) => format!("lift relation {}", position + 1),
+        Obstacle::Schema(Restriction::Relation(position)) => {
+            format!("lift the relation: {}", schema.relation_in_words(&schema.relations()[position]))
+        }
         Obstacle::Schema(Restriction::Policy(position)) => {
             format!("lift the policy: {}", policy(schema, position))
         }
@@ -239,7 +241,7 @@ pub fn obstacle(schema: &Schema, obstacle: Obstacle) -> String {
         Obstacle::Schema(Restriction::Immutable(feature)) => format!("let `{}` change", name(feature)),
         Obstacle::Schema(Restriction::Allowed(feature)) => format!("allow more of `{}`", name(feature)),
         Obstacle::Schema(Restriction::Rule(rule)) => {
-            format!("let `{}` rise without `{}`", name(rule.when.feature), name(rule.then.feature))
+            format!("lift the rule: {}", schema.relation_in_words(&Relation::Rule(rule)))
         }
         Obstacle::Schema(_) => "lift a constraint".to_string(),
     }
@@ -326,7 +328,7 @@ labels = { a = "cook" }
         );
         assert_eq!(
             schema_remedy(&schema, &not_found).as_deref(),
-            Some("unlock `job` and let `age` fall and let `job` rise without `age`")
+            Some("unlock `job` and let `age` fall and lift the rule: job rises only if age rises too")
         );
     }
 

@@ -210,6 +210,9 @@ pub(crate) struct FitSummary {
     classifier: ClassifierFacts,
     epochs: usize,
     auc: Option<f64>,
+    held_out_auc: Option<f64>,
+    /// Features of which the schema does not say whether they can change, so that they do not.
+    undecided: Vec<String>,
     accuracy: Option<f64>,
     threshold: f64,
     density: Density,
@@ -349,6 +352,8 @@ impl FitSummary {
             classifier: ClassifierFacts::new(model),
             epochs: card.classifier.epochs.len(),
             auc: card.auc,
+            held_out_auc: card.held_out_auc,
+            undecided: model.schema().undecided().map(|feature| feature.name.clone()).collect(),
             accuracy: card.accuracy,
             threshold: model.threshold(),
             density: model.config().density,
@@ -370,6 +375,12 @@ impl FitSummary {
         }
     }
 
+    /// The immutable features of which the schema says so.
+    fn decided_immutable(&self) -> Vec<&str> {
+        let is_decided = |name: &&String| !self.undecided.contains(name);
+        self.immutable.iter().filter(is_decided).map(String::as_str).collect()
+    }
+
     pub(crate) fn text(&self) -> String {
         let [accepted, denied] = &self.classes;
         let mut facts = Facts::default();
@@ -382,8 +393,21 @@ impl FitSummary {
                 grouped(self.denied_rows)
             ),
         );
-        facts.add("features", format!("{}{}", grouped(self.features), immutable_text(&self.immutable)));
-        let auc = self.auc.map_or(String::new(), |auc| format!(", AUC {auc:.3} on the training rows"));
+        facts.add(
+            "features",
+            format!("{}{}", grouped(self.features), immutable_text(&self.decided_immutable())),
+        );
+        if !self.undecided.is_empty() {
+            let names = self.undecided.join(", ");
+            facts.add("undecided", format!("{names}: they stay as they are until the schema says `change`"));
+        }
+        let auc = match (self.held_out_auc, self.auc) {
+            (Some(held_out), Some(auc)) if held_out != auc => {
+                format!(", AUC {held_out:.3} on held-out rows, {auc:.3} on the training rows")
+            }
+            (_, Some(auc)) => format!(", AUC {auc:.3} on these rows"),
+            (_, None) => String::new(),
+        };
         match self.classifier.origin {
             "trained" => facts.add("classifier", format!("{} epochs{auc}", grouped(self.epochs))),
             _ => facts.add("classifier", format!("{}{auc}", self.classifier.text())),
@@ -418,12 +442,15 @@ impl GeneratorFacts {
     }
 }
 
-fn immutable_text(names: &[String]) -> String {
+fn immutable_text(names: &[&str]) -> String {
     match names.len() {
         0 => ", none immutable".to_string(),
         _ => format!(", immutable: {}", names.join(", ")),
     }
 }
+
+/// Below this AUC a classifier hardly separates the classes: its inputs may be wrong.
+const NEAR_CHANCE: f64 = 0.55;
 
 /// Reasons why a model may be of little use.
 fn warnings(model: &Model) -> Vec<String> {
@@ -443,10 +470,16 @@ fn warnings(model: &Model) -> Vec<String> {
         ),
         _ => {}
     }
-    if let Some(auc) = model.card().auc.filter(|auc| is_external && *auc < 0.5) {
+    let chance = model.card().held_out_auc.filter(|auc| *auc < NEAR_CHANCE);
+    if let Some(auc) = chance {
+        let hint = match is_external {
+            true => {
+                "see whether the inputs are those it was trained on, and which class is `favourable` in the schema"
+            }
+            false => "see whether the label is a decision that the features can tell",
+        };
         warnings.push(format!(
-            "the classifier separates the classes no better than chance, AUC {auc:.3}\n\
-             hint: see which column is `accepted` in the inputs, and which class is `favourable` in the schema"
+            "the classifier separates the classes hardly better than chance, AUC {auc:.3}\nhint: {hint}"
         ));
     }
     if model.pool().is_empty() {

@@ -1,16 +1,18 @@
 //! `par inspect`: the contents of a model, and how it was made.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result};
 use clap::Args;
-use par_data::schema::Direction;
+use par_data::Feature;
+use par_data::schema::{Direction, Effort, Mutability, Step, Takes};
 use par_model::{Card, Config, Model};
 use serde::Serialize;
 
 use crate::aligned::{Align, Facts, aligned, grouped, percent};
 use crate::fit::{CircuitFacts, ClassifierFacts};
-use crate::{domain_text, model_file, output};
+use crate::{domain_text, model_file, output, schema_text};
 
 #[derive(Args)]
 pub(crate) struct Inspect {
@@ -36,6 +38,10 @@ struct ModelContents {
     threshold: f64,
     features: Vec<FeatureFacts>,
     rules: Vec<RuleFacts>,
+    /// The relations between features, rules among them, in words.
+    relations: Vec<String>,
+    /// The policies beside the classifier, in words.
+    accept: Vec<String>,
     classifier: ClassifierFacts,
     /// The classifier's own network, or its surrogate.
     network: Option<NetworkFacts>,
@@ -61,6 +67,20 @@ struct FeatureFacts {
     bounds: Option<[f64; 2]>,
     allowed: Option<Vec<String>>,
     unit: Option<String>,
+    /// What the schema says may happen to it.
+    change: &'static str,
+    step: Step,
+    transitions: BTreeMap<String, Vec<String>>,
+    forbid: BTreeMap<String, Vec<String>>,
+    special: Vec<f64>,
+    effort: Effort,
+    takes: Option<Takes>,
+    improves: Option<&'static str>,
+    who: &'static str,
+    #[serde(skip)]
+    freedom: String,
+    #[serde(skip)]
+    details: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -80,13 +100,14 @@ impl FeatureFacts {
     fn new(model: &Model, position: usize) -> Self {
         let feature = &model.schema().features()[position];
         let domain = &model.discretizer().domains()[position];
+        let immutable = model.constraints().is_immutable(position);
         Self {
             name: feature.name.clone(),
             kind: feature.kind.name(),
             codes: domain.cardinality(),
             coded_as: domain_text::coded_as(domain),
             contents: domain_text::contents(domain),
-            immutable: model.constraints().is_immutable(position),
+            immutable,
             monotone: match feature.direction() {
                 None => "none",
                 Some(Direction::Increase) => "increasing",
@@ -95,21 +116,35 @@ impl FeatureFacts {
             bounds: feature.bounds,
             allowed: feature.allowed.clone(),
             unit: feature.unit.clone(),
+            change: feature.change.name(),
+            step: feature.step,
+            transitions: feature.transitions.clone(),
+            forbid: feature.forbidden.clone(),
+            special: feature.special.clone(),
+            effort: feature.effort,
+            takes: feature.takes,
+            improves: feature.improves.map(Direction::name),
+            who: feature.who.name(),
+            freedom: freedom(feature, immutable),
+            details: feature.changes_in_words(),
         }
     }
+}
 
-    /// How a person may change it.
-    fn freedom(&self) -> String {
-        let direction = match (self.immutable, self.monotone) {
-            (true, _) => return "immutable".to_string(),
-            (false, "increasing") => "rises only",
-            (false, "decreasing") => "falls only",
-            (false, _) => "free",
-        };
-        match &self.allowed {
-            Some(allowed) => format!("{direction}, to {}", allowed.join(", ")),
-            None => direction.to_string(),
-        }
+/// How a person may change it.
+fn freedom(feature: &Feature, immutable: bool) -> String {
+    let direction = match feature.change {
+        Mutability::WithTime if immutable => return "with time".to_string(),
+        Mutability::Follows if immutable => return "follows".to_string(),
+        Mutability::Undecided if immutable => return "undecided".to_string(),
+        _ if immutable => return "immutable".to_string(),
+        Mutability::Increase => "rises only",
+        Mutability::Decrease => "falls only",
+        _ => "free",
+    };
+    match &feature.allowed {
+        Some(allowed) => format!("{direction}, to {}", allowed.join(", ")),
+        None => direction.to_string(),
     }
 }
 
@@ -126,13 +161,11 @@ impl ModelContents {
                 .map(|position| FeatureFacts::new(model, position))
                 .collect(),
             rules: schema
-                .rules()
-                .iter()
-                .map(|rule| RuleFacts {
-                    if_increases: name(rule.when.feature),
-                    must_increase: name(rule.then.feature),
-                })
+                .rises()
+                .map(|[effect, cause]| RuleFacts { if_increases: name(effect), must_increase: name(cause) })
                 .collect(),
+            relations: schema.relations_in_words(),
+            accept: schema.accept_rules_in_words(),
             classifier: ClassifierFacts::new(model),
             network: model.classifier().network().map(|network| NetworkFacts {
                 widths: network.widths().to_vec(),
@@ -190,7 +223,7 @@ impl ModelContents {
                 [
                     feature.name.clone(),
                     feature.kind.to_string(),
-                    feature.freedom(),
+                    feature.freedom.clone(),
                     grouped(feature.codes),
                     feature.coded_as.to_string(),
                     domain_text::contents_line(domain),
@@ -199,12 +232,13 @@ impl ModelContents {
             .collect();
         let (left, right) = (Align::Left, Align::Right);
         text += &aligned([left, left, left, right, left, left], &lines);
-        if !self.rules.is_empty() {
-            text += "\nrules\n";
-            for RuleFacts { if_increases, must_increase } in &self.rules {
-                text += &format!("  {if_increases} rises only if {must_increase} rises too\n");
-            }
+        let detailed = self.features.iter().filter(|feature| !feature.details.is_empty());
+        let details: Vec<[String; 2]> =
+            detailed.map(|feature| [feature.name.clone(), feature.details.join(", ")]).collect();
+        if !details.is_empty() {
+            text += &format!("\nchanges\n{}", aligned([left, left], &details));
         }
+        text += &schema_text::relations(model.schema());
         text += "\nconfiguration\n";
         let config = toml::to_string(&self.config).context("the configuration cannot be written as TOML")?;
         text.extend(

@@ -10,10 +10,12 @@
 //! | 6    | [`recourse`] | `par recourse`, answers for a table          |
 //! | 7    | [`explain`]  | `par explain`, the answer for one person     |
 //! | 8    | [`evaluate`] | `par evaluate`, how good the answers are     |
-//! | 9    | [`inspect`]  | `par inspect`, what is in a model            |
-//! | 10   | [`demo`]     | `par demo`, all of it on an embedded table   |
-//! | 11   | [`serve`]    | `par serve`, answers over HTTP, and the page |
+//! | 9    | [`audit`]    | `par audit`, where getting worse is rewarded |
+//! | 10   | [`inspect`]  | `par inspect`, what is in a model            |
+//! | 11   | [`demo`]     | `par demo`, all of it on an embedded table   |
+//! | 12   | [`serve`]    | `par serve`, answers over HTTP, and the page |
 
+mod audit;
 mod bins;
 mod categories;
 mod circuit;
@@ -33,6 +35,7 @@ mod recourse;
 mod refit;
 mod rows;
 mod schema;
+mod schema_text;
 mod serve;
 mod variables;
 
@@ -46,12 +49,13 @@ use par_terminal::{aligned, config_file, output};
 const EXAMPLES: &str = "\
 Examples:
   par demo                                        see it work, without a table of your own
-  par schema init people.csv --out people.toml    draft a schema, then correct it
+  par schema init people.csv --out people.toml    draft a schema, then correct it (`--ask` asks)
   par schema check people.csv people.toml         see what it makes of the table
   par fit people.csv --schema people.toml --out people.par
   par recourse people.par denied.csv --out ways.csv
   par explain people.par denied.csv --id 17       one person's answer, in words
   par evaluate people.par test.csv                how good the answers are
+  par audit people.par people.csv                 where the classifier rewards harm
   par serve people.par                            the same over HTTP, and a page
 
 Exit status: 0 done, 1 done, but rows are left without recourse (`par recourse --strict`), 2 error.";
@@ -85,6 +89,8 @@ enum Command {
     Explain(explain::Explain),
     /// Measure how good the answers of a model are
     Evaluate(evaluate::Evaluate),
+    /// Find where a classifier rewards people for getting worse
+    Audit(audit::AuditCommand),
     /// Print what is in a model, and how it was made
     Inspect(inspect::Inspect),
     /// Learn from the embedded German Credit table, tell its denied rows what to change, and write a report
@@ -121,6 +127,7 @@ impl Command {
             Self::Recourse(recourse) => return recourse.run(),
             Self::Explain(explain) => explain.run()?,
             Self::Evaluate(evaluate) => evaluate.run()?,
+            Self::Audit(audit) => audit.run()?,
             Self::Inspect(inspect) => inspect.run()?,
             Self::Demo(demo) => demo.run()?,
             Self::Serve(serve) => serve.run()?,

@@ -28,11 +28,15 @@ pub struct Constraints {
     /// For every code, whether `allowed` and `bounds` permit moves to it.
     permitted: Vec<bool>,
     rules: Vec<Rule>,
+    /// The rules that masks know.
+    mask_rules: Vec<Rule>,
     groups: Vec<GroupDistribution>,
     /// What changes cost; one per feature.
     actions: Arc<[Action]>,
     /// All relations, each consequence after its sources.
     pub(crate) compiled: Vec<CompiledRelation>,
+    /// For each feature, whether another follows from it.
+    pub(crate) sources: Vec<bool>,
     /// The policies beside the classifier.
     pub(crate) policies: Vec<Policy>,
 }
@@ -95,13 +99,17 @@ impl Constraints {
         let actions = (0..features.len()).map(|feature| Action::new(discretizer, feature)).collect();
         let policies = schema.accept().iter().enumerate();
         let policies = policies.map(|(position, rule)| Policy::new(discretizer, position, rule)).collect();
+        let compiled = compile(discretizer);
+        let is_source = |feature| compiled.iter().any(|relation| relation.has_source(feature));
         let mut constraints = Self {
+            sources: (0..features.len()).map(is_source).collect(),
             features,
             permitted,
             rules: Vec::new(),
+            mask_rules: Vec::new(),
             groups: Vec::new(),
             actions,
-            compiled: compile(discretizer),
+            compiled,
             policies,
         };
         constraints.set_rules(schema.rules().to_vec());
@@ -109,7 +117,11 @@ impl Constraints {
     }
 
     fn set_rules(&mut self, rules: Vec<Rule>) {
-        let groups = connected(self.features.len(), &rules);
+        // Clocks and consequences move by themselves: the mask, in which they stay, knows nothing of their rules.
+        let stays = |one: Move| self.moves_by_itself(one.feature);
+        self.mask_rules =
+            rules.iter().copied().filter(|rule| !stays(rule.when) && !stays(rule.then)).collect();
+        let groups = connected(self.features.len(), &self.mask_rules);
         self.features.iter_mut().for_each(|feature| feature.states = MoveStates::Rises);
         for group in &groups {
             for (&feature, &states) in group.features.iter().zip(&group.states) {
@@ -133,6 +145,11 @@ impl Constraints {
     /// What may happen to a feature, by the schema.
     pub fn mutability(&self, feature: usize) -> Mutability {
         self.features[feature].mutability
+    }
+
+    /// Whether the feature is a clock or follows from others.
+    pub(crate) fn moves_by_itself(&self, feature: usize) -> bool {
+        matches!(self.mutability(feature), Mutability::WithTime | Mutability::Follows)
     }
 
     pub(crate) fn action(&self, feature: usize) -> &Action {
@@ -352,10 +369,9 @@ impl Constraints {
     /// Whether a move from `factual` to `row` keeps immutable and unknown features and all directions. Clocks and
     /// consequences, rules, bounds and locks are not checked.
     pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
-        let follows = |mutability| matches!(mutability, Mutability::WithTime | Mutability::Follows);
         let codes = self.features.iter().zip(factual.iter().zip(row)).enumerate();
         codes.into_iter().all(|(position, (feature, (&own, &code)))| {
-            if follows(feature.mutability) {
+            if self.moves_by_itself(position) {
                 return true;
             }
             let may_move = match feature.direction {
@@ -430,7 +446,7 @@ impl Mask<'_> {
         let mut changed = true;
         while changed {
             changed = false;
-            for rule in &self.constraints.rules {
+            for rule in &self.constraints.mask_rules {
                 if self.can(rule.when) && !self.can(rule.then) {
                     let moving = self.part(rule.when.feature, moved(rule.when.direction));
                     self.legal[moving].fill(false);

@@ -1,30 +1,51 @@
 //! The schema: the meaning of the columns, and the constraints on changes.
 //!
-//! A schema is a TOML file:
+//! A schema is a TOML file; `docs/schema.md` has every key:
 //!
-//! ```toml
-//! [label]
-//! column = "class"
-//! classes = ["Bad", "Good"]
-//! favourable = "Good"
+//! ```
+//! # use par_data::Schema;
+//! let schema = Schema::parse(
+//!     r#"
+//!     version = 2                # without it: version 1, which keeps its meaning
 //!
-//! [[feature]]
-//! name = "Age"
-//! kind = "discrete"          # nominal, ordinal (`values` in order), discrete or continuous
-//! range = [0, 120]           # numbers only: what the column can hold, `inf` for no end; a cell outside is an error
-//! bounds = [18, 100]         # numbers only, within the range: no recourse leaves them
-//! monotone = "increasing"    # none, increasing or decreasing
+//!     [label]
+//!     column = "class"
+//!     classes = ["Bad", "Good"]
+//!     favourable = "Good"
 //!
-//! [[feature]]
-//! name = "Housing"
-//! kind = "nominal"
-//! values = ["rent", "own"]   # learned from the training rows when not listed; `1` and `01` are two
-//! missing = true             # missing cells, and values never seen, are taken as unknown
-//! allowed = ["own"]          # what a recourse may move to
+//!     [[feature]]
+//!     name = "Age"
+//!     kind = "discrete"          # nominal, ordinal (`values` in order), discrete or continuous
+//!     unit = "years"
+//!     range = [0, 120]           # what the column can hold, `inf` for no end; a cell outside is an error
+//!     change = "with-time"       # never, free, increase, decrease, with-time, follows; undecided if absent
 //!
-//! [[rule]]                   # the first may rise only if the second rises too
-//! if_increases = "Present employment since"
-//! must_increase = "Age"
+//!     [[feature]]
+//!     name = "Housing"
+//!     kind = "nominal"
+//!     values = ["rent", "own"]   # learned from the training rows when not listed; `1` and `01` are two
+//!     missing = true             # missing cells, and values never seen, are taken as unknown
+//!     change = "free"
+//!     allowed = ["own"]          # what a way may change it to
+//!     effort = "very hard"
+//!
+//!     [[feature]]
+//!     name = "Rent"
+//!     kind = "continuous"
+//!     change = "free"
+//!     step = { down = 500 }      # from the person's own value
+//!
+//!     [[relation]]
+//!     when = { Housing = "own" }
+//!     then = { Rent = 0 }
+//!
+//!     [[accept]]                 # a policy beside the classifier
+//!     require = { Age = "18.." }
+//!     "#,
+//!     "people.toml",
+//! )?;
+//! assert_eq!(schema.relations_in_words(), ["if Housing is own, then Rent is 0"]);
+//! # Ok::<(), par_data::SchemaError>(())
 //! ```
 //!
 //! Every `Schema` is consistent: [`Schema::parse`] refuses anything else, with the line.
@@ -41,13 +62,14 @@ mod rules;
 mod section;
 mod time;
 mod upgrade;
+mod words;
 
 use std::path::Path;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use draft::{draft, draft_rows, quoted};
+pub use draft::{Decision, Draft, DraftOptions, Question, quoted, roc_area, suspicions};
 pub use feature::{Actor, Direction, Effort, Feature, FeatureKind, Mutability, Step, Takes};
 pub use parse::{parse_number, same_numbers};
 pub use permitted::Permitted;
@@ -112,8 +134,8 @@ impl Schema {
     ///
     /// # Errors
     /// With the line, when the text is not TOML, a key is unknown, absent or of the wrong type, two
-    /// statements contradict each other, or a rule requires a rise that cannot happen. Saved schemas of
-    /// earlier versions may have such rules: their effects cannot rise.
+    /// statements contradict each other, or a statement asks for what cannot happen. Saved schemas of
+    /// earlier versions may have rules of that kind: their effects cannot rise.
     pub fn parse(text: &str, origin: &str) -> Result<Self, SchemaError> {
         parse::parse(text, origin)
     }
@@ -192,6 +214,20 @@ impl Schema {
         &self.rules
     }
 
+    /// Rules between two rises: the effect and the cause (positions) of each.
+    pub fn rises(&self) -> impl Iterator<Item = [usize; 2]> {
+        let pair = |rule: &Rule| [rule.when.feature, rule.then.feature];
+        self.rules.iter().map(move |rule| (rule, pair(rule))).filter_map(|(rule, pair)| {
+            let [effect, cause] = pair;
+            (*rule == Rule::rises(effect, cause)).then_some(pair)
+        })
+    }
+
+    /// The features of which nobody has said whether they can change, so that they do not.
+    pub fn undecided(&self) -> impl Iterator<Item = &Feature> {
+        self.features.iter().filter(|feature| feature.change == Mutability::Undecided)
+    }
+
     /// The policies that hold beside the classifier.
     pub fn accept(&self) -> &[AcceptRule] {
         &self.accept
@@ -254,7 +290,11 @@ impl Schema {
     /// When a feature has no column. The label and the special columns may be absent, as in tables of people
     /// who ask for recourse.
     pub fn columns(&self, origin: &str, header: &[String]) -> Result<Columns, Error> {
-        let find = |name: &str| header.iter().position(|column| column == name);
+        let is_numbered = header.iter().enumerate().all(|(at, name)| *name == at.to_string());
+        let find = |name: &str| {
+            let by_number = || numbered_column(name).filter(|at| is_numbered && *at < header.len());
+            header.iter().position(|column| column == name).or_else(by_number)
+        };
         let find_special = |name: &Option<String>| name.as_deref().and_then(find);
         let features = self
             .features
@@ -316,6 +356,18 @@ impl Label {
             })
     }
 }
+
+/// The name that a draft gives to a column of a table without column names: `column_1` is the first.
+pub fn numbered_name(column: usize) -> String {
+    format!("{NUMBERED}{}", column + 1)
+}
+
+/// The column that [`numbered_name`] calls so.
+fn numbered_column(name: &str) -> Option<usize> {
+    name.strip_prefix(NUMBERED)?.parse::<usize>().ok()?.checked_sub(1)
+}
+
+const NUMBERED: &str = "column_";
 
 impl TryFrom<String> for Schema {
     type Error = SchemaError;

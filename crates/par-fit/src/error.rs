@@ -81,10 +81,11 @@ pub enum Error {
     )]
     NoLabel,
     /// No feature may change.
-    #[error(
-        "every feature is immutable, so there is nothing to change\nhint: remove `immutable` from a feature in the schema, or its name from the immutable features of the configuration"
-    )]
-    NothingCanChange,
+    #[error("nothing can change{}\nhint: say in the schema what a person can change, such as `change = \"increase\"`, or free features in the configuration's `immutable`", undecided_words(.undecided))]
+    NothingCanChange {
+        /// The features of which the schema does not say whether they can change.
+        undecided: Vec<String>,
+    },
     /// The configuration names a class that the schema does not have.
     #[error("the label has no class `{found}`{}", par_data::suggest(.found, .known))]
     UnknownClass {
@@ -139,5 +140,13 @@ impl Error {
             LearnError::Stopped(stopped) => Self::Stopped(stopped),
             source => Self::Circuit { class, source },
         }
+    }
+}
+
+/// The undecided features, in the middle of a message.
+fn undecided_words(undecided: &[String]) -> String {
+    match undecided {
+        [] => ": every feature is immutable".to_string(),
+        names => format!(": the schema does not say whether these can change: {}", names.join(", ")),
     }
 }

@@ -117,7 +117,7 @@ impl ModelBuilder {
         let favourable = self.labels(columns)?;
         let discretizer =
             reading(open()?, stop, |batches| Discretizer::fit(&self.schema, columns, batches, &config.bins))?;
-        check_changeable(&constraints(&discretizer, config)?)?;
+        check_changeable(&constraints(&discretizer, config)?, &self.schema)?;
         let rows = TrainingRows::read(&discretizer, columns, favourable, open()?, stop)?;
         progress(Stage::Read(rows.rows.len()));
 
@@ -150,6 +150,10 @@ impl ModelBuilder {
             agreement,
             held_out: [accepted.held_out, denied.held_out],
             auc: labels.and_then(|labels| auc(&scores, labels)),
+            held_out_auc: match (&self.supplied, labels) {
+                (Supplied::Nothing, Some(labels)) => self.held_out_auc(&rows, labels, stop)?,
+                (_, labels) => labels.and_then(|labels| auc(&scores, labels)),
+            },
             accuracy: labels.and_then(|labels| accuracy(&scores, labels, threshold)),
             classifier: history,
             generator: GeneratorHistory::default(),
@@ -279,9 +283,11 @@ fn is_held_out(position: u64, seed: u64) -> bool {
 }
 
 /// Refuses constraints under which no feature may change.
-fn check_changeable(constraints: &Constraints) -> Result<(), Error> {
+fn check_changeable(constraints: &Constraints, schema: &Schema) -> Result<(), Error> {
     match (0..constraints.features()).all(|feature| constraints.is_immutable(feature)) {
-        true => Err(Error::NothingCanChange),
+        true => Err(Error::NothingCanChange {
+            undecided: schema.undecided().map(|feature| feature.name.clone()).collect(),
+        }),
         false => Ok(()),
     }
 }
@@ -363,7 +369,7 @@ impl Learned {
         stop: Stop<'_>,
     ) -> Result<Model, Error> {
         let constraints = constraints(&self.discretizer, &self.config)?;
-        check_changeable(&constraints)?;
+        check_changeable(&constraints, self.discretizer.schema())?;
         self.train_surrogate(progress, stop)?;
         let Self { config, mut card, discretizer, classifier, threshold, accepted, denied } = self;
         let typical = classifier.typical();

@@ -26,6 +26,10 @@ pub struct Card {
     pub held_out: [f64; 2],
     /// Area under the ROC curve of the classifier on the training rows.
     pub auc: Option<f64>,
+    /// The same on rows that learning did not see: for a trained classifier, that of one trained on four fifths of the
+    /// rows on the others; for another, on all rows.
+    #[serde(default)]
+    pub held_out_auc: Option<f64>,
     /// Accuracy of the classifier on the training rows.
     pub accuracy: Option<f64>,
     /// The learning curve of the classifier, or of its surrogate; empty where neither was trained.

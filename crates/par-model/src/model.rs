@@ -175,8 +175,9 @@ impl Model {
         let external = ExternalClassifier::new(file, inputs, self.discretizer())?;
         let mut model = self.clone();
         model.parts.classifier = DeployedClassifier::External(Box::new(external));
-        let Card { denies, scores, agreement, auc, accuracy, .. } = &mut model.parts.card;
-        (*denies, *scores, *agreement, *auc, *accuracy) = (None, None, None, None, None);
+        let card = &mut model.parts.card;
+        (card.denies, card.scores, card.agreement) = (None, None, None);
+        (card.auc, card.held_out_auc, card.accuracy) = (None, None, None);
         Ok(model)
     }
 }

@@ -38,6 +38,10 @@ pub(crate) struct Features<'m> {
     label: Label<'m>,
     features: Vec<FeatureInfo<'m>>,
     rules: Vec<Rule<'m>>,
+    /// The relations between features, rules among them, in words.
+    relations: Vec<String>,
+    /// The policies that hold beside the classifier, in words.
+    accept: Vec<String>,
     /// The names of the columns before the features in answers as CSV, by their usual name: `par_status` beside a feature
     /// `status`.
     columns: BTreeMap<&'static str, String>,
@@ -83,8 +87,52 @@ struct FeatureInfo<'m> {
     monotone: Option<&'static str>,
     /// The values that a way may change it to, if not all.
     allowed: Option<&'m [String]>,
+    /// What the schema says may happen to it.
+    #[schemars(extend("enum" = ["never", "undecided", "free", "increase", "decrease", "with-time", "follows"]))]
+    change: &'static str,
+    /// How far it may move from a person's own value.
+    step: Step,
+    effort: Effort,
+    /// How long a change takes; no time if absent.
+    takes: Option<Takes>,
+    /// The direction in which it gets better.
+    #[schemars(extend("enum" = ["increase", "decrease", null]))]
+    improves: Option<&'static str>,
+    /// Who changes it: a change by the lender is a counter-offer.
+    #[schemars(extend("enum" = ["applicant", "lender"]))]
+    who: &'static str,
     #[serde(flatten)]
     values: FeatureValues<'m>,
+}
+
+/// How far a feature may move from a person's own value: numbers in its unit, ordered categories in places.
+#[derive(Serialize, JsonSchema)]
+struct Step {
+    /// The farthest it may rise.
+    up: Option<f64>,
+    /// The farthest it may fall.
+    down: Option<f64>,
+    /// The least that it moves, if it moves.
+    at_least: Option<f64>,
+    /// New values are multiples of it.
+    grid: Option<f64>,
+}
+
+/// What a change costs the person: the weight times the size of the change.
+#[derive(Serialize, JsonSchema)]
+struct Effort {
+    /// 1 for easy, 2 for some, 4 for hard, 8 for very hard effort.
+    weight: f64,
+    /// The distance of size 1; by default the size is the shift in percentile among all people.
+    per: Option<f64>,
+}
+
+/// How long a change takes.
+#[derive(Serialize, JsonSchema)]
+struct Takes {
+    months: f64,
+    /// The distance that takes this long; any distance if absent.
+    per: Option<f64>,
 }
 
 /// Categories, or the numbers in training.
@@ -127,7 +175,6 @@ impl<'m> Features<'m> {
         let schema = model.schema();
         let [accepted, denied] = &model.card().classes;
         let name = |feature: usize| schema.features()[feature].name.as_str();
-        let rules = schema.rules().iter();
         Self {
             model: model.name(),
             title: schema.name(),
@@ -137,12 +184,12 @@ impl<'m> Features<'m> {
             features: (0..schema.features().len())
                 .map(|position| FeatureInfo::new(model, position))
                 .collect(),
-            rules: rules
-                .map(|rule| Rule {
-                    if_increases: name(rule.when.feature),
-                    must_increase: name(rule.then.feature),
-                })
+            rules: schema
+                .rises()
+                .map(|[effect, cause]| Rule { if_increases: name(effect), must_increase: name(cause) })
                 .collect(),
+            relations: schema.relations_in_words(),
+            accept: schema.accept_rules_in_words(),
             columns: write::COLUMNS.into_iter().map(|own| (own, write::column_name(schema, own))).collect(),
             row: json_schema::row_alone(model),
             request: json_schema::question_alone(model, max_rows),
@@ -180,6 +227,17 @@ impl<'m> FeatureInfo<'m> {
                 Some(Direction::Decrease) => Some("decreasing"),
             },
             allowed: feature.allowed.as_deref(),
+            change: feature.change.name(),
+            step: Step {
+                up: feature.step.up,
+                down: feature.step.down,
+                at_least: feature.step.at_least,
+                grid: feature.step.grid,
+            },
+            effort: Effort { weight: feature.effort.weight, per: feature.effort.per },
+            takes: feature.takes.map(|takes| Takes { months: takes.months, per: takes.per }),
+            improves: feature.improves.map(Direction::name),
+            who: feature.who.name(),
             values,
         }
     }
@@ -296,6 +354,19 @@ fn typical(model: &ServedModel, position: usize, code: Code) -> Value {
 mod tests {
     use super::*;
     use crate::test_model::{ODD, odd_with_age_called};
+
+    #[test]
+    fn features_say_what_may_change() {
+        let features = serde_json::to_value(Features::new(&ODD, 3)).expect("text keys");
+        for feature in features["features"].as_array().expect("features") {
+            let change = feature["change"].as_str().expect("a word");
+            assert_eq!(feature["changeable"], ["free", "increase", "decrease"].contains(&change));
+            assert_eq!((&feature["who"], &feature["takes"]), (&"applicant".into(), &Value::Null));
+            assert_eq!(feature["effort"], serde_json::json!({"weight": 2.0, "per": null}));
+        }
+        let rules = features["rules"].as_array().map(Vec::len);
+        assert_eq!(features["relations"].as_array().map(Vec::len), rules);
+    }
 
     #[test]
     fn a_column_with_the_name_of_a_feature_is_renamed() {

@@ -80,12 +80,11 @@ impl Search<'_, '_, '_> {
 
     fn trade(&mut self, row: &Row) {
         self.single_changes(row);
-        for feature in (0..row.choices.len()).filter(|&feature| row.choices[feature] != 0) {
-            if self.problem.candidates.is_free(feature) {
-                let mut reverted = row.clone();
-                self.problem.set(&mut reverted, feature, 0);
-                self.single_changes(&reverted);
-            }
+        let free = self.problem.candidates.free().iter();
+        for &feature in free.filter(|&&feature| row.choices[feature] != 0) {
+            let mut reverted = row.clone();
+            self.problem.set(&mut reverted, feature, 0);
+            self.single_changes(&reverted);
         }
     }
 
@@ -106,7 +105,8 @@ impl Search<'_, '_, '_> {
         evaluator.neighbours(&centre.codes, neighbours);
         better.clear();
         let mut row = centre.clone();
-        for feature in (0..width).filter(|&feature| candidates.is_free(feature)) {
+        for &feature in candidates.free() {
+            let has_consequences = candidates.has_consequences(feature);
             let list = candidates.of(feature);
             let own = centre.choices[feature];
             let without = effort - list[usize::from(own)].effort;
@@ -116,7 +116,7 @@ impl Search<'_, '_, '_> {
                 if changes > problem.budget || changes == 0 {
                     continue;
                 }
-                let log_prob = match candidates.has_consequences(feature) {
+                let log_prob = match has_consequences {
                     false => neighbours[start + usize::from(candidate.code)],
                     true => {
                         problem.set(&mut row, feature, choice);
@@ -166,7 +166,7 @@ impl Search<'_, '_, '_> {
     fn nearest_to_accepted(&self, centre: &Row) -> Option<(usize, Choice)> {
         let (problem, mut row) = (self.problem, centre.clone());
         let mut best: Option<((bool, f64), usize, Choice)> = None;
-        for feature in (0..row.choices.len()).filter(|&feature| problem.candidates.is_free(feature)) {
+        for &feature in problem.candidates.free() {
             let before = row.choices[feature];
             let choices = 0..problem.candidates.of(feature).len() as Choice;
             for choice in choices.filter(|choice| *choice != before) {

@@ -1,12 +1,17 @@
 //! The report of `par schema check`, as text and as JSON.
 
-use par_data::schema::{Direction, same_numbers};
+use par_data::schema::{Mutability, roc_area, same_numbers, suspicions};
 use par_data::{Domain, Feature};
 use serde::Serialize;
 
 use super::check::SchemaTally;
 use crate::aligned::{Align, aligned, grouped, percent};
-use crate::domain_text;
+use crate::{domain_text, schema_text};
+
+/// An area under the ROC curve that no honest feature alone has.
+const LEAK: f64 = 0.98;
+/// Rows of each class that show it.
+const LEAK_ROWS: u64 = 50;
 
 #[derive(Serialize)]
 pub(super) struct SchemaReport {
@@ -19,6 +24,14 @@ pub(super) struct SchemaReport {
     coverage: Option<f64>,
     fidelity: Option<f64>,
     rules: Vec<RuleReport>,
+    /// Features without a `change`: they stay as they are.
+    undecided: Vec<String>,
+    /// The relations between features, rules among them, in words.
+    relations: Vec<String>,
+    /// The policies beside the classifier, in words.
+    accept: Vec<String>,
+    #[serde(skip)]
+    relations_text: String,
     columns_left_out: Vec<String>,
     worth_a_look: Vec<String>,
 }
@@ -39,6 +52,8 @@ struct FeatureReport {
     unknown: u64,
     /// Checked numbers that are unseen and count as the nearest known one.
     snapped: u64,
+    /// What the schema says may happen to it.
+    change: &'static str,
     constraints: Vec<String>,
 }
 
@@ -76,10 +91,9 @@ impl SchemaReport {
                 .map(|(class, &rows)| ClassReport { class: class.clone(), rows })
                 .collect(),
         });
-        let rules = schema.rules().iter().map(|rule| RuleReport {
-            if_increases: name(rule.when.feature),
-            must_increase: name(rule.then.feature),
-        });
+        let rules = schema
+            .rises()
+            .map(|[effect, cause]| RuleReport { if_increases: name(effect), must_increase: name(cause) });
         let at = &tally.columns;
         let special = [at.label, at.id, at.fold, at.subtest];
         let is_named = |column: &usize| at.features.contains(column) || special.contains(&Some(*column));
@@ -94,6 +108,10 @@ impl SchemaReport {
             coverage: tally.coverage.coverage().filter(|_| held_out),
             fidelity: tally.coverage.fidelity().filter(|_| held_out),
             rules: rules.collect(),
+            undecided: schema.undecided().map(|feature| feature.name.clone()).collect(),
+            relations: schema.relations_in_words(),
+            accept: schema.accept_rules_in_words(),
+            relations_text: schema_text::relations(schema),
             columns_left_out: (0..columns.len())
                 .filter(|column| !is_named(column))
                 .map(|column| columns[column].clone())
@@ -148,19 +166,11 @@ impl SchemaReport {
                 .collect();
             text += &aligned([left, right, right, left], &lines);
         }
-        if !self.rules.is_empty() {
-            text += "\nrules\n";
-            for RuleReport { if_increases, must_increase } in &self.rules {
-                text += &format!("  {if_increases} rises only if {must_increase} rises too\n");
-            }
-        }
+        text += &self.relations_text;
         if !self.columns_left_out.is_empty() {
             text += &format!("\ncolumns left out\n  {}\n", self.columns_left_out.join(", "));
         }
-        if !self.worth_a_look.is_empty() {
-            text += "\nworth a look\n";
-            text.extend(self.worth_a_look.iter().map(|line| format!("  {line}\n")));
-        }
+        text += &schema_text::section("worth a look", &self.worth_a_look);
         text
     }
 }
@@ -180,21 +190,23 @@ impl FeatureReport {
             rows: tally.codes[position].clone(),
             unknown,
             snapped: tally.coverage.outside()[position] - unknown,
+            change: feature.change.name(),
             constraints: constraints(feature),
         }
     }
 }
 
 fn constraints(feature: &Feature) -> Vec<String> {
-    let mut constraints = Vec::new();
-    if feature.is_immutable() {
-        constraints.push("immutable".to_string());
-    }
-    match feature.direction() {
-        None => {}
-        Some(Direction::Increase) => constraints.push("increasing".to_string()),
-        Some(Direction::Decrease) => constraints.push("decreasing".to_string()),
-    }
+    let change = match feature.change {
+        Mutability::Never => Some("immutable"),
+        Mutability::Undecided => Some("undecided"),
+        Mutability::Free => None,
+        Mutability::Increase => Some("increasing"),
+        Mutability::Decrease => Some("decreasing"),
+        Mutability::WithTime => Some("moves with time"),
+        Mutability::Follows => Some("follows from others"),
+    };
+    let mut constraints: Vec<String> = change.into_iter().map(String::from).collect();
     if let Some([low, high]) = feature.bounds {
         constraints.push(format!("{low} to {high}"));
     }
@@ -204,6 +216,7 @@ fn constraints(feature: &Feature) -> Vec<String> {
     if feature.missing {
         constraints.push("may be missing".to_string());
     }
+    constraints.extend(feature.changes_in_words());
     constraints
 }
 
@@ -238,6 +251,7 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
                 ));
             }
         }
+        notes.extend(leak(tally, position));
         let missing = tally.unknown[position];
         if 2 * missing > tally.coverage.rows() {
             notes.push(format!("{name}: more than half of the cells are unknown"));
@@ -258,8 +272,27 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
             }
         }
     }
-    if schema.features().iter().all(|feature| feature.is_immutable()) {
+    notes.extend(suspicions(schema));
+    let undecided: Vec<&str> = schema.undecided().map(|feature| feature.name.as_str()).collect();
+    if !undecided.is_empty() {
+        let names = undecided.join(", ");
+        notes.push(format!("without `change`, so that they stay as they are: {names}"));
+    }
+    if schema.features().iter().all(Feature::is_immutable) {
         notes.push("every feature is immutable: there is nothing that a person could change".to_string());
     }
     notes
+}
+
+/// Whether a feature alone nearly tells the label, by the best order of its codes.
+fn leak(tally: &SchemaTally<'_>, position: usize) -> Option<String> {
+    let mut by_rate = tally.by_class[position].clone();
+    let rows = by_rate.iter().fold([0, 0], |[no, yes], [more_no, more_yes]| [no + more_no, yes + more_yes]);
+    by_rate.retain(|[no, yes]| no + yes > 0);
+    by_rate.sort_by(|[no, yes], [other_no, other_yes]| (yes * other_no).cmp(&(other_yes * no)));
+    let area = roc_area(&by_rate);
+    (area >= LEAK && rows.iter().all(|rows| *rows >= LEAK_ROWS)).then(|| {
+        let name = &tally.discretizer.schema().features()[position].name;
+        format!("{name}: it alone nearly tells the label (AUC {area:.3}); is it known before the decision?")
+    })
 }

@@ -22,6 +22,41 @@ fn a_model_card_says_what_is_inside() {
 }
 
 #[test]
+fn a_model_card_says_in_words_what_may_change_and_how_features_are_related() {
+    let sandbox = Sandbox::with_applicants();
+    let schema = sandbox.run(&["schema", "upgrade", "applicants.toml"]);
+    let debt = "name = \"debt\"\nkind = \"discrete\"\nchange = \"free\"\n";
+    assert!(schema.contains(debt), "{schema}");
+    let keys =
+        "step = { up = 1, down = 3 }\neffort = \"easy\"\nper = 2\ntakes = \"1 year\"\nwho = \"lender\"\n";
+    let relation = "[[relation]]\nif_increases = \"income\"\nmust_decrease = \"debt\"\n";
+    sandbox.write("second.toml", schema.replace(debt, &format!("{debt}{keys}")) + relation);
+    let fit =
+        ["fit", "applicants.csv", "--schema", "second.toml", "--config", "quick.toml", "--out", "b.par"];
+    sandbox.run(&fit);
+
+    let card = sandbox.run(&["inspect", "b.par"]);
+    let (_, changes) = card.split_once("\n\nchanges\n").expect("changes");
+    let (changes, _) = changes.split_once("\n\nconfiguration\n").expect("parts");
+    insta::assert_snapshot!(format!("changes\n{changes}"), @"
+    changes
+      debt  at most 1 up, at most 3 down, effort easy per 2, takes 12 months, changed by the lender
+
+    rules
+      education rises only if age rises too
+      income rises only if debt falls
+    ");
+    let facts = sandbox.json(&["inspect", "b.par"]);
+    let debt = &facts["features"][4];
+    assert_eq!((&debt["change"], &debt["who"]), (&"free".into(), &"lender".into()));
+    assert_eq!(debt["step"], serde_json::json!({"up": 1.0, "down": 3.0, "at_least": null, "grid": null}));
+    assert_eq!(debt["effort"], serde_json::json!({"weight": 1.0, "per": 2.0}));
+    assert_eq!(debt["takes"], serde_json::json!({"months": 12.0, "per": null}));
+    assert_eq!(facts["rules"].as_array().map(Vec::len), Some(1), "rules of version 1");
+    assert_eq!(facts["relations"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
 fn the_printed_configuration_reproduces_the_model() {
     let sandbox = Sandbox::with_model();
     sandbox.write("applicants.toml", crate::model::SCHEMA);

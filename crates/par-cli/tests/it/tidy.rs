@@ -2,6 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
+use par_data::Schema;
+use par_data::schema::Mutability;
 use par_model::Config;
 
 fn root() -> PathBuf {
@@ -62,6 +64,49 @@ fn the_readme_shows_the_example_as_it_runs() {
     let example = read(&root().join("crates/par/examples/02_ask_for_recourse.rs"));
     let code = example.split_once("\n\n").expect("a heading before the code").1;
     assert!(readme.contains(code), "README.md shows examples/02_ask_for_recourse.rs");
+}
+
+/// The schema that the blocks of `docs/schema.md` form together.
+fn documented_schema() -> String {
+    let page = read(&root().join("docs/schema.md"));
+    let blocks = page.split("```toml\n").skip(1).map(|rest| rest.split("```").next().expect("an end"));
+    blocks.collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn the_blocks_of_the_schema_page_are_a_schema() {
+    let text = documented_schema();
+    let schema = Schema::parse(&text, "docs/schema.md").expect("a schema");
+    assert_eq!((schema.version(), schema.undecided().count()), (2, 0));
+    for change in Mutability::WORDS.map(|(word, _)| word) {
+        assert!(schema.features().iter().any(|feature| feature.change.name() == change), "`{change}`");
+    }
+}
+
+#[test]
+fn the_schema_page_names_every_key() {
+    let page = read(&root().join("docs/schema.md"));
+    let feature = "[[feature]]\nname = \"a\"\nkind = \"discrete\"\nchange = \"free\"\n";
+    for section in [
+        "zzz = 1\n".to_string(),
+        "[columns]\nzzz = 1\n".to_string(),
+        "[label]\nzzz = 1\n".to_string(),
+        format!("{feature}zzz = 1\n"),
+        format!("{feature}step = {{ zzz = 1 }}\n"),
+        format!("{feature}[[relation]]\nzzz = 1\n"),
+        format!("{feature}[[accept]]\nzzz = 1\n"),
+    ] {
+        let error = Schema::parse(&format!("version = 2\n{section}"), "s").expect_err("no key").to_string();
+        let (_, keys) = error.split_once("unknown key `zzz`, expected one of ").expect("all keys");
+        for key in keys.split('`').skip(1).step_by(2) {
+            let is_named = [format!("`{key}`"), format!("{key} = "), format!("[{key}]")];
+            assert!(is_named.iter().any(|name| page.contains(name)), "docs/schema.md does not name `{key}`");
+        }
+    }
+    for key in ["`immutable =", "`monotone =", "`[[rule]]`", "`if_increases`", "`must_increase`"] {
+        let page = page.replace("\n", " ");
+        assert!(page.contains(key), "docs/schema.md does not name {key} of version 1");
+    }
 }
 
 #[test]

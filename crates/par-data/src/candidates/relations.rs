@@ -176,6 +176,11 @@ impl CompiledRelation {
         Self { position, features: relation.features(), kind }
     }
 
+    /// Whether another feature follows from this one by the relation.
+    pub(crate) fn has_source(&self, feature: usize) -> bool {
+        matches!(&self.kind, Kind::Follows(consequence) if consequence.sources.contains(&feature))
+    }
+
     /// What lifting it would be called; `None` for rules, which have their own name, and for consequences, which
     /// nobody can lift.
     pub(crate) fn restriction(&self) -> Option<Restriction> {
@@ -383,11 +388,7 @@ impl<'c> Candidates<'c> {
 
     /// Whether another feature follows from this one.
     pub fn has_consequences(&self, feature: usize) -> bool {
-        let follows = |relation: &CompiledRelation| match &relation.kind {
-            Kind::Follows(consequence) => consequence.sources.contains(&feature),
-            _ => false,
-        };
-        self.constraints.compiled.iter().any(follows)
+        self.constraints.sources[feature]
     }
 }
 

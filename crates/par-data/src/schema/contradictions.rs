@@ -277,7 +277,8 @@ fn holds(feature: &Feature) -> [f64; 2] {
 
 /// The lowest and highest number that a changed cell of the feature can hold.
 fn advised(feature: &Feature) -> [f64; 2] {
-    feature.bounds.filter(|_| feature.change != Mutability::Never).unwrap_or(holds(feature))
+    let changes = !matches!(feature.change, Mutability::Never | Mutability::Undecided);
+    feature.bounds.filter(|_| changes).unwrap_or(holds(feature))
 }
 
 fn refuse_values_outside(feature: &Feature, values: &Permitted, ends: [f64; 2], asks: &str) -> Refused {

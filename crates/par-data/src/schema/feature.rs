@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::Serialize;
+
 use super::{TimeUnit, parse_number};
 use crate::error::CellError;
 
@@ -162,6 +164,23 @@ pub enum Mutability {
     Follows,
 }
 
+impl Mutability {
+    /// The words for it in the schema's TOML; there is none for undecided.
+    pub const WORDS: [(&str, Self); 6] = [
+        ("never", Self::Never),
+        ("free", Self::Free),
+        ("increase", Self::Increase),
+        ("decrease", Self::Decrease),
+        ("with-time", Self::WithTime),
+        ("follows", Self::Follows),
+    ];
+
+    /// Its name in the schema's TOML, or `undecided`.
+    pub fn name(self) -> &'static str {
+        Self::WORDS.iter().find(|(_, change)| *change == self).map_or("undecided", |(word, _)| word)
+    }
+}
+
 /// Up or down, in the order of the codes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
@@ -172,26 +191,20 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// The other one.
-    #[must_use]
-    pub fn opposite(self) -> Self {
-        match self {
-            Self::Increase => Self::Decrease,
-            Self::Decrease => Self::Increase,
-        }
-    }
+    /// Its names in the schema's TOML.
+    pub const WORDS: [(&str, Self); 2] = [("increase", Self::Increase), ("decrease", Self::Decrease)];
 
-    /// What a feature does that moves so: `rise` or `fall`.
-    pub fn verb(self) -> &'static str {
+    /// Its name in the schema's TOML.
+    pub fn name(self) -> &'static str {
         match self {
-            Self::Increase => "rise",
-            Self::Decrease => "fall",
+            Self::Increase => "increase",
+            Self::Decrease => "decrease",
         }
     }
 }
 
 /// How far a feature may move from the person's own value: numbers in the column's unit, ordered categories in places.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Step {
     /// The farthest it may rise.
     pub up: Option<f64>,
@@ -204,7 +217,7 @@ pub struct Step {
 }
 
 /// What a change of a feature costs the person: the weight times the size of the change.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Effort {
     /// 1 for `easy`, 2 for `some`, 4 for `hard`, 8 for `very hard`. Above 0.
     pub weight: f64,
@@ -224,7 +237,7 @@ impl Default for Effort {
 }
 
 /// How long a change takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Takes {
     /// In months.
     pub months: f64,
@@ -240,4 +253,17 @@ pub enum Actor {
     Applicant,
     /// The lender: it is a term of the request, and a change of it is a counter-offer.
     Lender,
+}
+
+impl Actor {
+    /// Their names in the schema's TOML.
+    pub const WORDS: [(&str, Self); 2] = [("applicant", Self::Applicant), ("lender", Self::Lender)];
+
+    /// Its name in the schema's TOML.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Applicant => "applicant",
+            Self::Lender => "lender",
+        }
+    }
 }

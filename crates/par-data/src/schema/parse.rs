@@ -11,7 +11,7 @@ use toml::de::DeTable;
 use super::contradictions::{self, Contradiction, Part};
 use super::problem::{SchemaError, SchemaProblem};
 use super::section::{Keys, Located, SchemaSection, SchemaText};
-use super::{Feature, FeatureKind, Relation, Rule, Schema, followers, rules};
+use super::{AcceptRule, Feature, FeatureKind, Relation, Schema, followers, rules};
 
 const TOP_KEYS: Keys = Keys {
     always: &["version", "name", "file", "rows", "folds", "missing_text", "columns", "label", "feature"],
@@ -19,7 +19,7 @@ const TOP_KEYS: Keys = Keys {
     second: &["relation", "accept"],
 };
 
-/// Most relations, and most rules about acceptance.
+/// Most relations, and most rules about acceptance, of version 2.
 const MAX_STATEMENTS: usize = 1000;
 
 /// The texts of a missing cell, unless the schema lists others.
@@ -44,6 +44,8 @@ pub(super) fn parse_saved(text: &str) -> Result<Schema, SchemaError> {
 #[derive(Default)]
 struct Lines {
     features: Vec<usize>,
+    /// By feature: where something is said that needs an order of its values.
+    orders: Vec<usize>,
     relations: Vec<usize>,
     accept: Vec<usize>,
 }
@@ -75,62 +77,17 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Lines), SchemaError> {
     document.version = version(&document, root.get_ref())?;
     let top = SchemaSection::new(&document, "the schema", root.span(), root.get_ref(), &TOP_KEYS)?;
 
+    let mut lines = Lines::default();
     let mut roles = Roles::default();
     let special = label::columns(&top, &mut roles)?;
     let label = label::label(&top, &mut roles)?;
-
-    let mut lines = Lines::default();
-    let mut features = Vec::new();
-    let mut order_lines = Vec::new();
-    for mut section in top.tables("feature", "`[[feature]]`", &feature::FEATURE_KEYS)? {
-        let name = section.required_text("name", "the column's name")?;
-        section.name = format!("feature `{}`", name.value);
-        section.line = name.line;
-        lines.features.push(section.line);
-        features.push(feature::feature(&section, name, &mut roles)?);
-        let needs_order = ["monotone", "change", "improves"].into_iter().filter(|key| section.has(key));
-        order_lines.push(needs_order.map(|key| section.line_of(key)).max().unwrap_or(section.line));
-    }
-    if features.is_empty() {
-        return Err(top.refuse(1, SchemaProblem::NoFeatures));
-    }
-
-    let (kind, sections) = match document.version {
-        1 => ("rule", top.tables("rule", "`[[rule]]`", &relation::RULE_KEYS)?),
-        _ => ("relation", top.tables("relation", "`[[relation]]`", &relation::RELATION_KEYS)?),
+    let features = features(&top, &mut roles, &mut lines)?;
+    let relations = relations(&top, &features, &mut lines)?;
+    let accept = accept_rules(&top, &features, &mut lines)?;
+    let rule = |relation: &Relation| match relation {
+        Relation::Rule(rule) => Some(*rule),
+        _ => None,
     };
-    refuse_too_many(&top, kind, sections.len())?;
-    let mut relations: Vec<Relation> = Vec::new();
-    let mut rules: Vec<Rule> = Vec::new();
-    for (number, mut section) in (1..).zip(sections) {
-        section.name = format!("{kind} {number}");
-        let relation = match document.version {
-            1 => Relation::Rule(relation::rule(&section, &features)?),
-            _ => relation::relation(&section, &features)?,
-        };
-        if let Some(earlier) = relations.iter().position(|other| other.says_the_same(&relation)) {
-            let problem = SchemaProblem::Repeats { kind, earlier: earlier + 1 };
-            return Err(section.refuse(section.line, problem));
-        }
-        if let Relation::Rule(rule) = relation {
-            for feature in [rule.when.feature, rule.then.feature] {
-                order_lines[feature] = order_lines[feature].max(section.line);
-            }
-            rules.push(rule);
-        }
-        relations.push(relation);
-        lines.relations.push(section.line);
-    }
-
-    let sections = top.tables("accept", "`[[accept]]`", &condition::ACCEPT_KEYS)?;
-    refuse_too_many(&top, "accept", sections.len())?;
-    let mut accept = Vec::new();
-    for (number, mut section) in (1..).zip(sections) {
-        section.name = format!("accept rule {number}");
-        accept.push(condition::accept_rule(&section, &features)?);
-        lines.accept.push(section.line);
-    }
-
     let missing_text = match top.has("missing_text") {
         true => values_of(top.texts("missing_text")?),
         false => MISSING_TEXT.map(String::from).to_vec(),
@@ -145,14 +102,96 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Lines), SchemaError> {
         special,
         label,
         features,
+        rules: relations.iter().filter_map(rule).collect(),
         relations,
-        rules,
         accept,
         missing_text,
     };
     rules::check(&schema.features, &schema.relations)
         .and_then(|()| followers::check(&schema.features, &schema.relations))
         .map_err(|found| lines.refuse(&document, &schema, found))?;
+    refuse_without_order(&document, &schema, &lines)?;
+    Ok((schema, lines))
+}
+
+fn features(
+    top: &SchemaSection<'_>,
+    roles: &mut Roles,
+    lines: &mut Lines,
+) -> Result<Vec<Feature>, SchemaError> {
+    let mut features = Vec::new();
+    for mut section in top.tables("feature", "`[[feature]]`", &feature::FEATURE_KEYS)? {
+        let name = section.required_text("name", "the column's name")?;
+        section.name = format!("feature `{}`", name.value);
+        section.line = name.line;
+        features.push(feature::feature(&section, name, roles)?);
+        lines.features.push(section.line);
+        let directed = ["monotone", "change", "improves"].into_iter().filter(|key| section.has(key));
+        lines.orders.push(directed.map(|key| section.line_of(key)).max().unwrap_or(section.line));
+    }
+    match features.is_empty() {
+        true => Err(top.refuse(1, SchemaProblem::NoFeatures)),
+        false => Ok(features),
+    }
+}
+
+fn relations(
+    top: &SchemaSection<'_>,
+    features: &[Feature],
+    lines: &mut Lines,
+) -> Result<Vec<Relation>, SchemaError> {
+    let version = top.document.version;
+    let (kind, sections) = match version {
+        1 => ("rule", top.tables("rule", "`[[rule]]`", &relation::RULE_KEYS)?),
+        _ => ("relation", top.tables("relation", "`[[relation]]`", &relation::RELATION_KEYS)?),
+    };
+    if version > 1 {
+        refuse_too_many(top, kind, sections.len())?;
+    }
+    let mut relations: Vec<Relation> = Vec::new();
+    for (number, mut section) in (1..).zip(sections) {
+        section.name = format!("{kind} {number}");
+        let relation = match version {
+            1 => Relation::Rule(relation::rule(&section, features)?),
+            _ => relation::relation(&section, features)?,
+        };
+        if let Some(earlier) = relations.iter().position(|other| other.says_the_same(&relation)) {
+            let problem = SchemaProblem::Repeats { kind, earlier: earlier + 1 };
+            return Err(section.refuse(section.line, problem));
+        }
+        if let Relation::Rule(rule) = relation {
+            for feature in [rule.when.feature, rule.then.feature] {
+                lines.orders[feature] = lines.orders[feature].max(section.line);
+            }
+        }
+        relations.push(relation);
+        lines.relations.push(section.line);
+    }
+    Ok(relations)
+}
+
+fn accept_rules(
+    top: &SchemaSection<'_>,
+    features: &[Feature],
+    lines: &mut Lines,
+) -> Result<Vec<AcceptRule>, SchemaError> {
+    let sections = top.tables("accept", "`[[accept]]`", &condition::ACCEPT_KEYS)?;
+    refuse_too_many(top, "accept", sections.len())?;
+    let mut accept = Vec::new();
+    for (number, mut section) in (1..).zip(sections) {
+        section.name = format!("accept rule {number}");
+        accept.push(condition::accept_rule(&section, features)?);
+        lines.accept.push(section.line);
+    }
+    Ok(accept)
+}
+
+/// Refuses categories that must have an order, and are neither in order nor numbers.
+fn refuse_without_order(
+    document: &SchemaText<'_>,
+    schema: &Schema,
+    lines: &Lines,
+) -> Result<(), SchemaError> {
     for (position, feature) in schema.features.iter().enumerate() {
         let unordered = feature.values.iter().find(|value| parse_number(value).is_none());
         if let (FeatureKind::Nominal, Some(because), Some(found)) =
@@ -160,10 +199,10 @@ fn read(text: &str, origin: &str) -> Result<(Schema, Lines), SchemaError> {
         {
             let problem = SchemaProblem::NoOrder { because, found: found.clone() };
             let section = format!("feature `{}`", feature.name);
-            return Err(document.refuse(order_lines[position], &section, problem));
+            return Err(document.refuse(lines.orders[position], &section, problem));
         }
     }
-    Ok((schema, lines))
+    Ok(())
 }
 
 /// A schema that does not say its version has version 1.

@@ -69,7 +69,7 @@ impl RuleGroup {
         self.rules.len() + 1 == self.features.len()
     }
 
-    /// The largest number of its features whose patterns are not too many, if all are.
+    /// If there are too many patterns: how many of its features have not.
     fn features_beyond_limit(&self) -> Option<usize> {
         let mut patterns: usize = 1;
         self.states.iter().position(|states| {
@@ -154,6 +154,9 @@ fn node(one: Move) -> usize {
 
 /// A move that would require one feature to rise and to fall: the move, that feature, and a rule that leads there.
 fn torn(features: usize, rules: &[Rule]) -> Option<(Move, usize, Rule)> {
+    if !rules.iter().any(|rule| rule.then.direction == Direction::Decrease) {
+        return None;
+    }
     rules.iter().find_map(|start| {
         let mut required = vec![false; 2 * features];
         required[node(start.when)] = true;
@@ -175,22 +178,30 @@ fn torn(features: usize, rules: &[Rule]) -> Option<(Move, usize, Rule)> {
 
 /// A cycle of a graph, if there is one; the first node is repeated at the end.
 pub(super) fn cycle(nodes: usize, edges: &[[usize; 2]]) -> Option<Vec<usize>> {
-    // Nodes that are known not to lead into a cycle.
-    let mut ends = vec![false; nodes];
-    let leads_on = |ends: &[bool], from: usize| {
-        edges.iter().find(|[start, end]| *start == from && !ends[*end]).map(|edge| edge[1])
-    };
-    while let Some(next) = (0..nodes).find(|&at| !ends[at] && leads_on(&ends, at).is_none()) {
-        ends[next] = true;
+    let mut leads_to: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    let mut comes_from: Vec<Vec<usize>> = vec![Vec::new(); nodes];
+    for &[from, to] in edges {
+        leads_to[from].push(to);
+        comes_from[to].push(from);
     }
-    let start = ends.iter().position(|ends| !ends)?;
-    let mut path = vec![start];
-    while let Some(next) = leads_on(&ends, path[path.len() - 1]) {
-        let met_before = path.iter().position(|&at| at == next);
+    // Nodes that do not lead into a cycle are taken away, ends first.
+    let mut left: Vec<usize> = leads_to.iter().map(Vec::len).collect();
+    let mut ends: Vec<usize> = (0..nodes).filter(|&node| left[node] == 0).collect();
+    while let Some(end) = ends.pop() {
+        for &before in &comes_from[end] {
+            left[before] -= 1;
+            if left[before] == 0 {
+                ends.push(before);
+            }
+        }
+    }
+    let mut path = vec![left.iter().position(|&left| left > 0)?];
+    loop {
+        let next = *leads_to[path[path.len() - 1]].iter().find(|&&next| left[next] > 0)?;
+        let met_before = path.iter().position(|&node| node == next);
         path.push(next);
         if let Some(first) = met_before {
             return Some(path.split_off(first));
         }
     }
-    None
 }

@@ -211,3 +211,53 @@ fn every_kind_of_relation_is_understood() {
     );
     assert_eq!(women.when, [condition("sex", among(&["f"]))]);
 }
+
+#[test]
+fn relations_and_policies_are_said_in_words() {
+    let schema = schema(LOANS);
+    assert_eq!(
+        schema.relations_in_words(),
+        [
+            "debt is at most amount",
+            "ratio is debt divided by income",
+            "age_band follows from age: young for at most 24, middle for 25 or 26, old for 60 to 79, old for 80",
+            "if housing is own and income is 2000 or more, then debt is 0 and sex is f or m",
+            "income and education change together or not at all",
+            "at most 1 of housing, income and debt changes",
+            "income rises only if debt falls",
+            "amount falls only if education rises",
+        ]
+    );
+    assert_eq!(
+        schema.accept_rules_in_words(),
+        [
+            "accepted only if age is 18 or more and housing is rent or own (of age)",
+            "accepted only if income is 100 to 9000, where sex is f",
+        ]
+    );
+}
+
+#[test]
+fn changes_are_said_in_words() {
+    let schema = schema(LOANS);
+    let words = |name: &str| {
+        let position = schema.position(name).expect("a feature");
+        schema.features()[position].changes_in_words().join(", ")
+    };
+    assert_eq!(words("age"), "");
+    assert_eq!(
+        words("housing"),
+        "own stays, rent only to own, free not to rent, effort very hard, takes 24 months"
+    );
+    assert_eq!(
+        words("income"),
+        "at most 500 up, by at least 50, to multiples of 10, effort 1.5 per 100, takes 6 months per 500, \
+         better if it rises"
+    );
+    assert_eq!(
+        words("debt"),
+        "at most 1000 down, may leave -9, -9 and -8 mean something else, takes 0.99 months, better if it falls"
+    );
+    assert_eq!(words("amount"), "changed by the lender");
+    assert_eq!(words("education"), "at most 1 place up");
+}

@@ -11,7 +11,7 @@ use par_model::{Config, Mean};
 use rayon::prelude::*;
 
 use super::{ModelBuilder, Part, Stage, TrainingRows, is_held_out, reading};
-use crate::classifier::{inverted_auc, train_classifier, train_surrogate, youden_threshold};
+use crate::classifier::{auc, inverted_auc, train_classifier, train_surrogate, youden_threshold};
 use crate::error::{Error, ScoredBy};
 
 /// What the user supplies of the classifier.
@@ -42,6 +42,8 @@ pub(super) struct Surrogate {
     pub(super) agreement: Mean,
 }
 
+/// The most rows of the held-out AUC.
+const AUC_ROWS: usize = 25_000;
 /// How many rows of each circuit a surrogate is trained on, and how many it is tested on.
 const SAMPLES: [u64; 2] = [10_000, 2_000];
 
@@ -118,6 +120,30 @@ impl ModelBuilder {
                 Ok(Scored { classifier, scores, threshold, history, agreement: Some(agreement) })
             }
         }
+    }
+
+    /// The AUC of a classifier trained on four fifths of at most [`AUC_ROWS`] rows, on the held-out fifth.
+    pub(super) fn held_out_auc(
+        &self,
+        rows: &TrainingRows,
+        labels: &[bool],
+        stop: Stop<'_>,
+    ) -> Result<Option<f64>, Error> {
+        let seed = self.seed(Part::Threshold);
+        let step = labels.len().div_ceil(AUC_ROWS).max(1);
+        let (held_out, others): (Vec<usize>, Vec<usize>) =
+            (0..labels.len()).step_by(step).partition(|&row| is_held_out(row as u64, seed));
+        let of = |some: &[usize]| some.iter().map(|&row| labels[row]).collect::<Vec<bool>>();
+        let (own, others_labels) = (of(&held_out), of(&others));
+        let has_both = |labels: &[bool]| labels.contains(&true) && labels.contains(&false);
+        if !has_both(&own) || !has_both(&others_labels) {
+            return Ok(None);
+        }
+        let others = rows.rows.select(&others);
+        let config = &self.config.classifier;
+        let (network, _) = train_classifier(&others, &others_labels, config, seed, &mut |_, _| {}, stop)?;
+        let score = |&row: &usize| probability(network.log_odds(rows.rows.row(row)));
+        Ok(auc(&held_out.iter().map(score).collect::<Vec<f64>>(), &own))
     }
 
     /// Refuses scores that, by the labels, are those of another class.

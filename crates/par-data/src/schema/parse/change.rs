@@ -13,18 +13,6 @@ use crate::schema::{
 /// `monotone` of schema 1.
 const MONOTONE: [(&str, Mutability); 3] =
     [("none", Mutability::Free), ("increasing", Mutability::Increase), ("decreasing", Mutability::Decrease)];
-const CHANGES: [(&str, Mutability); 6] = [
-    ("never", Mutability::Never),
-    ("free", Mutability::Free),
-    ("increase", Mutability::Increase),
-    ("decrease", Mutability::Decrease),
-    ("with-time", Mutability::WithTime),
-    ("follows", Mutability::Follows),
-];
-const DIRECTIONS: [(&str, Direction); 2] =
-    [("increase", Direction::Increase), ("decrease", Direction::Decrease)];
-const ACTORS: [(&str, Actor); 2] = [("applicant", Actor::Applicant), ("lender", Actor::Lender)];
-
 const STEP_KEYS: Keys = Keys::always(&["up", "down", "at_least", "grid"]);
 /// The keys about changes that somebody decides on.
 const ACTION_KEYS: [&str; 7] = ["allowed", "step", "transitions", "forbid", "effort", "per", "takes"];
@@ -35,7 +23,7 @@ const LEAVE: &str = "leave";
 pub(super) fn read(section: &SchemaSection<'_>, feature: &mut Feature) -> Result<(), SchemaError> {
     feature.change = match section.document.version {
         1 => first_version(section)?,
-        _ => section.word("change", &CHANGES)?.unwrap_or(Mutability::Undecided),
+        _ => section.word("change", &Mutability::WORDS)?.unwrap_or(Mutability::Undecided),
     };
     refuse_actions_on_what_nobody_changes(section, feature.change)?;
     if feature.change == Mutability::WithTime {
@@ -53,8 +41,8 @@ pub(super) fn read(section: &SchemaSection<'_>, feature: &mut Feature) -> Result
     }
     feature.effort = effort(section)?;
     feature.takes = takes(section, feature.kind)?;
-    feature.improves = section.word("improves", &DIRECTIONS)?;
-    feature.who = section.word("who", &ACTORS)?.unwrap_or_default();
+    feature.improves = section.word("improves", &Direction::WORDS)?;
+    feature.who = section.word("who", &Actor::WORDS)?.unwrap_or_default();
     Ok(())
 }
 

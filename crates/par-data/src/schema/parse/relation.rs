@@ -31,6 +31,9 @@ pub(super) const RELATION_KEYS: Keys = Keys::always(&[
     "must_decrease",
 ]);
 
+/// Most rows of a table.
+const MAX_ROWS: usize = 1000;
+
 /// Each kind of relation by its key, with the keys that belong to it.
 const KINDS: [(&str, &[&str]); 11] = [
     ("at_most", &[]),
@@ -196,8 +199,10 @@ impl RelationSection<'_> {
         let DeValue::Array(rows) = value.get_ref() else {
             return Err(self.section.wrong_type("table", value, expected));
         };
-        if rows.is_empty() {
-            return Err(self.section.out_of_range("table", self.section.line_of("table"), "empty", expected));
+        if !(1..=MAX_ROWS).contains(&rows.len()) {
+            let found = format!("a list of {}", rows.len());
+            let expected = format!("1 to {MAX_ROWS} {expected}");
+            return Err(self.section.out_of_range("table", self.section.line_of("table"), found, expected));
         }
         let rows = rows.iter().map(|row| self.row(row, source, feature)).collect::<Result<_, _>>()?;
         Ok(Relation::Follows { feature, formula: Formula::Lookup { of: [source], table: rows } })
