@@ -255,7 +255,7 @@ impl View<'_> {
 
 #[cfg(test)]
 mod tests {
-    use par_circuit::Ball;
+    use par_circuit::{Ball, Code};
     use par_data::{
         Batch, Choice, Constraints, DiscretizerConfig, Limits, OwnRow, Permitted, Reach, Wishes,
         german_credit,
