@@ -144,6 +144,7 @@ impl Constraints {
             limits: wishes.limits.clone(),
             reach,
         };
+        candidates.drop_impossible_moves();
         candidates.add_durations();
         candidates.add_consequences();
         let is_free =

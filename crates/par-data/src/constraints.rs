@@ -174,7 +174,7 @@ impl Constraints {
         feature: usize,
         limits: &'a Limits,
     ) -> impl Iterator<Item = bool> + 'a {
-        let limited = limits.codes().find(|(other, _)| *other == feature).map(|(_, codes)| codes);
+        let limited = limits.codes(feature);
         let permitted = self.permitted[self.range(feature)].iter().enumerate();
         permitted.map(move |(code, permitted)| *permitted && limited.is_none_or(|codes| codes[code]))
     }
@@ -294,7 +294,9 @@ impl Constraints {
         self.features[feature].range.clone()
     }
 
-    /// The legal changes of a person with these codes and `locks` (feature positions).
+    /// The codes that a person with these codes and `locks` (feature positions) may move to, for the generator.
+    ///
+    /// It knows what can be said of codes; [`Constraints::candidates`] knows all constraints, on values.
     ///
     /// A feature whose code is [`UNKNOWN`] stays as it is: whether it would rise cannot be known.
     ///
@@ -305,21 +307,8 @@ impl Constraints {
     /// Appendix, Monotonicity Masking; Causal Masking, case 2: if a feature cannot rise, no feature whose
     /// rise requires its rise can rise either.
     pub fn mask(&self, factual: &[Code], locks: &[usize]) -> Mask<'_> {
-        self.mask_within(factual, locks, &Limits::default())
-    }
-
-    /// The same for a person who also limits the values that features may move to.
-    ///
-    /// # Panics
-    /// When `factual` is not a row of this discretizer's codes, or the limits are of another one.
-    pub fn mask_within(&self, factual: &[Code], locks: &[usize], limits: &Limits) -> Mask<'_> {
         assert_eq!(factual.len(), self.features.len(), "one code for each feature");
         let mut legal = self.permitted.clone();
-        for (feature, codes) in limits.codes() {
-            let legal = &mut legal[self.range(feature)];
-            assert_eq!(legal.len(), codes.len(), "limits are of the same codes");
-            legal.iter_mut().zip(codes).for_each(|(legal, within)| *legal &= within);
-        }
         for (position, (feature, &own)) in self.features.iter().zip(factual).enumerate() {
             let legal = &mut legal[feature.range.clone()];
             if own == UNKNOWN {

@@ -152,7 +152,7 @@ fn cells_out_of_range_are_refused_and_values_unseen_in_training_are_warned_about
     assert_eq!(
         words::warnings(&model, &["500", "d", "here"]),
         [
-            "`savings` is 500, outside the training rows' 0 to 99, and counts as the nearest value among them",
+            "`savings` is 500, outside the training rows' 0 to 100, and counts as the nearest value among them",
             "`plan` is d, which training never saw, and counts as unknown",
         ]
     );
