@@ -1,4 +1,4 @@
-//! `par refit`: the same model with other immutable features besides the schema's, without a table.
+//! `par refit`: the same model with other features immutable besides the schema's, without a table.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -16,9 +16,9 @@ use crate::output::{self, Destination};
 const EXAMPLES: &str = "\
 Examples:
   par refit people.par --immutable Age --immutable Sex --out fixed.par
-  par refit people.par --nothing-immutable --out plain.par
+  par refit people.par --nothing-immutable --out free.par
 
-What the schema says never changes stays so. Classifier and circuits stay as they are; the pool is drawn and the generator trained again, from the circuits
+Classifier and circuits stay as they are; the pool is drawn and the generator trained again, from the circuits
 alone. No table is needed.";
 
 #[derive(Args)]
@@ -26,10 +26,10 @@ alone. No table is needed.";
 pub(crate) struct Refit {
     /// Made by `par fit`
     model: PathBuf,
-    /// Immutable feature besides those of the schema, one or more
+    /// Further immutable feature, besides those of the schema; once for each
     #[arg(long, value_name = "FEATURE")]
     immutable: Vec<String>,
-    /// Make no feature immutable besides those of the schema
+    /// Make no feature immutable beyond those of the schema
     #[arg(long)]
     nothing_immutable: bool,
     /// Where the new model goes

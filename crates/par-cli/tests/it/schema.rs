@@ -200,7 +200,7 @@ fn a_check_shows_features_codes_label_rules_and_what_is_worth_a_look() {
       hours  continuous      4  bins              0        0
 
     codes (for bins, their edges)
-      age    21 | 24 | 28 | 32.1 | 36.8 | 41 | 46.2 | 50.8 | 55.2 | 59.6 | 64
+      age    20 | 24 | 28 | 32.1 | 36.8 | 41 | 46.2 | 50.8 | 55.2 | 59.6 | 65
       job    clerk, cook, nurse, pilot
       hours  22 | 28 | 33 | 38.25 | 45
 
@@ -259,7 +259,7 @@ fn a_check_says_in_words_what_may_change_and_how_features_are_related() {
       hours  continuous     10  bins              0        0  undecided
 
     codes (for bins, their edges)
-      age    20 | 23.9 | 27.8 | 31.7 | 36.6 | 41 | 45.4 | 50.3 | 55 | 59.1 | 64
+      age    20 | 23.9 | 27.8 | 31.7 | 36.6 | 41 | 45.4 | 50.3 | 55 | 59.1 | 65
       job    clerk, cook, nurse
       hours  20 | 23.9 | 25.8 | 28 | 30 | 32.5 | 34.4 | 37 | 39 | 41.1 | 45
 
