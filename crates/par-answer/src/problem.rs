@@ -33,17 +33,20 @@ pub(crate) struct Objective {
     pub(crate) effort: f64,
     /// The lowest log p⁺ of a row.
     pub(crate) floor: f64,
+    /// Local search looks around solutions worth at most so much less than the best.
+    pub(crate) near: f64,
 }
 
 impl Objective {
     /// log p⁺, where a unit of effort costs so many nats.
     pub(crate) fn likeliest(effort: f64) -> Self {
-        Self { likelihood: 1.0, effort, floor: f64::NEG_INFINITY }
+        // Measured on gmsc: at 0 the answers are 0.4 nats less likely; beyond 1 they hardly get likelier and take longer.
+        Self { likelihood: 1.0, effort, floor: f64::NEG_INFINITY, near: 1.0 }
     }
 
     /// The least effort of rows that are likely enough; of about equal ones the likeliest.
     pub(crate) fn least_effort(floor: f64) -> Self {
-        Self { likelihood: 1e-3, effort: 1.0, floor }
+        Self { likelihood: 1e-3, effort: 1.0, floor, near: 0.5 }
     }
 
     /// What a row is worth; −∞ if it is not likely enough.

@@ -309,7 +309,7 @@ impl<'c> Candidates<'c> {
         self.constraints.mask_of(factual, codes)
     }
 
-    /// Whether a value is better, worse or neither, where the schema says which direction is better.
+    /// Whether a row makes a feature worse, where the schema says which direction is better.
     pub fn is_harm(&self, row: &[Choice], feature: usize) -> bool {
         let own = self.lists[feature][0];
         self.constraints.action(feature).harms(own, self.chosen(row, feature))

@@ -5,10 +5,6 @@ use par_data::Choice;
 
 use crate::problem::{Frontier, Row, SearchProblem, Solution};
 
-/// Solutions within this many nats of the best are searched around. Measured on gmsc: at 0 the answers are 0.4 nats
-/// less likely; beyond 1 they hardly get likelier and take longer.
-const NEAR: f64 = 1.0;
-
 /// The buffers of the search, reused for the next person.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
@@ -39,7 +35,7 @@ impl Memory {
 ///
 /// At a solution, and at each row that takes one of its changes back, one pass of the circuit scores every single
 /// change. The best accepted rows go on the frontier, by number of changes. The search ends when it has been at all
-/// solutions [`NEAR`] the one most worth offering.
+/// solutions near the one most worth offering.
 pub(crate) fn search(
     problem: &SearchProblem<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -73,8 +69,8 @@ impl Search<'_, '_, '_> {
     /// The next solution to search around.
     fn next(&self, price: f64, searched: &[Row]) -> Option<Row> {
         self.stop.check().ok()?;
-        let near = NEAR * self.problem.objective.likelihood;
-        let mut near = self.frontier.near(price, near).map(|solution| &solution.row);
+        let near = self.frontier.near(price, self.problem.objective.near);
+        let mut near = near.map(|solution| &solution.row);
         near.find(|row| !searched.contains(row)).cloned()
     }
 

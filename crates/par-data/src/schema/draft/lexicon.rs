@@ -193,6 +193,12 @@ static ENTRIES: &[Entry] = &[
         reason: "its name says that it is computed from something else",
     },
     Entry {
+        words: "req, required, requirement, employer, spouse, partner, father, mother, parent, vendor, seller",
+        unless: "",
+        meaning: Meaning::Unclear,
+        reason: "its name says that it is somebody else's",
+    },
+    Entry {
         words: "loan amount, loan amnt, loan amt, credit amount, credit amt, amount requested, requested \
             amount, amount of credit, amount of loan, loan size, amount financed, mortgage amount, amt \
             credit, =loan",
