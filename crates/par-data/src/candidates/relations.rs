@@ -44,6 +44,8 @@ struct Consequence {
 struct Numbers {
     range: [f64; 2],
     decimals: usize,
+    /// Nothing becomes one of these.
+    special: Vec<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -240,6 +242,7 @@ impl Consequence {
         let numbers = discretizer.domains()[feature].summary().map(|summary| Numbers {
             range: described.bounds.or(described.range).unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
             decimals: summary.decimals,
+            special: described.special.clone(),
         });
         let formula_ = match formula {
             Formula::Sum(_) => CompiledFormula::Sum,
@@ -276,10 +279,23 @@ impl Consequence {
             CompiledFormula::Difference => sources[0].number - sources[1].number,
             CompiledFormula::Ratio => sources[0].number / sources[1].number,
         };
-        let Numbers { range: [low, high], decimals } = self.numbers.as_ref()?;
+        let Numbers { range: [low, high], decimals, special } = self.numbers.as_ref()?;
         // Adding zero turns −0 into 0, which has another text.
         let rounded = format!("{number:.decimals$}").parse::<f64>().ok()? + 0.0;
-        (rounded.is_finite() && (*low..=*high).contains(&rounded)).then_some(Computed::Number(rounded))
+        let is_possible = (*low..=*high).contains(&rounded) && !special.contains(&rounded);
+        (rounded.is_finite() && is_possible).then_some(Computed::Number(rounded))
+    }
+
+    /// Whether it stays as it is, because its own value is unknown or special, or one that it is computed from is. A
+    /// lookup names the special values that it takes.
+    fn is_suspended(&self, constraints: &Constraints, own: Candidate, sources: &[Candidate]) -> bool {
+        let is_special =
+            |feature: usize, value: &Candidate| constraints.action(feature).is_special(value.code);
+        let is_lookup = matches!(self.formula, CompiledFormula::Lookup(_));
+        let mut values = self.sources.iter().zip(sources);
+        // The unknown code is above all others.
+        is_special(self.feature, &own)
+            || values.any(|(&source, value)| value.code == UNKNOWN || !is_lookup && is_special(source, value))
     }
 }
 
@@ -329,13 +345,15 @@ impl<'c> Candidates<'c> {
     pub(super) fn add_consequences(&mut self) {
         for relation in &self.constraints.compiled {
             let Kind::Follows(consequence) = &relation.kind else { continue };
+            let own = self.lists[consequence.feature][0];
             self.hold_sources_of_an_unknown(consequence);
             self.thin_sources(consequence);
             let lists: Vec<&[Candidate]> =
                 consequence.sources.iter().map(|&source| self.lists[source].as_slice()).collect();
             let mut values: Vec<Computed> = Vec::new();
             for_each_combination(&lists, &mut |sources| {
-                if let Some(value) = consequence.compute(sources)
+                if !consequence.is_suspended(self.constraints, own, sources)
+                    && let Some(value) = consequence.compute(sources)
                     && !values.contains(&value)
                 {
                     values.push(value);
@@ -349,7 +367,6 @@ impl<'c> Candidates<'c> {
                     Candidate { code, number, effort: 0.0, months: 0 }
                 }
             });
-            let own = self.lists[feature][0];
             let is_other = |candidate: &Candidate| {
                 candidate.code != own.code || !candidate.number.is_nan() && candidate.number != own.number
             };
@@ -365,21 +382,36 @@ impl<'c> Candidates<'c> {
         self.durations.retain(|duration| !duration.row.is_empty());
     }
 
-    /// What follows from an unknown cell cannot be computed: its other sources stay as they are.
+    /// What follows from an unknown cell cannot be computed: the person acts on none of its sources. Clocks go on.
     fn hold_sources_of_an_unknown(&mut self, consequence: &Consequence) {
+        let constraints = self.constraints;
         let is_unknown = |&feature: &usize| self.lists[feature][0].code == UNKNOWN;
-        let unknown = consequence.sources.iter().any(is_unknown) || is_unknown(&consequence.feature);
-        if unknown {
-            consequence.sources.iter().for_each(|&source| self.lists[source].truncate(1));
+        if !consequence.sources.iter().any(is_unknown) && !is_unknown(&consequence.feature) {
+            return;
+        }
+        let mut held = consequence.sources.clone();
+        while let Some(source) = held.pop() {
+            let computed_by = constraints.compiled.iter().find_map(|relation| match &relation.kind {
+                Kind::Follows(other) if other.feature == source => Some(other),
+                _ => None,
+            });
+            match computed_by {
+                Some(other) => held.extend(&other.sources),
+                None if !self.is_clock(source) => self.lists[source].truncate(1),
+                None => {}
+            }
         }
     }
 
+    /// Drops the costliest candidates of its sources until there are few enough combinations. Those of clocks stay,
+    /// since durations refer to them.
     fn thin_sources(&mut self, consequence: &Consequence) {
         let combinations = |lists: &[Vec<Candidate>]| {
             consequence.sources.iter().fold(1_usize, |all, &source| all.saturating_mul(lists[source].len()))
         };
         while combinations(&self.lists) > MOST_COMBINATIONS {
-            let longest = consequence.sources.iter().copied().max_by_key(|&source| self.lists[source].len());
+            let sources = consequence.sources.iter().copied().filter(|&source| !self.is_clock(source));
+            let longest = sources.max_by_key(|&source| self.lists[source].len());
             let Some(longest) = longest else { return };
             let list = &mut self.lists[longest];
             let costliest = (1..list.len()).max_by(|&a, &b| list[a].effort.total_cmp(&list[b].effort));
@@ -391,7 +423,7 @@ impl<'c> Candidates<'c> {
     /// Sets every consequence of a row's choices. False if one has no value that it may have.
     ///
     /// A consequence none of whose sources changes stays as it is, whether or not the person's own row keeps the
-    /// relation.
+    /// relation, and so does one that cannot be computed because a value is unknown or special.
     pub fn settle(&self, row: &mut [Choice]) -> bool {
         let mut sources = Vec::new();
         for relation in &self.constraints.compiled {
@@ -402,6 +434,10 @@ impl<'c> Candidates<'c> {
             }
             sources.clear();
             sources.extend(consequence.sources.iter().map(|&source| self.chosen(row, source)));
+            if consequence.is_suspended(self.constraints, self.lists[consequence.feature][0], &sources) {
+                row[consequence.feature] = 0;
+                continue;
+            }
             let Some(value) = consequence.compute(&sources) else { return false };
             let is_value = |candidate: &Candidate| match value {
                 Computed::Number(number) => candidate.number == number,

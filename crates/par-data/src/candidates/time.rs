@@ -29,10 +29,12 @@ impl Candidates<'_> {
         }
         let mut round = 1;
         let mut months = self.distinct_months();
+        // Nothing takes longer than the longest, so that a wish for less time still holds.
+        let longest = months.last().copied().unwrap_or(0);
         while months.len() > MOST_DURATIONS {
             round *= 2;
             for candidate in self.lists.iter_mut().flatten() {
-                candidate.months = candidate.months.div_ceil(round) * round;
+                candidate.months = (candidate.months.div_ceil(round) * round).min(longest);
             }
             months = self.distinct_months();
         }
@@ -48,7 +50,7 @@ impl Candidates<'_> {
         }
     }
 
-    fn is_clock(&self, feature: usize) -> bool {
+    pub(super) fn is_clock(&self, feature: usize) -> bool {
         self.constraints.mutability(feature) == Mutability::WithTime
             && self.lists[feature][0].code != UNKNOWN
             && !self.constraints.action(feature).is_special(self.lists[feature][0].code)

@@ -166,7 +166,7 @@ impl Limits {
     /// let person = OwnRow::new(&discretizer, &columns.cells(&batch, 0), discretizer.encode(&columns, &batch)?.into_codes());
     /// let wishes = Wishes { limits: &limits, ..Wishes::default() };
     /// let constraints = Constraints::new(&discretizer);
-    /// let candidates = constraints.candidates(&person, &wishes, Reach::Codes);
+    /// let candidates = constraints.candidates(&person, &wishes, Reach::Values);
     /// let months: Vec<f64> = candidates.of(duration).iter().map(|candidate| candidate.number).collect();
     /// assert!(months.len() > 1 && months[0] == 48.0);
     /// assert!(months[1..].iter().all(|months| (40.0..=46.0).contains(months)));

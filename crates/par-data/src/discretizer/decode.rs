@@ -54,7 +54,9 @@ impl Interval {
         // A double has at most 17 significant digits.
         for decimals in decimals..=17 {
             let unit = 10f64.powi(-(decimals as i32));
-            let rounded = [inside, inside - unit, inside + unit]
+            // Halves are rounded to even digits, so that the neighbours are found by half a unit or by a whole one.
+            let rounded = [0.0, -0.5, 0.5, -1.0, 1.0]
+                .map(|units| inside + units * unit)
                 .map(|number| format!("{number:.decimals$}").parse::<f64>().unwrap_or(f64::NAN) + 0.0);
             let nearest = rounded
                 .into_iter()
