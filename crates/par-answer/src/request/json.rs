@@ -6,7 +6,7 @@ use par_model::{Model, Order};
 use serde_json::{Map, Value};
 
 use super::{
-    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_weight,
+    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_word,
     whole_months,
 };
 
@@ -240,7 +240,7 @@ impl<'m> JsonReader<'m> {
         for (name, value) in weights {
             let path = format!("{path}/{}", escaped(name));
             let weight = match value {
-                Value::String(word) => effort_weight(word),
+                Value::String(word) => effort_word(word),
                 other => other.as_f64().filter(|weight| *weight > 0.0),
             };
             match (self.model.schema().position(name), weight) {
