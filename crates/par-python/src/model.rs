@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 use par_answer::evaluate::{Evaluation, answer_by_all_methods};
-use par_answer::write;
+use par_answer::{Request, write};
 use par_circuit::Stop;
 use par_data::{Batch, Columns};
 use par_fit::refit;
@@ -213,9 +213,11 @@ impl Model {
                     if caller.is_gone() {
                         break;
                     }
-                    answers.extend(answer_by_all_methods(model, some).map_err(|(position, error)| {
-                        format!("{}, {error}", batch.place(piece * EVALUATED_AT_ONCE + position))
-                    })?);
+                    answers.extend(answer_by_all_methods(model, some, &Request::default()).map_err(
+                        |(position, error)| {
+                            format!("{}, {error}", batch.place(piece * EVALUATED_AT_ONCE + position))
+                        },
+                    )?);
                 }
             }
             Ok::<_, String>(Evaluation::new(model, &answers))
