@@ -9,7 +9,8 @@ mod figures;
 mod people;
 
 use par_answer::evaluate::{Evaluation, MethodMetrics};
-use par_answer::{Answer, Method};
+use par_answer::{Answer, Method, Way};
+use par_data::schema::Mutability;
 use par_model::{Mean, Model};
 use par_plot::text::{duration, grouped, share};
 use par_plot::{Markup, page};
@@ -49,9 +50,9 @@ impl DemoReport<'_> {
         page.add(&self.heading()).raw("<main>\n").add(&self.metrics());
         page.add(&people::section(self.model, &self.sample()));
         page.raw(
-            "<section>\n<h2>What more changes buy</h2>\n<p>Fewer changes are easier to make; more of them ",
+            "<section>\n<h2>What more changes buy</h2>\n<p>With more changes a row can be more usual among ",
         );
-        page.raw("lead to a row that is more usual among accepted people. Each person can choose.</p>\n");
+        page.raw("accepted people, or take less effort in all. Each person can choose.</p>\n");
         page.raw("<div class=\"charts\">\n").add(&figures::frontier(self.model, self.people));
         page.add(&figures::features(self.model, self.people)).raw("</div>\n</section>\n");
         page.raw(
@@ -68,20 +69,31 @@ impl DemoReport<'_> {
         page.into_string()
     }
 
-    /// The features that are never advised, because the schema marks them as immutable.
-    fn immutable(&self) -> String {
+    /// The features that are never advised, with the reason.
+    fn never_advised(&self) -> String {
         let constraints = self.model.constraints();
-        let features = self.model.schema().features().iter().enumerate();
-        let names: Vec<&str> = features
-            .filter(|(position, _)| constraints.is_immutable(*position))
-            .map(|(_, feature)| feature.name.as_str())
-            .collect();
-        match names[..] {
-            [] => "The schema marks no feature as immutable, so any of them may be advised.".to_string(),
-            _ => format!(
-                "Features that the schema marks as immutable are never advised: {}.",
-                names.join(", ")
-            ),
+        let named = |reason: &str, is_so: fn(Mutability) -> bool| {
+            let features = self.model.schema().features().iter().enumerate();
+            let names: Vec<&str> = features
+                .filter(|(position, feature)| constraints.is_immutable(*position) && is_so(feature.change))
+                .map(|(_, feature)| feature.name.as_str())
+                .collect();
+            (!names.is_empty()).then(|| format!("{reason}: {}.", names.join(", ")))
+        };
+        let moves = |change| matches!(change, Mutability::WithTime | Mutability::Follows);
+        let sentences: Vec<String> = [
+            named("What nobody can change is never advised", |change| {
+                !matches!(change, Mutability::Undecided | Mutability::WithTime | Mutability::Follows)
+            }),
+            named("Nor is what the schema leaves undecided", |change| change == Mutability::Undecided),
+            named("What moves with time or follows from others changes only with them", moves),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        match sentences[..] {
+            [] => "The schema lets every feature change, so any of them may be advised.".to_string(),
+            _ => sentences.join(" "),
         }
     }
 
@@ -93,16 +105,18 @@ impl DemoReport<'_> {
         heading.element("<h1>", format!("Recourse for {}", self.name), "</h1>\n<p class=\"lead\">");
         heading.text(format!(
             "A classifier decides who is accepted, here as “{accepted}”. For everyone it denies, this report \
-             asks: which few changes would have them accepted, as someone who is not unusual among accepted \
-             people? {}",
-            self.immutable()
+             asks: which changes would have them accepted with the least effort, as someone who is not unusual \
+             among accepted people, and make nothing worse? {}",
+            self.never_advised()
         ));
         heading.raw("</p>\n<dl class=\"tiles\">\n");
         tile(&mut heading, &format!("of {} people are denied", grouped(*rows)), &grouped(*denied));
         tile(&mut heading, "of them can be accepted", &grouped(*possible));
         if let Some(exact) = self.of_method(Method::Exact) {
             tile(&mut heading, "changes on average", &decimals(exact.sparsity.mean, 1));
-            tile(&mut heading, "of the answers are proved likeliest", &share(exact.optimal.mean));
+            tile(&mut heading, "effort on average", &decimals(self.mean(|way| way.effort), 1));
+            tile(&mut heading, "months on average", &decimals(self.mean(|way| f64::from(way.months)), 1));
+            tile(&mut heading, "of the answers are proved best", &share(exact.optimal.mean));
         }
         if let Some(refine) = self.of_method(Method::Refine) {
             tile(&mut heading, "for a refined answer", &duration(refine.time_us));
@@ -114,6 +128,12 @@ impl DemoReport<'_> {
         }
         heading.raw("</dl>\n</header>\n");
         heading
+    }
+
+    /// The mean of a measure over the first ways of the exact search.
+    fn mean(&self, measure: impl Fn(&Way) -> f64) -> Option<f64> {
+        let ways = self.people.iter().filter_map(|person| person.answer(Method::Exact).ways().first());
+        Mean::new(ways.map(measure), self.people.len()).mean
     }
 
     fn of_method(&self, method: Method) -> Option<&MethodMetrics> {
@@ -203,7 +223,7 @@ const MEASURES: [MeasureLine; 10] = [
     ("median gap", "nats to the best with as many changes that the exact search knows", |of| {
         (decimals(of.median_gap, 2), over(&of.gap))
     }),
-    ("proved", "the share with a proof that no row with as many changes is likelier", |of| {
+    ("proved", "the share with a proof that nothing with at most as many changes is better", |of| {
         (share(of.optimal.mean), over(&of.optimal))
     }),
     ("median time", "an answer, on one thread", |of| (duration(of.time_us), String::new())),
@@ -314,6 +334,6 @@ unit = "{HOSTILE}"
         let html = html.html();
         page::check_tags(&html);
         assert!(!html.contains("NaN"));
-        assert!(html.contains("The schema marks no feature as immutable, so any of them may be advised."));
+        assert!(html.contains("The schema lets every feature change, so any of them may be advised."));
     }
 }
