@@ -2,7 +2,7 @@
 
 use par_circuit::threads;
 use par_data::schema::Direction;
-use par_data::{Code, Decoded, UNKNOWN};
+use par_data::{Code, UNKNOWN};
 use par_model::{Mean, Model, RowError};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -185,10 +185,7 @@ fn gain(
     };
     let described = &model.schema().features()[feature];
     let gain = |code: Code| {
-        let text = match model.discretizer().decode(feature, code, own, cells[feature]) {
-            Decoded::Interval { median, .. } => median.text,
-            decoded => decoded.text().to_string(),
-        };
+        let text = model.discretizer().typical_text(feature, code);
         let mut changed = cells.to_vec();
         changed[feature] = &text;
         let worse = model.score(&changed).ok()?;

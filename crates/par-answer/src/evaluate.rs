@@ -6,7 +6,7 @@ use par_circuit::{Code, threads};
 use par_model::{Mean, Model, RowError};
 use serde::{Deserialize, Serialize};
 
-use crate::answer::{Answer, Way};
+use crate::answer::{Answer, Solves, Way};
 use crate::request::{Method, Request};
 use crate::solver::Solver;
 
@@ -29,9 +29,16 @@ pub struct MethodMetrics {
     pub distance: Mean,
     /// How many features change.
     pub sparsity: Mean,
+    /// What the changes cost the person.
+    pub effort: Mean,
+    /// How many months they take.
+    pub months: Mean,
+    /// The share of ways that are above the threshold by the margin.
+    pub margin: Mean,
     /// The classifier's score of the recourse.
     pub score: Mean,
-    /// How much likelier, in nats, the exact search's best row with at most as many changes is.
+    /// How much better the exact search's best row with at most as many changes is, in the unit of the problem that it
+    /// solves: effort or nats.
     pub gap: Mean,
     /// The median of these gaps.
     pub median_gap: Option<f64>,
@@ -114,13 +121,18 @@ impl MethodAnswers {
         self.answers[method].ways().first()
     }
 
-    /// How much likelier than the method's way the exact search's best row with at most as many changes is.
+    /// How much better than the method's way the exact search's best row with at most as many changes is, in the unit
+    /// of the problem that it solves.
     pub fn gap(&self, method: usize) -> Option<f64> {
         let Answer::Found(proved) = &self.answers[EXACT] else { return None };
         let way = self.way(method)?;
         let best = proved.frontier.iter().rfind(|point| point.changes.len() <= way.changes.len())?;
-        // Rounding may make the method's own row look likelier.
-        Some((best.log_likelihood - way.log_likelihood).max(0.0))
+        let gap = match proved.ways.first()?.solves {
+            Solves::LeastEffort => way.effort - best.effort,
+            Solves::Likeliest => best.log_likelihood - way.log_likelihood,
+        };
+        // Rounding may make the method's own row look better.
+        Some(gap.max(0.0))
     }
 }
 
@@ -164,6 +176,9 @@ impl MethodMetrics {
             similarity: mean(|way| way.similarity),
             distance: mean(|way| way.distance),
             sparsity: mean(|way| way.changes.len() as f64),
+            effort: mean(|way| way.effort),
+            months: mean(|way| f64::from(way.months)),
+            margin: share(&|_, way| way.has_margin),
             score: mean(|way| way.probability),
             gap: Mean::new(gaps(), of),
             median_gap: median(gaps().collect()),

@@ -37,8 +37,7 @@ pub(crate) fn solve(
     stop: Stop<'_>,
 ) -> Proof {
     let row = problem.own();
-    let width = row.choices.len();
-    let free: Vec<usize> = (0..width).filter(|&feature| problem.candidates.is_free(feature)).collect();
+    let free = problem.candidates.free().to_vec();
     let mut least: Vec<f64> = free.iter().map(|&feature| least_effort(problem, feature)).collect();
     least.sort_by(f64::total_cmp);
     let mut least_efforts = vec![0.0];

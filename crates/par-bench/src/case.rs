@@ -61,6 +61,7 @@ impl Factual {
 /// Orders answers by likelihood, as the published ones are.
 fn by_likelihood(mut config: Config) -> Config {
     config.answers.order = Order::Likelihood;
+    config.answers.margin = 0.0;
     config
 }
 

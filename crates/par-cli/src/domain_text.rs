@@ -1,7 +1,6 @@
 //! The codes of a feature as text.
 
-use par_data::discretizer::Decoded;
-use par_data::{Discretizer, Domain, UNKNOWN};
+use par_data::{Discretizer, Domain};
 
 /// What the codes are: `bins`, `numbers` or `categories`.
 pub(crate) fn coded_as(domain: &Domain) -> &'static str {
@@ -55,12 +54,8 @@ fn rounded(number: f64) -> String {
 
 /// The cell for every code of every feature; for a bin, its median.
 pub(crate) fn texts(discretizer: &Discretizer) -> Vec<Vec<String>> {
-    let text = |feature, code| match discretizer.decode(feature, code, UNKNOWN, "") {
-        Decoded::Interval { median, .. } => median.text,
-        decoded => decoded.text().to_string(),
-    };
     let codes = |(feature, domain): (usize, &Domain)| {
-        (0..domain.cardinality()).map(|code| text(feature, code as u16)).collect()
+        (0..domain.cardinality()).map(|code| discretizer.typical_text(feature, code as u16)).collect()
     };
     discretizer.domains().iter().enumerate().map(codes).collect()
 }

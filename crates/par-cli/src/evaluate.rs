@@ -21,9 +21,9 @@ Examples:
   par evaluate people.par people.csv --where fold=0 --json
 
 Every denied row is answered by all methods. A mean is followed by the number of rows it is over and the number
-of denied rows. nll, similarity, distance and sparsity are the lower the better; distance counts one for every
-changed feature that is not numeric, similarity leaves those out. The gap is how many nats likelier the best row
-found by `exact` with as many changes is. Times are those of single answers while all cores are busy with
+of denied rows. nll, similarity, distance, sparsity, effort and months are the lower the better; distance counts
+one for every changed feature that is not numeric, similarity leaves those out. The gap is how much better, in
+effort or nats, the best row found by `exact` with as many changes solves the problem of the first way. Times are those of single answers while all cores are busy with
 others, so a quiet machine is quicker.";
 
 #[derive(Args)]
@@ -133,7 +133,10 @@ impl EvaluationReport {
         add("similarity", &|of| number(&of.similarity));
         add("distance", &|of| number(&of.distance));
         add("sparsity", &|of| number(&of.sparsity));
+        add("effort", &|of| number(&of.effort));
+        add("months", &|of| number(&of.months));
         add("score", &|of| number(&of.score));
+        add("with margin", &|of| number(&of.margin));
         add("median gap", &|of| {
             of.median_gap.map_or("-".into(), |gap| format!("{gap:.3} ({}/{})", of.gap.over, of.gap.of))
         });

@@ -49,7 +49,7 @@ use par_terminal::{aligned, config_file, output};
 const EXAMPLES: &str = "\
 Examples:
   par demo                                        see it work, without a table of your own
-  par schema init people.csv --out people.toml    draft a schema, then correct it
+  par schema init people.csv --out people.toml    draft a schema, then correct it (`--ask` asks)
   par schema check people.csv people.toml         see what it makes of the table
   par fit people.csv --schema people.toml --out people.par
   par recourse people.par denied.csv --out ways.csv

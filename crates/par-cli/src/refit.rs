@@ -1,4 +1,4 @@
-//! `par refit`: the same model for other immutable features, without a table.
+//! `par refit`: the same model with other features immutable besides the schema's, without a table.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -26,10 +26,10 @@ alone. No table is needed.";
 pub(crate) struct Refit {
     /// Made by `par fit`
     model: PathBuf,
-    /// Immutable feature, one or more; they replace those of the schema
+    /// Further immutable feature, besides those of the schema; once for each
     #[arg(long, value_name = "FEATURE")]
     immutable: Vec<String>,
-    /// Make no feature immutable
+    /// Make no feature immutable beyond those of the schema
     #[arg(long)]
     nothing_immutable: bool,
     /// Where the new model goes

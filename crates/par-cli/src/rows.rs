@@ -69,6 +69,18 @@ impl Selection {
     }
 }
 
+/// Opens a table; a name that two columns have may be a cell.
+pub(crate) fn open_table(path: &Path, options: &TableOptions) -> Result<Table> {
+    Table::open(path, options).map_err(|error| match error {
+        Error::RepeatedColumn { origin, name } if options.header => anyhow!(
+            "{origin}: two columns are called `{name}`\n\
+             hint: rename or drop one; if the first line is a row already, \
+             `par circuit fit`, `par schema init` and `par schema check` take `--no-header`"
+        ),
+        other => other.into(),
+    })
+}
+
 /// Batches have about so many cells, so that memory depends on neither rows nor columns.
 const CELLS_PER_BATCH: usize = 1 << 19;
 
@@ -88,15 +100,7 @@ pub(crate) struct SelectedRows {
 
 impl SelectedRows {
     pub(crate) fn open(path: &Path, header: bool, conditions: &[Condition]) -> Result<Self> {
-        let options = TableOptions { header, ..TableOptions::default() };
-        let table = Table::open(path, &options).map_err(|error| match error {
-            Error::RepeatedColumn { origin, name } if header => anyhow!(
-                "{origin}: two columns are called `{name}`\n\
-                 hint: rename or drop one; if the first line is a row already, \
-                 `par circuit fit` and `par schema check` take `--no-header`"
-            ),
-            other => other.into(),
-        })?;
+        let table = open_table(path, &TableOptions { header, ..TableOptions::default() })?;
         let origin = table.origin().to_string();
         let columns = table.columns().to_vec();
         let selection = Selection::new(&origin, &columns, conditions)?;

@@ -1,5 +1,6 @@
 //! `par schema`: describe a table.
 
+mod ask;
 mod check;
 mod init;
 mod report;

@@ -120,6 +120,8 @@ pub struct Candidates<'c> {
     constraints: &'c Constraints,
     /// For each feature, the person's own value first.
     lists: Vec<Vec<Candidate>>,
+    /// The features that the person acts on, ascending.
+    free: Vec<usize>,
     durations: Vec<Duration>,
     max_effort: f64,
     limits: Limits,
@@ -133,12 +135,21 @@ impl Constraints {
     /// When the row is not of these constraints' codes, or the limits are of another discretizer.
     pub fn candidates(&self, own: &OwnRow, wishes: &Wishes<'_>, reach: Reach) -> Candidates<'_> {
         let lists = (0..self.features()).map(|feature| self.list(feature, own, wishes, reach)).collect();
-        let max_effort = wishes.max_effort.unwrap_or(f64::INFINITY);
-        let limits = wishes.limits.clone();
-        let durations = Vec::new();
-        let mut candidates = Candidates { constraints: self, lists, durations, max_effort, limits, reach };
+        let mut candidates = Candidates {
+            constraints: self,
+            lists,
+            free: Vec::new(),
+            durations: Vec::new(),
+            max_effort: wishes.max_effort.unwrap_or(f64::INFINITY),
+            limits: wishes.limits.clone(),
+            reach,
+        };
+        candidates.drop_impossible_moves();
         candidates.add_durations();
         candidates.add_consequences();
+        let is_free =
+            |&feature: &usize| candidates.lists[feature].len() > 1 && !self.moves_by_itself(feature);
+        candidates.free = (0..self.features()).filter(is_free).collect();
         candidates
     }
 
@@ -225,8 +236,12 @@ impl<'c> Candidates<'c> {
 
     /// Whether the person acts on the feature: it has other candidates, and is neither a clock nor a consequence.
     pub fn is_free(&self, feature: usize) -> bool {
-        self.lists[feature].len() > 1
-            && !matches!(self.constraints.mutability(feature), Mutability::WithTime | Mutability::Follows)
+        self.free.binary_search(&feature).is_ok()
+    }
+
+    /// The features that the person acts on, ascending.
+    pub fn free(&self) -> &[usize] {
+        &self.free
     }
 
     /// Whether the feature follows from others.
@@ -236,7 +251,7 @@ impl<'c> Candidates<'c> {
 
     /// Number of features that the person acts on.
     pub fn free_features(&self) -> usize {
-        (0..self.lists.len()).filter(|&feature| self.is_free(feature)).count()
+        self.free.len()
     }
 
     /// How long ways can take: each its own search, since clocks move on.
@@ -294,7 +309,7 @@ impl<'c> Candidates<'c> {
         self.constraints.mask_of(factual, codes)
     }
 
-    /// Whether a value is better, worse or neither, where the schema says which direction is better.
+    /// Whether a row makes a feature worse, where the schema says which direction is better.
     pub fn is_harm(&self, row: &[Choice], feature: usize) -> bool {
         let own = self.lists[feature][0];
         self.constraints.action(feature).harms(own, self.chosen(row, feature))

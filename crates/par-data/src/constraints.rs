@@ -35,6 +35,8 @@ pub struct Constraints {
     actions: Arc<[Action]>,
     /// All relations, each consequence after its sources.
     pub(crate) compiled: Vec<CompiledRelation>,
+    /// For each feature, whether another follows from it.
+    pub(crate) sources: Vec<bool>,
     /// The policies beside the classifier.
     pub(crate) policies: Vec<Policy>,
 }
@@ -97,14 +99,17 @@ impl Constraints {
         let actions = (0..features.len()).map(|feature| Action::new(discretizer, feature)).collect();
         let policies = schema.accept().iter().enumerate();
         let policies = policies.map(|(position, rule)| Policy::new(discretizer, position, rule)).collect();
+        let compiled = compile(discretizer);
+        let is_source = |feature| compiled.iter().any(|relation| relation.has_source(feature));
         let mut constraints = Self {
+            sources: (0..features.len()).map(is_source).collect(),
             features,
             permitted,
             rules: Vec::new(),
             mask_rules: Vec::new(),
             groups: Vec::new(),
             actions,
-            compiled: compile(discretizer),
+            compiled,
             policies,
         };
         constraints.set_rules(schema.rules().to_vec());
@@ -113,9 +118,7 @@ impl Constraints {
 
     fn set_rules(&mut self, rules: Vec<Rule>) {
         // Clocks and consequences move by themselves: the mask, in which they stay, knows nothing of their rules.
-        let stays = |one: Move| {
-            matches!(self.features[one.feature].mutability, Mutability::WithTime | Mutability::Follows)
-        };
+        let stays = |one: Move| self.moves_by_itself(one.feature);
         self.mask_rules =
             rules.iter().copied().filter(|rule| !stays(rule.when) && !stays(rule.then)).collect();
         let groups = connected(self.features.len(), &self.mask_rules);
@@ -144,6 +147,11 @@ impl Constraints {
         self.features[feature].mutability
     }
 
+    /// Whether the feature is a clock or follows from others.
+    pub(crate) fn moves_by_itself(&self, feature: usize) -> bool {
+        matches!(self.mutability(feature), Mutability::WithTime | Mutability::Follows)
+    }
+
     pub(crate) fn action(&self, feature: usize) -> &Action {
         &self.actions[feature]
     }
@@ -166,7 +174,7 @@ impl Constraints {
         feature: usize,
         limits: &'a Limits,
     ) -> impl Iterator<Item = bool> + 'a {
-        let limited = limits.codes().find(|(other, _)| *other == feature).map(|(_, codes)| codes);
+        let limited = limits.codes(feature);
         let permitted = self.permitted[self.range(feature)].iter().enumerate();
         permitted.map(move |(code, permitted)| *permitted && limited.is_none_or(|codes| codes[code]))
     }
@@ -286,7 +294,9 @@ impl Constraints {
         self.features[feature].range.clone()
     }
 
-    /// The legal changes of a person with these codes and `locks` (feature positions).
+    /// The codes that a person with these codes and `locks` (feature positions) may move to, for the generator.
+    ///
+    /// It knows what can be said of codes; [`Constraints::candidates`] knows all constraints, on values.
     ///
     /// A feature whose code is [`UNKNOWN`] stays as it is: whether it would rise cannot be known.
     ///
@@ -297,21 +307,8 @@ impl Constraints {
     /// Appendix, Monotonicity Masking; Causal Masking, case 2: if a feature cannot rise, no feature whose
     /// rise requires its rise can rise either.
     pub fn mask(&self, factual: &[Code], locks: &[usize]) -> Mask<'_> {
-        self.mask_within(factual, locks, &Limits::default())
-    }
-
-    /// The same for a person who also limits the values that features may move to.
-    ///
-    /// # Panics
-    /// When `factual` is not a row of this discretizer's codes, or the limits are of another one.
-    pub fn mask_within(&self, factual: &[Code], locks: &[usize], limits: &Limits) -> Mask<'_> {
         assert_eq!(factual.len(), self.features.len(), "one code for each feature");
         let mut legal = self.permitted.clone();
-        for (feature, codes) in limits.codes() {
-            let legal = &mut legal[self.range(feature)];
-            assert_eq!(legal.len(), codes.len(), "limits are of the same codes");
-            legal.iter_mut().zip(codes).for_each(|(legal, within)| *legal &= within);
-        }
         for (position, (feature, &own)) in self.features.iter().zip(factual).enumerate() {
             let legal = &mut legal[feature.range.clone()];
             if own == UNKNOWN {
@@ -372,10 +369,9 @@ impl Constraints {
     /// Whether a move from `factual` to `row` keeps immutable and unknown features and all directions. Clocks and
     /// consequences, rules, bounds and locks are not checked.
     pub fn is_actionable(&self, factual: &[Code], row: &[Code]) -> bool {
-        let follows = |mutability| matches!(mutability, Mutability::WithTime | Mutability::Follows);
         let codes = self.features.iter().zip(factual.iter().zip(row)).enumerate();
         codes.into_iter().all(|(position, (feature, (&own, &code)))| {
-            if follows(feature.mutability) {
+            if self.moves_by_itself(position) {
                 return true;
             }
             let may_move = match feature.direction {

@@ -13,7 +13,6 @@ use std::collections::HashMap;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use decode::CodeNumbers;
-pub use decode::{Decoded, Interval, Number};
 pub use domain::{Domain, NumberSummary};
 
 use crate::coverage::Coverage;
@@ -398,16 +397,16 @@ impl TryFrom<SavedDiscretizer> for Discretizer {
         for (position, (feature, domain)) in features.iter().zip(&saved.domains).enumerate() {
             let damaged = |problem| Error::Damaged { feature: feature.name.clone(), problem };
             domain.check().map_err(damaged)?;
-            let shares = saved.shares.get(position).map_or(&[][..], Vec::as_slice);
-            let is_share = |share: &f64| (0.0..=1.0).contains(share);
-            if !(shares.is_empty() || shares.len() == domain.ordinary()) || !shares.iter().all(is_share) {
-                return Err(damaged("its shares of people are impossible"));
-            }
             if domain.special() != feature.special {
                 return Err(damaged("its special numbers differ from the schema's"));
             }
             if feature.kind.is_numeric() != domain.summary().is_some() {
                 return Err(damaged("its domain is of another kind"));
+            }
+            let shares = saved.shares.get(position).map_or(&[][..], Vec::as_slice);
+            let is_share = |share: &f64| (0.0..=1.0).contains(share);
+            if !(shares.is_empty() || shares.len() == domain.ordinary()) || !shares.iter().all(is_share) {
+                return Err(damaged("its shares of people are impossible"));
             }
             let ordered =
                 feature.kind == FeatureKind::Ordinal || saved.schema.order_needed(position).is_some();

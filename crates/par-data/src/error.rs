@@ -55,6 +55,50 @@ pub enum Error {
         /// The table.
         origin: Arc<str>,
     },
+    /// The column that should be the label is not there.
+    #[error("{origin}: no column `{column}` for the label{}", found_instead(.column, .known))]
+    AbsentLabel {
+        /// The table.
+        origin: Arc<str>,
+        /// The column that should be the label.
+        column: String,
+        /// The columns in the table.
+        known: Vec<String>,
+    },
+    /// The column that should be the label has too few values, or too many.
+    #[error(
+        "{origin}: column `{column}` cannot be the label: expected 2 to {most} different values, found {found}"
+    )]
+    NoClasses {
+        /// The table.
+        origin: Arc<str>,
+        /// The column that should be the label.
+        column: String,
+        /// Number of different values.
+        found: String,
+        /// Largest number of classes.
+        most: usize,
+    },
+    /// The label does not have the value that should be favourable.
+    #[error("{origin}: the label `{column}` has no value `{found}`{}", suggest(.found, .known))]
+    NoSuchClass {
+        /// The table.
+        origin: Arc<str>,
+        /// The label's column.
+        column: String,
+        /// The value that should be favourable.
+        found: String,
+        /// The classes.
+        known: Vec<String>,
+    },
+    /// No column that can be a label has the value that should be favourable.
+    #[error("{origin}: no column that could be the label has the value `{found}`\nhint: name the label, too")]
+    NoLabelHas {
+        /// The table.
+        origin: Arc<str>,
+        /// The value that should be favourable.
+        found: String,
+    },
     /// A Parquet file, in a build without the feature `parquet`.
     #[error(
         "{origin}: this build does not read Parquet\nhint: build with `--features parquet`, or convert to CSV"

@@ -6,12 +6,13 @@
 //! | 2    | [`schema`]      | a TOML file                          | [`Schema`]: meaning, constraints |
 //! | 3    | [`discretizer`] | the schema and the training rows     | [`Discretizer`]: cells ↔ codes   |
 //! | 4    | [`coverage`]    | other rows, encoded                  | [`Coverage`] by the bins         |
-//! | 5    | [`constraints`] | one row's codes, locks and [`Limits`] | [`Mask`]: the legal rows         |
+//! | 5    | [`constraints`] | the schema's constraints, in codes   | [`Mask`]: codes of legal rows    |
+//! | 6    | [`candidates`]  | one row and its [`Wishes`]           | [`Candidates`]: values to search |
 //!
 //! [`german_credit`] is a table to try it on:
 //!
 //! ```
-//! use par_data::{Constraints, Discretizer, DiscretizerConfig, german_credit};
+//! use par_data::{Constraints, Discretizer, DiscretizerConfig, OwnRow, Reach, Wishes, german_credit};
 //!
 //! let schema = german_credit::schema();
 //! let table = german_credit::table();
@@ -20,24 +21,23 @@
 //!
 //! let batch = german_credit::table().batches(1).next().expect("a first row")?;
 //! let encoded = discretizer.encode(&columns, &batch)?;
-//! let person = encoded.codes();
 //! let (duration, amount) = (schema.position("Duration")?, schema.position("Credit amount")?);
 //! assert_eq!(batch.cell(0, columns.features[amount]), "1169");
 //!
-//! // The schema forbids a larger loan, and this person locks its duration.
+//! // What this person may change, who keeps the duration of the loan. The schema forbids a larger loan.
+//! let cells = columns.cells(&batch, 0);
+//! let own = OwnRow::new(&discretizer, &cells, encoded.into_codes());
+//! let wishes = Wishes { locks: &[duration], ..Wishes::default() };
 //! let constraints = Constraints::new(&discretizer);
-//! let mask = constraints.mask(person, &[duration]);
-//! assert!(mask.allows(amount, person[amount] - 1) && !mask.allows(amount, person[amount] + 1));
-//! assert!(!mask.is_free(duration));
+//! let candidates = constraints.candidates(&own, &wishes, Reach::Codes);
+//! assert!(!candidates.is_free(duration));
+//! assert!(candidates.of(amount)[1..].iter().all(|candidate| candidate.number < 1169.0));
 //!
-//! // The argmax over legal rows is legal, also when all logits are equal.
-//! let logits = vec![0.0; constraints.codes()];
-//! assert!(mask.is_legal(&mask.argmax(&logits)));
-//!
-//! // Two codes up is an interval of months; the number nearest to this person's 6 is 12.
-//! let duration_cell = batch.cell(0, columns.features[duration]);
-//! let decoded = discretizer.decode(duration, person[duration] + 2, person[duration], duration_cell);
-//! assert_eq!((duration_cell, decoded.text()), ("6", "12"));
+//! // A row is one candidate of each feature; its own is the first.
+//! let mut row = candidates.durations()[0].row.clone();
+//! row[amount] = 1;
+//! assert!(candidates.settle(&mut row) && candidates.keeps_relations(&row));
+//! assert!(candidates.effort(&row) > 0.0);
 //! # Ok::<(), par_data::Error>(())
 //! ```
 
@@ -55,7 +55,7 @@ mod suggest;
 pub use candidates::{Candidate, Candidates, Choice, Duration, OwnRow, Reach, Wishes};
 pub use constraints::{Constraints, LimitError, Limits, Mask, Restriction};
 pub use coverage::Coverage;
-pub use discretizer::{Decoded, Discretizer, DiscretizerConfig, Domain, Encoded, Novelty};
+pub use discretizer::{Discretizer, DiscretizerConfig, Domain, Encoded, Novelty};
 pub use error::{CellError, Error};
 pub use schema::{Columns, Feature, Label, Permitted, Schema, SchemaError};
 pub use suggest::{found_instead, suggest};

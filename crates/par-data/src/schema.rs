@@ -69,7 +69,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-pub use draft::{draft, draft_rows, quoted};
+pub use draft::{Decision, Draft, DraftOptions, Question, quoted, roc_area, suspicions};
 pub use feature::{Actor, Direction, Effort, Feature, FeatureKind, Mutability, Step, Takes};
 pub use parse::{parse_number, same_numbers};
 pub use permitted::Permitted;
@@ -290,7 +290,11 @@ impl Schema {
     /// When a feature has no column. The label and the special columns may be absent, as in tables of people
     /// who ask for recourse.
     pub fn columns(&self, origin: &str, header: &[String]) -> Result<Columns, Error> {
-        let find = |name: &str| header.iter().position(|column| column == name);
+        let is_numbered = header.iter().enumerate().all(|(at, name)| *name == at.to_string());
+        let find = |name: &str| {
+            let by_number = || numbered_column(name).filter(|at| is_numbered && *at < header.len());
+            header.iter().position(|column| column == name).or_else(by_number)
+        };
         let find_special = |name: &Option<String>| name.as_deref().and_then(find);
         let features = self
             .features
@@ -352,6 +356,18 @@ impl Label {
             })
     }
 }
+
+/// The name that a draft gives to a column of a table without column names: `column_1` is the first.
+pub fn numbered_name(column: usize) -> String {
+    format!("{NUMBERED}{}", column + 1)
+}
+
+/// The column that [`numbered_name`] calls so.
+fn numbered_column(name: &str) -> Option<usize> {
+    name.strip_prefix(NUMBERED)?.parse::<usize>().ok()?.checked_sub(1)
+}
+
+const NUMBERED: &str = "column_";
 
 impl TryFrom<String> for Schema {
     type Error = SchemaError;

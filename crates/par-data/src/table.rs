@@ -29,11 +29,13 @@ pub struct TableOptions {
     pub header: bool,
     /// Longest CSV row, in bytes, about; 64 MiB unless told. A quote is probably not closed in a longer one.
     pub max_row: usize,
+    /// The byte between the cells of a CSV row; guessed from the first line if `None`.
+    pub delimiter: Option<u8>,
 }
 
 impl Default for TableOptions {
     fn default() -> Self {
-        Self { header: true, max_row: 64 << 20 }
+        Self { header: true, max_row: 64 << 20, delimiter: None }
     }
 }
 
@@ -53,7 +55,7 @@ enum RowReader {
 impl Table {
     /// Opens a CSV file, plain or gzipped, or a Parquet file, by its first bytes.
     ///
-    /// The delimiter is a comma, or the semicolon or tab of a first line without commas.
+    /// Unless told, the delimiter is a comma, or the semicolon or tab of a first line without commas.
     ///
     /// # Errors
     /// When the file is absent, empty, truncated or not UTF-8, two columns have the same name, or it is a

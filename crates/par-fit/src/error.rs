@@ -81,7 +81,7 @@ pub enum Error {
     )]
     NoLabel,
     /// No feature may change.
-    #[error("nothing can change{}\nhint: say in the schema what a person can change, such as `change = \"increase\"`, or free features in the configuration's `immutable`", undecided_words(.undecided))]
+    #[error("nothing can change{}", undecided_words(.undecided))]
     NothingCanChange {
         /// The features of which the schema does not say whether they can change.
         undecided: Vec<String>,
@@ -146,7 +146,13 @@ impl Error {
 /// The undecided features, in the middle of a message.
 fn undecided_words(undecided: &[String]) -> String {
     match undecided {
-        [] => ": every feature is immutable".to_string(),
-        names => format!(": the schema does not say whether these can change: {}", names.join(", ")),
+        [] => ": every feature is immutable\nhint: let one change in the schema, or take it out of the configuration's \
+               `immutable`"
+            .to_string(),
+        names => format!(
+            ": the schema does not say whether these can: {}\nhint: say what a person can change, such as \
+             `change = \"increase\"`; `par schema init --ask` asks what is most useful",
+            names.join(", ")
+        ),
     }
 }

@@ -18,7 +18,7 @@ pub struct Config {
     pub seed: u64,
     /// The accepted class; the schema's `favourable` one by default. All other classes are denied.
     pub favourable: Option<String>,
-    /// Features that never change, by name; by default those that the schema marks immutable.
+    /// Further features that never change, by name, besides those that cannot change by the schema.
     pub immutable: Option<Vec<String>>,
     /// Which training rows the circuits of both classes are learned from.
     pub density: Density,

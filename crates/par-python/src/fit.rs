@@ -5,7 +5,7 @@ use std::sync::Arc;
 use arrow_array::RecordBatch;
 use arrow_schema::Schema as ArrowSchema;
 use par_circuit::Stop;
-use par_data::schema::draft_rows;
+use par_data::schema::{Draft, DraftOptions};
 use par_data::{Columns, Schema, german_credit as embedded};
 use par_fit::{ModelBuilder, Stage};
 use par_model::Config;
@@ -114,11 +114,11 @@ pub(crate) fn read_schema(text: &str) -> PyResult<Schema> {
 #[pyo3(signature = (table, label=None))]
 pub(crate) fn draft_schema(py: Python<'_>, table: PyTable, label: Option<&str>) -> PyResult<String> {
     let (rows, arrow): (Vec<RecordBatch>, Arc<ArrowSchema>) = table.into_inner();
-    let label = label.map(|name| arrow.index_of(name)).transpose();
-    let label = label.map_err(|error| errors::setting(&error.to_string()))?;
+    let options = DraftOptions { label: label.map(String::from), ..DraftOptions::default() };
     let (header, cells) = (table::header(&arrow), CellWriter::plain(&arrow));
-    let drafted = py.detach(|| draft_rows(table::ORIGIN, &header, label, cells.batches(&rows).map(Ok)));
-    drafted.map_err(|error| errors::data(&error))
+    let drafted =
+        py.detach(|| Draft::of_rows(table::ORIGIN, &header, &options, cells.batches(&rows).map(Ok)));
+    Ok(drafted.map_err(|error| errors::data(&error))?.text())
 }
 
 /// Drafts the TOML text that says how the columns of a schema become the inputs of an ONNX file.

@@ -91,7 +91,7 @@ pub use par_answer::{
     answer_batch,
 };
 pub use par_circuit::Stop;
-pub use par_data::{Batch, Columns, Decoded, Limits, Permitted, Schema, Table, TableOptions, german_credit};
+pub use par_data::{Batch, Columns, Limits, Permitted, Schema, Table, TableOptions, german_credit};
 pub use par_fit::{Error, ModelBuilder, Stage, refit, with_config};
 pub use par_model::classifier::{Inputs, Threshold};
 pub use par_model::{Config, Model, ModelError, Order, RowError};

@@ -75,7 +75,7 @@ impl TwoPhase<'_, '_, '_> {
         // Lines 11 to 30.
         let mut best = (score, self.evaluator.log_prob(&row), row.clone());
         let mut valid: Option<(f64, usize, f64, Vec<Code>)> = None;
-        for feature in (0..row.len()).filter(|&feature| self.problem.candidates.is_free(feature)) {
+        for &feature in self.problem.candidates.free() {
             for code in 0..self.problem.candidates.constraints().range(feature).len() as Code {
                 if code == row[feature] {
                     continue;

@@ -5,10 +5,6 @@ use par_data::Choice;
 
 use crate::problem::{Frontier, Row, SearchProblem, Solution};
 
-/// Solutions within this many nats of the best are searched around. Measured on gmsc: at 0 the answers are 0.4 nats
-/// less likely; beyond 1 they hardly get likelier and take longer.
-const NEAR: f64 = 1.0;
-
 /// The buffers of the search, reused for the next person.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Memory {
@@ -39,7 +35,7 @@ impl Memory {
 ///
 /// At a solution, and at each row that takes one of its changes back, one pass of the circuit scores every single
 /// change. The best accepted rows go on the frontier, by number of changes. The search ends when it has been at all
-/// solutions [`NEAR`] the one most worth offering.
+/// solutions near the one most worth offering.
 pub(crate) fn search(
     problem: &SearchProblem<'_>,
     evaluator: &mut Evaluator<'_>,
@@ -73,19 +69,18 @@ impl Search<'_, '_, '_> {
     /// The next solution to search around.
     fn next(&self, price: f64, searched: &[Row]) -> Option<Row> {
         self.stop.check().ok()?;
-        let near = NEAR * self.problem.objective.likelihood;
-        let mut near = self.frontier.near(price, near).map(|solution| &solution.row);
+        let near = self.frontier.near(price, self.problem.objective.near);
+        let mut near = near.map(|solution| &solution.row);
         near.find(|row| !searched.contains(row)).cloned()
     }
 
     fn trade(&mut self, row: &Row) {
         self.single_changes(row);
-        for feature in (0..row.choices.len()).filter(|&feature| row.choices[feature] != 0) {
-            if self.problem.candidates.is_free(feature) {
-                let mut reverted = row.clone();
-                self.problem.set(&mut reverted, feature, 0);
-                self.single_changes(&reverted);
-            }
+        let free = self.problem.candidates.free().iter();
+        for &feature in free.filter(|&&feature| row.choices[feature] != 0) {
+            let mut reverted = row.clone();
+            self.problem.set(&mut reverted, feature, 0);
+            self.single_changes(&reverted);
         }
     }
 
@@ -106,7 +101,8 @@ impl Search<'_, '_, '_> {
         evaluator.neighbours(&centre.codes, neighbours);
         better.clear();
         let mut row = centre.clone();
-        for feature in (0..width).filter(|&feature| candidates.is_free(feature)) {
+        for &feature in candidates.free() {
+            let has_consequences = candidates.has_consequences(feature);
             let list = candidates.of(feature);
             let own = centre.choices[feature];
             let without = effort - list[usize::from(own)].effort;
@@ -116,7 +112,7 @@ impl Search<'_, '_, '_> {
                 if changes > problem.budget || changes == 0 {
                     continue;
                 }
-                let log_prob = match candidates.has_consequences(feature) {
+                let log_prob = match has_consequences {
                     false => neighbours[start + usize::from(candidate.code)],
                     true => {
                         problem.set(&mut row, feature, choice);
@@ -166,7 +162,7 @@ impl Search<'_, '_, '_> {
     fn nearest_to_accepted(&self, centre: &Row) -> Option<(usize, Choice)> {
         let (problem, mut row) = (self.problem, centre.clone());
         let mut best: Option<((bool, f64), usize, Choice)> = None;
-        for feature in (0..row.choices.len()).filter(|&feature| problem.candidates.is_free(feature)) {
+        for &feature in problem.candidates.free() {
             let before = row.choices[feature];
             let choices = 0..problem.candidates.of(feature).len() as Choice;
             for choice in choices.filter(|choice| *choice != before) {

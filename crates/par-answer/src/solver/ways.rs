@@ -21,11 +21,17 @@ impl Solver<'_> {
         request: &Request,
     ) -> Option<Found> {
         let first = search.frontier.choice(aim.price)?;
+        let solutions = search.frontier.solutions();
+        let found: Vec<Offer> = (solutions.iter())
+            .map(|solution| self.offer(person, aim, solution, search.gap(solution.changes), &[]))
+            .collect();
+        let frontier: Vec<Point> = found.iter().map(|offer| self.point(person, offer)).collect();
         let mut offers = Offers::default();
-        offers.add(self.offer(person, aim, first, search.gap(first.changes), &[]));
-        for solution in search.frontier.solutions() {
-            offers.add(self.offer(person, aim, solution, search.gap(solution.changes), &[]));
-        }
+        let is_first = |offer: &&Offer| offer.solution.changes == first.changes;
+        let others = found.iter().filter(|offer| !is_first(offer));
+        found.iter().filter(is_first).chain(others).for_each(|offer| {
+            offers.add(offer.clone());
+        });
         let worth = |offer: &Offer| {
             let weight = self.model.config().answers.effort_weight;
             let Solution { log_prob, effort, changes, .. } = offer.solution;
@@ -45,9 +51,6 @@ impl Solver<'_> {
             let difference = shown[..place].iter().map(|before| offer.difference(before)).reduce(f64::min);
             ways.push(Way { gap, difference, ..self.way(person, aim, offer, request) });
         }
-        let frontier: Vec<Point> = (search.frontier.solutions().iter())
-            .map(|solution| self.point(person, solution, search.gap(solution.changes)))
-            .collect();
         set_best_at(&mut ways, &frontier);
         let fewest = search.frontier.fewest()?;
         Some(Found {
@@ -251,26 +254,26 @@ impl Solver<'_> {
         debug_assert!(person.reads_values, "an external classifier reads values");
     }
 
-    fn point(&mut self, person: Person<'_>, solution: &Solution, gap: Option<f64>) -> Point {
-        let (discretizer, choices) = (self.model.discretizer(), &solution.row.choices);
-        let text =
-            |feature: usize| person.candidates.text(discretizer, choices, feature, person.cells[feature]);
+    fn point(&self, person: Person<'_>, offer: &Offer) -> Point {
+        let (discretizer, row) = (self.model.discretizer(), &offer.solution.row);
+        let text = |&feature: &usize| {
+            (feature, person.candidates.text(discretizer, &row.choices, feature, person.cells[feature]))
+        };
         Point {
-            changes: changed(person, choices).map(|feature| (feature, text(feature))).collect(),
-            log_likelihood: self.evaluator.log_prob(&solution.row.codes),
-            probability: self.probability(person, solution),
-            effort: solution.effort,
-            months: person.candidates.months(choices),
-            row: solution.row.codes.clone(),
-            gap: gap.filter(|gap| gap.is_finite()),
+            changes: offer.features.iter().map(text).collect(),
+            log_likelihood: offer.solution.log_prob,
+            probability: offer.probability,
+            effort: offer.solution.effort,
+            months: offer.months,
+            row: row.codes.clone(),
+            gap: offer.gap.filter(|gap| gap.is_finite()),
         }
     }
 }
 
 /// The features that the person changes, ascending.
 fn changed<'a>(person: Person<'a>, choices: &'a [Choice]) -> impl Iterator<Item = usize> + 'a {
-    let is_changed = move |feature: &usize| choices[*feature] != 0 && person.candidates.is_free(*feature);
-    (0..choices.len()).filter(is_changed)
+    person.candidates.free().iter().copied().filter(|&feature| choices[feature] != 0)
 }
 
 /// Sets what each way is best at, among all ways and points.

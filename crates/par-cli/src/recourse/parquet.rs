@@ -54,11 +54,11 @@ impl<T> CellBuffer<T> {
 impl ColumnBuffer {
     fn for_fact(name: &str) -> Self {
         match name {
-            "id" | "status" | "reason" | "method" | "best_at" | "warning" => {
+            "id" | "status" | "reason" | "method" | "solves" | "best_at" | "warning" => {
                 Self::Text(CellBuffer::default())
             }
-            "rank" | "changes" | "time_us" => Self::Count(CellBuffer::default()),
-            "optimal" => Self::Boolean(CellBuffer::default()),
+            "rank" | "changes" | "months" | "time_us" => Self::Count(CellBuffer::default()),
+            "has_margin" | "optimal" => Self::Boolean(CellBuffer::default()),
             _ => Self::Number(CellBuffer::default()),
         }
     }
@@ -171,8 +171,12 @@ impl ParquetSink {
                 "log_likelihood" => column.push_number(way.map(|way| way.log_likelihood)),
                 "percentile" => column.push_number(way.map(|way| way.percentile)),
                 "changes" => column.push_count(way.map(|way| way.changes.len() as u64)),
+                "effort" => column.push_number(way.map(|way| way.effort)),
+                "months" => column.push_count(way.map(|way| u64::from(way.months))),
+                "has_margin" => column.push_boolean(way.map(|way| way.has_margin)),
                 "similarity" => column.push_number(way.map(|way| way.similarity)),
                 "method" => column.push_text(way.map(|way| way.method.name())),
+                "solves" => column.push_text(way.map(|way| way.solves.name())),
                 "optimal" => column.push_boolean(line.optimal()),
                 "gap" => column.push_number(way.and_then(|way| way.gap)),
                 "best_at" => column.push_text(line.best_at().as_deref()),

@@ -93,6 +93,8 @@ pub(super) struct SchemaTally<'a> {
     pub(super) out_of_bounds: Vec<u64>,
     /// Checked rows by class, if the table has the label.
     pub(super) classes: Option<Vec<u64>>,
+    /// By feature and code: checked rows that are not of the favourable class, and rows that are.
+    pub(super) by_class: Vec<Vec<[u64; 2]>>,
 }
 
 impl<'a> SchemaTally<'a> {
@@ -103,6 +105,7 @@ impl<'a> SchemaTally<'a> {
         Self {
             discretizer,
             fitted_rows: 0,
+            by_class: cardinalities.iter().map(|codes| vec![[0, 0]; *codes]).collect(),
             codes: cardinalities.into_iter().map(|codes| vec![0; codes]).collect(),
             coverage: Coverage::new(features),
             unknown: vec![0; features],
@@ -140,8 +143,15 @@ impl<'a> SchemaTally<'a> {
             let outside = numbers.filter(|number| *number < low || *number > high);
             self.out_of_bounds[position] += outside.count() as u64;
         }
-        if let Some(counts) = &mut self.classes {
-            schema.classes(&self.columns, batch)?.into_iter().for_each(|class| counts[class] += 1);
+        if let (Some(counts), Some(label)) = (&mut self.classes, schema.label()) {
+            for (class, row) in schema.classes(&self.columns, batch)?.into_iter().zip(encoded.rows()) {
+                counts[class] += 1;
+                for (by_class, &code) in self.by_class.iter_mut().zip(row) {
+                    if let Some(counts) = by_class.get_mut(usize::from(code)) {
+                        counts[usize::from(class == label.favourable)] += 1;
+                    }
+                }
+            }
         }
         Ok(())
     }

@@ -1,12 +1,17 @@
 //! The report of `par schema check`, as text and as JSON.
 
-use par_data::schema::{Mutability, same_numbers};
+use par_data::schema::{Mutability, roc_area, same_numbers, suspicions};
 use par_data::{Domain, Feature};
 use serde::Serialize;
 
 use super::check::SchemaTally;
 use crate::aligned::{Align, aligned, grouped, percent};
 use crate::{domain_text, schema_text};
+
+/// An area under the ROC curve that no honest feature alone has.
+const LEAK: f64 = 0.98;
+/// Rows of each class that show it.
+const LEAK_ROWS: u64 = 50;
 
 #[derive(Serialize)]
 pub(super) struct SchemaReport {
@@ -19,6 +24,8 @@ pub(super) struct SchemaReport {
     coverage: Option<f64>,
     fidelity: Option<f64>,
     rules: Vec<RuleReport>,
+    /// Features without a `change`: they stay as they are.
+    undecided: Vec<String>,
     /// The relations between features, rules among them, in words.
     relations: Vec<String>,
     /// The policies beside the classifier, in words.
@@ -101,6 +108,7 @@ impl SchemaReport {
             coverage: tally.coverage.coverage().filter(|_| held_out),
             fidelity: tally.coverage.fidelity().filter(|_| held_out),
             rules: rules.collect(),
+            undecided: schema.undecided().map(|feature| feature.name.clone()).collect(),
             relations: schema.relations_in_words(),
             accept: schema.accept_rules_in_words(),
             relations_text: schema_text::relations(schema),
@@ -243,6 +251,7 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
                 ));
             }
         }
+        notes.extend(leak(tally, position));
         let missing = tally.unknown[position];
         if 2 * missing > tally.coverage.rows() {
             notes.push(format!("{name}: more than half of the cells are unknown"));
@@ -263,6 +272,7 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
             }
         }
     }
+    notes.extend(suspicions(schema));
     let undecided: Vec<&str> = schema.undecided().map(|feature| feature.name.as_str()).collect();
     if !undecided.is_empty() {
         let names = undecided.join(", ");
@@ -272,4 +282,17 @@ fn worth_a_look(tally: &SchemaTally<'_>) -> Vec<String> {
         notes.push("every feature is immutable: there is nothing that a person could change".to_string());
     }
     notes
+}
+
+/// Whether a feature alone nearly tells the label, by the best order of its codes.
+fn leak(tally: &SchemaTally<'_>, position: usize) -> Option<String> {
+    let mut by_rate = tally.by_class[position].clone();
+    let rows = by_rate.iter().fold([0, 0], |[no, yes], [more_no, more_yes]| [no + more_no, yes + more_yes]);
+    by_rate.retain(|[no, yes]| no + yes > 0);
+    by_rate.sort_by(|[no, yes], [other_no, other_yes]| (yes * other_no).cmp(&(other_yes * no)));
+    let area = roc_area(&by_rate);
+    (area >= LEAK && rows.iter().all(|rows| *rows >= LEAK_ROWS)).then(|| {
+        let name = &tally.discretizer.schema().features()[position].name;
+        format!("{name}: it alone nearly tells the label (AUC {area:.3}); is it known before the decision?")
+    })
 }

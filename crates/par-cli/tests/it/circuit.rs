@@ -46,7 +46,7 @@ fn summaries_are_printed_as_expected() {
     let variables = shown.split_once("\n\n").expect("two parts").1;
     insta::assert_snapshot!(variables, @"
     3 variables
-      age    10  bins        20 | 23.9 | 27.8 | 31.7 | 36.6 | 41 | 45.4 | 50.3 | 55 | 59.1 | 64
+      age    10  bins        20 | 23.9 | 27.8 | 31.7 | 36.6 | 41 | 45.4 | 50.3 | 55 | 59.1 | 65
       job     4  categories  clerk, cook, nurse, pilot
       hours   4  bins        20 | 27 | 32.5 | 38 | 45
     ");

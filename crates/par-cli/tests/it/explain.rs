@@ -27,8 +27,15 @@ fn a_denied_person_gets_changes() {
     assert!(ways.starts_with("a way, with "), "{ways}");
     assert!(ways.contains("\n  income: 1000 → "), "{ways}");
     assert!(ways.contains("\n  accepted with probability "), "{ways}");
-    assert!(ways.contains("\n  proved: no row with "), "{ways}");
-    assert!(ways.contains("\n\nby number of changes\n  1 change: probability "), "{ways}");
+    assert!(ways.contains("\n  effort 1."), "{ways}");
+    let proof = "proved: no other combination of values with at most 1 change is as plausible and sure and takes \
+                 less effort";
+    assert!(ways.contains(proof), "{ways}");
+    let likeliest =
+        ["explain", "a.par", "two.csv", "--id", "poor", "--method", "exact", "--order", "likelihood"];
+    let ways = sandbox.run(&likeliest);
+    assert!(ways.contains("\n  proved: no other combination of values with "), "{ways}");
+    assert!(ways.contains("\n\nby number of changes\n  1 change: effort "), "{ways}");
 }
 
 #[test]
@@ -63,7 +70,7 @@ fn obstacles_in_the_schema_are_searched_only_for_an_auditor() {
     assert_eq!((&answer["status"], &answer["obstacles"]), (&"not_found".into(), &serde_json::json!([])));
     assert!(answer["schema_obstacles"].is_null() && answer["remedy"].is_null(), "{answer}");
     let text = sandbox.run(&command);
-    assert!(text.ends_with("no lock, limit or budget of the request is known to be an obstacle\n"));
+    assert!(text.ends_with("no wish of the request is known to be an obstacle\n"), "{text}");
     let auditor = [&command[..], &["--auditor"]].concat();
     let audited = sandbox.json(&auditor);
     assert!(audited["schema_obstacles"].is_array() && audited["remedy"].is_null(), "{audited}");
@@ -73,17 +80,20 @@ fn obstacles_in_the_schema_are_searched_only_for_an_auditor() {
 
 #[test]
 fn every_way_has_its_strengths() {
-    let sandbox = two();
-    let command = ["explain", "a.par", "two.csv", "--id", "poor", "--count", "3"];
+    let sandbox = Sandbox::with_model();
+    let command = ["explain", "a.par", "applicants.csv", "--id", "p75", "--count", "3"];
     let answer = sandbox.json(&command);
-    let (ways, frontier) = (&answer["ways"], answer["frontier"].as_array().expect("a frontier"));
-    assert!(frontier.len() > 1, "{answer}");
-    assert_eq!(
-        ways[0]["best_at"],
-        serde_json::json!(["fewest_changes"]),
-        "the frontier has surer ones: {answer}"
-    );
-    assert!(sandbox.run(&command).contains(", with 1 change: fewest changes\n"));
+    let ways = answer["ways"].as_array().expect("ways");
+    let strengths: Vec<&serde_json::Value> = ways.iter().map(|way| &way["best_at"]).collect();
+    let expected = serde_json::json!([
+        ["least_effort", "fewest_changes"],
+        ["fewest_changes", "most_common"],
+        ["surest"],
+    ]);
+    assert_eq!(serde_json::json!(strengths), expected, "{answer}");
+    let effort = |way: &serde_json::Value| way["effort"].as_f64();
+    assert!(ways.iter().all(|way| effort(way) >= effort(&ways[0])), "{answer}");
+    assert!(sandbox.run(&command).contains("\nway 1, with 1 change: least effort, fewest changes\n"));
     let likeliest = sandbox.json(&[&command[..], &["--order", "likelihood"]].concat());
     let likelihoods = |answer: &serde_json::Value| answer["ways"][0]["log_likelihood"].as_f64();
     assert!(likelihoods(&likeliest) >= likelihoods(&answer));

@@ -107,9 +107,9 @@ fn a_schema_with_only_immutable_features_is_refused() {
     sandbox.write("applicants.toml", schema);
     assert_eq!(
         sandbox.refused(&FIT),
-        "error: every feature is immutable, so there is nothing to change\n\
-         hint: remove `immutable` from a feature in the schema, or its name from the immutable features of the \
-         configuration\n"
+        "error: nothing can change: every feature is immutable\n\
+         hint: say in the schema what a person can change, such as `change = \"increase\"`, or free features in the \
+         configuration's `immutable`\n"
     );
 }
 
@@ -156,14 +156,17 @@ fn a_refit_needs_no_table() {
     std::fs::remove_file(sandbox.path("applicants.csv")).expect("a file");
     let refit = ["refit", "a.par", "--out", "b.par"];
     let summary = sandbox.json(&[&refit[..], &["--immutable", "age", "--immutable", "income"]].concat());
-    assert_eq!(summary["immutable"], serde_json::json!(["age", "income"]));
+    assert_eq!(summary["immutable"], serde_json::json!(["age", "city", "income"]), "besides the schema's");
     let features = sandbox.json(&["inspect", "b.par"])["features"].clone();
     let immutable: Vec<&serde_json::Value> =
         features.as_array().expect("a list").iter().map(|feature| &feature["immutable"]).collect();
-    assert_eq!(immutable, [true, false, false, true, false]);
+    assert_eq!(immutable, [true, true, false, true, false]);
 
     let free = sandbox.run(&[&refit[..], &["--nothing-immutable"]].concat());
-    assert!(free.contains("\n  features          5, none immutable\n"), "{free}");
+    assert!(
+        free.contains("\n  features          5, immutable: city\n"),
+        "nothing frees what the schema holds: {free}"
+    );
     let neither = sandbox.refused(&["refit", "a.par", "--out", "c.par"]);
     assert!(neither.contains("<--immutable <FEATURE>|--nothing-immutable>"), "{neither}");
     assert_eq!(

@@ -12,7 +12,7 @@ fn a_model_card_says_what_is_inside() {
       age        discrete    rises only  10  bins                20 | 24 | 28 | 33 | 37 | 42 | 46 | 51 | 55 | 60 | 64
       city       nominal     immutable    3  categories          Ulm, Jena, Kiel
       education  ordinal     rises only   3  ordered categories  low, middle, high
-      income     continuous  free        10  bins                1000 | 1259 | 1550 | 1837 | 2146 | 2425 | 2724 | 3013 | 3302 | 3601 | 3860
+      income     continuous  free        10  bins                1000 | 1259 | 1550 | 1837 | 2146 | 2425 | 2724 | 3013 | 3302 | 3601 | 3900
       debt       discrete    free         8  numbers             0, 1, 2, 3, 4, 5, 6, 7
 
     rules

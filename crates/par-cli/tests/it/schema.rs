@@ -1,12 +1,28 @@
 use crate::{PEOPLE_SCHEMA, Sandbox};
 
+/// Runs `par schema init` with these answers on standard input; what it prints, and what it says.
+#[track_caller]
+fn init(sandbox: &Sandbox, arguments: &[&str], answers: &str) -> (String, String) {
+    let mut command = sandbox.par(&[&["schema", "init"], arguments].concat());
+    let output = command.write_stdin(answers).output().expect("the program starts");
+    let text = |bytes| String::from_utf8(bytes).expect("UTF-8");
+    assert_eq!(output.status.code(), Some(0), "{}", text(output.stderr));
+    (text(output.stdout), text(output.stderr))
+}
+
 #[test]
 fn a_draft_is_printed_or_written_but_does_not_overwrite_another() {
     let sandbox = Sandbox::with_people();
-    let draft = sandbox.run(&["schema", "init", "people.csv"]);
+    let (draft, said) = init(&sandbox, &["people.csv"], "");
     assert!(draft.contains("name = \"age\"\nkind = \"discrete\""), "{draft}");
+    assert_eq!(
+        said,
+        "label: \"decision\" (likely: its name is that of a label)\n\
+         favourable: \"yes\" (a guess: neither the name nor the values say it; `--favourable` sets it)\n\
+         undecided, and so unchanged: job, hours; `--ask` goes through them\n"
+    );
 
-    assert_eq!(sandbox.run(&["schema", "init", "people.csv", "--out", "draft.toml"]), "");
+    assert_eq!(init(&sandbox, &["people.csv", "--out", "draft.toml"], "").0, "");
     assert_eq!(sandbox.read("draft.toml"), draft);
     sandbox.run(&["schema", "check", "people.csv", "draft.toml"]);
 
@@ -16,8 +32,157 @@ fn a_draft_is_printed_or_written_but_does_not_overwrite_another() {
         "error: draft.toml: exists already\nhint: `--force` overwrites it\n"
     );
     assert_eq!(sandbox.read("draft.toml"), "mine");
-    sandbox.run(&["schema", "init", "people.csv", "--out", "draft.toml", "--force"]);
+    init(&sandbox, &["people.csv", "--out", "draft.toml", "--force"], "");
     assert_eq!(sandbox.read("draft.toml"), draft);
+}
+
+#[test]
+fn a_table_without_names_or_with_another_delimiter_is_drafted_and_checked() {
+    let sandbox = Sandbox::new();
+    let rows: String = (0..60).map(|row| format!("{}|{},5|{}\n", row % 7, row * 7 % 50, row % 2)).collect();
+    sandbox.write("rows.txt", &rows);
+    let options = ["rows.txt", "--no-header", "--delimiter", "|", "--label", "column_3", "--favourable", "0"];
+    let (draft, said) = init(&sandbox, &options, "");
+    assert!(said.starts_with("label: \"column_3\" (as given)\nfavourable: \"0\" (as given)\n"), "{said}");
+    assert!(draft.contains("name = \"column_1\"\nkind = \"discrete\""), "{draft}");
+    assert!(draft.contains("name = \"column_2\"\nkind = \"nominal\""), "{draft}");
+
+    sandbox.write("rows.tsv", rows.replace(",5", "").replace('|', "\t"));
+    let (draft, _) = init(&sandbox, &["rows.tsv", "--no-header"], "");
+    sandbox.write("rows.toml", draft);
+    let report = sandbox.json(&["schema", "check", "rows.tsv", "rows.toml", "--no-header"]);
+    assert_eq!(report["undecided"], serde_json::json!(["column_1", "column_2"]));
+
+    let refused = sandbox.refused(&["schema", "init", "rows.txt", "--delimiter", "semicolon"]);
+    let expected = "error: invalid value 'semicolon' for '--delimiter <CHARACTER>': expected one character such as `;`, or `tab`";
+    assert!(refused.starts_with(expected), "{refused}");
+}
+
+/// A trait, a guess and two undecided features.
+fn zealous() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let row = |row: usize| {
+        let zeal = ["low", "middle", "high"][(row * 5 % 8 + row / 20) % 3];
+        format!(
+            "{},{zeal},{},{},{}\n",
+            ["m", "f"][row % 2],
+            row * 11 % 37,
+            900 + row * 13 % 70,
+            row * 5 % 8 / 4
+        )
+    };
+    let rows: String = (0..80).map(row).collect();
+    sandbox.write("t.csv", format!("sex,zeal,zest,income,approved\n{rows}"));
+    sandbox
+}
+
+#[test]
+fn questions_are_answered_at_the_terminal() {
+    let sandbox = zealous();
+    let (draft, said) = init(&sandbox, &["t.csv", "--ask"], "x\nwith\nMonths\n\ninc\nh\n");
+    insta::assert_snapshot!(said, @r#"
+    label: "approved" (likely: its name is that of a label)
+    favourable: "1" (likely: people want "approved" to be so)
+    questions: 3; Enter takes the answer in brackets, `quit` ends
+
+    1 of 3: zest: 0 to 36, most often 0 (4 %)
+      nothing in its name says what a person can do
+      change: never, free, increase, decrease, with-time, skip, quit [skip]   `x` is none of them
+      change: never, free, increase, decrease, with-time, skip, quit [skip]   unit: days, weeks, months, quarters, years [years] 
+    2 of 3: income: 900 to 969, most often 900 (2 %)
+      a person can earn more, with time
+      change: never, free, increase, decrease, with-time, skip, quit [increase] 
+    3 of 3: zeal: middle (36 %), low (32 %), high (31 %)
+      nothing in its name says what a person can do
+      change: never, free, increase, decrease, skip, quit [skip]   effort: easy, some, hard, very hard [some]
+    "#);
+    for expected in [
+        "unit = \"months\"\nchange = \"with-time\"  # as you said",
+        "change = \"increase\"  # a person can earn more, with time\neffort = \"hard\"",
+        "kind = \"ordinal\"\nvalues = [\"low\", \"middle\", \"high\"]\nchange = \"increase\"  # as you said\neffort = \"hard\"",
+    ] {
+        assert!(draft.contains(expected), "{expected}\n{draft}");
+    }
+}
+
+#[test]
+fn questions_end_with_the_input_or_where_the_person_wants() {
+    let sandbox = zealous();
+    let (untouched, _) = init(&sandbox, &["t.csv"], "");
+    for answers in ["", "q\n", "quit\nfree\n", "skip\ns\n\n"] {
+        let (draft, said) = init(&sandbox, &["t.csv", "--ask"], answers);
+        assert_eq!(draft, untouched, "{answers:?}\n{said}");
+    }
+    let (draft, said) = init(&sandbox, &["t.csv", "--ask", "1"], "never\nnever\nnever\n");
+    assert!(said.contains("questions: 1;") && !said.contains("2 of"), "{said}");
+    assert_eq!(draft.matches("change = \"never\"  # as you said").count(), 1);
+    // `no` and `yes` have an order, which a direction needs.
+    sandbox.write("flags.csv", "owner,size,approved\nno,1,0\nyes,2,1\nyes,3,0\nno,4,1\n");
+    let (draft, _) = init(&sandbox, &["flags.csv", "--ask", "--label", "approved"], "i\n\ni\n\n");
+    let ordered = "kind = \"ordinal\"\nvalues = [\"no\", \"yes\"]\nchange = \"increase\"  # as you said";
+    assert!(draft.contains(ordered), "{draft}");
+    // The effort is not said any more: the usual one.
+    let (draft, _) = init(&sandbox, &["t.csv", "--ask", "1"], "f");
+    assert!(draft.contains("change = \"free\"  # as you said\neffort = \"some\""), "{draft}");
+}
+
+#[test]
+fn a_check_shows_what_is_undecided_and_suspicious() {
+    let sandbox = zealous();
+    sandbox.write(
+        "t.toml",
+        r#"
+        version = 2
+        label = { column = "approved", classes = [0, 1], favourable = 1 }
+        [[feature]]
+        name = "sex"
+        kind = "nominal"
+        change = "free"
+        [[feature]]
+        name = "zeal"
+        kind = "nominal"
+        [[feature]]
+        name = "zest"
+        kind = "discrete"
+        change = "never"
+        "#,
+    );
+    let report = sandbox.json(&["schema", "check", "t.csv", "t.toml"]);
+    assert_eq!(report["undecided"], serde_json::json!(["zeal"]));
+    assert_eq!(
+        report["worth_a_look"],
+        serde_json::json!([
+            "sex: it may change, but its name says: a protected trait",
+            "without `change`, so that they stay as they are: zeal",
+        ])
+    );
+    assert_eq!(report["features"][1]["constraints"], serde_json::json!(["undecided"]));
+
+    let leak: String =
+        (0..200).map(|row| format!("{},{},{}\n", row % 2 * 50 + row % 9, row % 7, row % 2)).collect();
+    sandbox.write("t.csv", format!("after,size,approved\n{leak}"));
+    sandbox.write(
+        "t.toml",
+        r#"
+        version = 2
+        label = { column = "approved", classes = [0, 1], favourable = 1 }
+        [[feature]]
+        name = "after"
+        kind = "discrete"
+        [[feature]]
+        name = "size"
+        kind = "discrete"
+        "#,
+    );
+    let report = sandbox.json(&["schema", "check", "t.csv", "t.toml"]);
+    assert_eq!(
+        report["worth_a_look"],
+        serde_json::json!([
+            "after: it alone nearly tells the label (AUC 1.000); is it known before the decision?",
+            "without `change`, so that they stay as they are: after, size",
+            "every feature is immutable: there is nothing that a person could change",
+        ])
+    );
 }
 
 #[test]
@@ -35,7 +200,7 @@ fn a_check_shows_features_codes_label_rules_and_what_is_worth_a_look() {
       hours  continuous      4  bins              0        0
 
     codes (for bins, their edges)
-      age    21 | 24 | 28 | 32.1 | 36.8 | 41 | 46.2 | 50.8 | 55.2 | 59.6 | 64
+      age    20 | 24 | 28 | 32.1 | 36.8 | 41 | 46.2 | 50.8 | 55.2 | 59.6 | 65
       job    clerk, cook, nurse, pilot
       hours  22 | 28 | 33 | 38.25 | 45
 
@@ -48,6 +213,7 @@ fn a_check_shows_features_codes_label_rules_and_what_is_worth_a_look() {
 
     worth a look
       job: listed but never seen: pilot
+      age: it may change, but its name says: age: a protected trait, and a clock
     ");
 }
 
@@ -93,7 +259,7 @@ fn a_check_says_in_words_what_may_change_and_how_features_are_related() {
       hours  continuous     10  bins              0        0  undecided
 
     codes (for bins, their edges)
-      age    20 | 23.9 | 27.8 | 31.7 | 36.6 | 41 | 45.4 | 50.3 | 55 | 59.1 | 64
+      age    20 | 23.9 | 27.8 | 31.7 | 36.6 | 41 | 45.4 | 50.3 | 55 | 59.1 | 65
       job    clerk, cook, nurse
       hours  20 | 23.9 | 25.8 | 28 | 30 | 32.5 | 34.4 | 37 | 39 | 41.1 | 45
 

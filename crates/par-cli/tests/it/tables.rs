@@ -36,7 +36,7 @@ fn a_row_where_the_header_belongs() {
         refused("0,1,1\n1,1,0\n", false),
         "error: t.csv: two columns are called `1`\n\
          hint: rename or drop one; if the first line is a row already, \
-         `par circuit fit` and `par schema check` take `--no-header`\n"
+         `par circuit fit`, `par schema init` and `par schema check` take `--no-header`\n"
     );
 }
 

@@ -3,7 +3,7 @@
 use super::{Candidate, Candidates, Choice};
 use crate::constraints::{Constraints, NumberLimit, Restriction};
 use crate::discretizer::Discretizer;
-use crate::schema::{AcceptRule, Condition, Formula, Permitted, Relation, Rule, parse_number};
+use crate::schema::{AcceptRule, Condition, Direction, Formula, Permitted, Relation, Rule, parse_number};
 use crate::{Code, UNKNOWN};
 
 /// The most combinations of its sources' candidates that a consequence is computed for. Beyond it, the sources keep
@@ -176,6 +176,11 @@ impl CompiledRelation {
         Self { position, features: relation.features(), kind }
     }
 
+    /// Whether another feature follows from this one by the relation.
+    pub(crate) fn has_source(&self, feature: usize) -> bool {
+        matches!(&self.kind, Kind::Follows(consequence) if consequence.sources.contains(&feature))
+    }
+
     /// What lifting it would be called; `None` for rules, which have their own name, and for consequences, which
     /// nobody can lift.
     pub(crate) fn restriction(&self) -> Option<Restriction> {
@@ -279,6 +284,47 @@ impl Consequence {
 }
 
 impl<'c> Candidates<'c> {
+    /// Drops candidates that need a move of another feature which none of its candidates makes, so that a feature
+    /// counts as free only if something of it can change.
+    pub(super) fn drop_impossible_moves(&mut self) {
+        let constraints = self.constraints;
+        let mut is_over = false;
+        while !is_over {
+            is_over = true;
+            for relation in &constraints.compiled {
+                let impossible: Vec<(usize, Option<Direction>)> = match &relation.kind {
+                    Kind::Rule(rule) if !self.may_move(rule.then.feature, Some(rule.then.direction)) => {
+                        vec![(rule.when.feature, Some(rule.when.direction))]
+                    }
+                    Kind::Together if !relation.features.iter().all(|&one| self.may_move(one, None)) => {
+                        relation.features.iter().map(|&feature| (feature, None)).collect()
+                    }
+                    _ => continue,
+                };
+                for (feature, direction) in impossible {
+                    let action = constraints.action(feature);
+                    let list = &mut self.lists[feature];
+                    let (own, before) = (list[0], list.len());
+                    let mut place = 0;
+                    list.retain(|candidate| {
+                        place += 1;
+                        let moves = direction.is_none() || action.direction(own, *candidate) == direction;
+                        place == 1 || !moves
+                    });
+                    is_over &= list.len() == before;
+                }
+            }
+        }
+    }
+
+    /// Whether a candidate of the feature moves, in a direction if there is one. Clocks and consequences may.
+    fn may_move(&self, feature: usize, direction: Option<Direction>) -> bool {
+        let action = self.constraints.action(feature);
+        let [own, others @ ..] = self.lists[feature].as_slice() else { return false };
+        let moves = |other: &Candidate| direction.is_none() || action.direction(*own, *other) == direction;
+        self.constraints.moves_by_itself(feature) || others.iter().any(moves)
+    }
+
     /// Adds to each consequence a candidate for every value that its sources give it.
     pub(super) fn add_consequences(&mut self) {
         for relation in &self.constraints.compiled {
@@ -383,11 +429,7 @@ impl<'c> Candidates<'c> {
 
     /// Whether another feature follows from this one.
     pub fn has_consequences(&self, feature: usize) -> bool {
-        let follows = |relation: &CompiledRelation| match &relation.kind {
-            Kind::Follows(consequence) => consequence.sources.contains(&feature),
-            _ => false,
-        };
-        self.constraints.compiled.iter().any(follows)
+        self.constraints.sources[feature]
     }
 }
 

@@ -149,7 +149,7 @@ impl Limits {
     ///
     /// ```
     /// # use par_data::{Constraints, Discretizer, DiscretizerConfig, german_credit};
-    /// use par_data::{Limits, Permitted};
+    /// use par_data::{Limits, OwnRow, Permitted, Reach, Wishes};
     ///
     /// # let (schema, table) = (german_credit::schema(), german_credit::table());
     /// # let columns = schema.columns(table.origin(), table.columns())?;
@@ -159,16 +159,17 @@ impl Limits {
     /// let own_or_rent = ["A151", "A152"].map(String::from).to_vec();
     /// let limits = Limits::new(
     ///     &discretizer,
-    ///     [(duration, Permitted::Between([7.0, 20.0])), (housing, Permitted::Among(own_or_rent))],
+    ///     [(duration, Permitted::Between([30.0, 40.0])), (housing, Permitted::Among(own_or_rent))],
     /// )?;
     ///
-    /// // This person's 48 months stay legal; a shorter duration must be from 7 to 20.
-    /// let person = discretizer.encode(&columns, &batch)?;
+    /// // This person's 48 months stay legal; a shorter duration must be from 30 to 40.
+    /// let person = OwnRow::new(&discretizer, &columns.cells(&batch, 0), discretizer.encode(&columns, &batch)?.into_codes());
+    /// let wishes = Wishes { limits: &limits, ..Wishes::default() };
     /// let constraints = Constraints::new(&discretizer);
-    /// let mask = constraints.mask_within(person.codes(), &[], &limits);
-    /// let shortest = mask.codes(duration).next().expect("their own at least");
-    /// let decoded = discretizer.decode_within(duration, shortest, person.codes()[duration], "48", &limits);
-    /// assert!(decoded.number().is_some_and(|months| (7.0..=20.0).contains(&months)));
+    /// let candidates = constraints.candidates(&person, &wishes, Reach::Codes);
+    /// let months: Vec<f64> = candidates.of(duration).iter().map(|candidate| candidate.number).collect();
+    /// assert!(months.len() > 1 && months[0] == 48.0);
+    /// assert!(months[1..].iter().all(|months| (30.0..=40.0).contains(months)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -194,11 +195,6 @@ impl Limits {
         Ok(Self(checked))
     }
 
-    /// Whether there are no limits.
-    pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// The limited features (positions), ascending.
     pub fn features(&self) -> impl Iterator<Item = usize> {
         self.0.iter().map(|limit| limit.feature)
@@ -210,14 +206,18 @@ impl Limits {
         Self(self.0.iter().filter(|limit| !features.contains(&limit.feature)).cloned().collect())
     }
 
-    /// For each limited feature, which of its codes hold a permitted value.
-    pub(super) fn codes(&self) -> impl Iterator<Item = (usize, &[bool])> {
-        self.0.iter().map(|limit| (limit.feature, limit.codes.as_slice()))
+    /// For each code of a feature, whether it holds a permitted value, if the feature is limited.
+    pub(super) fn codes(&self, feature: usize) -> Option<&[bool]> {
+        Some(self.of(feature)?.codes.as_slice())
     }
 
     /// The numbers that a numeric feature may move to, if it is limited.
     pub(crate) fn numbers(&self, feature: usize) -> Option<&NumberLimit> {
-        self.0.iter().find(|limit| limit.feature == feature)?.numbers.as_ref()
+        self.of(feature)?.numbers.as_ref()
+    }
+
+    fn of(&self, feature: usize) -> Option<&FeatureLimit> {
+        self.0.iter().find(|limit| limit.feature == feature)
     }
 }
 

@@ -1,93 +1,25 @@
 //! From codes back to values that a person can reach.
 
-use serde::{Deserialize, Serialize};
-
 use super::Discretizer;
 use super::domain::{Domain, NumberSummary};
 use crate::Code;
-use crate::constraints::{Limits, NumberLimit};
+use crate::constraints::NumberLimit;
 use crate::schema::{Feature, parse_number};
 
-/// The value of a code for one person.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub enum Decoded {
-    /// The code is the person's own: the cell stays as it was.
-    Unchanged {
-        /// The cell, character for character.
-        text: String,
-    },
-    /// Another category.
-    Category {
-        /// The category as tables write it.
-        value: String,
-        /// Its description in the schema, if any.
-        label: Option<String>,
-    },
-    /// Another number.
-    Number(Number),
-    /// Another interval.
-    Interval {
-        /// The interval within the schema's bounds and the person's limits.
-        interval: Interval,
-        /// The lowest number of the interval.
-        lowest: Number,
-        /// The highest number of the interval.
-        highest: Number,
-        /// The number of the interval that is nearest to the person's own: the smallest change.
-        nearest: Number,
-        /// The median of the training values in the interval.
-        median: Number,
-    },
-}
-
-impl Decoded {
-    /// The text for a table: for an interval, the number nearest to the person's own.
-    pub fn text(&self) -> &str {
-        match self {
-            Self::Unchanged { text } => text,
-            Self::Category { value, .. } => value,
-            Self::Number(number) | Self::Interval { nearest: number, .. } => &number.text,
-        }
-    }
-
-    /// The number, if the code was changed to one.
-    pub fn number(&self) -> Option<f64> {
-        match self {
-            Self::Unchanged { .. } | Self::Category { .. } => None,
-            Self::Number(number) | Self::Interval { nearest: number, .. } => Some(number.value),
-        }
-    }
-}
-
-/// A number and its text; parsing the text gives the number.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Number {
-    /// The number.
-    pub value: f64,
-    /// Its shortest text.
-    pub text: String,
-}
-
-impl Number {
-    fn new(value: f64) -> Self {
-        Self { value, text: value.to_string() }
-    }
-}
-
 /// The numbers from `low` to `high`; `closed` includes `high`.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Interval {
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Interval {
     /// The lowest number.
-    pub low: f64,
+    pub(super) low: f64,
     /// The upper end.
-    pub high: f64,
+    pub(super) high: f64,
     /// Whether the upper end belongs to the interval.
-    pub closed: bool,
+    pub(super) closed: bool,
 }
 
 impl Interval {
     /// Whether the number is in the interval.
-    pub fn contains(&self, number: f64) -> bool {
+    pub(super) fn contains(&self, number: f64) -> bool {
         self.low <= number && (number < self.high || (self.closed && number == self.high))
     }
 
@@ -208,60 +140,16 @@ impl CodeNumbers {
 }
 
 impl Discretizer {
-    /// The value of `code` for a person whose cell is `raw` and whose code is `factual`.
-    ///
-    /// Numbers have the column's precision unless that leaves the interval, are whole in a column of whole
-    /// numbers, are among the schema's `allowed` numbers, if any, and encode to `code` again.
+    /// The value that a code stands for, as a table writes it: its category, its number, or the median of its bin,
+    /// within what the schema permits.
     ///
     /// # Panics
-    /// When `code` is neither `factual` nor one of the feature's codes.
-    pub fn decode(&self, feature: usize, code: Code, factual: Code, raw: &str) -> Decoded {
-        self.decode_within(feature, code, factual, raw, &Limits::default())
-    }
-
-    /// The same for a person with limits: all numbers of a code that their
-    /// [mask](crate::Constraints::mask_within) allows lie within the limits.
-    ///
-    /// # Panics
-    /// When `code` is neither `factual` nor one of the feature's codes.
-    pub fn decode_within(
-        &self,
-        feature: usize,
-        code: Code,
-        factual: Code,
-        raw: &str,
-        limits: &Limits,
-    ) -> Decoded {
-        if code == factual {
-            return Decoded::Unchanged { text: raw.to_string() };
-        }
-        let domain = &self.domains()[feature];
-        let limit = limits.numbers(feature);
-        let feature = &self.schema().features()[feature];
-        let code = usize::from(code);
-        match domain {
-            Domain::Categories { values, .. } => {
-                let value = values[code].clone();
-                Decoded::Category { label: feature.labels.get(&value).cloned(), value }
-            }
-            numeric if code >= numeric.ordinary() => {
-                Decoded::Number(Number::new(numeric.number(code as Code)))
-            }
-            Domain::Values { values, .. } => Decoded::Number(Number::new(values[code])),
-            Domain::Bins { edges, medians, summary, .. } => {
-                let whole = CodeNumbers::of_bin(feature, summary, edges, medians.len(), code);
-                let offer = limit.and_then(|limit| whole.within(limit)).unwrap_or(whole);
-                let nearest = |target: f64| Number::new(offer.nearest(target));
-                let interval = offer.interval;
-                let own = parse_number(raw).unwrap_or(medians[code]);
-                Decoded::Interval {
-                    interval,
-                    lowest: nearest(interval.low),
-                    highest: nearest(interval.high),
-                    nearest: nearest(own),
-                    median: nearest(medians[code]),
-                }
-            }
+    /// When there is no such feature or code.
+    pub fn typical_text(&self, feature: usize, code: Code) -> String {
+        match &self.domains()[feature] {
+            Domain::Categories { values, .. } => values[usize::from(code)].clone(),
+            numeric if usize::from(code) >= numeric.ordinary() => numeric.number(code).to_string(),
+            numeric => self.numbers(feature, code).nearest(numeric.number(code)).to_string(),
         }
     }
 

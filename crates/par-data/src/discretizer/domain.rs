@@ -47,9 +47,9 @@ pub enum Domain {
 /// Statistics of a numeric training column.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct NumberSummary {
-    /// The median.
+    /// The median, rounded until ten people share it.
     pub median: f64,
-    /// The median absolute deviation from the median; 1 where that is 0.
+    /// The median absolute deviation from the median, rounded likewise; 1 where that is 0.
     pub mad: f64,
     /// The lowest number, rounded down until ten people are near it.
     pub low: f64,

@@ -235,7 +235,10 @@ fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig)
     let inside: Vec<&[f64]> = (0..bins)
         .map(|bin| &numbers[below(&numbers, edges[bin])..upper_end(&numbers, &edges, bin)])
         .collect();
-    let median = |bin: usize| shared::median(inside[bin], Interval::of_bin(&edges, bins, bin));
+    let median = |bin: usize| {
+        let lower = inside[bin][(inside[bin].len() - 1) / 2];
+        shared::rounded(lower, inside[bin], Interval::of_bin(&edges, bins, bin))
+    };
     let medians = (0..bins).map(median).collect();
     let common = inside.iter().map(|numbers| shared::most_common(numbers)).collect();
     let counts: Vec<usize> = inside.iter().map(|numbers| numbers.len()).collect();
@@ -280,13 +283,17 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
 
 fn summary(mut sorted: Vec<f64>, decimals: usize) -> NumberSummary {
     let (low, high) = (shared::lowest(&sorted), shared::highest(&sorted));
-    let median = quantile(&sorted, 0.5);
+    let exact = quantile(&sorted, 0.5);
+    let median = shared::rounded(exact, &sorted, Interval { low, high, closed: true });
     for number in &mut sorted {
-        *number = (*number - median).abs();
+        *number = (*number - exact).abs().min(f64::MAX);
     }
     sorted.sort_unstable_by(f64::total_cmp);
-    let deviation = quantile(&sorted, 0.5);
-    let mad = if deviation > 0.0 { deviation.min(f64::MAX) } else { 1.0 };
+    let above_zero = Interval { low: f64::MIN_POSITIVE, high: f64::MAX, closed: true };
+    let mad = match quantile(&sorted, 0.5) {
+        0.0 => 1.0,
+        deviation => shared::rounded(deviation, &sorted, above_zero),
+    };
     NumberSummary { median, mad, low, high, decimals }
 }
 

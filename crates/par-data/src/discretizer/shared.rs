@@ -27,19 +27,18 @@ pub(super) fn most_common(sorted: &[f64]) -> Option<f64> {
     (most.len() >= SHARED).then_some(most[0])
 }
 
-/// The lower median of the sorted numbers, rounded within the interval until [`SHARED`] of them round to it, or as far
-/// as the interval allows.
-pub(super) fn median(sorted: &[f64], interval: Interval) -> f64 {
-    let median = sorted[(sorted.len() - 1) / 2];
-    let mut shared = median;
-    for unit in units(median) {
-        let rounded = unit.times((median / unit.size).round());
+/// A statistic of the numbers, rounded within the interval until [`SHARED`] of them round to it, or as far as the
+/// interval allows.
+pub(super) fn rounded(statistic: f64, numbers: &[f64], interval: Interval) -> f64 {
+    let mut shared = statistic;
+    for unit in units(statistic) {
+        let rounded = unit.times((statistic / unit.size).round());
         if !interval.contains(rounded) {
             break;
         }
         shared = rounded;
         let near = |number: &&f64| (**number - rounded).abs() <= unit.size / 2.0;
-        if sorted.iter().filter(near).count() >= SHARED {
+        if numbers.iter().filter(near).count() >= SHARED {
             break;
         }
     }
@@ -109,9 +108,9 @@ mod tests {
     fn medians_are_rounded_within_their_bin() {
         let numbers: Vec<f64> = (0..40).map(|n| 1234.5 + f64::from(n)).collect();
         let bin = |low, high| Interval { low, high, closed: false };
-        assert_eq!(median(&numbers, bin(1234.5, 1275.0)), 1250.0);
-        assert_eq!(median(&numbers, bin(1251.0, 1255.0)), 1254.0, "a narrow bin leaves little room");
-        assert_eq!(median(&[7.0; 12], bin(7.0, 8.0)), 7.0);
+        assert_eq!(rounded(1253.5, &numbers, bin(1234.5, 1275.0)), 1250.0);
+        assert_eq!(rounded(1253.5, &numbers, bin(1251.0, 1255.0)), 1254.0, "a narrow bin leaves little room");
+        assert_eq!(rounded(7.0, &[7.0; 12], bin(7.0, 8.0)), 7.0);
     }
 
     #[test]

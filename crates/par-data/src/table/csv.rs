@@ -30,7 +30,7 @@ pub(super) fn open(
     if start.starts_with("\u{feff}".as_bytes()) {
         start.drain(.."\u{feff}".len());
     }
-    let delimiter = delimiter(&start);
+    let delimiter = options.delimiter.unwrap_or_else(|| delimiter(&start));
     let crlf = start.ends_with(b"\r\n");
 
     let reader = ReaderBuilder::new()

@@ -516,12 +516,14 @@ fn restrictions_can_be_listed_and_lifted() {
 }
 
 #[test]
-fn another_set_of_immutable_features_takes_the_place_of_the_schemas() {
-    let test_schema = TestSchema { cardinalities: &[3, 3], lines: &["change = \"never\""], rules: &[] };
-    let other = test_schema.constraints().with_immutable(&[1]);
-    assert_eq!([0, 1].map(|feature| other.is_immutable(feature)), [false, true]);
-    let mask = other.mask(&[1, 1], &[]);
-    assert!(mask.is_legal(&[2, 1]) && !mask.is_legal(&[1, 2]));
+fn further_immutable_features_add_to_the_schemas_and_free_none() {
+    let test_schema = TestSchema { cardinalities: &[3, 3, 3], lines: &["change = \"never\""], rules: &[] };
+    let constraints = test_schema.constraints();
+    let fewer = constraints.with_immutable(&[1]);
+    assert_eq!([0, 1, 2].map(|feature| fewer.is_immutable(feature)), [true, true, false]);
+    let mask = fewer.mask(&[1, 1, 1], &[]);
+    assert!(mask.is_legal(&[1, 1, 2]) && !mask.is_legal(&[2, 1, 1]) && !mask.is_legal(&[1, 2, 1]));
+    assert!(constraints.with_immutable(&[]).is_immutable(0), "an empty list frees nothing");
 }
 
 #[test]

@@ -1,12 +1,12 @@
 use par_data::schema::Mutability;
-use par_data::{Coverage, DiscretizerConfig, Domain, UNKNOWN, german_credit};
+use par_data::{Constraints, Coverage, DiscretizerConfig, Domain, Restriction, UNKNOWN, german_credit};
 
 use crate::{all_rows, columns, fit};
 
 #[test]
 fn the_table_has_a_thousand_applicants() {
     let schema = german_credit::schema();
-    assert_eq!((schema.features().len(), schema.rules().len(), schema.rows()), (20, 0, Some(1000)));
+    assert_eq!((schema.features().len(), schema.rules().len(), schema.rows()), (20, 1, Some(1000)));
     let columns = columns(&schema, &german_credit::table()).expect("all columns");
     let batch = all_rows(german_credit::table());
     let classes = schema.classes(&columns, &batch).expect("known classes");
@@ -34,14 +34,28 @@ fn only_actionable_features_change() {
         ("Telephone", Mutability::Free),
     ];
     assert_eq!(named, expected);
-    // Features without a direction may only improve: no answer says to give up an account or a job.
+    // No answer says to give up a guarantor or a telephone, or to become what takes many years.
     let allowed = |name: &str| schema.features()[schema.position(name).expect("a feature")].allowed.clone();
     let only = |values: &[&str]| Some(values.iter().map(ToString::to_string).collect::<Vec<_>>());
     assert_eq!(allowed("Status of existing checking account"), only(&["A12", "A13"]));
-    assert_eq!(allowed("Present employment since"), only(&["A72"]));
+    assert_eq!(allowed("Present employment since"), only(&["A72", "A73"]));
     assert_eq!(allowed("Other debtors / guarantors"), only(&["A102", "A103"]));
     assert_eq!(allowed("Other installment plans"), only(&["A143"]));
     assert_eq!(allowed("Telephone"), only(&["A192"]));
+}
+
+#[test]
+fn without_constraints_every_feature_may_change_in_every_direction() {
+    let schema = german_credit::unconstrained_schema();
+    assert!(schema.features().iter().all(|feature| feature.change == Mutability::Free));
+    let constraints = Constraints::new(&fit(&schema, german_credit::table()).expect("a fit"));
+    let bounds = ["Duration", "Credit amount"].map(|name| schema.position(name).expect("a feature"));
+    for restriction in constraints.restrictions() {
+        assert!(
+            matches!(restriction, Restriction::Allowed(feature) if bounds.contains(&feature)),
+            "{restriction:?}"
+        );
+    }
 }
 
 #[test]
@@ -69,10 +83,11 @@ fn numbers_become_values_or_bins_by_their_variety() {
     assert_eq!(values, &[1.0, 2.0, 3.0, 4.0]);
     let Domain::Bins { edges, summary, .. } = domain("Credit amount") else { panic!("many distinct values") };
     assert_eq!(edges.len(), DiscretizerConfig::default().bins + 1);
-    // Computed with numpy.quantile and numpy.median.
-    assert_eq!(&edges[..3], [250.0, 932.0, 1262.0]);
-    assert_eq!((summary.median, summary.mad, summary.decimals), (2319.5, 1097.5, 0));
-    assert_eq!((summary.low, summary.high), (250.0, 18424.0));
+    // numpy.quantile says 250, 932, 1262 and 18424, and numpy.median 2319.5 and 1097.5: rounded until ten people share
+    // them.
+    assert_eq!(&edges[..3], [200.0, 932.0, 1262.0]);
+    assert_eq!((summary.median, summary.mad, summary.decimals), (2300.0, 1100.0, 0));
+    assert_eq!((summary.low, summary.high), (200.0, 20_000.0));
 }
 
 #[test]

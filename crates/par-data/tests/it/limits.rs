@@ -1,6 +1,7 @@
-use par_data::discretizer::{Interval, NumberSummary};
+use par_data::discretizer::NumberSummary;
 use par_data::{
-    Code, Constraints, Decoded, Discretizer, DiscretizerConfig, LimitError, Limits, Permitted, Schema,
+    Candidate, Code, Constraints, Discretizer, DiscretizerConfig, LimitError, Limits, OwnRow, Permitted,
+    Reach, Schema, Wishes,
 };
 use proptest::prelude::*;
 
@@ -23,22 +24,32 @@ fn limited(discretizer: &Discretizer, to: Permitted) -> Result<Limits, LimitErro
     Limits::new(discretizer, [(0, to)])
 }
 
-/// The legal codes of a person with code 0.
-fn codes(discretizer: &Discretizer, to: Permitted) -> Vec<Code> {
-    let limits = limited(discretizer, to).expect("a limit");
-    Constraints::new(discretizer).mask_within(&[0], &[], &limits).codes(0).collect()
+/// The candidates of a person with this cell, their own first.
+fn candidates(discretizer: &Discretizer, cell: &str, limits: &Limits, reach: Reach) -> Vec<Candidate> {
+    let codes = discretizer.encode_row(&[cell]).expect("a code").into_codes();
+    let own = OwnRow::new(discretizer, &[cell], codes);
+    let wishes = Wishes { limits, ..Wishes::default() };
+    Constraints::new(discretizer).candidates(&own, &wishes, reach).of(0).to_vec()
 }
 
-/// The interval, and the texts of its lowest, highest and nearest number and its median, for a person with
-/// code 0.
-fn decoded(discretizer: &Discretizer, code: Code, to: Permitted) -> (Interval, [String; 4]) {
+/// The codes that a person with this cell may have: their own, and those of the candidates.
+fn codes_of(discretizer: &Discretizer, cell: &str, to: Permitted) -> Vec<Code> {
     let limits = limited(discretizer, to).expect("a limit");
-    match discretizer.decode_within(0, code, 0, "0", &limits) {
-        Decoded::Interval { interval, lowest, highest, nearest, median } => {
-            (interval, [lowest, highest, nearest, median].map(|number| number.text))
-        }
-        other => panic!("expected an interval, found {other:?}"),
-    }
+    let list = candidates(discretizer, cell, &limits, Reach::Codes);
+    list.iter().map(|candidate| candidate.code).collect()
+}
+
+/// The same for a person whose number is 0.
+fn codes(discretizer: &Discretizer, to: Permitted) -> Vec<Code> {
+    codes_of(discretizer, "0", to)
+}
+
+/// The candidates of a code for a person whose number is 0: the nearest, the most common and the farthest number,
+/// each once.
+fn numbers(discretizer: &Discretizer, code: Code, to: Permitted) -> Vec<f64> {
+    let limits = limited(discretizer, to).expect("a limit");
+    let list = candidates(discretizer, "0", &limits, Reach::AllValues);
+    list.iter().skip(1).filter(|candidate| candidate.code == code).map(|candidate| candidate.number).collect()
 }
 
 /// Four bins with edges 0, 25, 50, 75 and 100.
@@ -61,29 +72,23 @@ fn a_bin_is_legal_when_it_meets_the_limit_or_is_the_persons_own() {
 #[test]
 fn single_numbers_and_categories_are_legal_when_they_are_within() {
     let numbers = fit(&one("discrete", ""), table("x\n1\n2\n4\n8\n")).expect("a fit");
-    assert_eq!(codes(&numbers, Permitted::Between([2.0, 5.0])), [0, 1, 2]);
-    assert_eq!(codes(&numbers, among(&["8.0", "3"])), [0, 3]);
+    assert_eq!(codes_of(&numbers, "1", Permitted::Between([2.0, 5.0])), [0, 1, 2]);
+    assert_eq!(codes_of(&numbers, "1", among(&["8.0", "3"])), [0, 3]);
     let words =
         fit(&one("ordinal", "values = [\"low\", \"2\", \"high\"]"), table("x\nlow\n")).expect("a fit");
-    assert_eq!(codes(&words, among(&[" high"])), [0, 2]);
-    assert_eq!(codes(&words, among(&["2.0", "low"])), [0, 1]);
+    assert_eq!(codes_of(&words, "low", among(&[" high"])), [0, 2]);
+    assert_eq!(codes_of(&words, "low", among(&["2.0", "low"])), [0, 1]);
 }
 
 #[test]
 fn a_bin_that_straddles_a_limit_is_entered_within_it() {
     let discretizer = quarters("");
-    let (interval, numbers) = decoded(&discretizer, 1, Permitted::Between([30.0, 40.0]));
-    assert_eq!(interval, Interval { low: 30.0, high: 40.0, closed: true });
-    assert_eq!(numbers, ["30", "40", "30", "37"]);
-    let (interval, numbers) = decoded(&discretizer, 1, Permitted::Between([40.0, 90.0]));
-    assert_eq!(interval, Interval { low: 40.0, high: 50.0, closed: false });
-    assert_eq!(numbers, ["40", "49", "40", "40"], "the median too");
-    let (_, numbers) = decoded(&discretizer, 3, Permitted::Between([f64::NEG_INFINITY, 75.0]));
-    assert_eq!(numbers, ["75"; 4]);
-    let (_, numbers) = decoded(&discretizer, 3, Permitted::Between([0.0, 1e9]));
-    assert_eq!(numbers, ["75", "100", "75", "87"], "a limit beyond the bins widens none");
-    let (_, numbers) = decoded(&discretizer, 2, among(&["55", "12", "60"]));
-    assert_eq!(numbers, ["55", "60", "55", "60"]);
+    let of_code = |code, to| numbers(&discretizer, code, to);
+    assert_eq!(of_code(1, Permitted::Between([30.0, 45.0])), [30.0, 40.0, 45.0]);
+    assert_eq!(of_code(1, Permitted::Between([42.0, 90.0])), [42.0, 49.0], "the most common one too");
+    assert_eq!(of_code(3, Permitted::Between([f64::NEG_INFINITY, 75.0])), [75.0]);
+    assert_eq!(of_code(3, Permitted::Between([0.0, 1e9])), [75.0, 90.0, 100.0], "a limit widens no bin");
+    assert_eq!(of_code(2, among(&["55", "12", "60"])), [55.0, 60.0]);
 }
 
 #[test]
@@ -92,9 +97,7 @@ fn a_limit_on_whole_numbers_is_rounded_inward() {
     // No whole number lies between 49.2 and the end of its bin.
     assert_eq!(codes(&discretizer, Permitted::Between([49.2, f64::INFINITY])), [0, 2, 3]);
     assert_eq!(codes(&discretizer, Permitted::Between([f64::NEG_INFINITY, 25.4])), [0, 1]);
-    let (interval, numbers) = decoded(&discretizer, 1, Permitted::Between([30.2, 40.8]));
-    assert_eq!(interval, Interval { low: 31.0, high: 40.0, closed: true });
-    assert_eq!(numbers, ["31", "40", "31", "37"]);
+    assert_eq!(numbers(&discretizer, 1, Permitted::Between([30.2, 39.8])), [31.0, 39.0]);
     assert_eq!(
         message(limited(&discretizer, Permitted::Between([1.2, 1.8]))),
         "`x` holds whole numbers only, and there is none from 1.2 to 1.8\nhint: widen the range"
@@ -104,15 +107,15 @@ fn a_limit_on_whole_numbers_is_rounded_inward() {
         "`x` holds whole numbers only, found `40.5`\nhint: list whole numbers, or give a range"
     );
     let fractions = fit(&one("continuous", ""), table("x\n1\n2.5\n4\n")).expect("a fit");
-    assert_eq!(codes(&fractions, Permitted::Between([2.2, 2.8])), [0, 1]);
-    assert_eq!(codes(&fractions, among(&["2.5"])), [0, 1]);
+    assert_eq!(codes_of(&fractions, "1", Permitted::Between([2.2, 2.8])), [0, 1]);
+    assert_eq!(codes_of(&fractions, "1", among(&["2.5"])), [0, 1]);
 }
 
 #[test]
 fn bounds_on_whole_numbers_are_rounded_inward() {
     let bounded = quarters("bounds = [-3.5, 49.2]");
     assert_eq!(codes(&bounded, Permitted::Between([-100.0, 100.0])), [0, 1]);
-    assert_eq!(decoded(&bounded, 1, Permitted::Between([0.0, 100.0])).1, ["25", "49", "25", "37"]);
+    assert_eq!(numbers(&bounded, 1, Permitted::Between([0.0, 100.0])), [25.0, 40.0, 49.0]);
     let narrow = quarters("bounds = [49.2, 49.8]");
     assert_eq!(codes(&narrow, Permitted::Between([0.0, 100.0])), [0]);
     let allowed = fit(&one("discrete", "bins = 4\nallowed = [30, 40.5]"), table(&column(0..=100)));
@@ -125,12 +128,11 @@ fn bounds_on_whole_numbers_are_rounded_inward() {
 #[test]
 fn limits_meet_bounds_and_allowed_values() {
     let bounded = quarters("bounds = [10, 200]");
-    let (_, numbers) = decoded(&bounded, 3, Permitted::Between([150.0, 300.0]));
-    assert_eq!(numbers, ["150", "200", "150", "150"], "the last bin reaches to the upper bound");
+    let above = numbers(&bounded, 3, Permitted::Between([150.0, 300.0]));
+    assert_eq!(above, [150.0, 200.0], "the last bin reaches to the upper bound");
     let allowed = quarters("allowed = [30, 45, 60]");
     assert_eq!(codes(&allowed, Permitted::Between([50.0, 59.0])), [0], "60 alone is allowed there");
-    let (_, numbers) = decoded(&allowed, 1, Permitted::Between([31.0, 60.0]));
-    assert_eq!(numbers, ["45"; 4]);
+    assert_eq!(numbers(&allowed, 1, Permitted::Between([31.0, 60.0])), [45.0]);
     assert_eq!(codes(&allowed, among(&["31", "60"])), [0, 2]);
 }
 
@@ -141,10 +143,14 @@ fn a_limited_cause_keeps_its_effect_from_rising() {
     let discretizer = fit(&schema(text), table("x,y\n0,0\n1,1\n2,2\n")).expect("a fit");
     let constraints = Constraints::new(&discretizer);
     let limits = Limits::new(&discretizer, [(1, Permitted::Between([0.0, 1.0]))]).expect("a limit");
-    let mask = constraints.mask_within(&[1, 1], &[], &limits);
-    assert_eq!(mask.codes(0).collect::<Vec<_>>(), [0, 1]);
-    let mask = constraints.mask_within(&[1, 1], &[], &limits.without(&[1]));
-    assert_eq!(mask.codes(0).collect::<Vec<_>>(), [0, 1, 2]);
+    let own = OwnRow::new(&discretizer, &["1", "1"], vec![1, 1]);
+    let legal = |limits: &Limits| {
+        let wishes = Wishes { limits, ..Wishes::default() };
+        let candidates = constraints.candidates(&own, &wishes, Reach::Codes);
+        candidates.mask(&candidates.durations()[0]).codes(0).collect::<Vec<_>>()
+    };
+    assert_eq!(legal(&limits), [0, 1]);
+    assert_eq!(legal(&limits.without(&[1])), [0, 1, 2]);
 }
 
 #[test]
@@ -180,7 +186,7 @@ fn an_invalid_limit_is_refused() {
 
 proptest! {
     #[test]
-    fn every_code_of_a_limited_mask_decodes_within_the_limit_and_encodes_again(
+    fn every_limited_candidate_is_within_the_limit_and_encodes_to_its_code(
         values in prop::collection::vec(-5_000i64..5_000, 2..100),
         decimals in 0u32..4,
         bins in 2usize..8,
@@ -200,33 +206,24 @@ proptest! {
         let limits = limited(&discretizer, Permitted::Between([lowest, highest])).expect("a limit");
         let raw = raw.to_string();
         let code_of = |cell: &str| discretizer.encode_row(&[cell]).expect("a code").codes()[0];
-        let factual = code_of(&raw);
-        let constraints = Constraints::new(&discretizer);
-        let without = constraints.mask(&[factual], &[]);
-        let mask = constraints.mask_within(&[factual], &[], &limits);
-        prop_assert!(mask.allows(0, factual));
-        for code in (0..discretizer.cardinalities()[0] as Code).filter(|code| *code != factual) {
-            let whole = match discretizer.decode(0, code, factual, &raw) {
-                Decoded::Interval { interval, .. } => interval,
-                other => panic!("expected an interval, found {other:?}"),
-            };
-            if !mask.allows(0, code) {
-                let meets = whole.low <= highest && (lowest < whole.high || whole.contains(lowest));
-                prop_assert!(!(without.allows(0, code) && meets), "{whole:?} meets the limit");
-                continue;
-            }
-            prop_assert!(without.allows(0, code), "a limit adds nothing");
-            let decoded = discretizer.decode_within(0, code, factual, &raw, &limits);
-            let Decoded::Interval { interval, lowest: first, highest: last, nearest, median } = decoded else {
-                panic!("expected an interval, found {decoded:?}")
-            };
-            prop_assert!(lowest <= interval.low && interval.high <= highest);
-            for number in [&first, &last, &nearest, &median] {
-                prop_assert!((lowest..=highest).contains(&number.value), "{number:?} is outside");
-                prop_assert!(interval.contains(number.value) && whole.contains(number.value));
-                prop_assert!(!all_whole || number.value.fract() == 0.0, "{number:?} is a fraction");
-                prop_assert_eq!(code_of(&number.text), code);
-            }
+        let free = candidates(&discretizer, &raw, &Limits::NONE, Reach::AllValues);
+        let within = candidates(&discretizer, &raw, &limits, Reach::AllValues);
+        prop_assert_eq!(free[0], within[0], "one may always stay");
+        for candidate in &within[1..] {
+            let Candidate { code, number, .. } = *candidate;
+            prop_assert!((lowest..=highest).contains(&number), "{number} is outside");
+            prop_assert!(!all_whole || number.fract() == 0.0, "{number} is a fraction");
+            prop_assert_eq!(code_of(&number.to_string()), code);
+            let whole: Vec<f64> =
+                free[1..].iter().filter(|other| other.code == code).map(|other| other.number).collect();
+            let ends = whole.iter().fold([f64::INFINITY, f64::NEG_INFINITY], |[low, high], number| {
+                [low.min(*number), high.max(*number)]
+            });
+            prop_assert!((ends[0]..=ends[1]).contains(&number) || code == free[0].code, "a limit adds nothing");
+        }
+        for Candidate { code, number, .. } in &free[1..] {
+            let is_offered = within.iter().skip(1).any(|candidate| candidate.code == *code);
+            prop_assert!(is_offered || !(lowest..=highest).contains(number), "{number} is within the limit");
         }
     }
 }

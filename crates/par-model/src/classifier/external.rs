@@ -6,8 +6,7 @@
 mod network;
 mod trees;
 
-use par_circuit::Code;
-use par_data::{Candidates, CellError, Decoded, Discretizer, Schema, UNKNOWN};
+use par_data::{Candidates, CellError, Discretizer, Schema};
 use par_onnx::{Body, Graph, OnnxClassifier, TreeNode, Value};
 use sha2::{Digest, Sha256};
 
@@ -254,17 +253,9 @@ impl View<'_> {
     }
 }
 
-/// The median value that a code stands for, as a table writes it.
-fn typical_text(discretizer: &Discretizer, feature: usize, code: Code) -> String {
-    match discretizer.decode(feature, code, UNKNOWN, "") {
-        Decoded::Interval { median, .. } => median.text,
-        decoded => decoded.text().to_string(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
-    use par_circuit::Ball;
+    use par_circuit::{Ball, Code};
     use par_data::{
         Batch, Choice, Constraints, DiscretizerConfig, Limits, OwnRow, Permitted, Reach, Wishes,
         german_credit,

@@ -31,7 +31,7 @@ class Recourse:
     ----------
     schema:
         The meaning of the columns and what people can change: a TOML file, its text, or a dict. By default it is drafted
-        from the table, with a warning, because a table does not say which features are immutable.
+        from the table, with a warning: only what a person plausibly can change does, and what a table does not say stays.
     classifier:
         An external classifier: an ONNX file (a path or its bytes), a scikit-learn estimator or Pipeline on raw columns,
         or any function that returns probabilities of acceptance for a table. By default a classifier is trained. If a
@@ -229,9 +229,10 @@ class Recourse:
             schema = _native.draft_schema(table)
         facts = json.loads(_native.schema_facts(schema))
         favourable = self._favourable(facts)
+        free = ", ".join(feature["name"] for feature in facts["features"] if not feature["immutable"]) or "nothing"
         warnings.warn(
-            f"no schema, so one was drafted: `{favourable}` counts as accepted, and only features in `immutable` are "
-            "immutable\nhint: see `draft_schema`",
+            f"no schema, so one was drafted: `{favourable}` counts as accepted, and a person can change {free}\n"
+            "hint: see `draft_schema`",
             stacklevel=3,
         )
         return schema, facts, table
@@ -501,7 +502,7 @@ class Recourse:
 
 
 def draft_schema(X: Any, y: Any = None) -> str:
-    """Drafts the schema of a table as TOML, for you to correct: above all the immutable features."""
+    """Drafts the schema of a table as TOML, for you to correct: above all what is undecided, and so stays as it is."""
     table = _frames.read(X).table
     if y is None:
         return _native.draft_schema(table)

@@ -2,7 +2,7 @@
 
 use par_answer::table::TableAnswerer;
 use par_answer::{
-    Answer, BestAt, Found, Method, NotFound, Obstacle, Order, Reason, Request, Solver, Way, answer,
+    Answer, BestAt, Found, Method, NotFound, Obstacle, Order, Reason, Request, Solver, Solves, Way, answer,
     answer_batch, words,
 };
 use par_circuit::Stop;
@@ -11,14 +11,14 @@ use par_fit::{ModelBuilder, with_config};
 use par_model::{Config, LocalSearch, Model};
 use serde_json::json;
 
-use crate::{applicant, applicants, denied, fit, german, quick, table};
+use crate::{applicant, applicants, assert_legal, denied, fit, german, quick, table};
 
 fn request(method: Method) -> Request {
     Request { method, ..Request::default() }
 }
 
 fn by_likelihood(method: Method) -> Request {
-    Request { order: Some(Order::Likelihood), ..request(method) }
+    Request { order: Some(Order::Likelihood), margin: Some(0.0), ..request(method) }
 }
 
 fn features(way: &Way) -> Vec<usize> {
@@ -30,15 +30,13 @@ fn every_way_is_accepted_and_breaks_no_constraint() {
     let model = german();
     let mut solver = Solver::new(model);
     for cells in denied(60) {
-        let factual = model.discretizer().encode_row(&cells).expect("its own row");
-        let mask = model.constraints().mask(factual.codes(), &[]);
         for method in Method::ALL {
             let answer = solver.answer(&cells, &request(method)).expect("its own row");
             for way in answer.ways() {
                 let written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
                 let row = model.discretizer().encode_row(&written).expect("a row of the table");
                 assert_eq!(row.codes(), way.row, "the cells are those of the codes");
-                assert!(mask.is_legal(&way.row), "{method:?} left the mask");
+                assert_legal(model, &cells, &request(method), way);
                 assert!(model.probability(&way.row) >= model.threshold(), "{method:?} offers a denied row");
                 assert_eq!(way.log_likelihood.total_cmp(&f64::NEG_INFINITY), std::cmp::Ordering::Greater);
                 assert!((0.0..=1.0).contains(&way.percentile));
@@ -161,54 +159,138 @@ fn every_way_leaves_out_a_change_of_each_before_it() {
     }
 }
 
-/// Changes, probability and likelihood of the ways, and of the frontier that is shown beside them.
-fn shown(found: &Found) -> (Vec<[f64; 3]>, Vec<[f64; 3]>) {
-    let ways = found.ways.iter();
-    let ways = ways.map(|way| [way.changes.len() as f64, way.probability, way.log_likelihood]);
-    let points = found.frontier.iter();
-    let points = points.map(|point| [point.changes.len() as f64, point.probability, point.log_likelihood]);
+/// What people compare: less is better.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Virtues {
+    effort: f64,
+    changes: f64,
+    improbability: f64,
+    rarity: f64,
+    months: f64,
+}
+
+impl Virtues {
+    fn all(self) -> [f64; 5] {
+        [self.effort, self.changes, self.improbability, self.rarity, self.months]
+    }
+
+    /// No worse in anything, and better in something.
+    fn beats(self, other: Self) -> bool {
+        self != other && self.all().iter().zip(other.all()).all(|(own, its)| *own <= its)
+    }
+}
+
+/// The virtues of the ways, and of the frontier that is shown beside them.
+fn shown(model: &Model, found: &Found) -> (Vec<Virtues>, Vec<Virtues>) {
+    let ways = found.ways.iter().map(|way| Virtues {
+        effort: way.effort,
+        changes: way.changes.len() as f64,
+        improbability: 1.0 - way.probability,
+        rarity: 1.0 - way.percentile,
+        months: f64::from(way.months),
+    });
+    let points = found.frontier.iter().map(|point| Virtues {
+        effort: point.effort,
+        changes: point.changes.len() as f64,
+        improbability: 1.0 - point.probability,
+        rarity: 1.0 - model.pool().percentile(point.log_likelihood),
+        months: f64::from(point.months),
+    });
     (ways.collect(), points.collect())
 }
 
-/// Whether another way or a point has fewer changes than the first way and at least its probability.
-fn first_is_beaten(found: &Found) -> bool {
-    let (ways, points) = shown(found);
-    ways.iter().chain(&points).any(|one| one[0] < ways[0][0] && one[1] >= ways[0][1])
-}
-
 #[test]
-fn no_way_or_point_beats_the_first_way_in_both_changes_and_probability() {
-    let mut solver = Solver::new(german());
-    let (mut answers, mut beaten, mut several) = (0, 0, 0);
+fn nothing_shown_beats_a_way() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let (mut answers, mut several) = (0, 0);
     for cells in denied(60) {
         for (method, count) in [(Method::Refine, 1), (Method::Refine, 3), (Method::Exact, 3)] {
-            let likeliest = Request { count, ..by_likelihood(method) };
-            let Answer::Found(found) = solver.answer(&cells, &likeliest).expect("its own row") else {
-                continue;
-            };
-            answers += 1;
-            beaten += usize::from(first_is_beaten(&found));
             let request = Request { count, ..request(method) };
             let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
-                panic!("the order decides whether there is a way");
+                panic!("everybody has a way");
             };
-            assert!(!first_is_beaten(&found), "{found:?}");
+            answers += 1;
             several += usize::from(found.ways.len() > 1);
-            let (ways, points) = shown(&found);
+            let (ways, points) = shown(model, &found);
             for way in &ways {
-                let dominates =
-                    |one: &[f64; 3]| one != way && one[0] <= way[0] && one[1] >= way[1] && one[2] >= way[2];
-                assert!(!ways.iter().chain(&points).any(dominates), "{way:?} of {ways:?} and {points:?}");
+                let beats = |one: &&Virtues| one.beats(*way);
+                assert_eq!(ways.iter().chain(&points).find(beats), None, "{way:?}");
             }
         }
     }
-    assert!(beaten * 5 > answers, "by likelihood alone {beaten} of {answers} first ways are beaten");
     assert!(several * 2 > answers, "{several} of {answers} have more than one way");
+}
+
+/// The lowest probability that is sure, by the default margin.
+fn sure(model: &Model) -> f64 {
+    let threshold = model.threshold();
+    (threshold + model.config().answers.margin).min(f64::midpoint(threshold, 1.0))
+}
+
+/// The effort that a way saves at most by being less likely than another.
+fn tie(way: &Way, other: f64) -> f64 {
+    1e-3 * (way.log_likelihood - other).abs() + 2e-4
+}
+
+#[test]
+fn the_first_way_takes_the_least_effort_of_all_that_are_plausible_and_sure() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let mut least = 0;
+    for cells in denied(60) {
+        let request = Request { count: 4, ..request(Method::Exact) };
+        let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
+            panic!("everybody has a way");
+        };
+        let first = &found.ways[0];
+        assert!(first.has_margin && first.is_optimal());
+        if first.solves != Solves::LeastEffort {
+            continue;
+        }
+        least += 1;
+        assert!(first.probability >= sure(model) && first.percentile >= 0.1, "{first:?}");
+        for other in &found.ways[1..] {
+            if other.has_margin && other.percentile > 0.11 && other.changes.len() <= first.changes.len() {
+                assert!(other.effort + tie(first, other.log_likelihood) >= first.effort, "{other:?}");
+            }
+        }
+        // The likeliest row is no better in what the first way is chosen by.
+        let answer = solver.answer(&cells, &by_likelihood(Method::Exact)).expect("its own row");
+        let likeliest = &answer.ways()[0];
+        if likeliest.probability >= sure(model) && likeliest.changes.len() <= first.changes.len() {
+            assert!(likeliest.effort + tie(first, likeliest.log_likelihood) >= first.effort, "{likeliest:?}");
+        }
+    }
+    assert!(least > 50, "{least} of 60");
+}
+
+#[test]
+fn refine_takes_no_less_effort_than_exact() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let (mut compared, mut equal) = (0, 0);
+    for cells in denied(60) {
+        let [refined, exact] = [Method::Refine, Method::Exact]
+            .map(|method| solver.answer(&cells, &request(method)).expect("its own row"));
+        let (refined, exact) = (&refined.ways()[0], &exact.ways()[0]);
+        assert_eq!((refined.gap, exact.gap), (None, Some(0.0)));
+        // Only within the same budget has the refined way been ruled out.
+        if (refined.solves, exact.solves) == (Solves::LeastEffort, Solves::LeastEffort)
+            && refined.changes.len() <= model.config().answers.budget
+        {
+            assert!(refined.effort + tie(exact, refined.log_likelihood) >= exact.effort, "{refined:?}");
+            equal += usize::from(refined.row == exact.row);
+            compared += 1;
+        }
+    }
+    assert!(compared > 40 && equal * 5 > compared, "{equal} of {compared} are the same");
 }
 
 #[test]
 fn a_way_is_best_at_something_among_all_ways_and_points() {
-    let mut solver = Solver::new(german());
+    let model = german();
+    let mut solver = Solver::new(model);
     for order in Order::ALL {
         let mut strengths = 0;
         for cells in denied(30) {
@@ -216,15 +298,21 @@ fn a_way_is_best_at_something_among_all_ways_and_points() {
             let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
                 continue;
             };
-            let (ways, points) = shown(&found);
+            let (ways, points) = shown(model, &found);
+            let slowest = ways.iter().chain(&points).map(|one| one.months).fold(0.0, f64::max);
+            let likeliest = found.ways.iter().map(|way| way.log_likelihood);
+            let likeliest = likeliest.chain(found.frontier.iter().map(|point| point.log_likelihood));
+            let likeliest = likeliest.fold(f64::NEG_INFINITY, f64::max);
             for (way, own) in found.ways.iter().zip(&ways) {
-                let is_best = |place: usize, sign: f64| {
-                    ways.iter().chain(&points).all(|one| sign * own[place] >= sign * one[place])
+                let is_best = |virtue: fn(&Virtues) -> f64| {
+                    ways.iter().chain(&points).all(|one| virtue(own) <= virtue(one))
                 };
                 let expected = [
-                    (BestAt::FewestChanges, is_best(0, -1.0)),
-                    (BestAt::MostCommon, is_best(2, 1.0)),
-                    (BestAt::Surest, is_best(1, 1.0)),
+                    (BestAt::LeastEffort, is_best(|one| one.effort)),
+                    (BestAt::FewestChanges, is_best(|one| one.changes)),
+                    (BestAt::MostCommon, way.log_likelihood >= likeliest),
+                    (BestAt::Surest, is_best(|one| one.improbability)),
+                    (BestAt::Soonest, own.months < slowest && is_best(|one| one.months)),
                 ];
                 let expected: Vec<BestAt> =
                     expected.into_iter().filter(|(_, is_best)| *is_best).map(|(best, _)| best).collect();
@@ -234,6 +322,124 @@ fn a_way_is_best_at_something_among_all_ways_and_points() {
         }
         assert!(strengths > 30, "{strengths}");
     }
+}
+
+#[test]
+fn a_way_without_a_margin_is_offered_only_if_there_is_none_with_it() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let (mut with, mut without) = (0, 0);
+    for cells in denied(40) {
+        // So high a margin that not everybody reaches it.
+        let request = Request { margin: Some(0.45), budget: Some(1), ..request(Method::Exact) };
+        let answer = solver.answer(&cells, &request).expect("its own row");
+        let wanted = (model.threshold() + 0.45).min(f64::midpoint(model.threshold(), 1.0));
+        let surely = Request { threshold: Some(wanted), margin: Some(0.0), ..request.clone() };
+        let surely = solver.answer(&cells, &surely).expect("its own row");
+        for way in answer.ways() {
+            assert_eq!(way.has_margin, way.probability >= wanted);
+            assert_eq!(way.has_margin, !surely.ways().is_empty());
+            with += usize::from(way.has_margin);
+            without += usize::from(!way.has_margin);
+        }
+    }
+    assert!(with > 5 && without > 5, "{with} with, {without} without");
+}
+
+#[test]
+fn effort_and_time_that_a_person_allows_bind_and_are_named_as_obstacles() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let (mut efforts, mut times) = (0, 0);
+    for cells in denied(30) {
+        let free = solver.answer(&cells, &request(Method::Exact)).expect("its own row");
+        let first = &free.ways()[0];
+        let less = Request { max_effort: Some(first.effort / 2.0), ..request(Method::Exact) };
+        match solver.answer(&cells, &less).expect("its own row") {
+            Answer::Found(found) => {
+                for way in &found.ways {
+                    assert_legal(model, &cells, &less, way);
+                    assert!(way.effort <= first.effort / 2.0 * (1.0 + 1e-6));
+                }
+            }
+            Answer::NotFound(not_found) => {
+                let [Obstacle::MaxEffort(Some(enough))] = not_found.obstacles[..] else {
+                    panic!("{:?}", not_found.obstacles)
+                };
+                let more = Request { max_effort: Some(enough), ..less };
+                assert!(!solver.answer(&cells, &more).expect("its own row").ways().is_empty());
+                efforts += 1;
+            }
+            Answer::Accepted { .. } => panic!("a denied row"),
+        }
+        // Only what takes time is free.
+        let takes_time = |feature: &par_data::Feature| feature.takes.is_some();
+        let features = model.schema().features().iter().enumerate();
+        let locks = features.filter(|(_, feature)| !takes_time(feature)).map(|(at, _)| at).collect();
+        let slow = Request { locks, ..request(Method::Exact) };
+        let Some(way) = solver.answer(&cells, &slow).expect("its own row").ways().first().cloned() else {
+            continue;
+        };
+        assert!(way.months > 0, "{way:?}");
+        let sooner = Request { within: Some(0), ..slow };
+        let Answer::NotFound(not_found) = solver.answer(&cells, &sooner).expect("its own row") else {
+            panic!("everything takes time");
+        };
+        assert_eq!(not_found.reason, Reason::NothingToChange);
+        let within = not_found.obstacles.iter().find_map(|obstacle| match obstacle {
+            Obstacle::Within(enough) => *enough,
+            _ => None,
+        });
+        if let ([_], Some(enough)) = (&not_found.obstacles[..], within) {
+            let later = Request { within: Some(enough), ..sooner };
+            assert!(!solver.answer(&cells, &later).expect("its own row").ways().is_empty());
+            times += 1;
+        }
+    }
+    assert!(efforts > 5 && times > 5, "{efforts} efforts, {times} times");
+}
+
+#[test]
+fn with_no_harm_nothing_gets_worse() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let mut harms = 0;
+    for cells in denied(60) {
+        let free = solver.answer(&cells, &by_likelihood(Method::Refine)).expect("its own row");
+        harms += free.ways().iter().flat_map(|way| &way.changes).filter(|change| change.is_harm).count();
+        let request = Request { no_harm: true, ..by_likelihood(Method::Refine) };
+        for way in solver.answer(&cells, &request).expect("its own row").ways() {
+            assert!(way.changes.iter().all(|change| !change.is_harm), "{way:?}");
+            assert_legal(model, &cells, &request, way);
+        }
+    }
+    assert!(harms > 0, "the wish changes no answer");
+}
+
+#[test]
+fn a_persons_own_weight_of_an_effort_scales_it() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let mut avoided = 0;
+    for cells in denied(20) {
+        let free = solver.answer(&cells, &request(Method::Exact)).expect("its own row");
+        let change = &free.ways()[0].changes[0];
+        let weight = model.schema().features()[change.feature].effort.weight;
+        let request = Request { efforts: vec![(change.feature, 100.0 * weight)], ..request(Method::Exact) };
+        let harder = solver.answer(&cells, &request).expect("its own row");
+        for way in harder.ways() {
+            assert_legal(model, &cells, &request, way);
+        }
+        let again = harder.ways()[0].changes.iter().find(|other| other.feature == change.feature);
+        match again {
+            Some(again) if again.value == change.value => {
+                assert!((again.effort - 100.0 * change.effort).abs() < 1e-9);
+            }
+            Some(_) => {}
+            None => avoided += 1,
+        }
+    }
+    assert!(avoided > 10, "{avoided} of 20 avoid what is hard for them");
 }
 
 #[test]
@@ -275,7 +481,7 @@ fn with_everything_locked_the_smallest_set_of_locks_is_named() {
             .iter()
             .map(|obstacle| match obstacle {
                 Obstacle::Lock(feature) => Some(*feature),
-                Obstacle::Limit(_) | Obstacle::Schema(_) => None,
+                _ => None,
             })
             .collect::<Option<Vec<usize>>>()
         else {
@@ -364,8 +570,8 @@ fn no_text_for_an_applicant_names_obstacles_of_the_schema() {
     let (reason, line, json) = texts(false);
     assert_eq!(
         reason,
-        ": no row that this person may become is accepted (proved)\n\
-         no lock, limit or budget of the request is known to be an obstacle\n"
+        ": no combination of values that this person may have is accepted (proved)\n\
+         no wish of the request is known to be an obstacle\n"
     );
     assert_eq!(line.as_deref(), Some("out_of_reach"));
     assert_eq!((&json["obstacles"], &json["schema_obstacles"]), (&json!([]), &json!(null)));

@@ -5,13 +5,13 @@ use std::sync::OnceLock;
 
 use par_answer::{Answer, Method, Request, Solver, answer};
 use par_circuit::Stop;
-use par_data::{Decoded, german_credit};
+use par_data::{Schema, german_credit};
 use par_fit::{Error, ModelBuilder, refit};
 use par_model::classifier::inputs::Inputs;
 use par_model::classifier::{DeployedClassifier, ExternalError, file_hash};
 use par_model::{Config, Density, Model, RowError};
 
-use crate::{applicant, applicants, fitting, quick, table};
+use crate::{applicant, applicants, assert_legal, fitting, quick, table};
 
 /// A file made by `par-model/tests/fixtures/external/make.py`.
 fn fixture(name: &str) -> PathBuf {
@@ -24,16 +24,18 @@ pub(crate) fn classifier(name: &str) -> (Vec<u8>, Inputs) {
     (file, Inputs::parse(&inputs).expect("inputs"))
 }
 
-fn fitted(name: &str, config: Config) -> Result<Model, Error> {
+fn fitted(schema: Schema, name: &str, config: Config) -> Result<Model, Error> {
     let (file, inputs) = classifier(name);
-    let recourse = ModelBuilder::new(german_credit::schema(), config).with_classifier(file, inputs);
+    let recourse = ModelBuilder::new(schema, config).with_classifier(file, inputs);
     recourse.fit(|| Ok(german_credit::table()))
 }
 
-/// German Credit with classifiers that scikit-learn trained: two networks, and boosted trees.
+/// German Credit, where every feature may change, with classifiers that scikit-learn trained: two networks, and
+/// boosted trees.
 pub(crate) fn models() -> &'static [Model; 3] {
     static MODELS: OnceLock<[Model; 3]> = OnceLock::new();
-    MODELS.get_or_init(|| ["network", "flat", "boosting"].map(|name| fitted(name, quick()).expect("a fit")))
+    let fitted = |name| fitted(german_credit::unconstrained_schema(), name, quick()).expect("a fit");
+    MODELS.get_or_init(|| ["network", "flat", "boosting"].map(fitted))
 }
 
 /// The first people that a model denies.
@@ -47,8 +49,6 @@ fn every_way_is_accepted_by_the_external_classifier_as_written() {
     for model in models() {
         let mut solver = Solver::new(model);
         for cells in denied(model, 40) {
-            let factual = model.discretizer().encode_row(&cells).expect("its own row");
-            let mask = model.constraints().mask(factual.codes(), &[]);
             for method in Method::ALL {
                 let request = Request { method, count: 2, ..Request::default() };
                 let answer = solver.answer(&cells, &request).expect("its own row");
@@ -57,36 +57,69 @@ fn every_way_is_accepted_by_the_external_classifier_as_written() {
                     let written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
                     let score = model.score(&written).expect("a row of the table");
                     assert!(score >= model.threshold() && score == way.probability, "{method:?}: {score}");
-                    assert!(mask.is_legal(&way.row));
+                    assert_legal(model, &cells, &request, way);
                 }
             }
         }
     }
 }
 
+/// Steps, grids, transitions and rules look at values, which an external classifier reads.
 #[test]
-fn a_change_is_an_interval_only_if_the_classifier_accepts_all_of_it() {
+fn ways_keep_the_constraints_of_the_schema_on_values() {
+    let model = fitted(german_credit::schema(), "network", quick()).expect("a fit");
+    let [duration, amount] =
+        ["Duration", "Credit amount"].map(|name| model.schema().position(name).expect("a feature"));
+    let mut solver = Solver::new(&model);
+    let (mut found, mut shorter, mut smaller) = (0, 0, 0);
+    for cells in denied(&model, 60) {
+        for method in [Method::Refine, Method::Exact] {
+            let request = Request { method, count: 3, ..Request::default() };
+            for way in solver.answer(&cells, &request).expect("its own row").ways() {
+                assert_legal(&model, &cells, &request, way);
+                let moved = |feature: usize| -> Option<[f64; 2]> {
+                    let is_changed = way.changes.iter().any(|change| change.feature == feature);
+                    let numbers = [cells[feature], &way.cells[feature]];
+                    is_changed.then(|| numbers.map(|text| text.parse().expect("a number")))
+                };
+                if let Some([from, to]) = moved(duration) {
+                    assert!(to < from && to >= from - 24.0 && to % 6.0 == 0.0, "{from} to {to} months");
+                    assert!(moved(amount).is_some(), "a shorter loan comes with a smaller one");
+                    shorter += 1;
+                }
+                if let Some([from, to]) = moved(amount) {
+                    assert!(to < from && to >= from - 2500.0 && to % 100.0 == 0.0, "{from} to {to} DM");
+                    smaller += 1;
+                }
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 60 && shorter > 5 && smaller > 10, "{found}: {shorter} shorter, {smaller} smaller");
+}
+
+#[test]
+fn a_change_is_a_range_only_if_the_classifier_accepts_all_of_it() {
     let (mut ranges, mut numbers) = (0, 0);
     for model in &models()[..2] {
         for cells in denied(model, 150) {
             let answer = answer(model, &cells, &Request::default()).expect("its own row");
             let Some(way) = answer.ways().first() else { continue };
-            let intervals: Vec<(usize, [f64; 2])> = way
-                .changes
-                .iter()
-                .filter_map(|change| match &change.value {
-                    Decoded::Interval { lowest, highest, .. } => {
-                        Some((change.feature, [lowest.value, highest.value]))
-                    }
-                    _ => None,
-                })
-                .collect();
-            numbers += way.changes.iter().filter(|change| matches!(change.value, Decoded::Number(_))).count();
-            ranges += intervals.len();
-            // Moves all intervals at once, each to its own place.
+            let named: Vec<(usize, [f64; 2])> =
+                way.changes.iter().filter_map(|change| Some((change.feature, change.range?))).collect();
+            for change in &way.changes {
+                let number = change.value.parse::<f64>().ok();
+                match (change.range, number) {
+                    (Some([low, high]), Some(number)) => assert!((low..=high).contains(&number)),
+                    (Some(range), None) => panic!("{} has the range {range:?}", change.value),
+                    (None, number) => numbers += usize::from(number.is_some()),
+                }
+            }
+            ranges += named.len();
+            // Moves all numbers at once, each to its own place in its range.
             for draw in 0..25_usize {
                 let mut written = way.cells.clone();
-                for (place, (feature, [low, high])) in intervals.iter().enumerate() {
+                for (place, (feature, [low, high])) in named.iter().enumerate() {
                     let share = [0.0, 0.25, 0.5, 0.75, 1.0][draw / 5_usize.pow(place as u32 % 2) % 5];
                     written[*feature] = (low + share * (high - low)).to_string();
                 }
@@ -96,7 +129,7 @@ fn a_change_is_an_interval_only_if_the_classifier_accepts_all_of_it() {
             }
         }
     }
-    assert!(ranges > 10 && numbers > 10, "{ranges} intervals, {numbers} numbers");
+    assert!(ranges > 10 && numbers > 10, "{ranges} ranges, {numbers} numbers");
 }
 
 #[test]
@@ -121,7 +154,7 @@ fn a_model_stores_its_external_classifier_and_answers_the_same_after_reading() {
 fn the_same_classifier_makes_the_same_bytes_on_any_number_of_threads() {
     let fit = |threads: usize| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
-        pool.install(|| fitted("boosting", quick()).expect("a fit").to_bytes())
+        pool.install(|| fitted(german_credit::schema(), "boosting", quick()).expect("a fit").to_bytes())
     };
     assert!(fit(1) == fit(3));
 }
@@ -194,7 +227,7 @@ fn a_surrogate_is_trained_on_a_column_of_scores_or_decisions_and_answers_are_unv
 fn decisions_that_are_numbers_are_taken_as_classes() {
     let classes =
         |text: &str| text.replace("\"no\", \"yes\", \"later\"", "\"1\", \"0\"").replace("\"yes\"", "\"0\"");
-    let schema = par_data::Schema::parse(&classes(fitting::SCHEMA), "s.toml").expect("a schema");
+    let schema = Schema::parse(&classes(fitting::SCHEMA), "s.toml").expect("a schema");
     let line = |line: &str| match line.rsplit_once(',').expect("a label") {
         (cells, "decision") => format!("{cells},decision,said\n"),
         (cells, "yes") => format!("{cells},0,0\n"),
@@ -241,7 +274,8 @@ fn circuits_of_decisions_need_no_label() {
 fn decisions_that_are_all_the_same_are_refused() {
     let mut config = Config { density: Density::Decisions, ..quick() };
     config.classifier.threshold = par_model::classifier::Threshold::Fixed(1e-9);
-    let error = fitted("network", config).expect_err("every row is accepted").to_string();
+    let error =
+        fitted(german_credit::schema(), "network", config).expect_err("every row is accepted").to_string();
     assert!(error.starts_with("the classifier accepts every training row"), "{error}");
 }
 

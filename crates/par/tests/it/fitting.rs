@@ -124,9 +124,9 @@ fn youden_skips_rows_with_categories_that_only_held_out_rows_have() {
 
 #[test]
 fn a_fit_without_changeable_features_is_refused() {
-    let error = "every feature is immutable, so there is nothing to change\n\
-                 hint: remove `immutable` from a feature in the schema, or its name from the immutable features of \
-                 the configuration";
+    let error = "nothing can change: every feature is immutable\n\
+                 hint: say in the schema what a person can change, such as `change = \"increase\"`, or free features \
+                 in the configuration's `immutable`";
     let names = ["savings", "plan", "country"];
     let immutable = Some(names.map(String::from).to_vec());
     let refused = fit(SCHEMA, &rows(), Config { immutable, ..quick() }).expect_err("nothing can change");
@@ -152,7 +152,7 @@ fn cells_out_of_range_are_refused_and_values_unseen_in_training_are_warned_about
     assert_eq!(
         words::warnings(&model, &["500", "d", "here"]),
         [
-            "`savings` is 500, outside the training rows' 0 to 99, and counts as the nearest value among them",
+            "`savings` is 500, outside the training rows' 0 to 100, and counts as the nearest value among them",
             "`plan` is d, which training never saw, and counts as unknown",
         ]
     );

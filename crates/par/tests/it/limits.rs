@@ -1,10 +1,10 @@
 //! Answers within a person's limits.
 
 use par_answer::{Answer, Change, Method, Obstacle, Order, Reason, Request, Solver};
-use par_data::{Decoded, Domain, Limits, Permitted};
+use par_data::{Domain, Limits, Permitted};
 use par_model::Model;
 
-use crate::{external, german};
+use crate::{assert_legal, external, german};
 
 /// German Credit with a trained classifier, and with three external ones.
 fn all_models() -> impl Iterator<Item = &'static Model> {
@@ -26,23 +26,23 @@ fn some_limits(model: &Model) -> (Limits, Vec<(usize, Permitted)>) {
     (Limits::new(model.discretizer(), to.clone()).expect("limits"), to)
 }
 
-/// All values of a change are within the limits.
-fn assert_within(change: &Change, to: &[(usize, Permitted)]) {
-    let Some((_, to)) = to.iter().find(|(feature, _)| *feature == change.feature) else { return };
-    let texts = match &change.value {
-        Decoded::Interval { lowest, highest, nearest, .. } => {
-            [lowest, highest, nearest].map(|one| &*one.text)
+/// The value of a feature is within the limits.
+fn assert_within(feature: usize, value: &str, to: &[(usize, Permitted)]) {
+    let Some((_, to)) = to.iter().find(|(limited, _)| *limited == feature) else { return };
+    let is_within = match to {
+        Permitted::Between([lowest, highest]) => {
+            (*lowest..=*highest).contains(&value.parse::<f64>().expect("a number"))
         }
-        value => [value.text(); 3],
+        Permitted::Among(values) => values.iter().any(|one| one == value),
     };
-    for text in texts {
-        let is_within = match to {
-            Permitted::Between([lowest, highest]) => {
-                (*lowest..=*highest).contains(&text.parse::<f64>().expect("a number"))
-            }
-            Permitted::Among(values) => values.iter().any(|value| value == text),
-        };
-        assert!(is_within, "{} is not within {to:?}", change.sentence());
+    assert!(is_within, "{value} is not within {to:?}");
+}
+
+/// All values of a change are within the limits.
+fn assert_change_within(change: &Change, to: &[(usize, Permitted)]) {
+    assert_within(change.feature, &change.value, to);
+    for end in change.range.into_iter().flatten() {
+        assert_within(change.feature, &end.to_string(), to);
     }
 }
 
@@ -57,8 +57,6 @@ fn every_way_is_within_the_limits_and_accepted_as_written() {
         let mut solver = Solver::new(model);
         let (mut found, mut at_the_limit) = (0, 0);
         for cells in external::denied(model, 60) {
-            let factual = model.discretizer().encode_row(&cells).expect("its own row");
-            let mask = model.constraints().mask_within(factual.codes(), &locks, &limits);
             for method in Method::ALL {
                 let (locks, limits) = (locks.clone(), limits.clone());
                 let request = Request { method, count: 2, locks, limits, ..Request::default() };
@@ -68,14 +66,14 @@ fn every_way_is_within_the_limits_and_accepted_as_written() {
                     let written: Vec<&str> = way.cells.iter().map(String::as_str).collect();
                     let score = model.score(&written).expect("a row of the table");
                     assert!(score >= model.threshold() && score == way.probability);
-                    assert!(mask.is_legal(&way.row));
-                    way.changes.iter().for_each(|change| assert_within(change, &to));
-                    let at_an_end = |change: &Change| ["13", "3000"].contains(&change.value.text());
+                    assert_legal(model, &cells, &request, way);
+                    way.changes.iter().for_each(|change| assert_change_within(change, &to));
+                    let at_an_end = |change: &Change| ["13", "3000"].contains(&change.value.as_str());
                     at_the_limit += way.changes.iter().filter(|change| at_an_end(change)).count();
                 }
                 if let Answer::Found(found) = &answer {
                     let changes = found.frontier.iter().flat_map(|point| &point.changes);
-                    changes.for_each(|change| assert_within(change, &to));
+                    changes.for_each(|(feature, value)| assert_within(*feature, value, &to));
                 }
             }
         }
@@ -108,7 +106,7 @@ fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
                     assert!(written.parse::<i64>().is_ok(), "{written} is not whole");
                     moved += usize::from(written != cells[*feature]);
                 }
-                way.changes.iter().for_each(|change| assert_within(change, &to));
+                way.changes.iter().for_each(|change| assert_change_within(change, &to));
             }
         }
         assert!(moved > 0, "no limited feature changes");
@@ -116,13 +114,14 @@ fn a_fractional_limit_on_whole_numbers_leaves_whole_numbers() {
 }
 
 #[test]
-fn exact_answers_within_limits_are_the_best_of_the_mask() {
+fn exact_answers_within_limits_are_no_worse_than_refined_ones() {
     let model = german();
     let (limits, _) = some_limits(model);
     let mut solver = Solver::new(model);
     for cells in external::denied(model, 20) {
-        let order = Some(Order::Likelihood);
-        let request = |method| Request { method, order, limits: limits.clone(), ..Request::default() };
+        let (order, margin) = (Some(Order::Likelihood), Some(0.0));
+        let request =
+            |method| Request { method, order, margin, limits: limits.clone(), ..Request::default() };
         let [refined, exact] = [Method::Refine, Method::Exact]
             .map(|method| solver.answer(&cells, &request(method)).expect("its own row"));
         let (Some(refined), Some(exact)) = (refined.ways().first(), exact.ways().first()) else { continue };

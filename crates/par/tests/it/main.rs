@@ -13,7 +13,8 @@ mod stopping;
 use std::io::Cursor;
 use std::sync::OnceLock;
 
-use par_data::{Batch, Columns, Schema, Table, TableOptions, german_credit};
+use par_answer::{Request, Way};
+use par_data::{Batch, Choice, Columns, OwnRow, Reach, Schema, Table, TableOptions, german_credit};
 use par_fit::ModelBuilder;
 use par_model::{Config, Model};
 
@@ -60,6 +61,36 @@ fn denied(count: usize) -> Vec<Vec<&'static str>> {
         model.probability(encoded.codes()) < model.threshold()
     };
     (0..applicants().1.rows()).map(applicant).filter(is_denied).take(count).collect()
+}
+
+/// Checks that a way is a combination of the person's candidates which keeps all constraints of schema and request, and
+/// that its effort and its time are those of its changes.
+fn assert_legal(model: &Model, cells: &[&str], request: &Request, way: &Way) {
+    let codes = model.discretizer().encode_row(cells).expect("its own row").into_codes();
+    let own = OwnRow::new(model.discretizer(), cells, codes);
+    let reach = if model.classifier().reads_values() { Reach::AllValues } else { Reach::Codes };
+    let candidates = model.constraints().candidates(&own, &request.wishes(), reach);
+    let choice = |feature: usize| {
+        let is_written = |choice: &Choice| {
+            let mut row = vec![0; cells.len()];
+            row[feature] = *choice;
+            candidates.text(model.discretizer(), &row, feature, cells[feature]) == way.cells[feature]
+        };
+        let mut choices = 0..candidates.of(feature).len() as Choice;
+        choices.find(is_written).unwrap_or_else(|| panic!("{} is no candidate", way.cells[feature]))
+    };
+    let row: Vec<Choice> = (0..cells.len()).map(choice).collect();
+    let mut settled = row.clone();
+    assert!(candidates.settle(&mut settled) && settled == row, "consequences follow");
+    assert!(candidates.keeps_relations(&row) && candidates.keeps_policies(&row), "{way:?}");
+    assert!(candidates.is_affordable(&row));
+    assert_eq!((candidates.effort(&row), candidates.months(&row)), (way.effort, way.months));
+    assert_eq!(candidates.codes(&row), way.row);
+    let changed = (0..cells.len()).filter(|&feature| row[feature] != 0 && candidates.is_free(feature));
+    assert!(changed.eq(way.changes.iter().map(|change| change.feature)));
+    let sum: f64 = way.changes.iter().map(|change| change.effort).sum();
+    assert!((way.effort - sum).abs() < 1e-9);
+    assert_eq!(way.months, way.changes.iter().map(|change| change.months).max().unwrap_or(0));
 }
 
 fn table(text: &str) -> Table {

@@ -3,7 +3,7 @@
 use par_answer::{Answer, Method, Request, Solver, answer};
 use par_circuit::Stop;
 use par_fit::refit;
-use par_model::{Model, ModelError};
+use par_model::{Model, ModelError, Order};
 
 use crate::{applicants, denied, german};
 
@@ -145,7 +145,8 @@ fn a_model_of_version_2_still_answers_as_it_did() {
         "A11", "42", "A32", "A42", "7882", "A61", "A74", "2", "A93", "A103", "4", "A122", "45", "A143",
         "A153", "1", "A173", "2", "A191", "A201",
     ];
-    let request = Request { method: Method::Exact, ..Request::default() };
+    let order = Some(Order::Likelihood);
+    let request = Request { method: Method::Exact, order, margin: Some(0.0), ..Request::default() };
     let Ok(Answer::Found(found)) = Solver::new(&model).answer(&applicant, &request) else {
         panic!("an account elsewhere, no guarantor and a home of their own are enough");
     };

@@ -8,7 +8,7 @@ use par_data::{Candidates, CellError, Discretizer};
 use par_onnx::{Dense, Layers};
 
 use super::super::{Classifier, NeuralClassifier, bounds};
-use super::{View, typical_text};
+use super::View;
 use crate::error::RowError;
 use crate::network::Network;
 
@@ -42,7 +42,7 @@ impl NetworkTables {
             };
             biases.iter_mut().zip(&without).for_each(|(bias, sum)| *bias += sum);
             for code in 0..codes as Code {
-                let text = typical_text(discretizer, feature, code);
+                let text = discretizer.typical_text(feature, code);
                 let with = sums(view, &weights, feature, &view.numbers(feature, &text)?);
                 median.extend(difference(&with, &without));
             }

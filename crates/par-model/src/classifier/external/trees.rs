@@ -6,7 +6,7 @@ use par_onnx::Trees;
 
 use super::super::NeuralClassifier;
 use super::super::trees::{Ensemble, SourceTable, TreeClassifier};
-use super::{View, typical_text};
+use super::View;
 use crate::error::RowError;
 
 /// An ensemble, and the numbers of its sources for the median value of each bin.
@@ -27,7 +27,7 @@ impl TreeTables {
         let mut typical = SourceTable::new(&ensemble, cardinalities.clone());
         for (feature, &codes) in cardinalities.iter().enumerate() {
             for code in 0..codes as Code {
-                let text = typical_text(discretizer, feature, code);
+                let text = discretizer.typical_text(feature, code);
                 typical.set(feature, code, &view.numbers(feature, &text)?);
             }
             if let Some(numbers) = view.missing(feature) {
