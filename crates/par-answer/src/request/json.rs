@@ -199,12 +199,11 @@ impl<'m> JsonReader<'m> {
                 None => self.wrong(path, value, format!("{DURATION}, or null")),
             },
             ("no_harm", Value::Bool(no_harm)) => request.no_harm = *no_harm,
-            ("no_harm", value) => self.wrong(path, value, "true or false"),
             ("effort", value) => request.efforts = self.efforts(&path, value),
             ("lock", value) => request.locks = self.locks(&path, value),
             ("limit", value) => request.limits = self.limits(&path, value),
             ("auditor", Value::Bool(auditor)) => request.auditor = *auditor,
-            ("auditor", value) => self.wrong(path, value, "true or false"),
+            ("no_harm" | "auditor", value) => self.wrong(path, value, "true or false"),
             _ => return false,
         }
         true
