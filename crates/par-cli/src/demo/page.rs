@@ -9,7 +9,7 @@ mod figures;
 mod people;
 
 use par_answer::evaluate::{Evaluation, MethodMetrics};
-use par_answer::{Answer, Method, Way};
+use par_answer::{Answer, Method};
 use par_data::schema::Mutability;
 use par_model::{Mean, Model};
 use par_plot::text::{duration, grouped, share};
@@ -114,8 +114,8 @@ impl DemoReport<'_> {
         tile(&mut heading, "of them can be accepted", &grouped(*possible));
         if let Some(exact) = self.of_method(Method::Exact) {
             tile(&mut heading, "changes on average", &decimals(exact.sparsity.mean, 1));
-            tile(&mut heading, "effort on average", &decimals(self.mean(|way| way.effort), 1));
-            tile(&mut heading, "months on average", &decimals(self.mean(|way| f64::from(way.months)), 1));
+            tile(&mut heading, "effort on average", &decimals(exact.effort.mean, 1));
+            tile(&mut heading, "months on average", &decimals(exact.months.mean, 1));
             tile(&mut heading, "of the answers are proved best", &share(exact.optimal.mean));
         }
         if let Some(refine) = self.of_method(Method::Refine) {
@@ -128,12 +128,6 @@ impl DemoReport<'_> {
         }
         heading.raw("</dl>\n</header>\n");
         heading
-    }
-
-    /// The mean of a measure over the first ways of the exact search.
-    fn mean(&self, measure: impl Fn(&Way) -> f64) -> Option<f64> {
-        let ways = self.people.iter().filter_map(|person| person.answer(Method::Exact).ways().first());
-        Mean::new(ways.map(measure), self.people.len()).mean
     }
 
     fn of_method(&self, method: Method) -> Option<&MethodMetrics> {
@@ -202,7 +196,7 @@ impl DemoReport<'_> {
 /// A line of the table of measures: title, meaning, and value with the number of people it is over.
 type MeasureLine = (&'static str, &'static str, fn(&MethodMetrics) -> (String, String));
 
-const MEASURES: [MeasureLine; 10] = [
+const MEASURES: [MeasureLine; 13] = [
     ("validity", "the share with an accepted recourse", |of| (share(of.validity.mean), over(&of.validity))),
     ("actionability", "the share of recourses that keep immutable features and directions", |of| {
         (share(of.actionability.mean), over(&of.actionability))
@@ -214,13 +208,16 @@ const MEASURES: [MeasureLine; 10] = [
         (decimals(of.nll.mean, 2), over(&of.nll))
     }),
     ("sparsity", "features that change", |of| (decimals(of.sparsity.mean, 2), over(&of.sparsity))),
+    ("effort", "what the changes cost the person", |of| (decimals(of.effort.mean, 2), over(&of.effort))),
+    ("months", "how long they take", |of| (decimals(of.months.mean, 1), over(&of.months))),
+    ("margin", "the share above the threshold by the margin", |of| (share(of.margin.mean), over(&of.margin))),
     ("similarity", "how far numbers move, in median absolute deviations", |of| {
         (decimals(of.similarity.mean, 2), over(&of.similarity))
     }),
     ("distance", "the same, and one for each other feature that changes", |of| {
         (decimals(of.distance.mean, 2), over(&of.distance))
     }),
-    ("median gap", "nats to the best with as many changes that the exact search knows", |of| {
+    ("median gap", "effort or nats to the best with as many changes that the exact search knows", |of| {
         (decimals(of.median_gap, 2), over(&of.gap))
     }),
     ("proved", "the share with a proof that nothing with at most as many changes is better", |of| {
