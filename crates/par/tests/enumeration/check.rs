@@ -359,7 +359,12 @@ fn check_alone(
     let is_possible = case.meaning.pass_time(&case.own, way.months, &mut alone).is_some()
         && case.meaning.compute(&case.own, &mut alone).is_some()
         && case.meaning.keeps_relations(&case.own, &alone, asking);
-    let expected = if is_possible { Some(case.score(&alone)?) } else { None };
+    let harms = |feature: usize| {
+        let follows = case.meaning.world.features[feature].change == Change::Follows;
+        follows && case.meaning.is_harm(feature, &case.own[feature], &alone[feature])
+    };
+    let is_harmless = !asking.request.no_harm || !(0..alone.len()).any(harms);
+    let expected = if is_possible && is_harmless { Some(case.score(&alone)?) } else { None };
     let is_close = match (expected, change.alone) {
         (Some(expected), Some(found)) => (expected - found).abs() < 1e-5,
         (expected, found) => expected.is_none() && found.is_none(),
