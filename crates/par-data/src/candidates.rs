@@ -124,6 +124,9 @@ pub struct Candidates<'c> {
     free: Vec<usize>,
     durations: Vec<Duration>,
     max_effort: f64,
+    /// The most months of a way.
+    within: u32,
+    no_harm: bool,
     limits: Limits,
     reach: Reach,
 }
@@ -141,6 +144,8 @@ impl Constraints {
             free: Vec::new(),
             durations: Vec::new(),
             max_effort: wishes.max_effort.unwrap_or(f64::INFINITY),
+            within: wishes.within.unwrap_or(u32::MAX),
+            no_harm: wishes.no_harm,
             limits: wishes.limits.clone(),
             reach,
         };

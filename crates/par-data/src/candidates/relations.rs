@@ -44,6 +44,8 @@ struct Consequence {
 struct Numbers {
     range: [f64; 2],
     decimals: usize,
+    /// Those that mean something else, which no formula gives.
+    special: Vec<f64>,
 }
 
 #[derive(Clone, Debug)]
@@ -237,9 +239,11 @@ impl CompiledRelation {
 impl Consequence {
     fn new(discretizer: &Discretizer, feature: usize, formula: &Formula) -> Self {
         let described = &discretizer.schema().features()[feature];
-        let numbers = discretizer.domains()[feature].summary().map(|summary| Numbers {
+        let domain = &discretizer.domains()[feature];
+        let numbers = domain.summary().map(|summary| Numbers {
             range: described.bounds.or(described.range).unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
             decimals: summary.decimals,
+            special: domain.special().to_vec(),
         });
         let formula_ = match formula {
             Formula::Sum(_) => CompiledFormula::Sum,
@@ -276,10 +280,13 @@ impl Consequence {
             CompiledFormula::Difference => sources[0].number - sources[1].number,
             CompiledFormula::Ratio => sources[0].number / sources[1].number,
         };
-        let Numbers { range: [low, high], decimals } = self.numbers.as_ref()?;
+        let Numbers { range: [low, high], decimals, special } = self.numbers.as_ref()?;
         // Adding zero turns −0 into 0, which has another text.
         let rounded = format!("{number:.decimals$}").parse::<f64>().ok()? + 0.0;
-        (rounded.is_finite() && (*low..=*high).contains(&rounded)).then_some(Computed::Number(rounded))
+        let is_ordinary =
+            matches!(self.formula, CompiledFormula::Lookup(_)) || !special.contains(&rounded);
+        let is_within = rounded.is_finite() && (*low..=*high).contains(&rounded);
+        (is_within && is_ordinary).then_some(Computed::Number(rounded))
     }
 }
 
@@ -335,7 +342,8 @@ impl<'c> Candidates<'c> {
                 consequence.sources.iter().map(|&source| self.lists[source].as_slice()).collect();
             let mut values: Vec<Computed> = Vec::new();
             for_each_combination(&lists, &mut |sources| {
-                if let Some(value) = consequence.compute(sources)
+                if !self.is_suspended(consequence, sources)
+                    && let Some(value) = consequence.compute(sources)
                     && !values.contains(&value)
                 {
                     values.push(value);
@@ -350,10 +358,13 @@ impl<'c> Candidates<'c> {
                 }
             });
             let own = self.lists[feature][0];
+            let action = self.constraints.action(feature);
             let is_other = |candidate: &Candidate| {
                 candidate.code != own.code || !candidate.number.is_nan() && candidate.number != own.number
             };
-            let list: Vec<Candidate> = std::iter::once(own).chain(list.filter(is_other)).collect();
+            let is_permitted =
+                |candidate: &Candidate| is_other(candidate) && !(self.no_harm && action.harms(own, *candidate));
+            let list: Vec<Candidate> = std::iter::once(own).chain(list.filter(is_permitted)).collect();
             self.lists[feature] = list;
         }
         for duration in 0..self.durations.len() {
@@ -365,21 +376,40 @@ impl<'c> Candidates<'c> {
         self.durations.retain(|duration| !duration.row.is_empty());
     }
 
-    /// What follows from an unknown cell cannot be computed: its other sources stay as they are.
+    /// What follows from an unknown cell cannot be computed: its other sources stay as they are, except that time
+    /// passes.
     fn hold_sources_of_an_unknown(&mut self, consequence: &Consequence) {
-        let is_unknown = |&feature: &usize| self.lists[feature][0].code == UNKNOWN;
-        let unknown = consequence.sources.iter().any(is_unknown) || is_unknown(&consequence.feature);
-        if unknown {
-            consequence.sources.iter().for_each(|&source| self.lists[source].truncate(1));
+        if self.is_unknown(consequence) {
+            for &source in &consequence.sources {
+                if !self.is_clock(source) {
+                    self.lists[source].truncate(1);
+                }
+            }
         }
     }
 
+    /// Whether the consequence or one of its sources is unknown.
+    fn is_unknown(&self, consequence: &Consequence) -> bool {
+        let mut features = consequence.sources.iter().chain([&consequence.feature]);
+        features.any(|&feature| self.lists[feature][0].code == UNKNOWN)
+    }
+
+    /// Whether a consequence stays as it is, whatever its sources: something is unknown, or a source is special.
+    fn is_suspended(&self, consequence: &Consequence, sources: &[Candidate]) -> bool {
+        let mut sources = consequence.sources.iter().zip(sources);
+        self.is_unknown(consequence)
+            || sources.any(|(&source, value)| self.constraints.action(source).is_special(value.code))
+    }
+
+    /// Drops the costliest candidates of the sources until there are few enough combinations. Clocks stay: durations
+    /// name their candidates.
     fn thin_sources(&mut self, consequence: &Consequence) {
         let combinations = |lists: &[Vec<Candidate>]| {
             consequence.sources.iter().fold(1_usize, |all, &source| all.saturating_mul(lists[source].len()))
         };
         while combinations(&self.lists) > MOST_COMBINATIONS {
-            let longest = consequence.sources.iter().copied().max_by_key(|&source| self.lists[source].len());
+            let sources = consequence.sources.iter().copied().filter(|&source| !self.is_clock(source));
+            let longest = sources.max_by_key(|&source| self.lists[source].len());
             let Some(longest) = longest else { return };
             let list = &mut self.lists[longest];
             let costliest = (1..list.len()).max_by(|&a, &b| list[a].effort.total_cmp(&list[b].effort));
@@ -391,7 +421,7 @@ impl<'c> Candidates<'c> {
     /// Sets every consequence of a row's choices. False if one has no value that it may have.
     ///
     /// A consequence none of whose sources changes stays as it is, whether or not the person's own row keeps the
-    /// relation.
+    /// relation; so does one with a source that is unknown or special.
     pub fn settle(&self, row: &mut [Choice]) -> bool {
         let mut sources = Vec::new();
         for relation in &self.constraints.compiled {
@@ -402,6 +432,10 @@ impl<'c> Candidates<'c> {
             }
             sources.clear();
             sources.extend(consequence.sources.iter().map(|&source| self.chosen(row, source)));
+            if self.is_suspended(consequence, &sources) {
+                row[consequence.feature] = 0;
+                continue;
+            }
             let Some(value) = consequence.compute(&sources) else { return false };
             let is_value = |candidate: &Candidate| match value {
                 Computed::Number(number) => candidate.number == number,
