@@ -79,31 +79,33 @@ pub struct MethodAnswers {
 /// # Errors
 /// At the first row whose cells do not fit or that has no score, with its position.
 pub fn evaluate(model: &Model, rows: &[Vec<&str>]) -> Result<Evaluation, (usize, RowError)> {
-    Ok(Evaluation::new(model, &answer_by_all_methods(model, rows)?))
+    Ok(Evaluation::new(model, &answer_by_all_methods(model, rows, &Request::default())?))
 }
 
-/// Answers all rows by all methods, on all threads; `None` for people who are accepted as they are.
+/// Answers all rows by all methods, on all threads; `None` for people who are accepted as they are. The method of the
+/// request does not matter.
 ///
 /// # Errors
 /// At the first row whose cells do not fit or that has no score, with its position.
 pub fn answer_by_all_methods(
     model: &Model,
     rows: &[Vec<&str>],
+    request: &Request,
 ) -> Result<Vec<Option<MethodAnswers>>, (usize, RowError)> {
     let answer = |solver: &mut Solver<'_>, row: usize| {
-        MethodAnswers::new(model, solver, &rows[row]).map_err(|error| (row, error))
+        MethodAnswers::new(solver, &rows[row], request).map_err(|error| (row, error))
     };
     threads::map_with(0..rows.len(), || Solver::new(model), answer).into_iter().collect()
 }
 
 impl MethodAnswers {
-    fn new(model: &Model, solver: &mut Solver<'_>, cells: &[&str]) -> Result<Option<Self>, RowError> {
-        let factual = model.discretizer().encode_row(cells)?.into_codes();
+    fn new(solver: &mut Solver<'_>, cells: &[&str], request: &Request) -> Result<Option<Self>, RowError> {
+        let factual = solver.model().discretizer().encode_row(cells)?.into_codes();
         let mut microseconds = [0.0; 3];
         let mut answers = Vec::with_capacity(3);
         for (method, time) in Method::ALL.into_iter().zip(&mut microseconds) {
             let started = Instant::now();
-            let answer = solver.answer(cells, &Request { method, ..Request::default() })?;
+            let answer = solver.answer(cells, &Request { method, ..request.clone() })?;
             *time = started.elapsed().as_secs_f64() * 1e6;
             if matches!(answer, Answer::Accepted { .. }) {
                 return Ok(None);

@@ -163,11 +163,15 @@ const DURATION: &str = "a duration such as `6 months` or `1 year`";
 /// What the weight of an effort is, in words.
 const EFFORT: &str = "easy, some, hard, very hard or a number above 0";
 
+/// The weight of an effort, by its word.
+fn effort_word(text: &str) -> Option<f64> {
+    Effort::WORDS.iter().find(|(word, _)| *word == text).map(|(_, weight)| *weight)
+}
+
 /// The weight of an effort, by its word or as a number.
 fn effort_weight(text: &str) -> Option<f64> {
     let text = text.trim();
-    let word = Effort::WORDS.iter().find(|(word, _)| *word == text).map(|(_, weight)| *weight);
-    word.or_else(|| parse_number(text).filter(|weight| *weight > 0.0))
+    effort_word(text).or_else(|| parse_number(text).filter(|weight| *weight > 0.0))
 }
 
 /// The whole months that a duration holds; `None` beyond a century.

@@ -11,7 +11,7 @@ use clap::Args;
 use page::DemoReport;
 use par_answer::evaluate::{Evaluation, MethodAnswers, answer_by_all_methods};
 use par_answer::table::RowAnswer;
-use par_answer::{Answer, words};
+use par_answer::{Answer, Request, words};
 use par_circuit::Stop;
 use par_data::{Batch, Columns, Schema, german_credit};
 use par_fit::ModelBuilder;
@@ -96,7 +96,7 @@ impl Split {
     }
 }
 
-/// The answers for the held-out rows.
+/// The answers for the held-out rows, in which nothing gets worse.
 struct HeldOutAnswers<'a> {
     /// The denied rows with the answers of the exact search.
     denied: Vec<RowAnswer<'a>>,
@@ -112,7 +112,8 @@ impl<'a> HeldOutAnswers<'a> {
         let Split { schema, columns, test, .. } = split;
         let cells = |row| columns.cells(test, row);
         let rows: Vec<Vec<&str>> = (0..test.rows()).map(cells).collect();
-        let answered = answer_by_all_methods(model, &rows).map_err(|(_, error)| error)?;
+        let request = Request { no_harm: true, ..Request::default() };
+        let answered = answer_by_all_methods(model, &rows, &request).map_err(|(_, error)| error)?;
         let evaluation = Evaluation::new(model, &answered);
 
         let favourable = schema.label().expect("the embedded schema has a label").favourable;
@@ -181,9 +182,13 @@ impl<'a> HeldOutAnswers<'a> {
         let (model, table, everyone) = (file(MODEL), file(TABLE), file("everyone.csv"));
         writeln!(text, "\ngo on with")?;
         if let Some(person) = example {
-            writeln!(text, "  par explain {model} {table} --id {} --count 3 --lock Duration", person.id)?;
+            writeln!(
+                text,
+                "  par explain {model} {table} --id {} --count 3 --no-harm --lock Duration",
+                person.id
+            )?;
         }
-        writeln!(text, "  par recourse {model} {table} --out {everyone}")?;
+        writeln!(text, "  par recourse {model} {table} --no-harm --out {everyone}")?;
         writeln!(text, "  par evaluate {model} {table}")?;
         writeln!(text, "  par inspect {model}")?;
         Ok(text)

@@ -10,16 +10,16 @@ pub fn frontier(points: &[(usize, f64)], usual: Option<f64>) -> Option<Chart> {
     let x = Axis::counts("changes", 1..=most);
     let y = Axis::around("log-likelihood, nats", points.iter().map(|(_, value)| *value).chain(usual), 5);
     let mut chart =
-        Chart::new("The log-likelihood of the likeliest row by the number of changes", (440.0, 280.0), x, y);
+        Chart::new("The log-likelihood of the best row by the number of changes", (440.0, 280.0), x, y);
     let points: Vec<(f64, f64)> = points.iter().map(|&(changes, value)| (changes as f64, value)).collect();
-    chart.line("exact strong", "the likeliest row", &points);
+    chart.line("exact strong", "the best row", &points);
     for &point in &points {
         chart.point("exact", point);
     }
     if let Some(usual) = usual {
         chart.horizontal_line("dashed faint", usual);
     }
-    chart.key("exact strong", Sign::Line, "the likeliest row found");
+    chart.key("exact strong", Sign::Line, "the best row found");
     chart.key("dashed faint", Sign::Line, "the median accepted person");
     Some(chart)
 }

@@ -25,7 +25,7 @@ enum FactColumn {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and a line of any"
 )]
-const FACTS: [(&str, FactColumn); 13] = [
+const FACTS: [(&str, FactColumn); 17] = [
     ("rank", FactColumn::Count(|line| line.rank)),
     ("status", FactColumn::Text(|line| Some(line.row.status().to_string()))),
     ("reason", FactColumn::Text(|line| line.reason.clone())),
@@ -33,8 +33,12 @@ const FACTS: [(&str, FactColumn); 13] = [
     ("log_likelihood", FactColumn::Number(|line| line.way.map(|way| way.log_likelihood))),
     ("percentile", FactColumn::Number(|line| line.way.map(|way| way.percentile))),
     ("changes", FactColumn::Count(|line| line.way.map(|way| way.changes.len()))),
+    ("effort", FactColumn::Number(|line| line.way.map(|way| way.effort))),
+    ("months", FactColumn::Count(|line| line.way.map(|way| way.months as usize))),
+    ("has_margin", FactColumn::Truth(|line| line.way.map(|way| way.has_margin))),
     ("similarity", FactColumn::Number(|line| line.way.map(|way| way.similarity))),
     ("method", FactColumn::Text(|line| line.way.map(|way| way.method.name().to_string()))),
+    ("solves", FactColumn::Text(|line| line.way.map(|way| way.solves.name().to_string()))),
     ("optimal", FactColumn::Truth(|line| line.optimal())),
     ("gap", FactColumn::Number(|line| line.way.and_then(|way| way.gap))),
     ("best_at", FactColumn::Text(|line| line.best_at())),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::{ArrayRef, Float64Array, RecordBatch};
 use arrow_schema::Schema as ArrowSchema;
 use par_answer::evaluate::{Evaluation, answer_by_all_methods};
-use par_answer::write;
+use par_answer::{Request, write};
 use par_circuit::Stop;
 use par_data::{Batch, Columns};
 use par_fit::refit;
@@ -21,8 +21,8 @@ use crate::answers::Answers;
 use crate::table::{self, CellWriter};
 use crate::{errors, figure, fit, frame, threads};
 
-/// Rows that are answered between two checks for an interruption.
-const EVALUATED_AT_ONCE: usize = 64;
+/// Rows that a thread answers between two checks for an interruption.
+const ROWS_PER_THREAD: usize = 16;
 
 /// A fitted model.
 #[pyclass(frozen, module = "par_recourse._native")]
@@ -205,17 +205,20 @@ impl Model {
         let (rows, arrow) = table.into_inner();
         let (columns, cells) = self.read(&arrow)?;
         let evaluated = threads::work(py, None, |caller| {
+            let at_once = ROWS_PER_THREAD * rayon::current_num_threads();
             let mut answers = Vec::new();
             for batch in cells.batches(&rows) {
                 let rows: Vec<Vec<&str>> =
                     (0..batch.rows()).map(|row| cells_of(&columns, &batch, row)).collect();
-                for (piece, some) in rows.chunks(EVALUATED_AT_ONCE).enumerate() {
+                for (piece, some) in rows.chunks(at_once).enumerate() {
                     if caller.is_gone() {
                         break;
                     }
-                    answers.extend(answer_by_all_methods(model, some).map_err(|(position, error)| {
-                        format!("{}, {error}", batch.place(piece * EVALUATED_AT_ONCE + position))
-                    })?);
+                    answers.extend(answer_by_all_methods(model, some, &Request::default()).map_err(
+                        |(position, error)| {
+                            format!("{}, {error}", batch.place(piece * at_once + position))
+                        },
+                    )?);
                 }
             }
             Ok::<_, String>(Evaluation::new(model, &answers))

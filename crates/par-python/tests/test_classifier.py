@@ -608,21 +608,30 @@ def test_a_forest_that_rounds_otherwise_in_its_onnx_file_is_asked_itself():
 def test_ways_are_put_in_order_by_what_the_classifier_itself_says():
     import numpy
 
-    from par_recourse._verification import _places
+    from par_recourse._verification import _Facts, _places
 
     person = numpy.array([0, 0, 0, 1, 2, 2])
-    changes = numpy.array([3, 2, 3, 0, 1, 1])
-    probability = numpy.array([0.6, 0.7, 0.55, numpy.nan, 0.6, 0.4])
-    likelihood = numpy.array([-5.0, -6.0, -7.0, numpy.nan, -4.0, -3.0])
+    probability = numpy.array([0.52, 0.7, 0.51, numpy.nan, 0.6, 0.4])
+    facts = _Facts(
+        effort=numpy.array([2.0, 4.0, 5.0, 0.0, 1.0, 1.0]),
+        changes=numpy.array([3, 2, 3, 0, 1, 1]),
+        months=numpy.array([1, 0, 1, 0, 0, 0]),
+        likelihood=numpy.array([-5.0, -6.0, -7.0, numpy.nan, -4.0, -3.0]),
+        probability=probability,
+        is_sure=probability >= 0.55,
+    )
     is_good = probability >= 0.5
-    said = numpy.array(["most_common", "fewest_changes", "", "", "fewest_changes|most_common", "most_common"], dtype=object)
+    said = numpy.array(
+        ["least_effort|most_common", "fewest_changes|soonest", "", "", "fewest_changes|most_common", "most_common"],
+        dtype=object,
+    )
 
-    places, best_at = _places(is_good, person, changes, probability, likelihood, said, 3, "balanced")
-    assert places.tolist() == [2, 1, 0, 0, 1, 0], "the second beats the first, and the third is dominated"
-    assert best_at.tolist()[:2] == ["most_common", "fewest_changes|surest"]
+    places, best_at = _places(is_good, person, facts, said, 3, "balanced")
+    assert places.tolist() == [2, 1, 0, 0, 1, 0], "the second has the margin, and the third is dominated"
+    assert best_at.tolist()[:2] == ["least_effort|most_common", "fewest_changes|soonest|surest"]
     assert best_at.tolist()[2:] == [None, None, "fewest_changes|most_common|surest", None]
     # One way alone is not best at what another one that was found, or a number of changes, is better at.
-    places, best_at = _places(is_good, person, changes, probability, likelihood, said, 1, "likelihood")
-    assert (places.tolist(), best_at.tolist()[0]) == ([1, 0, 0, 0, 1, 0], "most_common")
-    places, _ = _places(is_good, person, changes, probability, likelihood, said, 2, "likelihood")
+    places, best_at = _places(is_good, person, facts, said, 1, "likelihood")
+    assert (places.tolist(), best_at.tolist()[0]) == ([1, 0, 0, 0, 1, 0], "least_effort|most_common")
+    places, _ = _places(is_good, person, facts, said, 2, "likelihood")
     assert places.tolist() == [1, 2, 0, 0, 1, 0], "as they were found"

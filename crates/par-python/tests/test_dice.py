@@ -714,3 +714,23 @@ def test_an_explainer_is_kept_with_what_it_learned(explainer, denied, found, tmp
     read = dice_ml.Dice.deserialize_explainer(path)
     assert read._fitted.keys() == explainer._fitted.keys()
     assert read.generate_counterfactuals(denied, total_CFs=3) == found
+
+
+def test_weights_are_efforts(data, model, X):
+    explainer = dice_ml.Dice(data, dice_ml.Model(model=model, backend="sklearn"), config=QUICK)
+    denied = X[model.predict(X) == "Bad"].head(20)
+
+    def changed(weights):
+        found = explainer.generate_counterfactuals(denied, total_CFs=1, feature_weights=weights).cf_examples_list
+        rows = [one for one in found if one.final_cfs_df is not None]
+        return [one.final_cfs_df["Duration"].iloc[0] != one.test_instance_df["Duration"].iloc[0] for one in rows]
+
+    assert sum(changed({"Duration": 100.0})) < sum(changed({"Duration": 0.01}))
+    assert changed("inverse_mad") == changed(None)
+    for weights, message in [
+        ({"Duration": 0}, "feature_weights: expected a weight above 0 for Duration, found 0"),
+        ("mad", "feature_weights: expected `inverse_mad` or a dict, found 'mad'"),
+    ]:
+        with pytest.raises(UserConfigValidationException) as refused:
+            explainer.generate_counterfactuals(denied, total_CFs=1, feature_weights=weights)
+        assert str(refused.value) == message

@@ -20,12 +20,69 @@ def found(lines):
 def test_every_row_has_a_line_in_order(fitted, german):
     lines = fitted.recourse(german.X)
     assert lines.column("id").to_pylist() == german.X.column("id").to_pylist()
-    assert set(lines.column("status").to_pylist()) == {"accepted", "found"}
-    assert lines.column_names[:14] == [
-        "id", "rank", "status", "reason", "probability", "log_likelihood", "percentile", "changes", "similarity",
-        "method", "optimal", "gap", "best_at", "warning",
+    assert set(lines.column("status").to_pylist()) == {"accepted", "found", "not_found"}
+    assert lines.column_names[:18] == [
+        "id", "rank", "status", "reason", "probability", "log_likelihood", "percentile", "changes", "effort", "months",
+        "has_margin", "similarity", "method", "solves", "optimal", "gap", "best_at", "warning",
     ]  # fmt: skip
-    assert lines.column_names[14:] == fitted.feature_names_in_
+    assert lines.column_names[18:] == fitted.feature_names_in_
+
+
+def test_effort_time_margin_and_harm_are_options(fitted, german):
+    rows = german.X.slice(0, 200)
+    usual = fitted.recourse(rows).to_pandas().query("status == 'found'").set_index("id")
+    assert (usual["effort"] > 0).all() and usual["months"].max() > 1 and usual["has_margin"].any()
+    assert set(usual["solves"]) <= {"least_effort", "likeliest"}
+
+    soon = fitted.recourse(rows, within="1 month", max_effort=5).to_pandas().query("status == 'found'")
+    assert len(soon) > 0 and (soon["months"] <= 1).all() and (soon["effort"] <= 5).all()
+
+    sure = fitted.recourse(rows, margin=0.2).to_pandas().query("has_margin == True")
+    assert len(sure) > 0 and (sure["probability"] >= fitted.threshold_ + 0.2).all()
+
+    guarantor = "Other debtors / guarantors"
+
+    def found_by(weight):
+        lines = fitted.recourse(rows, effort={guarantor: weight}).to_pandas()
+        return int((lines.query("status == 'found'")[guarantor] != "A101").sum())
+
+    assert found_by(0.1) > found_by("hard") >= found_by(100.0) and found_by("hard") == found_by(4)
+    assert fitted.recourse(rows, no_harm=True).num_rows == fitted.recourse(rows).num_rows
+
+
+def test_a_row_has_its_own_effort_time_and_margin(fitted, german):
+    rows = german.X.slice(0, 100)
+    told = fitted.recourse(rows, margin=0.1, max_effort=6.0, within="3 months", effort={"Duration": "hard"})
+    own = rows
+    for name, value in {"margin": 0.1, "max_effort": 6.0, "within": "3 months", "efforts": "Duration=hard"}.items():
+        own = own.append_column(name, pa.array([value] * rows.num_rows))
+    assert fitted.recourse(own).equals(told)
+    wrong = rows.append_column("within", pa.array(["soon"] * rows.num_rows))
+    lines = fitted.recourse(wrong)
+    assert set(lines.column("status").to_pylist()) == {"error"}
+    expected = "column `within`: expected a duration such as `6 months` or `1 year`, found `soon`"
+    assert lines.column("reason")[0].as_py() == expected
+    # What is unknown is not asked for.
+    blank = rows.append_column("margin", pa.nulls(rows.num_rows, pa.float64()))
+    assert fitted.recourse(blank).equals(fitted.recourse(rows))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"margin": 1}, "`margin` is 1.0, expected a number, at least 0 and below 1, or null"),
+        ({"margin": float("nan")}, "`margin` is nan, expected a finite number"),
+        ({"max_effort": 0}, "`max_effort` is 0.0, expected a number above 0, or null"),
+        ({"within": "soon"}, '`within` is "soon", expected a duration such as `6 months` or `1 year`, or null'),
+        ({"effort": {"Duration": "awful"}}, '`effort/Duration` is "awful", expected easy, some, hard, very hard or a number above 0'),
+        ({"effort": {"Duration": None}}, "`effort of `Duration`` is None, expected a number"),
+        ({"effort": {"Durations": "hard"}}, "`effort/Durations` is `Durations`, expected the name of a feature, did you mean `Duration`?"),
+    ],
+)
+def test_options_of_effort_and_time_are_checked(fitted, german, options, message):
+    with pytest.raises(errors.SettingError) as refused:
+        fitted.recourse(german.X.slice(0, 1), **options)
+    assert str(refused.value) == message
 
 
 def test_ways_are_accepted_and_keep_what_is_locked(fitted, german):
@@ -44,13 +101,14 @@ def test_ways_are_accepted_and_keep_what_is_locked(fitted, german):
 @pytest.mark.parametrize("method", ["refine", "exact"])
 def test_limits_with_fractions_leave_whole_numbers_whole(fitted, german, method):
     X = german.X.to_pandas()
-    ways = fitted.recourse(X, method=method, count=2, limit={"Duration": (5.5, 9.5)})
+    name = "Number of existing credits at this bank"
+    ways = fitted.recourse(X, method=method, count=2, limit={name: (0.5, 1.5)})
     ways = ways[ways["status"] == "found"]
     assert ways[fitted.feature_names_in_].notna().all(axis=None)
-    own = X.set_index("id").loc[ways["id"], "Duration"].to_numpy()
-    moved = ways["Duration"].to_numpy()[ways["Duration"].to_numpy() != own]
-    assert ways["Duration"].dtype == X["Duration"].dtype and len(moved) > 0
-    assert set(moved) <= {6, 7, 8, 9}
+    own = X.set_index("id").loc[ways["id"], name].to_numpy()
+    moved = ways[name].to_numpy()[ways[name].to_numpy() != own]
+    assert ways[name].dtype == X[name].dtype and len(moved) > 0
+    assert set(moved) == {1}
 
 
 def test_columns_keep_their_types(fitted, german):
@@ -167,7 +225,8 @@ def test_locks_of_each_row_come_in_a_column(fitted, german):
 
 
 def test_limits_bind_what_changes(fitted, german):
-    limit = {"Duration": (10, 20), "Credit amount": (None, 3000), "Housing": ["A152"], "Savings account/bonds": "A64"}
+    guarantor = "Other debtors / guarantors"
+    limit = {"Duration": (10, 20), "Credit amount": (None, 3000), guarantor: ["A103"], "Savings account/bonds": "A64"}
     lines = fitted.recourse(german.X, limit=limit)
     people = {row["id"]: row for row in german.X.to_pylist()}
     changed = {name: 0 for name in limit}
@@ -176,7 +235,7 @@ def test_limits_bind_what_changes(fitted, german):
         fits = {
             "Duration": 10 <= way["Duration"] <= 20,
             "Credit amount": way["Credit amount"] <= 3000,
-            "Housing": way["Housing"] == "A152",
+            guarantor: way[guarantor] == "A103",
             "Savings account/bonds": way["Savings account/bonds"] == "A64",
         }
         assert all(fits[name] for name in moved)
@@ -206,7 +265,7 @@ def test_limits_that_are_none(fitted, german, limit, message):
 
 def test_no_rows_have_no_answers(fitted, german):
     lines = fitted.recourse(german.X.slice(0, 0))
-    assert lines.num_rows == 0 and lines.column_names[14:] == fitted.feature_names_in_
+    assert lines.num_rows == 0 and lines.column_names[18:] == fitted.feature_names_in_
 
 
 def test_the_same_seed_gives_the_same_bytes(fitted, german):

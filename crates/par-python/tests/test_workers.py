@@ -33,7 +33,7 @@ def test_batches_have_the_lines_of_the_table(named):
     assert "of no interest" not in job.columns
     lines = answered(job, parcel, table)
     assert engine_rows.same_bytes(lines, engine_rows.expected(named=named))
-    assert set(lines.column("status").to_pylist()) == {"accepted", "found", "error"}
+    assert set(lines.column("status").to_pylist()) == {"accepted", "found", "not_found", "error"}
     assert lines.column("status").to_pylist().count("error") == 1
     assert 2 in lines.column("rank").to_pylist()
 

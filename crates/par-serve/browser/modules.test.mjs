@@ -95,11 +95,35 @@ test("commonness is rounded down, since 99.9 % are not all", async () => {
   ]);
 });
 
+test("what a way costs is said in changes, effort and time", async () => {
+  const words = [];
+  for (const [changes, effort, months] of [
+    [1, 4, 0],
+    [2, 3.64, 1],
+    [3, 10, 12],
+    [2, 0.25, 25],
+  ])
+    words.push(await call("words", "cost", { changes, effort, months }));
+  assert.deepEqual(words, [
+    "1 change · effort 4.0",
+    "2 changes · effort 3.6 · 1 month",
+    "3 changes · effort 10.0 · 1 year",
+    "2 changes · effort 0.3 · 2 years and 1 month",
+  ]);
+});
+
 test("a problem finds its feature, whatever its name holds", async () => {
   const found = [];
-  for (const path of ["/row/Savings account~1bonds", "/rows/0/a~0b", "/limit/Duration", "/method", "?first"])
+  for (const path of [
+    "/row/Savings account~1bonds",
+    "/rows/0/a~0b",
+    "/limit/Duration",
+    "/effort/Duration",
+    "/method",
+    "?first",
+  ])
     found.push(await call("person", "problemFeature", path));
-  assert.deepEqual(found, ["Savings account/bonds", "a~b", "Duration", null, null]);
+  assert.deepEqual(found, ["Savings account/bonds", "a~b", "Duration", "Duration", null, null]);
 });
 
 test("a sentence comes apart at the name of its feature", async () => {
@@ -114,16 +138,17 @@ test("a sentence comes apart at the name of its feature", async () => {
 test("groups say over how many their means are, and quarters never split equal numbers", async () => {
   const measured = await call("groups", "measures", [
     { kind: "accepted" },
-    { kind: "found", changes: 1, percentile: 0.5 },
-    { kind: "found", changes: 4, percentile: 1 },
+    { kind: "found", changes: 1, effort: 3, percentile: 0.5 },
+    { kind: "found", changes: 4, effort: 4, percentile: 1 },
     { kind: "none" },
   ]);
-  assert.deepEqual(measured, { people: 4, denied: 3, found: 2, changes: 2.5, percentile: 0.75 });
+  assert.deepEqual(measured, { people: 4, denied: 3, found: 2, changes: 2.5, effort: 3.5, percentile: 0.75 });
   assert.deepEqual(await call("groups", "measures", [{ kind: "none" }]), {
     people: 1,
     denied: 1,
     found: 0,
     changes: null,
+    effort: null,
     percentile: null,
   });
   const names = await page.evaluate(async () => {

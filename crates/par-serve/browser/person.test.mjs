@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { answered, APPLICANT, browse, enter, field, openWith, serve } from "./service.mjs";
+import { afterwards, answered, APPLICANT, browse, enter, field, openWith, serve } from "./service.mjs";
 
 let service;
 let browser;
@@ -18,18 +18,6 @@ after(async () => {
 
 /** The names of the features that the cards change. */
 const changing = (page) => page.locator("#ways .change-name").allTextContents();
-
-/** Acts, and waits until the answers that follow are shown. */
-async function afterwards(page, act) {
-  const told = page.waitForResponse(
-    (response) =>
-      response.url().includes("/v1/recourse") && response.request().postDataJSON().method === "exact",
-  );
-  await act();
-  await told;
-  await page.waitForFunction(() => performance.getEntriesByName("answer").length > 0);
-  await page.waitForTimeout(60);
-}
 
 test("the page opens with a made-up person, a decision and ways forward", async () => {
   const page = await browser.open();
@@ -189,7 +177,7 @@ test("an unusual number is answered, and said to be unusual", async () => {
   await amount.locator(".number input").fill("99999");
   assert.equal(
     await amount.locator(".hint").first().innerText(),
-    `unusual: the model has seen ${range} · can only fall`,
+    `unusual: the model has seen ${range} · can only fall · the lender can offer another`,
   );
   browser.check();
 });
@@ -373,7 +361,7 @@ test("everything can be done by keyboard", async () => {
   await page.keyboard.press("ArrowRight");
   await page.waitForFunction((old) => document.getElementById("decision").innerText !== old, before);
   const seen = new Set();
-  for (let step = 0; step < 200 && !seen.has("print"); step += 1) {
+  for (let step = 0; step < 200 && !seen.has("no-harm"); step += 1) {
     await page.keyboard.press("Tab");
     seen.add(await focused());
   }
@@ -382,9 +370,12 @@ test("everything can be done by keyboard", async () => {
     "enter",
     "field-0",
     "Keep Duration as it is",
-    "Limit what Duration may become",
-    "budget",
+    "Limit what Duration may become, and say how hard that is",
     "print",
+    "budget",
+    "within",
+    "max-effort",
+    "no-harm",
   ])
     assert.ok(seen.has(wanted), `${wanted} is reached`);
   await page.locator('[aria-label="Keep Duration as it is"]').focus();

@@ -123,6 +123,18 @@ export const APPLICANT = {
   "foreign worker": "A201",
 };
 
+/** Acts, and waits until the answers that follow are shown. */
+export async function afterwards(page, act) {
+  const told = page.waitForResponse(
+    (response) =>
+      response.url().includes("/v1/recourse") && response.request().postDataJSON().method === "exact",
+  );
+  await act();
+  await told;
+  await page.waitForFunction(() => performance.getEntriesByName("answer").length > 0);
+  await page.waitForTimeout(60);
+}
+
 /** The field of a feature. */
 export const field = (page, name) =>
   page

@@ -1,6 +1,7 @@
 // Sends a table in parts, a few at a time, and takes the answers in the order of its rows.
 
 import * as api from "./api.js";
+import { wishOptions } from "./person.js";
 
 /** Records of a part. */
 export const PART = 500;
@@ -10,13 +11,9 @@ const ABREAST = 2;
 const TRIES = 6;
 
 /** The options of all rows, as parameters of the address. */
-function query({ method, count, budget, locks }) {
-  const pairs = [
-    ["method", method],
-    ["count", count],
-  ];
-  if (budget !== null) pairs.push(["budget", budget]);
-  return [...pairs, ...locks.map((name) => ["lock", name])];
+function query({ method, count, locks, wishes }) {
+  const pairs = Object.entries({ method, count, ...wishOptions(wishes) });
+  return [...pairs.filter(([, value]) => value !== null), ...locks.map((name) => ["lock", name])];
 }
 
 /** Sends all parts; `take` gets each part's text with its number, in any order. */

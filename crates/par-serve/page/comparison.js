@@ -4,10 +4,13 @@ import { element } from "./element.js";
 import { groups, measures, SMALL } from "./groups.js";
 import { count, grouped, percent, plain } from "./words.js";
 
+/** The columns that count people. */
+const COUNTED = ["Group", "People", "Denied", "Of them with a way"];
+
 /** The groups of a feature as a table, with everybody below. */
 export function groupTable(answers, feature, cell) {
   const found = groups(answers, feature, cell);
-  const most = Math.max(1, ...found.map((group) => group.changes ?? 0));
+  const most = (name) => Math.max(1, ...found.map((group) => group[name] ?? 0));
   const everybody = { name: "Everybody", ...measures(answers.filter((answer) => answer.kind !== "error")) };
   const small = found.some((group) => group.people < SMALL);
   const line = (group) =>
@@ -21,7 +24,13 @@ export function groupTable(answers, feature, cell) {
       measure(
         group.changes,
         group.changes === null ? "–" : plain(group.changes),
-        group.changes / most,
+        group.changes / most("changes"),
+        group.found,
+      ),
+      measure(
+        group.effort,
+        group.effort === null ? "–" : plain(group.effort),
+        group.effort / most("effort"),
         group.found,
       ),
       measure(
@@ -46,8 +55,8 @@ export function groupTable(answers, feature, cell) {
           element(
             "tr",
             {},
-            ["Group", "People", "Denied", "Of them with a way", "Changes, mean", "Commonness, mean"].map(
-              (name) => element("th", { scope: "col" }, name),
+            [...COUNTED, ...["Changes", "Effort", "Commonness"].map((name) => `${name}, mean`)].map((name) =>
+              element("th", { scope: "col" }, name),
             ),
           ),
         ),
@@ -58,7 +67,7 @@ export function groupTable(answers, feature, cell) {
     element(
       "p",
       { class: "quiet small" },
-      "Changes and commonness are of each denied person’s first way. Commonness is the share of accepted people who are no more common.",
+      "Changes, effort and commonness are of each denied person’s first way. Commonness is the share of accepted people who are no more common.",
       small && ` Groups of fewer than ${SMALL} people are greyed: their figures say little.`,
     ),
   );

@@ -1,7 +1,7 @@
 // The decision: accepted or denied, how surely, and where that lies between 0 and 100 %.
 
 import { element, sign } from "./element.js";
-import { margin, percent } from "./words.js";
+import { margin, percent, sentence } from "./words.js";
 
 /** A bar from 0 to 100 %, with a gate at the threshold and, if given, a mark where the person came from. */
 export function bar(probability, threshold, from = null) {
@@ -23,11 +23,17 @@ export function bar(probability, threshold, from = null) {
 /** Whether the person is accepted as they are. */
 export const isAccepted = (answer) => answer.status === "accepted" || answer.status === "unverified_accepted";
 
-/** The decision in words. */
-export function decision(schema, answer) {
+/** How the score compares with the threshold. Policies can deny a score that is enough. */
+function comparison({ probability, threshold, status }) {
+  const accepted = isAccepted({ status });
+  if (!accepted && probability >= threshold) return "enough, but not all that is required.";
+  return `${margin(probability, threshold)}.${accepted ? " Nothing has to change." : ""}`;
+}
+
+/** The decision in words. `fill` is called with the name of an unknown feature that would decide. */
+export function decision(schema, answer, fill) {
   const { probability, threshold } = answer;
   const accepted = isAccepted(answer);
-  const how = margin(probability, threshold);
   const chance = percent(probability, threshold);
   const gate = element("span", { class: "gate-name" }, `${percent(threshold)} needed`);
   gate.style.left = `${100 * threshold}%`;
@@ -45,9 +51,13 @@ export function decision(schema, answer) {
       `The model gives this person `,
       element("b", {}, chance),
       ` for “${schema.label.accepted}” and accepts from ${percent(threshold)} on: `,
-      accepted ? `${how}. Nothing has to change.` : `${how}.`,
+      comparison(answer),
     ),
     element("div", { class: "scale" }, bar(probability, threshold), gate),
+    ...(answer.broken_policies ?? []).map((policy) =>
+      element("p", { class: "required" }, element("b", {}, "Required, and not met: "), sentence(policy)),
+    ),
+    ...(answer.if_known ?? []).map((one) => advice(one, fill)),
     ...(answer.warnings ?? []).map((warning) => element("p", { class: "quiet small" }, `Warning: ${warning}.`)),
     answer.status.startsWith("unverified") &&
       element(
@@ -56,4 +66,20 @@ export function decision(schema, answer) {
         "This comes from a surrogate of the classifier; the classifier itself was not run.",
       ),
   ].filter(Boolean);
+}
+
+/** An unknown value that would decide: to say it may be all that is needed. */
+function advice({ feature, values }, fill) {
+  return element(
+    "p",
+    { class: "advice" },
+    element("b", {}, `${feature} is unknown. `),
+    `If it is ${values}, nothing has to change. `,
+    element(
+      "button",
+      { type: "button", class: "bare", onclick: () => fill(feature) },
+      "Fill it in",
+      element("span", { class: "unseen" }, `: ${feature}`),
+    ),
+  );
 }

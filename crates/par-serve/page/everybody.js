@@ -1,7 +1,7 @@
 // The answers one by one: sorted, filtered, and a page at a time, so that a hundred thousand stay light.
 
 import { byId, element, sign } from "./element.js";
-import { grouped, percent } from "./words.js";
+import { grouped, percent, time } from "./words.js";
 
 const PAGE = 50;
 
@@ -19,6 +19,8 @@ const COLUMNS = [
   { name: "Decision", value: (answer) => Object.keys(KIND_WORDS).indexOf(answer.kind) },
   { name: "Now", value: (answer) => answer.probability },
   { name: "Changes", value: (answer) => answer.changes },
+  { name: "Effort", value: (answer) => answer.effort },
+  { name: "Time", value: (answer) => answer.months },
   { name: "First way", value: null },
   { name: "Commonness", value: (answer) => answer.percentile },
 ];
@@ -142,6 +144,8 @@ export class Everybody {
       ),
       element("td", { "data-name": "now" }, answer.probability === null ? "–" : percent(answer.probability)),
       element("td", { "data-name": "changes" }, answer.changes ?? "–"),
+      element("td", { "data-name": "effort" }, answer.effort === null ? "–" : answer.effort.toFixed(1)),
+      element("td", { "data-name": "time" }, answer.months === null ? "–" : time(answer.months)),
       element("td", { class: "words" }, answer.words),
       element(
         "td",

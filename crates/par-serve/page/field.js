@@ -1,11 +1,15 @@
-// One feature of a person: its value, whether it may change, and what it may become.
+// One feature of a person: its value, whether it may change, what it may become, and how hard that is.
 
+import { effortControl } from "./effort.js";
 import { element, sign } from "./element.js";
 import { isUnusual, NO_NUMBER } from "./person.js";
-import { plain } from "./words.js";
+import { plain, time } from "./words.js";
 
 /** The most short categories shown side by side; more are a list to choose from. */
 const FEW = { values: 3, letters: 26 };
+
+/** Why a feature does not change by itself, where it can change at all. */
+const FIXED = { "with-time": "moves with time", follows: "follows from others" };
 
 /** A field, with what can be done to it. */
 export function field(person, feature, place, changed) {
@@ -30,7 +34,7 @@ export function field(person, feature, place, changed) {
   const opener = limit && limitButton(feature, limit);
   const tools = feature.changeable
     ? element("span", { class: "tools" }, opener.root, lock.root)
-    : element("span", { class: "fixed", title: "Nobody can change this" }, "fixed");
+    : element("span", { class: "fixed", title: "No way changes this by itself" }, FIXED[feature.change] ?? "fixed");
   const label = value.isGroup
     ? element("span", { class: "name", id: `${ids.control}-name` }, name)
     : element("label", { class: "name", for: ids.control }, name);
@@ -149,7 +153,14 @@ function choices(feature, ids, entered) {
   return { root, control: inputs[0], show, isGroup: true };
 }
 
-/** The range of a number in training, and the direction in which a feature may change. */
+/** How long a change of a feature takes, in words. */
+function duration({ takes, unit, values }) {
+  const months = Math.ceil(takes.months);
+  if (takes.per === null) return `takes ${time(months)}`;
+  return values ? `takes ${time(months)} a step` : `takes ${time(months)} per ${plain(takes.per)} ${unit ?? ""}`.trim();
+}
+
+/** The range of a number in training, and how a feature may change. */
 function hintLine(person, feature, id) {
   const root = element("p", { class: "hint", id });
   const range = feature.values ? null : `${plain(feature.low)} to ${plain(feature.high)}`;
@@ -158,6 +169,8 @@ function hintLine(person, feature, id) {
     feature.changeable && feature.monotone === "increasing" && "can only rise",
     feature.changeable && feature.monotone === "decreasing" && "can only fall",
     ...rules.map((rule) => `rises only if ${rule.must_increase} does`),
+    feature.changeable && feature.who === "lender" && "the lender can offer another",
+    feature.changeable && feature.takes && duration(feature),
   ];
   const show = () => {
     const unusual = isUnusual(feature, person.cells.get(feature.name));
@@ -191,8 +204,8 @@ function limitButton(feature, limit) {
     class: "bare sign-button",
     "aria-expanded": "false",
     "aria-controls": limit.root.id,
-    "aria-label": `Limit what ${feature.name} may become`,
-    title: "Limit what it may become",
+    "aria-label": `Limit what ${feature.name} may become, and say how hard that is`,
+    title: "Limit what it may become, and say how hard that is",
     onclick: () => {
       limit.root.hidden = !limit.root.hidden;
       root.setAttribute("aria-expanded", String(!limit.root.hidden));
@@ -218,18 +231,25 @@ function limitEditor(person, feature, id, changed) {
     },
   };
   const inner = feature.values ? amongEditor(person, feature, set) : betweenEditor(person, feature, set);
+  const effort = effortControl(feature, null, (word) => {
+    if (word === null) person.efforts.delete(name);
+    else person.efforts.set(name, word);
+    changed({ typing: false });
+  });
   const root = element(
     "fieldset",
     { class: "limit", id, hidden: true },
     element("legend", {}, element("span", { class: "unseen" }, `${name} `), "may become"),
     inner.root,
     note.root,
+    effort.root,
   );
   const show = () => {
     inner.show(person.limits.get(name));
+    effort.control.value = person.efforts.get(name) ?? "";
     note.show();
   };
-  return { root, show, isSet: () => person.limits.has(name) };
+  return { root, show, isSet: () => person.limits.has(name) || person.efforts.has(name) };
 }
 
 function betweenEditor(person, feature, set) {

@@ -42,8 +42,8 @@ export class Form {
   /** Of many features, puts changed or locked ones first; never while the user types. */
   arrange(changing) {
     if (!this.many || this.root.contains(document.activeElement)) return;
-    const { locks, limits, edited } = this.person;
-    const first = (name) => changing.has(name) || locks.has(name) || limits.has(name) || edited.has(name);
+    const { locks, limits, efforts, edited } = this.person;
+    const first = (name) => [changing, locks, limits, efforts, edited].some((names) => names.has(name));
     const names = [...this.fields.keys()];
     const order = [...names.filter(first), ...names.filter((name) => !first(name))];
     this.root.append(...order.map((name) => this.fields.get(name).root));

@@ -1,17 +1,31 @@
-// What more changes would buy: the most common way for each number of changes, drawn by the service and as a list to choose from.
+// What more changes would buy: the best way for each number of changes, drawn by the service and as a list.
 
 import { byId, element } from "./element.js";
 import { changeItem } from "./ways.js";
-import { commonness, count, percent } from "./words.js";
+import { commonness, cost, count, percent } from "./words.js";
+
+/** What is best, by the problem that the first way solves. */
+const BEST = {
+  least_effort: {
+    about: "This is the way of least effort for each number of changes, among those that are plausible and sure.",
+    better: "anything takes less effort",
+    proved: "no other plausible and sure way with as many changes takes less effort",
+  },
+  likeliest: {
+    about: "This is the most common way for each number of changes, given its effort.",
+    better: "anything is more common",
+    proved: "no other way with as many changes leads to anybody more common for its effort",
+  },
+};
 
 /** Whether the search for a proof goes on, or was given up; `null` where it is done. */
 const SEARCH_WORDS = {
-  runs: "Whether nothing is more common is still being looked for.",
-  ended: "Whether nothing is more common could not be proved in time.",
+  runs: ({ better }) => `Whether ${better} is still being looked for.`,
+  ended: ({ better }) => `Whether ${better} could not be decided in time.`,
 };
 
 /** Shows the frontier of an answer, or hides the previous one. */
-export function showFrontier(schema, answer, lock, search = null) {
+export function showFrontier(schema, answer, replies, search = null) {
   const section = byId("frontier");
   const points = answer?.frontier ?? [];
   section.hidden = points.length === 0;
@@ -20,18 +34,21 @@ export function showFrontier(schema, answer, lock, search = null) {
   const offered = points.findIndex((point) => point.changes === answer.ways[0]?.changes.length);
   const place = Math.max(0, offered);
   const all = points.every((point) => point.gap === 0);
-  byId("proof").textContent =
-    SEARCH_WORDS[search] ??
-    (all ? "It is proved: no other way with as many changes leads to anybody more common." : "");
+  const best = BEST[answer.ways[0]?.solves] ?? BEST.likeliest;
+  byId("frontier-about").textContent = best.about;
+  byId("proof").textContent = SEARCH_WORDS[search]?.(best) ?? (all ? `It is proved: ${best.proved}.` : "");
   const show = (chosen) => {
     const point = points[chosen];
-    const changes = point.sentences.map((sentence) => change(schema, sentence));
+    const offered = (name) => schema.features.some((one) => one.name === name && one.who === "lender");
+    const changes = point.sentences
+      .map((sentence) => change(schema, sentence))
+      .map((one) => ({ ...one, counter_offer: offered(one.feature) }));
     byId("point-detail").replaceChildren(
       element("h3", {}, `With ${count(point.changes, "change")}`),
       element(
         "ul",
         { class: "changes" },
-        changes.map((one) => changeItem(one, lock)),
+        changes.map((one) => changeItem(one, replies)),
       ),
     );
     for (const [number, mark] of byId("plot").querySelectorAll(".mark.exact").entries()) {
@@ -52,13 +69,13 @@ export function showFrontier(schema, answer, lock, search = null) {
       element(
         "span",
         {},
-        element("b", {}, count(point.changes, "change")),
+        element("b", {}, cost(point)),
         element(
           "span",
           { class: "quiet" },
           `${percent(point.probability, answer.threshold)} · ${commonness(point.percentile).toLowerCase()}`,
         ),
-        !all && element("span", { class: "quiet" }, proof(point.gap)),
+        !all && element("span", { class: "quiet" }, proof(point.gap, best)),
       ),
     );
   byId("points").replaceChildren(
@@ -72,11 +89,9 @@ export function showFrontier(schema, answer, lock, search = null) {
   show(place);
 }
 
-function proof(gap) {
+function proof(gap, { better, proved }) {
   if (gap === null || gap === undefined) return "";
-  return gap <= 0
-    ? "proved: nothing more common with as many changes"
-    : "not proved: something more common may exist";
+  return gap <= 0 ? `proved: ${proved}` : `not proved: perhaps ${better}`;
 }
 
 /** The picture, as elements. It comes from our own service and has no script; the policy would refuse a style in it. */

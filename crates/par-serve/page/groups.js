@@ -35,6 +35,7 @@ export function measures(people) {
     denied: denied.length,
     found: found.length,
     changes: mean((answer) => answer.changes),
+    effort: mean((answer) => answer.effort),
     percentile: mean((answer) => answer.percentile),
   };
 }

@@ -1,7 +1,7 @@
-// The parts that are only printed: the person, and their locks and limits.
+// The parts that are only printed: the person, and their wishes.
 
 import { byId, element } from "./element.js";
-import { cellWords, limitWords } from "./words.js";
+import { cellWords, count, limitWords } from "./words.js";
 
 /** Updates the letter before it is printed. */
 export function writeLetter(schema, person) {
@@ -25,9 +25,18 @@ export function writeLetter(schema, person) {
     person.locks.has(feature.name)
       ? `${feature.name} stays as it is`
       : `${feature.name} may become ${limitWords(feature, person.limits.get(feature.name))}`;
+  const { budget, within, maxEffort, noHarm } = person.wishes;
+  const asked = [
+    ...held.map(words),
+    ...[...person.efforts].map(([name, word]) => `${name} is ${word} to change`),
+    budget !== null && `at most ${count(budget, "change")}`,
+    within !== null && `within ${within}`,
+    maxEffort !== null && `an effort of at most ${maxEffort}`,
+    noHarm && schema.features.some((feature) => feature.improves) && "nothing gets worse",
+  ].filter(Boolean);
   byId("letter").replaceChildren(
     element("h2", {}, "The person"),
     element("dl", {}, schema.features.map(line)),
-    ...(held.length > 0 ? [element("p", {}, `What was asked for: ${held.map(words).join("; ")}.`)] : []),
+    ...(asked.length > 0 ? [element("p", {}, `What was asked for: ${asked.join("; ")}.`)] : []),
   );
 }

@@ -8,6 +8,7 @@ import { groupTable } from "./comparison.js";
 import { isDenied, median } from "./groups.js";
 import { clearNotice, showNotice } from "./notice.js";
 import { cellOf } from "./person.js";
+import { WishControls } from "./wishes.js";
 import { clock, count, grouped, listed, percent } from "./words.js";
 
 /** The most rows that could not be read which are listed; more are counted. */
@@ -23,6 +24,9 @@ const KINDS = {
   not_found: "none",
 };
 
+/** A change in a line of the table, with a mark where it is for the worse. */
+const changeWords = (change) => (change.harm ? `${change.sentence} (for the worse)` : change.sentence);
+
 export class ManyPeople {
   /** `open` shows a person in the first view. */
   constructor(schema, open) {
@@ -33,7 +37,7 @@ export class ManyPeople {
     /** Counts files, so that one that is read late does not replace one chosen after it. */
     this.files = 0;
     this.everybody = new Everybody(schema, (answer) =>
-      open(this.row(answer), { locks: this.sentOptions.locks, budget: this.sentOptions.budget }),
+      open(this.row(answer), { locks: this.sentOptions.locks, wishes: this.sentOptions.wishes }),
     );
     this.fillOptions();
     byId("file").value = "";
@@ -57,11 +61,8 @@ export class ManyPeople {
 
   fillOptions() {
     const changeable = this.schema.features.filter((feature) => feature.changeable);
-    const numbers = Array.from({ length: Math.min(8, changeable.length) }, (_, place) => place + 1);
-    byId("table-budget").replaceChildren(
-      element("option", { value: "" }, "automatic"),
-      ...numbers.map((number) => element("option", { value: number }, number)),
-    );
+    // They are read when the table is answered.
+    this.wishControls = new WishControls(this.schema, "table-", () => {});
     const box = (feature) =>
       element(
         "label",
@@ -89,8 +90,8 @@ export class ManyPeople {
     return {
       method: byId("method").value,
       count: Number(byId("count").value),
-      budget: byId("table-budget").value === "" ? null : Number(byId("table-budget").value),
       locks: this.locks(),
+      wishes: this.wishControls.read(),
     };
   }
 
@@ -161,8 +162,8 @@ export class ManyPeople {
   }
 
   /** Takes the table over to another version of the model, and answers it again if it was answered. */
-  continueFrom({ table, name, sentOptions }, { budget, locks }) {
-    byId("table-budget").value = budget ?? "";
+  continueFrom({ table, name, sentOptions }, { wishes, locks }) {
+    this.wishControls.show(wishes);
     for (const box of byId("locks").querySelectorAll("input")) box.checked = locks.includes(box.value);
     byId("locks").onchange();
     if (table === null) return;
@@ -257,9 +258,11 @@ export class ManyPeople {
       probability: answer.probability ?? null,
       percentile: way?.percentile ?? null,
       changes: way?.changes.length ?? null,
+      effort: way?.effort ?? null,
+      months: way?.months ?? null,
       words: once(
         way
-          ? way.changes.map((change) => change.sentence).join("; ")
+          ? way.changes.map(changeWords).join("; ")
           : (answer.remedy ?? answer.reason_words ?? answer.reason ?? ""),
       ),
       cells: this.schema.features.map((feature) => once(cellOf(answer.row ?? {}, feature.name))),
@@ -288,6 +291,7 @@ export class ManyPeople {
     const denied = read.filter(isDenied);
     const found = denied.filter((answer) => answer.kind === "found");
     const middle = median(found.map((answer) => answer.changes));
+    const effort = median(found.map((answer) => answer.effort));
     const tile = (number, words, share = null) =>
       element(
         "div",
@@ -302,6 +306,7 @@ export class ManyPeople {
       tile(grouped(found.length), "of them with a way", of(found.length, denied.length)),
       tile(grouped(denied.length - found.length), "of them without"),
       tile(middle === null ? "–" : String(middle), "changes, median"),
+      tile(effort === null ? "–" : effort.toFixed(1), "effort, median"),
     );
     this.showUnread();
     this.showGroups();

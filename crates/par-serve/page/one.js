@@ -7,8 +7,9 @@ import { Form } from "./form.js";
 import { showFrontier } from "./frontier.js";
 import { writeLetter } from "./letter.js";
 import { clearNotice, problemWords, showNotice } from "./notice.js";
-import { Person, problemFeature } from "./person.js";
+import { Person, problemFeature, usualWishes } from "./person.js";
 import { heldChips, noWay, wayCards } from "./ways.js";
+import { WishControls } from "./wishes.js";
 import { clock, count, listed, percent } from "./words.js";
 
 /** The number of ways in a request. */
@@ -19,8 +20,6 @@ const PEOPLE = 8;
 const TYPING_MS = 40;
 /** How long the refined answer waits for the exact one, so that cards do not change twice. */
 const EXACT_MS = 30;
-/** The most changes that are offered. */
-const MOST_CHANGES = 8;
 
 export class OnePerson {
   constructor(schema) {
@@ -33,14 +32,13 @@ export class OnePerson {
     this.shown = null;
     this.asking = new AbortController();
     this.form = new Form(this.person, (how) => this.changed(how));
-    this.fillBudget();
+    this.wishControls = new WishControls(schema, "", (how) => {
+      this.person.wishes = this.wishControls.read();
+      this.changed(how);
+    });
     this.renew();
     byId("others").onclick = () => this.offerPeople(this.seed + 1);
     byId("enter").onclick = () => this.enter();
-    byId("budget").onchange = () => {
-      this.person.budget = byId("budget").value === "" ? null : Number(byId("budget").value);
-      this.changed({ typing: false });
-    };
     byId("print").onclick = () => window.print();
     window.onbeforeprint = () => writeLetter(schema, this.person);
     byId("form").onsubmit = (event) => event.preventDefault();
@@ -53,15 +51,6 @@ export class OnePerson {
     this.turn += 1;
     this.asking.abort();
     clearTimeout(this.timer);
-  }
-
-  fillBudget() {
-    const most = Math.min(MOST_CHANGES, this.schema.features.filter((feature) => feature.changeable).length);
-    const numbers = Array.from({ length: most }, (_, place) => place + 1);
-    byId("budget").replaceChildren(
-      element("option", { value: "" }, "automatic"),
-      ...numbers.map((number) => element("option", { value: number }, number)),
-    );
   }
 
   /** Takes the person over to another version of the model; the offered people are those of the new one. */
@@ -111,10 +100,10 @@ export class OnePerson {
   }
 
   /** Shows a made-up person, or a row of a table with the options of the table. */
-  take(row, { locks = [], budget = null } = {}) {
+  take(row, { locks = [], wishes = usualWishes() } = {}) {
     this.person.fill(row);
     for (const name of locks) this.person.locks.add(name);
-    this.person.budget = budget;
+    this.person.wishes = wishes;
     this.changed({ typing: false });
   }
 
@@ -135,29 +124,42 @@ export class OnePerson {
   /** Shows the change at once, and requests the answer. */
   changed({ typing }) {
     this.form.show();
-    const option = byId("budget").querySelector(`option[value="${this.person.budget ?? ""}"]`);
-    if (option) byId("budget").value = option.value;
-    byId("held").replaceChildren(...heldChips(this.schema, this.person, (names) => this.release(names)));
+    this.wishControls.show(this.person.wishes);
+    byId("held").replaceChildren(...heldChips(this.schema, this.person, this.replies()));
     clearTimeout(this.timer);
     this.started = performance.now();
     if (typing) this.timer = setTimeout(() => this.ask(), TYPING_MS);
     else this.ask();
   }
 
-  release(names, budget = this.person.budget) {
-    for (const name of names) {
-      this.person.locks.delete(name);
-      this.person.limits.delete(name);
-    }
-    this.person.budget = budget;
-    this.changed({ typing: false });
-    this.keepFocus();
-  }
-
-  lock(name) {
-    this.person.locks.add(name);
-    this.changed({ typing: false });
-    this.keepFocus();
+  /** What a person can say to a change and to their own wishes. */
+  replies() {
+    const { person, schema } = this;
+    const changed = () => {
+      this.changed({ typing: false });
+      this.keepFocus();
+    };
+    return {
+      feature: (name) => schema.features.find((one) => one.name === name && one.changeable),
+      effort: (name) => person.efforts.get(name) ?? null,
+      lock: (name) => {
+        person.locks.add(name);
+        changed();
+      },
+      weigh: (name, word) => {
+        if (word === null) person.efforts.delete(name);
+        else person.efforts.set(name, word);
+        changed();
+      },
+      release: (name) => {
+        person.release(name);
+        changed();
+      },
+      releaseAll: () => {
+        for (const held of [person.locks, person.limits, person.efforts]) held.clear();
+        changed();
+      },
+    };
   }
 
   /** A pressed button may be gone with its answer: moves the focus to the ways. */
@@ -258,21 +260,23 @@ export class OnePerson {
     const answer = exact && !failed && (exact.ways.length > 0 || refined.ways.length === 0) ? exact : refined;
     this.shown = { answer, sent: this.sent, at: new Date() };
     this.renew();
-    byId("decision").replaceChildren(...decision(this.schema, answer));
+    byId("decision").replaceChildren(
+      ...decision(this.schema, answer, (name) => this.form.focus(name)),
+    );
     byId("ways-section").hidden = isAccepted(answer);
     byId("letter").hidden = false;
-    const lock = (name) => this.lock(name);
+    const replies = this.replies();
     byId("ways").replaceChildren(
       ...(isAccepted(answer)
         ? []
         : [
             answer.ways.length > 0
-              ? wayCards(answer, lock)
+              ? wayCards(answer, replies)
               : noWay(this.schema, this.person, answer, (...what) => this.lift(...what)),
           ]),
     );
-    if (exact && !failed) showFrontier(this.schema, exact, lock);
-    else showFrontier(this.schema, refined, lock, failed ? "ended" : "runs");
+    if (exact && !failed) showFrontier(this.schema, exact, replies);
+    else showFrontier(this.schema, refined, replies, failed ? "ended" : "runs");
     this.form.arrange(new Set(answer.ways.flatMap((way) => way.changes.map((change) => change.feature))));
     this.pocketWords(answer);
     const verdict = `${isAccepted(answer) ? "Accepted" : "Denied"}, ${percent(answer.probability, answer.threshold)}.`;
@@ -287,12 +291,17 @@ export class OnePerson {
     performance.measure("answer", { start: this.started });
   }
 
-  /** Lifts obstacles. */
-  lift(obstacles, changes = this.person.budget) {
-    this.release(
-      obstacles.map((one) => one.feature),
-      changes,
-    );
+  /** Lifts obstacles, and allows so many changes if a number is given. */
+  lift(obstacles, changes = this.person.wishes.budget) {
+    const { person } = this;
+    const lifted = { max_effort: { maxEffort: null }, within: { within: null }, no_harm: { noHarm: false } };
+    person.wishes = { ...person.wishes, budget: changes };
+    for (const { kind, feature } of obstacles) {
+      if (feature !== null) person.release(feature);
+      else Object.assign(person.wishes, lifted[kind]);
+    }
+    this.changed({ typing: false });
+    this.keepFocus();
   }
 
   /** Says which fields of a new person are still empty. */

@@ -1,7 +1,18 @@
-// One person: their values, locks and limits. Knows nothing of the page.
+// One person: their values and wishes. Knows nothing of the page.
 
 /** The value of a number field whose text is not a number. */
 export const NO_NUMBER = "no number";
+
+/** What every way has to keep, unless the user says otherwise. */
+export const usualWishes = () => ({ budget: null, within: null, maxEffort: null, noHarm: true });
+
+/** The wishes as options of a request. */
+export const wishOptions = ({ budget, within, maxEffort, noHarm }) => ({
+  budget,
+  within,
+  max_effort: maxEffort,
+  no_harm: noHarm,
+});
 
 export class Person {
   constructor(schema) {
@@ -9,12 +20,14 @@ export class Person {
     this.clear();
   }
 
-  /** An empty person: every cell is blank, without locks or limits. */
+  /** An empty person: every cell is blank, without locks, limits or efforts of their own. */
   clear() {
     this.cells = new Map(this.schema.features.map((feature) => [feature.name, ""]));
     this.locks = new Set();
     this.limits = new Map();
-    this.budget = null;
+    /** How hard changes are for this person, by word. */
+    this.efforts = new Map();
+    this.wishes = usualWishes();
     this.edited = new Set();
   }
 
@@ -26,19 +39,26 @@ export class Person {
     for (const feature of this.wrong()) if (feature.missing) this.cells.set(feature.name, "");
   }
 
-  /** Takes over values, locks and limits of a person from another version of the model. */
+  /** Takes over values and wishes of a person from another version of the model. */
   continueFrom(earlier) {
     this.fill(Object.fromEntries(earlier.cells));
     for (const feature of this.schema.features.filter((one) => one.changeable)) {
       const { name, values } = feature;
       if (earlier.locks.has(name)) this.locks.add(name);
+      if (earlier.efforts.has(name)) this.efforts.set(name, earlier.efforts.get(name));
       const limit = earlier.limits.get(name);
       const fits = limit?.among
         ? limit.among.every((value) => values?.some((one) => one.value === value))
         : limit && !values;
       if (fits) this.limits.set(name, limit);
     }
-    this.budget = earlier.budget;
+    this.wishes = earlier.wishes;
+  }
+
+  /** Lets a feature change again, to any value. */
+  release(name) {
+    this.locks.delete(name);
+    this.limits.delete(name);
   }
 
   /** The required features without a value. */
@@ -72,7 +92,8 @@ export class Person {
   /** The request, without the method of the search. */
   request() {
     const limit = Object.fromEntries([...this.limits].filter(([name]) => !this.locks.has(name)));
-    return { row: this.row(), lock: [...this.locks], limit, budget: this.budget };
+    const effort = Object.fromEntries(this.efforts);
+    return { row: this.row(), lock: [...this.locks], limit, effort, ...wishOptions(this.wishes) };
   }
 }
 
@@ -93,5 +114,5 @@ export function problemFeature(path) {
     .slice(1)
     .map((step) => step.replaceAll("~1", "/").replaceAll("~0", "~"));
   if (steps[0] === "rows") return steps[2] ?? null;
-  return steps[0] === "row" || steps[0] === "limit" ? (steps[1] ?? null) : null;
+  return ["row", "limit", "effort"].includes(steps[0]) ? (steps[1] ?? null) : null;
 }

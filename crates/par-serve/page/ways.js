@@ -1,39 +1,79 @@
-// Ways forward as cards; or why there is none, and which locks and limits to lift.
+// Ways forward as cards; or why there is none, and which wishes to lift.
 
 import { bar } from "./decision.js";
+import { effortControl } from "./effort.js";
 import { element, sign } from "./element.js";
-import { commonness, count, limitWords, listed, percent } from "./words.js";
+import { commonness, cost, count, limitWords, listed, percent, sentence } from "./words.js";
 
 const ORDER = ["First way", "Second way", "Third way"];
-const VIRTUES = { fewest_changes: "fewest changes", most_common: "most common", surest: "surest" };
+const VIRTUES = {
+  least_effort: "least effort",
+  soonest: "soonest",
+  surest: "surest",
+  most_common: "most common",
+  fewest_changes: "fewest changes",
+};
 
-/** A change: what it is now and what it could be. `lock` is called when the person cannot make it. */
-export function changeItem(change, lock) {
+/** What a value is now and what it could be. */
+const becomes = (change) =>
+  element(
+    "span",
+    { class: "change-words" },
+    element("span", { class: "was" }, change.from_words || "unknown"),
+    sign("arrow"),
+    element("span", { class: "unseen" }, "to"),
+    element("b", {}, change.to_words),
+  );
+
+/** A change, with what the person can say to it: that they cannot make it, or how hard it is (`wishes`). */
+export function changeItem(change, wishes, alone = null) {
   return element(
     "li",
     { class: "change" },
     element("span", { class: "change-name" }, change.feature),
-    element(
-      "span",
-      { class: "change-words" },
-      element("span", { class: "was" }, change.from_words || "unknown"),
-      sign("arrow"),
-      element("span", { class: "unseen" }, "to"),
-      element("b", {}, change.to_words),
-    ),
-    lock &&
-      element(
-        "button",
-        { type: "button", class: "bare cannot", onclick: () => lock(change.feature) },
-        sign("lock"),
-        "I cannot change this",
-        element("span", { class: "unseen" }, `: ${change.feature}`),
-      ),
+    change.counter_offer && element("span", { class: "offer" }, "counter-offer of the lender"),
+    change.harm && element("span", { class: "harm" }, "a change for the worse"),
+    becomes(change),
+    alone !== null && element("span", { class: "alone" }, `brings ${alone} by itself`),
+    wishes && reply(change, wishes),
   );
 }
 
-/** The cards of an answer's ways, each with what it is best at. */
-export function wayCards(answer, lock) {
+function reply(change, wishes) {
+  const feature = wishes.feature(change.feature);
+  return element(
+    "span",
+    { class: "reply" },
+    element(
+      "button",
+      { type: "button", class: "bare cannot", onclick: () => wishes.lock(change.feature) },
+      sign("lock"),
+      change.counter_offer ? "I cannot accept this" : "I cannot change this",
+      element("span", { class: "unseen" }, `: ${change.feature}`),
+    ),
+    feature &&
+      effortControl(feature, wishes.effort(change.feature), (word) => wishes.weigh(change.feature, word)).root,
+  );
+}
+
+/** The changes of a way as steps, the one that brings most by itself first; then their consequences. */
+function steps(answer, way, wishes) {
+  const several = way.changes.length > 1;
+  const order = [...way.changes].sort((one, other) => (other.alone ?? 0) - (one.alone ?? 0));
+  const alone = (change) =>
+    several && Number.isFinite(change.alone) ? percent(change.alone, answer.threshold) : null;
+  const consequence = (change) =>
+    element("li", { class: "change consequence" }, element("span", {}, `then ${change.feature} `), becomes(change));
+  return element(
+    several ? "ol" : "ul",
+    { class: "changes" },
+    order.map((change) => changeItem(change, wishes, alone(change))),
+    (way.consequences ?? []).map(consequence),
+  );
+}
+
+/** The cards of an answer's ways, each with what it is best at and what it costs. */
+export function wayCards(answer, wishes) {
   const card = (way, place) =>
     element(
       "article",
@@ -42,14 +82,14 @@ export function wayCards(answer, lock) {
         "header",
         {},
         element("h3", { id: `way-${place}` }, ORDER[place] ?? `Way ${place + 1}`),
-        element("span", { class: "badge" }, count(way.changes.length, "change")),
-        virtues(answer, way).map((virtue) => element("span", { class: "badge" }, virtue)),
+        element(
+          "span",
+          { class: "badges" },
+          virtues(answer, way).map((virtue) => element("span", { class: "badge" }, virtue)),
+        ),
       ),
-      element(
-        "ul",
-        { class: "changes" },
-        way.changes.map((change) => changeItem(change, lock)),
-      ),
+      element("p", { class: "cost" }, cost(way)),
+      steps(answer, way, wishes),
       element(
         "div",
         { class: "then" },
@@ -60,11 +100,11 @@ export function wayCards(answer, lock) {
           ` then, ${percent(answer.probability, answer.threshold)} now`,
         ),
         bar(way.probability, answer.threshold, answer.probability),
+        way.has_margin === false &&
+          element("p", { class: "close" }, "Close to the threshold: a small difference could undo it."),
         element("p", { class: "quiet" }, commonness(way.percentile), "."),
         // Later ways are optimal among those without a change of the earlier ones: true, but no help.
-        place === 0 &&
-          way.optimal === true &&
-          element("p", { class: "quiet" }, "Proved: nothing is more common with as few changes."),
+        place === 0 && way.optimal === true && element("p", { class: "quiet" }, sentence(way.proof)),
       ),
     );
   return element("div", { class: "cards" }, answer.ways.map(card));
@@ -76,7 +116,7 @@ function virtues(answer, way) {
   return isAlone ? [] : (way.best_at ?? []).map((virtue) => VIRTUES[virtue] ?? virtue);
 }
 
-/** Why there is no way, with a button for every lock and limit of the person. */
+/** Why there is no way, with a button for every wish of the person that stands in it. */
 export function noWay(schema, person, answer, lift) {
   const feature = (name) => schema.features.find((one) => one.name === name);
   const explain = {
@@ -85,22 +125,31 @@ export function noWay(schema, person, answer, lift) {
       person.limits.has(name)
         ? `“${name}” may only become ${limitWords(feature(name), person.limits.get(name))}.`
         : `“${name}” is limited.`,
+    max_effort: (_, words) => `An effort of ${person.wishes.maxEffort} is too little: ${words}.`,
+    within: (_, words) => `A time of ${person.wishes.within} is too short: ${words}.`,
+    no_harm: () => "Nothing may get worse.",
   };
-  const lifting = { lock: "Let it change", limit: "Lift the limit" };
+  const lifting = {
+    lock: "Let it change",
+    limit: "Lift the limit",
+    max_effort: "Allow any effort",
+    within: "Allow any time",
+    no_harm: "Allow it",
+  };
   const obstacle = (one) =>
     element(
       "li",
       {},
-      element("span", {}, explain[one.kind](one.feature)),
+      element("span", {}, explain[one.kind](one.feature, one.words)),
       element(
         "button",
         { type: "button", onclick: () => lift([one]) },
         lifting[one.kind],
-        element("span", { class: "unseen" }, `: ${one.feature}`),
+        one.feature !== null && element("span", { class: "unseen" }, `: ${one.feature}`),
       ),
     );
   // What the schema forbids is never shown to the applicant.
-  const obstacles = (answer.obstacles ?? []).filter((one) => one.feature !== null && lifting[one.kind]);
+  const obstacles = (answer.obstacles ?? []).filter((one) => lifting[one.kind]);
   const held = [...person.locks, ...person.limits.keys()];
   return element(
     "div",
@@ -147,23 +196,19 @@ export function noWay(schema, person, answer, lift) {
   );
 }
 
-function sentence(words) {
-  return words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : "";
-}
-
-/** The most locks and limits listed; more are counted, and the form has all. */
+/** The most locks, limits and efforts listed; more are counted, and the form has all. */
 const CHIPS = 6;
 
-/** The locks and limits, each with a button that lifts it. `release` takes the names of features. */
-export function heldChips(schema, person, release) {
+/** The locks, limits and efforts, each with a button that lifts it. */
+export function heldChips(schema, person, { release, weigh, releaseAll }) {
   const feature = (name) => schema.features.find((one) => one.name === name);
-  const chip = (words, action, names) =>
+  const chip = (words, action, lift) =>
     element(
       "li",
       {},
       element(
         "button",
-        { type: "button", class: "chip", title: action, onclick: () => release(names) },
+        { type: "button", class: "chip", title: action, onclick: lift },
         words,
         element("span", { class: "unseen" }, ` (${action})`),
         sign("remove"),
@@ -171,9 +216,12 @@ export function heldChips(schema, person, release) {
     );
   const limits = [...person.limits].filter(([name]) => !person.locks.has(name));
   const chips = {
-    "Kept as it is": [...person.locks].map((name) => chip(name, "let it change again", [name])),
+    "Kept as it is": [...person.locks].map((name) => chip(name, "let it change again", () => release(name))),
     Limited: limits.map(([name, limit]) =>
-      chip(`${name}: ${limitWords(feature(name), limit)}`, "lift the limit", [name]),
+      chip(`${name}: ${limitWords(feature(name), limit)}`, "lift the limit", () => release(name)),
+    ),
+    "For you": [...person.efforts].map(([name, word]) =>
+      chip(`${name}: ${word}`, "as usual", () => weigh(name, null)),
     ),
   };
   const line = ([title, all]) =>
@@ -188,11 +236,11 @@ export function heldChips(schema, person, release) {
         all.length > CHIPS && element("li", { class: "quiet" }, `and ${all.length - CHIPS} more`),
       ),
     );
-  const held = [...person.locks, ...limits.map(([name]) => name)];
+  const held = person.locks.size + limits.length + person.efforts.size;
   const lines = Object.entries(chips)
     .filter(([, all]) => all.length > 0)
     .map(line);
-  if (held.length > 1)
+  if (held > 1)
     lines
       .at(-1)
       .lastChild.append(
@@ -201,7 +249,7 @@ export function heldChips(schema, person, release) {
           {},
           element(
             "button",
-            { type: "button", class: "chip all", onclick: () => release(held) },
+            { type: "button", class: "chip all", onclick: releaseAll },
             "Let go of all",
           ),
         ),

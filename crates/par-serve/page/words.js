@@ -29,6 +29,30 @@ export function plain(number) {
   return String(Number(number.toFixed(2)));
 }
 
+/** A time: `6 months`, `1 year`, `2 years and 1 month`; `at once` if it is none. */
+export function time(months) {
+  if (months === 0) return "at once";
+  const [years, rest] = [Math.floor(months / 12), months % 12];
+  if (years === 0) return count(rest, "month");
+  return rest === 0 ? count(years, "year") : `${count(years, "year")} and ${count(rest, "month")}`;
+}
+
+/** What a way costs: `2 changes · effort 4.5 · 6 months`. */
+export function cost({ changes, effort, months }) {
+  return [
+    count(changes.length ?? changes, "change"),
+    Number.isFinite(effort) && `effort ${effort.toFixed(1)}`,
+    months > 0 && time(months),
+  ]
+    .filter(Boolean)
+    .join(" · ");
+}
+
+/** A sentence: a capital at its start, a full stop at its end. */
+export function sentence(words) {
+  return words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : "";
+}
+
 /** How common people like this are among the accepted. */
 export function commonness(percentile) {
   if (percentile >= 1) return "More common than all accepted people";

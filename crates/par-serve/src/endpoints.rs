@@ -11,8 +11,8 @@ use serde_json::Value;
 use crate::Service;
 use crate::models::ServedModel;
 use crate::parameters::{
-    AUDITOR, BUDGET, COUNT, FIRST, LIMIT, LOCK, METHOD, MODEL, NAME, ORDER, PEOPLE, Parameter, SEED,
-    THRESHOLD,
+    AUDITOR, BUDGET, COUNT, EFFORT, FIRST, LIMIT, LOCK, MARGIN, MAX_EFFORT, METHOD, MODEL, NAME, NO_HARM,
+    ORDER, PEOPLE, Parameter, SEED, THRESHOLD, WITHIN,
 };
 use crate::{about, answers, api_page, health, json_schema, kserve, metrics, openapi, page, stream};
 
@@ -186,10 +186,13 @@ pub(crate) static GROUPS: [Group; 4] = [
             endpoint! {
                 Post "/v1/recourse/batch" => stream::batch,
                 "The same for a table of any length, answered while it comes in. Each line of JSON is a question with one row \
-                 and its own options. For CSV, the parameters are the options of all rows, and a column `locks` may name each \
-                 row's own locks, separated by `;`. CSV may be compressed with gzip. A row that cannot be read has the status \
-                 `error`.",
-                parameters: &[MODEL, FIRST, METHOD, COUNT, ORDER, BUDGET, THRESHOLD, LOCK, LIMIT, AUDITOR],
+                 and its own options. For CSV, the parameters are the options of all rows, and columns have each row's own: \
+                 `locks` and `efforts`, separated by `;`, `margin`, `max_effort` and `within`. CSV may be compressed with gzip. \
+                 A row that cannot be read has the status `error`.",
+                parameters: &[
+                    MODEL, FIRST, METHOD, COUNT, ORDER, BUDGET, THRESHOLD, MARGIN, LOCK, LIMIT, EFFORT, MAX_EFFORT, WITHIN,
+                    NO_HARM, AUDITOR,
+                ],
                 requests: &[LINES, TABLE], answers: &[ANSWER_LINES, ANSWER_TABLE],
                 errors: &[400, 404, 408, 415, 422, 500, 503],
             },

@@ -1,5 +1,5 @@
-//! JSON Schemas (2020-12). Those of requests depend on the model, and accept exactly what [`crate::question`] reads; those of
-//! answers are derived from their types, but for the answer to a person (`answer`).
+//! JSON Schemas (2020-12). Those of requests depend on the model, and accept what [`crate::question`] reads, but for unusual
+//! spellings of durations; those of answers are derived from their types.
 
 #[cfg(test)]
 mod tests;
@@ -9,7 +9,7 @@ use par_answer::Order;
 use par_answer::request::MAX_BUDGET;
 use par_answer::request::json::{missing, spelled};
 use par_data::discretizer::CategoryIndex;
-use par_data::schema::parse_number;
+use par_data::schema::{Effort, parse_number};
 use par_data::{Domain, Feature};
 use schemars::generate::SchemaSettings;
 use schemars::transform::RecursiveTransform;
@@ -24,6 +24,8 @@ use crate::question::MAX_COUNT;
 const COMPONENTS: &str = "#/components/schemas";
 /// Where a schema that stands alone keeps that of the row.
 const OWN_DEFINITIONS: &str = "#/$defs";
+/// A duration of less than a century. More spellings can be read: `1.5 years`, `6  MONTHS`.
+const DURATION: &str = "^([1-9][0-9]{0,2} (day|week|month)s?|[1-9][0-9]? (quarter|year)s?)$";
 /// The dialect, for schemas that stand alone.
 const DIALECT: &str = "https://json-schema.org/draft/2020-12/schema";
 
@@ -309,8 +311,10 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
     let features = model.schema().features();
     let names: Vec<&str> = features.iter().map(|feature| feature.name.as_str()).collect();
     let mut limits = Map::new();
+    let mut efforts = Map::new();
     for (feature, domain) in features.iter().zip(model.discretizer().domains()) {
         limits.insert(feature.name.clone(), limit(domain));
+        efforts.insert(feature.name.clone(), effort());
     }
     let options = json!({
         "method": {
@@ -326,8 +330,8 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
             "default": 1,
         },
         "order": {
-            "description": "Which way comes first: one that nothing shown beats in both changes and probability, or the likeliest, where \
-                            each change is worth its price; by default as the model says.",
+            "description": "Which way comes first: the one of least effort among those that are plausible and sure, or the likeliest; by \
+                            default as the model says.",
             "type": ["string", "null"],
             "enum": [Order::Balanced.name(), Order::Likelihood.name(), Value::Null],
         },
@@ -355,6 +359,35 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
             "properties": limits,
             "additionalProperties": false,
         },
+        "margin": {
+            "description": "How far above the threshold the probability of a way should be; by default as the model says. Where no way \
+                            is so far above it, ways above the threshold are offered, with `has_margin` false.",
+            "type": ["number", "null"],
+            "minimum": 0,
+            "exclusiveMaximum": 1,
+        },
+        "effort": {
+            "description": "How hard it is for this person to change features: a word, or a weight, of which 1 is easy, 2 some, 4 hard \
+                            and 8 very hard; by default as the schema says.",
+            "type": "object",
+            "properties": efforts,
+            "additionalProperties": false,
+        },
+        "max_effort": {
+            "description": "The most effort of a way.",
+            "type": ["number", "null"],
+            "exclusiveMinimum": 0,
+        },
+        "within": {
+            "description": "The longest time of a way, such as `6 months` or `1 year`.",
+            "type": ["string", "null"],
+            "pattern": DURATION,
+        },
+        "no_harm": {
+            "description": "Whether nothing may get worse, where the schema says which direction is better.",
+            "type": "boolean",
+            "default": false,
+        },
         "auditor": {
             "description": "Whether to say in `schema_obstacles`, if there is no way, what of the schema prevents one. For an auditor, \
                             and not for the applicant.",
@@ -371,6 +404,12 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
         Value::Object(options) => options,
         _ => unreachable!("options are an object"),
     }
+}
+
+/// How hard it is to change a feature.
+fn effort() -> Value {
+    let words = Effort::WORDS.map(|(word, _)| word);
+    json!({"anyOf": [{"enum": words}, {"type": "number", "exclusiveMinimum": 0}]})
 }
 
 /// A limit on a feature.

@@ -29,6 +29,8 @@ const FILES: &[(&str, &str, &str)] = &[
     ("words.js", SCRIPT, include_str!("../page/words.js")),
     ("one.js", SCRIPT, include_str!("../page/one.js")),
     ("person.js", SCRIPT, include_str!("../page/person.js")),
+    ("wishes.js", SCRIPT, include_str!("../page/wishes.js")),
+    ("effort.js", SCRIPT, include_str!("../page/effort.js")),
     ("form.js", SCRIPT, include_str!("../page/form.js")),
     ("field.js", SCRIPT, include_str!("../page/field.js")),
     ("decision.js", SCRIPT, include_str!("../page/decision.js")),

@@ -64,6 +64,16 @@ pub(crate) const ORDER: Parameter = Parameter::query("order", |model| option_of_
 pub(crate) const BUDGET: Parameter = Parameter::query("budget", |model| option_of_table(model, "budget"));
 pub(crate) const THRESHOLD: Parameter =
     Parameter::query("threshold", |model| option_of_table(model, "threshold"));
+pub(crate) const MARGIN: Parameter = Parameter::query("margin", |model| option_of_table(model, "margin"));
+pub(crate) const MAX_EFFORT: Parameter =
+    Parameter::query("max_effort", |model| option_of_table(model, "max_effort"));
+pub(crate) const WITHIN: Parameter = Parameter::query("within", |model| option_of_table(model, "within"));
+pub(crate) const NO_HARM: Parameter = Parameter::query("no_harm", |model| option_of_table(model, "no_harm"));
+pub(crate) const EFFORT: Parameter = Parameter::query("effort", |_| {
+    let description = "How hard it is to change a feature: FEATURE=WEIGHT, where a weight is easy, some, hard, very hard or a number \
+                       above 0. For tables.";
+    json!({"description": description, "type": "array", "items": {"type": "string", "pattern": "^[^=]+=.+$"}})
+});
 pub(crate) const LOCK: Parameter = Parameter::query("lock", |model| option_of_table(model, "lock"));
 pub(crate) const LIMIT: Parameter = Parameter::query("limit", |_| {
     let description = "The values that a feature may change to: FEATURE=LOWEST..HIGHEST, where either end may be left out, or \

@@ -6,7 +6,7 @@ use par_model::{Model, Order};
 use serde_json::{Map, Value};
 
 use super::{
-    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_weight,
+    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_word,
     whole_months,
 };
 
@@ -199,12 +199,11 @@ impl<'m> JsonReader<'m> {
                 None => self.wrong(path, value, format!("{DURATION}, or null")),
             },
             ("no_harm", Value::Bool(no_harm)) => request.no_harm = *no_harm,
-            ("no_harm", value) => self.wrong(path, value, "true or false"),
             ("effort", value) => request.efforts = self.efforts(&path, value),
             ("lock", value) => request.locks = self.locks(&path, value),
             ("limit", value) => request.limits = self.limits(&path, value),
             ("auditor", Value::Bool(auditor)) => request.auditor = *auditor,
-            ("auditor", value) => self.wrong(path, value, "true or false"),
+            ("no_harm" | "auditor", value) => self.wrong(path, value, "true or false"),
             _ => return false,
         }
         true
@@ -240,7 +239,7 @@ impl<'m> JsonReader<'m> {
         for (name, value) in weights {
             let path = format!("{path}/{}", escaped(name));
             let weight = match value {
-                Value::String(word) => effort_weight(word),
+                Value::String(word) => effort_word(word),
                 other => other.as_f64().filter(|weight| *weight > 0.0),
             };
             match (self.model.schema().position(name), weight) {

@@ -2,6 +2,7 @@
 
 use std::sync::OnceLock;
 
+use par_answer::Request;
 use par_answer::evaluate::{MethodAnswers, answer_by_all_methods};
 use par_circuit::{Code, Dataset};
 use par_data::Batch;
@@ -153,7 +154,8 @@ impl<'c> Fold<'c> {
     /// When a cell cannot be read, which happens only with other bins.
     pub fn answers_by(&self, model: &Model) -> Result<Vec<Option<MethodAnswers>>, Error> {
         let rows: Vec<Vec<&str>> = self.people.iter().map(Factual::cells).collect();
-        answer_by_all_methods(model, &rows).map_err(|(person, source)| self.row_error(person, source))
+        answer_by_all_methods(model, &rows, &Request::default())
+            .map_err(|(person, source)| self.row_error(person, source))
     }
 
     /// The position of a person in `test`.

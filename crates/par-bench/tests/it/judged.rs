@@ -1,7 +1,7 @@
 //! The judge against computations by hand, and against the measures of our own answers.
 
-use par_answer::Method;
 use par_answer::evaluate::answer_by_all_methods;
+use par_answer::{Method, Request};
 use par_bench::judge::{AnswerMeasures, Judge};
 use par_data::german_credit;
 use par_fit::ModelBuilder;
@@ -108,7 +108,7 @@ fn the_judge_agrees_with_the_measures_of_our_answers() {
     let batch = table.batches(300).next().expect("rows").expect("whole rows");
     let cells = |row| columns.cells(&batch, row);
     let rows: Vec<Vec<&str>> = (0..batch.rows()).map(cells).collect();
-    let answers = answer_by_all_methods(&model, &rows).expect("its own rows");
+    let answers = answer_by_all_methods(&model, &rows, &Request::default()).expect("its own rows");
     let mut judge = Judge::new(&model);
     let mut count = 0;
     for (cells, answers) in

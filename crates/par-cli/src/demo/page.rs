@@ -10,6 +10,7 @@ mod people;
 
 use par_answer::evaluate::{Evaluation, MethodMetrics};
 use par_answer::{Answer, Method};
+use par_data::schema::Mutability;
 use par_model::{Mean, Model};
 use par_plot::text::{duration, grouped, share};
 use par_plot::{Markup, page};
@@ -49,9 +50,9 @@ impl DemoReport<'_> {
         page.add(&self.heading()).raw("<main>\n").add(&self.metrics());
         page.add(&people::section(self.model, &self.sample()));
         page.raw(
-            "<section>\n<h2>What more changes buy</h2>\n<p>Fewer changes are easier to make; more of them ",
+            "<section>\n<h2>What more changes buy</h2>\n<p>With more changes a row can be more usual among ",
         );
-        page.raw("lead to a row that is more usual among accepted people. Each person can choose.</p>\n");
+        page.raw("accepted people, or take less effort in all. Each person can choose.</p>\n");
         page.raw("<div class=\"charts\">\n").add(&figures::frontier(self.model, self.people));
         page.add(&figures::features(self.model, self.people)).raw("</div>\n</section>\n");
         page.raw(
@@ -68,20 +69,31 @@ impl DemoReport<'_> {
         page.into_string()
     }
 
-    /// The features that are never advised, because the schema marks them as immutable.
-    fn immutable(&self) -> String {
+    /// The features that are never advised, with the reason.
+    fn never_advised(&self) -> String {
         let constraints = self.model.constraints();
-        let features = self.model.schema().features().iter().enumerate();
-        let names: Vec<&str> = features
-            .filter(|(position, _)| constraints.is_immutable(*position))
-            .map(|(_, feature)| feature.name.as_str())
-            .collect();
-        match names[..] {
-            [] => "The schema marks no feature as immutable, so any of them may be advised.".to_string(),
-            _ => format!(
-                "Features that the schema marks as immutable are never advised: {}.",
-                names.join(", ")
-            ),
+        let named = |reason: &str, is_so: fn(Mutability) -> bool| {
+            let features = self.model.schema().features().iter().enumerate();
+            let names: Vec<&str> = features
+                .filter(|(position, feature)| constraints.is_immutable(*position) && is_so(feature.change))
+                .map(|(_, feature)| feature.name.as_str())
+                .collect();
+            (!names.is_empty()).then(|| format!("{reason}: {}.", names.join(", ")))
+        };
+        let moves = |change| matches!(change, Mutability::WithTime | Mutability::Follows);
+        let sentences: Vec<String> = [
+            named("What nobody can change is never advised", |change| {
+                !matches!(change, Mutability::Undecided | Mutability::WithTime | Mutability::Follows)
+            }),
+            named("Nor is what the schema leaves undecided", |change| change == Mutability::Undecided),
+            named("What moves with time or follows from others changes only with them", moves),
+        ]
+        .into_iter()
+        .flatten()
+        .collect();
+        match sentences[..] {
+            [] => "The schema lets every feature change, so any of them may be advised.".to_string(),
+            _ => sentences.join(" "),
         }
     }
 
@@ -93,16 +105,18 @@ impl DemoReport<'_> {
         heading.element("<h1>", format!("Recourse for {}", self.name), "</h1>\n<p class=\"lead\">");
         heading.text(format!(
             "A classifier decides who is accepted, here as “{accepted}”. For everyone it denies, this report \
-             asks: which few changes would have them accepted, as someone who is not unusual among accepted \
-             people? {}",
-            self.immutable()
+             asks: which changes would have them accepted with the least effort, as someone who is not unusual \
+             among accepted people, and make nothing worse? {}",
+            self.never_advised()
         ));
         heading.raw("</p>\n<dl class=\"tiles\">\n");
         tile(&mut heading, &format!("of {} people are denied", grouped(*rows)), &grouped(*denied));
         tile(&mut heading, "of them can be accepted", &grouped(*possible));
         if let Some(exact) = self.of_method(Method::Exact) {
             tile(&mut heading, "changes on average", &decimals(exact.sparsity.mean, 1));
-            tile(&mut heading, "of the answers are proved likeliest", &share(exact.optimal.mean));
+            tile(&mut heading, "effort on average", &decimals(exact.effort.mean, 1));
+            tile(&mut heading, "months on average", &decimals(exact.months.mean, 1));
+            tile(&mut heading, "of the answers are proved best", &share(exact.optimal.mean));
         }
         if let Some(refine) = self.of_method(Method::Refine) {
             tile(&mut heading, "for a refined answer", &duration(refine.time_us));
@@ -182,7 +196,7 @@ impl DemoReport<'_> {
 /// A line of the table of measures: title, meaning, and value with the number of people it is over.
 type MeasureLine = (&'static str, &'static str, fn(&MethodMetrics) -> (String, String));
 
-const MEASURES: [MeasureLine; 10] = [
+const MEASURES: [MeasureLine; 13] = [
     ("validity", "the share with an accepted recourse", |of| (share(of.validity.mean), over(&of.validity))),
     ("actionability", "the share of recourses that keep immutable features and directions", |of| {
         (share(of.actionability.mean), over(&of.actionability))
@@ -194,16 +208,19 @@ const MEASURES: [MeasureLine; 10] = [
         (decimals(of.nll.mean, 2), over(&of.nll))
     }),
     ("sparsity", "features that change", |of| (decimals(of.sparsity.mean, 2), over(&of.sparsity))),
+    ("effort", "what the changes cost the person", |of| (decimals(of.effort.mean, 2), over(&of.effort))),
+    ("months", "how long they take", |of| (decimals(of.months.mean, 1), over(&of.months))),
+    ("margin", "the share above the threshold by the margin", |of| (share(of.margin.mean), over(&of.margin))),
     ("similarity", "how far numbers move, in median absolute deviations", |of| {
         (decimals(of.similarity.mean, 2), over(&of.similarity))
     }),
     ("distance", "the same, and one for each other feature that changes", |of| {
         (decimals(of.distance.mean, 2), over(&of.distance))
     }),
-    ("median gap", "nats to the best with as many changes that the exact search knows", |of| {
+    ("median gap", "effort or nats to the best with as many changes that the exact search knows", |of| {
         (decimals(of.median_gap, 2), over(&of.gap))
     }),
-    ("proved", "the share with a proof that no row with as many changes is likelier", |of| {
+    ("proved", "the share with a proof that nothing with at most as many changes is better", |of| {
         (share(of.optimal.mean), over(&of.optimal))
     }),
     ("median time", "an answer, on one thread", |of| (duration(of.time_us), String::new())),
@@ -314,6 +331,6 @@ unit = "{HOSTILE}"
         let html = html.html();
         page::check_tags(&html);
         assert!(!html.contains("NaN"));
-        assert!(html.contains("The schema marks no feature as immutable, so any of them may be advised."));
+        assert!(html.contains("The schema lets every feature change, so any of them may be advised."));
     }
 }

@@ -32,7 +32,7 @@ fn the_demo_writes_files_that_later_commands_read() {
     );
     let report = sandbox.read("try/report.html");
     assert!(report.starts_with("<!doctype html>") && report.ends_with("</html>\n"));
-    let promise = "Features that the schema marks as immutable are never advised: ";
+    let promise = "What nobody can change is never advised: ";
     let unchangeable =
         report.split(promise).nth(1).and_then(|rest| rest.split(".<").next()).expect("a promise");
     for feature in sandbox.json(&["inspect", "try/german_credit.par"])["features"].as_array().expect("a list")

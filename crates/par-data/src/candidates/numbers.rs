@@ -24,6 +24,8 @@ pub(crate) struct Action {
     domain: Option<Domain>,
     /// How many months one unit of a clock has.
     months_of_unit: f64,
+    /// The numbers that a cell can hold.
+    range: [f64; 2],
 }
 
 /// The numbers of a code that an answer may name.
@@ -69,6 +71,7 @@ impl Action {
             improves: feature.improves,
             domain: is_numeric.then(|| domain.clone()),
             months_of_unit: feature.unit.as_deref().and_then(TimeUnit::parse).map_or(1.0, TimeUnit::months),
+            range: feature.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
         }
     }
 
@@ -122,14 +125,16 @@ impl Action {
         self.domain.as_ref().map_or(UNKNOWN, |domain| domain.code_of_number(number).0)
     }
 
-    /// Where a clock stands after so many months.
-    pub(crate) fn clock_after(&self, own: f64, months: u32) -> f64 {
+    /// Where a clock stands after so many months; `None` if no cell can hold it.
+    pub(crate) fn clock_after(&self, own: f64, months: u32) -> Option<f64> {
         let elapsed = f64::from(months) / self.months_of_unit;
         let decimals = self.domain.as_ref().and_then(Domain::summary).map_or(0, |summary| summary.decimals);
         // A year is only counted once it is over.
         let unit = 10f64.powi(decimals as i32);
         let number = own + (elapsed * unit + 1e-9).floor() / unit;
-        format!("{number:.*}", decimals.max(decimals_of(own))).parse().unwrap_or(number)
+        let number = format!("{number:.*}", decimals.max(decimals_of(own))).parse().unwrap_or(number);
+        let [low, high] = self.range;
+        (low..=high).contains(&number).then_some(number)
     }
 
     /// Whether the world calls the change a change for the worse.
@@ -211,7 +216,8 @@ impl Constraints {
         let action = self.action(feature);
         let step = self.step(feature);
         let is_special = action.is_special(own.code);
-        if limit.is_none() && (is_special || *step == Step::default()) {
+        // From a special number there is no distance, but the new one is on the grid.
+        if limit.is_none() && (*step == Step::default() || is_special && step.grid.is_none()) {
             let &NumbersOfCode { lowest, highest, typical, .. } = &action.numbers[usize::from(code)];
             if is_special {
                 add(code, typical);

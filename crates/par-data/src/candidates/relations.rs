@@ -44,7 +44,7 @@ struct Consequence {
 struct Numbers {
     range: [f64; 2],
     decimals: usize,
-    /// Nothing becomes one of these.
+    /// Those that mean something else, which no formula gives.
     special: Vec<f64>,
 }
 
@@ -125,6 +125,11 @@ pub(crate) struct Policy {
 impl Policy {
     pub(crate) fn new(discretizer: &Discretizer, position: usize, rule: &AcceptRule) -> Self {
         Self { position, when: tests(discretizer, &rule.when), require: tests(discretizer, &rule.require) }
+    }
+
+    /// Whether it looks at values of the feature.
+    pub(crate) fn reads_values_of(&self, feature: usize) -> bool {
+        self.when.iter().chain(&self.require).any(|test| test.feature == feature)
     }
 
     /// Whether a row keeps the policy. It binds where a condition is unknown, and an unknown cell does not meet it.
@@ -239,10 +244,11 @@ impl CompiledRelation {
 impl Consequence {
     fn new(discretizer: &Discretizer, feature: usize, formula: &Formula) -> Self {
         let described = &discretizer.schema().features()[feature];
-        let numbers = discretizer.domains()[feature].summary().map(|summary| Numbers {
+        let domain = &discretizer.domains()[feature];
+        let numbers = domain.summary().map(|summary| Numbers {
             range: described.bounds.or(described.range).unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
             decimals: summary.decimals,
-            special: described.special.clone(),
+            special: domain.special().to_vec(),
         });
         let formula_ = match formula {
             Formula::Sum(_) => CompiledFormula::Sum,
@@ -282,20 +288,10 @@ impl Consequence {
         let Numbers { range: [low, high], decimals, special } = self.numbers.as_ref()?;
         // Adding zero turns −0 into 0, which has another text.
         let rounded = format!("{number:.decimals$}").parse::<f64>().ok()? + 0.0;
-        let is_possible = (*low..=*high).contains(&rounded) && !special.contains(&rounded);
-        (rounded.is_finite() && is_possible).then_some(Computed::Number(rounded))
-    }
-
-    /// Whether it stays as it is, because its own value is unknown or special, or one that it is computed from is. A
-    /// lookup names the special values that it takes.
-    fn is_suspended(&self, constraints: &Constraints, own: Candidate, sources: &[Candidate]) -> bool {
-        let is_special =
-            |feature: usize, value: &Candidate| constraints.action(feature).is_special(value.code);
-        let is_lookup = matches!(self.formula, CompiledFormula::Lookup(_));
-        let mut values = self.sources.iter().zip(sources);
-        // The unknown code is above all others.
-        is_special(self.feature, &own)
-            || values.any(|(&source, value)| value.code == UNKNOWN || !is_lookup && is_special(source, value))
+        let is_ordinary =
+            matches!(self.formula, CompiledFormula::Lookup(_)) || !special.contains(&rounded);
+        let is_within = rounded.is_finite() && (*low..=*high).contains(&rounded);
+        (is_within && is_ordinary).then_some(Computed::Number(rounded))
     }
 }
 
@@ -345,14 +341,13 @@ impl<'c> Candidates<'c> {
     pub(super) fn add_consequences(&mut self) {
         for relation in &self.constraints.compiled {
             let Kind::Follows(consequence) = &relation.kind else { continue };
-            let own = self.lists[consequence.feature][0];
             self.hold_sources_of_an_unknown(consequence);
             self.thin_sources(consequence);
             let lists: Vec<&[Candidate]> =
                 consequence.sources.iter().map(|&source| self.lists[source].as_slice()).collect();
             let mut values: Vec<Computed> = Vec::new();
             for_each_combination(&lists, &mut |sources| {
-                if !consequence.is_suspended(self.constraints, own, sources)
+                if !self.is_suspended(consequence, sources)
                     && let Some(value) = consequence.compute(sources)
                     && !values.contains(&value)
                 {
@@ -367,10 +362,14 @@ impl<'c> Candidates<'c> {
                     Candidate { code, number, effort: 0.0, months: 0 }
                 }
             });
+            let own = self.lists[feature][0];
+            let action = self.constraints.action(feature);
             let is_other = |candidate: &Candidate| {
                 candidate.code != own.code || !candidate.number.is_nan() && candidate.number != own.number
             };
-            let list: Vec<Candidate> = std::iter::once(own).chain(list.filter(is_other)).collect();
+            let is_permitted =
+                |candidate: &Candidate| is_other(candidate) && !(self.no_harm && action.harms(own, *candidate));
+            let list: Vec<Candidate> = std::iter::once(own).chain(list.filter(is_permitted)).collect();
             self.lists[feature] = list;
         }
         for duration in 0..self.durations.len() {
@@ -382,29 +381,33 @@ impl<'c> Candidates<'c> {
         self.durations.retain(|duration| !duration.row.is_empty());
     }
 
-    /// What follows from an unknown cell cannot be computed: the person acts on none of its sources. Clocks go on.
+    /// What follows from an unknown cell cannot be computed: its other sources stay as they are, except that time
+    /// passes.
     fn hold_sources_of_an_unknown(&mut self, consequence: &Consequence) {
-        let constraints = self.constraints;
-        let is_unknown = |&feature: &usize| self.lists[feature][0].code == UNKNOWN;
-        if !consequence.sources.iter().any(is_unknown) && !is_unknown(&consequence.feature) {
-            return;
-        }
-        let mut held = consequence.sources.clone();
-        while let Some(source) = held.pop() {
-            let computed_by = constraints.compiled.iter().find_map(|relation| match &relation.kind {
-                Kind::Follows(other) if other.feature == source => Some(other),
-                _ => None,
-            });
-            match computed_by {
-                Some(other) => held.extend(&other.sources),
-                None if !self.is_clock(source) => self.lists[source].truncate(1),
-                None => {}
+        if self.is_unknown(consequence) {
+            for &source in &consequence.sources {
+                if !self.is_clock(source) {
+                    self.lists[source].truncate(1);
+                }
             }
         }
     }
 
-    /// Drops the costliest candidates of its sources until there are few enough combinations. Those of clocks stay,
-    /// since durations refer to them.
+    /// Whether the consequence or one of its sources is unknown.
+    fn is_unknown(&self, consequence: &Consequence) -> bool {
+        let mut features = consequence.sources.iter().chain([&consequence.feature]);
+        features.any(|&feature| self.lists[feature][0].code == UNKNOWN)
+    }
+
+    /// Whether a consequence stays as it is, whatever its sources: something is unknown, or a source is special.
+    fn is_suspended(&self, consequence: &Consequence, sources: &[Candidate]) -> bool {
+        let mut sources = consequence.sources.iter().zip(sources);
+        self.is_unknown(consequence)
+            || sources.any(|(&source, value)| self.constraints.action(source).is_special(value.code))
+    }
+
+    /// Drops the costliest candidates of the sources until there are few enough combinations. Clocks stay: durations
+    /// name their candidates.
     fn thin_sources(&mut self, consequence: &Consequence) {
         let combinations = |lists: &[Vec<Candidate>]| {
             consequence.sources.iter().fold(1_usize, |all, &source| all.saturating_mul(lists[source].len()))
@@ -423,7 +426,7 @@ impl<'c> Candidates<'c> {
     /// Sets every consequence of a row's choices. False if one has no value that it may have.
     ///
     /// A consequence none of whose sources changes stays as it is, whether or not the person's own row keeps the
-    /// relation, and so does one that cannot be computed because a value is unknown or special.
+    /// relation; so does one with a source that is unknown or special.
     pub fn settle(&self, row: &mut [Choice]) -> bool {
         let mut sources = Vec::new();
         for relation in &self.constraints.compiled {
@@ -434,7 +437,7 @@ impl<'c> Candidates<'c> {
             }
             sources.clear();
             sources.extend(consequence.sources.iter().map(|&source| self.chosen(row, source)));
-            if consequence.is_suspended(self.constraints, self.lists[consequence.feature][0], &sources) {
+            if self.is_suspended(consequence, &sources) {
                 row[consequence.feature] = 0;
                 continue;
             }

@@ -29,19 +29,22 @@ impl Candidates<'_> {
         }
         let mut round = 1;
         let mut months = self.distinct_months();
-        // Nothing takes longer than the longest, so that a wish for less time still holds.
-        let longest = months.last().copied().unwrap_or(0);
         while months.len() > MOST_DURATIONS {
             round *= 2;
             for candidate in self.lists.iter_mut().flatten() {
-                candidate.months = (candidate.months.div_ceil(round) * round).min(longest);
+                candidate.months = (candidate.months.div_ceil(round) * round).min(self.within);
             }
             months = self.distinct_months();
         }
         for months in months {
             let mut row = own.clone();
-            for &clock in &clocks {
-                row[clock] = self.clock_after(clock, months);
+            let is_possible = clocks.iter().all(|&clock| {
+                let choice = self.clock_after(clock, months);
+                row[clock] = choice.unwrap_or(0);
+                choice.is_some()
+            });
+            if !is_possible {
+                continue;
             }
             match self.durations.last_mut() {
                 Some(last) if last.row == row => last.longest = months,
@@ -63,16 +66,17 @@ impl Candidates<'_> {
         months
     }
 
-    /// The choice of a clock after so many months; adds it if it is new.
-    fn clock_after(&mut self, clock: usize, months: u32) -> Choice {
+    /// The choice of a clock after so many months, added if it is new; `None` if no cell can hold it.
+    fn clock_after(&mut self, clock: usize, months: u32) -> Option<Choice> {
         let own = self.lists[clock][0];
-        let number = self.constraints.action(clock).clock_after(own.number, months);
+        let number = self.constraints.action(clock).clock_after(own.number, months)?;
         let list = &mut self.lists[clock];
         let known = list.iter().position(|candidate| candidate.number == number);
-        known.unwrap_or_else(|| {
+        let choice = known.unwrap_or_else(|| {
             let code = self.constraints.action(clock).code_of(number);
             list.push(Candidate { code, number, effort: 0.0, months: 0 });
             list.len() - 1
-        }) as Choice
+        });
+        Some(choice as Choice)
     }
 }

@@ -105,7 +105,12 @@ impl CodeNumbers {
     fn of_bin(feature: &Feature, summary: &NumberSummary, edges: &[f64], bins: usize, bin: usize) -> Self {
         let bounds = feature.bounds.map(|bounds| summary.rounded_inward(bounds));
         let within = bounds.and_then(|bounds| Interval::within(edges, bins, bin, bounds));
-        let interval = within.unwrap_or_else(|| Interval::of_bin(edges, bins, bin));
+        let interval = within.unwrap_or_else(|| {
+            let learned = Interval::of_bin(edges, bins, bin);
+            // The outer edges are rounded, so that they may lie outside the range.
+            let range = feature.range.map(|range| summary.rounded_inward(range));
+            range.and_then(|range| learned.cut(range)).unwrap_or(learned)
+        });
         let allowed = feature.allowed.iter().flatten().filter_map(|text| parse_number(text));
         let is_inside = |number: &f64| interval.contains(*number) && summary.can_hold(*number);
         let allowed: Vec<f64> = allowed.filter(is_inside).collect();
@@ -119,12 +124,17 @@ impl CodeNumbers {
         let inside = |number: &f64| interval.contains(*number) && limit.contains(*number);
         let only = self.only.as_ref().or(limit.listed.as_ref());
         let only: Option<Vec<f64>> = only.map(|numbers| numbers.iter().copied().filter(inside).collect());
-        let is_empty = match (&only, limit.grid) {
+        let grid = match (&only, limit.grid) {
+            // A column of whole numbers: the limit may leave none of them.
+            (None, grid) if self.decimals == 0 => Some(whole_multiple(grid.unwrap_or(1.0))?),
+            (_, grid) => grid,
+        };
+        let is_empty = match (&only, grid) {
             (Some(only), _) => only.is_empty(),
             (None, Some(grid)) => !interval.contains(interval.nearest_multiple(interval.low, grid)),
             (None, None) => false,
         };
-        (!is_empty).then_some(Self { interval, only, grid: limit.grid, decimals: self.decimals })
+        (!is_empty).then_some(Self { interval, only, grid, decimals: self.decimals })
     }
 
     /// The number that is nearest to `target`, with as few decimals as possible.
@@ -139,6 +149,12 @@ impl CodeNumbers {
             (None, None) => self.interval.nearest(target, self.decimals),
         }
     }
+}
+
+/// The least whole multiple of a grid: its multiples are the whole numbers on the grid.
+fn whole_multiple(grid: f64) -> Option<f64> {
+    let multiples = (1..=1000).map(|count| f64::from(count) * grid);
+    multiples.into_iter().find(|multiple| (multiple - multiple.round()).abs() < 1e-9).map(f64::round)
 }
 
 impl Discretizer {

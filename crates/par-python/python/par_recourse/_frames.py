@@ -144,7 +144,8 @@ def write(kind: str, table: pa.Table, columns: dict[str, str]) -> Any:
     frame = write_plain(kind, table)
     if kind == "pandas":
         # Nullable types: pandas has no missing integers by default, and a column's type must not depend on the answers.
-        for name, dtype in {"rank": "Int64", "changes": "Int64", "optimal": "boolean"}.items():
+        whole, truths = ("rank", "changes", "months"), ("has_margin", "optimal")
+        for name, dtype in {**dict.fromkeys(whole, "Int64"), **dict.fromkeys(truths, "boolean")}.items():
             frame[columns[name]] = frame[columns[name]].astype(dtype)
     return frame
 

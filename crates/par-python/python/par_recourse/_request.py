@@ -19,6 +19,11 @@ Method = Literal["generate", "refine", "exact"]
 Order = Literal["balanced", "likelihood"]
 Limit = Union[tuple[Union[float, None], Union[float, None]], Sequence[Any]]
 """The values that a feature may change to: (lowest, highest), either of which may be None, or a list of values."""
+Effort = Union[Literal["easy", "some", "hard", "very hard"], float]
+"""How hard it is to change a feature: a word, or a weight, of which 1 is easy, 2 some, 4 hard and 8 very hard."""
+
+OPTION_COLUMNS = frozenset({"locks", "efforts", "margin", "max_effort", "within"})
+"""The columns of a table with options of each row."""
 
 ROWS_AT_ONCE = 8192
 """Rows per batch."""
@@ -35,6 +40,11 @@ class Request:
     limit: Mapping[str, Limit] | None = None
     threshold: float | None = None
     order: str | None = None
+    margin: float | None = None
+    effort: Mapping[str, Effort] | None = None
+    max_effort: float | None = None
+    within: str | None = None
+    no_harm: bool = False
     auditor: bool = False
 
     def __post_init__(self) -> None:
@@ -43,7 +53,9 @@ class Request:
             "count": whole(self.count, "count", 1),
             "lock": names(self.lock, "lock"),
             "budget": None if self.budget is None else whole(self.budget, "budget", 1),
-            "threshold": None if self.threshold is None else number(self.threshold, "threshold"),
+            "threshold": _optional(self.threshold, "threshold"),
+            "margin": _optional(self.margin, "margin"),
+            "max_effort": _optional(self.max_effort, "max_effort"),
         }
         for name, value in checked.items():
             object.__setattr__(self, name, value)
@@ -59,9 +71,26 @@ class Request:
             "limit": limits,
             "threshold": self.threshold if threshold is None else threshold,
             "order": self.order,
+            "margin": self.margin,
+            "effort": {str(name): _effort(str(name), effort) for name, effort in (self.effort or {}).items()},
+            "max_effort": self.max_effort,
+            "within": self.within,
+            "no_harm": bool(self.no_harm),
             "auditor": bool(self.auditor),
         }
         return json.dumps(options)
+
+
+def _optional(value: Any, what: str) -> float | None:
+    """A finite number, or None."""
+    found = None if value is None else number(value, what)
+    if found is not None and not math.isfinite(found):
+        raise SettingError(f"`{what}` is {value!r}, expected a finite number")
+    return found
+
+
+def _effort(name: str, effort: Effort) -> str | float:
+    return effort if isinstance(effort, str) else number(effort, f"effort of `{name}`")
 
 
 def _plain(value: Any) -> Any:
@@ -91,9 +120,9 @@ def _limit(name: str, limit: Limit) -> dict[str, Any]:
 
 
 def column_filter(features: list[str], *ids: str | None) -> Callable[[str], bool]:
-    """A filter of the columns that are used: features, ids, and the locks of each row."""
+    """A filter of the columns that are used: features, ids, and the options of each row."""
     wanted = {*features, *ids}
-    return lambda name: name in wanted or name.strip() == "locks"
+    return lambda name: name in wanted or name.strip() in OPTION_COLUMNS
 
 
 def answer_table(
@@ -113,8 +142,11 @@ def answer_table(
         return pa.Table.from_batches(_batches(answers, some, before, parallel), answers.schema)
 
     threshold = model.threshold if request.threshold is None else request.threshold
-    order = request.order or json.loads(model.config)["answers"]["order"]
-    return supplied.verified(answer, rows, model, request.count, threshold, order)
+    settings = json.loads(model.config)["answers"]
+    margin = settings["margin"] if request.margin is None else request.margin
+    sure = min(threshold + margin, (1 + threshold) / 2)
+    order = request.order or settings["order"]
+    return supplied.verified(answer, rows, model, request.count, threshold, sure, order)
 
 
 def warn_of_renamed(model: _native.Model, stacklevel: int) -> None:

@@ -3,6 +3,7 @@ differently."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Callable
 
 import pyarrow as pa
@@ -14,8 +15,8 @@ from ._judge import Judge
 DENIED_WAYS = "unverified: the classifier denies the ways that were found"
 DENIED_PERSON = "unverified: the classifier denies this row, which was taken for accepted"
 
-_OF_WAYS = ("rank", "log_likelihood", "percentile", "changes", "similarity", "method", "optimal", "gap", "best_at")
-"""The columns that are empty without a way."""
+_AS_FOUND = ("log_likelihood", "percentile", "changes", "effort", "months", "similarity", "method", "solves", "optimal", "gap")
+"""The columns of a way that the classifier itself does not change; they are empty without a way."""
 
 
 _STRICTER = (0.3, 0.6)
@@ -31,6 +32,7 @@ def verify(
     model: _native.Model,
     count: int,
     threshold: float,
+    sure: float,
     order: str,
 ) -> pa.Table:
     """Lines of answers, verified by the classifier.
@@ -45,11 +47,15 @@ def verify(
         The rows to answer.
     model:
         The model, which has the names of the columns.
+    sure:
+        The probability from which on a way has the margin.
     """
     import numpy
 
     columns = dict(model.columns)
-    lines, person = _verify_once(judge, is_surrogate, answer(people, threshold), people, model, count, threshold, order)
+    lines, person = _verify_once(
+        judge, is_surrogate, answer(people, threshold), people, model, count, threshold, sure, order
+    )
     ids = lines.column(columns["id"]).take(pa.array(numpy.flatnonzero(numpy.diff(person, prepend=-1))))
     for share in _STRICTER:
         open_ = person[_is_open(lines.column(columns["reason"]))]
@@ -57,7 +63,9 @@ def verify(
             break
         some = people.take(pa.array(open_))
         wanted = threshold + share * (1 - threshold)
-        more, own = _verify_once(judge, is_surrogate, answer(some, wanted), some, model, count, threshold, order)
+        more, own = _verify_once(
+            judge, is_surrogate, answer(some, wanted), some, model, count, threshold, sure, order
+        )
         own = open_[own]
         is_found = numpy.array(more.column(columns["status"]).to_pylist(), dtype=object) == "found"
         more, own = more.filter(pa.array(is_found)), own[is_found]
@@ -85,6 +93,7 @@ def _verify_once(
     model: _native.Model,
     count: int,
     threshold: float,
+    sure: float,
     order: str,
 ) -> tuple[pa.Table, Any]:
     """Lines verified by the classifier, and the number of the person of each.
@@ -111,11 +120,17 @@ def _verify_once(
     own, probability = numpy.full(len(firsts), numpy.nan), numpy.full(len(rank), numpy.nan)
     own[is_read], probability[candidates] = scores[: rows[0].num_rows], scores[rows[0].num_rows :]
     is_accepted = own >= threshold
-    likelihood = lines.column(columns["log_likelihood"]).fill_null(numpy.nan).to_numpy()
-    changes = lines.column(columns["changes"]).fill_null(0).to_numpy()
+    facts = _Facts(
+        effort=lines.column(columns["effort"]).fill_null(0.0).to_numpy(),
+        changes=lines.column(columns["changes"]).fill_null(0).to_numpy(),
+        months=lines.column(columns["months"]).fill_null(0).to_numpy(),
+        likelihood=lines.column(columns["log_likelihood"]).fill_null(numpy.nan).to_numpy(),
+        probability=probability,
+        is_sure=probability >= sure,
+    )
     is_good = (probability >= threshold) & ~is_accepted[person]
     said = numpy.array([text or "" for text in lines.column(columns["best_at"]).to_pylist()], dtype=object)
-    ranks, best_at = _places(is_good, person, changes, probability, likelihood, said, count, order)
+    ranks, best_at = _places(is_good, person, facts, said, count, order)
     is_chosen = ranks > 0
     is_chosen[firsts] |= ~numpy.isin(numpy.arange(len(firsts)), person[is_chosen])
 
@@ -129,9 +144,10 @@ def _verify_once(
         "status": _statuses(status[kept], is_way, is_accepted[person]),
         "reason": _reasons(out.column(columns["reason"]), status[kept], was_way, is_way, is_accepted[person]),
         "probability": pa.array(numpy.where(is_way, probability[kept], own[person]), from_pandas=True),
+        "has_margin": pa.array(facts.is_sure[kept], mask=~is_way),
         "best_at": pa.array(best_at[kept], pa.string()),
     }
-    for name in _OF_WAYS[1:-1]:
+    for name in _AS_FOUND:
         column = out.column(columns[name])
         is_valid = is_way & (not is_surrogate or name not in ("optimal", "gap"))
         new[name] = pc.if_else(pa.array(is_valid), column, pa.scalar(None, column.type))
@@ -140,15 +156,30 @@ def _verify_once(
     return _as_they_are(out, people, features, person, was_way & ~is_way), person
 
 
-def _places(
-    is_good: Any, person: Any, changes: Any, probability: Any, likelihood: Any, said: Any, count: int, order: str
-) -> tuple[Any, Any]:
+@dataclass(frozen=True)
+class _Facts:
+    """What ways are compared by: arrays with a value for each line."""
+
+    effort: Any
+    changes: Any
+    months: Any
+    likelihood: Any
+    probability: Any
+    is_sure: Any
+    """Whether the probability has the margin."""
+
+    def of(self, way: int) -> tuple[float, ...]:
+        """The facts of a way; more is better."""
+        costs = (-self.effort[way], -self.changes[way], -self.months[way])
+        return (*costs, self.likelihood[way], self.probability[way])
+
+
+def _places(is_good: Any, person: Any, facts: _Facts, said: Any, count: int, order: str) -> tuple[Any, Any]:
     """The ranks of the ways of each person, from 1, and what each is best at: among all ways that the classifier accepts,
     and among the frontier, as the search `said`.
 
-    All other lines have rank 0. The order `balanced` drops ways that another one equals or betters in changes,
-    probability and likelihood at once, and puts none first that another one beats in both changes and probability;
-    otherwise ways keep their order.
+    All other lines have rank 0. The order `balanced` drops ways that another one equals or betters in everything, and
+    puts those with the margin first; otherwise ways keep their order.
     """
     import numpy
 
@@ -157,24 +188,21 @@ def _places(
     for ways in numpy.split(good, numpy.flatnonzero(numpy.diff(person[good])) + 1):
         shown = list(ways)
         if order == "balanced":
-            facts = {way: (-changes[way], probability[way], likelihood[way]) for way in shown}
-            shown = [way for way in shown if not any(_dominates(facts[other], facts[way]) for other in shown)]
-            unbeaten = (
-                way
-                for way in shown
-                if not any(changes[other] < changes[way] and probability[other] >= probability[way] for other in shown)
-            )
-            first = next(unbeaten, None)
-            shown = sorted(shown, key=lambda way: way != first)
+            shown = [way for way in shown if not any(_dominates(facts.of(other), facts.of(way)) for other in shown)]
+            shown = sorted(shown, key=lambda way: not facts.is_sure[way])
         shown = shown[:count]
         for place, way in enumerate(shown, 1):
             is_best_at = {
-                "fewest_changes": changes[way] == min(changes[ways]) and "fewest_changes" in said[way],
-                "most_common": likelihood[way] == max(likelihood[ways]) and "most_common" in said[way],
-                "surest": probability[way] == max(probability[ways]),
+                "least_effort": facts.effort[way] == min(facts.effort[ways]),
+                "fewest_changes": facts.changes[way] == min(facts.changes[ways]),
+                "most_common": facts.likelihood[way] == max(facts.likelihood[ways]),
+                "soonest": facts.months[way] == min(facts.months[ways]),
             }
+            said_best = [name for name, is_best in is_best_at.items() if is_best and name in said[way]]
+            # The search knew other probabilities.
+            is_surest = facts.probability[way] == max(facts.probability[ways])
             places[way] = place
-            best_at[way] = "|".join(name for name, is_best in is_best_at.items() if is_best) or None
+            best_at[way] = "|".join([*said_best, *(["surest"] if is_surest else [])]) or None
     return places, best_at
 
 

@@ -98,12 +98,13 @@ class Supplied:
         model: _native.Model,
         count: int,
         threshold: float,
+        sure: float,
         order: str,
     ) -> pa.Table:
         """The lines of `answer`, verified by the classifier itself if it is available."""
         if self.judge is None:
             return answer(people, threshold)
-        return verify(self.judge, self.is_surrogate, answer, people, model, count, threshold, order)
+        return verify(self.judge, self.is_surrogate, answer, people, model, count, threshold, sure, order)
 
     def probabilities(self, table: pa.Table) -> Any:
         """The probabilities of the classifier itself; `None` if it is not available."""

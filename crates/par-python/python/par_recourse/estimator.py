@@ -11,7 +11,7 @@ from typing import Any, Iterable, Literal, Mapping, Sequence
 import pyarrow as pa
 
 from . import _files, _frames, _native
-from ._request import Limit, Method, Order, Request, answer_table, column_filter, warn_of_renamed
+from ._request import Effort, Limit, Method, Order, Request, answer_table, column_filter, warn_of_renamed
 from ._cells import cell, is_same, names, number, whole
 from .classifier import Supplied, supply
 from .errors import ClassifierError, DataError, InvertedClassifierError, NotFittedError, SettingError
@@ -290,15 +290,21 @@ class Recourse:
         limit: Mapping[str, Limit] | None = None,
         threshold: float | None = None,
         order: Order | None = None,
+        margin: float | None = None,
+        effort: Mapping[str, Effort] | None = None,
+        max_effort: float | None = None,
+        within: str | None = None,
+        no_harm: bool = False,
         id: str | None = None,
     ) -> Any:
         """Ways for all rows of a table, as a frame of the same kind: a line for every way.
 
         Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` and
         `unverified_accepted` where a surrogate decided), `reason`, `probability`, `log_likelihood`,
-        `percentile`, `changes`, `similarity`, `method`, `optimal`, `gap`, `best_at` (`fewest_changes`, `most_common`,
-        `surest`, with `|` between them) and `warning` (values that no training row has), then the row that this person
-        could become. Features keep their names: beside a feature `status` our column is `par_status`, with
+        `percentile`, `changes`, `effort`, `months`, `has_margin`, `similarity`, `method`, `solves` (`least_effort` or
+        `likeliest`), `optimal`, `gap`, `best_at` (`least_effort`, `fewest_changes`, `most_common`, `surest`, `soonest`,
+        with `|` between them) and `warning` (values that no training row has), then the row that this person could
+        become. Features keep their names: beside a feature `status` our column is `par_status`, with
         a `RenamedColumnWarning`; ``recourse.columns_["status"]`` is its name either way.
         A person who needs no way, or has none, has one line without a rank. A row that cannot be read has the status
         `error`; the others are answered.
@@ -308,7 +314,8 @@ class Recourse:
         count:
             How many ways to find; each leaves out a change of every way before it.
         lock:
-            Features that stay as they are. A column `locks` names those of each row, with `;` between them.
+            Features that stay as they are. Columns of the table have options of each row: `locks` and `efforts`
+            (``Duration=hard``), with `;` between several, `margin`, `max_effort` and `within`.
         method:
             ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
         budget:
@@ -319,8 +326,20 @@ class Recourse:
         threshold:
             The lowest probability with which a row is accepted, instead of the model's.
         order:
-            Which way comes first: ``"balanced"``, one that no other way beats in both changes and probability, or
+            Which way comes first: ``"balanced"``, the least effort among those that are plausible and sure, or
             ``"likelihood"``, the likeliest after the price of its changes. By default the model's order.
+        margin:
+            How far above the threshold a way should be, instead of the model's margin. Where no way is so far above it,
+            ways above the threshold are found, and their `has_margin` is false.
+        effort:
+            How hard it is for these people to change features, by name: ``"easy"``, ``"some"``, ``"hard"``,
+            ``"very hard"``, or a weight, of which these are 1, 2, 4 and 8. By default the schema's.
+        max_effort:
+            The most effort of a way: the sum over its changes of weight times size.
+        within:
+            The longest time of a way, such as ``"6 months"`` or ``"1 year"``.
+        no_harm:
+            Whether nothing may get worse, where the schema says which direction is better.
         id:
             The column of row ids; by default the schema's, or the index of a pandas frame. Without one, rows are
             counted from 0.
@@ -329,7 +348,10 @@ class Recourse:
         if not self._names_told:
             warn_of_renamed(model, stacklevel=2)
             self._names_told = True
-        return self._lines(X, Request(count, lock, method, budget, limit, threshold, order), id)
+        request = Request(
+            count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm
+        )
+        return self._lines(X, request, id)
 
     def _lines(self, X: Any, request: Request, id: str | None = None) -> Any:
         frame = self._read(X, id, index=True)
@@ -347,6 +369,11 @@ class Recourse:
         limit: Mapping[str, Limit] | None = None,
         threshold: float | None = None,
         order: Order | None = None,
+        margin: float | None = None,
+        effort: Mapping[str, Effort] | None = None,
+        max_effort: float | None = None,
+        within: str | None = None,
+        no_harm: bool = False,
         auditor: bool = False,
         id: str | None = None,
     ) -> Explanation:
@@ -358,9 +385,11 @@ class Recourse:
         """
         model = self._fitted()
         frame = _frames.read_row(row)
-        request = Request(count, lock, method, budget, limit, threshold, order, auditor).json()
+        request = Request(
+            count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm, auditor
+        )
         batch = frame.table.combine_chunks().to_batches()[0]
-        return Explanation(*model.explain(batch, request, id=self._named(frame, id)))
+        return Explanation(*model.explain(batch, request.json(), id=self._named(frame, id)))
 
     def evaluate(self, X: Any, y: Any = None) -> Evaluation:
         """The measures of the answers to the denied people of a table, for every method. With `y`, also the share of rows

@@ -18,6 +18,9 @@ _MEASURES = [
     "similarity",
     "distance",
     "sparsity",
+    "effort",
+    "months",
+    "margin",
     "score",
     "gap",
     "optimal",
@@ -25,7 +28,9 @@ _MEASURES = [
 
 
 class Evaluation:
-    """The paper's measures of every method. `validity` is over all denied people, the others over those with an answer.
+    """The measures of every method: the paper's, effort, time and margin.
+
+    `validity` is over all denied people, the others over those with an answer.
 
     If the search uses a surrogate of the classifier, they are about the surrogate.
     """

@@ -26,6 +26,16 @@ class Change:
     """The highest."""
     sentence: str
     """In plain words."""
+    effort: float
+    """What it costs the person."""
+    months: int
+    """How many months it takes."""
+    alone: float | None
+    """The probability of acceptance if only this changes; `None` for a consequence, and where it cannot change alone."""
+    harm: bool
+    """Whether it makes something worse that the schema says should improve."""
+    counter_offer: bool
+    """Whether it is a term of the request, so that the lender makes it."""
 
 
 @dataclass(frozen=True)
@@ -34,33 +44,51 @@ class Way:
 
     rank: int
     changes: tuple[Change, ...]
-    """The changed features, in the order of the schema."""
+    """The features that the person changes, in the order of the schema."""
+    consequences: tuple[Change, ...]
+    """The features that change with them: clocks, and what is computed from others."""
     probability: float
     """The probability of acceptance."""
     log_likelihood: float
     """log p⁺ of the row, in nats."""
     percentile: float
     """The share of accepted rows that are no likelier."""
+    effort: float
+    """What its changes cost the person: the sum over them of a weight times a size."""
+    months: int
+    """How many months it takes: as long as its longest change."""
+    has_margin: bool
+    """Whether the probability is above the threshold by the request's margin."""
     similarity: float
     distance: float
     method: str
+    solves: str
+    """The problem that it solves: `least_effort` of all ways that are plausible and sure, or `likeliest`."""
     optimal: bool | None
-    """Whether it is proved that no row with as many changes is likelier; `None` if that was not searched."""
+    """Whether it is proved that nothing with at most as many changes solves the problem better; `None` without a proof."""
     gap: float | None
+    """How much better something with at most as many changes could be, in effort or in nats; `None` without a proof."""
+    proof: str | None
+    """The proof in words."""
+    difference: float | None
+    """How different its changes are from those of the most similar way before it, from 0 to 1; `None` for the first."""
     best_at: tuple[str, ...]
-    """`fewest_changes`, `most_common`, `surest`: what it is best at among all ways and the frontier."""
+    """What it is best at among all ways and the frontier: `least_effort`, `fewest_changes`, `most_common`, `surest`,
+    `soonest`."""
     row: dict[str, str]
     """Its cells, as the table writes them."""
 
 
 @dataclass(frozen=True)
 class Point:
-    """The likeliest row found with a number of changes."""
+    """The best row found with a number of changes."""
 
     changes: int
     probability: float
     log_likelihood: float
     percentile: float
+    effort: float
+    months: int
     gap: float | None
     sentences: tuple[str, ...]
 
@@ -93,7 +121,7 @@ class Explanation:
 
     @property
     def remedy(self) -> str | None:
-        """Which of this person's own locks, limits and budget to lift for a way, if known."""
+        """Which of this person's own wishes to lift for a way, if known."""
         return self._answer["remedy"]
 
     @property
@@ -101,6 +129,16 @@ class Explanation:
         """For an auditor: the schema's constraints to lift for a way, in words; `None` without `auditor`."""
         obstacles = self._answer["schema_obstacles"]
         return None if obstacles is None else [obstacle["words"] for obstacle in obstacles]
+
+    @property
+    def broken_policies(self) -> list[str]:
+        """The policies of the lender that the row as it is breaks."""
+        return self._answer["broken_policies"]
+
+    @property
+    def if_known(self) -> list[str]:
+        """A sentence for each unknown value that would decide."""
+        return [one["sentence"] for one in self._answer["if_known"]]
 
     @property
     def fewest_proved(self) -> bool | None:
@@ -130,7 +168,7 @@ class Explanation:
 
     @property
     def frontier(self) -> list[Point]:
-        """The likeliest rows by their number of changes."""
+        """The best rows found for the problem of the first way, by their number of changes."""
         return [Point(**{**point, "sentences": tuple(point["sentences"])}) for point in self._answer["frontier"]]
 
     def to_dict(self) -> dict[str, Any]:
@@ -154,9 +192,12 @@ class Explanation:
             f"<p><b>{escape(self.id)}</b>: {'accepted' if 'accepted' in self.status else 'denied'}, "
             f"probability {self.probability:.3f}, threshold {self.threshold:.3f}{unverified}</p>"
         ]
+        for sentence in [*(f"not met: {policy}" for policy in self.broken_policies), *self.if_known]:
+            parts.append(f"<p>{escape(sentence)}</p>")
         for way in self.ways:
-            changes = f"{len(way.changes)} change{'' if len(way.changes) == 1 else 's'}"
+            changes = f"{len(way.changes)} change{'' if len(way.changes) == 1 else 's'}, {_cost(way)}"
             rows = "".join(f"<tr>{_cells(change)}</tr>" for change in way.changes)
+            rows += "".join(f"<tr>{_cells(change, 'then ')}</tr>" for change in way.consequences)
             parts.append(
                 '<table style="margin-top: 1em"><caption style="white-space: nowrap; text-align: left">'
                 f"way {way.rank}: {changes}{self._virtues(way)}, accepted with probability {way.probability:.3f}, "
@@ -188,20 +229,36 @@ def _likelier(share: float) -> str:
     return f"likelier than {int(100 * share) or 'less than 1'} % of accepted people"
 
 
-def _cells(change: Change) -> str:
+def _cost(way: Way) -> str:
+    """What a way takes, and whether it misses the margin."""
+    years, months = divmod(way.months, 12)
+    units = [f"{count} {unit}{'' if count == 1 else 's'}" for count, unit in ((years, "year"), (months, "month")) if count]
+    takes = f", takes {' and '.join(units)}" if units else ""
+    return f"effort {way.effort:.1f}{takes}{'' if way.has_margin else ', close to the threshold'}"
+
+
+def _cells(change: Change, before: str = "") -> str:
     sentence = change.sentence.removeprefix(f"{change.feature}: ")
-    before, _, after = sentence.partition(" → ")
-    return "".join(f"<td>{escape(cell)}</td>" for cell in (change.feature, before, after))
+    old, _, new = sentence.partition(" → ")
+    harm = " (a change for the worse)" if change.harm else ""
+    return "".join(f"<td>{escape(cell)}</td>" for cell in (f"{before}{change.feature}", old, f"{new}{harm}"))
+
+
+def _change(fields: dict[str, Any]) -> Change:
+    names = ("sentence", "effort", "months", "alone", "harm", "counter_offer")
+    return Change(
+        feature=fields["feature"],
+        from_=fields["from"],
+        to=fields["to"],
+        lowest=fields.get("lowest"),
+        highest=fields.get("highest"),
+        **{name: fields[name] for name in names},
+    )
 
 
 def _way(way: dict[str, Any]) -> Way:
-    def change(fields: dict[str, Any]) -> Change:
-        return Change(
-            fields["feature"], fields["from"], fields["to"], fields.get("lowest"), fields.get("highest"), fields["sentence"]
-        )
-
-    changes = tuple(change(fields) for fields in way["changes"])
-    return Way(**{**way, "changes": changes, "best_at": tuple(way["best_at"])})
+    changes, consequences = (tuple(map(_change, way[name])) for name in ("changes", "consequences"))
+    return Way(**{**way, "changes": changes, "consequences": consequences, "best_at": tuple(way["best_at"])})
 
 
 class Plot:

@@ -14,7 +14,7 @@ import ray
 from ray import cloudpickle
 from ray.data import Dataset
 
-from ._request import Limit, Method, Order, Request
+from ._request import Effort, Limit, Method, Order, Request
 from ._workers import ROW, Job, Source, one_source, plan
 from .errors import DataError
 
@@ -30,6 +30,11 @@ def recourse(
     limit: Mapping[str, Limit] | None = None,
     threshold: float | None = None,
     order: Order | None = None,
+    margin: float | None = None,
+    effort: Mapping[str, Effort] | None = None,
+    max_effort: float | None = None,
+    within: str | None = None,
+    no_harm: bool = False,
     id: str | None = None,
     bundle: Source | None = None,
 ) -> Dataset:
@@ -51,7 +56,7 @@ def recourse(
     model:
         A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `model_`.
         In version 0.1 it was called `bundle`, which still works and warns.
-    count, lock, method, budget, limit, threshold, order:
+    count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm:
         As in `Recourse.recourse`.
     id:
         The column of row ids, by default the schema's. Without one, rows are numbered from 0 in the order of the
@@ -63,7 +68,7 @@ def recourse(
         one_source(model, bundle),
         schema.names,
         lambda columns: pa.schema([schema.field(name) for name in columns]),
-        Request(count, lock, method, budget, limit, threshold, order),
+        Request(count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm),
         id=id,
         dumps=cloudpickle.dumps,
     )

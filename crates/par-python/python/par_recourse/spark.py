@@ -16,7 +16,7 @@ from pyspark.sql import functions as F
 from pyspark.sql.pandas.types import from_arrow_schema, to_arrow_schema
 from pyspark.sql.types import StructType
 
-from ._request import Limit, Method, Order, Request
+from ._request import Effort, Limit, Method, Order, Request
 from ._workers import ROW, Job, Source, one_source, plan
 from .errors import DataError, SettingError
 
@@ -34,6 +34,11 @@ def recourse(
     limit: Mapping[str, Limit] | None = None,
     threshold: float | None = None,
     order: Order | None = None,
+    margin: float | None = None,
+    effort: Mapping[str, Effort] | None = None,
+    max_effort: float | None = None,
+    within: str | None = None,
+    no_harm: bool = False,
     id: str | None = None,
     bundle: Source | None = None,
 ) -> DataFrame:
@@ -47,11 +52,11 @@ def recourse(
     Parameters
     ----------
     df:
-        The rows. Columns that are neither features nor `id` nor `locks` are not sent to Python.
+        The rows. Columns that are neither features nor `id` nor options of rows are not sent to Python.
     model:
         A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `model_`.
         In version 0.1 it was called `bundle`, which still works and warns.
-    count, lock, method, budget, limit, threshold, order:
+    count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm:
         As in `Recourse.recourse`.
     id:
         The column of row ids, by default the schema's. Without one, rows are numbered from 0 in the order of the
@@ -62,7 +67,7 @@ def recourse(
         one_source(model, bundle),
         df.columns,
         lambda columns: _types(df, columns),
-        Request(count, lock, method, budget, limit, threshold, order),
+        Request(count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm),
         id=id,
         dumps=cloudpickle.dumps,
     )

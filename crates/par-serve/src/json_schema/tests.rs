@@ -95,8 +95,13 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
         "order",
         "budget",
         "threshold",
+        "margin",
         "lock",
         "limit",
+        "effort",
+        "max_effort",
+        "within",
+        "no_harm",
         "auditor",
         "plot",
         "rows",
@@ -121,6 +126,17 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
         ("limit", json!({"income=\"net\"": {"between": [0, 1e9]}, "grade": {"among": [2.0, "2.5"]}})),
         ("limit", json!({"Age in years": {"among": [30, 31.0]}, "has car?": {"among": [true, "False"]}})),
         ("limit", json!({"Straße, Hausnr. 🏠": {"among": ["Ulm"]}})),
+        ("margin", json!(0)),
+        ("margin", json!(null)),
+        ("effort", json!({})),
+        ("effort", json!({"grade": "very hard", "a/b~c": 0.5})),
+        ("max_effort", json!(0.1)),
+        ("max_effort", json!(null)),
+        ("within", json!("1 year")),
+        ("within", json!("999 days")),
+        ("within", json!("99 quarters")),
+        ("within", json!(null)),
+        ("no_harm", json!(true)),
     ] {
         assert!(asked(key, &value), "{key}: {value}");
     }
@@ -147,6 +163,19 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
         ("limit", json!({"Age in years": {"among": ["30"]}})),
         ("limit", json!({"Age in years": {"among": [30, 31.5]}})),
         ("limit", json!({"Age in years": {"among": [30], "between": [1, 2]}})),
+        ("margin", json!(1)),
+        ("margin", json!(-0.1)),
+        ("effort", json!({"the id": "hard"})),
+        ("effort", json!({"grade": "harder"})),
+        ("effort", json!({"grade": "2"})),
+        ("effort", json!({"grade": 0})),
+        ("effort", json!({"grade": null})),
+        ("max_effort", json!(0)),
+        ("within", json!("1 moon")),
+        ("within", json!("0 months")),
+        ("within", json!("6months")),
+        ("within", json!(6)),
+        ("no_harm", json!(null)),
     ] {
         assert!(!asked(key, &value), "{key}: {value}");
     }
@@ -163,6 +192,25 @@ fn a_range_without_numbers_passes_the_schema_and_is_refused() {
     let question = json!({"row": row(), "limit": {"Age in years": {"between": [30, 20]}}});
     assert!(QUESTION.is_valid(&question));
     assert!(Question::read(&ODD, &question, MAX_ROWS).is_err());
+}
+
+#[test]
+fn an_unusual_spelling_of_a_duration_is_read_beside_the_schema() {
+    for within in ["1.5 years", "6  MONTHS"] {
+        let question = json!({"row": row(), "within": within});
+        assert!(!QUESTION.is_valid(&question));
+        assert!(Question::read(&ODD, &question, MAX_ROWS).is_ok());
+    }
+    let question = json!({"row": row(), "within": "101 years"});
+    assert!(!is_accepted(&question));
+}
+
+#[test]
+fn every_option_of_a_request_is_described() {
+    let described = options(&ODD);
+    for option in par_answer::request::OPTIONS {
+        assert!(described.contains_key(option), "{option}");
+    }
 }
 
 #[test]

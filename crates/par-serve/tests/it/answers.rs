@@ -62,6 +62,29 @@ fn a_row_may_be_a_list_and_have_an_id() {
 }
 
 #[test]
+fn effort_time_margin_and_harm_are_options_as_in_the_library() {
+    let service = Running::new(|_| {});
+    let person = denied(1)[0];
+    let efforts = vec![(feature("Duration"), 8.0), (feature("Telephone"), 0.5)];
+    let cases = [
+        (json!({"margin": 0.2}), Request { margin: Some(0.2), ..Request::default() }),
+        (
+            json!({"effort": {"Duration": "very hard", "Telephone": 0.5}}),
+            Request { efforts, ..Request::default() },
+        ),
+        (json!({"max_effort": 6.5}), Request { max_effort: Some(6.5), ..Request::default() }),
+        (json!({"within": "1 quarter"}), Request { within: Some(3), ..Request::default() }),
+        (json!({"no_harm": true}), Request { no_harm: true, ..Request::default() }),
+    ];
+    for (options, request) in cases {
+        let mut body = json!({"row": row(person)});
+        body.as_object_mut().expect("an object").extend(options.as_object().expect("an object").clone());
+        let response = service.post("/v1/recourse", &body);
+        assert_eq!(response.text(), answers(&[described(&request, person, 1)]), "{options}");
+    }
+}
+
+#[test]
 fn every_option_changes_the_answer_as_in_the_library() {
     let service = Running::new(|_| {});
     let duration = Permitted::Between([6.0, 24.0]);

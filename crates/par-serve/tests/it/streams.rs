@@ -93,6 +93,51 @@ fn parameters_are_the_options_of_all_rows() {
 }
 
 #[test]
+fn effort_and_time_are_parameters_of_a_table_and_columns_of_its_rows() {
+    let service = Running::new(|_| {});
+    let position = |name: &str| model().schema().position(name).expect("a feature");
+    let path = "/v1/recourse/batch?margin=0.1&max_effort=9&within=1+year&effort=Duration%3Dhard&effort=Telephone%3D0.5&no_harm=true";
+    let response = service.ask("POST", path, &[CSV, AS_CSV], first_rows(40));
+    let request = Request {
+        margin: Some(0.1),
+        max_effort: Some(9.0),
+        within: Some(12),
+        efforts: vec![(position("Duration"), 4.0), (position("Telephone"), 0.5)],
+        no_harm: true,
+        ..Request::default()
+    };
+    assert_eq!(response.text(), table_of(&request, 40));
+
+    let with_options: String = (first_rows(40).lines().zip(
+        ["margin,max_effort,within,efforts"]
+            .into_iter()
+            .chain(std::iter::repeat("0.1,9,1 year,Duration=hard; Telephone=0.5")),
+    ))
+    .map(|(line, options)| format!("{line},{options}\n"))
+    .collect();
+    let response = service.ask("POST", "/v1/recourse/batch?no_harm=true", &[CSV, AS_CSV], with_options);
+    assert_eq!(response.text(), table_of(&request, 40));
+
+    let wrong = [
+        ("margin=1", "?margin"),
+        ("max_effort=0", "?max_effort"),
+        ("within=soon", "?within"),
+        ("effort=Duration", "?effort"),
+        ("effort=Duration%3Dawful", "?effort"),
+        ("effort=Nothing%3Dhard", "?effort"),
+        ("no_harm=yes", "?no_harm"),
+    ];
+    for (query, place) in wrong {
+        let response = service.ask("POST", &format!("/v1/recourse/batch?{query}"), &[CSV], first_rows(1));
+        assert_eq!(
+            (response.status, &response.json()["problems"][0]["path"]),
+            (422, &json!(place)),
+            "{query}"
+        );
+    }
+}
+
+#[test]
 fn a_table_is_answered_in_json_by_default() {
     let service = Running::new(|_| {});
     // Without an id, a row has its number.

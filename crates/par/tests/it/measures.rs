@@ -10,7 +10,7 @@ use crate::{applicant, german};
 fn every_mean_counts_its_people() {
     let model = german();
     let rows: Vec<Vec<&str>> = (0..120).map(applicant).collect();
-    let people = answer_by_all_methods(model, &rows).expect("rows of the table");
+    let people = answer_by_all_methods(model, &rows, &Request::default()).expect("rows of the table");
     let evaluation = Evaluation::new(model, &people);
     let denied = people.iter().flatten().count();
     assert_eq!((evaluation.rows, evaluation.denied), (120, denied));

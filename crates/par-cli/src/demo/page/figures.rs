@@ -62,7 +62,8 @@ pub(super) fn frontier(model: &Model, people: &[DeniedPerson]) -> Markup {
     figure(
         "<figure>",
         "Changes against likelihood",
-        "The likeliest row that the exact search found for each person, by the number of changes.",
+        "The best row of the exact search for each person, by the number of changes; of those with at most so many, \
+         the likeliest.",
         &chart.svg(),
     )
 }

@@ -1,6 +1,7 @@
 //! The answers of some people, on cards.
 
 use par_answer::{Answer, Found, Method, NotFound, words};
+use par_data::schema::Actor;
 use par_model::Model;
 use par_plot::Markup;
 use par_plot::chart::score_change;
@@ -43,15 +44,36 @@ fn way(model: &Model, found: &Found) -> Markup {
     card.raw("<ul class=\"changes\">");
     for change in &way.changes {
         let becomes = format!("{} → {}", change.from, change.to);
-        card.element("<li><b>", &change.name, "</b>").element("", becomes, "</li>");
+        card.element("<li><b>", &change.name, "</b>").element("", becomes, "");
+        if change.who == Actor::Lender {
+            card.raw(" (a counter-offer)");
+        }
+        card.raw("</li>");
+    }
+    for consequence in &way.consequences {
+        card.element("<li>then ", consequence.sentence(), "</li>");
     }
     card.raw("</ul>").add(&odds(model, found.probability, Some(way.probability)));
+    card.element("<p>", sentence(&words::cost(way.effort, way.months)), "</p>");
+    if !way.has_margin {
+        card.element("<p>", sentence(words::CLOSE), "</p>");
+    }
     card.element("<p>That row is ", words::percentile(way.percentile), ".</p>");
     if let Some(virtues) = words::best_at(found, way) {
         card.element("<p>Best at: ", virtues, ".</p>");
     }
-    card.element("<p>", proof(way.changes.len(), way.gap), "</p>");
+    match words::proof(1, way) {
+        Some(proof) => card.element("<p>", sentence(&proof), "</p>"),
+        None => card.raw("<p>Another row might be better: not all of them were searched.</p>"),
+    };
     card
+}
+
+/// Words with a capital at the start and a full stop at the end.
+fn sentence(words: &str) -> String {
+    let mut letters = words.chars();
+    let first = letters.next().map(char::to_uppercase).into_iter().flatten();
+    first.chain(letters).chain(['.']).collect()
 }
 
 /// The probability of acceptance before and after.
@@ -68,18 +90,6 @@ fn odds(model: &Model, before: f64, after: Option<f64>) -> Markup {
     }
     odds.raw("</div>").add(&score_change(&description, before, after.unwrap_or(before), model.threshold()));
     odds
-}
-
-/// Whether a likelier row with as many changes is ruled out.
-fn proof(changes: usize, gap: Option<f64>) -> String {
-    let changes = words::changes(changes);
-    match gap {
-        Some(0.0) => format!("No other row with {changes} is accepted and likelier: this is proved."),
-        Some(gap) if gap.is_finite() => {
-            format!("Another row with {changes} might be likelier, by {gap:.2} nats at most.")
-        }
-        _ => format!("Another row with {changes} might be likelier: not all of them were searched."),
-    }
 }
 
 fn no_way(model: &Model, not_found: &NotFound) -> Markup {

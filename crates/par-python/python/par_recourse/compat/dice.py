@@ -15,13 +15,15 @@ Keywords, results, messages and JSON are those of DiCE 0.12 for classifiers on t
 - Every counterfactual is verified with the model itself, which gives it the desired class, with at least the
   probability of `stopping_threshold`. None changes a feature outside `features_to_vary`, or moves one outside
   `permitted_range`.
-- They are the likeliest rows of the desired class that need few changes, not random ones. Each leaves out a
+- They are plausible rows of the desired class that take the least effort, not random ones. Each leaves out a
   change of every one before it, so there may be fewer than `total_CFs`.
 - The same query always has the same answer. `random_seed` is accepted without effect, and so are the options of
   DiCE's searches: `sample_size`, `limit_steps_ls`, `proximity_weight`, `sparsity_weight`, `diversity_weight`,
-  `categorical_penalty`, `algorithm`, `initialization`, `yloss_type`, `diversity_loss_type`, `feature_weights`,
-  `maxiterations`, `thresh`, `posthoc_sparsity_param` and `posthoc_sparsity_algorithm`. All methods accept all of them.
-  Any other keyword is a TypeError, also in `Data`.
+  `categorical_penalty`, `algorithm`, `initialization`, `yloss_type`, `diversity_loss_type`, `maxiterations`, `thresh`,
+  `posthoc_sparsity_param` and `posthoc_sparsity_algorithm`. All methods accept all of them. Any other keyword is a
+  TypeError, also in `Data`.
+- `feature_weights` may be a dict of weights above 0, for every method: a change of a feature with a weight of 2 takes
+  twice the effort. ``"inverse_mad"`` has no effect.
 - `method` may be ``"random"``, ``"genetic"`` or ``"kdtree"``, which all mean ``"refine"``, or one of PAR's own:
   ``"generate"``, ``"refine"``, or ``"exact"``, which proves its answers.
 - A query that already has the desired class, with the required probability, has no counterfactuals. DiCE changes it
@@ -70,13 +72,16 @@ __all__ = [
 _CERTAIN = 1 - 1e-9
 """A threshold of 1 can never be reached."""
 
+_USUAL_EFFORT = 2.0
+"""The weight of the effort that a change takes by default."""
+
 _METHODS: dict[str, Method] = {name: "refine" for name in ("random", "genetic", "kdtree")}
 _METHODS |= {"generate": "generate", "refine": "refine", "exact": "exact"}
 
 _WITHOUT_EFFECT = {
     *("random_seed", "sample_size", "limit_steps_ls"),
     *("initialization", "proximity_weight", "sparsity_weight", "diversity_weight", "categorical_penalty", "algorithm"),
-    *("yloss_type", "diversity_loss_type", "feature_weights", "maxiterations", "thresh"),
+    *("yloss_type", "diversity_loss_type", "maxiterations", "thresh"),
 }
 
 _FOR_IMPORTANCE = 10
@@ -142,6 +147,7 @@ class Dice:
         posthoc_sparsity_param: float | None = 0.1,
         posthoc_sparsity_algorithm: str | None = "linear",
         verbose: bool = False,
+        feature_weights: str | Mapping[str, float] | None = None,
         **options: Any,
     ) -> CounterfactualExplanations:
         """Counterfactuals of every row of a frame.
@@ -166,6 +172,8 @@ class Dice:
             Checked, but without effect.
         verbose:
             Whether to print how many rows have counterfactuals.
+        feature_weights:
+            How hard features are to change: weights above 0 by name, 1 by default.
         options:
             Options of DiCE's methods, without effect.
 
@@ -180,7 +188,7 @@ class Dice:
             raise TypeError(f"Dice.generate_counterfactuals() got an unexpected keyword argument '{unknown[0]}'")
         _check(total_CFs, desired_range, stopping_threshold, posthoc_sparsity_param, posthoc_sparsity_algorithm)
         queries = self._checked_queries(query_instances)
-        lock = self._locked(features_to_vary)
+        lock, effort = self._locked(features_to_vary), self._efforts(feature_weights)
         limits = self.data_interface.limits | self.data_interface.checked_limits(permitted_range or {})
         self._check_locked_within(queries, lock, limits)
         limits = {name: values for name, values in limits.items() if name not in lock}
@@ -191,7 +199,7 @@ class Dice:
         found: dict[int, Any] = {}
         for target in sorted(set(desired)):
             rows = queries[[own == target for own in desired]]
-            found |= self._found(rows, target, threshold, count=total_CFs, lock=lock, limit=limits)
+            found |= self._found(rows, target, threshold, count=total_CFs, lock=lock, limit=limits, effort=effort)
         examples = [
             self._example(queries.iloc[[row]], int(predicted[row]), target, found.get(row), posthoc_sparsity_param)
             for row, target in enumerate(desired)
@@ -312,6 +320,20 @@ class Dice:
         if unknown:
             raise not_in_training(unknown)
         return [name for name in names if name not in to_vary]
+
+    def _efforts(self, weights: str | Mapping[str, float] | None) -> dict[str, float]:
+        """The efforts that DiCE's weights mean: its 1 is our default."""
+        if weights is None or weights == "inverse_mad":
+            return {}
+        if isinstance(weights, str):
+            raise UserConfigValidationException(f"feature_weights: expected `inverse_mad` or a dict, found {weights!r}")
+        unknown = [name for name in weights if name not in self.data_interface.feature_names]
+        if unknown:
+            raise not_in_training(unknown)
+        for name, weight in weights.items():
+            if not weight > 0:
+                raise UserConfigValidationException(f"feature_weights: expected a weight above 0 for {name}, found {weight}")
+        return {name: _USUAL_EFFORT * weight for name, weight in weights.items()}
 
     def _check_locked_within(self, queries: Any, lock: list[str], limits: dict[str, Any]) -> None:
         for name in lock:

@@ -1,0 +1,550 @@
+//! Compares answers with the rows that listing finds.
+
+use par_answer::{
+    Answer, Change as WayChange, Found, Method, NotFound, Obstacle, Order, Reason, Request, Solver, Solves,
+    Way,
+};
+use par_data::Reach;
+
+use crate::meaning::Asking;
+use crate::rows::{Case, Row};
+use crate::world::{Change, Value};
+
+/// Worths, scores and log-likelihoods that count as equal.
+const WORTH: f64 = 5e-4;
+
+macro_rules! ensure {
+    ($holds:expr, $($words:tt)*) => {
+        if !$holds {
+            return Err(format!($($words)*));
+        }
+    };
+}
+
+/// How many answers of each kind were checked.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Checked {
+    pub(crate) accepted: usize,
+    pub(crate) found: usize,
+    pub(crate) not_found: usize,
+    pub(crate) proved: usize,
+    pub(crate) obstacles: usize,
+    pub(crate) ways: usize,
+    pub(crate) skipped: usize,
+}
+
+/// The scores and the likelihood that a request asks for.
+struct Aims {
+    threshold: f64,
+    offered_from: f64,
+    sure: f64,
+    /// The log-likelihood of a plausible row.
+    floor: f64,
+    order: Order,
+    effort_weight: f64,
+    price: f64,
+    /// The most changes of the usual search.
+    budget: usize,
+    /// How far scores may be rounded.
+    slack: f64,
+}
+
+impl Aims {
+    fn new(case: &Case<'_>, request: &Request) -> Self {
+        let (model, answers) = (&case.made.model, &case.made.model.config().answers);
+        let threshold = request.threshold.unwrap_or(model.threshold());
+        let reads_values = model.classifier().reads_values();
+        let offered_from =
+            if reads_values { (threshold + 1e-5).min(f64::midpoint(threshold, 1.0)) } else { threshold };
+        let margin = request.margin.unwrap_or(answers.margin);
+        let mut likelihoods = model.pool().log_likelihoods().to_vec();
+        likelihoods.sort_by(f64::total_cmp);
+        // As many rows of the pool are below it as are a tenth.
+        let tenth = likelihoods.len() - (0.9 * likelihoods.len() as f64).ceil() as usize;
+        let order = request.order.unwrap_or(Order::Balanced);
+        Self {
+            threshold,
+            offered_from,
+            sure: (threshold + margin).min(f64::midpoint(threshold, 1.0)).max(offered_from),
+            floor: likelihoods.get(tenth).copied().unwrap_or(f64::NEG_INFINITY),
+            order,
+            effort_weight: if order == Order::Balanced { answers.effort_weight } else { 0.0 },
+            price: answers.price,
+            budget: request.budget.unwrap_or(answers.budget),
+            slack: if reads_values { 1e-5 } else { 1e-12 },
+        }
+    }
+
+    fn worth(&self, solves: Solves, log_prob: f64, effort: f64) -> f64 {
+        match solves {
+            Solves::LeastEffort => 1e-3 * log_prob - effort,
+            Solves::Likeliest => log_prob - self.effort_weight * effort,
+        }
+    }
+
+    /// Whether a row is good enough for a problem: surely, or possibly if rounding helps.
+    fn is_feasible(&self, row: &Row, solves: Solves, score: f64, surely: bool) -> bool {
+        let slack = |size: f64| if surely { size } else { -size };
+        row.score >= score + slack(self.slack)
+            && (solves == Solves::Likeliest || row.log_prob >= self.floor + slack(1e-4))
+    }
+}
+
+/// Checks the answers of all methods to one person.
+pub(crate) fn check(case: &Case<'_>, asking: &Asking, checked: &mut Checked) -> Result<(), String> {
+    check_candidates(case, asking)?;
+    let model = &case.made.model;
+    let cells: Vec<&str> = case.cells.iter().map(String::as_str).collect();
+    let mut solver = Solver::new(model);
+    let aims = Aims::new(case, &asking.request);
+    let own_score = model.score(&cells).map_err(|error| error.to_string())?;
+    let is_accepted = own_score >= aims.threshold && case.meaning.keeps_policies(&case.own, asking);
+    let reaches: &[Reach] =
+        if model.classifier().reads_values() { &[Reach::Values, Reach::AllValues] } else { &[Reach::Codes] };
+    let mut listed = Vec::new();
+    for reach in reaches {
+        match case.rows(asking, *reach) {
+            Some(rows) => listed.push(rows?),
+            None => {
+                checked.skipped += 1;
+                return Ok(());
+            }
+        }
+    }
+    for method in Method::ALL {
+        let request = Request { method, ..asking.request.clone() };
+        let answer = solver.answer(&cells, &request).map_err(|error| error.to_string())?;
+        let asking = Asking { request, ..asking.clone() };
+        let check = match &answer {
+            Answer::Accepted { probability, .. } => {
+                checked.accepted += 1;
+                ensure!(is_accepted && *probability == own_score, "{method:?}: accepted with {own_score}");
+                Ok(())
+            }
+            _ if is_accepted => Err("denied, but accepted as they are".to_string()),
+            _ if case.codes.iter().all(|code| *code == par_data::UNKNOWN) => Ok(()),
+            Answer::Found(found) => check_found(case, &asking, &aims, &listed, found, checked),
+            Answer::NotFound(none) => check_not_found(case, &asking, &aims, &listed, none, checked),
+        };
+        check.map_err(|error| format!("{method:?}: {error}\n{answer:#?}"))?;
+    }
+    Ok(())
+}
+
+/// Every candidate is legal by itself, and every code with a legal value has a candidate.
+fn check_candidates(case: &Case<'_>, asking: &Asking) -> Result<(), String> {
+    let meaning = case.meaning;
+    for reach in [Reach::Codes, Reach::Values, Reach::AllValues] {
+        for (feature, list) in case.lists(asking, reach).iter().enumerate() {
+            let own = &list[0];
+            for to in &list[1..] {
+                ensure!(to != own, "f{feature}: its own value {own:?} is a candidate twice");
+                ensure!(
+                    meaning.is_legal(feature, own, to, asking),
+                    "f{feature}: {own:?} may not become {to:?}, which is a candidate"
+                );
+            }
+            let follows = meaning.world.relations.iter().any(|relation| {
+                matches!(relation, crate::world::Relation::Follows { sources, .. } if sources.contains(&feature))
+            });
+            if follows {
+                // An unknown cell may hold it.
+                continue;
+            }
+            let numbers = meaning.numbers(feature).into_iter().map(Value::Number);
+            let categories = (0..meaning.world.features[feature].values.len()).map(Value::Category);
+            for value in numbers.chain(categories) {
+                let code = meaning.ordinary_code(feature, &value);
+                let is_missed = code.is_some()
+                    && code != meaning.ordinary_code(feature, own)
+                    && meaning.is_legal(feature, own, &value, asking)
+                    && !list[1..].iter().any(|to| meaning.ordinary_code(feature, to) == code);
+                ensure!(
+                    !is_missed,
+                    "f{feature}: {own:?} may become {value:?}, and its code has no candidate"
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_found(
+    case: &Case<'_>,
+    asking: &Asking,
+    aims: &Aims,
+    listed: &[Vec<Row>],
+    found: &Found,
+    checked: &mut Checked,
+) -> Result<(), String> {
+    checked.found += 1;
+    let request = &asking.request;
+    ensure!(!found.ways.is_empty() && found.ways.len() <= request.count, "{} ways", found.ways.len());
+    for (place, way) in found.ways.iter().enumerate() {
+        checked.ways += 1;
+        check_way(case, asking, aims, way).map_err(|error| format!("way {place}: {error}"))?;
+        for (before, other) in found.ways[..place].iter().enumerate() {
+            ensure!(!dominates(other, way), "way {before} dominates way {place}");
+            ensure!(!dominates(way, other), "way {place} dominates way {before}");
+            let is_kept = |change: &WayChange| way.changes.iter().any(|own| own.feature == change.feature);
+            ensure!(!other.changes.iter().all(is_kept), "way {place} makes all changes of way {before}");
+        }
+    }
+    let budget = request.budget.unwrap_or(usize::MAX);
+    let is_offered = |row: &Row, surely| {
+        row.changed.len() <= budget && aims.is_feasible(row, Solves::Likeliest, aims.offered_from, surely)
+    };
+    let is_first = listed[0].iter().any(|row| is_offered(row, true));
+    let is_second = !listed[0].iter().any(|row| is_offered(row, false));
+    let rows = match (is_first, is_second) {
+        (true, _) => &listed[0],
+        (_, true) => &listed[listed.len() - 1],
+        _ => return Ok(()),
+    };
+    ensure!(rows.iter().any(|row| is_offered(row, false)), "a way was found, and there is none");
+    check_best(case, aims, rows, found, request).map(|proved| checked.proved += proved)
+}
+
+fn check_best(
+    case: &Case<'_>,
+    aims: &Aims,
+    rows: &[Row],
+    found: &Found,
+    request: &Request,
+) -> Result<usize, String> {
+    let exists = |solves: Solves, score: f64, surely: bool| {
+        rows.iter()
+            .any(|row| row.changed.len() <= aims.budget && aims.is_feasible(row, solves, score, surely))
+    };
+    // What the first way solves, and how sure it has to be: the first problem with a row.
+    let mut problems = vec![(Solves::Likeliest, aims.sure), (Solves::Likeliest, aims.offered_from)];
+    if aims.order == Order::Balanced {
+        problems.insert(0, (Solves::LeastEffort, aims.sure));
+    }
+    let first = problems.iter().position(|(solves, score)| exists(*solves, *score, true));
+    let earlier = &problems[..first.unwrap_or(problems.len())];
+    if earlier.iter().any(|(solves, score)| exists(*solves, *score, false)) {
+        return Ok(0);
+    }
+    let is_deeper = first.is_none();
+    // Without a proof of the problems before it, only the last one is searched for with a proof.
+    let last = (Solves::Likeliest, aims.offered_from);
+    let (solves, score) = match request.method {
+        Method::Exact => first.map_or(last, |first| problems[first]),
+        Method::Generate | Method::Refine => last,
+    };
+    let way = &found.ways[0];
+    if request.method == Method::Exact {
+        let reads_values = case.made.model.classifier().reads_values();
+        ensure!(way.solves == solves, "the first way solves {:?}, expected {solves:?}", way.solves);
+        ensure!(way.probability >= score, "the first way has {}, expected {score}", way.probability);
+        ensure!(is_deeper || reads_values || way.gap == Some(0.0), "a gap of {:?}", way.gap);
+        if !is_deeper && way.gap == Some(0.0) {
+            let price = if solves == Solves::Likeliest { aims.price } else { 0.0 };
+            let net = |log_prob: f64, effort: f64, changes: usize| {
+                aims.worth(solves, log_prob, effort) - price * changes as f64
+            };
+            let own = net(way.log_likelihood, way.effort, way.changes.len());
+            let feasible = rows
+                .iter()
+                .filter(|row| row.changed.len() <= aims.budget && aims.is_feasible(row, solves, score, true));
+            let best = feasible.max_by(|a, b| {
+                let net = |row: &Row| net(row.log_prob, row.effort, row.changed.len());
+                net(a).total_cmp(&net(b))
+            });
+            let best = best.ok_or("no row is feasible")?;
+            let most = net(best.log_prob, best.effort, best.changed.len());
+            ensure!(own >= most - WORTH, "the first way is worth {own}, and this row {most}: {best:?}");
+        }
+    }
+    if found.fewest_proved {
+        let fewest = found.frontier[0].changes.len();
+        let fewer = rows
+            .iter()
+            .find(|row| row.changed.len() < fewest && aims.is_feasible(row, Solves::Likeliest, score, true));
+        ensure!(fewer.is_none(), "fewer than {fewest} changes are enough: {fewer:?}");
+    }
+    // Later ways are searched for with the first margin that the first way has.
+    let mut proved = 0;
+    for (place, way) in found.ways.iter().enumerate().filter(|(_, way)| way.gap == Some(0.0)) {
+        proved += 1;
+        let own = aims.worth(way.solves, way.log_likelihood, way.effort);
+        let leaves_out = |row: &Row, other: &Way| {
+            other.changes.iter().any(|change| !row.changed.contains(&change.feature))
+        };
+        let better = rows.iter().find(|row| {
+            row.changed.len() <= way.changes.len()
+                && aims.is_feasible(row, way.solves, score, true)
+                && found.ways[..place].iter().all(|other| leaves_out(row, other))
+                && aims.worth(way.solves, row.log_prob, row.effort) > own + WORTH
+        });
+        ensure!(better.is_none(), "way {place} is worth {own}, and this row more: {better:?}");
+    }
+    for point in found.frontier.iter().filter(|point| point.gap == Some(0.0)) {
+        let own = aims.worth(solves, point.log_likelihood, point.effort);
+        let better = rows.iter().find(|row| {
+            row.changed.len() <= point.changes.len()
+                && aims.is_feasible(row, solves, score, true)
+                && aims.worth(solves, row.log_prob, row.effort) > own + WORTH
+        });
+        ensure!(better.is_none(), "a point is worth {own}, and this row more: {better:?}");
+    }
+    Ok(proved)
+}
+
+fn check_way(case: &Case<'_>, asking: &Asking, aims: &Aims, way: &Way) -> Result<(), String> {
+    let (meaning, model, request) = (case.meaning, &case.made.model, &asking.request);
+    let features = &meaning.world.features;
+    let cells: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+    let encoded = model.discretizer().encode_row(&cells).map_err(|error| error.to_string())?;
+    ensure!(encoded.codes() == way.row, "its cells have the codes {:?}", encoded.codes());
+    let values: Vec<Value> = features.iter().zip(&cells).map(|(feature, cell)| feature.value(cell)).collect();
+    let changed: Vec<usize> = way.changes.iter().map(|change| change.feature).collect();
+    let followed: Vec<usize> = way.consequences.iter().map(|change| change.feature).collect();
+    let by_itself =
+        |feature: &usize| matches!(features[*feature].change, Change::WithTime(..) | Change::Follows);
+    for feature in 0..values.len() {
+        let moved = values[feature] != case.own[feature];
+        let is_listed = changed.contains(&feature) || followed.contains(&feature);
+        ensure!(moved == is_listed, "f{feature} changes: {moved}, is listed: {is_listed}");
+        ensure!(moved || way.cells[feature] == case.cells[feature], "f{feature} stays, with another text");
+    }
+    ensure!(!changed.is_empty() && !changed.iter().any(by_itself), "it acts on {changed:?}");
+    ensure!(followed.iter().all(by_itself), "{followed:?} follow");
+    let actions: Vec<(usize, Value)> =
+        changed.iter().map(|&feature| (feature, values[feature].clone())).collect();
+    let round =
+        case.round(&case.lists(asking, Reach::Codes)).max(case.round(&case.lists(asking, Reach::AllValues)));
+    let outcomes = [1, round].map(|round| meaning.outcome(&case.own, &actions, asking, round));
+    let outcome = outcomes
+        .into_iter()
+        .flatten()
+        .find(|outcome| outcome.months == way.months && outcome.values == values);
+    let Some(outcome) = outcome else {
+        let plain = meaning.outcome(&case.own, &actions, asking, 1);
+        return Err(format!("{actions:?} in {} months are illegal, or come to {plain:?}", way.months));
+    };
+    ensure!((outcome.effort - way.effort).abs() < 1e-6, "its effort is {}", outcome.effort);
+    ensure!(request.max_effort.is_none_or(|most| way.effort <= most * (1.0 + 1e-9)), "too much effort");
+    ensure!(request.within.is_none_or(|most| way.months <= most), "too long");
+    ensure!(request.budget.is_none_or(|most| changed.len() <= most), "too many changes");
+    let score = case.score(&values)?;
+    ensure!((score - way.probability).abs() <= 1e-9, "its score as written is {score}");
+    ensure!(score >= aims.offered_from, "it is denied");
+    ensure!(way.has_margin == (score >= aims.sure), "its margin");
+    ensure!(meaning.keeps_policies(&values, asking), "it breaks a policy");
+    ensure!((way.log_likelihood - case.log_prob(&values)?).abs() < 1e-4, "its likelihood");
+    let pool = model.pool().log_likelihoods();
+    let below = pool.iter().filter(|other| **other <= way.log_likelihood).count();
+    ensure!((way.percentile - below as f64 / pool.len().max(1) as f64).abs() < 1e-9, "its percentile");
+    for change in way.changes.iter().chain(&way.consequences) {
+        let (own, to) = (&case.own[change.feature], &values[change.feature]);
+        let harms = meaning.is_harm(change.feature, own, to);
+        ensure!(change.is_harm == harms, "f{} harms: {harms}", change.feature);
+        let is_clock = matches!(features[change.feature].change, Change::WithTime(..));
+        ensure!(!request.no_harm || !harms || is_clock, "f{} gets worse", change.feature);
+    }
+    for change in &way.changes {
+        check_alone(case, asking, way, change, &values)?;
+    }
+    check_ranges(case, asking, aims, way, &actions)
+}
+
+/// Checks the probability of acceptance if only one thing changes, when all changes are through.
+fn check_alone(
+    case: &Case<'_>,
+    asking: &Asking,
+    way: &Way,
+    change: &WayChange,
+    values: &[Value],
+) -> Result<(), String> {
+    let mut alone = case.own.clone();
+    alone[change.feature] = values[change.feature].clone();
+    let is_possible = case.meaning.pass_time(&case.own, way.months, &mut alone).is_some()
+        && case.meaning.compute(&case.own, &mut alone).is_some()
+        && case.meaning.keeps_relations(&case.own, &alone, asking);
+    let harms = |feature: usize| {
+        let follows = case.meaning.world.features[feature].change == Change::Follows;
+        follows && case.meaning.is_harm(feature, &case.own[feature], &alone[feature])
+    };
+    let is_harmless = !asking.request.no_harm || !(0..alone.len()).any(harms);
+    let expected = if is_possible && is_harmless { Some(case.score(&alone)?) } else { None };
+    let is_close = match (expected, change.alone) {
+        (Some(expected), Some(found)) => (expected - found).abs() < 1e-5,
+        (expected, found) => expected.is_none() && found.is_none(),
+    };
+    ensure!(is_close, "f{} alone has {:?}, expected {expected:?}", change.feature, change.alone);
+    Ok(())
+}
+
+/// Checks that numbers at the ends of all ranges would do as well.
+fn check_ranges(
+    case: &Case<'_>,
+    asking: &Asking,
+    aims: &Aims,
+    way: &Way,
+    actions: &[(usize, Value)],
+) -> Result<(), String> {
+    let ranged: Vec<(usize, [f64; 2])> =
+        way.changes.iter().enumerate().filter_map(|(place, change)| Some((place, change.range?))).collect();
+    for corner in 0..1_usize << ranged.len() {
+        let mut actions = actions.to_vec();
+        for (bit, (place, ends)) in ranged.iter().enumerate() {
+            actions[*place].1 = Value::Number(ends[corner >> bit & 1]);
+        }
+        let Some(outcome) = case.meaning.outcome(&case.own, &actions, asking, 1) else {
+            return Err(format!("{actions:?} would not do: illegal"));
+        };
+        let score = case.score(&outcome.values)?;
+        ensure!(score >= aims.offered_from, "{actions:?} would not do: {score}");
+        ensure!(case.meaning.keeps_policies(&outcome.values, asking), "{actions:?} would not do: a policy");
+    }
+    Ok(())
+}
+
+/// Whether a way is noticeably better than another in something and noticeably worse in nothing, or no worse at all
+/// and better in something.
+fn dominates(one: &Way, other: &Way) -> bool {
+    let by = |one: &Way, other: &Way| {
+        let effort = 0.05 * one.effort.max(other.effort).max(f64::MIN_POSITIVE);
+        [
+            (other.effort - one.effort) / effort,
+            2.0 * (other.changes.len() as f64 - one.changes.len() as f64),
+            (one.probability - other.probability) / 0.01,
+            (one.percentile - other.percentile) / 0.05,
+            f64::from(other.months) - f64::from(one.months),
+        ]
+    };
+    let is_no_worse = |by: [f64; 5], least: f64| by.iter().all(|by| *by >= least);
+    let is_better = |by: [f64; 5], most: f64| by.iter().any(|by| *by > most);
+    let (ahead, behind) = (by(one, other), by(other, one));
+    let beats = |by: [f64; 5]| is_no_worse(by, 0.0) && is_better(by, 0.0);
+    beats(ahead) || is_no_worse(ahead, -1.0) && is_better(ahead, 1.0) && !beats(behind)
+}
+
+fn check_not_found(
+    case: &Case<'_>,
+    asking: &Asking,
+    aims: &Aims,
+    listed: &[Vec<Row>],
+    none: &NotFound,
+    checked: &mut Checked,
+) -> Result<(), String> {
+    checked.not_found += 1;
+    let request = &asking.request;
+    let rows = &listed[listed.len() - 1];
+    let budget = request.budget.unwrap_or(usize::MAX);
+    let is_accepted =
+        |row: &&Row, surely| aims.is_feasible(row, Solves::Likeliest, aims.offered_from, surely);
+    let way = rows.iter().filter(|row| is_accepted(row, true)).find(|row| row.changed.len() <= budget);
+    if none.reason != Reason::ProposalsDenied {
+        ensure!(way.is_none(), "there is a way: {way:?}");
+    }
+    let reads_values = case.made.model.classifier().reads_values();
+    ensure!(reads_values || none.reason != Reason::SearchEnded, "the search of a small world ended");
+    if none.reason == Reason::ProposalsDenied {
+        return Ok(());
+    }
+    let fewest =
+        |surely| rows.iter().filter(|row| is_accepted(row, surely)).map(|row| row.changed.len()).min();
+    if fewest(true) == fewest(false) {
+        ensure!(none.needs_changes == fewest(true), "it needs {:?} changes", fewest(true));
+    }
+    check_obstacles(case, asking, aims, none, checked)
+}
+
+/// Whether there is a way for another request; `None` if there are too many rows to list.
+fn has_way(
+    case: &Case<'_>,
+    asking: &Asking,
+    aims: &Aims,
+    is_enough: impl Fn(&Row) -> bool,
+) -> Option<Result<bool, String>> {
+    let reads_values = case.made.model.classifier().reads_values();
+    let rows = case.rows(asking, if reads_values { Reach::AllValues } else { Reach::Codes })?;
+    let own_score = case.score(&case.own);
+    let is_accepted = own_score.is_ok_and(|score| score >= aims.threshold)
+        && case.meaning.keeps_policies(&case.own, asking);
+    if is_accepted {
+        return Some(Ok(true));
+    }
+    let budget = asking.request.budget.unwrap_or(usize::MAX);
+    let is_way = |row: &Row| {
+        row.changed.len() <= budget && row.score >= aims.offered_from - aims.slack && is_enough(row)
+    };
+    Some(rows.map(|rows| rows.iter().any(is_way)))
+}
+
+/// The same request without some obstacles.
+fn without(asking: &Asking, obstacles: &[Obstacle]) -> Asking {
+    let mut free = asking.clone();
+    for obstacle in obstacles {
+        match *obstacle {
+            Obstacle::Lock(feature) => free.request.locks.retain(|lock| *lock != feature),
+            Obstacle::Limit(feature) => {
+                free.request.limits = free.request.limits.without(&[feature]);
+                free.limits.retain(|(limited, _)| *limited != feature);
+            }
+            Obstacle::MaxEffort(_) => free.request.max_effort = None,
+            Obstacle::Within(_) => free.request.within = None,
+            Obstacle::NoHarm => free.request.no_harm = false,
+            Obstacle::Schema(restriction) => free.lifted.push(restriction),
+        }
+    }
+    free
+}
+
+fn check_obstacles(
+    case: &Case<'_>,
+    asking: &Asking,
+    aims: &Aims,
+    none: &NotFound,
+    checked: &mut Checked,
+) -> Result<(), String> {
+    let schema = none.schema_obstacles.clone().unwrap_or_default();
+    for obstacles in [&none.obstacles, &schema] {
+        if obstacles.is_empty() {
+            continue;
+        }
+        checked.obstacles += 1;
+        let is_enough = |row: &Row| {
+            obstacles.iter().all(|obstacle| match obstacle {
+                Obstacle::MaxEffort(most) => most.is_some_and(|most| row.effort <= most + 1e-6),
+                Obstacle::Within(most) => most.is_some_and(|most| row.months <= most),
+                _ => true,
+            })
+        };
+        if let Some(found) = has_way(case, &without(asking, obstacles), aims, is_enough) {
+            ensure!(found?, "without {obstacles:?} there is no way");
+        }
+        for place in 0..obstacles.len() {
+            let mut fewer = obstacles.clone();
+            fewer.remove(place);
+            let found = has_way(case, &without(asking, &fewer), aims, |row| {
+                row.score >= aims.offered_from + aims.slack
+            });
+            if let Some(found) = found {
+                ensure!(
+                    !found?,
+                    "without {fewer:?} there is a way, so that {obstacles:?} is not the smallest set"
+                );
+            }
+        }
+    }
+    if none.obstacles.is_empty() && none.needs_changes.is_none() {
+        let request = &asking.request;
+        let mut free = Asking { limits: Vec::new(), ..asking.clone() };
+        free.request = Request {
+            locks: Vec::new(),
+            limits: par_data::Limits::default(),
+            max_effort: None,
+            within: None,
+            no_harm: false,
+            ..request.clone()
+        };
+        if let Some(found) = has_way(case, &free, aims, |row| row.score >= aims.offered_from + aims.slack) {
+            ensure!(!found?, "without all wishes there is a way, and no obstacle is named");
+        }
+    }
+    Ok(())
+}

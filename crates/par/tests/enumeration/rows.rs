@@ -1,0 +1,145 @@
+//! Every row that a person could become, by listing all combinations of candidates.
+
+use par_data::{Candidates, OwnRow, Reach};
+
+use crate::meaning::{Asking, Meaning};
+use crate::model::Made;
+use crate::world::{Change, Value};
+
+/// The most combinations that are listed.
+const MOST: usize = 20_000;
+
+/// A person of a world, and what they ask for.
+pub(crate) struct Case<'a> {
+    pub(crate) meaning: &'a Meaning<'a>,
+    pub(crate) made: &'a Made,
+    pub(crate) own: Vec<Value>,
+    pub(crate) cells: Vec<String>,
+    pub(crate) codes: Vec<u16>,
+}
+
+/// A legal row that keeps all policies.
+#[derive(Debug)]
+pub(crate) struct Row {
+    pub(crate) values: Vec<Value>,
+    /// The features that the person acts on.
+    pub(crate) changed: Vec<usize>,
+    pub(crate) effort: f64,
+    pub(crate) months: u32,
+    pub(crate) log_prob: f64,
+    pub(crate) score: f64,
+}
+
+impl Case<'_> {
+    pub(crate) fn written(&self, values: &[Value]) -> Vec<String> {
+        let features = self.meaning.world.features.iter();
+        let cells = features.zip(values.iter().zip(self.own.iter().zip(&self.cells)));
+        cells
+            .map(
+                |(feature, (value, (own, cell)))| {
+                    if value == own { cell.clone() } else { feature.text(value) }
+                },
+            )
+            .collect()
+    }
+
+    pub(crate) fn score(&self, values: &[Value]) -> Result<f64, String> {
+        let cells = self.written(values);
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        self.made.model.score(&cells).map_err(|error| format!("{cells:?}: {error}"))
+    }
+
+    pub(crate) fn log_prob(&self, values: &[Value]) -> Result<f64, String> {
+        let cells = self.written(values);
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let codes = self
+            .made
+            .model
+            .discretizer()
+            .encode_row(&cells)
+            .map_err(|error| format!("{cells:?}: {error}"))?;
+        Ok(self.made.accepted.log_prob(codes.codes()))
+    }
+
+    /// The values of each feature's candidates, the person's own first.
+    pub(crate) fn lists(&self, asking: &Asking, reach: Reach) -> Vec<Vec<Value>> {
+        let constraints = self.made.model.constraints().without(&asking.lifted);
+        let cells: Vec<&str> = self.cells.iter().map(String::as_str).collect();
+        let own = OwnRow::new(self.made.model.discretizer(), &cells, self.codes.clone());
+        let candidates = constraints.candidates(&own, &asking.request.wishes(), reach);
+        (0..self.own.len()).map(|feature| self.list(&candidates, feature)).collect()
+    }
+
+    fn list(&self, candidates: &Candidates<'_>, feature: usize) -> Vec<Value> {
+        let mut values = vec![self.own[feature].clone()];
+        if candidates.is_free(feature) {
+            values.extend(candidates.of(feature)[1..].iter().map(
+                |candidate| match candidate.number.is_nan() {
+                    true => Value::Category(usize::from(candidate.code)),
+                    false => Value::Number(candidate.number),
+                },
+            ));
+        }
+        values
+    }
+
+    /// What months are rounded up to: with clocks, at most twelve durations are told apart.
+    pub(crate) fn round(&self, lists: &[Vec<Value>]) -> u32 {
+        let is_clock = |feature: &usize| {
+            let described = &self.meaning.world.features[*feature];
+            let own = &self.own[*feature];
+            matches!(described.change, Change::WithTime(..))
+                && own.number().is_some()
+                && !described.is_special(own)
+        };
+        let mut months = vec![0];
+        for (feature, list) in lists.iter().enumerate() {
+            months.extend(list[1..].iter().map(|to| self.meaning.months(feature, &list[0], to)));
+        }
+        let mut round = 1;
+        while (0..lists.len()).any(|feature| is_clock(&feature)) {
+            months.iter_mut().for_each(|months| *months = months.div_ceil(round) * round);
+            months.sort_unstable();
+            months.dedup();
+            if months.len() <= 12 {
+                break;
+            }
+            round *= 2;
+        }
+        round
+    }
+
+    /// All legal rows that keep all policies; `None` if there are too many combinations.
+    pub(crate) fn rows(&self, asking: &Asking, reach: Reach) -> Option<Result<Vec<Row>, String>> {
+        let lists = self.lists(asking, reach);
+        let combinations = lists.iter().try_fold(1_usize, |all, list| all.checked_mul(list.len()));
+        combinations.filter(|count| *count <= MOST)?;
+        Some(self.combined(&lists, asking))
+    }
+
+    fn combined(&self, lists: &[Vec<Value>], asking: &Asking) -> Result<Vec<Row>, String> {
+        let round = self.round(lists);
+        let mut places = vec![0; lists.len()];
+        let mut rows = Vec::new();
+        while let Some(next) = (0..lists.len()).find(|&at| places[at] + 1 < lists[at].len()) {
+            places[next] += 1;
+            places[..next].fill(0);
+            let changed: Vec<usize> = (0..lists.len()).filter(|&feature| places[feature] > 0).collect();
+            let actions: Vec<(usize, Value)> =
+                changed.iter().map(|&feature| (feature, lists[feature][places[feature]].clone())).collect();
+            let Some(outcome) = self.meaning.outcome(&self.own, &actions, asking, round) else { continue };
+            if !self.meaning.keeps_policies(&outcome.values, asking) {
+                continue;
+            }
+            rows.push(Row {
+                score: self.score(&outcome.values)?,
+                log_prob: self.log_prob(&outcome.values)?,
+                values: outcome.values,
+                changed,
+                effort: outcome.effort,
+                months: outcome.months,
+            });
+        }
+        Ok(rows)
+    }
+}
