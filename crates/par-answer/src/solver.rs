@@ -259,7 +259,7 @@ impl Solver<'_> {
             if let Some(found) = self.found(person, &search, &aim, request) {
                 return Ok(Answer::Found(found));
             }
-            if place + 1 == reaches.len() || candidates.free_features() == 0 {
+            if place + 1 == reaches.len() {
                 not_found = Some(self.not_found(person, search.is_proved(), request));
                 break;
             }

@@ -86,10 +86,15 @@ pub fn cost(effort: f64, months: u32) -> String {
     }
 }
 
-/// A change in words; one that the lender makes is a counter-offer.
+/// A change in words, with what would do as well; one that the lender makes is a counter-offer.
 pub fn change(change: &Change) -> String {
-    let offer = if change.who == Actor::Lender { " (a counter-offer)" } else { "" };
-    format!("{}{offer}", change.sentence())
+    let range = change.range.map(|[lowest, highest]| format!("{lowest} to {highest} would do"));
+    let offer = (change.who == Actor::Lender).then(|| "a counter-offer".to_string());
+    let notes: Vec<String> = range.into_iter().chain(offer).collect();
+    match notes.is_empty() {
+        true => change.sentence(),
+        false => format!("{} ({})", change.sentence(), notes.join("; ")),
+    }
 }
 
 /// The change of a feature from a cell to another in words.

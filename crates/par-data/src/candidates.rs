@@ -176,7 +176,7 @@ impl Constraints {
             candidate.months = action.months(own, candidate);
             let is_new = !list.iter().any(|known| known.code == code && known.number == number);
             let is_within = wishes.within.is_none_or(|most| candidate.months <= most)
-                && wishes.max_effort.is_none_or(|most| candidate.effort <= most);
+                && wishes.max_effort.is_none_or(|most| is_at_most(candidate.effort, most));
             if (is_new || number.is_nan()) && is_within {
                 list.push(candidate);
             }
@@ -210,8 +210,8 @@ impl<'c> Candidates<'c> {
         self.reach
     }
 
-    /// The lowest and the highest number of a candidate's code that the person may move to as well; `None` if there is
-    /// no other, or a relation looks at it.
+    /// The lowest and the highest number of a candidate's code that the person may move to as well, with the same
+    /// outcome; `None` if there is no other, or a relation or a policy looks at it.
     pub fn range(&self, feature: usize, candidate: Candidate) -> Option<[f64; 2]> {
         let is_alone =
             candidate.number.is_nan() || self.constraints.is_related(feature) || !self.is_free(feature);
@@ -219,14 +219,23 @@ impl<'c> Candidates<'c> {
         if is_alone || candidate.code == own.code {
             return None;
         }
-        let mut ends: Option<[f64; 2]> = None;
-        let limit = self.limits.numbers(feature);
-        let mut add = |_: Code, number: f64| {
-            let [low, high] = ends.unwrap_or([number; 2]);
-            ends = Some([low.min(number), high.max(number)]);
+        let action = self.constraints.action(feature);
+        let has_clocks = (0..self.lists.len()).any(|feature| self.is_clock(feature));
+        let does_as_well = |other: Candidate| {
+            let months = action.months(own, other);
+            let is_affordable = self.max_effort.is_infinite()
+                || action.effort(own, other, None) <= action.effort(own, candidate, None);
+            is_affordable && months <= self.within && (!has_clocks || months == action.months(own, candidate))
         };
+        let mut ends = [candidate.number; 2];
+        let mut add = |_: Code, number: f64| {
+            if does_as_well(Candidate { number, ..candidate }) {
+                ends = [ends[0].min(number), ends[1].max(number)];
+            }
+        };
+        let limit = self.limits.numbers(feature);
         self.constraints.numbers_of(feature, own, candidate.code, limit, Reach::AllValues, &mut add);
-        ends.filter(|[low, high]| low < high)
+        (ends[0] < ends[1]).then_some(ends)
     }
 
     /// The candidates of a feature, the person's own value first.
@@ -300,8 +309,7 @@ impl<'c> Candidates<'c> {
 
     /// Whether the row costs no more than the person allows.
     pub fn is_affordable(&self, row: &[Choice]) -> bool {
-        // Sums of efforts round.
-        self.effort(row) <= self.max_effort * (1.0 + 1e-9)
+        is_at_most(self.effort(row), self.max_effort)
     }
 
     /// The mask of all codes that a candidate has, around the row at a duration: for the generator.
@@ -319,6 +327,11 @@ impl<'c> Candidates<'c> {
         let own = self.lists[feature][0];
         self.constraints.action(feature).harms(own, self.chosen(row, feature))
     }
+}
+
+/// Whether an effort is at most another, but for rounding.
+fn is_at_most(effort: f64, most: f64) -> bool {
+    effort <= most * (1.0 + 1e-9)
 }
 
 /// The direction from one candidate to another; `None` for no change, and for special or unordered values.

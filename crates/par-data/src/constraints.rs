@@ -207,9 +207,10 @@ impl Constraints {
             && !is_too_far()
     }
 
-    /// Whether a relation looks at values of the feature.
+    /// Whether a relation or a policy looks at values of the feature.
     pub(crate) fn is_related(&self, feature: usize) -> bool {
         self.compiled.iter().any(|relation| relation.reads_values_of(feature))
+            || self.policies.iter().any(|policy| policy.reads_values_of(feature))
     }
 
     /// Whether a rule holds, given the own and the new value of a feature.

@@ -123,6 +123,11 @@ impl Solver<'_> {
             }
         }
         let constraints = model.constraints().without(&lifted);
+        let is_accepted = person.probability >= request.threshold_for(model)
+            && constraints.broken_policies(person.own).is_empty();
+        if is_accepted {
+            return Some(Enough { effort: 0.0, months: 0 });
+        }
         let candidates = constraints.candidates(person.own, &request.wishes(), person.candidates.reach());
         let classifier = model.classifier().of_person(person.cells, &candidates).ok()?;
         let person = Person { candidates: &candidates, classifier: &*classifier, ..person };

@@ -197,17 +197,11 @@ impl Solver<'_> {
         let value = person.candidates.text(discretizer, choices, feature, cell);
         let range = person.candidates.range(feature, chosen);
         let label = |text: &str| described.labels.get(text).map_or(text, String::as_str).to_string();
-        let to = match range {
-            Some([lowest, highest]) => {
-                format!("{} ({lowest} to {highest} would do)", words::cell(described, &value))
-            }
-            None => words::cell(described, &value),
-        };
         Change {
             feature,
             name: described.name.clone(),
             from: label(cell.trim()),
-            to,
+            to: words::cell(described, &value),
             value,
             range,
             effort: chosen.effort,
@@ -247,10 +241,7 @@ impl Solver<'_> {
         if least.is_some_and(|least| probability(least) >= aim.threshold) {
             return;
         }
-        for change in changes.iter_mut().filter(|change| change.range.is_some()) {
-            let described = &self.model.schema().features()[change.feature];
-            (change.range, change.to) = (None, words::cell(described, &change.value));
-        }
+        changes.iter_mut().for_each(|change| change.range = None);
         debug_assert!(person.reads_values, "an external classifier reads values");
     }
 

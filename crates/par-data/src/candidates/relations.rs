@@ -127,6 +127,11 @@ impl Policy {
         Self { position, when: tests(discretizer, &rule.when), require: tests(discretizer, &rule.require) }
     }
 
+    /// Whether it looks at values of the feature.
+    pub(crate) fn reads_values_of(&self, feature: usize) -> bool {
+        self.when.iter().chain(&self.require).any(|test| test.feature == feature)
+    }
+
     /// Whether a row keeps the policy. It binds where a condition is unknown, and an unknown cell does not meet it.
     pub(crate) fn is_kept(&self, value: impl Fn(usize) -> Candidate) -> bool {
         let test = |test: &ValueTest| test.is_met_by(value(test.feature));

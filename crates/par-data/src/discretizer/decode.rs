@@ -123,7 +123,8 @@ impl CodeNumbers {
         let only = self.only.as_ref().or(limit.listed.as_ref());
         let only: Option<Vec<f64>> = only.map(|numbers| numbers.iter().copied().filter(inside).collect());
         let grid = match (&only, limit.grid) {
-            (None, Some(grid)) if self.decimals == 0 => Some(whole_multiple(grid)?),
+            // A column of whole numbers: the limit may leave none of them.
+            (None, grid) if self.decimals == 0 => Some(whole_multiple(grid.unwrap_or(1.0))?),
             (_, grid) => grid,
         };
         let is_empty = match (&only, grid) {

@@ -227,9 +227,13 @@ fn check_best(
         return Ok(0);
     }
     let is_deeper = first.is_none();
-    let (solves, score) = first.map_or((Solves::Likeliest, aims.offered_from), |first| problems[first]);
+    // Without a proof of the problems before it, only the last one is searched for with a proof.
+    let last = (Solves::Likeliest, aims.offered_from);
+    let (solves, score) = match request.method {
+        Method::Exact => first.map_or(last, |first| problems[first]),
+        Method::Generate | Method::Refine => last,
+    };
     let way = &found.ways[0];
-    let is_searched = request.method != Method::Generate;
     if request.method == Method::Exact {
         let reads_values = case.made.model.classifier().reads_values();
         ensure!(way.solves == solves, "the first way solves {:?}, expected {solves:?}", way.solves);
@@ -253,7 +257,7 @@ fn check_best(
             ensure!(own >= most - WORTH, "the first way is worth {own}, and this row {most}: {best:?}");
         }
     }
-    if found.fewest_proved && is_searched {
+    if found.fewest_proved {
         let fewest = found.frontier[0].changes.len();
         let fewer = rows
             .iter()
@@ -458,6 +462,12 @@ fn has_way(
 ) -> Option<Result<bool, String>> {
     let reads_values = case.made.model.classifier().reads_values();
     let rows = case.rows(asking, if reads_values { Reach::AllValues } else { Reach::Codes })?;
+    let own_score = case.score(&case.own);
+    let is_accepted = own_score.is_ok_and(|score| score >= aims.threshold)
+        && case.meaning.keeps_policies(&case.own, asking);
+    if is_accepted {
+        return Some(Ok(true));
+    }
     let budget = asking.request.budget.unwrap_or(usize::MAX);
     let is_way = |row: &Row| {
         row.changed.len() <= budget && row.score >= aims.offered_from - aims.slack && is_enough(row)

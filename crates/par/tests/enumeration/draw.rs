@@ -134,14 +134,14 @@ fn feature(draw: &mut Draw<'_>) -> Feature {
     }
     feature.change = match draw.below(20) {
         0 => Change::Undecided,
-        1 | 2 => Change::Never,
-        3..6 if feature.is_numeric() => {
+        1 => Change::Never,
+        2..5 if feature.is_numeric() => {
             let units = [("months", 1.0), ("years", 12.0), ("quarters", 3.0)];
             let (unit, months) = draw.one(&units);
             Change::WithTime(unit, months)
         }
-        3..9 if feature.is_ordered() => Change::Increase,
-        9..11 if feature.is_ordered() => Change::Decrease,
+        5..8 if feature.is_ordered() => Change::Increase,
+        8..10 if feature.is_ordered() => Change::Decrease,
         _ => Change::Free,
     };
     if feature.is_numeric() {
@@ -466,9 +466,11 @@ pub(crate) fn person(world: &World, draw: &mut Draw<'_>) -> Vec<Value> {
 
 pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'_>) -> Asking {
     let features = world.features.len();
+    // How much this person asks for.
+    let wishes = draw.one(&[0.0, 0.0, 0.5, 1.0, 2.0]);
     let mut limits: Conditions = Vec::new();
     for (feature, described) in world.features.iter().enumerate() {
-        if described.is_acted_on() && draw.chance(0.15) {
+        if described.is_acted_on() && draw.chance(0.1 * wishes) {
             limits.push((feature, set(described, draw)));
         }
     }
@@ -479,15 +481,15 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
     });
     let request = Request {
         method: draw.one(&Method::ALL),
-        locks: (0..features).filter(|_| draw.chance(0.1)).collect(),
+        locks: (0..features).filter(|_| draw.chance(0.07 * wishes)).collect(),
         limits: checked,
-        budget: draw.maybe(0.35, |draw| 1 + draw.below(3)),
+        budget: draw.maybe(0.25 * wishes, |draw| 1 + draw.below(3)),
         threshold: draw.maybe(0.3, |draw| 0.3 + 0.1 * draw.below(6) as f64),
         margin: draw.maybe(0.5, |draw| draw.one(&[0.0, 0.02, 0.2])),
         efforts: (0..features).filter(|_| draw.chance(0.1)).map(|feature| (feature, 3.0)).collect(),
-        max_effort: draw.maybe(0.25, |draw| draw.one(&[0.3, 1.0, 2.0, 4.0, 9.0])),
-        within: draw.maybe(0.25, |draw| draw.one(&[0, 1, 5, 6, 11, 12, 30])),
-        no_harm: draw.chance(0.25),
+        max_effort: draw.maybe(0.2 * wishes, |draw| draw.one(&[0.3, 1.0, 2.0, 4.0, 9.0])),
+        within: draw.maybe(0.2 * wishes, |draw| draw.one(&[0, 1, 5, 6, 11, 12, 30])),
+        no_harm: draw.chance(0.2 * wishes),
         count: 1 + draw.below(3),
         order: draw.maybe(0.6, |draw| draw.one(&Order::ALL)),
         auditor: draw.chance(0.5),

@@ -132,9 +132,9 @@ fn weights(count: usize, size: f32, draw: &mut Draw<'_>) -> Vec<f32> {
 
 fn network(cardinalities: &[usize], draw: &mut Draw<'_>) -> NeuralClassifier {
     let codes: usize = cardinalities.iter().sum();
-    let mut parameters = weights((codes + 1) * 6 + 7 * 4 + 5, 1.2, draw);
+    let mut parameters = weights((codes + 1) * 6 + 7 * 4 + 5, 1.7, draw);
     // Most people are denied.
-    *parameters.last_mut().expect("a bias") -= 1.0;
+    *parameters.last_mut().expect("a bias") -= 0.5;
     NeuralClassifier::from_parameters(cardinalities.to_vec(), &[6, 4], parameters).expect("a network")
 }
 
@@ -195,7 +195,7 @@ fn network_file(spans: &[[f32; 2]], draw: &mut Draw<'_>) -> Vec<u8> {
         }
     }
     let activation = draw.one(&["Relu", "Tanh", "Sigmoid"]);
-    onnx::network(width, &first, &biases, &weights(UNITS, 2.0, draw), -0.7, activation)
+    onnx::network(width, &first, &biases, &weights(UNITS, 3.0, draw), -0.3, activation)
 }
 
 fn trees(spans: &[[f32; 2]], draw: &mut Draw<'_>) -> Vec<Vec<TreeNode>> {
@@ -207,7 +207,7 @@ fn trees(spans: &[[f32; 2]], draw: &mut Draw<'_>) -> Vec<Vec<TreeNode>> {
             TreeNode::Branch { input, at_most, yes, no }
         };
         let mut nodes = vec![branch(1, 2, draw), branch(3, 4, draw), branch(5, 6, draw)];
-        nodes.extend(weights(4, 1.0, draw).into_iter().map(|weight| TreeNode::Leaf(weight - 0.15)));
+        nodes.extend(weights(4, 1.0, draw).into_iter().map(|weight| TreeNode::Leaf(weight - 0.05)));
         nodes
     };
     (0..6).map(|_| tree(draw)).collect()
