@@ -288,8 +288,7 @@ impl Consequence {
         let Numbers { range: [low, high], decimals, special } = self.numbers.as_ref()?;
         // Adding zero turns −0 into 0, which has another text.
         let rounded = format!("{number:.decimals$}").parse::<f64>().ok()? + 0.0;
-        let is_ordinary =
-            matches!(self.formula, CompiledFormula::Lookup(_)) || !special.contains(&rounded);
+        let is_ordinary = matches!(self.formula, CompiledFormula::Lookup(_)) || !special.contains(&rounded);
         let is_within = rounded.is_finite() && (*low..=*high).contains(&rounded);
         (is_within && is_ordinary).then_some(Computed::Number(rounded))
     }
@@ -367,8 +366,9 @@ impl<'c> Candidates<'c> {
             let is_other = |candidate: &Candidate| {
                 candidate.code != own.code || !candidate.number.is_nan() && candidate.number != own.number
             };
-            let is_permitted =
-                |candidate: &Candidate| is_other(candidate) && !(self.no_harm && action.harms(own, *candidate));
+            let is_permitted = |candidate: &Candidate| {
+                is_other(candidate) && !(self.no_harm && action.harms(own, *candidate))
+            };
             let list: Vec<Candidate> = std::iter::once(own).chain(list.filter(is_permitted)).collect();
             self.lists[feature] = list;
         }

@@ -254,6 +254,18 @@ fn columns_that_are_no_features_are_left_out_with_the_reason() {
 }
 
 #[test]
+fn numbers_that_are_all_different_say_the_same_only_if_they_are_equal() {
+    let distinct = |row: usize| format!("{row}.{}", scrambled(row) % 90 + 10);
+    let schema = schema_of(&[
+        ("weight", &distinct),
+        ("height", &|row| format!("{}.{}", scrambled(row + 3) % 100, row + 1000)),
+        ("weight_again", &|row| format!("{}0", distinct(row))),
+    ]);
+    let names: Vec<&str> = schema.features().iter().map(|feature| feature.name.as_str()).collect();
+    assert_eq!(names, ["weight", "height"]);
+}
+
+#[test]
 fn what_says_the_same_as_a_trait_stays_as_the_trait_does() {
     let schema = schema_of(&[
         ("telephone", &|row| (scrambled(row + 7) % 2).to_string()),

@@ -152,9 +152,15 @@ fn leave_out_duplicates(profiles: &[Profile], sample: &Sample, roles: &mut [Role
     let partitions: Vec<Vec<usize>> =
         columns.iter().map(|column| by_appearance(sample.column(*column))).collect();
     for later in 1..columns.len() {
-        let same = (0..later)
-            .filter(|earlier| is_feature(&roles[columns[*earlier]]))
-            .find(|earlier| partitions[*earlier] == partitions[later]);
+        let same = (0..later).filter(|earlier| is_feature(&roles[columns[*earlier]])).find(|earlier| {
+            let says_same = partitions[*earlier] == partitions[later];
+            // Columns without equal cells all part the rows alike: only copies of one another say the same.
+            let copies = || {
+                let cells = |column: usize| sample.column(columns[column]).iter().map(|cell| cell.key());
+                cells(*earlier).eq(cells(later))
+            };
+            says_same && (has_equal(&partitions[later]) || copies())
+        });
         let Some(earlier) = same else { continue };
         let (first, second) = (columns[earlier], columns[later]);
         let has_order = |column: usize| profiles[column].is_of_numbers();
@@ -174,6 +180,11 @@ fn leave_out_duplicates(profiles: &[Profile], sample: &Sample, roles: &mut [Role
 fn is_closed(profile: &Profile) -> bool {
     let meaning = lexicon::entry(&profile.words).map(|entry| entry.meaning);
     matches!(meaning, Some(Meaning::Protected | Meaning::Never | Meaning::Clock))
+}
+
+/// Whether two rows of a partition are in the same part.
+fn has_equal(partition: &[usize]) -> bool {
+    partition.iter().enumerate().any(|(row, part)| *part < row)
 }
 
 /// Values numbered in the order in which they first appear: equal for columns that differ only in spelling.
