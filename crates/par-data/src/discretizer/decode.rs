@@ -122,9 +122,8 @@ impl CodeNumbers {
         });
         let allowed = feature.allowed.iter().flatten().filter_map(|text| parse_number(text));
         // The outer bins also hold what lies beyond their edges.
-        let is_of_bin = |number: f64| {
-            (bin == 0 || number >= edges[bin]) && (bin + 1 == bins || number < edges[bin + 1])
-        };
+        let is_of_bin =
+            |number: f64| (bin == 0 || number >= edges[bin]) && (bin + 1 == bins || number < edges[bin + 1]);
         let is_permitted = |number: &f64| is_of_bin(*number) && summary.can_hold(*number);
         let allowed: Vec<f64> = allowed.filter(is_permitted).collect();
         let interval = allowed.iter().fold(interval, |interval, number| interval.extended_to(*number));
