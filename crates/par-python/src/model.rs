@@ -215,9 +215,7 @@ impl Model {
                         break;
                     }
                     answers.extend(answer_by_all_methods(model, some, &Request::default()).map_err(
-                        |(position, error)| {
-                            format!("{}, {error}", batch.place(piece * at_once + position))
-                        },
+                        |(position, error)| format!("{}, {error}", batch.place(piece * at_once + position)),
                     )?);
                 }
             }

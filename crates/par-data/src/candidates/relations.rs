@@ -288,8 +288,7 @@ impl Consequence {
         let Numbers { range: [low, high], decimals, special } = self.numbers.as_ref()?;
         // Adding zero turns −0 into 0, which has another text.
         let rounded = format!("{number:.decimals$}").parse::<f64>().ok()? + 0.0;
-        let is_ordinary =
-            matches!(self.formula, CompiledFormula::Lookup(_)) || !special.contains(&rounded);
+        let is_ordinary = matches!(self.formula, CompiledFormula::Lookup(_)) || !special.contains(&rounded);
         let is_within = rounded.is_finite() && (*low..=*high).contains(&rounded);
         (is_within && is_ordinary).then_some(Computed::Number(rounded))
     }
@@ -367,8 +366,9 @@ impl<'c> Candidates<'c> {
             let is_other = |candidate: &Candidate| {
                 candidate.code != own.code || !candidate.number.is_nan() && candidate.number != own.number
             };
-            let is_permitted =
-                |candidate: &Candidate| is_other(candidate) && !(self.no_harm && action.harms(own, *candidate));
+            let is_permitted = |candidate: &Candidate| {
+                is_other(candidate) && !(self.no_harm && action.harms(own, *candidate))
+            };
             let list: Vec<Candidate> = std::iter::once(own).chain(list.filter(is_permitted)).collect();
             self.lists[feature] = list;
         }
@@ -381,14 +381,22 @@ impl<'c> Candidates<'c> {
         self.durations.retain(|duration| !duration.row.is_empty());
     }
 
-    /// What follows from an unknown cell cannot be computed: its other sources stay as they are, except that time
+    /// What follows from an unknown cell cannot be computed: the person acts on none of its sources, while time
     /// passes.
     fn hold_sources_of_an_unknown(&mut self, consequence: &Consequence) {
-        if self.is_unknown(consequence) {
-            for &source in &consequence.sources {
-                if !self.is_clock(source) {
-                    self.lists[source].truncate(1);
-                }
+        if !self.is_unknown(consequence) {
+            return;
+        }
+        let mut held = consequence.sources.clone();
+        while let Some(source) = held.pop() {
+            let computes = self.constraints.compiled.iter().find_map(|relation| match &relation.kind {
+                Kind::Follows(other) if other.feature == source => Some(other),
+                _ => None,
+            });
+            match computes {
+                Some(other) => held.extend(&other.sources),
+                None if !self.is_clock(source) => self.lists[source].truncate(1),
+                None => {}
             }
         }
     }
