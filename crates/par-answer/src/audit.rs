@@ -46,7 +46,6 @@ pub struct RewardedHarm {
     /// How many of them would score noticeably higher.
     pub rewarded: usize,
     /// The mean of their gains.
-    #[schemars(with = "Option<f64>")]
     pub mean_gain: Option<f64>,
     /// How many denied people would be accepted by getting worse alone.
     pub accepted: usize,
@@ -122,10 +121,7 @@ fn harm(
         |person: &AuditedPerson, gain: &Gain| person.is_denied && gain.score >= model.threshold();
     RewardedHarm {
         feature: feature.name.clone(),
-        better: match better {
-            Direction::Increase => "increase",
-            Direction::Decrease => "decrease",
-        },
+        better: better.name(),
         people: gains().count(),
         rewarded: rewarded().count(),
         mean_gain: Mean::new(rewarded().map(|(_, gain)| gain.by), people.len()).mean,
@@ -152,7 +148,9 @@ impl AuditedPerson {
         let answer = solver.answer(cells, &Request::default())?;
         let is_denied = !matches!(answer, Answer::Accepted { .. });
         let harms: Vec<usize> = (answer.ways().first().into_iter())
-            .flat_map(|way| way.changes.iter().filter(|change| change.is_harm).map(|change| change.feature))
+            .flat_map(|way| way.changes.iter().chain(&way.consequences))
+            .filter(|change| change.is_harm)
+            .map(|change| change.feature)
             .collect();
         let has_way = !answer.ways().is_empty();
         let has_way_without_harm = has_way

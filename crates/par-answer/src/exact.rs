@@ -268,11 +268,21 @@ impl Search<'_, '_, '_> {
         let moved = if has_consequences { 0..self.row.codes.len() } else { feature..feature + 1 };
         for feature in moved {
             let (code, choice) = (self.row.codes[feature], self.row.choices[feature]);
+            let is_consequence = self.problem.is_consequence(feature);
             if self.codes.centre()[feature] != code {
                 self.codes.move_to(feature, code);
+                // A consequence stays open: where it comes from is among what it may become.
+                if is_consequence {
+                    self.codes.offer(feature, &self.problem.codes_of(feature));
+                }
             }
-            if let Some(choices) = &mut self.choices {
+            if let Some(choices) = &mut self.choices
+                && choices.centre()[feature] != choice
+            {
                 choices.move_to(feature, choice);
+                if is_consequence {
+                    choices.offer(feature, &self.problem.choices_of(feature));
+                }
             }
         }
     }

@@ -1,7 +1,7 @@
 //! One person's search problem: the rows they may become, the target, and what is best.
 
 use par_circuit::{Ball, Code};
-use par_data::{Candidates, Choice, Duration, UNKNOWN};
+use par_data::{Candidates, Choice, Duration};
 use par_model::Target;
 
 /// The constraints and the objective of a search for one person.
@@ -46,7 +46,7 @@ impl Objective {
 
     /// The least effort of rows that are likely enough; of about equal ones the likeliest.
     pub(crate) fn least_effort(floor: f64) -> Self {
-        Self { likelihood: 1e-3, effort: 1.0, floor, near: 0.5 }
+        Self { likelihood: 1e-4, effort: 1.0, floor, near: 0.5 }
     }
 
     /// What a row is worth; −∞ if it is not likely enough.
@@ -157,15 +157,24 @@ impl SearchProblem<'_> {
         let mut ball = Ball::new(&cardinalities, own.codes, self.budget + self.consequences());
         for feature in 0..cardinalities.len() {
             if self.candidates.is_free(feature) || self.is_consequence(feature) {
-                let mut codes: Vec<Code> =
-                    self.candidates.of(feature).iter().map(|candidate| candidate.code).collect();
-                codes.retain(|code| *code != UNKNOWN);
-                codes.sort_unstable();
-                codes.dedup();
-                ball.offer(feature, &codes);
+                ball.offer(feature, &self.codes_of(feature));
             }
         }
         ball
+    }
+
+    /// The codes of a feature's candidates.
+    pub(crate) fn codes_of(&self, feature: usize) -> Vec<Code> {
+        let mut codes: Vec<Code> =
+            self.candidates.of(feature).iter().map(|candidate| candidate.code).collect();
+        codes.sort_unstable();
+        codes.dedup();
+        codes
+    }
+
+    /// All choices of a feature.
+    pub(crate) fn choices_of(&self, feature: usize) -> Vec<Choice> {
+        (0..self.candidates.of(feature).len() as Choice).collect()
     }
 
     /// The same rows as choices.
@@ -175,15 +184,15 @@ impl SearchProblem<'_> {
             self.duration.row.clone(),
             self.budget + self.consequences(),
         );
-        for (feature, count) in self.candidates.counts().into_iter().enumerate() {
+        for feature in 0..self.duration.row.len() {
             if self.candidates.is_free(feature) || self.is_consequence(feature) {
-                ball.offer(feature, &(0..count as Choice).collect::<Vec<_>>());
+                ball.offer(feature, &self.choices_of(feature));
             }
         }
         ball
     }
 
-    fn is_consequence(&self, feature: usize) -> bool {
+    pub(crate) fn is_consequence(&self, feature: usize) -> bool {
         self.candidates.is_consequence(feature) && self.candidates.of(feature).len() > 1
     }
 

@@ -230,7 +230,6 @@ impl Solver<'_> {
             return Ok(Answer::Accepted { probability, verified: deployed.verifies() });
         }
         if own.codes().iter().all(|code| *code == UNKNOWN) {
-            let broken_policies = broken_policies.clone();
             return Ok(Answer::NotFound(NotFound::all_unknown(
                 probability,
                 broken_policies,
@@ -268,7 +267,7 @@ impl Solver<'_> {
     }
 
     /// The generator's most probable legal row as cells, whether or not it is accepted: the first proposal of
-    /// `generate`. Unchanged features keep their text.
+    /// `generate`; the person's own row if that breaks a relation. Unchanged features keep their text.
     ///
     /// # Errors
     /// When a cell does not fit its column.
@@ -289,7 +288,9 @@ impl Solver<'_> {
             list.iter().position(|candidate| candidate.code == row[feature]).unwrap_or(0) as u16
         };
         let mut choices: Vec<u16> = (0..row.len()).map(choice).collect();
-        candidates.settle(&mut choices);
+        if !candidates.settle(&mut choices) || !candidates.keeps_relations(&choices) {
+            choices.clone_from(&candidates.durations()[0].row);
+        }
         let text = |feature: usize| candidates.text(model.discretizer(), &choices, feature, cells[feature]);
         Ok((0..row.len()).map(text).collect())
     }
@@ -453,7 +454,10 @@ impl Solver<'_> {
             }
         };
         match method {
-            Method::Exact => self.prove(problem, frontier, answers.nodes),
+            Method::Exact => {
+                let durations = problem.candidates.durations().len();
+                self.prove(problem, frontier, answers.nodes.div_ceil(durations))
+            }
             Method::Generate | Method::Refine => SearchResult::unproved(frontier),
         }
     }

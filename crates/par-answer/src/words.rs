@@ -108,18 +108,27 @@ pub fn proof(rank: usize, way: &Way) -> Option<String> {
     let gap = way.gap?;
     let others = match rank {
         1 => format!("no other combination of values with {}", at_most(way.changes.len())),
-        _ => format!("except the ways before, no combination of values with {}", at_most(way.changes.len())),
+        _ => format!(
+            "of all that leave out a change of every way before, no combination with {}",
+            at_most(way.changes.len())
+        ),
     };
+    // A bound is rounded away from the claim.
+    let up = |bound: f64| (100.0 * bound).ceil() / 100.0;
     Some(match (way.solves, way.is_optimal()) {
         (Solves::LeastEffort, true) => {
             format!("proved: {others} is as plausible and sure and takes less effort")
         }
         (Solves::LeastEffort, false) => {
-            format!("{others} is as plausible and sure and takes {gap:.2} less effort")
+            {
+            format!("{others} is as plausible and sure and takes more than {:.2} less effort", up(gap))
+        }
         }
         (Solves::Likeliest, true) => format!("proved: {others} is likelier for its effort"),
         (Solves::Likeliest, false) => {
-            format!("{others} is more than {:.2} times as likely for its effort", gap.exp())
+            {
+            format!("{others} is more than {:.2} times as likely for its effort", up(gap.exp()))
+        }
         }
     })
 }
@@ -159,10 +168,12 @@ pub fn best_at(found: &Found, way: &Way) -> Option<String> {
 /// Whether fewer changes than the fewest found could be enough; `None` for a single change, an unverified answer, and
 /// where the least effort was searched for, whatever its number of changes.
 pub fn fewest(found: &Found) -> Option<String> {
-    let is_counted = found.verified && found.ways.first()?.solves == Solves::Likeliest;
+    let way = found.ways.first()?;
+    let is_counted = found.verified && way.solves == Solves::Likeliest;
     let fewest = found.frontier.first().filter(|point| point.changes.len() > 1 && is_counted)?;
     let fewer = format!("fewer than {}", changes(fewest.changes.len()));
     Some(match found.fewest_proved {
+        true if way.has_margin => format!("proved: with the margin, {fewer} are not enough"),
         true => format!("proved: {fewer} are not enough"),
         false => format!("not ruled out: {fewer} could be enough"),
     })
@@ -173,7 +184,7 @@ pub fn reason(reason: Reason) -> &'static str {
     match reason {
         Reason::AllUnknown => "no cell of the row is known",
         Reason::NothingToChange => "nothing is left that may change",
-        Reason::OutOfReach => "no combination of values that this person may have is accepted (proved)",
+        Reason::OutOfReach => "no combination of the values tried for this person is accepted (proved)",
         Reason::SearchEnded => "the search ended before it found a way, or proved that there is none",
         Reason::ProposalsDenied => "nothing that the generator proposes is accepted",
     }

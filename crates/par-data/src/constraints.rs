@@ -423,8 +423,8 @@ fn forbidden(discretizer: &Discretizer, position: usize) -> Option<Vec<Vec<bool>
         let Some(from) = category(from) else { continue };
         targets.iter().filter_map(|to| category(to)).for_each(|to| forbidden[from][to] = true);
     }
-    for (place, &number) in domain.special().iter().enumerate() {
-        forbidden[ordinary + place][..ordinary].fill(!feature.may_leave(number));
+    for (special, targets) in domain.special().iter().zip(&mut forbidden[ordinary..]) {
+        targets[..ordinary].fill(!feature.may_leave(*special));
     }
     Some(forbidden)
 }

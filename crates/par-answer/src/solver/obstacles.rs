@@ -64,7 +64,7 @@ impl Solver<'_> {
         // No small set is enough, but all obstacles together are: drop those that are not needed.
         let mut set = own;
         let mut place = set.len();
-        while place > 0 {
+        while place > 0 && lifting.nodes > 0 && !self.is_stopped() {
             place -= 1;
             let obstacle = set.remove(place);
             if self.without(lifting, &set).is_none() {

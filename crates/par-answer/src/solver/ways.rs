@@ -7,8 +7,8 @@ use par_model::classifier::probability;
 use super::{Aim, Person, SearchResult, Solver};
 use crate::answer::{BestAt, Change, Found, Point, Solves, Way};
 use crate::offers::{Offer, Offers};
-use crate::problem::{Objective, Solution};
-use crate::request::Request;
+use crate::problem::Solution;
+use crate::request::{Method, Request};
 use crate::words;
 
 impl Solver<'_> {
@@ -26,30 +26,31 @@ impl Solver<'_> {
             .map(|solution| self.offer(person, aim, solution, search.gap(solution.changes), &[]))
             .collect();
         let frontier: Vec<Point> = found.iter().map(|offer| self.point(person, offer)).collect();
+        let mut by_worth: Vec<&Offer> = found.iter().collect();
+        by_worth.sort_by(|a, b| b.solution.net(aim.price).total_cmp(&a.solution.net(aim.price)));
+        // Hardly less effort is not worth a further change: the first is one that no other dominates.
+        if aim.solves == Solves::LeastEffort {
+            let is_dominated = |offer: &Offer| found.iter().any(|other| other.dominates(offer));
+            let undominated = by_worth.iter().position(|offer| !is_dominated(offer)).unwrap_or(0);
+            by_worth[..=undominated].rotate_right(1);
+        }
         let mut offers = Offers::default();
-        let is_first = |offer: &&Offer| offer.solution.changes == first.changes;
-        let others = found.iter().filter(|offer| !is_first(offer));
-        found.iter().filter(is_first).chain(others).for_each(|offer| {
+        by_worth.into_iter().for_each(|offer| {
             offers.add(offer.clone());
         });
-        let worth = |offer: &Offer| {
-            let weight = self.model.config().answers.effort_weight;
-            let Solution { log_prob, effort, changes, .. } = offer.solution;
-            Objective::likeliest(weight).worth(log_prob, effort)
-                - self.model.config().answers.price * changes as f64
-        };
         if request.count > 1 {
             let budget = self.budget(person, request).max(first.changes);
             self.add_further_offers(person, aim, budget, &mut offers, request);
         }
-        let shown = offers.shown(request.count, worth);
+        let aims = self.aims(request);
+        let shown = offers.shown(request.count, |offer| worth(&aims, offer));
         let mut ways: Vec<Way> = Vec::with_capacity(shown.len());
         for (place, offer) in shown.iter().enumerate() {
             let is_before = |set: &Vec<usize>| shown[..place].iter().any(|before| before.features == *set);
             // A gap counts only if the search left out no changes but those of the ways shown before.
             let gap = offer.gap.filter(|_| offer.without.iter().all(is_before));
             let difference = shown[..place].iter().map(|before| offer.difference(before)).reduce(f64::min);
-            ways.push(Way { gap, difference, ..self.way(person, aim, offer, request) });
+            ways.push(Way { gap, difference, ..self.way(person, aim, &aims, offer, request.method) });
         }
         set_best_at(&mut ways, &frontier);
         let fewest = search.frontier.fewest()?;
@@ -79,8 +80,6 @@ impl Solver<'_> {
         let likeliest =
             aims.iter().find(|aim| aim.solves == Solves::Likeliest && aim.threshold <= first.threshold);
         let Some(&aim) = likeliest else { return };
-        let price = self.model.config().answers.price;
-        let worth = |offer: &Offer| offer.solution.log_prob - price * offer.solution.changes as f64;
         let mut wanted = aim.threshold;
         if first.solves != aim.solves {
             let search = self.search(person, &aim, budget, &[], request.method);
@@ -89,8 +88,8 @@ impl Solver<'_> {
             }
         }
         // At most two searches per way: one among all rows and, if it finds nothing new, one for higher probabilities.
-        for _ in 0..2 * request.count {
-            let shown = offers.shown(request.count, worth);
+        for _ in 0..request.count.saturating_mul(2) {
+            let shown = offers.shown(request.count, |offer| worth(&aims, offer));
             if shown.len() >= request.count || wanted > 1.0 || self.is_stopped() {
                 break;
             }
@@ -142,10 +141,10 @@ impl Solver<'_> {
         }
     }
 
-    fn way(&mut self, person: Person<'_>, aim: &Aim, offer: &Offer, request: &Request) -> Way {
+    fn way(&mut self, person: Person<'_>, aim: &Aim, aims: &[Aim], offer: &Offer, method: Method) -> Way {
         let (model, choices) = (self.model, &offer.solution.row.choices);
         let cells = self.written(person, &offer.solution);
-        let sure = self.aims(request).iter().find(|aim| aim.has_margin).map_or(0.0, |aim| aim.threshold);
+        let sure = aims.iter().find(|aim| aim.has_margin).map_or(0.0, |aim| aim.threshold);
         let mut changes: Vec<Change> =
             offer.features.iter().map(|&feature| self.change(person, choices, feature)).collect();
         let is_alone = changes.len() == 1;
@@ -153,7 +152,7 @@ impl Solver<'_> {
             change.alone =
                 if is_alone { Some(offer.probability) } else { self.alone(person, choices, change.feature) };
         }
-        self.drop_unproved_ranges(person, aim, &cells, &mut changes);
+        self.drop_unproved_ranges(aim, &cells, &mut changes);
         let follows = |&feature: &usize| choices[feature] != 0 && !offer.features.contains(&feature);
         let consequences: Vec<Change> =
             (0..choices.len()).filter(follows).map(|feature| self.change(person, choices, feature)).collect();
@@ -181,7 +180,7 @@ impl Solver<'_> {
             // Finite, even for cells near the largest number.
             similarity: f64::min(similarity, f64::MAX),
             distance: f64::min(distance, f64::MAX),
-            method: request.method,
+            method,
             solves: offer.solves,
             gap: None,
             best_at: Vec::new(),
@@ -228,7 +227,7 @@ impl Solver<'_> {
 
     /// Without a proof that a classifier of values accepts everything within the ranges of all changes, each change
     /// names its value alone.
-    fn drop_unproved_ranges(&self, person: Person<'_>, aim: &Aim, cells: &[String], changes: &mut [Change]) {
+    fn drop_unproved_ranges(&self, aim: &Aim, cells: &[String], changes: &mut [Change]) {
         let DeployedClassifier::External(external) = &self.model.classifier() else { return };
         let ends: Vec<(usize, [String; 2])> = changes
             .iter()
@@ -242,7 +241,6 @@ impl Solver<'_> {
             return;
         }
         changes.iter_mut().for_each(|change| change.range = None);
-        debug_assert!(person.reads_values, "an external classifier reads values");
     }
 
     fn point(&self, person: Person<'_>, offer: &Offer) -> Point {
@@ -257,9 +255,16 @@ impl Solver<'_> {
             effort: offer.solution.effort,
             months: offer.months,
             row: row.codes.clone(),
-            gap: offer.gap.filter(|gap| gap.is_finite()),
+            gap: offer.gap,
         }
     }
+}
+
+/// What an offer is worth as a further way: by the likeliest problem of the request.
+fn worth(aims: &[Aim], offer: &Offer) -> f64 {
+    let aim = aims.iter().find(|aim| aim.solves == Solves::Likeliest);
+    let Solution { log_prob, effort, changes, .. } = offer.solution;
+    aim.map_or(0.0, |aim| aim.objective.worth(log_prob, effort) - aim.price * changes as f64)
 }
 
 /// The features that the person changes, ascending.
@@ -290,7 +295,10 @@ fn set_best_at(ways: &mut [Way], frontier: &[Point]) {
         probability: point.probability,
         months: point.months,
     };
-    let is_way = |point: &&Point| ways.iter().any(|way| way.row == point.row);
+    let is_way = |point: &&Point| {
+        let is_same = |way: &Way| point.changes.iter().all(|(feature, cell)| way.cells[*feature] == *cell);
+        ways.iter().any(|way| way.changes.len() == point.changes.len() && is_same(way))
+    };
     let others = frontier.iter().filter(|point| !is_way(point)).map(of_point);
     let shown: Vec<Virtues> = ways.iter().map(of_way).chain(others).collect();
     let slowest = shown.iter().map(|one| one.months).max().unwrap_or(0);

@@ -8,7 +8,7 @@ use crate::{Code, UNKNOWN};
 
 /// The most combinations of its sources' candidates that a consequence is computed for. Beyond it, the sources keep
 /// their least costly candidates.
-const MOST_COMBINATIONS: usize = 4096;
+const MOST_COMBINATIONS: usize = 1024;
 
 /// A relation, prepared for rows of candidates.
 #[derive(Clone, Debug)]
@@ -215,7 +215,8 @@ impl CompiledRelation {
             let code = value(feature).code;
             code != UNKNOWN && constraints.action(feature).is_special(code)
         };
-        let changed = || self.features.iter().filter(|&&feature| row[feature] != 0).count();
+        let acts = |feature: usize| row[feature] != 0 && !constraints.moves_by_itself(feature);
+        let changed = || self.features.iter().filter(|&&feature| acts(feature)).count();
         match &self.kind {
             Kind::Together => changed() == self.features.len(),
             Kind::AtMostChanges(most) => changed() <= *most,
@@ -380,14 +381,22 @@ impl<'c> Candidates<'c> {
         }
     }
 
-    /// What follows from an unknown cell cannot be computed: its other sources stay as they are, except that time
+    /// What follows from an unknown cell cannot be computed: the person acts on none of its sources, while time
     /// passes.
     fn hold_sources_of_an_unknown(&mut self, consequence: &Consequence) {
-        if self.is_unknown(consequence) {
-            for &source in &consequence.sources {
-                if !self.is_clock(source) {
-                    self.lists[source].truncate(1);
-                }
+        if !self.is_unknown(consequence) {
+            return;
+        }
+        let mut held = consequence.sources.clone();
+        while let Some(source) = held.pop() {
+            let computes = self.constraints.compiled.iter().find_map(|relation| match &relation.kind {
+                Kind::Follows(other) if other.feature == source => Some(other),
+                _ => None,
+            });
+            match computes {
+                Some(other) => held.extend(&other.sources),
+                None if !self.is_clock(source) => self.lists[source].truncate(1),
+                None => {}
             }
         }
     }

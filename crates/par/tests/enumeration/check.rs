@@ -77,7 +77,7 @@ impl Aims {
 
     fn worth(&self, solves: Solves, log_prob: f64, effort: f64) -> f64 {
         match solves {
-            Solves::LeastEffort => 1e-3 * log_prob - effort,
+            Solves::LeastEffort => 1e-4 * log_prob - effort,
             Solves::Likeliest => log_prob - self.effort_weight * effort,
         }
     }
@@ -245,9 +245,14 @@ fn check_best(
                 aims.worth(solves, log_prob, effort) - price * changes as f64
             };
             let own = net(way.log_likelihood, way.effort, way.changes.len());
+            // Hardly less effort is not worth a further change: the least effort is that of as many.
+            let most = match solves {
+                Solves::LeastEffort => way.changes.len(),
+                Solves::Likeliest => aims.budget,
+            };
             let feasible = rows
                 .iter()
-                .filter(|row| row.changed.len() <= aims.budget && aims.is_feasible(row, solves, score, true));
+                .filter(|row| row.changed.len() <= most && aims.is_feasible(row, solves, score, true));
             let best = feasible.max_by(|a, b| {
                 let net = |row: &Row| net(row.log_prob, row.effort, row.changed.len());
                 net(a).total_cmp(&net(b))

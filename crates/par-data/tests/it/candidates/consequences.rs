@@ -123,6 +123,28 @@ fn time_goes_on_where_a_consequence_of_a_clock_is_unknown() {
 }
 
 #[test]
+fn an_unknown_cell_holds_what_the_person_acts_on_through_a_chain() {
+    let age = "name = \"age\"\nkind = \"discrete\"\nbins = 100\nunit = \"years\"\nchange = \"with-time\"";
+    let x = "name = \"x\"\nkind = \"discrete\"\nchange = \"increase\"\ntakes = \"1 year per 1\"";
+    let [a, b, c, d] = [("a", "free"), ("b", "never"), ("c", "follows"), ("d", "follows")]
+        .map(|(name, change)| number(name, change));
+    let world = World::new(
+        &[age, x, &a, &b, &c, &d],
+        "[[relation]]\nsum = [\"age\", \"a\"]\ngives = \"c\"\n\
+         [[relation]]\nsum = [\"c\", \"b\"]\ngives = \"d\"\n",
+        (0..40).map(|n| format!("{n},{},{n},{n},{n},{n}", n % 4)),
+    );
+    let known = world.usual(&["28", "0", "2", "3", "30", "33"]);
+    assert_eq!((known.free(), known.durations().len()), (&[1, 2][..], 4));
+    let unknown = world.usual(&["28", "0", "2", "", "30", "33"]);
+    assert_eq!((unknown.free(), unknown.durations().len()), (&[1][..], 4), "time goes on");
+    for (years, duration) in (0..).zip(unknown.durations()) {
+        assert_eq!(unknown.chosen(&duration.row, 4).number, 30.0 + f64::from(years));
+        assert_eq!(duration.row[5], 0, "what is unknown cannot be computed");
+    }
+}
+
+#[test]
 fn a_special_number_suspends_consequences_of_it() {
     let special = |name: &str, change: &str| number(name, change) + "\nspecial = [-9]";
     let a = special("a", "free") + "\ntransitions = { \"-9\" = \"leave\" }";
@@ -133,11 +155,7 @@ fn a_special_number_suspends_consequences_of_it() {
     );
     assert_eq!(c_of(&world, ["-9", "2", "7"], &[(1, "5")]), Some(7.0), "there is nothing to subtract from");
     assert_eq!(c_of(&world, ["-9", "2", "7"], &[(0, "20")]), Some(18.0), "once it is a number, it counts");
-    assert_eq!(
-        c_of(&world, ["8", "2", "-9"], &[(0, "20")]),
-        Some(-9.0),
-        "nor does it leave a special number"
-    );
+    assert_eq!(c_of(&world, ["-9", "2", "-9"], &[(0, "20")]), Some(18.0), "and so does what follows");
     assert_eq!(c_of(&world, ["8", "2", "6"], &[(1, "17")]), None, "8 − 17 would mean something else");
     assert_eq!(c_of(&world, ["8", "2", "6"], &[(1, "18")]), Some(-10.0));
 }
