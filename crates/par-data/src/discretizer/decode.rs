@@ -131,7 +131,9 @@ impl Interval {
         // A double has at most 17 significant digits.
         for decimals in decimals..=17 {
             let unit = 10f64.powi(-(decimals as i32));
-            let rounded = [inside, inside - unit, inside + unit]
+            // Ties go to even digits, so that whole units alone could skip the nearest odd one.
+            let rounded = [0.0, -0.5, 0.5, -1.0, 1.0]
+                .map(|units| inside + units * unit)
                 .map(|number| format!("{number:.decimals$}").parse::<f64>().unwrap_or(f64::NAN) + 0.0);
             let nearest = rounded
                 .into_iter()
@@ -188,9 +190,8 @@ impl CodeNumbers {
         });
         let allowed = feature.allowed.iter().flatten().filter_map(|text| parse_number(text));
         // The outer bins also hold what lies beyond their edges.
-        let is_of_bin = |number: f64| {
-            (bin == 0 || number >= edges[bin]) && (bin + 1 == bins || number < edges[bin + 1])
-        };
+        let is_of_bin =
+            |number: f64| (bin == 0 || number >= edges[bin]) && (bin + 1 == bins || number < edges[bin + 1]);
         let is_permitted = |number: &f64| is_of_bin(*number) && summary.can_hold(*number);
         let allowed: Vec<f64> = allowed.filter(is_permitted).collect();
         let interval = allowed.iter().fold(interval, |interval, number| interval.extended_to(*number));

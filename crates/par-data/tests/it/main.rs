@@ -1,6 +1,7 @@
 //! Tests of the public API, from files to codes and back.
 
 mod bad_schemas;
+mod candidates;
 mod constraints;
 mod discretizer;
 mod draft;
