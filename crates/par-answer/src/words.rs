@@ -120,15 +120,11 @@ pub fn proof(rank: usize, way: &Way) -> Option<String> {
             format!("proved: {others} is as plausible and sure and takes less effort")
         }
         (Solves::LeastEffort, false) => {
-            {
             format!("{others} is as plausible and sure and takes more than {:.2} less effort", up(gap))
-        }
         }
         (Solves::Likeliest, true) => format!("proved: {others} is likelier for its effort"),
         (Solves::Likeliest, false) => {
-            {
             format!("{others} is more than {:.2} times as likely for its effort", up(gap.exp()))
-        }
         }
     })
 }

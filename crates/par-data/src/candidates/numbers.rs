@@ -199,6 +199,14 @@ fn decimals_of(number: f64) -> usize {
     number.to_string().split_once('.').map_or(0, |(_, decimals)| decimals.len())
 }
 
+/// A sum of numbers of at most nine decimals as its decimals say: 2.8 − 2 is 0.8, not a little less.
+fn without_rounding_error(sum: f64) -> f64 {
+    const UNITS: f64 = 1e9;
+    // Beyond it, not every ninth decimal can be told apart.
+    let is_exact = sum.abs() < 9e15 / UNITS;
+    if is_exact { (sum * UNITS).round() / UNITS } else { sum }
+}
+
 /// A century: nobody waits longer.
 const MOST_MONTHS: u32 = 1200;
 
@@ -245,7 +253,8 @@ impl Constraints {
             false => {
                 let least = step.at_least.unwrap_or(0.0);
                 let [up, down] = [step.up, step.down].map(|most| most.unwrap_or(f64::INFINITY));
-                vec![[own.number - down, own.number - least], [own.number + least, own.number + up]]
+                let moved = |by: f64| without_rounding_error(own.number + by);
+                vec![[moved(-down), moved(-least)], [moved(least), moved(up)]]
             }
         };
         for range in sides {

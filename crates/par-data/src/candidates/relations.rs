@@ -6,8 +6,8 @@ use crate::discretizer::Discretizer;
 use crate::schema::{AcceptRule, Condition, Direction, Formula, Permitted, Relation, Rule, parse_number};
 use crate::{Code, UNKNOWN};
 
-/// The most combinations of its sources' candidates that a consequence is computed for. Beyond it, the sources keep
-/// their least costly candidates.
+/// The most combinations of candidates that a consequence is computed for. Beyond it, the features that it goes back to
+/// keep their least costly candidates.
 const MOST_COMBINATIONS: usize = 1024;
 
 /// A relation, prepared for rows of candidates.
@@ -339,39 +339,28 @@ impl<'c> Candidates<'c> {
 
     /// Adds to each consequence a candidate for every value that its sources give it.
     pub(super) fn add_consequences(&mut self) {
-        for relation in &self.constraints.compiled {
+        let compiled = &self.constraints.compiled;
+        for (place, relation) in compiled.iter().enumerate() {
             let Kind::Follows(consequence) = &relation.kind else { continue };
             self.hold_sources_of_an_unknown(consequence);
-            self.thin_sources(consequence);
-            let lists: Vec<&[Candidate]> =
-                consequence.sources.iter().map(|&source| self.lists[source].as_slice()).collect();
-            let mut values: Vec<Computed> = Vec::new();
-            for_each_combination(&lists, &mut |sources| {
-                if !self.is_suspended(consequence, sources)
-                    && let Some(value) = consequence.compute(sources)
-                    && !values.contains(&value)
-                {
-                    values.push(value);
-                }
-            });
+            let roots = roots(&compiled[..place], consequence);
+            self.thin(&roots);
             let feature = consequence.feature;
-            let list = values.into_iter().map(|value| match value {
-                Computed::Category(code) => Candidate { code, number: f64::NAN, effort: 0.0, months: 0 },
-                Computed::Number(number) => {
-                    let code = self.constraints.action(feature).code_of(number);
-                    Candidate { code, number, effort: 0.0, months: 0 }
-                }
-            });
-            let own = self.lists[feature][0];
             let action = self.constraints.action(feature);
-            let is_other = |candidate: &Candidate| {
-                candidate.code != own.code || !candidate.number.is_nan() && candidate.number != own.number
-            };
+            let own = self.lists[feature][0];
+            let list = self.values_of(&compiled[..place], consequence, &roots).into_iter().map(|value| {
+                let (code, number) = match value {
+                    Computed::Category(code) => (code, f64::NAN),
+                    Computed::Number(number) => (action.code_of(number), number),
+                };
+                Candidate { code, number, effort: 0.0, months: 0 }
+            });
             let is_permitted = |candidate: &Candidate| {
-                is_other(candidate) && !(self.no_harm && action.harms(own, *candidate))
+                let is_other = candidate.code != own.code
+                    || !candidate.number.is_nan() && candidate.number != own.number;
+                is_other && !(self.no_harm && action.harms(own, *candidate))
             };
-            let list: Vec<Candidate> = std::iter::once(own).chain(list.filter(is_permitted)).collect();
-            self.lists[feature] = list;
+            self.lists[feature] = std::iter::once(own).chain(list.filter(is_permitted)).collect();
         }
         for duration in 0..self.durations.len() {
             let mut row = std::mem::take(&mut self.durations[duration].row);
@@ -407,23 +396,15 @@ impl<'c> Candidates<'c> {
         features.any(|&feature| self.lists[feature][0].code == UNKNOWN)
     }
 
-    /// Whether a consequence stays as it is, whatever its sources: something is unknown, or a source is special.
-    fn is_suspended(&self, consequence: &Consequence, sources: &[Candidate]) -> bool {
-        let mut sources = consequence.sources.iter().zip(sources);
-        self.is_unknown(consequence)
-            || sources.any(|(&source, value)| self.constraints.action(source).is_special(value.code))
-    }
-
-    /// Drops the costliest candidates of the sources until there are few enough combinations. Clocks stay: durations
+    /// Drops the costliest candidates of some features until there are few enough combinations. Clocks stay: durations
     /// name their candidates.
-    fn thin_sources(&mut self, consequence: &Consequence) {
+    fn thin(&mut self, features: &[usize]) {
         let combinations = |lists: &[Vec<Candidate>]| {
-            consequence.sources.iter().fold(1_usize, |all, &source| all.saturating_mul(lists[source].len()))
+            features.iter().fold(1_usize, |all, &feature| all.saturating_mul(lists[feature].len()))
         };
         while combinations(&self.lists) > MOST_COMBINATIONS {
-            let sources = consequence.sources.iter().copied().filter(|&source| !self.is_clock(source));
-            let longest = sources.max_by_key(|&source| self.lists[source].len());
-            let Some(longest) = longest else { return };
+            let thinned = features.iter().copied().filter(|&feature| !self.is_clock(feature));
+            let Some(longest) = thinned.max_by_key(|&feature| self.lists[feature].len()) else { return };
             let list = &mut self.lists[longest];
             let costliest = (1..list.len()).max_by(|&a, &b| list[a].effort.total_cmp(&list[b].effort));
             let Some(costliest) = costliest else { return };
@@ -431,32 +412,60 @@ impl<'c> Candidates<'c> {
         }
     }
 
+    /// The different values of a consequence over all combinations of what it goes back to.
+    fn values_of(
+        &self,
+        earlier: &[CompiledRelation],
+        consequence: &Consequence,
+        roots: &[usize],
+    ) -> Vec<Computed> {
+        let mut values: Vec<Computed> = Vec::new();
+        let mut row = vec![0; self.lists.len()];
+        let counts: Vec<usize> = roots.iter().map(|&root| self.lists[root].len()).collect();
+        for_each_combination(&counts, &mut |choices| {
+            roots.iter().zip(choices).for_each(|(&root, &choice)| row[root] = choice);
+            if self.settle_some(earlier, &mut row)
+                && let Some(Some(value)) = self.computed(consequence, &row)
+                && !values.contains(&value)
+            {
+                values.push(value);
+            }
+        });
+        values
+    }
+
+    /// The value of a consequence in a row, or that it may have none; `None` if it stays as it is.
+    fn computed(&self, consequence: &Consequence, row: &[Choice]) -> Option<Option<Computed>> {
+        if consequence.sources.iter().all(|&source| row[source] == 0) || self.is_unknown(consequence) {
+            return None;
+        }
+        let sources: Vec<Candidate> =
+            consequence.sources.iter().map(|&source| self.chosen(row, source)).collect();
+        let mut values = consequence.sources.iter().zip(&sources);
+        let is_suspended =
+            values.any(|(&source, value)| self.constraints.action(source).is_special(value.code));
+        (!is_suspended).then(|| consequence.compute(&sources))
+    }
+
     /// Sets every consequence of a row's choices. False if one has no value that it may have.
     ///
     /// A consequence none of whose sources changes stays as it is, whether or not the person's own row keeps the
     /// relation; so does one with a source that is unknown or special.
     pub fn settle(&self, row: &mut [Choice]) -> bool {
-        let mut sources = Vec::new();
-        for relation in &self.constraints.compiled {
+        self.settle_some(&self.constraints.compiled, row)
+    }
+
+    fn settle_some(&self, relations: &[CompiledRelation], row: &mut [Choice]) -> bool {
+        for relation in relations {
             let Kind::Follows(consequence) = &relation.kind else { continue };
-            if consequence.sources.iter().all(|&source| row[source] == 0) {
-                row[consequence.feature] = 0;
-                continue;
-            }
-            sources.clear();
-            sources.extend(consequence.sources.iter().map(|&source| self.chosen(row, source)));
-            if self.is_suspended(consequence, &sources) {
-                row[consequence.feature] = 0;
-                continue;
-            }
-            let Some(value) = consequence.compute(&sources) else { return false };
-            let is_value = |candidate: &Candidate| match value {
-                Computed::Number(number) => candidate.number == number,
-                Computed::Category(code) => candidate.code == code,
+            let list = &self.lists[consequence.feature];
+            let choice = match self.computed(consequence, row) {
+                None => Some(0),
+                Some(None) => None,
+                Some(Some(Computed::Number(number))) => list.iter().position(|one| one.number == number),
+                Some(Some(Computed::Category(code))) => list.iter().position(|one| one.code == code),
             };
-            let Some(choice) = self.lists[consequence.feature].iter().position(is_value) else {
-                return false;
-            };
+            let Some(choice) = choice else { return false };
             row[consequence.feature] = choice as Choice;
         }
         true
@@ -488,17 +497,33 @@ impl Constraints {
     }
 }
 
-/// Calls `give` with every combination of one candidate from each list.
-fn for_each_combination(lists: &[&[Candidate]], give: &mut impl FnMut(&[Candidate])) {
-    let mut places = vec![0; lists.len()];
-    let mut combination: Vec<Candidate> = lists.iter().map(|list| list[0]).collect();
-    loop {
-        give(&combination);
-        let Some(next) = (0..lists.len()).find(|&at| places[at] + 1 < lists[at].len()) else { return };
-        places[next] += 1;
-        places[..next].fill(0);
-        for at in 0..=next {
-            combination[at] = lists[at][places[at]];
+/// The features that a consequence goes back to: its sources, or theirs if they are consequences of earlier relations.
+fn roots(earlier: &[CompiledRelation], consequence: &Consequence) -> Vec<usize> {
+    let mut roots = Vec::new();
+    for &source in &consequence.sources {
+        let computed = earlier.iter().find_map(|relation| match &relation.kind {
+            Kind::Follows(other) if other.feature == source => Some(other),
+            _ => None,
+        });
+        match computed {
+            None => roots.push(source),
+            Some(other) => roots.extend(self::roots(earlier, other)),
         }
+    }
+    roots.sort_unstable();
+    roots.dedup();
+    roots
+}
+
+/// Calls `give` with every combination of a choice below each count.
+fn for_each_combination(counts: &[usize], give: &mut impl FnMut(&[Choice])) {
+    let mut choices: Vec<Choice> = vec![0; counts.len()];
+    loop {
+        give(&choices);
+        let Some(next) = (0..counts.len()).find(|&at| usize::from(choices[at]) + 1 < counts[at]) else {
+            return;
+        };
+        choices[next] += 1;
+        choices[..next].fill(0);
     }
 }

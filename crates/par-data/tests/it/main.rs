@@ -10,6 +10,7 @@ mod limits;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod privacy;
+mod reachable_values;
 mod schema;
 mod schema_2;
 mod table;

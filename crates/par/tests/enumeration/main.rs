@@ -37,6 +37,9 @@ fn check_world(seed: u64, checked: &mut Checked) -> Result<(), String> {
         }
     };
     let model = &made.model;
+    if std::env::var("PAR_DEBUG").is_ok() {
+        println!("{:#?}", model.discretizer().domains());
+    }
     let meaning = Meaning::new(&world, model.discretizer(), model.constraints(), &table);
     for number in 0..PEOPLE {
         let own = draw::person(&world, draw);
