@@ -70,8 +70,9 @@ pub(crate) struct Row {
 impl SearchProblem<'_> {
     /// The person's own row, at the time of the problem.
     pub(crate) fn own(&self) -> Row {
-        let choices = self.duration.row.clone();
-        Row { codes: self.candidates.codes(&choices), choices, is_settled: true }
+        let mut choices = self.duration.row.clone();
+        let is_settled = self.candidates.settle(&mut choices);
+        Row { codes: self.candidates.codes(&choices), choices, is_settled }
     }
 
     /// The row with these codes: for each the least costly candidate that has it. `None` if there is none.

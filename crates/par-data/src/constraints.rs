@@ -423,11 +423,8 @@ fn forbidden(discretizer: &Discretizer, position: usize) -> Option<Vec<Vec<bool>
         let Some(from) = category(from) else { continue };
         targets.iter().filter_map(|to| category(to)).for_each(|to| forbidden[from][to] = true);
     }
-    for code in ordinary..codes {
-        let number = domain.number(code as Code);
-        let is_this = |text: &String| crate::schema::parse_number(text) == Some(number);
-        let may_leave = feature.transitions.keys().any(is_this);
-        forbidden[code][..ordinary].fill(!may_leave);
+    for (place, &number) in domain.special().iter().enumerate() {
+        forbidden[ordinary + place][..ordinary].fill(!feature.may_leave(number));
     }
     Some(forbidden)
 }

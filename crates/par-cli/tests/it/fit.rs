@@ -108,8 +108,7 @@ fn a_schema_with_only_immutable_features_is_refused() {
     assert_eq!(
         sandbox.refused(&FIT),
         "error: nothing can change: every feature is immutable\n\
-         hint: say in the schema what a person can change, such as `change = \"increase\"`, or free features in the \
-         configuration's `immutable`\n"
+         hint: let one change in the schema, or take it out of the configuration's `immutable`\n"
     );
 }
 

@@ -374,11 +374,10 @@ impl<'c> Candidates<'c> {
         }
         for duration in 0..self.durations.len() {
             let mut row = std::mem::take(&mut self.durations[duration].row);
-            // Time alone may carry a consequence out of its range; then no way takes this long.
-            let is_possible = self.settle(&mut row);
-            self.durations[duration].row = if is_possible { row } else { Vec::new() };
+            // Time alone may carry a consequence out of its range, and a change bring it back.
+            self.settle(&mut row);
+            self.durations[duration].row = row;
         }
-        self.durations.retain(|duration| !duration.row.is_empty());
     }
 
     /// What follows from an unknown cell cannot be computed: its other sources stay as they are, except that time

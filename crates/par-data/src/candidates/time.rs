@@ -11,7 +11,8 @@ pub struct Duration {
     pub shortest: u32,
     /// The longest, in months.
     pub longest: u32,
-    /// The person's own row at that time: clocks and their consequences have moved on.
+    /// The person's own row at that time: clocks have moved on, and their consequences if they have a value that they
+    /// may have.
     pub row: Vec<Choice>,
 }
 

@@ -159,17 +159,17 @@ impl Limits {
     /// let own_or_rent = ["A151", "A152"].map(String::from).to_vec();
     /// let limits = Limits::new(
     ///     &discretizer,
-    ///     [(duration, Permitted::Between([30.0, 40.0])), (housing, Permitted::Among(own_or_rent))],
+    ///     [(duration, Permitted::Between([40.0, 46.0])), (housing, Permitted::Among(own_or_rent))],
     /// )?;
     ///
-    /// // This person's 48 months stay legal; a shorter duration must be from 30 to 40.
+    /// // This person's 48 months stay legal; a shorter duration must be from 40 to 46.
     /// let person = OwnRow::new(&discretizer, &columns.cells(&batch, 0), discretizer.encode(&columns, &batch)?.into_codes());
     /// let wishes = Wishes { limits: &limits, ..Wishes::default() };
     /// let constraints = Constraints::new(&discretizer);
-    /// let candidates = constraints.candidates(&person, &wishes, Reach::Codes);
+    /// let candidates = constraints.candidates(&person, &wishes, Reach::Values);
     /// let months: Vec<f64> = candidates.of(duration).iter().map(|candidate| candidate.number).collect();
     /// assert!(months.len() > 1 && months[0] == 48.0);
-    /// assert!(months[1..].iter().all(|months| (30.0..=40.0).contains(months)));
+    /// assert!(months[1..].iter().all(|months| (40.0..=46.0).contains(months)));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

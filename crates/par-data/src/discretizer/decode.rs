@@ -36,6 +36,15 @@ impl Interval {
         Self { low, high, closed }.cut(bounds)
     }
 
+    /// The interval that also holds a number.
+    fn extended_to(self, number: f64) -> Self {
+        match self.contains(number) {
+            true => self,
+            false if number < self.low => Self { low: number, ..self },
+            false => Self { high: number, closed: true, ..self },
+        }
+    }
+
     /// The part from the first number to the second, inclusive; `None` if it is empty.
     fn cut(self, [lowest, highest]: [f64; 2]) -> Option<Self> {
         let low = self.low.max(lowest);
@@ -54,7 +63,9 @@ impl Interval {
         // A double has at most 17 significant digits.
         for decimals in decimals..=17 {
             let unit = 10f64.powi(-(decimals as i32));
-            let rounded = [inside, inside - unit, inside + unit]
+            // Halves are rounded to even digits, so that the neighbours are found by half a unit or by a whole one.
+            let rounded = [0.0, -0.5, 0.5, -1.0, 1.0]
+                .map(|units| inside + units * unit)
                 .map(|number| format!("{number:.decimals$}").parse::<f64>().unwrap_or(f64::NAN) + 0.0);
             let nearest = rounded
                 .into_iter()
@@ -110,8 +121,12 @@ impl CodeNumbers {
             range.and_then(|range| learned.cut(range)).unwrap_or(learned)
         });
         let allowed = feature.allowed.iter().flatten().filter_map(|text| parse_number(text));
-        let is_inside = |number: &f64| interval.contains(*number) && summary.can_hold(*number);
-        let allowed: Vec<f64> = allowed.filter(is_inside).collect();
+        // The outer bins also hold what lies beyond their edges.
+        let is_of_bin =
+            |number: f64| (bin == 0 || number >= edges[bin]) && (bin + 1 == bins || number < edges[bin + 1]);
+        let is_permitted = |number: &f64| is_of_bin(*number) && summary.can_hold(*number);
+        let allowed: Vec<f64> = allowed.filter(is_permitted).collect();
+        let interval = allowed.iter().fold(interval, |interval, number| interval.extended_to(*number));
         let only = (!allowed.is_empty()).then_some(allowed);
         Self { interval, only, grid: None, decimals: summary.decimals }
     }

@@ -45,13 +45,20 @@ pub(super) fn rounded(statistic: f64, numbers: &[f64], interval: Interval) -> f6
     shared + 0.0
 }
 
-/// The share of people at each code, where counts are rounded to multiples of [`SHARED`], for tables with that many.
+/// The share of people at each code. In tables with many people the counts up to each code are rounded to multiples of
+/// [`SHARED`]: sums stay right, however rare each code is.
 pub(super) fn shares(counts: &[usize]) -> Vec<f64> {
     let people: usize = counts.iter().sum();
     let unit = if people >= SHARED * SHARED { SHARED as f64 } else { 1.0 };
-    let rounded: Vec<f64> = counts.iter().map(|&count| (count as f64 / unit).round() * unit).collect();
-    let total: f64 = rounded.iter().sum::<f64>().max(1.0);
-    rounded.iter().map(|count| count / total).collect()
+    let rounded = |count: usize| (count as f64 / unit).round() * unit;
+    let total = rounded(people).max(1.0);
+    let mut before = 0;
+    let mut share = |&count: &usize| {
+        let share = (rounded(before + count) - rounded(before)) / total;
+        before += count;
+        share
+    };
+    counts.iter().map(&mut share).collect()
 }
 
 /// A round number to count in.
@@ -117,5 +124,8 @@ mod tests {
     fn shares_hide_small_counts_of_large_tables() {
         assert_eq!(shares(&[1, 3]), [0.25, 0.75]);
         assert_eq!(shares(&[4, 96, 100]), [0.0, 0.5, 0.5]);
+        let of_many_rare_codes = shares(&[1; 200]);
+        assert!((of_many_rare_codes.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+        assert!((of_many_rare_codes[..100].iter().sum::<f64>() - 0.5).abs() < 1e-9);
     }
 }

@@ -1,6 +1,7 @@
 //! Tests of the public API, from files to codes and back.
 
 mod bad_schemas;
+mod candidates;
 mod constraints;
 mod discretizer;
 mod draft;
@@ -8,6 +9,7 @@ mod german_credit;
 mod limits;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod privacy;
 mod schema;
 mod schema_2;
 mod table;

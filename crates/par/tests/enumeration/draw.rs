@@ -7,6 +7,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::meaning::{Asking, computed};
+use crate::rows::Row;
 use crate::world::{
     Change, Conditions, Feature, Formula, Kind, Policy, Relation, Set, Step, Takes, Value, World,
 };
@@ -58,7 +59,7 @@ fn rounded(number: f64) -> f64 {
 /// A world that the parser may still refuse.
 pub(crate) fn world(draw: &mut Draw<'_>) -> World {
     let mut world = World { features: Vec::new(), relations: Vec::new(), policies: Vec::new() };
-    for _ in 0..3 + draw.below(4) {
+    for _ in 0..4 + draw.below(3) {
         let feature = feature(draw);
         world.features.push(feature);
     }
@@ -73,7 +74,7 @@ pub(crate) fn world(draw: &mut Draw<'_>) -> World {
         }
     }
     for _ in 0..draw.one(&[0, 0, 1, 2]) {
-        let when = if draw.chance(0.4) { conditions(&world, draw) } else { Vec::new() };
+        let when = if draw.chance(0.6) { conditions(&world, draw) } else { Vec::new() };
         let require = conditions(&world, draw);
         world.policies.push(Policy { when, require });
     }
@@ -186,7 +187,7 @@ fn add_action(feature: &mut Feature, draw: &mut Draw<'_>) {
             numbers.iter().map(f64::to_string).collect()
         });
         let wide = feature.span[1] - feature.span[0];
-        if draw.chance(0.45) {
+        if draw.chance(0.35) {
             let far = |draw: &mut Draw<'_>| rounded((0.1 + 0.2 * draw.below(4) as f64) * wide);
             feature.step = Step {
                 up: draw.maybe(0.5, far).filter(|_| feature.change != Change::Decrease),
@@ -212,12 +213,12 @@ fn add_action(feature: &mut Feature, draw: &mut Draw<'_>) {
                 let size = draw.below(count);
                 draw.some(&places, size)
             };
-            match draw.below(10) {
-                0 | 1 => {
+            match draw.below(12) {
+                0 => {
                     let to = to(draw);
                     feature.transitions.push((from, to));
                 }
-                2 | 3 => {
+                1 | 2 => {
                     let to = to(draw);
                     feature.forbid.push((from, to));
                 }
@@ -495,6 +496,16 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
         auditor: draw.chance(0.5),
     };
     Asking { request, limits, lifted: Vec::new() }
+}
+
+/// Asks for a score that some of the rows have, and not many.
+pub(crate) fn hard_to_reach(rows: &[Row], asking: &mut Asking, draw: &mut Draw<'_>) {
+    let mut scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
+    scores.sort_by(|a, b| b.total_cmp(a));
+    if !scores.is_empty() {
+        let score = scores[draw.below(1 + scores.len() / 5)];
+        asking.request.threshold = Some((score - 1e-3).clamp(0.02, 0.98));
+    }
 }
 
 fn permitted(feature: &Feature, set: &Set) -> Permitted {

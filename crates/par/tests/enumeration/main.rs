@@ -14,6 +14,7 @@ mod world;
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
+use par_data::Reach;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -39,12 +40,17 @@ fn check_world(seed: u64, checked: &mut Checked) -> Result<(), String> {
     let meaning = Meaning::new(&world, model.discretizer(), model.constraints(), &table);
     for number in 0..PEOPLE {
         let own = draw::person(&world, draw);
-        let asking = draw::asking(&world, model.discretizer(), draw);
+        let mut asking = draw::asking(&world, model.discretizer(), draw);
         let cells: Vec<String> =
             own.iter().zip(&world.features).map(|(value, feature)| feature.text(value)).collect();
         let texts: Vec<&str> = cells.iter().map(String::as_str).collect();
         let codes = model.discretizer().encode_row(&texts).map_err(|error| error.to_string())?.into_codes();
         let case = Case { meaning: &meaning, made: &made, own, cells, codes };
+        if draw.chance(0.6)
+            && let Some(Ok(rows)) = case.rows(&asking, Reach::Codes)
+        {
+            draw::hard_to_reach(&rows, &mut asking, draw);
+        }
         let result = catch_unwind(AssertUnwindSafe(|| check::check(&case, &asking, checked)));
         let result = result.unwrap_or_else(|panic| {
             let words = panic.downcast_ref::<String>().cloned();

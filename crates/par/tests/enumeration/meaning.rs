@@ -242,7 +242,8 @@ impl<'w> Meaning<'w> {
     /// Whether the column can hold a number.
     fn can_hold(&self, position: usize, number: f64) -> bool {
         let [low, high] = self.feature(position).range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
-        let is_whole = self.domains[position].summary().is_some_and(|summary| summary.is_whole());
+        let is_whole =
+            self.domains[position].summary().is_some_and(par_data::discretizer::NumberSummary::is_whole);
         (low..=high).contains(&number) && (!is_whole || number.fract() == 0.0)
     }
 

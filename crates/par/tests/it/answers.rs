@@ -11,7 +11,7 @@ use par_fit::{ModelBuilder, with_config};
 use par_model::{Config, LocalSearch, Model};
 use serde_json::json;
 
-use crate::{applicant, applicants, assert_legal, denied, fit, german, quick, table};
+use crate::{applicant, applicants, assert_legal, denied, fit, german, quick, some_methods, table};
 
 fn request(method: Method) -> Request {
     Request { method, ..Request::default() }
@@ -204,10 +204,11 @@ fn nothing_shown_beats_a_way() {
     let model = german();
     let mut solver = Solver::new(model);
     let (mut answers, mut several) = (0, 0);
-    for cells in denied(60) {
-        for (method, count) in [(Method::Refine, 1), (Method::Refine, 3), (Method::Exact, 3)] {
+    for (place, cells) in denied(60).iter().enumerate() {
+        for (method, count) in some_methods(place)[1..].iter().flat_map(|method| [(*method, 1), (*method, 3)])
+        {
             let request = Request { count, ..request(method) };
-            let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
+            let Answer::Found(found) = solver.answer(cells, &request).expect("its own row") else {
                 panic!("everybody has a way");
             };
             answers += 1;
@@ -219,7 +220,7 @@ fn nothing_shown_beats_a_way() {
             }
         }
     }
-    assert!(several * 2 > answers, "{several} of {answers} have more than one way");
+    assert!(several * 3 > answers, "{several} of {answers} have more than one way");
 }
 
 /// The lowest probability that is sure, by the default margin.
@@ -238,7 +239,7 @@ fn the_first_way_takes_the_least_effort_of_all_that_are_plausible_and_sure() {
     let model = german();
     let mut solver = Solver::new(model);
     let mut least = 0;
-    for cells in denied(60) {
+    for cells in denied(15) {
         let request = Request { count: 4, ..request(Method::Exact) };
         let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
             panic!("everybody has a way");
@@ -262,7 +263,7 @@ fn the_first_way_takes_the_least_effort_of_all_that_are_plausible_and_sure() {
             assert!(likeliest.effort + tie(first, likeliest.log_likelihood) >= first.effort, "{likeliest:?}");
         }
     }
-    assert!(least > 50, "{least} of 60");
+    assert!(least > 12, "{least} of 15");
 }
 
 #[test]

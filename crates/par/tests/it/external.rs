@@ -5,13 +5,14 @@ use std::sync::OnceLock;
 
 use par_answer::{Answer, Method, Request, Solver, answer};
 use par_circuit::Stop;
+use par_data::schema::Step;
 use par_data::{Schema, german_credit};
 use par_fit::{Error, ModelBuilder, refit};
 use par_model::classifier::inputs::Inputs;
 use par_model::classifier::{DeployedClassifier, ExternalError, file_hash};
 use par_model::{Config, Density, Model, RowError};
 
-use crate::{applicant, applicants, assert_legal, fitting, quick, table};
+use crate::{applicant, applicants, assert_legal, fitting, quick, some_methods, table};
 
 /// A file made by `par-model/tests/fixtures/external/make.py`.
 fn fixture(name: &str) -> PathBuf {
@@ -48,8 +49,8 @@ pub(crate) fn denied(model: &Model, count: usize) -> impl Iterator<Item = Vec<&'
 fn every_way_is_accepted_by_the_external_classifier_as_written() {
     for model in models() {
         let mut solver = Solver::new(model);
-        for cells in denied(model, 40) {
-            for method in Method::ALL {
+        for (place, cells) in denied(model, 40).enumerate() {
+            for &method in some_methods(place) {
                 let request = Request { method, count: 2, ..Request::default() };
                 let answer = solver.answer(&cells, &request).expect("its own row");
                 assert!(method == Method::Generate || !answer.ways().is_empty(), "{method:?} finds nothing");
@@ -70,6 +71,11 @@ fn ways_keep_the_constraints_of_the_schema_on_values() {
     let model = fitted(german_credit::schema(), "network", quick()).expect("a fit");
     let [duration, amount] =
         ["Duration", "Credit amount"].map(|name| model.schema().position(name).expect("a feature"));
+    let [months, amounts] = [duration, amount].map(|feature| model.schema().features()[feature].step);
+    let keeps = |step: Step, from: f64, to: f64| {
+        let (down, grid) = (step.down.expect("a step"), step.grid.expect("a grid"));
+        to < from && to >= from - down && to % grid == 0.0
+    };
     let mut solver = Solver::new(&model);
     let (mut found, mut shorter, mut smaller) = (0, 0, 0);
     for cells in denied(&model, 60) {
@@ -83,12 +89,12 @@ fn ways_keep_the_constraints_of_the_schema_on_values() {
                     is_changed.then(|| numbers.map(|text| text.parse().expect("a number")))
                 };
                 if let Some([from, to]) = moved(duration) {
-                    assert!(to < from && to >= from - 24.0 && to % 6.0 == 0.0, "{from} to {to} months");
+                    assert!(keeps(months, from, to), "{from} to {to} months");
                     assert!(moved(amount).is_some(), "a shorter loan comes with a smaller one");
                     shorter += 1;
                 }
                 if let Some([from, to]) = moved(amount) {
-                    assert!(to < from && to >= from - 2500.0 && to % 100.0 == 0.0, "{from} to {to} DM");
+                    assert!(keeps(amounts, from, to), "{from} to {to} DM");
                     smaller += 1;
                 }
                 found += 1;

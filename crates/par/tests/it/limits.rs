@@ -4,7 +4,7 @@ use par_answer::{Answer, Change, Method, Obstacle, Order, Reason, Request, Solve
 use par_data::{Domain, Limits, Permitted};
 use par_model::Model;
 
-use crate::{assert_legal, external, german};
+use crate::{assert_legal, external, german, some_methods};
 
 /// German Credit with a trained classifier, and with three external ones.
 fn all_models() -> impl Iterator<Item = &'static Model> {
@@ -56,8 +56,8 @@ fn every_way_is_within_the_limits_and_accepted_as_written() {
         let locks = model.schema().positions(&locks).expect("features");
         let mut solver = Solver::new(model);
         let (mut found, mut at_the_limit) = (0, 0);
-        for cells in external::denied(model, 60) {
-            for method in Method::ALL {
+        for (place, cells) in external::denied(model, 60).enumerate() {
+            for &method in some_methods(place) {
                 let (locks, limits) = (locks.clone(), limits.clone());
                 let request = Request { method, count: 2, locks, limits, ..Request::default() };
                 let answer = solver.answer(&cells, &request).expect("its own row");

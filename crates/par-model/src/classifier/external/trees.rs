@@ -54,7 +54,7 @@ impl TreeTables {
                 match candidate.number.is_nan() {
                     true => table.set(feature, choice, self.typical.numbers(feature, candidate.code)),
                     false => {
-                        table.set(feature, choice, &view.numbers(feature, &candidate.number.to_string())?)
+                        table.set(feature, choice, &view.numbers(feature, &candidate.number.to_string())?);
                     }
                 }
             }
