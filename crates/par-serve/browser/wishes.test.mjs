@@ -148,7 +148,7 @@ test("changes are steps, the most useful first, with offers, harm, consequences 
       ...way,
       has_margin: false,
       changes: [
-        change("Duration", { alone: 0.31, counter_offer: true }),
+        change("Duration", { alone: 0.31, counter_offer: true, lowest: 12, highest: 24 }),
         change("Telephone", { alone: 0.44, harm: true }),
       ],
       consequences: [change("Age")],
@@ -158,7 +158,7 @@ test("changes are steps, the most useful first, with offers, harm, consequences 
   const words = await firstCard(page);
   assert.match(
     words,
-    /Telephone\s+a change for the worse[\s\S]*brings 44 % by itself[\s\S]*Duration\s+counter-offer of the lender[\s\S]*brings 31 % by itself[\s\S]*then Age/,
+    /Telephone\s+a change for the worse[\s\S]*brings 44 % by itself[\s\S]*Duration\s+counter-offer of the lender[\s\S]*12 to 24 would do[\s\S]*brings 31 % by itself[\s\S]*then Age/,
   );
   assert.match(words, /I cannot accept this/);
   assert.match(words, /Close to the threshold/);

@@ -3,7 +3,7 @@
 import { bar } from "./decision.js";
 import { effortControl } from "./effort.js";
 import { element, sign } from "./element.js";
-import { commonness, cost, count, limitWords, listed, percent, sentence } from "./words.js";
+import { commonness, cost, count, limitWords, listed, percent, plain, sentence } from "./words.js";
 
 const ORDER = ["First way", "Second way", "Third way"];
 const VIRTUES = {
@@ -14,7 +14,7 @@ const VIRTUES = {
   fewest_changes: "fewest changes",
 };
 
-/** What a value is now and what it could be. */
+/** What a value is now and what it could be, with what would do as well. */
 const becomes = (change) =>
   element(
     "span",
@@ -23,6 +23,8 @@ const becomes = (change) =>
     sign("arrow"),
     element("span", { class: "unseen" }, "to"),
     element("b", {}, change.to_words),
+    change.lowest < change.highest &&
+      element("span", { class: "alone range" }, `${plain(change.lowest)} to ${plain(change.highest)} would do`),
   );
 
 /** A change, with what the person can say to it: that they cannot make it, or how hard it is (`wishes`). */

@@ -34,7 +34,10 @@ fn an_evaluation_counts_the_rows_of_each_mean() {
             "similarity",
             "distance",
             "sparsity",
+            "effort",
+            "months",
             "score",
+            "with margin",
             "median gap",
             "proved best",
             "median µs"

@@ -1,6 +1,6 @@
 //! `POST /v1/recourse` with good requests.
 
-use par_answer::{Answer, Method, Order, Request, answer};
+use par_answer::{Answer, Method, Order, Request, answer, words};
 use par_data::{Domain, Limits, Permitted};
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn one_row_is_answered_as_by_the_library() {
         panic!("a way")
     };
     assert_eq!(told["ways"][0]["probability"], json!(found.ways[0].probability));
-    assert_eq!(told["ways"][0]["changes"][0]["sentence"], json!(found.ways[0].changes[0].sentence()));
+    assert_eq!(told["ways"][0]["changes"][0]["sentence"], json!(words::change(&found.ways[0].changes[0])));
 }
 
 #[test]

@@ -1,7 +1,6 @@
 //! The answers of some people, on cards.
 
 use par_answer::{Answer, Found, Method, NotFound, words};
-use par_data::schema::Actor;
 use par_model::Model;
 use par_plot::Markup;
 use par_plot::chart::score_change;
@@ -43,12 +42,9 @@ fn way(model: &Model, found: &Found) -> Markup {
     };
     card.raw("<ul class=\"changes\">");
     for change in &way.changes {
-        let becomes = format!("{} → {}", change.from, change.to);
-        card.element("<li><b>", &change.name, "</b>").element("", becomes, "");
-        if change.who == Actor::Lender {
-            card.raw(" (a counter-offer)");
-        }
-        card.raw("</li>");
+        let words = words::change(change);
+        let becomes = words.strip_prefix(&format!("{}: ", change.name)).unwrap_or(&words);
+        card.element("<li><b>", &change.name, "</b>").element("", becomes, "</li>");
     }
     for consequence in &way.consequences {
         card.element("<li>then ", consequence.sentence(), "</li>");
