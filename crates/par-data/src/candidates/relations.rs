@@ -343,12 +343,12 @@ impl<'c> Candidates<'c> {
         for (place, relation) in compiled.iter().enumerate() {
             let Kind::Follows(consequence) = &relation.kind else { continue };
             self.hold_sources_of_an_unknown(consequence);
-            let roots = roots(&compiled[..place], consequence);
-            self.thin(&roots);
+            let origins = Origins::new(&compiled[..place], consequence);
+            self.thin(&origins.roots);
             let feature = consequence.feature;
             let action = self.constraints.action(feature);
             let own = self.lists[feature][0];
-            let list = self.values_of(&compiled[..place], consequence, &roots).into_iter().map(|value| {
+            let list = self.values_of(consequence, &origins).into_iter().map(|value| {
                 let (code, number) = match value {
                     Computed::Category(code) => (code, f64::NAN),
                     Computed::Number(number) => (action.code_of(number), number),
@@ -415,16 +415,15 @@ impl<'c> Candidates<'c> {
     /// The different values of a consequence over all combinations of what it goes back to.
     fn values_of(
         &self,
-        earlier: &[CompiledRelation],
         consequence: &Consequence,
-        roots: &[usize],
+        Origins { roots, between }: &Origins<'_>,
     ) -> Vec<Computed> {
         let mut values: Vec<Computed> = Vec::new();
         let mut row = vec![0; self.lists.len()];
         let counts: Vec<usize> = roots.iter().map(|&root| self.lists[root].len()).collect();
         for_each_combination(&counts, &mut |choices| {
             roots.iter().zip(choices).for_each(|(&root, &choice)| row[root] = choice);
-            if self.settle_some(earlier, &mut row)
+            if self.settle_some(between.iter().copied(), &mut row)
                 && let Some(Some(value)) = self.computed(consequence, &row)
                 && !values.contains(&value)
             {
@@ -452,12 +451,19 @@ impl<'c> Candidates<'c> {
     /// A consequence none of whose sources changes stays as it is, whether or not the person's own row keeps the
     /// relation; so does one with a source that is unknown or special.
     pub fn settle(&self, row: &mut [Choice]) -> bool {
-        self.settle_some(&self.constraints.compiled, row)
+        let consequences = self.constraints.compiled.iter().filter_map(|relation| match &relation.kind {
+            Kind::Follows(consequence) => Some(consequence),
+            _ => None,
+        });
+        self.settle_some(consequences, row)
     }
 
-    fn settle_some(&self, relations: &[CompiledRelation], row: &mut [Choice]) -> bool {
-        for relation in relations {
-            let Kind::Follows(consequence) = &relation.kind else { continue };
+    fn settle_some<'a>(
+        &self,
+        consequences: impl Iterator<Item = &'a Consequence>,
+        row: &mut [Choice],
+    ) -> bool {
+        for consequence in consequences {
             let list = &self.lists[consequence.feature];
             let choice = match self.computed(consequence, row) {
                 None => Some(0),
@@ -497,22 +503,31 @@ impl Constraints {
     }
 }
 
-/// The features that a consequence goes back to: its sources, or theirs if they are consequences of earlier relations.
-fn roots(earlier: &[CompiledRelation], consequence: &Consequence) -> Vec<usize> {
-    let mut roots = Vec::new();
-    for &source in &consequence.sources {
-        let computed = earlier.iter().find_map(|relation| match &relation.kind {
-            Kind::Follows(other) if other.feature == source => Some(other),
-            _ => None,
-        });
-        match computed {
-            None => roots.push(source),
-            Some(other) => roots.extend(self::roots(earlier, other)),
+/// What a consequence goes back to.
+struct Origins<'c> {
+    /// The features that it follows from in the end, ascending.
+    roots: Vec<usize>,
+    /// The consequences in between, each after its sources.
+    between: Vec<&'c Consequence>,
+}
+
+impl<'c> Origins<'c> {
+    /// Each of the relations has its sources computed by those before it.
+    fn new(earlier: &'c [CompiledRelation], consequence: &Consequence) -> Self {
+        let (mut features, mut between) = (consequence.sources.clone(), Vec::new());
+        for relation in earlier.iter().rev() {
+            if let Kind::Follows(other) = &relation.kind
+                && features.contains(&other.feature)
+            {
+                features.retain(|feature| *feature != other.feature);
+                features.extend(&other.sources);
+                between.insert(0, other);
+            }
         }
+        features.sort_unstable();
+        features.dedup();
+        Self { roots: features, between }
     }
-    roots.sort_unstable();
-    roots.dedup();
-    roots
 }
 
 /// Calls `give` with every combination of a choice below each count.

@@ -6,14 +6,14 @@ use par_data::{
 
 use crate::{fit_with, schema, table};
 
-/// Features `x`, `y` and `z` as far as there are lines for them, then relations; and rows of their cells.
+/// Features `x`, `y`, `z` and `w` as far as there are lines for them, then relations; and rows of their cells.
 fn fitted(features: &[&str], relations: &str, rows: &[String]) -> Discretizer {
     let mut text = String::from("version = 2\n");
-    for (name, lines) in ["x", "y", "z"].iter().zip(features) {
+    for (name, lines) in ["x", "y", "z", "w"].iter().zip(features) {
         text += &format!("[[feature]]\nname = \"{name}\"\n{lines}\n");
     }
     text += relations;
-    let header = &["x", "x,y", "x,y,z"][features.len() - 1];
+    let header = &["x", "x,y", "x,y,z", "x,y,z,w"][features.len() - 1];
     let rows = format!("{header}\n{}\n", rows.join("\n"));
     let config = DiscretizerConfig { bins: 3, max_values: 4 };
     fit_with(&schema(&text), table(&rows), &config).expect("a fit")
@@ -177,6 +177,25 @@ fn what_follows_may_not_get_worse_either() {
     };
     assert!(settled(&candidates, &[0, choice(1.0), 0]).is_some());
     assert!(settled(&candidates, &[0, choice(3.0), 0]).is_none());
+}
+
+#[test]
+fn a_change_that_harms_alone_may_do_good_with_another() {
+    let free = "kind = \"discrete\"\nbins = 8\nchange = \"free\"";
+    let follows = "kind = \"discrete\"\nbins = 20\nchange = \"follows\"";
+    let better = format!("{follows}\nimproves = \"decrease\"");
+    let rows: Vec<String> = sums().iter().map(|row| format!("{row},{}", row.len())).collect();
+    let lookup = "[[relation]]\nlookup = \"x\"\ngives = \"w\"\ntable = [[\"..1\", 1], [\"2..\", 2]]\n";
+    let discretizer = fitted(&[free, free, &better, follows], &format!("{SUM}{lookup}"), &rows);
+    let constraints = Constraints::new(&discretizer);
+    let wishes = Wishes { no_harm: true, ..Wishes::default() };
+    let candidates = person(&constraints, &discretizer, &["1", "4", "5", "1"], &wishes);
+    let choice = |feature: usize, number: f64| {
+        candidates.of(feature).iter().position(|one| one.number == number).expect("a value") as Choice
+    };
+    assert!(settled(&candidates, &[choice(0, 2.0), 0, 0, 0]).is_none(), "the sum rises");
+    let both = settled(&candidates, &[choice(0, 2.0), choice(1, 0.0), 0, 0]).expect("the sum falls");
+    assert_eq!([2, 3].map(|feature| candidates.chosen(&both, feature).number), [2.0, 2.0]);
 }
 
 #[test]

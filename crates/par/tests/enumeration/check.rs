@@ -8,7 +8,7 @@ use par_data::Reach;
 
 use crate::meaning::Asking;
 use crate::rows::{Case, Row};
-use crate::world::{Change, Value};
+use crate::world::{Change, Relation, Value};
 
 /// Worths, scores and log-likelihoods that count as equal.
 const WORTH: f64 = 5e-4;
@@ -144,11 +144,15 @@ fn check_candidates(case: &Case<'_>, asking: &Asking) -> Result<(), String> {
                     "f{feature}: {own:?} may not become {to:?}, which is a candidate"
                 );
             }
-            let follows = meaning.world.relations.iter().any(|relation| {
-                matches!(relation, crate::world::Relation::Follows { sources, .. } if sources.contains(&feature))
-            });
-            if follows {
+            let is_held = meaning.world.relations.iter().any(|relation| match relation {
                 // An unknown cell may hold it.
+                Relation::Follows { sources, .. } => sources.contains(&feature),
+                // Another feature may be unable to move with it.
+                Relation::Together(features) => features.contains(&feature),
+                Relation::Rule { when, .. } => when.0 == feature,
+                _ => false,
+            });
+            if is_held {
                 continue;
             }
             let numbers = meaning.numbers(feature).into_iter().map(Value::Number);

@@ -54,14 +54,14 @@ impl<'w> Meaning<'w> {
                     counts[code] += 1.0;
                 }
             }
-            // Counts are rounded to tens, so that nobody stands out.
-            if counts.iter().sum::<f64>() >= 100.0 {
-                counts.iter_mut().for_each(|count: &mut f64| *count = (*count / 10.0).round() * 10.0);
-            }
-            let all: f64 = counts.iter().sum();
-            let mut below = vec![0.0];
+            // Counts up to each code are rounded to tens, so that nobody stands out.
+            let people: f64 = counts.iter().sum();
+            let unit = if people >= 100.0 { 10.0 } else { 1.0 };
+            let rounded = |count: f64| (count / unit).round() * unit;
+            let (mut sum, mut below) = (0.0, vec![0.0]);
             for count in counts {
-                below.push(below[below.len() - 1] + count / all);
+                sum += count;
+                below.push(rounded(sum) / rounded(people).max(1.0));
             }
             meaning.below.push(below);
             let codes = 0..domain.ordinary() as u16;
