@@ -402,7 +402,12 @@ impl<'w> Meaning<'w> {
                     || then.iter().all(|condition| test(condition) == Some(true))
             }
             Relation::Together(features) => changed == features.len(),
-            Relation::AtMostChanges(most, _) => changed <= *most,
+            Relation::AtMostChanges(most, of) => {
+                let acts = |&&feature: &&usize| {
+                    values[feature] != own[feature] && self.feature(feature).is_acted_on()
+                };
+                of.iter().filter(acts).count() <= *most
+            }
             Relation::Rule { when, then } => {
                 let happens = |(feature, up): (usize, bool)| {
                     self.direction(feature, &own[feature], &values[feature]) == Some(up)
