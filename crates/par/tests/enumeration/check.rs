@@ -15,7 +15,8 @@ const WORTH: f64 = 5e-4;
 
 macro_rules! ensure {
     ($holds:expr, $($words:tt)*) => {
-        if !$holds {
+        let holds: bool = $holds;
+        if !holds {
             return Err(format!($($words)*));
         }
     };
@@ -312,8 +313,8 @@ fn check_way(case: &Case<'_>, asking: &Asking, aims: &Aims, way: &Way) -> Result
     let followed: Vec<usize> = way.consequences.iter().map(|change| change.feature).collect();
     let by_itself =
         |feature: &usize| matches!(features[*feature].change, Change::WithTime(..) | Change::Follows);
-    for feature in 0..values.len() {
-        let moved = values[feature] != case.own[feature];
+    for (feature, value) in values.iter().enumerate() {
+        let moved = *value != case.own[feature];
         let is_listed = changed.contains(&feature) || followed.contains(&feature);
         ensure!(moved == is_listed, "f{feature} changes: {moved}, is listed: {is_listed}");
         ensure!(moved || way.cells[feature] == case.cells[feature], "f{feature} stays, with another text");

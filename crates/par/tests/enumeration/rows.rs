@@ -21,7 +21,6 @@ pub(crate) struct Case<'a> {
 /// A legal row that keeps all policies.
 #[derive(Debug)]
 pub(crate) struct Row {
-    pub(crate) values: Vec<Value>,
     /// The features that the person acts on.
     pub(crate) changed: Vec<usize>,
     pub(crate) effort: f64,
@@ -134,7 +133,6 @@ impl Case<'_> {
             rows.push(Row {
                 score: self.score(&outcome.values)?,
                 log_prob: self.log_prob(&outcome.values)?,
-                values: outcome.values,
                 changed,
                 effort: outcome.effort,
                 months: outcome.months,
