@@ -72,9 +72,9 @@ impl Denied<'_> {
         Request { threshold: Some(self.threshold), order, margin, ..Request::default() }
     }
 
-    /// The least effort of all combinations of candidates that are likely enough and accepted, by listing them. Of
-    /// about equal ones the likeliest, as the search has it.
-    fn least_effort(&self, floor: f64) -> f64 {
+    /// The least effort of all combinations of candidates with so many changes that are likely enough and accepted, by
+    /// listing them. Of about equal ones the likeliest, as the search has it.
+    fn least_effort(&self, floor: f64, changes: usize) -> f64 {
         let own = OwnRow::new(self.model.discretizer(), self.cells, self.factual.to_vec());
         let candidates = self.model.constraints().candidates(&own, &Wishes::default(), Reach::Codes);
         let mut evaluator = self.model.accepted().evaluator();
@@ -87,6 +87,9 @@ impl Denied<'_> {
                 choice as Choice
             };
             let row: Vec<Choice> = counts.iter().map(choice).collect();
+            if row.iter().filter(|choice| **choice != 0).count() > changes {
+                continue;
+            }
             let codes = candidates.codes(&row);
             let log_prob = evaluator.log_prob(&codes);
             if log_prob >= floor && self.model.probability(&codes) >= self.threshold {
@@ -156,11 +159,15 @@ fn the_first_way_has_the_least_effort_of_all_plausible_and_sure_combinations_of_
         assert!(way.is_optimal() && way.has_margin);
         let floor = denied.model.pool().quantile(0.1);
         // Single changes are scored in single precision, so that rows next to the floor may count or not.
-        let [strict, lenient] = [floor + 1e-4, floor - 1e-4].map(|floor| denied.least_effort(floor));
+        let [strict, lenient] =
+            [floor + 1e-4, floor - 1e-4].map(|floor| denied.least_effort(floor, way.changes.len()));
         match way.solves {
             Solves::LeastEffort => {
                 let worth = way.effort - 1e-3 * way.log_likelihood;
                 assert!(lenient - 2e-4 <= worth && worth <= strict + 2e-4, "{lenient} to {strict}: {way:?}");
+                // Hardly less effort is not worth a further change.
+                let any = denied.least_effort(floor + 1e-4, FEATURES);
+                assert!(0.95 * way.effort <= any + 0.02, "{any}: {way:?}");
                 least += 1;
             }
             Solves::Likeliest => {
