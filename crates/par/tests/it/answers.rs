@@ -571,7 +571,7 @@ fn no_text_for_an_applicant_names_obstacles_of_the_schema() {
     let (reason, line, json) = texts(false);
     assert_eq!(
         reason,
-        ": no combination of values that this person may have is accepted (proved)\n\
+        ": no combination of the values tried for this person is accepted (proved)\n\
          no wish of the request is known to be an obstacle\n"
     );
     assert_eq!(line.as_deref(), Some("out_of_reach"));
