@@ -125,7 +125,7 @@ test("when the service is gone the answer is greyed and says so, until it is bac
       await page.locator("#outdated").innerText(),
       /^This is the answer of \d\d:\d\d:\d\d, and may be out of date\. The service does not answer\./,
     );
-    assert.equal(await page.locator("#decision").evaluate((one) => getComputedStyle(one).opacity), "0.55");
+    await page.waitForFunction(() => getComputedStyle(document.querySelector("#decision")).opacity === "0.55");
     assert.match(await page.locator("#notice").innerText(), /The service does not answer\./);
     await picture(page, "person-gone");
     await field(page, NAMES[0]).locator("input").first().fill("2");
