@@ -146,10 +146,31 @@ impl Sheet {
         self.mean(method, metric, Mean { mean: par_answer::evaluate::median(values), over, of });
     }
 
+    /// Adds mean, median and 99th percentile of the values, out of `of`: `mean_time`, `median_time` and `p99_time` for
+    /// `time`.
+    pub fn distribution(&mut self, method: &str, metric: &str, values: Vec<f64>, of: usize) {
+        let over = values.len();
+        self.mean(method, Metric::at(&format!("mean_{metric}"), &[]), Mean::new(values.iter().copied(), of));
+        self.mean(
+            method,
+            Metric::at(&format!("p99_{metric}"), &[]),
+            Mean { mean: percentile_99(&values), over, of },
+        );
+        self.median(method, Metric::at(&format!("median_{metric}"), &[]), values, of);
+    }
+
     /// The collected figures.
     pub fn into_figures(self) -> Vec<Figure> {
         self.figures
     }
+}
+
+/// The least value that 99 of 100 do not exceed.
+fn percentile_99(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = (0.99 * sorted.len() as f64).ceil() as usize;
+    sorted.get(place.checked_sub(1)?).copied()
 }
 
 /// All figures of a run.

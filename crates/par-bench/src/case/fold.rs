@@ -11,6 +11,7 @@ use par_model::{Config, Mean, Model, RowError};
 
 use super::{Case, Factual};
 use crate::error::Error;
+use crate::judge;
 
 /// Rows as codes, and whether each has the favourable class.
 #[derive(Clone, Debug)]
@@ -41,6 +42,8 @@ pub struct Fold<'c> {
     pub people: Vec<Factual>,
     /// Fitted with the case's configuration.
     pub model: Model,
+    /// What changes of codes are measured in, feature by feature; of the training rows.
+    pub code_units: Vec<f64>,
     /// The positions of `people` in `test`.
     rows: Vec<usize>,
     paper: OnceLock<Model>,
@@ -62,6 +65,8 @@ impl<'c> Fold<'c> {
         };
         let (read, unread): (Vec<usize>, Vec<usize>) = (0..all.rows()).partition(is_read);
         let (test, unread) = (all.select(read), all.select(unread));
+        let codes = model.discretizer().encode(&case.columns, &training)?.into_codes();
+        let codes = dataset(case, name, &model, codes)?;
         let rows: Vec<usize> = (0..test.rows()).filter(|&row| case.is_factual(&test, row)).collect();
         Ok(Self {
             case,
@@ -70,6 +75,7 @@ impl<'c> Fold<'c> {
             people: rows.iter().map(|&row| case.person(&test, row)).collect(),
             test,
             unread,
+            code_units: judge::code_units(&codes),
             model,
             rows,
             paper: OnceLock::new(),
@@ -94,10 +100,8 @@ impl<'c> Fold<'c> {
         let codes: Vec<Code> = discretizer.encode(&case.columns, rows)?.into_codes();
         let favourable = case.favourable();
         let classes = case.schema.classes(&case.columns, rows)?;
-        let rows = Dataset::new(discretizer.cardinalities(), codes)
-            .map_err(|source| case.fit_error(self.name, source.into()))?;
         Ok(LabelledRows {
-            rows,
+            rows: dataset(case, self.name, &self.model, codes)?,
             accepted: classes.into_iter().map(|class| Some(class) == favourable).collect(),
         })
     }
@@ -166,4 +170,9 @@ impl<'c> Fold<'c> {
     pub(crate) fn row_error(&self, person: usize, source: impl Into<RowError>) -> Error {
         Error::Row { place: self.test.place(self.row_of(person)), source: Box::new(source.into()) }
     }
+}
+
+fn dataset(case: &Case, fold: &str, model: &Model, codes: Vec<Code>) -> Result<Dataset, Error> {
+    Dataset::new(model.discretizer().cardinalities(), codes)
+        .map_err(|source| case.fit_error(fold, source.into()))
 }

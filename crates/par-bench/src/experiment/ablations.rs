@@ -198,7 +198,7 @@ fn judge(
     model: &Model,
     people: &[usize],
 ) -> Result<[Vec<Option<AnswerMeasures>>; 2], Error> {
-    let (mut solver, mut judge) = (Solver::new(model), Judge::new(model));
+    let (mut solver, mut judge) = (Solver::new(model), Judge::new(model, &fold.code_units));
     let refine = Request { method: Method::Refine, ..Request::default() };
     let mut answers = [Vec::with_capacity(people.len()), Vec::with_capacity(people.len())];
     for &place in people {

@@ -34,7 +34,7 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
         let judged = judge(fold, &fold.model, answers, peer);
         add(sheet, peer.name(), &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
         let times: Vec<f64> = judged.iter().filter_map(|(_, time)| *time).collect();
-        sheet.median(peer.name(), "time_us", times, denied);
+        sheet.distribution(peer.name(), "time_us", times, denied);
     }
     frontier(fold, answers, sheet);
     people(fold, answers, sheet);
@@ -56,10 +56,9 @@ pub(super) fn ours(
         let judged = judge(fold, model, answers, &OwnMethod { method: own, answers });
         add(sheet, method, &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
         let gaps: Vec<f64> = denied.iter().filter_map(|answers| answers.gap(place)).collect();
-        sheet.mean(method, "gap", Mean::new(gaps.iter().copied(), denied.len()));
-        sheet.median(method, "median_gap", gaps, denied.len());
+        sheet.distribution(method, "gap", gaps, denied.len());
         let times = denied.iter().map(|answers| answers.microseconds[place]).collect();
-        sheet.median(method, "time_us", times, denied.len());
+        sheet.distribution(method, "time_us", times, denied.len());
         if own == Own::Exact {
             let proved = denied.iter().filter_map(|answers| Some(answers.way(place)?.is_optimal()));
             sheet.mean(method, "optimal", Mean::share(proved, denied.len()));
@@ -74,7 +73,7 @@ pub(super) fn judge(
     answers: &[Option<MethodAnswers>],
     method: &impl RecourseMethod,
 ) -> Vec<(Option<AnswerMeasures>, Option<f64>)> {
-    let mut judge = Judge::new(model);
+    let mut judge = Judge::new(model, &fold.code_units);
     let replies = method.answer(fold.name, &fold.people);
     let people = fold.people.iter().zip(replies).zip(answers).filter(|(_, answers)| answers.is_some());
     let judged = people.map(|((person, reply), _)| {

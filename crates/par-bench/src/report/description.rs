@@ -1,6 +1,7 @@
 //! The descriptions in `report.toml`: the words, tables and plots of each experiment.
 
 use std::collections::BTreeMap;
+use std::iter;
 use std::sync::LazyLock;
 
 use par_plot::Chart;
@@ -11,7 +12,7 @@ use super::measured::{FigureKey, Measured};
 use super::plot::{Plot, PlotLayout};
 use super::table::{FigureSource, ReportCell, ReportRow, ReportTable, Unit};
 use crate::experiment::Experiment;
-use crate::figures::Metric;
+use crate::figures::{Metric, Spread};
 
 /// The contents of `report.toml`.
 #[derive(Debug, Deserialize)]
@@ -73,8 +74,8 @@ pub(crate) struct ColumnDescription {
     /// The method.
     pub(crate) of: String,
     pub(crate) measure: Metric,
-    /// A second measure in the same cell, after a slash.
-    beside: Option<String>,
+    /// Further measures in the same cell, after slashes.
+    beside: Vec<String>,
     decimals: Option<usize>,
     percent: Option<usize>,
 }
@@ -167,11 +168,18 @@ impl ColumnDescription {
     /// The cell of this column in a row.
     pub(crate) fn cell(&self, measured: &Measured<'_>, row: &FigureKey) -> ReportCell {
         let (at, unit) = (self.at(row), self.unit());
-        let Some(beside) = &self.beside else { return measured.cell(&at, unit) };
-        let other = measured.spread(&FigureKey::new(&at.method, beside, &[]));
-        let (Some(one), Some(other)) = (measured.spread(&at), other) else { return ReportCell::none() };
-        let text = format!("{} / {}", unit.number(one.mean), unit.number(other.mean));
-        ReportCell { numbers: vec![one.into(), other.into()], ..ReportCell::text(text) }
+        if self.beside.is_empty() {
+            return measured.cell(&at, unit);
+        }
+        let others = self.beside.iter().map(|beside| FigureKey::new(&at.method, beside, &[]));
+        let spreads: Vec<Spread> =
+            iter::once(at.clone()).chain(others).filter_map(|key| measured.spread(&key)).collect();
+        if spreads.is_empty() {
+            return ReportCell::none();
+        }
+        let texts: Vec<String> = spreads.iter().map(|spread| unit.number(spread.mean)).collect();
+        let numbers = spreads.into_iter().map(Into::into).collect();
+        ReportCell { numbers, ..ReportCell::text(texts.join(" / ")) }
     }
 }
 
@@ -217,7 +225,7 @@ impl TableDescription {
             case: measured.case.to_string(),
             title: fill(&self.title, with),
             notes: notes.filter(|note| !note.is_empty()).collect(),
-            columns: std::iter::once(fill(&self.head, with)).chain(columns).collect(),
+            columns: iter::once(fill(&self.head, with)).chain(columns).collect(),
             rows,
         })
     }

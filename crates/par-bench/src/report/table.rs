@@ -108,6 +108,9 @@ impl From<Spread> for CellNumber {
     }
 }
 
+/// Numbers from here on are written by their order of magnitude.
+const LONGEST: f64 = 1e12;
+
 /// The format of a column's numbers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Unit {
@@ -124,6 +127,7 @@ impl Unit {
     pub(crate) fn number(self, value: f64) -> String {
         match self {
             _ if !value.is_finite() => "–".to_string(),
+            _ if value.abs() >= LONGEST => format!("{value:.1e}"),
             Self::Plain(0) if value >= 999.5 => grouped(value.round() as u64),
             Self::Plain(decimals) => decimal(value, decimals),
             Self::Percent(decimals) => decimal(100.0 * value, decimals),

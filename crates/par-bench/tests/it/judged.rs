@@ -2,8 +2,9 @@
 
 use par_answer::evaluate::answer_by_all_methods;
 use par_answer::{Method, Request};
-use par_bench::judge::{AnswerMeasures, Judge};
-use par_data::german_credit;
+use par_bench::judge::{AnswerMeasures, Judge, code_units};
+use par_circuit::Dataset;
+use par_data::{UNKNOWN, german_credit};
 use par_fit::ModelBuilder;
 use par_model::{Config, Model};
 
@@ -15,8 +16,11 @@ const COOK: [&str; 6] = ["cook", "middle", "30", "3", "f", "160"];
 fn judged(model: &Model, change: &[(usize, &str)]) -> AnswerMeasures {
     let mut answer = COOK;
     change.iter().for_each(|&(place, cell)| answer[place] = cell);
-    Judge::new(model).judge(&COOK, &answer).expect("cells that can be read")
+    Judge::new(model, &UNITS).judge(&COOK, &answer).expect("cells that can be read")
 }
+
+/// One for each feature of the cook's table.
+const UNITS: [f64; 6] = [1.0, 2.0, 4.0, 1.0, 1.0, 1.0];
 
 const JOB: usize = 0;
 const DEGREE: usize = 1;
@@ -43,6 +47,29 @@ fn distances_are_in_median_absolute_deviations_plus_one_per_category() {
 }
 
 #[test]
+fn similarity_in_codes_counts_the_codes_between_of_every_feature() {
+    let model = model();
+    assert_eq!(judged(&model, &[]).similarity_codes, 0.0);
+    // From cook (code 1) to nurse (2); from middle to high in units of 2; from 30 to 40 in units of 4; from 3 to 0.
+    let less = judged(&model, &[(JOB, "nurse"), (DEGREE, "high"), (AGE, "40"), (DEBT, "0")]);
+    let codes = |cells: &[&str]| model.discretizer().encode_row(cells).expect("a row").into_codes();
+    let (own, row) = (codes(&COOK), codes(&["nurse", "high", "40", "0", "f", "160"]));
+    let step = |place: usize| f64::from(own[place].abs_diff(row[place]));
+    assert_eq!(less.similarity_codes, step(JOB) + step(DEGREE) / 2.0 + step(AGE) / 4.0 + step(DEBT));
+    assert!([JOB, DEGREE, AGE, DEBT].into_iter().all(|place| step(place) > 0.0));
+}
+
+#[test]
+fn the_unit_of_codes_is_their_median_absolute_deviation_or_one() {
+    // Deviations from the median 2: 2, 1, 0, 1, 2; from the median 0: 0, 0, 0, 0, 1; the unknown code does not count.
+    let rows = [0, 0, 1, 0, 2, 0, 3, UNKNOWN, 4, 1];
+    let rows = Dataset::new(vec![5, 2], rows.to_vec()).expect("codes");
+    assert_eq!(code_units(&rows), [1.0, 1.0]);
+    let wide = Dataset::new(vec![9], vec![0, 2, 4, 6, 8]).expect("codes");
+    assert_eq!(code_units(&wide), [2.0]);
+}
+
+#[test]
 fn an_immutable_number_that_changes_within_its_bin_is_noticed() {
     let model = model();
     let taller = judged(&model, &[(HEIGHT, "161")]);
@@ -58,9 +85,9 @@ fn a_number_in_another_notation_is_unchanged() {
     let model = model();
     assert_eq!(judged(&model, &[(HEIGHT, "160.0"), (AGE, " 30.0")]), judged(&model, &[]));
     assert_eq!(
-        Judge::new(&model)
+        Judge::new(&model, &UNITS)
             .judge(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "-0", "f", "160"]),
-        Judge::new(&model)
+        Judge::new(&model, &UNITS)
             .judge(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "0", "f", "160"])
     );
 }
@@ -87,7 +114,7 @@ fn an_unseen_category_cannot_be_judged() {
     let model = model();
     let mut answer = COOK;
     answer[JOB] = "pilot";
-    let error = Judge::new(&model).judge(&COOK, &answer).expect_err("`pilot` is unseen");
+    let error = Judge::new(&model, &UNITS).judge(&COOK, &answer).expect_err("`pilot` is unseen");
     assert_eq!(
         error.to_string(),
         "column `job`: no category `pilot`, expected one of `clerk`, `cook`, `nurse`\n\
@@ -109,7 +136,8 @@ fn the_judge_agrees_with_the_measures_of_our_answers() {
     let cells = |row| columns.cells(&batch, row);
     let rows: Vec<Vec<&str>> = (0..batch.rows()).map(cells).collect();
     let answers = answer_by_all_methods(&model, &rows, &Request::default()).expect("its own rows");
-    let mut judge = Judge::new(&model);
+    let units = vec![1.0; model.schema().features().len()];
+    let mut judge = Judge::new(&model, &units);
     let mut count = 0;
     for (cells, answers) in
         rows.iter().zip(&answers).filter_map(|(cells, answers)| Some((cells, answers.as_ref()?)))

@@ -50,7 +50,7 @@ fn measures(case: &Case) -> Vec<(String, [f64; 4])> {
         let replies = vae.answer(name, &fold.people);
         let is_denied: Vec<bool> = replies.iter().map(|reply| reply.cells.is_some()).collect();
         let denied = is_denied.iter().filter(|denied| **denied).count() as f64;
-        let mut judge = Judge::new(&fold.model);
+        let mut judge = Judge::new(&fold.model, &fold.code_units);
         for (peer, sums) in case.peers.iter().zip(&mut sums) {
             let replies = peer.answer(name, &fold.people);
             let replies = fold.people.iter().zip(replies).zip(&is_denied).filter(|(_, denied)| **denied);
