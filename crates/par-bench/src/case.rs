@@ -6,15 +6,17 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use par_answer::Order;
-use par_circuit::Stop;
+use par_circuit::{Dataset, Stop};
 use par_data::{Batch, Columns, Schema, Table, suggest};
 use par_fit::ModelBuilder;
 use par_model::Config;
 use par_model::Model;
+use par_model::generator::{GeneratorConfig, LossConfig};
 
 pub use self::fold::{Fold, LabelledRows};
 use crate::error::Error;
 use crate::method::Recorded;
+use crate::paper::Benchmark;
 
 /// A column with more values is not one of folds.
 const MAX_FOLDS: usize = 100;
@@ -32,6 +34,8 @@ pub struct Case {
     pub columns: Columns,
     /// The configuration of models.
     pub config: Config,
+    /// The weights of the loss in the paper's preset.
+    pub preset: LossConfig,
     /// The answers of other methods to the same people.
     pub peers: Vec<Recorded>,
     rows: Arc<Batch>,
@@ -100,6 +104,7 @@ impl Case {
             schema,
             columns,
             config,
+            preset: LossConfig::paper(),
             peers: Vec::new(),
             rows: Arc::new(rows),
             classes,
@@ -123,6 +128,16 @@ impl Case {
     #[must_use]
     pub fn configured_as(&self, name: &str, config: Config) -> Self {
         Self { name: name.to_string(), config: by_likelihood(config), ..self.clone() }
+    }
+
+    /// The same table, asked as in the paper.
+    #[must_use]
+    pub fn of_paper(&self, benchmark: &Benchmark) -> Self {
+        let mut case = self.configured_as(&benchmark.name, benchmark.config.clone());
+        if let Some(preset) = benchmark.presets.first() {
+            case.preset = (*preset).into();
+        }
+        case
     }
 
     /// Checks that a model can be fitted for every fold: both classes occur outside it.
@@ -199,6 +214,11 @@ impl Case {
         self.factuals.is_none_or(|column| rows.cell(row, column).trim().parse() == Ok(1.0))
     }
 
+    /// Whether a row is one of the sampled factuals; none is, where all rows are answered.
+    pub(crate) fn is_sampled(&self, rows: &Batch, row: usize) -> bool {
+        self.factuals.is_some() && self.is_factual(rows, row)
+    }
+
     /// A row as a factual.
     pub fn person(&self, rows: &Batch, row: usize) -> Factual {
         let id = match self.columns.id {
@@ -217,7 +237,8 @@ impl Case {
 
     /// Adds everything that figures of this case depend on to a checksum.
     pub(crate) fn hash_into(&self, hasher: &mut crc32fast::Hasher) {
-        let config = serde_json::to_string(&self.config).expect("the keys of a configuration are text");
+        let settings = (&self.config, &self.preset);
+        let config = serde_json::to_string(&settings).expect("the keys of a configuration are text");
         let mut add = |text: &str| {
             // With its length, so that different lists of texts have different bytes.
             hasher.update(&text.len().to_le_bytes());
@@ -230,6 +251,23 @@ impl Case {
             (0..self.rows()).for_each(|row| add(self.rows.cell(row, column)));
         }
         self.peers.iter().for_each(|peer| peer.hash_into(hasher));
+    }
+
+    /// The configuration of the paper's preset, with the bins, classifier and threshold of the case's own, and with as
+    /// many training steps and samples.
+    pub(crate) fn paper_config(&self) -> Config {
+        let own = self.config.clone();
+        let GeneratorConfig { conditioning, locked, .. } = GeneratorConfig::paper();
+        let generator = GeneratorConfig { conditioning, locked, loss: self.preset.clone(), ..own.generator };
+        let Config { circuits, answers, .. } = Config::paper();
+        Config { circuits, generator, answers, ..own }
+    }
+
+    /// Rows as codes of a fold's model.
+    pub(crate) fn codes(&self, fold: &str, model: &Model, rows: &Batch) -> Result<Dataset, Error> {
+        let codes = model.discretizer().encode(&self.columns, rows)?.into_codes();
+        Dataset::new(model.discretizer().cardinalities(), codes)
+            .map_err(|source| self.fit_error(fold, source.into()))
     }
 
     /// Fits a model to some rows.

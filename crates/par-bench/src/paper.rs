@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use par_data::Schema;
 use par_model::Config;
+use par_model::generator::LossConfig;
 use serde::Deserialize;
 
 /// A table of the paper with one configuration.
@@ -21,6 +22,13 @@ pub struct Benchmark {
     pub note: String,
     /// The configuration of models.
     pub config: Config,
+    /// Weights of the paper's loss that fit its published full rows, the best first; see
+    /// [`calibrate`](crate::calibrate).
+    #[serde(default)]
+    pub presets: Vec<CalibratedLoss>,
+    /// Whether the published similarity of PAR can be told to be over codes.
+    #[serde(default)]
+    pub similarity_is_of_codes: bool,
     /// NLL, sparsity and similarity that `refine` aims at.
     pub aims: Aims,
     /// Table 1.
@@ -33,6 +41,31 @@ pub struct Benchmark {
     pub encoder: Option<PublishedEncoder>,
     /// The appendix's table of bins.
     pub bins: Option<PublishedBins>,
+}
+
+/// The calibrated weights of the paper's loss; the others stay as in [`LossConfig::paper`].
+#[derive(Clone, Copy, Debug, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CalibratedLoss {
+    /// λ_val.
+    pub validity: f64,
+    /// α.
+    pub alpha: f64,
+    /// λ₋.
+    pub denied: f64,
+    /// λ_sparse.
+    pub sparsity: f64,
+    /// λ_ent.
+    pub entropy: f64,
+    /// B.
+    pub budget: f64,
+}
+
+impl From<CalibratedLoss> for LossConfig {
+    fn from(own: CalibratedLoss) -> Self {
+        let CalibratedLoss { validity, alpha, denied, sparsity, entropy, budget } = own;
+        Self { validity, alpha, denied, sparsity, entropy, budget, ..Self::paper() }
+    }
 }
 
 /// Upper bounds that `refine` aims at.

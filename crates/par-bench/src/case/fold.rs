@@ -4,10 +4,9 @@ use std::sync::OnceLock;
 
 use par_answer::Request;
 use par_answer::evaluate::{MethodAnswers, answer_by_all_methods};
-use par_circuit::{Code, Dataset};
+use par_circuit::Dataset;
 use par_data::Batch;
-use par_model::generator::GeneratorConfig;
-use par_model::{Config, Mean, Model, RowError};
+use par_model::{Mean, Model, RowError};
 
 use super::{Case, Factual};
 use crate::error::Error;
@@ -65,8 +64,7 @@ impl<'c> Fold<'c> {
         };
         let (read, unread): (Vec<usize>, Vec<usize>) = (0..all.rows()).partition(is_read);
         let (test, unread) = (all.select(read), all.select(unread));
-        let codes = model.discretizer().encode(&case.columns, &training)?.into_codes();
-        let codes = dataset(case, name, &model, codes)?;
+        let codes = case.codes(name, &model, &training)?;
         let rows: Vec<usize> = (0..test.rows()).filter(|&row| case.is_factual(&test, row)).collect();
         Ok(Self {
             case,
@@ -96,28 +94,22 @@ impl<'c> Fold<'c> {
     /// # Errors
     /// When the model cannot read a row.
     pub fn labelled(&self, rows: &Batch) -> Result<LabelledRows, Error> {
-        let (case, discretizer) = (self.case, self.model.discretizer());
-        let codes: Vec<Code> = discretizer.encode(&case.columns, rows)?.into_codes();
+        let case = self.case;
         let favourable = case.favourable();
         let classes = case.schema.classes(&case.columns, rows)?;
         Ok(LabelledRows {
-            rows: dataset(case, self.name, &self.model, codes)?,
+            rows: case.codes(self.name, &self.model, rows)?,
             accepted: classes.into_iter().map(|class| Some(class) == favourable).collect(),
         })
     }
 
-    /// The model of the paper's preset, with the bins, classifier and threshold of the case's own, and with as many
-    /// training steps and samples.
+    /// The model of the paper's preset.
     ///
     /// # Errors
     /// When it cannot be fitted.
     pub fn paper(&self) -> Result<&Model, Error> {
         if self.paper.get().is_none() {
-            let own = self.case.config.clone();
-            let GeneratorConfig { conditioning, locked, loss, .. } = GeneratorConfig::paper();
-            let generator = GeneratorConfig { conditioning, locked, loss, ..own.generator };
-            let Config { circuits, answers, .. } = Config::paper();
-            let config = Config { circuits, generator, answers, ..own };
+            let config = self.case.paper_config();
             let model = self.case.fit(self.name, &config, &self.training)?;
             // No other thread sets it: a fold is one task.
             let _ = self.paper.set(model);
@@ -170,9 +162,4 @@ impl<'c> Fold<'c> {
     pub(crate) fn row_error(&self, person: usize, source: impl Into<RowError>) -> Error {
         Error::Row { place: self.test.place(self.row_of(person)), source: Box::new(source.into()) }
     }
-}
-
-fn dataset(case: &Case, fold: &str, model: &Model, codes: Vec<Code>) -> Result<Dataset, Error> {
-    Dataset::new(model.discretizer().cardinalities(), codes)
-        .map_err(|source| case.fit_error(fold, source.into()))
 }

@@ -3,9 +3,11 @@
 //! | module       | command                                                             |
 //! |--------------|---------------------------------------------------------------------|
 //! | [`measure`]  | `par-bench`: experiments on tables with folds, figures and a report |
+//! | [`calibrate`] | `par-bench calibrate`: weights that the published figures fit      |
 //! | [`tune`]     | `par-bench tune`: settings for better answers                       |
 //! | [`report`]   | `par-bench report`: tables and charts from existing figures         |
 
+mod calibrate;
 mod folded;
 mod measure;
 mod report;
@@ -37,6 +39,8 @@ struct Cli {
 enum Command {
     /// Search for settings of the generator that give better answers, over the folds of a table
     Tune(tune::TuneOptions),
+    /// Search for the weights of the paper's loss with which its published figures come out
+    Calibrate(calibrate::CalibrateOptions),
     /// Make the report of experiments again from their figures, or print its tables
     Report(report::ReportOptions),
 }
@@ -46,6 +50,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     match cli.command {
         None => cli.measure.run()?,
         Some(Command::Tune(tune)) => tune.run()?,
+        Some(Command::Calibrate(calibrate)) => calibrate.run()?,
         Some(Command::Report(report)) => report.run()?,
     }
     Ok(ExitCode::SUCCESS)

@@ -154,9 +154,7 @@ impl MeasureOptions {
             case.peers = peers::load(file, &case)?;
         }
         Ok(match (&self.config, known.is_empty()) {
-            (None, false) => {
-                known.iter().map(|known| case.configured_as(&known.name, known.config.clone())).collect()
-            }
+            (None, false) => known.iter().map(|known| case.of_paper(known)).collect(),
             // Published figures belong to other settings, so the case gets another name.
             (Some(file), false) => {
                 let name = format!("{}, {}", case.name, folded::stem(file));

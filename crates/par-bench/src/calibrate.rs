@@ -1,0 +1,248 @@
+//! Calibrates the weights of the paper's loss, which it does not publish, to its published full rows.
+//!
+//! Bins, classifier and circuits of a fold are learned once; a trial trains another generator. Its most probable rows for
+//! denied people are compared with what is published of PAR before local search with the complete objective: its row of
+//! table 1 and the appendix's row "full". No ablation takes part, so the ablations can be read afterwards.
+//!
+//! The people are denied training rows that are no factuals: nobody of whom a figure is reported chooses a weight.
+//!
+//! # Paper
+//! "Total Objective" and "Hyperparameter Tuning": settings are chosen table by table, so weights are too. Only ratios of
+//! weights matter to Adam, and λ_ppt multiplies α and λ₊: so λ_ppt and λ₊ stay 1.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use par_answer::Solver;
+use par_circuit::Stop;
+use par_fit::with_config;
+use par_model::Model;
+use par_model::generator::LossConfig;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+use rayon::prelude::*;
+
+use crate::case::{Case, Factual};
+use crate::error::Error;
+use crate::judge::{AnswerMeasures, Judge, code_units};
+use crate::paper::{self, Benchmark};
+
+/// Trials that run at the same time. A generation ends before the next is drawn, so that the result does not depend on
+/// the number of threads.
+const GENERATION: usize = 8;
+/// The second half of the trials steps from so many of the best.
+const PARENTS: usize = 4;
+/// A step, as a share of a setting's range.
+const STEP: f64 = 0.12;
+/// Generators are trained on so many folds, the first ones: more trials are worth more than more folds.
+const FOLDS: usize = 2;
+/// The deviation of a published mean that has none, or a smaller one.
+const LEAST_DEVIATION: f64 = 0.02;
+
+/// A calibrated setting: its name, its range, in which it is log-uniform, and its place.
+type Setting = (&'static str, [f64; 2], fn(&mut LossConfig) -> &mut f64);
+
+/// All calibrated settings.
+const SETTINGS: [Setting; 6] = [
+    ("validity", [0.05, 50.0], |loss| &mut loss.validity),
+    ("alpha", [0.1, 0.95], |loss| &mut loss.alpha),
+    ("denied", [0.01, 3.0], |loss| &mut loss.denied),
+    ("sparsity", [0.01, 10.0], |loss| &mut loss.sparsity),
+    ("entropy", [0.001, 1.0], |loss| &mut loss.entropy),
+    ("budget", [1.0, 12.0], |loss| &mut loss.budget),
+];
+
+/// A search for the weights of one of the paper's tables.
+#[derive(Clone, Copy, Debug)]
+pub struct Calibrate<'c> {
+    /// The case; its preset is the first trial.
+    pub case: &'c Case,
+    /// The number of trials, at least 1.
+    pub trials: usize,
+    /// The most people of a fold.
+    pub people: usize,
+    /// The seed of the search; generators have the configuration's.
+    pub seed: u64,
+}
+
+/// Weights, and how far from the published rows they lead.
+#[derive(Clone, Debug)]
+pub struct CalibrationTrial {
+    /// Its number; the start is 0.
+    pub number: usize,
+    /// The weights.
+    pub loss: LossConfig,
+    /// The measures over all people.
+    pub row: FullRow,
+    /// The root of the mean squared difference from the published means, in their deviations.
+    pub misfit: f64,
+}
+
+/// The measures of a generator's most probable rows, in this order.
+pub const MEASURES: [&str; 5] = ["validity", "NLL", "score", "similarity, codes", "sparsity"];
+
+/// The means of [`MEASURES`].
+pub type FullRow = [f64; 5];
+
+/// A place in [`MEASURES`], the published mean and its deviation.
+type Aim = (usize, [f64; 2]);
+
+/// The part of a fold that all trials share.
+struct CalibrationFold {
+    model: Model,
+    code_units: Vec<f64>,
+    people: Vec<Factual>,
+}
+
+impl Calibrate<'_> {
+    /// Runs all trials and returns them, the best first. `on_trial` is told how many have ended.
+    ///
+    /// # Errors
+    /// When nothing is published of the case, a model cannot be fitted, or nobody is denied.
+    pub fn run(&self, on_trial: &(dyn Fn(usize) + Sync)) -> Result<Vec<CalibrationTrial>, Error> {
+        let case = self.case;
+        let problem =
+            |problem: &str| Error::Folds { origin: case.name.clone(), problem: problem.to_string() };
+        let aims = paper::benchmark(&case.name).map(aims).filter(|aims| !aims.is_empty());
+        let aims = aims
+            .ok_or_else(|| problem("is none of the paper's tables, so there is nothing to calibrate to"))?;
+        let folds: Vec<CalibrationFold> =
+            case.folds().par_iter().take(FOLDS).map(|fold| self.fold(fold)).collect::<Result<_, _>>()?;
+        if folds.iter().all(|fold| fold.people.is_empty()) {
+            return Err(problem(
+                "no training row is denied and no factual, so there is nobody to calibrate with",
+            ));
+        }
+        let mut trials: Vec<CalibrationTrial> = Vec::with_capacity(self.trials);
+        let done = AtomicUsize::new(0);
+        while trials.len() < self.trials.max(1) {
+            let numbers = trials.len()..(trials.len() + GENERATION).min(self.trials.max(1));
+            let drawn: Vec<(usize, LossConfig)> =
+                numbers.map(|number| (number, self.draw(number, &trials))).collect();
+            let measured = drawn.into_par_iter().map(|(number, loss)| {
+                let row = self.measure(&folds, &loss)?;
+                on_trial(done.fetch_add(1, Ordering::Relaxed) + 1);
+                Ok(CalibrationTrial { number, loss, row, misfit: misfit(&aims, &row) })
+            });
+            trials.extend(measured.collect::<Result<Vec<_>, Error>>()?);
+            // Stable: the first of equals stays first.
+            trials.sort_by(|left, right| left.misfit.total_cmp(&right.misfit));
+        }
+        Ok(trials)
+    }
+
+    fn fold(&self, name: &str) -> Result<CalibrationFold, Error> {
+        let case = self.case;
+        let training = case.training(name);
+        let model = case.fit(name, &case.paper_config(), &training)?;
+        let codes = case.codes(name, &model, &training)?;
+        let is_denied = |row: &usize| model.probability(codes.row(*row)) < model.threshold();
+        let others = (0..training.rows()).filter(|&row| !case.is_sampled(&training, row));
+        let denied: Vec<usize> = others.filter(is_denied).collect();
+        // Evenly spaced, since a table may be sorted.
+        let stride = denied.len().div_ceil(self.people.max(1)).max(1);
+        let people = denied.iter().step_by(stride).map(|&row| case.person(&training, row)).collect();
+        Ok(CalibrationFold { code_units: code_units(&codes), people, model })
+    }
+
+    /// The weights of a trial; `known` are the earlier ones, the best first.
+    fn draw(&self, number: usize, known: &[CalibrationTrial]) -> LossConfig {
+        let mut rng = ChaCha8Rng::seed_from_u64(self.seed);
+        rng.set_stream(number as u64);
+        let mut loss = self.case.preset.clone();
+        if number == 0 {
+            return loss;
+        }
+        let is_near = 2 * number >= self.trials && !known.is_empty();
+        if is_near {
+            loss = known[number % known.len().min(PARENTS)].loss.clone();
+        }
+        for (_, [low, high], field) in SETTINGS {
+            let value = field(&mut loss);
+            let at = match is_near {
+                true => (*value / low).ln() / (high / low).ln() + STEP * triangular(&mut rng),
+                false => rng.random_range(0.0..1.0),
+            };
+            *value = rounded(low * (high / low).powf(at.clamp(0.0, 1.0)));
+        }
+        loss
+    }
+
+    /// The measures of a generator with these weights, over the people of all folds.
+    fn measure(&self, folds: &[CalibrationFold], loss: &LossConfig) -> Result<FullRow, Error> {
+        let case = self.case;
+        let judged: Vec<Vec<AnswerMeasures>> = folds
+            .par_iter()
+            .zip(case.folds())
+            .map(|(fold, name)| fold.measure(loss).map_err(|source| case.fit_error(name, source)))
+            .collect::<Result<_, _>>()?;
+        let judged: Vec<AnswerMeasures> = judged.concat();
+        let mean = |measure: fn(&AnswerMeasures) -> f64| {
+            judged.iter().map(measure).sum::<f64>() / judged.len() as f64
+        };
+        Ok([
+            mean(|judged| f64::from(u8::from(judged.valid))),
+            mean(|judged| judged.nll),
+            mean(|judged| judged.score),
+            mean(|judged| judged.similarity_codes),
+            mean(|judged| judged.sparsity),
+        ])
+    }
+}
+
+impl CalibrationTrial {
+    /// The calibrated settings by name, and their values.
+    pub fn settings(&self) -> impl Iterator<Item = (&'static str, f64)> {
+        let mut loss = self.loss.clone();
+        SETTINGS.into_iter().map(move |(name, _, field)| (name, *field(&mut loss)))
+    }
+}
+
+impl CalibrationFold {
+    fn measure(&self, loss: &LossConfig) -> Result<Vec<AnswerMeasures>, par_fit::Error> {
+        let mut config = self.model.config().clone();
+        config.generator.loss = loss.clone();
+        let model = with_config(&self.model, config, &mut |_| {}, Stop::never())?;
+        let (mut solver, mut judge) = (Solver::new(&model), Judge::new(&model, &self.code_units));
+        let judged = self.people.iter().map(|person| {
+            let cells = person.cells();
+            let answer = solver.propose(&cells).expect("a training row can be read");
+            let answer: Vec<&str> = answer.iter().map(String::as_str).collect();
+            judge.judge(&cells, &answer).expect("a proposal can be read")
+        });
+        Ok(judged.collect())
+    }
+}
+
+/// The published full rows of a table, before local search.
+fn aims(benchmark: &Benchmark) -> Vec<Aim> {
+    let similarity = |similarity: Option<[f64; 2]>| similarity.filter(|_| benchmark.similarity_is_of_codes);
+    let table = benchmark.published.iter().filter(|row| row.method == "PAR");
+    let table =
+        table.map(|row| [Some([row.validity, 0.0]), row.nll, None, similarity(row.similarity), row.sparsity]);
+    let full = benchmark.ablations.iter().filter(|row| row.name == "full");
+    let full = full.map(|row| {
+        [Some(row.validity), Some(row.nll), Some(row.score), similarity(row.similarity), row.sparsity]
+    });
+    let of_row = |row: [Option<[f64; 2]>; 5]| {
+        row.into_iter().enumerate().filter_map(|(measure, aim)| Some((measure, aim?)))
+    };
+    table.chain(full).flat_map(of_row).collect()
+}
+
+/// The root of the mean squared difference from the aims, in their deviations.
+fn misfit(aims: &[Aim], row: &FullRow) -> f64 {
+    let squared = aims.iter().map(|(measure, [mean, deviation])| {
+        ((row[*measure] - mean) / deviation.max(LEAST_DEVIATION)).powi(2)
+    });
+    (squared.sum::<f64>() / aims.len() as f64).sqrt()
+}
+
+/// From −1 to 1, most often near 0.
+fn triangular(rng: &mut impl Rng) -> f64 {
+    rng.random_range(0.0..1.0) - rng.random_range(0.0..1.0)
+}
+
+/// To three significant digits, as a reader would write it.
+fn rounded(value: f64) -> f64 {
+    format!("{value:.2e}").parse().expect("a number just written")
+}
