@@ -4,6 +4,7 @@
 //! |----------------|---------------------------------------------------------------------|-----------------------------|
 //! | [`answers`]    | how good answers are, ours and others'; the effect of local search and proofs | table 1, Q1, Q4   |
 //! | [`ablations`]  | the effect of every term of the loss                                | Q2, table 2, appendix       |
+//! | [`weights`]    | whether that depends on the weights of the loss                     | left open                   |
 //! | [`encoder`]    | the effect of the neighbourhood                                     | Q3, "Logit Change Analysis" |
 //! | [`robustness`] | whether answers hold when the classifier is retrained               | appendix                    |
 //! | [`quality`]    | how good bins, classifier and circuits are                          | appendix                    |
@@ -19,6 +20,7 @@ pub mod fairness;
 pub mod growth;
 pub mod quality;
 pub mod robustness;
+pub mod weights;
 
 use crate::case::{Case, Fold};
 use crate::error::Error;
@@ -31,6 +33,8 @@ pub enum Experiment {
     Answers,
     /// The effect of every term of the loss.
     Ablations,
+    /// Whether that effect depends on the weights of the loss.
+    Weights,
     /// The effect of the neighbourhood.
     Encoder,
     /// Whether answers hold when the classifier is retrained.
@@ -47,9 +51,10 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Answers,
         Self::Ablations,
+        Self::Weights,
         Self::Encoder,
         Self::Robustness,
         Self::Quality,
@@ -63,6 +68,7 @@ impl Experiment {
         match self {
             Self::Answers => "answers",
             Self::Ablations => "ablations",
+            Self::Weights => "weights",
             Self::Encoder => "encoder",
             Self::Robustness => "robustness",
             Self::Quality => "quality",
@@ -77,6 +83,7 @@ impl Experiment {
         match self {
             Self::Answers => "how good answers are: table 1",
             Self::Ablations => "the effect of every term of the loss",
+            Self::Weights => "whether that depends on the weights of the loss",
             Self::Encoder => "the effect of the neighbourhood",
             Self::Robustness => "whether answers hold when the classifier is retrained",
             Self::Quality => "how good bins, classifier and circuits are",
@@ -91,6 +98,7 @@ impl Experiment {
         match self {
             Self::Answers => 4,
             Self::Ablations => 15,
+            Self::Weights => 25,
             Self::Encoder => 3,
             Self::Robustness => 6,
             Self::Quality | Self::Fairness => 2,
@@ -109,6 +117,7 @@ impl Experiment {
         match self {
             Self::Answers => answers::measure(fold, sheet),
             Self::Ablations => ablations::measure(fold, sheet),
+            Self::Weights => weights::measure(fold, sheet),
             Self::Encoder => encoder::measure(fold, sheet),
             Self::Robustness => robustness::measure(fold, sheet),
             Self::Quality => quality::measure(fold, sheet),

@@ -31,6 +31,7 @@ mod plot;
 mod quality;
 mod robustness;
 mod table;
+mod weights;
 
 use serde::Serialize;
 
@@ -72,6 +73,7 @@ impl ExperimentSection {
         let show = match experiment {
             Experiment::Answers => answers::show,
             Experiment::Ablations => ablations::show,
+            Experiment::Weights => weights::show,
             Experiment::Encoder => encoder::show,
             Experiment::Robustness => robustness::show,
             Experiment::Quality => quality::show,

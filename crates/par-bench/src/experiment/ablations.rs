@@ -137,7 +137,7 @@ impl VariantPreset {
 
 impl Variant {
     /// `paper full`, `paper -p+ -p-`.
-    fn name(self) -> String {
+    pub(super) fn name(self) -> String {
         let without: Vec<String> = self.without.iter().map(|part| format!("-{}", part.name())).collect();
         match without.is_empty() {
             true => format!("{} full", self.preset.name()),
@@ -145,7 +145,7 @@ impl Variant {
         }
     }
 
-    fn config(self, full: &Config) -> Config {
+    pub(super) fn config(self, full: &Config) -> Config {
         let mut config = full.clone();
         self.without.iter().for_each(|part| part.leave_out(&mut config));
         config
@@ -193,7 +193,7 @@ pub(super) fn denied(fold: &Fold<'_>) -> Result<Vec<usize>, Error> {
 }
 
 /// The measures of a model's most probable rows, and of the rows after local search, under the same model.
-fn judge(
+pub(super) fn judge(
     fold: &Fold<'_>,
     model: &Model,
     people: &[usize],

@@ -27,26 +27,48 @@ const EPSILON: f64 = 1e-8;
 
 /// Measures logits and answers with and without neighbours.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
-    let people = denied(fold)?;
+    let rows = denied_codes(fold)?;
     for preset in [VariantPreset::Paper, VariantPreset::Ours] {
-        let model = preset.model(fold)?;
-        let rows = people.iter().map(|&place| {
-            let cells = fold.people[place].cells();
-            let row = model.discretizer().encode_row(&cells);
-            row.map(par_data::Encoded::into_codes).map_err(|source| fold.row_error(place, source))
-        });
-        let rows: Vec<Vec<Code>> = rows.collect::<Result<_, _>>()?;
-        add_shifts(model, &rows, &format!("{}/encoder", preset.name()), sheet);
+        add_shifts(preset.model(fold)?, &rows, &format!("{}/encoder", preset.name()), sheet);
     }
     let variant = |preset| Variant { preset, without: &[TrainingPart::Neighbours] };
     measure_variants(fold, &[variant(VariantPreset::Paper), variant(VariantPreset::Ours)], sheet)
 }
 
-/// How far the logits of denied people move, over people who share all immutable features with another.
+/// The codes of the denied people of a fold; all its models have the same bins.
+pub(super) fn denied_codes(fold: &Fold<'_>) -> Result<Vec<Vec<Code>>, Error> {
+    let codes = |place: usize| {
+        let row = fold.model.discretizer().encode_row(&fold.people[place].cells());
+        row.map(par_data::Encoded::into_codes).map_err(|source| fold.row_error(place, source))
+    };
+    denied(fold)?.into_iter().map(codes).collect()
+}
+
+/// Adds how far the logits of denied people move, over all features and by feature.
 fn add_shifts(model: &Model, denied: &[Vec<Code>], method: &str, sheet: &mut Sheet) {
+    let shifts = shifts(model, denied);
+    let mean = |value: &dyn Fn(&LogitShift) -> f64| Mean::new(shifts.iter().map(value), denied.len());
+    sheet.mean(method, "relative_l1", mean(&|shift| shift.relative_l1));
+    sheet.mean(method, "moved", mean(&|shift| shift.moved));
+    for (block, feature) in mutable(model).into_iter().enumerate() {
+        let name = &model.schema().features()[feature].name;
+        let at = |metric| Metric::at(metric, &[("feature", name)]);
+        sheet.mean(method, at("logit_change"), mean(&|shift| shift.blocks[block].change));
+        sheet.mean(method, at("moved"), mean(&|shift| shift.blocks[block].moved));
+    }
+}
+
+fn mutable(model: &Model) -> Vec<usize> {
     let constraints = model.constraints();
-    let (immutable, mutable): (Vec<usize>, Vec<usize>) =
-        (0..constraints.features()).partition(|&feature| constraints.is_immutable(feature));
+    (0..constraints.features()).filter(|&feature| !constraints.is_immutable(feature)).collect()
+}
+
+/// How far the logits of denied people move, over people who share all immutable features with another.
+pub(super) fn shifts(model: &Model, denied: &[Vec<Code>]) -> Vec<LogitShift> {
+    let constraints = model.constraints();
+    let immutable: Vec<usize> =
+        (0..constraints.features()).filter(|&feature| constraints.is_immutable(feature)).collect();
+    let mutable = mutable(model);
     let blocks: Vec<Range<usize>> = mutable.iter().map(|&feature| constraints.range(feature)).collect();
     let without = model.pool().with_neighbours(0);
     let mut evaluator = model.accepted().evaluator();
@@ -58,17 +80,7 @@ fn add_shifts(model: &Model, denied: &[Vec<Code>], method: &str, sheet: &mut She
         let with = generator.logits(model.pool(), &mask, log_likelihood, &mut scratch).to_vec();
         LogitShift::new(&with, generator.logits(&without, &mask, log_likelihood, &mut scratch), &blocks)
     };
-    let shifts: Vec<LogitShift> =
-        sharing(denied, &immutable).into_iter().map(|row| shift(&denied[row])).collect();
-    let mean = |value: &dyn Fn(&LogitShift) -> f64| Mean::new(shifts.iter().map(value), denied.len());
-    sheet.mean(method, "relative_l1", mean(&|shift| shift.relative_l1));
-    sheet.mean(method, "moved", mean(&|shift| shift.moved));
-    for (block, &feature) in mutable.iter().enumerate() {
-        let name = &model.schema().features()[feature].name;
-        let at = |metric| Metric::at(metric, &[("feature", name)]);
-        sheet.mean(method, at("logit_change"), mean(&|shift| shift.blocks[block].change));
-        sheet.mean(method, at("moved"), mean(&|shift| shift.blocks[block].moved));
-    }
+    sharing(denied, &immutable).into_iter().map(|row| shift(&denied[row])).collect()
 }
 
 /// The rows that equal another row in these features.
@@ -81,11 +93,11 @@ fn sharing(rows: &[Vec<Code>], features: &[usize]) -> Vec<usize> {
 
 /// How far the logits of one person move, over all mutable features and by feature.
 #[derive(Clone, Debug, PartialEq)]
-struct LogitShift {
+pub(super) struct LogitShift {
     /// ‖with − without‖₁ / ‖without‖₁.
-    relative_l1: f64,
+    pub(super) relative_l1: f64,
     /// The share of logits that move by more than [`MOVED`].
-    moved: f64,
+    pub(super) moved: f64,
     blocks: Vec<FeatureShift>,
 }
 
