@@ -13,12 +13,14 @@
 //! | 9    | [`report`]     | figures, and published ones         | tables, charts, a page            |
 //! | 10   | [`tune`]       | a case                              | a better configuration            |
 //! | 11   | [`calibrate`]  | a case of the paper's               | the weights that its figures fit  |
+//! | 12   | [`claims`]     | figures                             | what becomes of the paper's claims |
 //! | –    | [`synthetic`]  | numbers of people and features      | a random table                    |
 //!
 //! Nothing here prints. A figure is a line of one table, and every plot is made from that table alone.
 
 pub mod calibrate;
 pub mod case;
+pub mod claims;
 pub mod experiment;
 pub mod figures;
 pub mod judge;

@@ -176,6 +176,6 @@ mod tests {
         assert_eq!(tables[0].rows[3].cells[1].text, "18.88 ± 0.59");
         assert_eq!(tables[1].rows.len(), 1, "nothing is published after local search");
         let tells = |table: &ReportTable| table.notes.iter().any(|note| note == word("similarity"));
-        assert!(tells(&tables[0]) && !tells(&tables[1]), "published similarity is another measure");
+        assert!(tells(&tables[0]) && !tells(&tables[1]), "there are two measures of similarity");
     }
 }

@@ -271,6 +271,7 @@ mod tests {
                 "–",
                 "17.50 ± 0.71",
                 "–",
+                "–",
                 "3.50 ± 0.00",
                 "–",
                 "0.00 / 0.04 / 0.12",
@@ -278,19 +279,21 @@ mod tests {
             ]
         );
         assert!(row("refine").cells.iter().all(|cell| cell.note.is_empty()));
-        assert_eq!(texts("LiCE_median")[7], "0.40 ± 0.00");
+        assert_eq!(texts("LiCE_median")[8], "0.40 ± 0.00");
         assert_eq!(texts("PAR (+LS), published")[4], "18.91 ± 0.75");
         let aims = row("aims for refine");
         assert_eq!((aims.cells[4].text.as_str(), aims.cells[4].met), ("≤ 17.8", Some(true)));
-        assert_eq!((aims.cells[6].met, aims.cells[5].met), (Some(false), None));
+        assert_eq!((aims.cells[7].met, aims.cells[6].met), (Some(false), None));
         assert!(
             table.notes.iter().any(|note| note.contains("denies 40; for 38 of these")),
             "{:?}",
             table.notes
         );
         assert!(table.notes.iter().any(|note| note.contains("transfers")));
-        let similarity = description::word("similarity");
-        assert!(table.notes.iter().any(|note| note == similarity), "published similarity is another measure");
+        // Like beside like: the published similarity of PAR is over codes, that of the others over raw numbers.
+        assert_eq!(texts("paper's preset, PAR (+LS)")[5..7], ["5.53 ± 0.00", "1.01 ± 0.00"]);
+        assert_eq!(texts("PAR (+LS), published")[5..7], ["6.00 ± 1.56", ""]);
+        assert_eq!(texts("LiCE, published")[5..7], ["", "0.47 ± 0.06"]);
     }
 
     #[test]

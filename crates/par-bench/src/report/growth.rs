@@ -164,7 +164,7 @@ fn amortization(measured: &Measured<'_>) -> Option<Plot> {
     // Timed alone on the machine, or otherwise during the folds.
     let time = |method: &str| {
         let alone = measured.spread(&FigureKey::new(method, "time_us", &[("alone", &1)]));
-        alone.map(|spread| spread.mean).or_else(|| measured.mean(method, "time_us"))
+        alone.map(|spread| spread.mean).or_else(|| measured.mean(method, "median_time_us"))
     };
     let ours = OURS.iter().filter_map(|method| {
         let (look, each) = (method.look, time(method.key)? / 1e6);

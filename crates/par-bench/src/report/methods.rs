@@ -87,7 +87,11 @@ pub(crate) fn peers<'f>(measured: &Measured<'f>) -> Vec<MethodStyle<'f>> {
     let is_peer = |method: &&'f str| {
         let own = OURS.iter().any(|own| own.key == *method) || *method == FRONTIER;
         let variant = ["/generate", "/refine", "/exact", "/encoder"].iter().any(|end| method.ends_with(end));
-        let scored = |figure: &&Figure| figure.metric.keys.is_empty() && figure.value.is_some();
+        // Under the deployed classifier, or only under others where nothing but robustness was measured.
+        let scored = |figure: &&Figure| {
+            let is_of_answers = figure.metric.keys.is_empty() || figure.metric.key("classifier").is_some();
+            is_of_answers && figure.value.is_some()
+        };
         !own && !variant && measured.named(method, "validity").iter().any(scored)
     };
     let peer = |key: &'f str| MethodStyle { key, label: key, look: PEER };

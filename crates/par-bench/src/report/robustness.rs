@@ -75,3 +75,26 @@ fn chart(table: &ReportTable, label: &str, x: Axis) -> Chart {
     chart.key("", Sign::Mark(Shape::Diamond), "their mean");
     chart
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+    use crate::figures::{Figures, Sheet};
+
+    #[test]
+    fn peers_are_shown_where_nothing_else_was_measured() {
+        let mut sheet = Sheet::new("credit", "0");
+        for method in ["refine", "LiCE_median"] {
+            for measure in ["score", "kept", "validity"] {
+                sheet.number(method, Metric::at(measure, &[("classifier", &"seed 1")]), 0.7, 9);
+            }
+        }
+        let figures = Figures(sheet.into_figures());
+        let mut cases = Measured::by_case(&figures);
+        cases[0].topic = Experiment::Robustness;
+        let section = show(&cases[0]);
+        let rows = |table: &ReportTable| table.rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
+        assert_eq!(rows(&section.tables[0]), ["refine", "LiCE_median"]);
+    }
+}

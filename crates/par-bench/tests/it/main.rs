@@ -131,5 +131,5 @@ fn figures(case: &Case, experiments: &[Experiment]) -> Figures {
 
 /// All figures except times.
 fn without_times(Figures(figures): Figures) -> Figures {
-    Figures(figures.into_iter().filter(|figure| figure.metric.name != "time_us").collect())
+    Figures(figures.into_iter().filter(|figure| !figure.metric.name.ends_with("time_us")).collect())
 }

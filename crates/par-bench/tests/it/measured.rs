@@ -42,7 +42,7 @@ fn exact_agrees_with_enumeration() {
     for name in case.folds() {
         assert_eq!(value(&figures, name, "exact", &"validity".into()), Some(1.0));
         assert_eq!(value(&figures, name, "exact", &"optimal".into()), Some(1.0));
-        assert_eq!(value(&figures, name, "exact", &"gap".into()), Some(0.0));
+        assert_eq!(value(&figures, name, "exact", &"mean_gap".into()), Some(0.0));
         let fold = Fold::new(&case, name).expect("a fold");
         for person in &fold.people {
             let codes = fold.model.discretizer().encode_row(&person.cells()).expect("a row").into_codes();

@@ -149,7 +149,7 @@ fn peers_are_measured_beside_ours_and_an_unseen_category_is_no_answer() {
     assert_eq!((nll.over, nll.of), (denied - 1, denied));
     assert_eq!(figure("0", &"actionability".into()).value, Some(1.0));
     assert!(figure("0", &"validity".into()).value > Some(0.9));
-    assert_eq!(figure("0", &"time_us".into()).value, Some(1000.0));
+    assert_eq!(figure("0", &"median_time_us".into()).value, Some(1000.0));
     let again = figure("0", &Metric::at("validity", &[("classifier", &"logistic")]));
     assert_eq!((again.over, again.of), (denied - 1, denied));
     // It has not answered in the other folds.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use par_bench::{Experiment, Figures, Report};
+use par_bench::{Experiment, Figures, Report, claims};
 use par_terminal::output::{self, Destination};
 
 use crate::measure::experiment;
@@ -14,6 +14,7 @@ Examples:
   par-bench report results/figures.csv                   results/report.html and results/plots
   par-bench report results/figures.csv --show answers    table 1, as text
   par-bench report results/figures.csv --show fairness --json
+  par-bench report results/figures.csv --claims          what becomes of the paper's claims, as Markdown
 
 Nothing is measured: the same figures give the same page, the same charts and the same tables.";
 
@@ -33,7 +34,10 @@ pub(crate) struct ReportOptions {
     /// Print the tables of an experiment, and write nothing
     #[arg(long, value_name = "EXPERIMENT", value_parser = experiment())]
     show: Option<Experiment>,
-    /// Print them as JSON
+    /// Print what becomes of the paper's claims, as Markdown, and write nothing
+    #[arg(long, conflicts_with_all = ["show", "out"])]
+    claims: bool,
+    /// Print the tables as JSON
     #[arg(long, requires = "show")]
     json: bool,
 }
@@ -41,6 +45,9 @@ pub(crate) struct ReportOptions {
 impl ReportOptions {
     pub(crate) fn run(self) -> Result<()> {
         let figures = Figures::load(&self.figures)?;
+        if self.claims {
+            return output::print(&claims::markdown(&claims::claims(&figures)));
+        }
         let report = Report::new(&figures);
         let Some(topic) = self.show else {
             let beside = self.figures.parent().filter(|folder| !folder.as_os_str().is_empty());
