@@ -246,3 +246,64 @@ fn triangular(rng: &mut impl Rng) -> f64 {
 fn rounded(value: f64) -> f64 {
     format!("{value:.2e}").parse().expect("a number just written")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_case;
+
+    #[test]
+    fn a_misfit_is_in_published_deviations() {
+        let aims = aims(paper::benchmark("credit").expect("a table"));
+        // Validity, NLL, similarity and sparsity of table 1; the same and the score of the appendix.
+        assert_eq!(aims.iter().map(|(measure, _)| *measure).collect::<Vec<_>>(), [0, 1, 3, 4, 0, 1, 2, 3, 4]);
+        let published = [0.9544, 18.18, 0.797, 10.49, 6.92];
+        let near = misfit(&aims, &published);
+        assert!(near < 0.3, "the two published rows agree: {near}");
+        // One deviation off in one of nine.
+        let mut off = published;
+        off[2] += 0.09;
+        let expected = (near.powi(2) + 1.0 / 9.0).sqrt();
+        assert!((misfit(&aims, &off) - expected).abs() < 1e-9);
+        let gmsc = super::aims(paper::benchmark("gmsc-paper").expect("a table"));
+        assert!(
+            gmsc.iter().all(|(measure, _)| MEASURES[*measure] != "similarity, codes"),
+            "it fits neither measure"
+        );
+    }
+
+    #[test]
+    fn weights_that_lead_nearer_to_the_published_rows_come_first() {
+        let case = test_case::case(test_case::SCHEMA);
+        let case = case.configured_as("credit", case.config.clone());
+        let found = |threads: usize| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            pool.install(|| Calibrate { case: &case, trials: 5, people: 8, seed: 3 }.run(&|_| {}))
+                .expect("trials")
+        };
+        let trials = found(2);
+        assert!(trials.is_sorted_by(|one, next| one.misfit <= next.misfit));
+        let start = trials.iter().find(|trial| trial.number == 0).expect("the start");
+        assert_eq!(start.loss, LossConfig::paper());
+        for (place, (name, [low, high], _)) in SETTINGS.iter().enumerate() {
+            let drawn = trials.iter().filter(|trial| trial.number > 0);
+            let values: Vec<f64> = drawn.filter_map(|trial| Some(trial.settings().nth(place)?.1)).collect();
+            assert!(
+                values.iter().all(|value| (0.99 * low..=1.01 * high).contains(value)),
+                "{name}: {values:?}"
+            );
+        }
+        let key = |trials: &[CalibrationTrial]| {
+            trials.iter().map(|trial| (trial.number, trial.row)).collect::<Vec<_>>()
+        };
+        assert_eq!(key(&trials), key(&found(1)));
+    }
+
+    #[test]
+    fn a_table_of_which_nothing_is_published_is_refused() {
+        let case = test_case::case(test_case::SCHEMA);
+        let error =
+            Calibrate { case: &case, trials: 1, people: 1, seed: 0 }.run(&|_| {}).expect_err("no aims");
+        assert!(error.to_string().contains("none of the paper's tables"), "{error}");
+    }
+}
