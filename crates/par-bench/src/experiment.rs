@@ -9,6 +9,7 @@
 //! | [`robustness`] | whether answers hold when the classifier is retrained               | appendix                    |
 //! | [`quality`]    | how good bins, classifier and circuits are                          | appendix                    |
 //! | [`density`]    | whether circuits are better learned from labels or from decisions   | left open                   |
+//! | [`settings`]   | what answers are like without the settings that were chosen on the paper's tables | –           |
 //! | [`fairness`]   | whether recourse costs some groups more than others                 | –                           |
 //! | [`growth`]     | what answers cost, and how that grows                               | runtime of table 1          |
 
@@ -20,6 +21,7 @@ pub mod fairness;
 pub mod growth;
 pub mod quality;
 pub mod robustness;
+pub mod settings;
 pub mod weights;
 
 use crate::case::{Case, Fold};
@@ -43,6 +45,8 @@ pub enum Experiment {
     Quality,
     /// Whether circuits are better learned from labels or from decisions.
     Density,
+    /// What answers are like without the settings that were chosen.
+    Settings,
     /// Whether recourse costs some groups more than others.
     Fairness,
     /// What answers cost, and how that grows.
@@ -51,7 +55,7 @@ pub enum Experiment {
 
 impl Experiment {
     /// All of them.
-    pub const ALL: [Self; 9] = [
+    pub const ALL: [Self; 10] = [
         Self::Answers,
         Self::Ablations,
         Self::Weights,
@@ -59,6 +63,7 @@ impl Experiment {
         Self::Robustness,
         Self::Quality,
         Self::Density,
+        Self::Settings,
         Self::Fairness,
         Self::Growth,
     ];
@@ -73,6 +78,7 @@ impl Experiment {
             Self::Robustness => "robustness",
             Self::Quality => "quality",
             Self::Density => "density",
+            Self::Settings => "settings",
             Self::Fairness => "fairness",
             Self::Growth => "growth",
         }
@@ -88,6 +94,7 @@ impl Experiment {
             Self::Robustness => "whether answers hold when the classifier is retrained",
             Self::Quality => "how good bins, classifier and circuits are",
             Self::Density => "whether circuits are better learned from labels or from decisions",
+            Self::Settings => "what answers are like without the settings that were chosen",
             Self::Fairness => "whether recourse costs some groups more than others",
             Self::Growth => "what answers cost, and how that grows, also on synthetic tables",
         }
@@ -103,6 +110,7 @@ impl Experiment {
             Self::Robustness => 6,
             Self::Quality | Self::Fairness => 2,
             Self::Density => 10,
+            Self::Settings => 9,
             Self::Growth => 60,
         }
     }
@@ -122,6 +130,7 @@ impl Experiment {
             Self::Robustness => robustness::measure(fold, sheet),
             Self::Quality => quality::measure(fold, sheet),
             Self::Density => density::measure(fold, sheet),
+            Self::Settings => settings::measure(fold, sheet),
             Self::Fairness => fairness::measure(fold, sheet),
             Self::Growth => Ok(()),
         }

@@ -30,6 +30,7 @@ mod people;
 mod plot;
 mod quality;
 mod robustness;
+mod settings;
 mod table;
 mod weights;
 
@@ -78,6 +79,7 @@ impl ExperimentSection {
             Experiment::Robustness => robustness::show,
             Experiment::Quality => quality::show,
             Experiment::Density => density::show,
+            Experiment::Settings => settings::show,
             Experiment::Fairness => fairness::show,
             Experiment::Growth => growth::show,
         };

@@ -109,6 +109,9 @@ fn training(sheet: &mut Sheet, fold: usize) {
 }
 
 fn robustness(sheet: &mut Sheet) {
+    for method in ["as reported/refine", HOSTILE] {
+        judged(sheet, &format!("setting: {method}"), 18.0, 20, 20);
+    }
     for (place, method) in
         ["generate", "refine", "exact", "paper/refine", "LiCE_median"].into_iter().enumerate()
     {
