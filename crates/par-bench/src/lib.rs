@@ -12,12 +12,14 @@
 //! | 8    | [`paper`]      | the name of a table                 | its published figures             |
 //! | 9    | [`report`]     | figures, and published ones         | tables, charts, a page            |
 //! | 10   | [`tune`]       | a case                              | a better configuration            |
+//! | –    | [`export`]     | a fold                              | its questions, for other programs |
 //! | –    | [`synthetic`]  | numbers of people and features      | a random table                    |
 //!
 //! Nothing here prints. A figure is a line of one table, and every plot is made from that table alone.
 
 pub mod case;
 pub mod experiment;
+pub mod export;
 pub mod figures;
 pub mod judge;
 pub mod method;

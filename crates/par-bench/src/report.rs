@@ -39,6 +39,7 @@ use crate::figures::Figures;
 use measured::Measured;
 
 pub use plot::Plot;
+pub(crate) use plot::slug;
 pub use table::{CellNumber, FigureSource, ReportCell, ReportRow, ReportTable};
 
 /// The tables and plots of an experiment for one case.

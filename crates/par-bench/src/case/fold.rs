@@ -78,6 +78,13 @@ impl<'c> Fold<'c> {
         })
     }
 
+    /// The positions of the people whom the classifier or a policy denies.
+    pub fn denied(&self) -> Vec<usize> {
+        let threshold = self.model.threshold();
+        let is_denied = |person: &usize| !self.model.is_accepted(&self.people[*person].cells(), threshold);
+        (0..self.people.len()).filter(is_denied).collect()
+    }
+
     /// The share of factuals that the model can read.
     pub fn readable(&self) -> Mean {
         let unread = self.case.people(&self.unread).len();

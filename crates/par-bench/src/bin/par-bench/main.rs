@@ -5,7 +5,10 @@
 //! | [`measure`]  | `par-bench`: experiments on tables with folds, figures and a report |
 //! | [`tune`]     | `par-bench tune`: settings for better answers                       |
 //! | [`report`]   | `par-bench report`: tables and charts from existing figures         |
+//! | [`export`]   | `par-bench export`: the questions of every fold, for other programs |
 
+mod cases;
+mod export;
 mod folded;
 mod measure;
 mod report;
@@ -39,6 +42,8 @@ enum Command {
     Tune(tune::TuneOptions),
     /// Make the report of experiments again from their figures, or print its tables
     Report(report::ReportOptions),
+    /// Write the questions of every fold for another program: its model, training rows and denied people
+    Export(export::ExportOptions),
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {
@@ -47,6 +52,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         None => cli.measure.run()?,
         Some(Command::Tune(tune)) => tune.run()?,
         Some(Command::Report(report)) => report.run()?,
+        Some(Command::Export(export)) => export.run()?,
     }
     Ok(ExitCode::SUCCESS)
 }
