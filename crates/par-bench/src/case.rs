@@ -14,7 +14,7 @@ use par_model::Model;
 
 pub use self::fold::{Fold, LabelledRows};
 use crate::error::Error;
-use crate::method::Recorded;
+use crate::peers::recorded::Recorded;
 
 /// A column with more values is not one of folds.
 const MAX_FOLDS: usize = 100;

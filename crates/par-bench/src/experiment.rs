@@ -3,6 +3,7 @@
 //! | module         | question                                                            | the paper's                 |
 //! |----------------|---------------------------------------------------------------------|-----------------------------|
 //! | [`answers`]    | how good answers are, ours and others'; the effect of local search and proofs | table 1, Q1, Q4   |
+//! | [`peers`]      | what methods of others answer to the same questions, and how fast   | table 1, baselines          |
 //! | [`ablations`]  | the effect of every term of the loss                                | Q2, table 2, appendix       |
 //! | [`encoder`]    | the effect of the neighbourhood                                     | Q3, "Logit Change Analysis" |
 //! | [`robustness`] | whether answers hold when the classifier is retrained               | appendix                    |
@@ -17,6 +18,7 @@ pub mod density;
 pub mod encoder;
 pub mod fairness;
 pub mod growth;
+pub mod peers;
 pub mod quality;
 pub mod robustness;
 
@@ -29,6 +31,8 @@ use crate::figures::Sheet;
 pub enum Experiment {
     /// How good answers are.
     Answers,
+    /// What methods of others answer to the same questions.
+    Peers,
     /// The effect of every term of the loss.
     Ablations,
     /// The effect of the neighbourhood.
@@ -45,10 +49,22 @@ pub enum Experiment {
     Growth,
 }
 
+/// What an experiment measures at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A fold, while other folds are measured on other threads.
+    Fold,
+    /// A fold, alone on the machine, because it measures time.
+    FoldAlone,
+    /// A case, alone on the machine.
+    CaseAlone,
+}
+
 impl Experiment {
     /// All of them.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 9] = [
         Self::Answers,
+        Self::Peers,
         Self::Ablations,
         Self::Encoder,
         Self::Robustness,
@@ -62,6 +78,7 @@ impl Experiment {
     pub fn name(self) -> &'static str {
         match self {
             Self::Answers => "answers",
+            Self::Peers => "peers",
             Self::Ablations => "ablations",
             Self::Encoder => "encoder",
             Self::Robustness => "robustness",
@@ -76,6 +93,7 @@ impl Experiment {
     pub fn about(self) -> &'static str {
         match self {
             Self::Answers => "how good answers are: table 1",
+            Self::Peers => "what methods of others answer to the same questions, and how fast",
             Self::Ablations => "the effect of every term of the loss",
             Self::Encoder => "the effect of the neighbourhood",
             Self::Robustness => "whether answers hold when the classifier is retrained",
@@ -95,19 +113,25 @@ impl Experiment {
             Self::Robustness => 6,
             Self::Quality | Self::Fairness => 2,
             Self::Density => 10,
+            Self::Peers => 20,
             Self::Growth => 60,
         }
     }
 
-    /// Whether it measures time, so that it runs alone on the machine: once per case, after all folds.
-    pub fn is_alone(self) -> bool {
-        self == Self::Growth
+    /// What it measures at a time.
+    pub fn scope(self) -> Scope {
+        match self {
+            Self::Peers => Scope::FoldAlone,
+            Self::Growth => Scope::CaseAlone,
+            _ => Scope::Fold,
+        }
     }
 
-    /// Measures a fold. Experiments that run alone add no figures of a fold.
+    /// Measures a fold. Experiments on whole cases add no figures of a fold.
     pub(crate) fn measure(self, fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
         match self {
             Self::Answers => answers::measure(fold, sheet),
+            Self::Peers => peers::measure(fold, sheet),
             Self::Ablations => ablations::measure(fold, sheet),
             Self::Encoder => encoder::measure(fold, sheet),
             Self::Robustness => robustness::measure(fold, sheet),

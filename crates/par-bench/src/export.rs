@@ -1,6 +1,6 @@
 //! The questions of a fold as files, for programs that answer them in their own way.
 //!
-//! Their answers come back as a table, see [`peers`](crate::peers).
+//! Their answers come back as a table, see [`peers::recorded`](crate::peers::recorded).
 
 use std::path::Path;
 

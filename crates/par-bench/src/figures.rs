@@ -146,6 +146,21 @@ impl Sheet {
         self.mean(method, metric, Mean { mean: par_answer::evaluate::median(values), over, of });
     }
 
+    /// Adds the value that a share of the values does not exceed, out of `of`.
+    pub fn quantile(
+        &mut self,
+        method: &str,
+        metric: impl Into<Metric>,
+        share: f64,
+        mut values: Vec<f64>,
+        of: usize,
+    ) {
+        values.sort_by(f64::total_cmp);
+        let place = (share * values.len() as f64).ceil() as usize;
+        let value = place.checked_sub(1).and_then(|place| values.get(place)).copied();
+        self.mean(method, metric, Mean { mean: value, over: values.len(), of });
+    }
+
     /// The collected figures.
     pub fn into_figures(self) -> Vec<Figure> {
         self.figures

@@ -26,6 +26,7 @@ mod measured;
 mod methods;
 mod page;
 mod pareto;
+mod peers;
 mod people;
 mod plot;
 mod quality;
@@ -72,6 +73,7 @@ impl ExperimentSection {
     fn new(experiment: Experiment, cases: &mut [Measured<'_>]) -> Self {
         let show = match experiment {
             Experiment::Answers => answers::show,
+            Experiment::Peers => peers::show,
             Experiment::Ablations => ablations::show,
             Experiment::Encoder => encoder::show,
             Experiment::Robustness => robustness::show,

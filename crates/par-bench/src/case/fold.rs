@@ -1,6 +1,7 @@
 //! A fold of a case.
 
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use par_answer::Request;
 use par_answer::evaluate::{MethodAnswers, answer_by_all_methods};
@@ -41,6 +42,8 @@ pub struct Fold<'c> {
     pub people: Vec<Factual>,
     /// Fitted with the case's configuration.
     pub model: Model,
+    /// How long that took, on all threads.
+    pub fitted_in: Duration,
     /// The positions of `people` in `test`.
     rows: Vec<usize>,
     paper: OnceLock<Model>,
@@ -55,7 +58,9 @@ impl<'c> Fold<'c> {
     /// When it cannot be fitted.
     pub fn new(case: &'c Case, name: &'c str) -> Result<Self, Error> {
         let (training, all) = (case.training(name), case.test(name));
+        let started = Instant::now();
         let model = case.fit(name, &case.config, &training)?;
+        let fitted_in = started.elapsed();
         let is_read = |row: &usize| {
             let cells: Vec<&str> = case.columns.cells(&all, *row);
             model.discretizer().encode_row(&cells).is_ok()
@@ -71,6 +76,7 @@ impl<'c> Fold<'c> {
             test,
             unread,
             model,
+            fitted_in,
             rows,
             paper: OnceLock::new(),
             answers: OnceLock::new(),

@@ -7,7 +7,8 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
-use par_bench::{Case, Experiment, Report, peers};
+use par_bench::peers::recorded;
+use par_bench::{Case, Experiment, Report};
 use par_terminal::output::{self, Destination};
 
 use crate::cases::CaseOptions;
@@ -64,7 +65,7 @@ impl MeasureOptions {
         for (table, schema) in &tables {
             let mut case = self.cases.open(table, schema)?;
             if let Some(file) = self.peers_of(table)? {
-                case.peers = peers::load(file, &case)?;
+                case.peers = recorded::load(file, &case)?;
             }
             cases.extend(self.cases.configured(case));
         }
