@@ -24,6 +24,8 @@ mod proplace;
 pub mod recorded;
 mod space;
 mod spheres;
+#[cfg(test)]
+mod tests;
 mod vae;
 mod vae_answer;
 

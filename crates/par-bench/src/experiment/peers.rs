@@ -34,9 +34,9 @@ struct Comparison<'f> {
 /// Measures a fold.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let denied: Vec<&Factual> = fold.denied().into_iter().map(|person| &fold.people[person]).collect();
-    let share = Mean { mean: None, over: denied.len(), of: fold.people.len() };
-    let mean = (share.of > 0).then(|| share.over as f64 / share.of as f64);
-    sheet.mean(&format!("{PREFIX}people"), "denied", Mean { mean, ..share });
+    let people = fold.people.len();
+    let is_denied = (0..people).map(|person| person < denied.len());
+    sheet.mean(&format!("{PREFIX}people"), "denied", Mean::share(is_denied, people));
     let mut comparison = Comparison { fold, denied, judge: Judge::new(&fold.model) };
     comparison.ours("", &Own::ALL, &fold.model, fold.fitted_in, sheet);
     let started = Instant::now();

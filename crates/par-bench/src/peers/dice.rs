@@ -41,7 +41,7 @@ pub(super) struct Dice<'k> {
     /// The accepted rows from which the first generation is taken.
     accepted: Vec<usize>,
     /// For numeric features, the largest change that is made smaller afterwards, ascending: feature and size.
-    small: Vec<(usize, f64)>,
+    pub(super) small: Vec<(usize, f64)>,
 }
 
 /// What one person may become.
@@ -74,7 +74,7 @@ impl<'k> Dice<'k> {
     }
 
     /// Makes small changes of numbers smaller, as long as the classifier accepts the row.
-    fn sparser(&self, mut point: Point, own: &Point) -> Point {
+    pub(super) fn sparser(&self, mut point: Point, own: &Point) -> Point {
         let space = &self.known.space;
         for &(feature, small) in &self.small {
             let (from, to) = (own[feature], point[feature]);

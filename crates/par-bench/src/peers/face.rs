@@ -31,10 +31,10 @@ pub(super) struct Face<'k> {
     known: &'k Known<'k>,
     edges: Edges,
     /// The sampled rows.
-    nodes: Vec<usize>,
+    pub(super) nodes: Vec<usize>,
     /// The graph: the place and the distance of each neighbour, by node.
-    graph: Vec<Vec<(usize, f64)>>,
-    epsilon: f64,
+    pub(super) graph: Vec<Vec<(usize, f64)>>,
+    pub(super) epsilon: f64,
 }
 
 impl<'k> Face<'k> {
@@ -82,7 +82,7 @@ impl<'k> Face<'k> {
     }
 
     /// The accepted node that is reached first from the given ones: Dijkstra's algorithm.
-    fn reached(&self, starts: Vec<(usize, f64)>) -> Option<usize> {
+    pub(super) fn reached(&self, starts: Vec<(usize, f64)>) -> Option<usize> {
         let mut seen = vec![false; self.nodes.len()];
         let mut open: BinaryHeap<Reverse<(Length, usize)>> =
             starts.into_iter().map(|(node, distance)| Reverse((Length(distance), node))).collect();

@@ -30,9 +30,9 @@ const STEPS: i32 = 10;
 
 pub(super) struct Proplace<'k> {
     known: &'k Known<'k>,
-    delta: f64,
+    pub(super) delta: f64,
     /// The robust training rows.
-    rows: Vec<usize>,
+    pub(super) rows: Vec<usize>,
 }
 
 impl<'k> Proplace<'k> {
@@ -52,7 +52,7 @@ impl<'k> Proplace<'k> {
     }
 
     /// Whether the classifier accepts a row with every change of its weights by at most δ.
-    fn is_robust(&self, point: &Point) -> bool {
+    pub(super) fn is_robust(&self, point: &Point) -> bool {
         let space = &self.known.space;
         space.accepts(point) && {
             let lowest = self.lowest_log_odds(&space.codes(point));
@@ -61,7 +61,7 @@ impl<'k> Proplace<'k> {
     }
 
     /// A lower bound on the log-odds over all changes of the weights; their value for another kind of classifier.
-    fn lowest_log_odds(&self, codes: &[Code]) -> f64 {
+    pub(super) fn lowest_log_odds(&self, codes: &[Code]) -> f64 {
         let model = self.known.space.model;
         let Some(network) = model.classifier().network() else {
             return model.classifier().typical().log_odds(codes);

@@ -36,7 +36,7 @@ impl<'k> Spheres<'k> {
     }
 
     /// A row whose ordered features are between `inner` and `outer` away from the person's.
-    fn draw(&self, own: &Point, [inner, outer]: [f64; 2], rng: &mut impl Rng) -> Point {
+    pub(super) fn draw(&self, own: &Point, [inner, outer]: [f64; 2], rng: &mut impl Rng) -> Point {
         let mut point = own.clone();
         // A feature that is unknown stays.
         let known = |feature: &&usize| !own[**feature].is_nan();
@@ -57,7 +57,7 @@ impl<'k> Spheres<'k> {
     }
 
     /// The nearest accepted draw of the first shell that has one.
-    fn nearest(&self, own: &Point, rng: &mut impl Rng) -> Option<Point> {
+    pub(super) fn nearest(&self, own: &Point, rng: &mut impl Rng) -> Option<Point> {
         let space = &self.known.space;
         // Further out, all values are at an end.
         let shells = (self.ordered.len().max(1) as f64).sqrt() / SHELL;
@@ -74,7 +74,7 @@ impl<'k> Spheres<'k> {
     }
 
     /// Takes back changes, the smallest first, as long as the classifier accepts the row.
-    fn sparse(&self, mut point: Point, own: &Point) -> Point {
+    pub(super) fn sparse(&self, mut point: Point, own: &Point) -> Point {
         let axes: &[Axis] = &self.known.space.axes;
         let mut changed: Vec<usize> =
             (0..own.len()).filter(|&feature| !same(own[feature], point[feature])).collect();
