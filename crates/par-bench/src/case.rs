@@ -15,8 +15,8 @@ use par_model::generator::{GeneratorConfig, LossConfig};
 
 pub use self::fold::{Fold, LabelledRows};
 use crate::error::Error;
-use crate::method::Recorded;
 use crate::paper::Benchmark;
+use crate::peers::recorded::Recorded;
 
 /// A column with more values is not one of folds.
 const MAX_FOLDS: usize = 100;

@@ -3,6 +3,7 @@
 //! | module         | question                                                            | the paper's                 |
 //! |----------------|---------------------------------------------------------------------|-----------------------------|
 //! | [`answers`]    | how good answers are, ours and others'; the effect of local search and proofs | table 1, Q1, Q4   |
+//! | [`peers`]      | what methods of others answer to the same questions, and how fast   | table 1, baselines          |
 //! | [`ablations`]  | the effect of every term of the loss                                | Q2, table 2, appendix       |
 //! | [`weights`]    | whether that depends on the weights of the loss                     | left open                   |
 //! | [`encoder`]    | the effect of the neighbourhood                                     | Q3, "Logit Change Analysis" |
@@ -19,6 +20,7 @@ pub mod density;
 pub mod encoder;
 pub mod fairness;
 pub mod growth;
+pub mod peers;
 pub mod quality;
 pub mod robustness;
 pub mod settings;
@@ -33,6 +35,8 @@ use crate::figures::Sheet;
 pub enum Experiment {
     /// How good answers are.
     Answers,
+    /// What methods of others answer to the same questions.
+    Peers,
     /// The effect of every term of the loss.
     Ablations,
     /// Whether that effect depends on the weights of the loss.
@@ -53,10 +57,22 @@ pub enum Experiment {
     Growth,
 }
 
+/// What an experiment measures at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// A fold, while other folds are measured on other threads.
+    Fold,
+    /// A fold, alone on the machine, because it measures time.
+    FoldAlone,
+    /// A case, alone on the machine.
+    CaseAlone,
+}
+
 impl Experiment {
     /// All of them.
-    pub const ALL: [Self; 10] = [
+    pub const ALL: [Self; 11] = [
         Self::Answers,
+        Self::Peers,
         Self::Ablations,
         Self::Weights,
         Self::Encoder,
@@ -72,6 +88,7 @@ impl Experiment {
     pub fn name(self) -> &'static str {
         match self {
             Self::Answers => "answers",
+            Self::Peers => "peers",
             Self::Ablations => "ablations",
             Self::Weights => "weights",
             Self::Encoder => "encoder",
@@ -88,6 +105,7 @@ impl Experiment {
     pub fn about(self) -> &'static str {
         match self {
             Self::Answers => "how good answers are: table 1",
+            Self::Peers => "what methods of others answer to the same questions, and how fast",
             Self::Ablations => "the effect of every term of the loss",
             Self::Weights => "whether that depends on the weights of the loss",
             Self::Encoder => "the effect of the neighbourhood",
@@ -111,19 +129,25 @@ impl Experiment {
             Self::Quality | Self::Fairness => 2,
             Self::Density => 10,
             Self::Settings => 9,
+            Self::Peers => 20,
             Self::Growth => 60,
         }
     }
 
-    /// Whether it measures time, so that it runs alone on the machine: once per case, after all folds.
-    pub fn is_alone(self) -> bool {
-        self == Self::Growth
+    /// What it measures at a time.
+    pub fn scope(self) -> Scope {
+        match self {
+            Self::Peers => Scope::FoldAlone,
+            Self::Growth => Scope::CaseAlone,
+            _ => Scope::Fold,
+        }
     }
 
-    /// Measures a fold. Experiments that run alone add no figures of a fold.
+    /// Measures a fold. Experiments on whole cases add no figures of a fold.
     pub(crate) fn measure(self, fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
         match self {
             Self::Answers => answers::measure(fold, sheet),
+            Self::Peers => peers::measure(fold, sheet),
             Self::Ablations => ablations::measure(fold, sheet),
             Self::Weights => weights::measure(fold, sheet),
             Self::Encoder => encoder::measure(fold, sheet),

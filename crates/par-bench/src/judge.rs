@@ -3,7 +3,7 @@
 use par_answer::evaluate::median;
 use par_circuit::{Dataset, Evaluator};
 use par_data::schema;
-use par_data::{CellError, Code, Feature, UNKNOWN};
+use par_data::{CellError, Code, Feature, OwnRow, UNKNOWN};
 use par_model::{Mean, Model};
 
 use crate::figures::Sheet;
@@ -32,6 +32,8 @@ pub struct AnswerMeasures {
     pub causal: bool,
     /// −log p⁺.
     pub nll: f64,
+    /// The share of accepted rows, of the model's pool, that are no likelier.
+    pub percentile: f64,
     /// Over numeric features, |change| / median absolute deviation.
     pub similarity: f64,
     /// Over the codes of all features, |change| / median absolute deviation of the training rows' codes.
@@ -40,6 +42,8 @@ pub struct AnswerMeasures {
     pub distance: f64,
     /// Features whose code differs.
     pub sparsity: f64,
+    /// What the changes cost the person, by the schema's efforts.
+    pub effort: f64,
 }
 
 impl<'b> Judge<'b> {
@@ -93,16 +97,22 @@ impl<'b> Judge<'b> {
         let steps = own.iter().zip(&codes).zip(self.code_units);
         let similarity_codes = steps.map(|((own, code), unit)| code_steps(*own, *code) / unit).sum();
         let score = model.probability(&codes);
+        let log_likelihood = self.evaluator.log_prob(&codes);
+        let sparsity = own.iter().zip(&codes).filter(|(own, code)| own != code).count() as f64;
+        let [own, changed] = [(factual, own), (answer, codes)]
+            .map(|(cells, codes)| OwnRow::new(model.discretizer(), cells, codes));
         Ok(AnswerMeasures {
             score,
             valid: score >= model.threshold(),
             actionable,
             causal,
-            nll: -self.evaluator.log_prob(&codes),
+            nll: -log_likelihood,
+            percentile: model.pool().percentile(log_likelihood),
             similarity,
             similarity_codes,
             distance,
-            sparsity: own.iter().zip(&codes).filter(|(own, code)| own != code).count() as f64,
+            sparsity,
+            effort: model.constraints().effort(&own, &changed),
         })
     }
 }
@@ -174,12 +184,14 @@ pub fn add(sheet: &mut Sheet, method: &str, judged: &[Option<AnswerMeasures>]) {
     sheet.mean(method, "validity", Mean::share(valid, of));
     sheet.mean(method, "actionability", Mean::share(found().map(|judged| judged.actionable), of));
     sheet.mean(method, "causality", Mean::share(found().map(|judged| judged.causal), of));
-    let measures: [AnswerMeasure; 6] = [
+    let measures: [AnswerMeasure; 8] = [
         ("nll", |judged| judged.nll),
         ("similarity", |judged| judged.similarity),
         ("similarity_codes", |judged| judged.similarity_codes),
         ("distance", |judged| judged.distance),
         ("sparsity", |judged| judged.sparsity),
+        ("effort", |judged| judged.effort),
+        ("percentile", |judged| judged.percentile),
         ("score", |judged| judged.score),
     ];
     for (name, measure) in measures {

@@ -14,6 +14,7 @@
 //! | 10   | [`tune`]       | a case                              | a better configuration            |
 //! | 11   | [`calibrate`]  | a case of the paper's               | the weights that its figures fit  |
 //! | 12   | [`claims`]     | figures                             | what becomes of the paper's claims |
+//! | –    | [`export`]     | a fold                              | its questions, for other programs |
 //! | –    | [`synthetic`]  | numbers of people and features      | a random table                    |
 //!
 //! Nothing here prints. A figure is a line of one table, and every plot is made from that table alone.
@@ -22,6 +23,7 @@ pub mod calibrate;
 pub mod case;
 pub mod claims;
 pub mod experiment;
+pub mod export;
 pub mod figures;
 pub mod judge;
 pub mod method;

@@ -1,18 +1,28 @@
 //! Methods of recourse, ours and others', behind one trait.
 
-use std::collections::BTreeMap;
+use std::time::Instant;
 
 use par_answer::evaluate::MethodAnswers;
+use par_answer::{Method as Own, Request, Solver};
+use par_model::Model;
 
 use crate::case::Factual;
 
-/// A method of recourse.
-pub trait RecourseMethod {
+/// A method of recourse, ready to answer the people of one fold.
+pub trait Method {
     /// Its name in figures.
     fn name(&self) -> &str;
 
-    /// Its answers to the people of a fold.
-    fn answer(&self, fold: &str, people: &[Factual]) -> Vec<Reply>;
+    /// The row that a person could become, its cells in schema order; `None` if the method found none. The row may be
+    /// denied: that is for the judge to say.
+    fn answer(&mut self, person: &Factual) -> Option<Vec<String>>;
+
+    /// The answer to a person and its time, which is taken here unless it is known from elsewhere.
+    fn reply(&mut self, person: &Factual) -> Reply {
+        let started = Instant::now();
+        let cells = self.answer(person);
+        Reply { cells, microseconds: Some(started.elapsed().as_secs_f64() * 1e6) }
+    }
 }
 
 /// The answer of a method to one person.
@@ -24,74 +34,38 @@ pub struct Reply {
     pub microseconds: Option<f64>,
 }
 
-/// One of our methods, with its answers to the people of a fold.
-pub struct OwnMethod<'a> {
-    /// The method.
-    pub method: par_answer::Method,
-    /// The answers by all methods, in the order of the people.
-    pub answers: &'a [Option<MethodAnswers>],
-}
-
-impl RecourseMethod for OwnMethod<'_> {
-    fn name(&self) -> &str {
-        self.method.name()
-    }
-
-    fn answer(&self, _fold: &str, people: &[Factual]) -> Vec<Reply> {
-        assert_eq!(people.len(), self.answers.len(), "one answer per person");
-        let place = self.method as usize;
-        let reply = |answers: &MethodAnswers| Reply {
-            cells: answers.way(place).map(|way| way.cells.clone()),
-            microseconds: Some(answers.microseconds[place]),
-        };
-        self.answers.iter().map(|answers| answers.as_ref().map(reply).unwrap_or_default()).collect()
-    }
-}
-
-/// The answers of another program, read from a file; see [`peers`](crate::peers).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Recorded {
+/// One of our methods, which answers anew, on one thread.
+pub struct OwnMethod<'m> {
     name: String,
-    /// By fold and id.
-    answers: BTreeMap<(String, String), RecordedAnswer>,
+    request: Request,
+    solver: Solver<'m>,
 }
 
-/// One answer of a file.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RecordedAnswer {
-    /// In schema order; an absent cell does not change. `None` if no answer was found.
-    pub(crate) cells: Option<Vec<Option<String>>>,
-    pub(crate) microseconds: Option<f64>,
-}
-
-impl Recorded {
-    pub(crate) fn new(name: String, answers: BTreeMap<(String, String), RecordedAnswer>) -> Self {
-        Self { name, answers }
-    }
-
-    /// Adds the answers to a checksum.
-    pub(crate) fn hash_into(&self, hasher: &mut crc32fast::Hasher) {
-        let answers =
-            self.answers.iter().map(|(person, answer)| (person, &answer.cells, answer.microseconds));
-        let text = serde_json::to_string(&(&self.name, answers.collect::<Vec<_>>()));
-        hasher.update(text.expect("texts and numbers").as_bytes());
+impl<'m> OwnMethod<'m> {
+    /// A method of a model, with a name in figures.
+    pub fn new(name: String, method: Own, model: &'m Model) -> Self {
+        Self { name, request: Request { method, ..Request::default() }, solver: Solver::new(model) }
     }
 }
 
-impl RecourseMethod for Recorded {
+impl Method for OwnMethod<'_> {
     fn name(&self) -> &str {
         &self.name
     }
 
-    fn answer(&self, fold: &str, people: &[Factual]) -> Vec<Reply> {
-        let reply = |person: &Factual| {
-            let answer = self.answers.get(&(fold.to_string(), person.id.clone()))?;
-            let cells = answer.cells.as_ref().map(|cells| {
-                let cells = cells.iter().zip(&person.cells);
-                cells.map(|(cell, own)| cell.as_ref().unwrap_or(own).clone()).collect()
-            });
-            Some(Reply { cells, microseconds: answer.microseconds })
-        };
-        people.iter().map(|person| reply(person).unwrap_or_default()).collect()
+    fn answer(&mut self, person: &Factual) -> Option<Vec<String>> {
+        // A cell that the model cannot read has no answer.
+        let answer = self.solver.answer(&person.cells(), &self.request).ok()?;
+        Some(answer.ways().first()?.cells.clone())
     }
+}
+
+/// The replies of one of our methods, taken from answers of all three; none to an accepted person.
+pub(crate) fn own_replies(method: Own, answers: &[Option<MethodAnswers>]) -> Vec<Reply> {
+    let place = method as usize;
+    let reply = |answers: &MethodAnswers| Reply {
+        cells: answers.way(place).map(|way| way.cells.clone()),
+        microseconds: Some(answers.microseconds[place]),
+    };
+    answers.iter().map(|answers| answers.as_ref().map(reply).unwrap_or_default()).collect()
 }

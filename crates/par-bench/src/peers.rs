@@ -1,254 +1,102 @@
-//! Answers of other programs, read from a table.
+//! Methods of others on the same questions: implemented here, or their recorded answers.
 //!
-//! Its columns are `method`, `fold`, `id`, `k`, `time_s` and the features, in any order; others are ignored. A column that
-//! has the name of a feature gets the prefix of our own tables: `par_method` beside a feature `method`.
+//! | module       | method                                                    | paper                  | keeps immutable features |
+//! |--------------|-----------------------------------------------------------|------------------------|--------------------------|
+//! | `face`       | shortest path to an accepted row, over training rows      | Poyiadzi et al. 2020   | yes                      |
+//! | `nice`       | copies from the nearest accepted row until it is enough   | Brughmans et al. 2021  | no                       |
+//! | `spheres`    | draws from growing spheres                                | Laugel et al. 2018     | yes                      |
+//! | `proplace`   | a robust row in the hull of robust training rows          | Jiang et al. 2023      | no                       |
+//! | `vae_answer` | decodes the person as an accepted one                     | Mahajan et al. 2019    | no                       |
+//! | `cchvae`     | draws around the person's latent code                     | Pawelczyk et al. 2020  | yes                      |
+//! | `dice`       | random and genetic search                                 | Mothilal et al. 2020   | yes                      |
+//! | [`recorded`] | answers of another program, read from a table             |                        |                          |
 //!
-//! `k` counts a method's answers to a person from 0; -1 with empty cells means none was found. An empty cell does not
-//! change. Only `k` = 0 is scored: the method's own first choice, not the best of ten.
+//! All ask the fold's own classifier, know its training rows and nothing else of the schema than the kinds of features
+//! and, where the original has that option, which are immutable. The same seed gives the same answers.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+mod cchvae;
+mod dice;
+mod face;
+mod known;
+mod nice;
+mod normal;
+mod proplace;
+pub mod recorded;
+mod space;
+mod spheres;
+#[cfg(test)]
+mod tests;
+mod vae;
+mod vae_answer;
 
-use par_answer::write::column_name;
-use par_data::{Batch, Feature, Table, TableOptions, found_instead, suggest};
+pub use known::Known;
 
-use crate::case::Case;
-use crate::error::Error;
-use crate::method::{Recorded, RecordedAnswer};
+use crate::method::Method;
 
-/// More methods suggest another kind of file.
-const MAX_METHODS: usize = 100;
-const ROWS_AT_ONCE: usize = 4096;
-/// The columns other than features.
-const COLUMNS: [&str; 5] = ["method", "fold", "id", "k", "time_s"];
-/// Names that figures use already.
-const RESERVED: [&str; 10] = [
-    "generate",
-    "refine",
-    "exact",
-    "people",
-    "frontier",
-    "factual",
-    "bins",
-    "classifier",
-    "generator",
-    "fit",
-];
-
-/// Reads the answers of other methods to the people of a case.
-///
-/// # Errors
-/// When the file cannot be read, lacks a column, names a fold or an id that the case does not have, or has an
-/// invalid cell; and when the case's table has no ids.
-pub fn load(path: impl AsRef<Path>, case: &Case) -> Result<Vec<Recorded>, Error> {
-    read(Table::open(path, &TableOptions::default())?, case)
+/// A method of others that is implemented here.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Native {
+    /// FACE over the graph of nearest neighbours.
+    FaceKnn,
+    /// FACE over the graph of rows within a distance.
+    FaceEpsilon,
+    /// NICE with its reward for sparsity.
+    Nice,
+    /// Growing spheres.
+    Spheres,
+    /// PROPLACE.
+    Proplace,
+    /// The VAE of Mahajan et al.
+    Vae,
+    /// C-CHVAE.
+    Cchvae,
+    /// DiCE's random search.
+    DiceRandom,
+    /// DiCE's genetic search.
+    DiceGenetic,
 }
 
-/// Reads the answers of other methods from an opened table.
-///
-/// # Errors
-/// As [`load`].
-pub fn read(table: Table, case: &Case) -> Result<Vec<Recorded>, Error> {
-    let layout = PeerColumns::new(&table, case)?;
-    let known = KnownPeople::new(case, table.origin())?;
-    let mut methods: BTreeMap<String, BTreeMap<(String, String), PersonLines>> = BTreeMap::new();
-    // In order of appearance.
-    let mut names: Vec<String> = Vec::new();
-    for batch in table.batches(ROWS_AT_ONCE) {
-        let batch = batch?;
-        for row in 0..batch.rows() {
-            let origin = &layout.origin;
-            let problem =
-                |problem| Error::Peers { origin: origin.clone(), line: batch.position(row), problem };
-            let line = layout.line(&batch, row, case).map_err(problem)?;
-            known.check(line.fold, line.id).map_err(problem)?;
-            if !methods.contains_key(line.method) {
-                if names.len() == MAX_METHODS {
-                    return Err(problem(format!("there are more than {MAX_METHODS} methods")));
-                }
-                names.push(line.method.to_string());
-            }
-            let people = methods.entry(line.method.to_string()).or_default();
-            let seen = people.entry((line.fold.to_string(), line.id.to_string())).or_default();
-            seen.add(&line, batch.position(row)).map_err(|expected| {
-                let PeerLine { method, fold, id, k, .. } = line;
-                problem(format!("`{method}`, fold `{fold}`, id `{id}`, k `{k}`: {expected}"))
-            })?;
+impl Native {
+    /// All of them.
+    pub const ALL: [Self; 9] = [
+        Self::FaceKnn,
+        Self::FaceEpsilon,
+        Self::Nice,
+        Self::Spheres,
+        Self::Proplace,
+        Self::Vae,
+        Self::Cchvae,
+        Self::DiceRandom,
+        Self::DiceGenetic,
+    ];
+
+    /// Its name in figures.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::FaceKnn => "FACE (knn)",
+            Self::FaceEpsilon => "FACE (ε)",
+            Self::Nice => "NICE",
+            Self::Spheres => "growing spheres",
+            Self::Proplace => "PROPLACE",
+            Self::Vae => "VAE",
+            Self::Cchvae => "C-CHVAE",
+            Self::DiceRandom => "DiCE (random)",
+            Self::DiceGenetic => "DiCE (genetic)",
         }
     }
-    let record = |name: String| {
-        let mut answers = BTreeMap::new();
-        for ((fold, id), seen) in methods.remove(&name).unwrap_or_default() {
-            match (seen.first.or(seen.none_found), seen.others.first_key_value()) {
-                (Some(answer), _) => {
-                    answers.insert((fold, id), answer);
-                }
-                (None, Some((k, line))) => {
-                    let problem =
-                        format!("`{name}`, fold `{fold}`, id `{id}`: there is a k `{k}` and no k `0`");
-                    return Err(Error::Peers { origin: layout.origin.clone(), line: *line, problem });
-                }
-                (None, None) => {}
-            }
-        }
-        Ok(Recorded::new(name, answers))
-    };
-    names.into_iter().map(record).collect()
-}
 
-/// The positions of the columns.
-struct PeerColumns {
-    origin: String,
-    columns: [usize; 5],
-    features: Vec<usize>,
-}
-
-/// A line of the file.
-struct PeerLine<'l> {
-    method: &'l str,
-    fold: &'l str,
-    id: &'l str,
-    k: i64,
-    microseconds: Option<f64>,
-    /// An absent cell does not change.
-    cells: Vec<Option<&'l str>>,
-}
-
-impl PeerColumns {
-    fn new(table: &Table, case: &Case) -> Result<Self, Error> {
-        let (origin, header) = (table.origin().to_string(), table.columns());
-        let find = |name: &str| {
-            header.iter().position(|own| own.trim() == name).ok_or_else(|| {
-                let problem = format!("no column `{name}`{}", found_instead(name, header));
-                Error::Peers { origin: origin.clone(), line: 1, problem }
-            })
-        };
-        let mut columns = [0; 5];
-        for (column, name) in columns.iter_mut().zip(COLUMNS) {
-            *column = find(&column_name(&case.schema, name))?;
-        }
-        let features = case.schema.features().iter().map(|feature| find(&feature.name));
-        let features = features.collect::<Result<_, _>>()?;
-        Ok(Self { origin, columns, features })
-    }
-
-    fn line<'l>(&self, batch: &'l Batch, row: usize, case: &Case) -> Result<PeerLine<'l>, String> {
-        let [method, fold, id, k, time] = self.columns.map(|column| batch.cell(row, column).trim());
-        if method.is_empty() {
-            return Err("`method` is empty, expected a name".to_string());
-        }
-        if RESERVED.contains(&method) || method.contains('/') {
-            return Err(format!(
-                "`method` is `{method}`, which is reserved, as are names with a slash\nhint: use another name"
-            ));
-        }
-        let k = match k.parse::<i64>() {
-            Ok(k) if k >= -1 => k,
-            _ => return Err(format!("`k` is `{k}`, expected a whole number from -1")),
-        };
-        let microseconds = match time.parse::<f64>() {
-            Ok(seconds) if (0.0..1e9).contains(&seconds) => Some(seconds * 1e6),
-            _ if time.is_empty() => None,
-            _ => return Err(format!("`time_s` is `{time}`, expected seconds")),
-        };
-        let mut cells = Vec::with_capacity(self.features.len());
-        for (feature, &column) in case.schema.features().iter().zip(&self.features) {
-            cells.push(cell(feature, batch.cell(row, column).trim(), k)?);
-        }
-        Ok(PeerLine { method, fold, id, k, microseconds, cells })
-    }
-}
-
-/// A cell of an answer; absent if it does not change.
-fn cell<'l>(feature: &Feature, text: &'l str, k: i64) -> Result<Option<&'l str>, String> {
-    let name = &feature.name;
-    if text.is_empty() {
-        return Ok(None);
-    }
-    if k < 0 {
-        return Err(format!(
-            "`k` is `-1`, nothing was found, but `{name}` is `{text}`, expected an empty cell"
-        ));
-    }
-    let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
-    if feature.kind.is_numeric() && !feature.missing && !is_number {
-        return Err(format!("`{name}` is `{text}`, expected a number"));
-    }
-    Ok(Some(text))
-}
-
-/// The people of each fold of the case.
-struct KnownPeople<'c> {
-    folds: &'c [String],
-    people: BTreeSet<(&'c str, &'c str)>,
-}
-
-impl<'c> KnownPeople<'c> {
-    fn new(case: &'c Case, origin: &str) -> Result<Self, Error> {
-        let problem = |problem: String| Error::Folds { origin: case.columns.origin.to_string(), problem };
-        let ids = case.ids().ok_or_else(|| {
-            problem(format!(
-                "has no ids, so the answers in {origin} cannot be matched to its rows\n\
-                 hint: name its column of ids as `id` under `[columns]` in the schema"
-            ))
-        })?;
-        let mut people = BTreeSet::new();
-        for (fold, id) in ids {
-            if !people.insert((fold, id)) {
-                return Err(problem(format!(
-                    "two rows of fold `{fold}` have the id `{id}`, so the answers in \
-                     {origin} cannot be matched to them"
-                )));
-            }
-        }
-        Ok(Self { folds: case.folds(), people })
-    }
-
-    fn check(&self, fold: &str, id: &str) -> Result<(), String> {
-        if !self.folds.iter().any(|own| own == fold) {
-            return Err(format!("no fold `{fold}`{}", suggest(fold, self.folds)));
-        }
-        match self.people.contains(&(fold, id)) {
-            true => Ok(()),
-            false => Err(format!("no row of fold `{fold}` has the id `{id}`")),
-        }
-    }
-}
-
-/// The lines of a method for one person, as far as the file was read.
-#[derive(Default)]
-struct PersonLines {
-    first: Option<RecordedAnswer>,
-    /// The line with `k` = -1.
-    none_found: Option<RecordedAnswer>,
-    /// Further answers: `k` and line.
-    others: BTreeMap<i64, u64>,
-}
-
-impl PersonLines {
-    fn add(&mut self, line: &PeerLine<'_>, position: u64) -> Result<(), &'static str> {
-        let is_again = match line.k {
-            -1 => self.none_found.is_some(),
-            0 => self.first.is_some(),
-            k => self.others.contains_key(&k),
-        };
-        if is_again {
-            return Err("occurs twice");
-        }
-        let microseconds = line.microseconds;
-        match line.k {
-            -1 => self.none_found = Some(RecordedAnswer { cells: None, microseconds }),
-            0 => {
-                let cells = line.cells.iter().map(|cell| cell.map(str::to_string)).collect();
-                self.first = Some(RecordedAnswer { cells: Some(cells), microseconds });
-            }
-            k => {
-                self.others.insert(k, position);
-            }
-        }
-        match self.none_found.is_some() && (self.first.is_some() || !self.others.is_empty()) {
-            true => Err("there is an answer, and a line that says there is none"),
-            false => Ok(()),
+    /// Prepares it for the people of a fold: graphs are built and networks trained here.
+    pub fn prepare<'k>(self, known: &'k Known<'_>) -> Box<dyn Method + 'k> {
+        match self {
+            Self::FaceKnn => Box::new(face::Face::new(known, face::Edges::Nearest)),
+            Self::FaceEpsilon => Box::new(face::Face::new(known, face::Edges::Within)),
+            Self::Nice => Box::new(nice::Nice::new(known)),
+            Self::Spheres => Box::new(spheres::Spheres::new(known)),
+            Self::Proplace => Box::new(proplace::Proplace::new(known)),
+            Self::Vae => Box::new(vae_answer::VaeAnswer::new(known)),
+            Self::Cchvae => Box::new(cchvae::Cchvae::new(known)),
+            Self::DiceRandom => Box::new(dice::Dice::new(known, dice::Search::Random)),
+            Self::DiceGenetic => Box::new(dice::Dice::new(known, dice::Search::Genetic)),
         }
     }
 }

@@ -26,6 +26,7 @@ mod measured;
 mod methods;
 mod page;
 mod pareto;
+mod peers;
 mod people;
 mod plot;
 mod quality;
@@ -41,6 +42,7 @@ use crate::figures::Figures;
 use measured::Measured;
 
 pub use plot::Plot;
+pub(crate) use plot::slug;
 pub use table::{CellNumber, FigureSource, ReportCell, ReportRow, ReportTable};
 
 /// The tables and plots of an experiment for one case.
@@ -73,6 +75,7 @@ impl ExperimentSection {
     fn new(experiment: Experiment, cases: &mut [Measured<'_>]) -> Self {
         let show = match experiment {
             Experiment::Answers => answers::show,
+            Experiment::Peers => peers::show,
             Experiment::Ablations => ablations::show,
             Experiment::Weights => weights::show,
             Experiment::Encoder => encoder::show,

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 use crate::case::{Case, Fold};
 use crate::error::Error;
-use crate::experiment::{Experiment, growth};
+use crate::experiment::{Experiment, Scope, growth};
 use crate::figures::{Figure, Figures, Sheet};
 
 /// Experiments on cases, and the folder of finished parts.
@@ -51,6 +51,8 @@ struct RunPart<'b> {
 #[derive(Clone, Copy)]
 enum RunTask<'b> {
     Fold(&'b Case, &'b str),
+    /// The experiments of a fold that run alone on the machine.
+    FoldAlone(&'b Case, &'b str),
     /// The experiments of a case that run alone on the machine.
     Case(&'b Case),
     /// Synthetic tables, which belong to no case.
@@ -131,13 +133,17 @@ impl Bench {
         let (mut folds, mut alone) = (Vec::new(), Vec::new());
         let file = |name: String| folder.map(|folder| folder.join(name));
         for (number, case) in self.cases.iter().enumerate() {
-            if self.experiments(false).next().is_some() {
-                for (place, fold) in case.folds().iter().enumerate() {
+            for (place, fold) in case.folds().iter().enumerate() {
+                if self.has(Scope::Fold) {
                     let file = file(format!("{number}-{place}.csv"));
                     folds.push(RunPart { task: RunTask::Fold(case, fold), file });
                 }
+                if self.has(Scope::FoldAlone) {
+                    let file = file(format!("{number}-{place}-alone.csv"));
+                    alone.push(RunPart { task: RunTask::FoldAlone(case, fold), file });
+                }
             }
-            if self.experiments(true).next().is_some() {
+            if self.has(Scope::CaseAlone) {
                 alone.push(RunPart { task: RunTask::Case(case), file: file(format!("{number}.csv")) });
             }
         }
@@ -150,17 +156,22 @@ impl Bench {
 
     /// The approximate duration of a part.
     fn weight(&self, part: &RunPart<'_>) -> u64 {
-        let experiments = |alone| self.experiments(alone).map(Experiment::weight).sum::<u64>();
+        let experiments = |scope| self.experiments(scope).map(Experiment::weight).sum::<u64>();
         match part.task {
-            RunTask::Fold(..) => FIT + experiments(false),
-            RunTask::Case(_) => experiments(true),
+            RunTask::Fold(..) => FIT + experiments(Scope::Fold),
+            RunTask::FoldAlone(..) => FIT + experiments(Scope::FoldAlone),
+            RunTask::Case(_) => experiments(Scope::CaseAlone),
             RunTask::Synthetic => Experiment::Growth.weight(),
         }
     }
 
-    /// The experiments that run alone, or the others.
-    fn experiments(&self, alone: bool) -> impl Iterator<Item = Experiment> {
-        self.experiments.iter().copied().filter(move |experiment| experiment.is_alone() == alone)
+    /// The experiments of a scope.
+    fn experiments(&self, scope: Scope) -> impl Iterator<Item = Experiment> {
+        self.experiments.iter().copied().filter(move |experiment| experiment.scope() == scope)
+    }
+
+    fn has(&self, scope: Scope) -> bool {
+        self.experiments(scope).next().is_some()
     }
 
     fn measure(&self, part: &RunPart<'_>, step: &dyn Fn(&str, u64)) -> Result<Vec<Figure>, Error> {
@@ -170,13 +181,21 @@ impl Bench {
                 let fold = Fold::new(case, name)?;
                 step("model", FIT);
                 sheet.mean("people", "readable", fold.readable());
-                for experiment in self.experiments(false) {
+                for experiment in self.experiments(Scope::Fold) {
+                    experiment.measure(&fold, &mut sheet)?;
+                    step(experiment.name(), experiment.weight());
+                }
+            }
+            RunTask::FoldAlone(case, name) => {
+                let fold = Fold::new(case, name)?;
+                step("model", FIT);
+                for experiment in self.experiments(Scope::FoldAlone) {
                     experiment.measure(&fold, &mut sheet)?;
                     step(experiment.name(), experiment.weight());
                 }
             }
             RunTask::Case(case) => {
-                for experiment in self.experiments(true) {
+                for experiment in self.experiments(Scope::CaseAlone) {
                     experiment.measure_alone(case, &mut sheet)?;
                     step(experiment.name(), experiment.weight());
                 }
@@ -210,7 +229,7 @@ impl RunPart<'_> {
     /// The table's name in figures.
     fn table(&self) -> &str {
         match self.task {
-            RunTask::Fold(case, _) | RunTask::Case(case) => &case.name,
+            RunTask::Fold(case, _) | RunTask::FoldAlone(case, _) | RunTask::Case(case) => &case.name,
             RunTask::Synthetic => growth::SYNTHETIC,
         }
     }
@@ -218,7 +237,7 @@ impl RunPart<'_> {
     /// The fold's name in figures; empty if the part belongs to none.
     fn fold(&self) -> &str {
         match self.task {
-            RunTask::Fold(_, fold) => fold,
+            RunTask::Fold(_, fold) | RunTask::FoldAlone(_, fold) => fold,
             RunTask::Case(_) | RunTask::Synthetic => "",
         }
     }

@@ -158,6 +158,23 @@ impl Constraints {
         candidates
     }
 
+    /// What it costs a person to become another row, whether the constraints allow it or not. Clocks and consequences
+    /// cost nothing; a change from or to an unknown or special value has size 1.
+    ///
+    /// # Panics
+    /// When a row is not of these constraints' codes.
+    pub fn effort(&self, from: &OwnRow, to: &OwnRow) -> f64 {
+        let cost = |feature: usize| {
+            let (from, to) = (from.own(feature), to.own(feature));
+            let stays = from.code == to.code && (from.number == to.number || to.number.is_nan());
+            match stays || self.moves_by_itself(feature) {
+                true => 0.0,
+                false => self.action(feature).effort(from, to, None),
+            }
+        };
+        (0..self.features()).map(cost).sum()
+    }
+
     /// The candidates of a feature that a person acts on; only their own of any other.
     fn list(&self, feature: usize, own: &OwnRow, wishes: &Wishes<'_>, reach: Reach) -> Vec<Candidate> {
         let (own, action) = (own.own(feature), self.action(feature));

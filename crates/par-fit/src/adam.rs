@@ -4,7 +4,7 @@ use par_model::network::Network;
 
 /// The state of Adam for any number of networks, concatenated.
 #[derive(Clone, Debug)]
-pub(crate) struct Adam {
+pub struct Adam {
     rate: f64,
     steps: i32,
     means: Vec<f32>,
@@ -16,17 +16,17 @@ impl Adam {
     const EPSILON: f32 = 1e-8;
 
     /// A new state for this many parameters.
-    pub(crate) fn new(parameters: usize, rate: f64) -> Self {
+    pub fn new(parameters: usize, rate: f64) -> Self {
         Self { rate, steps: 0, means: vec![0.0; parameters], squares: vec![0.0; parameters] }
     }
 
     /// Sets the learning rate of the next steps.
-    pub(crate) fn set_rate(&mut self, rate: f64) {
+    pub fn set_rate(&mut self, rate: f64) {
         self.rate = rate;
     }
 
     /// Updates the parameters of the networks, whose gradients are concatenated in `gradient`.
-    pub(crate) fn step(&mut self, networks: &mut [&mut Network], gradient: &[f32]) {
+    pub fn step(&mut self, networks: &mut [&mut Network], gradient: &[f32]) {
         self.steps += 1;
         let (first, second) = Self::DECAY;
         let rate = self.rate * (1.0 - second.powi(self.steps)).sqrt() / (1.0 - first.powi(self.steps));

@@ -9,6 +9,7 @@
 //! | 3    | [`pool`]       | the circuit of accepted rows         | an accepted pool                     |
 //! | 4    | [`generator`]  | circuits, classifier, constraints    | a trained generator                  |
 //! | 5    | `refit`        | a model and other settings           | a model, without any data            |
+//! | –    | [`adam`]       | networks and their gradients         | the networks, a step further         |
 //!
 //! ```
 //! use par_data::german_credit;
@@ -22,13 +23,13 @@
 //! # Ok::<(), par_fit::Error>(())
 //! ```
 
+pub mod adam;
 pub mod classifier;
 pub mod fit;
 pub mod generator;
 pub mod pool;
 mod refit;
 
-mod adam;
 mod error;
 
 pub use error::{Error, ScoredBy};

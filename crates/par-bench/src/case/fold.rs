@@ -1,6 +1,7 @@
 //! A fold of a case.
 
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use par_answer::Request;
 use par_answer::evaluate::{MethodAnswers, answer_by_all_methods};
@@ -43,6 +44,8 @@ pub struct Fold<'c> {
     pub model: Model,
     /// What changes of codes are measured in, feature by feature; of the training rows.
     pub code_units: Vec<f64>,
+    /// How long that took, on all threads.
+    pub fitted_in: Duration,
     /// The positions of `people` in `test`.
     rows: Vec<usize>,
     paper: OnceLock<Model>,
@@ -57,7 +60,9 @@ impl<'c> Fold<'c> {
     /// When it cannot be fitted.
     pub fn new(case: &'c Case, name: &'c str) -> Result<Self, Error> {
         let (training, all) = (case.training(name), case.test(name));
+        let started = Instant::now();
         let model = case.fit(name, &case.config, &training)?;
+        let fitted_in = started.elapsed();
         let is_read = |row: &usize| {
             let cells: Vec<&str> = case.columns.cells(&all, *row);
             model.discretizer().encode_row(&cells).is_ok()
@@ -75,11 +80,19 @@ impl<'c> Fold<'c> {
             unread,
             code_units: judge::code_units(&codes),
             model,
+            fitted_in,
             rows,
             paper: OnceLock::new(),
             answers: OnceLock::new(),
             paper_answers: OnceLock::new(),
         })
+    }
+
+    /// The positions of the people whom the classifier or a policy denies.
+    pub fn denied(&self) -> Vec<usize> {
+        let threshold = self.model.threshold();
+        let is_denied = |person: &usize| !self.model.is_accepted(&self.people[*person].cells(), threshold);
+        (0..self.people.len()).filter(is_denied).collect()
     }
 
     /// The share of factuals that the model can read.

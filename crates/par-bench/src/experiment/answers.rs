@@ -13,7 +13,7 @@ use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
 use crate::judge::{AnswerMeasures, Judge, add};
-use crate::method::{OwnMethod, RecourseMethod};
+use crate::method::{Method, Reply, own_replies};
 
 /// At most this many people are plotted individually.
 const SHOWN: usize = 4;
@@ -31,7 +31,9 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let paper = fold.paper()?;
     ours(fold, paper, "paper/", fold.paper_answers()?, sheet);
     for peer in &fold.case.peers {
-        let judged = judge(fold, &fold.model, answers, peer);
+        let mut method = peer.of_fold(fold.name);
+        let replies = fold.people.iter().map(|person| method.reply(person)).collect();
+        let judged = judge(fold, &fold.model, answers, replies);
         add(sheet, peer.name(), &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
         let times: Vec<f64> = judged.iter().filter_map(|(_, time)| *time).collect();
         sheet.distribution(peer.name(), "time_us", times, denied);
@@ -53,7 +55,7 @@ pub(super) fn ours(
     for own in Own::ALL {
         let place = own as usize;
         let method = &format!("{prefix}{}", own.name());
-        let judged = judge(fold, model, answers, &OwnMethod { method: own, answers });
+        let judged = judge(fold, model, answers, own_replies(own, answers));
         add(sheet, method, &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
         let gaps: Vec<f64> = denied.iter().filter_map(|answers| answers.gap(place)).collect();
         sheet.distribution(method, "gap", gaps, denied.len());
@@ -66,15 +68,14 @@ pub(super) fn ours(
     }
 }
 
-/// The measures of a method's answers to the denied people of a fold, and their times.
+/// The measures of a method's replies to the people of a fold who are denied, and their times.
 pub(super) fn judge(
     fold: &Fold<'_>,
     model: &Model,
     answers: &[Option<MethodAnswers>],
-    method: &impl RecourseMethod,
+    replies: Vec<Reply>,
 ) -> Vec<(Option<AnswerMeasures>, Option<f64>)> {
     let mut judge = Judge::new(model, &fold.code_units);
-    let replies = method.answer(fold.name, &fold.people);
     let people = fold.people.iter().zip(replies).zip(answers).filter(|(_, answers)| answers.is_some());
     let judged = people.map(|((person, reply), _)| {
         // An answer with an unseen category cannot be read, and counts as none.

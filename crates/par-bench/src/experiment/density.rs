@@ -25,7 +25,7 @@ use crate::case::{Fold, LabelledRows};
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
 use crate::judge::{AnswerMeasure, AnswerMeasures};
-use crate::method::OwnMethod;
+use crate::method::own_replies;
 
 /// Rows drawn to estimate the share that the classifier accepts: at one half, the error is 0.005 nats.
 const DRAWS: u64 = 50_000;
@@ -111,9 +111,8 @@ fn add_answers(
     sheet: &mut Sheet,
 ) {
     let method = &format!("{}/refine", side.name);
-    let refine = OwnMethod { method: Own::Refine, answers: side.answers };
     let judged_by = |model: &Model| -> Vec<Option<AnswerMeasures>> {
-        let judged = answers::judge(fold, model, side.answers, &refine);
+        let judged = answers::judge(fold, model, side.answers, own_replies(Own::Refine, side.answers));
         judged.into_iter().map(|(judged, _)| judged).collect()
     };
     let judged = judged_by(side.model);

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use crate::case::{Fold, LabelledRows};
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
-use crate::method::RecourseMethod;
+use crate::method::Method;
 
 /// A retrained classifier learns from at most so many rows, drawn at random.
 const MAX_ROWS: usize = 20_000;
@@ -154,10 +154,10 @@ fn methods(fold: &Fold<'_>) -> Result<Vec<(String, AnswerCodes)>, Error> {
     // It shares the bins of the fold's model, so its codes mean the same.
     methods.push(("paper/refine".to_string(), rows(fold.paper_answers()?, Own::Refine)));
     for peer in &fold.case.peers {
-        let replies = peer.answer(fold.name, &fold.people);
-        let denied = replies.into_iter().zip(answers).filter(|(_, answers)| answers.is_some());
-        let codes = denied.map(|(reply, _)| {
-            let cells = reply.cells?;
+        let mut method = peer.of_fold(fold.name);
+        let denied = fold.people.iter().zip(answers).filter(|(_, answers)| answers.is_some());
+        let codes = denied.map(|(person, _)| {
+            let cells = method.answer(person)?;
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             // An answer with an unseen category cannot be read, and counts as none.
             Some(fold.model.discretizer().encode_row(&cells).ok()?.into_codes())

@@ -14,7 +14,7 @@ use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::Sheet;
 use crate::judge::add;
-use crate::method::OwnMethod;
+use crate::method::own_replies;
 
 /// What the names of these methods begin with.
 pub(crate) const PREFIX: &str = "setting: ";
@@ -92,7 +92,7 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
 fn add_answers(fold: &Fold<'_>, model: &Model, name: &str, sheet: &mut Sheet) -> Result<(), Error> {
     let answers = fold.answers_by(model)?;
     for method in [Method::Generate, Method::Refine] {
-        let judged = judge(fold, &fold.model, &answers, &OwnMethod { method, answers: &answers });
+        let judged = judge(fold, &fold.model, &answers, own_replies(method, &answers));
         let key = format!("{PREFIX}{name}/{}", method.name());
         add(sheet, &key, &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
         let times = judged.iter().filter_map(|(_, time)| *time).collect();

@@ -3,6 +3,7 @@
 use par_plot::Shape;
 
 use super::measured::Measured;
+use crate::experiment::peers::PREFIX;
 use crate::figures::Figure;
 
 /// The CSS classes of a colour: lines and filled marks, outlines, small marks.
@@ -82,7 +83,8 @@ pub(crate) const PEER: MarkStyle =
     MarkStyle { colour: colour!("peer"), shape: Shape::Cross, is_hollow: false };
 pub(crate) const FRONTIER: &str = "frontier";
 
-/// The methods of others that were measured here: all with a validity that are not ours.
+/// The methods of others with recorded answers: all with a validity that are not ours, and not of the experiment
+/// [`peers`](crate::experiment::peers), which measures ours again.
 pub(crate) fn peers<'f>(measured: &Measured<'f>) -> Vec<MethodStyle<'f>> {
     let is_peer = |method: &&'f str| {
         let own = OURS.iter().any(|own| own.key == *method) || *method == FRONTIER;
@@ -92,7 +94,9 @@ pub(crate) fn peers<'f>(measured: &Measured<'f>) -> Vec<MethodStyle<'f>> {
             let is_of_answers = figure.metric.keys.is_empty() || figure.metric.key("classifier").is_some();
             is_of_answers && figure.value.is_some()
         };
-        !own && !variant && measured.named(method, "validity").iter().any(scored)
+        !own && !variant
+            && !method.starts_with(PREFIX)
+            && measured.named(method, "validity").iter().any(scored)
     };
     let peer = |key: &'f str| MethodStyle { key, label: key, look: PEER };
     measured.methods.iter().copied().filter(is_peer).map(peer).collect()

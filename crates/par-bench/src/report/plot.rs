@@ -115,7 +115,7 @@ pub(super) fn draw(chart: &mut Chart, dots: impl IntoIterator<Item = Dot>) {
 }
 
 /// A name for files and URLs: letters, digits and dashes, with a checksum if characters were replaced.
-pub(super) fn slug(name: &str) -> String {
+pub(crate) fn slug(name: &str) -> String {
     let safe = |character: char| if character.is_ascii_alphanumeric() { character } else { '-' };
     let slug: String = name.chars().take(40).map(safe).collect();
     match slug == name && !slug.is_empty() {

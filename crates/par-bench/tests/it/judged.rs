@@ -151,6 +151,8 @@ fn the_judge_agrees_with_the_measures_of_our_answers() {
                 (judged.similarity, judged.distance, judged.sparsity, judged.score),
                 (way.similarity, way.distance, way.changes.len() as f64, way.probability)
             );
+            assert!((judged.effort - way.effort).abs() < 1e-9, "{} {}", judged.effort, way.effort);
+            assert_eq!(judged.percentile, way.percentile);
             count += 1;
         }
     }

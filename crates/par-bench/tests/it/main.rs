@@ -131,5 +131,6 @@ fn figures(case: &Case, experiments: &[Experiment]) -> Figures {
 
 /// All figures except times.
 fn without_times(Figures(figures): Figures) -> Figures {
-    Figures(figures.into_iter().filter(|figure| !figure.metric.name.ends_with("time_us")).collect())
+    let is_time = |name: &str| name.ends_with("time_us") || name == "prepare_us";
+    Figures(figures.into_iter().filter(|figure| !is_time(&figure.metric.name)).collect())
 }

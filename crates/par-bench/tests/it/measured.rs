@@ -1,5 +1,6 @@
 //! The figures of experiments, against enumeration of all rows.
 
+use par_bench::peers::Native;
 use par_bench::{Experiment, Figure, Figures, Fold, Metric};
 use par_circuit::{Code, Evidence};
 use par_model::Model;
@@ -200,4 +201,35 @@ fn an_unreadable_person_is_counted_and_does_not_stop_the_run() {
     let value = |metric: &str| value(&figures, "0", "bins", &metric.into()).expect("a figure");
     assert!((value("coverage") - (1.0 - 1.0 / (72.0 * 6.0))).abs() < 1e-12);
     assert!((value("fidelity") - 71.0 / 72.0).abs() < 1e-12);
+}
+
+#[test]
+fn methods_of_others_are_measured_beside_ours() {
+    let case = case();
+    let figures = figures(&case, &[Experiment::Answers, Experiment::Peers]);
+    let mut rows = Vec::new();
+    for fold in case.folds() {
+        let of = |method: &str, name: &str| value(&figures, fold, method, &name.into());
+        // The same people and the same answers as in the other experiment.
+        for method in ["generate", "refine", "exact"] {
+            for name in ["validity", "nll", "sparsity", "effort"] {
+                assert_eq!(of(&format!("peers/{method}"), name), of(method, name), "{method} {name}");
+            }
+        }
+        assert_eq!(of("peers/people", "denied"), of("people", "denied"));
+        for method in Native::ALL.map(|native| format!("peers/{}", native.name())) {
+            for name in
+                ["validity", "nll", "effort", "median_time_us", "mean_time_us", "p99_time_us", "prepare_us"]
+            {
+                assert!(of(&method, name).is_some(), "{method} {name}");
+            }
+            // Nobody is likelier than the exact answer, unless it breaks the constraints.
+            let exact = of("peers/exact", "nll").expect("an answer");
+            let kept = of(&method, "actionability") == Some(1.0) && of(&method, "causality") == Some(1.0);
+            let all = of(&method, "validity") == Some(1.0);
+            assert!(!(kept && all) || of(&method, "nll").expect("an answer") >= exact - 1e-5, "{method}");
+            rows.push(of(&method, "validity").expect("a share"));
+        }
+    }
+    assert!(rows.iter().filter(|validity| **validity > 0.9).count() * 2 > rows.len(), "{rows:?}");
 }

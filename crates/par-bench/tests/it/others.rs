@@ -2,17 +2,23 @@
 
 use std::io::Cursor;
 
-use par_bench::method::{RecourseMethod, Reply};
-use par_bench::{Case, Error, Experiment, Metric, peers};
+use par_bench::method::{Method, Reply};
+use par_bench::peers::recorded::{self, Recorded};
+use par_bench::{Case, Error, Experiment, Factual, Metric};
 use par_data::{Schema, Table, TableOptions};
 
 use crate::{SCHEMA, applicants, case, case_of, figures, quick, table};
 
 const HEADER: &str = "method,fold,id,k,time_s,height,job,degree,age,debt,sex\n";
 
-fn read(case: &Case, lines: &str) -> Result<Vec<par_bench::method::Recorded>, Error> {
+fn read(case: &Case, lines: &str) -> Result<Vec<Recorded>, Error> {
     let text = format!("{HEADER}{lines}");
-    peers::read(Table::from_reader("others.csv", Cursor::new(text), &TableOptions::default())?, case)
+    recorded::read(Table::from_reader("others.csv", Cursor::new(text), &TableOptions::default())?, case)
+}
+
+fn replies(peer: &Recorded, fold: &str, people: &[Factual]) -> Vec<Reply> {
+    let mut method = peer.of_fold(fold);
+    people.iter().map(|person| method.reply(person)).collect()
 }
 
 #[test]
@@ -21,17 +27,17 @@ fn only_the_first_answer_counts_and_empty_cells_do_not_change() {
     let lines =
         "FACE,0,p0,0,0.5,,nurse,,,0,\nFACE,0,p0,1,0.5,,,,,1,\nFACE,0,p3,-1,0.25,,,,,,\nVAE,1,p1,0,,,,,,2,\n";
     let peers = read(&case, lines).expect("answers");
-    assert_eq!(peers.iter().map(RecourseMethod::name).collect::<Vec<_>>(), ["FACE", "VAE"]);
+    assert_eq!(peers.iter().map(Recorded::name).collect::<Vec<_>>(), ["FACE", "VAE"]);
     let people = case.people(&case.test("0"));
-    let replies = peers[0].answer("0", &people);
-    assert_eq!(replies.iter().filter(|reply| reply.cells.is_some()).count(), 1);
+    let found = replies(&peers[0], "0", &people);
+    assert_eq!(found.iter().filter(|reply| reply.cells.is_some()).count(), 1);
     assert_eq!(people[0].cells, ["clerk", "low", "20", "0", "f", "150"]);
     let expected = ["nurse", "low", "20", "0", "f", "150"].map(String::from);
-    assert_eq!(replies[0].cells.as_deref(), Some(&expected[..]));
-    assert_eq!(replies[0].microseconds, Some(500_000.0));
+    assert_eq!(found[0].cells.as_deref(), Some(&expected[..]));
+    assert_eq!(found[0].microseconds, Some(500_000.0));
     // The time counts without an answer, too.
-    assert_eq!(replies[1], Reply { cells: None, microseconds: Some(250_000.0) });
-    assert!(peers[0].answer("1", &people).iter().all(|reply| *reply == Reply::default()));
+    assert_eq!(found[1], Reply { cells: None, microseconds: Some(250_000.0) });
+    assert!(replies(&peers[0], "1", &people).iter().all(|reply| *reply == Reply::default()));
 }
 
 #[test]
@@ -42,8 +48,8 @@ fn a_column_with_the_name_of_a_feature_is_prefixed() {
     let case = Case::new("applicants", schema, quick(), table(&rows), "fold", None).expect("a case");
     let text = "par_method,fold,id,k,time_s,height,method,degree,age,debt,sex\nFACE,0,p0,0,0.5,,nurse,,,0,\n";
     let others = Table::from_reader("others.csv", Cursor::new(text), &TableOptions::default());
-    let peers = peers::read(others.expect("a header"), &case).expect("answers");
-    let replies = peers[0].answer("0", &case.people(&case.test("0")));
+    let peers = recorded::read(others.expect("a header"), &case).expect("answers");
+    let replies = replies(&peers[0], "0", &case.people(&case.test("0")));
     let expected = ["nurse", "low", "20", "0", "f", "150"].map(String::from);
     assert_eq!((peers[0].name(), replies[0].cells.as_deref()), ("FACE", Some(&expected[..])));
 }
@@ -98,7 +104,7 @@ fn an_answer_occurs_once() {
 fn a_file_of_another_kind_is_refused() {
     let header = |header: &str| {
         let table = Table::from_reader("o.csv", Cursor::new(format!("{header}\n")), &TableOptions::default());
-        peers::read(table.expect("a header"), &case()).expect_err("a column is missing").to_string()
+        recorded::read(table.expect("a header"), &case()).expect_err("a column is missing").to_string()
     };
     assert_eq!(
         header("method,fold,id,k,times_s"),

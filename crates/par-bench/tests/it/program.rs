@@ -1,5 +1,6 @@
 //! Tests of the binary `par-bench`.
 
+mod export;
 mod measure;
 mod report;
 mod tune;

@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use par_bench::judge::Judge;
-use par_bench::method::RecourseMethod;
-use par_bench::{Case, Fold, paper, peers};
+use par_bench::method::Method;
+use par_bench::peers::recorded;
+use par_bench::{Case, Fold, paper};
 use par_data::{Schema, Table, TableOptions};
 
 use crate::quick;
@@ -32,7 +33,7 @@ fn case(folder: &Path, name: &str) -> Case {
     config.pool.size = 10;
     let table = table.expect("a table");
     let mut case = Case::new(name, schema, config, table, "fold", Some("subtest")).expect("a case");
-    case.peers = peers::load(folder.join(format!("peers/{name}.csv.gz")), &case).expect("answers");
+    case.peers = recorded::load(folder.join(format!("peers/{name}.csv.gz")), &case).expect("answers");
     case
 }
 
@@ -47,16 +48,16 @@ fn measures(case: &Case) -> Vec<(String, [f64; 4])> {
     for name in case.folds() {
         let fold = Fold::new(case, name).expect("a fold");
         let vae = case.peers.iter().find(|peer| peer.name() == "VAE").expect("the answers of VAE");
-        let replies = vae.answer(name, &fold.people);
-        let is_denied: Vec<bool> = replies.iter().map(|reply| reply.cells.is_some()).collect();
+        let mut vae = vae.of_fold(name);
+        let is_denied: Vec<bool> = fold.people.iter().map(|person| vae.answer(person).is_some()).collect();
         let denied = is_denied.iter().filter(|denied| **denied).count() as f64;
         let mut judge = Judge::new(&fold.model, &fold.code_units);
         for (peer, sums) in case.peers.iter().zip(&mut sums) {
-            let replies = peer.answer(name, &fold.people);
-            let replies = fold.people.iter().zip(replies).zip(&is_denied).filter(|(_, denied)| **denied);
+            let mut method = peer.of_fold(name);
+            let replies = fold.people.iter().zip(&is_denied).filter(|(_, denied)| **denied);
             let judged: Vec<_> = replies
-                .filter_map(|((person, reply), _)| {
-                    let cells = reply.cells?;
+                .filter_map(|(person, _)| {
+                    let cells = method.answer(person)?;
                     let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
                     Some(judge.judge(&person.cells(), &cells).expect("known categories"))
                 })

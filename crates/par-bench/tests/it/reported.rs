@@ -108,6 +108,15 @@ fn training(sheet: &mut Sheet, fold: usize) {
     }
 }
 
+fn peers(sheet: &mut Sheet, fold: usize) {
+    sheet.number("peers/people", "denied", 0.2, 100);
+    for method in ["generate", "paper/refine", "NICE", "recorded/VAE", HOSTILE] {
+        let method = &format!("peers/{method}");
+        judged(sheet, method, 18.0 + noise(fold), 19, 20);
+        sheet.number(method, "prepare_us", 2e6, 1);
+    }
+}
+
 fn robustness(sheet: &mut Sheet) {
     for method in ["as reported/refine", HOSTILE] {
         judged(sheet, &format!("setting: {method}"), 18.0, 20, 20);
@@ -262,6 +271,7 @@ fn fixture() -> Figures {
             answers(&mut sheet, fold);
             if case != "answers alone" {
                 training(&mut sheet, fold);
+                peers(&mut sheet, fold);
                 robustness(&mut sheet);
                 quality(&mut sheet, fold);
                 density(&mut sheet, fold);

@@ -9,7 +9,8 @@ use tempfile::TempDir;
 
 use crate::{case, figures, without_times};
 
-const EXPERIMENTS: [Experiment; 3] = [Experiment::Answers, Experiment::Robustness, Experiment::Quality];
+const EXPERIMENTS: [Experiment; 4] =
+    [Experiment::Answers, Experiment::Peers, Experiment::Robustness, Experiment::Quality];
 
 fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads").install(work)

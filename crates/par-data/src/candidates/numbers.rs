@@ -151,7 +151,7 @@ impl Action {
     }
 
     fn size(&self, from: Candidate, to: Candidate) -> f64 {
-        if !self.ordered || self.is_special(from.code) {
+        if !self.ordered || self.is_special(from.code) || self.is_special(to.code) {
             return 1.0;
         }
         let size = match self.effort.per {

@@ -119,7 +119,7 @@ impl Domain {
     }
 
     /// The code of a finite number, and whether the number is inside the domain.
-    pub(crate) fn code_of_number(&self, number: f64) -> (Code, bool) {
+    pub fn code_of_number(&self, number: f64) -> (Code, bool) {
         if let Some(place) = self.special().iter().position(|special| *special == number) {
             return ((self.ordinary() + place) as Code, true);
         }

@@ -6,8 +6,11 @@
 //! | [`calibrate`] | `par-bench calibrate`: weights that the published figures fit      |
 //! | [`tune`]     | `par-bench tune`: settings for better answers                       |
 //! | [`report`]   | `par-bench report`: tables and charts from existing figures         |
+//! | [`export`]   | `par-bench export`: the questions of every fold, for other programs |
 
 mod calibrate;
+mod cases;
+mod export;
 mod folded;
 mod measure;
 mod report;
@@ -43,6 +46,8 @@ enum Command {
     Calibrate(calibrate::CalibrateOptions),
     /// Make the report of experiments again from their figures, or print its tables
     Report(report::ReportOptions),
+    /// Write the questions of every fold for another program: its model, training rows and denied people
+    Export(export::ExportOptions),
 }
 
 fn run(cli: Cli) -> Result<ExitCode> {
@@ -52,6 +57,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
         Some(Command::Tune(tune)) => tune.run()?,
         Some(Command::Calibrate(calibrate)) => calibrate.run()?,
         Some(Command::Report(report)) => report.run()?,
+        Some(Command::Export(export)) => export.run()?,
     }
     Ok(ExitCode::SUCCESS)
 }

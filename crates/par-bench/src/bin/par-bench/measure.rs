@@ -4,15 +4,15 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail};
+use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{ArgGroup, Args};
 use indicatif::{ProgressBar, ProgressStyle};
-use par_bench::{Case, Experiment, Report, paper, peers};
-use par_model::Config;
-use par_terminal::config_file;
+use par_bench::peers::recorded;
+use par_bench::{Case, Experiment, Report};
 use par_terminal::output::{self, Destination};
 
-use crate::folded::{self, FoldOptions};
+use crate::cases::CaseOptions;
+use crate::folded;
 use crate::report;
 
 pub(crate) const EXAMPLES: &str = "\
@@ -30,22 +30,9 @@ Answers of other methods have the columns method, fold, id, k, time_s and the fe
 to a person, k = 0, is scored; k = -1 means that none was found, and an empty cell that the value does not change.";
 
 #[derive(Args)]
-#[command(group(ArgGroup::new("what").required(true).args(["table", "suite"])))]
 pub(crate) struct MeasureOptions {
-    /// Table to measure on: CSV, plain or gzipped, or Parquet if the program is built for it
-    #[arg(long, value_name = "FILE", requires = "schema")]
-    table: Option<PathBuf>,
-    /// What its columns mean
-    #[arg(long, value_name = "FILE", conflicts_with = "suite")]
-    schema: Option<PathBuf>,
-    /// Folder with tables to measure on, each beside its schema: NAME.csv, NAME.csv.gz or NAME.parquet, and NAME.toml
-    #[arg(long, value_name = "FOLDER")]
-    suite: Option<PathBuf>,
     #[command(flatten)]
-    folds: FoldOptions,
-    /// Settings, as TOML, instead of the defaults and of those for the paper's tables
-    #[arg(long, value_name = "FILE")]
-    config: Option<PathBuf>,
+    cases: CaseOptions,
     /// Answers of other methods to the same people: a file, or a folder with NAME.csv or NAME.csv.gz for a table NAME
     #[arg(long, value_name = "PATH")]
     peers: Option<PathBuf>,
@@ -73,10 +60,14 @@ const FIGURES: &str = "figures.csv";
 
 impl MeasureOptions {
     pub(crate) fn run(self) -> Result<()> {
-        let tables = self.tables()?;
+        let tables = self.cases.tables()?;
         let mut cases = Vec::new();
         for (table, schema) in &tables {
-            cases.extend(self.cases(table, schema)?);
+            let mut case = self.cases.open(table, schema)?;
+            if let Some(file) = self.peers_of(table)? {
+                case.peers = recorded::load(file, &case)?;
+            }
+            cases.extend(self.cases.configured(case));
         }
         cases.iter().try_for_each(Case::check)?;
         if let Some(folder) = self.peers.as_ref().filter(|_| cases.iter().all(|case| case.peers.is_empty())) {
@@ -93,9 +84,8 @@ impl MeasureOptions {
         experiments.dedup();
         std::fs::create_dir_all(&self.out)
             .with_context(|| format!("{}: cannot be made", self.out.display()))?;
-        let read =
-            tables.iter().flat_map(|(table, schema)| [table, schema]).chain(&self.config).chain(&self.peers);
-        let read: Vec<&Path> = read.map(PathBuf::as_path).collect();
+        let mut read = self.cases.files(&tables);
+        read.extend(self.peers.as_deref());
         let figures = Destination::new(&self.out.join(FIGURES), &read)?;
         let files = report::ReportFiles::new(&self.out, &read)?;
 
@@ -133,47 +123,11 @@ impl MeasureOptions {
         output::print(&format!("{text}\nwritten to {}: {FIGURES}, {}\n", self.out.display(), report::WRITTEN))
     }
 
-    /// The tables with their schemas.
-    fn tables(&self) -> Result<Vec<(PathBuf, PathBuf)>> {
-        let (table, schema, suite) = (&self.table, &self.schema, &self.suite);
-        match (table, schema, suite) {
-            (Some(table), Some(schema), _) => Ok(vec![(table.clone(), schema.clone())]),
-            (_, _, Some(suite)) => pairs(suite),
-            _ => bail!("name a table with its schema, or a folder of such pairs"),
-        }
-    }
-
-    fn cases(&self, table: &Path, schema: &Path) -> Result<Vec<Case>> {
-        let config = match &self.config {
-            Some(file) => config_file::laid_over(&Config::default(), file)?,
-            None => Config::default(),
-        };
-        let mut case = folded::case(table, schema, &self.folds, config)?;
-        let known = paper::benchmarks_of(&case.schema);
-        if let Some(file) = self.peers_of(table)? {
-            case.peers = peers::load(file, &case)?;
-        }
-        Ok(match (&self.config, known.is_empty()) {
-            (None, false) => known.iter().map(|known| case.of_paper(known)).collect(),
-            // Published figures belong to other settings, so the case gets another name.
-            (Some(file), false) => {
-                let name = format!("{}, {}", case.name, folded::stem(file));
-                vec![case.configured_as(&name, case.config.clone())]
-            }
-            // The same for a table that only has the name of one of the paper's.
-            (_, true) if paper::benchmark(&case.name).is_some() => {
-                let name = format!("{}, not the paper's", case.name);
-                vec![case.configured_as(&name, case.config.clone())]
-            }
-            (_, true) => vec![case],
-        })
-    }
-
     /// The file with other methods' answers for a table. In a folder of a suite, tables may lack one.
     fn peers_of(&self, table: &Path) -> Result<Option<PathBuf>> {
         let Some(path) = &self.peers else { return Ok(None) };
         if !path.is_dir() {
-            if self.suite.is_some() {
+            if self.cases.is_suite() {
                 bail!(
                     "{}: is not a folder, expected one with NAME.csv or NAME.csv.gz for the tables of `--suite`",
                     path.display()
@@ -184,29 +138,9 @@ impl MeasureOptions {
         let name = folded::stem(table);
         let file = ["csv", "csv.gz"].map(|ending| path.join(format!("{name}.{ending}")));
         let file = file.into_iter().find(|file| file.is_file());
-        if file.is_none() && self.suite.is_none() {
+        if file.is_none() && !self.cases.is_suite() {
             bail!("{}: holds no answers for `{name}`, expected {name}.csv or {name}.csv.gz", path.display());
         }
         Ok(file)
     }
-}
-
-/// The tables of a folder with a schema of the same name, sorted by name.
-fn pairs(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
-    let origin = folder.display();
-    let entries = std::fs::read_dir(folder).with_context(|| format!("{origin}: cannot be read"))?;
-    let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;
-    files.sort();
-    let pair = |schema: &PathBuf| {
-        let tables = ["csv", "csv.gz", "parquet"].map(|ending| schema.with_extension(ending));
-        tables.into_iter().find(|table| table.is_file()).map(|table| (table, schema.clone()))
-    };
-    let schemas = files.iter().filter(|file| file.extension().is_some_and(|ending| ending == "toml"));
-    let pairs: Vec<(PathBuf, PathBuf)> = schemas.filter_map(pair).collect();
-    if pairs.is_empty() {
-        bail!(
-            "{origin}: holds no table with a schema beside it, expected NAME.csv, NAME.csv.gz or NAME.parquet, and NAME.toml"
-        );
-    }
-    Ok(pairs)
 }

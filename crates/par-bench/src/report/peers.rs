@@ -1,0 +1,40 @@
+//! What methods of others answer to the same questions.
+
+use par_plot::text::grouped;
+
+use super::CaseSection;
+use super::interval::Proportion;
+use super::measured::{FigureKey, Measured};
+use super::methods::{MarkStyle, OURS, PEER, PRESET};
+use super::table::{ReportRow, ReportTable};
+use crate::experiment::peers::{PREFIX, RECORDED};
+
+pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
+    CaseSection::new([table(measured)], [])
+}
+
+/// A row for every method, in the order in which they were measured.
+fn table(measured: &Measured<'_>) -> Option<ReportTable> {
+    let frame = measured.frame("peers");
+    let methods = || measured.methods.iter().filter_map(|key| Some((*key, key.strip_prefix(PREFIX)?)));
+    let rows: Vec<ReportRow> = methods()
+        .map(|(key, name)| {
+            let (label, look) = named(name);
+            frame.row(measured, label, &FigureKey::method(key)).drawn(look)
+        })
+        .collect();
+    let denied = Proportion::pooled(measured.named(&format!("{PREFIX}people"), "denied").iter().copied());
+    let is_recorded = methods().any(|(_, name)| name.starts_with(RECORDED));
+    let when: &[&str] = if is_recorded { &["recorded"] } else { &[] };
+    frame.table(measured, rows, when, &[("denied", grouped(denied.yes as u64))])
+}
+
+/// The label of a method and its mark.
+fn named(name: &str) -> (String, MarkStyle) {
+    let own = OURS.iter().chain(&PRESET).find(|own| own.key == name);
+    match (own, name.strip_prefix(RECORDED)) {
+        (Some(own), _) => (own.label.to_string(), own.look),
+        (None, Some(recorded)) => (format!("{recorded}, recorded"), PEER),
+        (None, None) => (name.to_string(), PEER),
+    }
+}
