@@ -20,6 +20,7 @@ Examples:
   par-bench --table people.csv --schema people.toml --folds fold
   par-bench --table people.csv --schema people.toml --only answers,fairness --json
   par-bench --suite tables --peers answers-of-others --out results
+  par-bench --suite tables --peers answers-of-others --highs highs --only peers
 
 Writes figures.csv, report.html and plots/*.svg into the folder of `--out`, in place of those that are there.
 Each fold's model learns from the rows outside the fold and answers the rows in it: the ones with a 1 in the column
@@ -27,7 +28,9 @@ of `--factuals`, or all. The paper's tables are recognized by their schema and g
 `--config`. An interrupted run continues where it stopped when it is started again.
 
 Answers of other methods have the columns method, fold, id, k, time_s and the features. Only the first answer
-to a person, k = 0, is scored; k = -1 means that none was found, and an empty cell that the value does not change.";
+to a person, k = 0, is scored; k = -1 means that none was found, and an empty cell that the value does not change.
+The experiment `peers` also runs methods of others itself; `par-bench export` writes the same questions for programs
+that answer them elsewhere.";
 
 #[derive(Args)]
 pub(crate) struct MeasureOptions {
