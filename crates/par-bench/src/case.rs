@@ -3,6 +3,7 @@
 mod fold;
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use par_answer::Order;
@@ -38,6 +39,8 @@ pub struct Case {
     pub preset: LossConfig,
     /// The answers of other methods to the same people.
     pub peers: Vec<Recorded>,
+    /// The solver of LiCE's program; without it LiCE is not asked.
+    pub highs: Option<PathBuf>,
     rows: Arc<Batch>,
     /// The class of every row, as a position among the label's classes.
     classes: Arc<[usize]>,
@@ -106,6 +109,7 @@ impl Case {
             config,
             preset: LossConfig::paper(),
             peers: Vec::new(),
+            highs: None,
             rows: Arc::new(rows),
             classes,
             fold,
@@ -245,6 +249,7 @@ impl Case {
             hasher.update(text.as_bytes());
         };
         [self.name.as_str(), self.schema.source(), config.as_str()].into_iter().for_each(&mut add);
+        self.highs.iter().for_each(|program| add(&program.to_string_lossy()));
         let special = [Some(self.fold), self.factuals, self.columns.label, self.columns.id];
         for column in self.columns.features.iter().copied().chain(special.into_iter().flatten()) {
             add(&column.to_string());

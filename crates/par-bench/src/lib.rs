@@ -3,8 +3,8 @@
 //! | step | module         | takes                               | gives                             |
 //! |------|----------------|-------------------------------------|-----------------------------------|
 //! | 1    | [`case`]       | a table, its schema, a configuration | folds, each with its model      |
-//! | 2    | [`method`]     | the people of a fold                | answers                           |
-//! | 3    | [`peers`]      | a table of others' answers          | methods with these answers        |
+//! | 2    | [`method`]     | a person of a fold                  | an answer and its time            |
+//! | 3    | [`peers`]      | a fold; a table of others' answers  | methods of others, native or recorded |
 //! | 4    | [`judge`]      | an answer of any method             | the measures of the paper         |
 //! | 5    | [`experiment`] | a fold                              | figures                           |
 //! | 6    | [`run`]        | cases                               | all figures, fold by fold         |

@@ -9,17 +9,20 @@
 //! | `vae_answer` | decodes the person as an accepted one                     | Mahajan et al. 2019    | no                       |
 //! | `cchvae`     | draws around the person's latent code                     | Pawelczyk et al. 2020  | yes                      |
 //! | `dice`       | random and genetic search                                 | Mothilal et al. 2020   | yes                      |
+//! | `lice`       | a mixed-integer program, solved by HiGHS                  | Nemecek et al. 2025    | yes                      |
 //! | [`recorded`] | answers of another program, read from a table             |                        |                          |
 //!
 //! All ask the fold's own classifier, know its training rows and nothing else of the schema than the kinds of features
-//! and, where the original has that option, which are immutable. The same seed gives the same answers.
+//! and, where the original has that option, which are immutable; LiCE knows our constraints and our circuit. The same seed gives the same answers.
 
 mod cchvae;
 mod dice;
 mod face;
 mod known;
+mod lice;
 mod nice;
 mod normal;
+mod program;
 mod proplace;
 pub mod recorded;
 mod space;
@@ -30,6 +33,8 @@ mod vae;
 mod vae_answer;
 
 pub use known::Known;
+pub use lice::{Lice, Likelihood, SECONDS as LICE_SECONDS};
+pub use program::is_solver;
 
 use crate::method::Method;
 

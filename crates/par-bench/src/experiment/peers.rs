@@ -17,12 +17,15 @@ use crate::error::Error;
 use crate::figures::Sheet;
 use crate::judge::{AnswerMeasures, Judge, add};
 use crate::method::{Method, OwnMethod, Reply};
-use crate::peers::{Known, Native};
+use crate::peers::{Known, Lice, Likelihood, Native};
 
 /// The prefix of the methods' names in figures.
 pub const PREFIX: &str = "peers/";
 /// The prefix of a recorded method, after [`PREFIX`].
 pub const RECORDED: &str = "recorded/";
+
+/// LiCE is asked about so many people of a fold: it takes seconds to minutes for each.
+pub const LICE_PEOPLE: usize = 5;
 
 /// The people of a fold who are asked about, and the figures of all methods' answers.
 struct Comparison<'f> {
@@ -48,6 +51,17 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
         let mut method = native.prepare(&known);
         let prepared = started.elapsed();
         comparison.add(native.name(), &mut *method, Some(prepared), sheet);
+    }
+    if let Some(program) = &fold.case.highs {
+        let all = comparison.denied.clone();
+        comparison.denied.truncate(LICE_PEOPLE);
+        for likelihood in [Likelihood::Median, Likelihood::Optimize] {
+            let started = Instant::now();
+            let mut method = Lice::new(&known, likelihood, program);
+            let (name, prepared) = (method.name().to_string(), started.elapsed());
+            comparison.add(&name, &mut method, Some(prepared), sheet);
+        }
+        comparison.denied = all;
     }
     for peer in &fold.case.peers {
         comparison.add(&format!("{RECORDED}{}", peer.name()), &mut peer.of_fold(fold.name), None, sheet);

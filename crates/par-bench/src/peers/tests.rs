@@ -12,7 +12,7 @@ use super::space::{Axis, Point, same};
 use super::spheres::Spheres;
 use super::*;
 use crate::case::{Case, Factual, Fold};
-use crate::test_case::{SCHEMA, case, fold};
+use crate::test_case::{SCHEMA, case};
 
 /// The methods that keep immutable features.
 const KEEPING: [Native; 6] = [
@@ -27,7 +27,7 @@ const TOWN: usize = 0;
 
 fn with_known(check: impl FnOnce(&Fold<'_>, &Known<'_>, &[&Factual])) {
     let case: Case = case(SCHEMA);
-    let fold = fold(&case);
+    let fold = Fold::new(&case, &case.folds()[0]).expect("a fold");
     let known = Known::new(&fold, 7).expect("rows that the model has seen");
     let denied: Vec<&Factual> = fold.denied().into_iter().map(|person| &fold.people[person]).collect();
     assert!(denied.len() > 5, "{}", denied.len());

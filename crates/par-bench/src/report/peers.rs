@@ -7,7 +7,11 @@ use super::interval::Proportion;
 use super::measured::{FigureKey, Measured};
 use super::methods::{MarkStyle, OURS, PEER, PRESET};
 use super::table::{ReportRow, ReportTable};
-use crate::experiment::peers::{PREFIX, RECORDED};
+use crate::experiment::peers::{LICE_PEOPLE, PREFIX, RECORDED};
+use crate::peers::LICE_SECONDS;
+
+/// How the names of LiCE's variants start.
+const LICE: &str = "LiCE";
 
 pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
     CaseSection::new([table(measured)], [])
@@ -24,9 +28,15 @@ fn table(measured: &Measured<'_>) -> Option<ReportTable> {
         })
         .collect();
     let denied = Proportion::pooled(measured.named(&format!("{PREFIX}people"), "denied").iter().copied());
-    let is_recorded = methods().any(|(_, name)| name.starts_with(RECORDED));
-    let when: &[&str] = if is_recorded { &["recorded"] } else { &[] };
-    frame.table(measured, rows, when, &[("denied", grouped(denied.yes as u64))])
+    let notes = [("recorded", RECORDED), ("lice", LICE)];
+    let holds = |start: &str| methods().any(|(_, name)| name.starts_with(start));
+    let when: Vec<&str> = notes.into_iter().filter(|(_, start)| holds(start)).map(|(note, _)| note).collect();
+    let with = [
+        ("denied", grouped(denied.yes as u64)),
+        ("lice", LICE_PEOPLE.to_string()),
+        ("seconds", LICE_SECONDS.to_string()),
+    ];
+    frame.table(measured, rows, &when, &with)
 }
 
 /// The label of a method and its mark.

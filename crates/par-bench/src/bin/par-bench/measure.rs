@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
-use par_bench::peers::recorded;
+use par_bench::peers::{is_solver, recorded};
 use par_bench::{Case, Experiment, Report};
 use par_terminal::output::{self, Destination};
 
@@ -20,6 +20,7 @@ Examples:
   par-bench --table people.csv --schema people.toml --folds fold
   par-bench --table people.csv --schema people.toml --only answers,fairness --json
   par-bench --suite tables --peers answers-of-others --out results
+  par-bench --suite tables --peers answers-of-others --highs highs --only peers
 
 Writes figures.csv, report.html and plots/*.svg into the folder of `--out`, in place of those that are there.
 Each fold's model learns from the rows outside the fold and answers the rows in it: the ones with a 1 in the column
@@ -27,7 +28,9 @@ of `--factuals`, or all. The paper's tables are recognized by their schema and g
 `--config`. An interrupted run continues where it stopped when it is started again.
 
 Answers of other methods have the columns method, fold, id, k, time_s and the features. Only the first answer
-to a person, k = 0, is scored; k = -1 means that none was found, and an empty cell that the value does not change.";
+to a person, k = 0, is scored; k = -1 means that none was found, and an empty cell that the value does not change.
+The experiment `peers` also runs methods of others itself; `par-bench export` writes the same questions for programs
+that answer them elsewhere.";
 
 #[derive(Args)]
 pub(crate) struct MeasureOptions {
@@ -36,6 +39,9 @@ pub(crate) struct MeasureOptions {
     /// Answers of other methods to the same people: a file, or a folder with NAME.csv or NAME.csv.gz for a table NAME
     #[arg(long, value_name = "PATH")]
     peers: Option<PathBuf>,
+    /// Program that solves the mixed-integer program of LiCE: HiGHS. Without it LiCE is not among the peers
+    #[arg(long, value_name = "PROGRAM")]
+    highs: Option<PathBuf>,
     /// Experiments to run [default: all]
     #[arg(long, value_name = "EXPERIMENT", value_parser = experiment(), value_delimiter = ',')]
     only: Vec<Experiment>,
@@ -60,6 +66,7 @@ const FIGURES: &str = "figures.csv";
 
 impl MeasureOptions {
     pub(crate) fn run(self) -> Result<()> {
+        self.check_highs()?;
         let tables = self.cases.tables()?;
         let mut cases = Vec::new();
         for (table, schema) in &tables {
@@ -67,6 +74,7 @@ impl MeasureOptions {
             if let Some(file) = self.peers_of(table)? {
                 case.peers = recorded::load(file, &case)?;
             }
+            case.highs.clone_from(&self.highs);
             cases.extend(self.cases.configured(case));
         }
         cases.iter().try_for_each(Case::check)?;
@@ -121,6 +129,17 @@ impl MeasureOptions {
         }
         let text: String = shown.iter().map(|experiment| report.text(*experiment)).collect();
         output::print(&format!("{text}\nwritten to {}: {FIGURES}, {}\n", self.out.display(), report::WRITTEN))
+    }
+
+    /// Checks that the solver starts, before the work begins.
+    fn check_highs(&self) -> Result<()> {
+        let Some(program) = &self.highs else { return Ok(()) };
+        match is_solver(program).with_context(|| format!("{}: cannot be started", program.display()))? {
+            true => Ok(()),
+            false => {
+                bail!("{}: does not say that it is HiGHS when it is asked for `--version`", program.display())
+            }
+        }
     }
 
     /// The file with other methods' answers for a table. In a folder of a suite, tables may lack one.
