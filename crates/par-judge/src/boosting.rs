@@ -87,8 +87,7 @@ impl BinnedColumn {
         let thresholds = if different.len() <= BINS {
             different.windows(2).map(|pair| f64::midpoint(pair[0], pair[1])).collect()
         } else {
-            let mut thresholds: Vec<f64> =
-                (1..BINS).map(|bin| quantile(&sorted, bin as f64 / BINS as f64)).collect();
+            let mut thresholds: Vec<f64> = (1..BINS).map(|bin| quantile(&sorted, bin)).collect();
             thresholds.dedup();
             thresholds
         };
@@ -97,10 +96,10 @@ impl BinnedColumn {
     }
 }
 
-/// The quantile of sorted numbers, halfway between the two nearest.
-fn quantile(sorted: &[f64], share: f64) -> f64 {
-    let place = share * (sorted.len() - 1) as f64;
-    f64::midpoint(sorted[place.floor() as usize], sorted[place.ceil() as usize])
+/// The number below which `bin` of [`BINS`] equal parts of sorted numbers are; between two numbers their midpoint.
+fn quantile(sorted: &[f64], bin: usize) -> f64 {
+    let (place, between) = (bin * sorted.len() / BINS, (bin * sorted.len()).is_multiple_of(BINS));
+    if between { f64::midpoint(sorted[place - 1], sorted[place]) } else { sorted[place] }
 }
 
 /// First and second derivative of the loss by the score.
