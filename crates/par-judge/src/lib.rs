@@ -9,6 +9,7 @@
 //! | `telling`      | how well they tell answers from their matches                                   |
 //! | `circuits`     | how likely answers are under circuits of another kind                           |
 //! | `judge`        | [`Judge`]: all of these                                                         |
+//! | `methods`      | the same of every method of `par evaluate`                                      |
 //!
 //! The rows must be held out: a model is close to the rows it learned from, and they would judge it too kindly.
 //!
@@ -27,6 +28,7 @@ mod circuits;
 mod error;
 mod judge;
 mod matching;
+mod methods;
 mod neighbours;
 #[cfg(test)]
 mod reference;
@@ -34,4 +36,5 @@ mod space;
 mod telling;
 
 pub use error::JudgeError;
+pub use methods::{MethodJudgement, MethodJudgements};
 pub use judge::{FEWEST_ROWS, Judge, Judgement, MOST_PAIRS, MOST_ROWS};

@@ -91,6 +91,6 @@ fn boosted_trees_rank_as_those_of_scikit_learn() {
         let scores: Vec<f64> = held_out.iter().map(|&row| trees.log_odds(&examples, row)).collect();
         let classes: Vec<bool> = held_out.iter().map(|&row| examples.classes[row]).collect();
         let found = auc(&scores, &classes).expect("both classes");
-        assert!((found - expected).abs() < 0.01, "fold {fold}: {found}, scikit-learn says {expected}");
+        assert!((found - expected).abs() < 0.002, "fold {fold}: {found}, scikit-learn says {expected}");
     }
 }
