@@ -47,7 +47,8 @@ impl BoostedTrees {
         let mut trees = Vec::with_capacity(ROUNDS);
         let mut places: Vec<usize> = (0..rows.len()).collect();
         for _ in 0..ROUNDS {
-            let slopes = scores.iter().zip(&classes).map(|(score, class)| Slope::new(*score, *class)).collect();
+            let slopes =
+                scores.iter().zip(&classes).map(|(score, class)| Slope::new(*score, *class)).collect();
             let mut grower = Grower { columns: &columns, slopes, scores: &mut scores };
             trees.push(grower.grow(&mut places, 0));
         }

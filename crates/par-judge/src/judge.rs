@@ -13,7 +13,7 @@ use crate::circuits;
 use crate::error::JudgeError;
 use crate::neighbours::{Neighbourhood, Surroundings};
 use crate::space::{Row, Space};
-use crate::telling::tell;
+use crate::telling::{DRAWS, Telling, tell};
 
 /// Fewer held-out rows than this do not judge.
 pub const FEWEST_ROWS: usize = 50;
@@ -22,7 +22,7 @@ pub const FEWEST_ROWS: usize = 50;
 pub const MOST_ROWS: usize = 10_000;
 
 /// Of more answers than this, so many are drawn for the AUC.
-pub const MOST_PAIRS: usize = 5_000;
+pub const MOST_PAIRS: usize = 2_000;
 
 /// Held-out accepted people, and what tells answers from them.
 pub struct Judge<'m> {
@@ -109,14 +109,17 @@ impl<'m> Judge<'m> {
     /// # Panics
     /// When an answer has not as many cells as the model has features.
     pub fn judge(&self, answers: &[Option<Vec<&str>>]) -> Judgement {
-        let rows: Vec<Row> = answers.iter().flatten().filter_map(|cells| self.space.row(cells).ok()).collect();
+        let rows: Vec<Row> =
+            answers.iter().flatten().filter_map(|cells| self.space.row(cells).ok()).collect();
         let rows: Vec<&Row> = rows.iter().collect();
         let codes = rows.iter().flat_map(|row| row.codes.iter().copied()).collect();
         let codes = Dataset::new(self.codes.cardinalities().to_vec(), codes).expect("codes of the model");
         let nll = self.circuit.log_probs(&codes).into_iter().map(|log_prob| -log_prob).collect();
-        let surroundings = self.neighbourhood.of(&rows);
         let accepted: Vec<&Row> = self.accepted.iter().collect();
-        self.judgement(&surroundings, &rows, &accepted, nll, answers.len())
+        let told: Vec<&Row> =
+            drawn(rows.len(), MOST_PAIRS, self.seed).into_iter().map(|place| rows[place]).collect();
+        let telling = tell(&told, &accepted, &self.immutable, DRAWS, self.seed);
+        judgement(&self.neighbourhood.of(&rows), telling, nll, answers.len())
     }
 
     /// The same measures of the held-out accepted people themselves, which no answer can be expected to better: each
@@ -126,30 +129,29 @@ impl<'m> Judge<'m> {
     /// When a circuit cannot be learned from a part of the rows.
     pub fn reference(&self) -> Result<Judgement, JudgeError> {
         let nll = circuits::cross_fitted(&self.codes, &self.learning)?;
-        let rows: Vec<&Row> = self.accepted.iter().collect();
-        let (answers, accepted) = rows.split_at(rows.len() / 2);
-        Ok(self.judgement(&self.neighbourhood.own(), answers, accepted, nll, rows.len()))
+        let splits: Vec<Telling> = (1..=DRAWS as u64).map(|split| self.tell_halves(split)).collect();
+        let auc = splits.iter().map(|telling| telling.auc).sum::<Option<f64>>();
+        let exact = splits.into_iter().next().map_or(Vec::new(), |telling| telling.exact);
+        let telling = Telling { exact, auc: auc.map(|sum| sum / DRAWS as f64) };
+        Ok(judgement(&self.neighbourhood.own(), telling, nll, self.rows()))
     }
 
-    /// `told` are told from `accepted`; all else is over `of` people.
-    fn judgement(
-        &self,
-        surroundings: &[Surroundings],
-        told: &[&Row],
-        accepted: &[&Row],
-        nll: Vec<f64>,
-        of: usize,
-    ) -> Judgement {
-        let pairs: Vec<&Row> =
-            drawn(told.len(), MOST_PAIRS, self.seed).into_iter().map(|place| told[place]).collect();
-        let telling = tell(&pairs, accepted, &self.immutable, self.seed);
-        Judgement {
-            distance: Mean::new(surroundings.iter().map(|row| row.distance), of),
-            outliers: Mean::share(surroundings.iter().map(|row| row.is_outlier()), of),
-            auc: telling.auc,
-            matched: Mean::share(telling.exact.into_iter(), of),
-            nll: Mean::new(nll.into_iter(), of),
-        }
+    /// Tells one half of the held-out people from the other.
+    fn tell_halves(&self, split: u64) -> Telling {
+        let order = drawn(self.rows(), self.rows(), self.seed.wrapping_add(split));
+        let rows: Vec<&Row> = order.into_iter().map(|place| &self.accepted[place]).collect();
+        let (told, accepted) = rows.split_at(rows.len() / 2);
+        tell(&told[..told.len().min(MOST_PAIRS)], accepted, &self.immutable, 1, self.seed)
+    }
+}
+
+fn judgement(surroundings: &[Surroundings], telling: Telling, nll: Vec<f64>, of: usize) -> Judgement {
+    Judgement {
+        distance: Mean::new(surroundings.iter().map(|row| row.distance), of),
+        outliers: Mean::share(surroundings.iter().map(|row| row.is_outlier()), of),
+        auc: telling.auc,
+        matched: Mean::share(telling.exact.into_iter(), of),
+        nll: Mean::new(nll.into_iter(), of),
     }
 }
 

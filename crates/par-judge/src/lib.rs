@@ -36,5 +36,5 @@ mod space;
 mod telling;
 
 pub use error::JudgeError;
-pub use methods::{MethodJudgement, MethodJudgements};
 pub use judge::{FEWEST_ROWS, Judge, Judgement, MOST_PAIRS, MOST_ROWS};
+pub use methods::{MethodJudgement, MethodJudgements};

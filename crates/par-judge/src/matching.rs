@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
 
-use crate::space::{Row, Value, distance};
+use crate::space::{Columns, Row, Value};
 
 /// For each answer the accepted rows whose immutable features are nearest to its own.
 pub(crate) struct Matches {
@@ -24,14 +24,15 @@ struct Nearest {
 impl Matches {
     /// Compares the features at the places `immutable`.
     pub(crate) fn new(answers: &[&Row], accepted: &[&Row], immutable: &[usize]) -> Self {
-        let immutable_of = |row: &Row| immutable.iter().map(|&place| row.values[place]).collect();
+        let immutable_of = |row: &Row| -> Vec<Value> { immutable.iter().map(|&at| row.values[at]).collect() };
         let others: Vec<Vec<Value>> = accepted.iter().map(|row| immutable_of(row)).collect();
+        let others = Columns::new(others.iter().map(Vec::as_slice), immutable.len());
         let mut places: BTreeMap<Vec<[u64; 2]>, usize> = BTreeMap::new();
         let mut nearest = Vec::new();
         let of = answers
             .iter()
             .map(|answer| {
-                let own: Vec<Value> = immutable_of(answer);
+                let own = immutable_of(answer);
                 *places.entry(own.iter().map(key).collect()).or_insert_with(|| {
                     nearest.push(Nearest::new(&own, &others));
                     nearest.len() - 1
@@ -67,17 +68,12 @@ impl Matches {
 }
 
 impl Nearest {
-    fn new(own: &[Value], others: &[Vec<Value>]) -> Self {
-        let mut nearest = Self { distance: f64::INFINITY, rows: Vec::new() };
-        for (row, other) in others.iter().enumerate() {
-            let distance = distance(own, other);
-            if distance < nearest.distance {
-                nearest = Self { distance, rows: vec![row] };
-            } else if distance == nearest.distance {
-                nearest.rows.push(row);
-            }
-        }
-        nearest
+    fn new(own: &[Value], others: &Columns) -> Self {
+        let mut distances = Vec::with_capacity(others.len());
+        others.distances(own, &mut distances);
+        let distance = distances.iter().copied().fold(f64::INFINITY, f64::min);
+        let rows = (0..others.len()).filter(|&row| distances[row] == distance).collect();
+        Self { distance, rows }
     }
 }
 

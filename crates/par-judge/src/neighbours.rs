@@ -2,7 +2,7 @@
 
 use par_circuit::threads;
 
-use crate::space::{Row, Value, distance};
+use crate::space::{Columns, Row};
 
 /// Neighbours behind the local outlier factor.
 const NEIGHBOURS: usize = 20;
@@ -37,7 +37,7 @@ impl Surroundings {
 
 /// Rows and how they lie among each other.
 pub(crate) struct Neighbourhood {
-    rows: Vec<Vec<Value>>,
+    rows: Columns,
     /// The neighbours of each row, without itself, the nearest first.
     neighbours: Vec<Vec<Neighbour>>,
     /// The local reachability density of each row.
@@ -46,17 +46,22 @@ pub(crate) struct Neighbourhood {
 
 impl Neighbourhood {
     pub(crate) fn new(rows: &[Row]) -> Self {
-        let rows: Vec<Vec<Value>> = rows.iter().map(|row| row.values.clone()).collect();
-        let neighbours = threads::map(0..rows.len(), |own| nearest(&rows[own], &rows, Some(own)));
-        let mut all = Self { rows, neighbours, densities: Vec::new() };
+        let features = rows.first().map_or(0, |row| row.values.len());
+        let columns = Columns::new(rows.iter().map(|row| row.values.as_slice()), features);
+        let neighbours = threads::map_with(rows.iter().enumerate(), Vec::new, |distances, (own, row)| {
+            columns.distances(&row.values, distances);
+            nearest(distances, Some(own))
+        });
+        let mut all = Self { rows: columns, neighbours, densities: Vec::new() };
         all.densities = all.neighbours.iter().map(|neighbours| all.density(neighbours)).collect();
         all
     }
 
     /// How new rows lie among the rows.
     pub(crate) fn of(&self, new: &[&Row]) -> Vec<Surroundings> {
-        threads::map(new, |row| {
-            let neighbours = nearest(&row.values, &self.rows, None);
+        threads::map_with(new, Vec::new, |distances, row| {
+            self.rows.distances(&row.values, distances);
+            let neighbours = nearest(distances, None);
             self.surroundings(&neighbours, self.density(&neighbours))
         })
     }
@@ -80,15 +85,16 @@ impl Neighbourhood {
     }
 }
 
-/// The nearest rows, the nearest first; of equally near ones the first.
-fn nearest(own: &[Value], rows: &[Vec<Value>], except: Option<usize>) -> Vec<Neighbour> {
+/// The nearest rows by their distances, the nearest first; of equally near ones the first.
+fn nearest(distances: &[f64], except: Option<usize>) -> Vec<Neighbour> {
     let mut nearest: Vec<Neighbour> = Vec::with_capacity(NEIGHBOURS + 1);
-    for (place, row) in rows.iter().enumerate().filter(|(place, _)| Some(*place) != except) {
-        let distance = distance(own, row);
-        if nearest.len() < NEIGHBOURS || nearest.last().is_some_and(|last| distance < last.0) {
+    let mut limit = f64::INFINITY;
+    for (place, &distance) in distances.iter().enumerate() {
+        if distance < limit && Some(place) != except {
             let after = nearest.partition_point(|neighbour| neighbour.0 <= distance);
             nearest.insert(after, (distance, place));
             nearest.truncate(NEIGHBOURS);
+            limit = nearest.get(NEIGHBOURS - 1).map_or(f64::INFINITY, |last| last.0);
         }
     }
     nearest
@@ -103,6 +109,7 @@ fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::space::Value;
 
     fn row(number: f64) -> Row {
         Row { values: vec![Value::Number(number)], codes: Vec::new() }
@@ -110,11 +117,11 @@ mod tests {
 
     #[test]
     fn the_nearest_come_first_and_equally_near_ones_in_their_order() {
-        let rows: Vec<Vec<Value>> =
-            [3.0, 1.0, -1.0, 0.0].iter().map(|number| vec![Value::Number(*number)]).collect();
-        let own = [Value::Number(0.0)];
-        assert_eq!(nearest(&own, &rows, None), [(0.0, 3), (1.0, 1), (1.0, 2), (3.0, 0)]);
-        assert_eq!(nearest(&own, &rows, Some(3)), [(1.0, 1), (1.0, 2), (3.0, 0)]);
+        let distances = [3.0, 1.0, 1.0, 0.0];
+        assert_eq!(nearest(&distances, None), [(0.0, 3), (1.0, 1), (1.0, 2), (3.0, 0)]);
+        assert_eq!(nearest(&distances, Some(3)), [(1.0, 1), (1.0, 2), (3.0, 0)]);
+        let many: Vec<f64> = (0..100).map(|row| f64::from(row * 7 % 100)).collect();
+        assert!(nearest(&many, None).iter().map(|of| of.0).eq((0..20).map(f64::from)));
     }
 
     #[test]

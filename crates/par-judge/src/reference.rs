@@ -31,7 +31,9 @@ impl Reference {
         let schema: String = ["income", "age", "delays"]
             .map(|name| format!("[[feature]]\nname = \"{name}\"\nkind = \"continuous\"\n"))
             .into_iter()
-            .chain(["job", "city"].map(|name| format!("[[feature]]\nname = \"{name}\"\nkind = \"nominal\"\n")))
+            .chain(
+                ["job", "city"].map(|name| format!("[[feature]]\nname = \"{name}\"\nkind = \"nominal\"\n")),
+            )
             .collect();
         let schema = Schema::parse(&schema, "schema.toml").expect("a schema");
         let [accepted, answers] = ["accepted", "answers"].map(|key| self.cells(key));
@@ -45,8 +47,9 @@ impl Reference {
         let columns = schema.columns(table.origin(), table.columns()).expect("all columns");
         let bins = DiscretizerConfig::default();
         let discretizer = Discretizer::fit(&schema, &columns, table.batches(64), &bins).expect("bins");
-        let [accepted, answers] = [&accepted, &answers]
-            .map(|rows| rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect::<Vec<Vec<&str>>>());
+        let [accepted, answers] = [&accepted, &answers].map(|rows| {
+            rows.iter().map(|row| row.iter().map(String::as_str).collect()).collect::<Vec<Vec<&str>>>()
+        });
         let space = Space::new(&discretizer, &accepted.iter().collect::<Vec<_>>()).expect("a space");
         [accepted, answers].map(|rows| rows.iter().map(|cells| space.row(cells).expect("a row")).collect())
     }

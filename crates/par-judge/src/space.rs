@@ -23,20 +23,45 @@ pub(crate) struct Row {
 const FARTHEST: f64 = 1e6;
 
 impl Value {
-    /// How far apart two values of a feature are: numbers by their difference in spreads, all else by 1 if they differ.
-    /// An unknown cell differs from every value except another unknown cell.
-    pub(crate) fn distance(self, other: Self) -> f64 {
-        match (self, other) {
-            (Self::Number(own), Self::Number(other)) => (own - other).abs().min(FARTHEST),
-            _ if self == other => 0.0,
-            _ => 1.0,
+    /// A number and a code. Numbers share a code of their own, codes the number 0.
+    fn parts(self) -> (f64, u32) {
+        match self {
+            Self::Number(number) => (number, u32::MAX),
+            Self::Code(code) => (0.0, u32::from(code)),
         }
     }
 }
 
-/// The sum of the distances of all features.
-pub(crate) fn distance(own: &[Value], other: &[Value]) -> f64 {
-    own.iter().zip(other).map(|(own, other)| own.distance(*other)).sum()
+/// Rows to compare with, column after column: a comparison with all of them is a pass over each column.
+pub(crate) struct Columns {
+    columns: Vec<(Vec<f64>, Vec<u32>)>,
+    rows: usize,
+}
+
+impl Columns {
+    /// The columns of these rows, which have so many features.
+    pub(crate) fn new<'r>(rows: impl ExactSizeIterator<Item = &'r [Value]> + Clone, features: usize) -> Self {
+        let column = |feature: usize| rows.clone().map(|row| row[feature].parts()).unzip();
+        Self { columns: (0..features).map(column).collect(), rows: rows.len() }
+    }
+
+    pub(crate) fn len(&self) -> usize {
+        self.rows
+    }
+
+    /// How far a row is from each row, as a sum over features: numbers by their difference in spreads, all else by 1
+    /// where it differs. An unknown cell differs from everything except another unknown cell.
+    pub(crate) fn distances(&self, own: &[Value], distances: &mut Vec<f64>) {
+        distances.clear();
+        distances.resize(self.rows, 0.0);
+        for (own, (numbers, codes)) in own.iter().zip(&self.columns) {
+            let (own_number, own_code) = own.parts();
+            for ((distance, number), code) in distances.iter_mut().zip(numbers).zip(codes) {
+                let apart = (number - own_number).abs().min(FARTHEST);
+                *distance += if *code == own_code { apart } else { 1.0 };
+            }
+        }
+    }
 }
 
 /// How cells become values.
@@ -106,7 +131,8 @@ impl Unit {
     fn of(numbers: Vec<f64>) -> Self {
         let Some(&first) = numbers.first() else { return Self::None };
         let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
-        let variance = numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / numbers.len() as f64;
+        let variance =
+            numbers.iter().map(|number| (number - mean).powi(2)).sum::<f64>() / numbers.len() as f64;
         let is_constant = numbers.iter().all(|number| *number == first);
         let middle = median(numbers.clone()).unwrap_or(first);
         let deviation = median(numbers.into_iter().map(|number| (number - middle).abs()).collect());
@@ -134,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn values_differ_by_numbers_or_by_one() {
+    fn rows_differ_by_numbers_or_by_one() {
         use Value::{Code, Number};
         let cases = [
             (Number(1.0), Number(3.5), 2.5),
@@ -145,9 +171,14 @@ mod tests {
             (Code(UNKNOWN), Number(9.0), 1.0),
             (Number(9.0), Code(UNKNOWN), 1.0),
         ];
+        let mut found = Vec::new();
         for (own, other, expected) in cases {
-            assert_eq!(own.distance(other), expected, "{own:?} and {other:?}");
+            Columns::new([[other].as_slice()].into_iter(), 1).distances(&[own], &mut found);
+            assert_eq!(found, [expected], "{own:?} and {other:?}");
         }
-        assert_eq!(distance(&[Number(1.0), Code(2)], &[Number(0.5), Code(0)]), 1.5);
+        let rows = [[Number(0.5), Code(0)], [Number(1.0), Code(2)], [Number(4.0), Code(2)]];
+        let rows = Columns::new(rows.iter().map(<[Value; 2]>::as_slice), 2);
+        rows.distances(&[Number(1.0), Code(2)], &mut found);
+        assert_eq!(found, [1.5, 0.0, 3.0]);
     }
 }

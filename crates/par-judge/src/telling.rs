@@ -14,7 +14,7 @@ use crate::space::{Row, Value};
 const FOLDS: usize = 5;
 
 /// Draws of matches and folds, over which the AUC is a mean.
-const DRAWS: usize = 5;
+pub(crate) const DRAWS: usize = 5;
 
 /// Trees of leaves with at least twenty rows can say nothing of fewer pairs.
 pub(crate) const FEWEST_PAIRS: usize = 50;
@@ -27,8 +27,14 @@ pub(crate) struct Telling {
     pub(crate) auc: Option<f64>,
 }
 
-/// Tells answers from accepted rows.
-pub(crate) fn tell(answers: &[&Row], accepted: &[&Row], immutable: &[usize], seed: u64) -> Telling {
+/// Tells answers from accepted rows, by so many draws of matches and folds.
+pub(crate) fn tell(
+    answers: &[&Row],
+    accepted: &[&Row],
+    immutable: &[usize],
+    draws: usize,
+    seed: u64,
+) -> Telling {
     let matches = Matches::new(answers, accepted, immutable);
     let exact = matches.are_exact().collect();
     if answers.len() < FEWEST_PAIRS {
@@ -41,7 +47,7 @@ pub(crate) fn tell(answers: &[&Row], accepted: &[&Row], immutable: &[usize], see
         let folds = folds(&drawn, accepted.len(), &mut rng);
         (examples(answers, accepted, &drawn), folds)
     };
-    let draws: Vec<(Examples, Vec<usize>)> = threads::map(0..DRAWS, draw);
+    let draws: Vec<(Examples, Vec<usize>)> = threads::map(0..draws, draw);
     let parts = draws.iter().flat_map(|draw| (0..FOLDS).map(move |fold| (draw, fold)));
     let aucs = threads::map(parts, |((examples, folds), fold)| held_out_auc(examples, folds, fold));
     let aucs: Option<Vec<f64>> = aucs.into_iter().collect();
@@ -110,7 +116,7 @@ mod tests {
 
     fn told(answers: &[Row], accepted: &[Row]) -> Option<f64> {
         let [answers, accepted] = [answers, accepted].map(|rows| rows.iter().collect::<Vec<_>>());
-        tell(&answers, &accepted, &[], 1).auc
+        tell(&answers, &accepted, &[], DRAWS, 1).auc
     }
 
     #[test]

@@ -28,12 +28,18 @@ pub(super) struct JudgeReport {
 }
 
 impl JudgeReport {
-    pub(super) fn new(model: &Model, held_out: &PeopleTable, answers: &[Option<MethodAnswers>]) -> Result<Self> {
+    pub(super) fn new(
+        model: &Model,
+        held_out: &PeopleTable,
+        answers: &[Option<MethodAnswers>],
+    ) -> Result<Self> {
         let start = Instant::now();
         let HeldOut { accepted, labelled } = HeldOut::new(model, held_out)?;
         let judge = Judge::new(model, &accepted, model.config().seed).map_err(|error| {
             let hint = match error {
-                JudgeError::TooFewRows { .. } => "\nhint: `--judge HELD_OUT` judges by the rows of another table",
+                JudgeError::TooFewRows { .. } => {
+                    "\nhint: `--judge HELD_OUT` judges by the rows of another table"
+                }
                 _ => "",
             };
             anyhow!("{}: {error}{hint}", held_out.origin)
