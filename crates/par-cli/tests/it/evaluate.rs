@@ -82,7 +82,10 @@ fn held_out_accepted_people_judge_every_method() {
     assert_eq!(judge["held_out"]["distance"]["over"], accepted);
 
     let text = sandbox.run(&["evaluate", "a.par", "applicants.csv", "--judge"]);
-    assert!(text.contains(&format!("  judge     {accepted} rows of applicants.csv that are accepted, ")), "{text}");
+    assert!(
+        text.contains(&format!("  judge     {accepted} rows of applicants.csv that are accepted, ")),
+        "{text}"
+    );
     let titles: Vec<&str> = text
         .lines()
         .skip_while(|line| !line.starts_with("  judge  ") || !line.ends_with("held out"))
@@ -102,7 +105,8 @@ fn another_table_may_judge_and_must_have_enough_accepted_people() {
     sandbox.write("others.csv", &without_labels);
     let evaluate = ["evaluate", "a.par", "applicants.csv", "--where", "fold=0", "--judge"];
     let judged = sandbox.json(&[&evaluate[..], &["others.csv"]].concat());
-    let [own, others] = [&judged["rows"], &judged["judge"]["accepted"]].map(|count| count.as_u64().expect("a count"));
+    let [own, others] =
+        [&judged["rows"], &judged["judge"]["accepted"]].map(|count| count.as_u64().expect("a count"));
     assert!(own == 48 && others > 48, "{others} accepted people of all folds");
     assert_eq!(judged["judge"]["labelled"], false);
     let text = sandbox.run(&[&evaluate[..], &["others.csv"]].concat());
