@@ -26,7 +26,7 @@ impl Matches {
     pub(crate) fn new(answers: &[&Row], accepted: &[&Row], immutable: &[usize]) -> Self {
         let immutable_of = |row: &Row| -> Vec<Value> { immutable.iter().map(|&at| row.values[at]).collect() };
         let others: Vec<Vec<Value>> = accepted.iter().map(|row| immutable_of(row)).collect();
-        let others = Columns::new(others.iter().map(Vec::as_slice), immutable.len());
+        let others = Columns::new(&others.iter().map(Vec::as_slice).collect::<Vec<_>>(), immutable.len());
         let mut places: BTreeMap<Vec<[u64; 2]>, usize> = BTreeMap::new();
         let mut nearest = Vec::new();
         let of = answers

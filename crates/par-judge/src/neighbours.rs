@@ -2,7 +2,7 @@
 
 use par_circuit::threads;
 
-use crate::space::{Columns, Row};
+use crate::space::{Columns, Row, Value};
 
 /// Neighbours behind the local outlier factor.
 const NEIGHBOURS: usize = 20;
@@ -47,7 +47,8 @@ pub(crate) struct Neighbourhood {
 impl Neighbourhood {
     pub(crate) fn new(rows: &[Row]) -> Self {
         let features = rows.first().map_or(0, |row| row.values.len());
-        let columns = Columns::new(rows.iter().map(|row| row.values.as_slice()), features);
+        let values: Vec<&[Value]> = rows.iter().map(|row| row.values.as_slice()).collect();
+        let columns = Columns::new(&values, features);
         let neighbours = threads::map_with(rows.iter().enumerate(), Vec::new, |distances, (own, row)| {
             columns.distances(&row.values, distances);
             nearest(distances, Some(own))
@@ -109,7 +110,6 @@ fn mean(numbers: impl ExactSizeIterator<Item = f64>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::space::Value;
 
     fn row(number: f64) -> Row {
         Row { values: vec![Value::Number(number)], codes: Vec::new() }

@@ -40,8 +40,8 @@ pub(crate) struct Columns {
 
 impl Columns {
     /// The columns of these rows, which have so many features.
-    pub(crate) fn new<'r>(rows: impl ExactSizeIterator<Item = &'r [Value]> + Clone, features: usize) -> Self {
-        let column = |feature: usize| rows.clone().map(|row| row[feature].parts()).unzip();
+    pub(crate) fn new(rows: &[&[Value]], features: usize) -> Self {
+        let column = |feature: usize| rows.iter().map(|row| row[feature].parts()).unzip();
         Self { columns: (0..features).map(column).collect(), rows: rows.len() }
     }
 
@@ -173,11 +173,11 @@ mod tests {
         ];
         let mut found = Vec::new();
         for (own, other, expected) in cases {
-            Columns::new([[other].as_slice()].into_iter(), 1).distances(&[own], &mut found);
+            Columns::new(&[&[other]], 1).distances(&[own], &mut found);
             assert_eq!(found, [expected], "{own:?} and {other:?}");
         }
         let rows = [[Number(0.5), Code(0)], [Number(1.0), Code(2)], [Number(4.0), Code(2)]];
-        let rows = Columns::new(rows.iter().map(<[Value; 2]>::as_slice), 2);
+        let rows = Columns::new(&rows.each_ref().map(<[Value; 2]>::as_slice), 2);
         rows.distances(&[Number(1.0), Code(2)], &mut found);
         assert_eq!(found, [1.5, 0.0, 3.0]);
     }
