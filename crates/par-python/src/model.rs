@@ -10,12 +10,14 @@ use par_answer::{Request, write};
 use par_circuit::Stop;
 use par_data::{Batch, Columns};
 use par_fit::refit;
+use par_judge::{Judge, JudgeError, MethodJudgements};
 use par_model::RowError;
 use par_model::classifier::file_hash;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use pyo3_arrow::{PyRecordBatch, PySchema, PyTable};
 use rayon::prelude::*;
+use serde::Serialize;
 
 use crate::answers::Answers;
 use crate::table::{self, CellWriter};
@@ -23,6 +25,26 @@ use crate::{errors, figure, fit, frame, threads};
 
 /// Rows that a thread answers between two checks for an interruption.
 const ROWS_PER_THREAD: usize = 16;
+
+/// The measures of the answers, and what accepted rows say of them.
+#[derive(Serialize)]
+struct Evaluated {
+    #[serde(flatten)]
+    evaluation: Evaluation,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    judge: Option<Judged>,
+}
+
+/// The judgements of all methods, and who judged.
+#[derive(Serialize)]
+struct Judged {
+    /// How many rows are accepted; a part of them judges if they are many.
+    accepted: usize,
+    /// Whether their labels were asked too.
+    labelled: bool,
+    #[serde(flatten)]
+    judgements: MethodJudgements,
+}
 
 /// A fitted model.
 #[pyclass(frozen, module = "par_recourse._native")]
@@ -199,30 +221,58 @@ impl Model {
         explained.map_err(errors::data_text)
     }
 
-    /// The measures of the answers to the rows of a table, as JSON.
-    fn evaluate(&self, py: Python<'_>, table: PyTable) -> PyResult<String> {
+    /// The measures of the answers to the rows of a table, as JSON. With `judge`, also what the accepted rows say of
+    /// them, of which `favourable` has the labels, if they are known.
+    #[pyo3(signature = (table, *, judge = false, favourable = None))]
+    fn evaluate(
+        &self,
+        py: Python<'_>,
+        table: PyTable,
+        judge: bool,
+        favourable: Option<Vec<bool>>,
+    ) -> PyResult<String> {
         let model = &self.0;
         let (rows, arrow) = table.into_inner();
         let (columns, cells) = self.read(&arrow)?;
         let evaluated = threads::work(py, None, |caller| {
             let at_once = ROWS_PER_THREAD * rayon::current_num_threads();
             let mut answers = Vec::new();
+            let mut accepted: Vec<Vec<String>> = Vec::new();
             for batch in cells.batches(&rows) {
+                let before = answers.len();
                 let rows: Vec<Vec<&str>> =
                     (0..batch.rows()).map(|row| cells_of(&columns, &batch, row)).collect();
                 for (piece, some) in rows.chunks(at_once).enumerate() {
                     if caller.is_gone() {
-                        break;
+                        return Ok(None);
                     }
                     answers.extend(answer_by_all_methods(model, some, &Request::default()).map_err(
                         |(position, error)| format!("{}, {error}", batch.place(piece * at_once + position)),
                     )?);
                 }
+                let label = |row: usize| {
+                    favourable.as_ref().is_none_or(|labels| labels.get(before + row) == Some(&true))
+                };
+                let judges = rows.iter().enumerate().filter(|(row, cells)| {
+                    judge && label(*row) && model.is_accepted(cells, model.threshold())
+                });
+                accepted.extend(judges.map(|(_, cells)| cells.iter().map(ToString::to_string).collect()));
             }
-            Ok::<_, String>(Evaluation::new(model, &answers))
+            let cells_of_accepted: Vec<Vec<&str>> =
+                accepted.iter().map(|cells| cells.iter().map(String::as_str).collect()).collect();
+            let judged = || -> Result<Judged, JudgeError> {
+                Ok(Judged {
+                    accepted: accepted.len(),
+                    labelled: favourable.is_some(),
+                    judgements: Judge::new(model, &cells_of_accepted, model.config().seed)?
+                        .methods(&answers)?,
+                })
+            };
+            let judge = judge.then(judged).transpose().map_err(|error| error.to_string())?;
+            Ok::<_, String>(Some(Evaluated { evaluation: Evaluation::new(model, &answers), judge }))
         })?;
-        let evaluation = evaluated.map_err(errors::data_text)?;
-        Ok(serde_json::to_string(&evaluation).expect("the keys of an evaluation are text"))
+        let evaluated = evaluated.map_err(errors::data_text)?;
+        Ok(serde_json::to_string(&evaluated).expect("the keys of an evaluation are text"))
     }
 
     /// The probability of acceptance of every row.

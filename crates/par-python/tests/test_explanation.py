@@ -143,3 +143,20 @@ def test_answers_are_measured(fitted, german):
     assert list(frame["denied"]) == [evaluation.denied] * 3 and frame.loc[2, "answered"] == evaluation.possible
     assert "validity" in str(evaluation) and "<table>" in evaluation._repr_html_()
     assert f"accuracy {evaluation.accuracy:.3f}" in str(evaluation)
+
+
+def test_held_out_people_judge_answers(fitted, german):
+    X, y = german.X.slice(0, 400), german.y.slice(0, 400)
+    evaluation = fitted.evaluate(X.to_pandas(), y, judge=True)
+    judged = evaluation.judge_frame()
+    assert list(judged["method"]) == ["generate", "refine", "exact", "held out"]
+    assert list(judged.columns) == ["method", "distance", "outliers", "auc", "matched", "nll"]
+    judge = evaluation.to_dict()["judge"]
+    assert judge["labelled"] and 50 < judge["accepted"] <= 400 - evaluation.denied
+    # Without labels the classifier alone says who is accepted.
+    unlabelled = fitted.evaluate(X, judge=True).to_dict()["judge"]
+    assert not unlabelled["labelled"] and unlabelled["accepted"] == 400 - evaluation.denied
+    with pytest.raises(errors.DataError, match="held-out accepted rows cannot judge answers, expected at least 50"):
+        fitted.evaluate(X.slice(0, 40), judge=True)
+    with pytest.raises(errors.SettingError, match="the answers were not judged"):
+        fitted.evaluate(X.slice(0, 5)).judge_frame()

@@ -391,13 +391,20 @@ class Recourse:
         batch = frame.table.combine_chunks().to_batches()[0]
         return Explanation(*model.explain(batch, request.json(), id=self._named(frame, id)))
 
-    def evaluate(self, X: Any, y: Any = None) -> Evaluation:
+    def evaluate(self, X: Any, y: Any = None, judge: bool = False) -> Evaluation:
         """The measures of the answers to the denied people of a table, for every method. With `y`, also the share of rows
-        that are classified correctly."""
+        that are classified correctly.
+
+        With `judge`, the accepted people of the table judge the answers (`Evaluation.judge_frame`): those whom the model
+        accepts and whose `y` is favourable. They must not be those that it was fitted on, and at least 50.
+        """
         model = self._fitted()
         frame = self._read(X)
-        accuracy = None if y is None else self._score(frame.table, y)
-        return Evaluation(model.evaluate(frame.table), frame.kind, accuracy, model.verifies)
+        accuracy, favourable = None, None
+        if y is not None:
+            accuracy, favourable = self._score(frame.table, y), self._favourable_labels(frame.table.num_rows, y)
+        evaluated = model.evaluate(frame.table, judge=judge, favourable=favourable)
+        return Evaluation(evaluated, frame.kind, accuracy, model.verifies)
 
     # -- the classifier's decisions
 
@@ -448,12 +455,17 @@ class Recourse:
 
     def _score(self, table: pa.Table, y: Any) -> float:
         accepted = self._probability(table) >= self.threshold_
+        favourable = self._favourable_labels(len(accepted), y)
+        return sum(bool(own) == label for own, label in zip(accepted, favourable)) / max(len(favourable), 1)
+
+    def _favourable_labels(self, rows: int, y: Any) -> list[bool]:
+        """Whether each label is the accepted class."""
         labels = _frames.column(y, "y").to_pylist()
-        if len(labels) != len(accepted):
-            raise DataError(f"y: expected {len(accepted)} values, one for each row of X, found {len(labels)}")
+        if len(labels) != rows:
+            raise DataError(f"y: expected {rows} values, one for each row of X, found {len(labels)}")
         name, _ = self._fitted().classes
         is_good = {label: is_same(label, name) for label in set(labels)}
-        return sum(bool(own) == is_good[label] for own, label in zip(accepted, labels)) / max(len(labels), 1)
+        return [is_good[label] for label in labels]
 
     # -- keeping
 

@@ -9,6 +9,7 @@ from typing import Any
 import pyarrow as pa
 
 from . import _frames
+from .errors import SettingError
 
 _MEASURES = [
     "validity",
@@ -72,6 +73,20 @@ class Evaluation:
             columns[measure] = [method[measure] for method in methods]
         return _frames.write_plain(self._kind, pa.table(columns))
 
+    def judge_frame(self) -> Any:
+        """What held-out accepted people say of the answers, a line for every method and one for these people themselves
+        (`held out`): the mean distance to the 5 nearest, the share of outliers, the AUC of boosted trees that tell answers
+        from people with the same immutable features (0.5 is best), the share for whom there are such people, and −log p
+        under a circuit of another kind. `docs/judge.md` says exactly what they are."""
+        judge = self._evaluated.get("judge")
+        if judge is None:
+            raise SettingError("the answers were not judged\nhint: `evaluate(X, y, judge=True)` has the accepted rows judge them")
+        lines = [*judge["methods"], {"method": "held out", **judge["held_out"]}]
+        columns: dict[str, list[Any]] = {"method": [line["method"] for line in lines]}
+        for measure in ("distance", "outliers", "auc", "matched", "nll"):
+            columns[measure] = [_mean(line[measure]) for line in lines]
+        return _frames.write_plain(self._kind, pa.table(columns))
+
     def to_dict(self) -> dict[str, Any]:
         """The evaluation as a dict, as in `par evaluate --json`, with the counts of every mean."""
         return json.loads(json.dumps(self._evaluated))
@@ -89,8 +104,7 @@ class Evaluation:
         methods = self._evaluated["methods"]
         cells = [["", *(method["method"] for method in methods)]]
         for measure in [*_MEASURES, "median_gap", "time_us"]:
-            values = (method[measure] for method in methods)
-            means = (value["mean"] if isinstance(value, dict) else value for value in values)
+            means = (_mean(method[measure]) for method in methods)
             cells.append([measure, *("-" if mean is None else f"{mean:.3f}" for mean in means)])
         widths = [max(map(len, column)) for column in zip(*cells)]
         return [[cell.ljust(widths[0]) if at == 0 else cell.rjust(widths[at]) for at, cell in enumerate(line)] for line in cells]
@@ -100,6 +114,11 @@ class Evaluation:
         body = "".join(_row("td", line) for line in lines)
         title = escape(repr(self).strip("<>"))
         return f"<p>{title}</p><table><thead>{_row('th', head)}</thead><tbody>{body}</tbody></table>"
+
+
+def _mean(measure: Any) -> Any:
+    """A mean without its counts; a measure that has none as it is."""
+    return measure["mean"] if isinstance(measure, dict) else measure
 
 
 def _row(tag: str, cells: list[str]) -> str:
