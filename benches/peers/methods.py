@@ -1,7 +1,7 @@
 """The packages that run: how each is made ready for a fold, and asked about one person.
 
-Each has its documented defaults and gives one answer. Where a package has a word for what cannot change, or for how long
-it may take, it is told.
+Each has its documented defaults and gives one answer. Where a package has a word for what cannot change, or for how
+long it may take, it is told.
 """
 
 from __future__ import annotations

@@ -55,7 +55,8 @@ def main() -> None:
     folders = sorted(path.parent for path in arguments.questions.glob("*/*/questions.json"))
     cases = sorted({folder.parent.name for folder in folders})
     if not cases:
-        parser.error(f"{arguments.questions}: there is no CASE/FOLD/questions.json\nhint: `par-bench export` writes them")
+        hint = "`par-bench export` writes them"
+        parser.error(f"{arguments.questions}: there is no CASE/FOLD/questions.json\nhint: {hint}")
     warnings.filterwarnings("ignore")
     arguments.out.mkdir(parents=True, exist_ok=True)
     for case in arguments.cases or cases:

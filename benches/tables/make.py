@@ -154,7 +154,8 @@ def main() -> None:
         table.to_csv(arguments.folder / f"{name}.csv", index=False)
         shutil.copyfile(HERE / f"{name}.toml", arguments.folder / f"{name}.toml")
         counts = table[label].value_counts().to_dict()
-        print(f"{name}: {len(table)} rows, {table.shape[1] - 4} features, {label} {counts}, asked {table.subtest.sum()}")
+        features, asked = table.shape[1] - 4, table["subtest"].sum()
+        print(f"{name}: {len(table)} rows, {features} features, {label} {counts}, asked {asked}")
 
 
 if __name__ == "__main__":

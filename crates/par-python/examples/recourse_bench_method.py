@@ -5,7 +5,7 @@ as of commit 44922e9. Import this module before an experiment is read; its YAML 
 
 - Rows go in and come out as the train set has them: encoded and scaled, in its columns, with the index of the factuals.
 - `*_feature_mutability` and `*_feature_actionability` of the train set are kept: what may not change stays, what may
-  only increase or decrease does. The columns of one encoded feature change together, into values that the train set has.
+  only increase or decrease does. The columns of one encoded feature change together, to values of the train set.
 - An answer was verified with the target model: it gives the desired class. A row without one is NaN throughout.
 - Without a `desired_class` the class of a row flips, as in the other methods; that needs two classes.
 """

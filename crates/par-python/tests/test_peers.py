@@ -43,8 +43,9 @@ def folder(fitted, german, tmp_path):
         }
         for name in names
     ]
-    asked = {"case": "german", "fold": "0", "threshold": 0.5, "label": "label", "favourable": "Good"}
-    (fold / "questions.json").write_text(json.dumps({**asked, "accepted": "accepted", "id": "id", "features": features}))
+    columns = {"label": "label", "favourable": "Good", "accepted": "accepted", "id": "id"}
+    asked = {"case": "german", "fold": "0", "threshold": 0.5, **columns, "features": features}
+    (fold / "questions.json").write_text(json.dumps(asked))
     return fold
 
 
@@ -82,8 +83,8 @@ def test_answers_failures_and_timeouts_are_lines(harness, folder, tmp_path, monk
         return answer
 
     monkeypatch.setitem(methods.METHODS, "mine", methods.Method("mine", "pandas", ready))
-    arguments = ["run", str(tmp_path / "questions"), "--methods", "mine", "--limit", "0.3", "--out", str(tmp_path / "out")]
-    monkeypatch.setattr(sys, "argv", arguments)
+    places = [str(tmp_path / "questions"), "--out", str(tmp_path / "out")]
+    monkeypatch.setattr(sys, "argv", ["run", *places, "--methods", "mine", "--limit", "0.3"])
     run.main()
     printed = capsys.readouterr()
     assert "german 0 mine (pandas" in printed.out and "1 of 3 answered" in printed.out
