@@ -34,6 +34,13 @@ pub struct Reply {
     pub microseconds: Option<f64>,
 }
 
+impl Reply {
+    /// The cells of the row, if one was found.
+    pub fn cells(&self) -> Option<Vec<&str>> {
+        Some(self.cells.as_ref()?.iter().map(String::as_str).collect())
+    }
+}
+
 /// One of our methods, which answers anew, on one thread.
 pub struct OwnMethod<'m> {
     name: String,

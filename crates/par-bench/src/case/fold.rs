@@ -95,6 +95,21 @@ impl<'c> Fold<'c> {
         (0..self.people.len()).filter(is_denied).collect()
     }
 
+    /// A judge by the rows of the fold whose label is favourable and that are accepted; `None` if there are too few.
+    ///
+    /// # Errors
+    /// When a label is none of the classes.
+    pub fn held_out_judge(&self) -> Result<Option<par_judge::Judge<'_>>, Error> {
+        let (case, threshold) = (self.case, self.model.threshold());
+        let favourable = case.favourable();
+        let classes = case.schema.classes(&case.columns, &self.test)?;
+        let rows = (0..self.test.rows()).filter(|&row| Some(classes[row]) == favourable);
+        let cells = rows.map(|row| case.columns.cells(&self.test, row));
+        let accepted: Vec<Vec<&str>> =
+            cells.filter(|cells| self.model.is_accepted(cells, threshold)).collect();
+        Ok(par_judge::Judge::new(&self.model, &accepted, case.config.seed).ok())
+    }
+
     /// The share of factuals that the model can read.
     pub fn readable(&self) -> Mean {
         let unread = self.case.people(&self.unread).len();

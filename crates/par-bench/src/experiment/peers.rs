@@ -10,6 +10,7 @@
 use std::time::{Duration, Instant};
 
 use par_answer::Method as Own;
+use par_judge::Judgement;
 use par_model::{Mean, Model};
 
 use crate::case::{Factual, Fold};
@@ -24,14 +25,18 @@ pub const PREFIX: &str = "peers/";
 /// The prefix of a recorded method, after [`PREFIX`].
 pub const RECORDED: &str = "recorded/";
 
+/// The row of the held-out accepted people themselves, which no answer can be expected to better.
+pub const HELD_OUT: &str = "held-out people";
+
 /// LiCE is asked about so many people of a fold: it takes seconds to minutes for each.
 pub const LICE_PEOPLE: usize = 5;
 
 /// The people of a fold who are asked about, and the figures of all methods' answers.
 struct Comparison<'f> {
-    fold: &'f Fold<'f>,
     denied: Vec<&'f Factual>,
     judge: Judge<'f>,
+    /// Absent where too few accepted rows are held out.
+    held_out: Option<par_judge::Judge<'f>>,
 }
 
 /// Measures a fold.
@@ -40,7 +45,12 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let people = fold.people.len();
     let is_denied = (0..people).map(|person| person < denied.len());
     sheet.mean(&format!("{PREFIX}people"), "denied", Mean::share(is_denied, people));
-    let mut comparison = Comparison { fold, denied, judge: Judge::new(&fold.model, &fold.code_units) };
+    let held_out = fold.held_out_judge()?;
+    if let Some(Ok(reference)) = held_out.as_ref().map(par_judge::Judge::reference) {
+        add_judgement(sheet, &format!("{PREFIX}{HELD_OUT}"), &reference);
+    }
+    let judge = Judge::new(&fold.model, &fold.code_units);
+    let mut comparison = Comparison { denied, judge, held_out };
     comparison.ours("", &Own::ALL, &fold.model, fold.fitted_in, sheet);
     let started = Instant::now();
     let paper = fold.paper()?;
@@ -95,23 +105,22 @@ impl Comparison<'_> {
         if let Some(prepared) = prepared {
             sheet.number(name, "prepare_us", prepared.as_secs_f64() * 1e6, 1);
         }
-        add_independent(self.fold, name, &self.denied, &replies, sheet);
+        if let Some(judge) = &self.held_out {
+            add_judgement(sheet, name, &judge.judge(&replies.iter().map(Reply::cells).collect::<Vec<_>>()));
+        }
     }
 }
 
 /// The measures of a reply. An answer with an unseen category cannot be read, and counts as none.
 fn judged(judge: &mut Judge<'_>, person: &Factual, reply: &Reply) -> Option<AnswerMeasures> {
-    let cells: Vec<&str> = reply.cells.as_ref()?.iter().map(String::as_str).collect();
-    judge.judge(&person.cells(), &cells).ok()
+    judge.judge(&person.cells(), &reply.cells()?).ok()
 }
 
-/// Adds what a judge that shares nothing with our models says of a method's answers: the place for it. `denied` and
-/// `replies` have the same order.
-fn add_independent(
-    _fold: &Fold<'_>,
-    _method: &str,
-    _denied: &[&Factual],
-    _replies: &[Reply],
-    _sheet: &mut Sheet,
-) {
+/// Adds what held-out accepted people say of answers, by measures that no method optimises.
+fn add_judgement(sheet: &mut Sheet, method: &str, judgement: &Judgement) {
+    let Judgement { distance, outliers, auc, nll, .. } = judgement;
+    sheet.mean(method, "judge_distance", *distance);
+    sheet.mean(method, "judge_outliers", *outliers);
+    sheet.mean(method, "judge_nll", *nll);
+    sheet.mean(method, "judge_auc", Mean { mean: *auc, ..*distance });
 }

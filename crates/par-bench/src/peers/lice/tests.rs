@@ -128,7 +128,7 @@ fn all_rows(counts: &[usize]) -> Vec<Vec<Choice>> {
 fn enumerated(fold: &Fold<'_>, lice: &Lice<'_>, person: &Factual) -> Option<f64> {
     let cells = person.cells();
     let (candidates, model) = lice.asked(&cells).expect("a network");
-    let mut judge = Judge::new(&fold.model);
+    let mut judge = Judge::new(&fold.model, &fold.code_units);
     let (mut least, mut kept, mut seen) = (None::<f64>, 0, 0);
     for row in all_rows(&candidates.counts()) {
         let codes = candidates.codes(&row);
