@@ -351,6 +351,20 @@ mod tests {
     }
 
     #[test]
+    fn a_quantile_is_one_of_the_values() {
+        let quantile = |values: Vec<f64>, share: f64| {
+            let mut sheet = Sheet::new("t", "0");
+            sheet.quantile("refine", "time_us", share, values, 9);
+            let figure = sheet.into_figures().remove(0);
+            (figure.value, figure.over, figure.of)
+        };
+        assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.5), (Some(2.0), 3, 9));
+        assert_eq!(quantile((1..=200).rev().map(f64::from).collect(), 0.99), (Some(198.0), 200, 9));
+        assert_eq!(quantile(vec![5.0], 0.99), (Some(5.0), 1, 9));
+        assert_eq!(quantile(vec![], 0.99), (None, 0, 9));
+    }
+
+    #[test]
     fn an_invalid_line_is_named() {
         let message = |text: &str| Figures::read(text.as_bytes(), "f.csv").expect_err("wrong").to_string();
         assert_eq!(

@@ -1,9 +1,9 @@
 //! C-CHVAE: rows are drawn in ever larger shells around the person's latent code, until the classifier accepts one.
 //!
 //! # Paper
-//! Pawelczyk, Broelemann, Kasneci, "Learning model-agnostic counterfactual explanations for tabular data", 2020, which
-//! table 1 calls CVAE, with CARLA's search: shells of width 0.1 with 300 draws each, at most a hundred of them. The
-//! autoencoder is conditional on the immutable features, which stay. It works on our codes, not on raw values.
+//! Pawelczyk, Broelemann, Kasneci, "Learning model-agnostic counterfactual explanations for tabular data", 2020,
+//! which table 1 calls CVAE, with CARLA's search: shells of width 0.1 with 300 draws each, at most a hundred of them.
+//! The autoencoder is conditional on the immutable features, which stay. It works on our codes, not on raw values.
 
 use par_circuit::Code;
 use par_data::UNKNOWN;

@@ -1,9 +1,9 @@
 //! DiCE's random and genetic search, for one counterfactual, with its step that makes answers sparser afterwards.
 //!
 //! # Paper
-//! Mothilal, Sharma, Tan, "Explaining machine learning classifiers through diverse counterfactual explanations", 2020,
-//! as the package `dice_ml` searches without gradients. With one counterfactual there is no term for diversity. The
-//! features to vary are those that are not immutable.
+//! Mothilal, Sharma, Tan, "Explaining machine learning classifiers through diverse counterfactual explanations",
+//! 2020, as the package `dice_ml` searches without gradients. With one counterfactual there is no term for diversity.
+//! The features to vary are those that are not immutable.
 
 use rand::{Rng, RngExt};
 

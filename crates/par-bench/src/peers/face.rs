@@ -8,6 +8,8 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use par_answer::evaluate::median;
+
 use super::known::Known;
 use super::space::Point;
 use crate::case::Factual;
@@ -42,13 +44,11 @@ impl<'k> Face<'k> {
         let whole = (0..known.rows.len()).filter(|&row| known.is_whole(row)).collect();
         let nodes = known.sampled(whole, NODES);
         let mut face = Self { known, edges, nodes, graph: Vec::new(), epsilon: f64::INFINITY };
-        let rows = |face: &Self| face.nodes.iter().map(|&row| &known.rows[row]).collect::<Vec<_>>();
+        let nodes = face.nodes.iter().enumerate();
         let linked: Vec<Vec<(usize, f64)>> =
-            rows(&face).iter().enumerate().map(|(own, row)| face.linked(row, Some(own))).collect();
-        let mut farthest: Vec<f64> =
-            linked.iter().filter_map(|near| Some(near.get(NEIGHBOURS - 1).or(near.last())?.1)).collect();
-        farthest.sort_by(f64::total_cmp);
-        face.epsilon = farthest.get(farthest.len() / 2).copied().unwrap_or(f64::INFINITY);
+            nodes.map(|(own, &row)| face.linked(&known.rows[row], Some(own))).collect();
+        let farthest = linked.iter().filter_map(|near| Some(near.get(NEIGHBOURS - 1).or(near.last())?.1));
+        face.epsilon = median(farthest.collect()).unwrap_or(f64::INFINITY);
         face.graph = linked.into_iter().map(|near| face.cut(near)).collect();
         // A path may go either way.
         for node in 0..face.graph.len() {

@@ -1,11 +1,12 @@
 //! LiCE: the least distance at which a row is accepted and likely, as a mixed-integer program.
 //!
 //! # Paper
-//! Nemecek, Pevny, Marecek, "Generating likely counterfactuals using sum-product networks", 2025: `LiCE_median` bounds the
-//! likelihood, `LiCE_optimize` weighs it against the distance; a sum of a circuit counts as its largest term. Here the
-//! circuit, the classifier and the choices of a person are ours, so that immutable features, directions, rules between
-//! directions and the most changes are kept; distances are in median absolute deviations, one for a category. The largest
-//! term is chosen by a flow through the circuit, which needs no binary variables, where the paper has one for each child.
+//! Nemecek, Pevny, Marecek, "Generating likely counterfactuals using sum-product networks", 2025: `LiCE_median`
+//! bounds the likelihood, `LiCE_optimize` weighs it against the distance; a sum of a circuit counts as its largest
+//! term. Here the circuit, the classifier and the choices of a person are ours, so that immutable features,
+//! directions, rules between directions and the most changes are kept; distances are in median absolute deviations,
+//! one for a category. The largest term is chosen by a flow through the circuit, which needs no binary variables,
+//! where the paper has one for each child.
 
 mod model;
 

@@ -1,10 +1,10 @@
-//! NICE: from the person's row, values of the nearest accepted training row are copied one by one, always the one after
-//! which the score is highest, until the classifier accepts.
+//! NICE: from the person's row, values of the nearest accepted training row are copied one by one, always the one
+//! after which the score is highest, until the classifier accepts.
 //!
 //! # Paper
-//! Brughmans, Leyman, Martens, "NICE: an algorithm for nearest instance counterfactual explanations", 2021: the variant
-//! with the reward for sparsity, and its HEOM distance. The nearest row is one that the classifier accepts and whose
-//! label is favourable, as there. It knows no immutable features.
+//! Brughmans, Leyman, Martens, "NICE: an algorithm for nearest instance counterfactual explanations", 2021: the
+//! variant with the reward for sparsity, and its HEOM distance. The nearest row is one that the classifier accepts
+//! and whose label is favourable, as there. It knows no immutable features.
 
 use super::known::Known;
 use super::space::same;

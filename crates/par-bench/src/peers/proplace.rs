@@ -1,13 +1,13 @@
-//! PROPLACE: the row nearest to the person among those in the hull of robust training rows that are robust themselves.
-//! A row is robust if every network whose weights differ by at most δ accepts it.
+//! PROPLACE: the row nearest to the person among those in the hull of robust training rows that are robust
+//! themselves. A row is robust if every network whose weights differ by at most δ accepts it.
 //!
 //! # Paper
-//! Jiang et al., "Provably robust and plausible counterfactual explanations for neural networks via robust optimisation",
-//! 2023: the hull is that of the person's row and of the nearest training rows that are robust. Categories cannot be
-//! mixed, so that the hull falls apart into the hulls of rows with the same categories; each is searched coordinate by
-//! coordinate, where the paper solves a bilevel mixed-integer program. Robustness is proved by interval arithmetic, which
-//! is safe but stricter. δ is the largest that leaves a tenth of the accepted training rows robust. It knows no
-//! immutable features.
+//! Jiang et al., "Provably robust and plausible counterfactual explanations for neural networks via robust
+//! optimisation", 2023: the hull is that of the person's row and of the nearest training rows that are robust.
+//! Categories cannot be mixed, so that the hull falls apart into the hulls of rows with the same categories; each is
+//! searched coordinate by coordinate, where the paper solves a bilevel mixed-integer program. Robustness is proved by
+//! interval arithmetic, which is safe but stricter. δ is the largest that leaves a tenth of the accepted training
+//! rows robust. It knows no immutable features.
 
 use par_data::Code;
 use par_model::classifier::neural::{offsets, ones};

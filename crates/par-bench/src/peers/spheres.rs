@@ -1,11 +1,12 @@
-//! Growing spheres: draws rows from ever larger shells around the person's until the classifier accepts one, and takes
-//! back the changes of the nearest of them as long as it stays accepted.
+//! Growing spheres: draws rows from ever larger shells around the person's until the classifier accepts one, and
+//! takes back the changes of the nearest of them as long as it stays accepted.
 //!
 //! # Paper
-//! Laugel et al., "Comparison-based inverse classification for interpretability in machine learning", 2018, with CARLA's
-//! settings: shells of width 0.2 with 1,000 draws each. Numbers and ordered categories, scaled to 0 to 1, are in the
-//! sphere; other categories are drawn evenly, as CARLA does. Immutable features stay, as in CARLA. The first sphere is
-//! not shrunk before it grows; the last step, which takes back changes, is the paper's own and not in CARLA.
+//! Laugel et al., "Comparison-based inverse classification for interpretability in machine learning", 2018, with
+//! CARLA's settings: shells of width 0.2 with 1,000 draws each. Numbers and ordered categories, scaled to 0 to 1, are
+//! in the sphere; other categories are drawn evenly, as CARLA does. Immutable features stay, as in CARLA. The first
+//! sphere is not shrunk before it grows; the last step, which takes back changes, is the paper's own and not in
+//! CARLA.
 
 use rand::{Rng, RngExt};
 

@@ -1,11 +1,11 @@
-//! The VAE counterfactual: an autoencoder that sees the wanted decision learns to change rows until they get it, and to
-//! change little else.
+//! The VAE counterfactual: an autoencoder that sees the wanted decision learns to change rows until they get it, and
+//! to change little else.
 //!
 //! # Paper
-//! Mahajan, Tan, Sharma, "Preserving causal constraints in counterfactual explanations for machine learning classifiers",
-//! 2019: the base model, without causal constraints, which table 1 calls VAE. The row is decoded from the mean of the
-//! person's latent code, and from up to ten draws if that is denied. It works on our codes, not on raw values; it knows no
-//! immutable features.
+//! Mahajan, Tan, Sharma, "Preserving causal constraints in counterfactual explanations for machine learning
+//! classifiers", 2019: the base model, without causal constraints, which table 1 calls VAE. The row is decoded from
+//! the mean of the person's latent code, and from up to ten draws if that is denied. It works on our codes, not on
+//! raw values; it knows no immutable features.
 
 use par_model::network::Trace;
 

@@ -48,3 +48,36 @@ fn named(name: &str) -> (String, MarkStyle) {
         (None, None) => (name.to_string(), PEER),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::experiment::Experiment;
+    use crate::figures::{Figures, Sheet};
+
+    #[test]
+    fn methods_are_named_and_notes_are_of_those_that_were_asked() {
+        let mut sheet = Sheet::new("t", "0");
+        sheet.number("refine", "validity", 1.0, 4);
+        sheet.number("peers/people", "denied", 0.25, 16);
+        let table = |sheet: &Sheet| {
+            let figures = Figures(sheet.clone().into_figures());
+            let mut cases = Measured::by_case(&figures);
+            cases[0].topic = Experiment::Peers;
+            table(&cases[0])
+        };
+        assert!(table(&sheet).is_none(), "figures of another experiment are no rows");
+        for method in ["refine", "paper/refine", "NICE", "recorded/VAE"] {
+            sheet.number(&format!("{PREFIX}{method}"), "validity", 1.0, 4);
+        }
+        let shown = table(&sheet).expect("a table");
+        let names: Vec<&str> = shown.rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(names, ["refine", "paper's preset, PAR (+LS)", "NICE", "VAE, recorded"]);
+        assert!(shown.notes[0].contains("the 4 people whom our classifier denies"), "{:?}", shown.notes);
+        assert!(shown.notes.iter().any(|note| note.starts_with("Recorded answers")));
+        assert!(!shown.notes.iter().any(|note| note.starts_with("LiCE")));
+        sheet.number("peers/LiCE (median)", "validity", 1.0, 4);
+        let shown = table(&sheet).expect("a table");
+        assert!(shown.notes.iter().any(|note| note.starts_with("LiCE is asked about the first 5 denied")));
+    }
+}

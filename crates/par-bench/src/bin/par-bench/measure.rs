@@ -136,9 +136,7 @@ impl MeasureOptions {
         let Some(program) = &self.highs else { return Ok(()) };
         match is_solver(program).with_context(|| format!("{}: cannot be started", program.display()))? {
             true => Ok(()),
-            false => {
-                bail!("{}: does not say that it is HiGHS when it is asked for `--version`", program.display())
-            }
+            false => bail!("{}: is not HiGHS, by what it says to `--version`", program.display()),
         }
     }
 

@@ -107,6 +107,16 @@ fn invalid_answers_of_others_are_refused() {
 }
 
 #[test]
+fn a_solver_that_is_none_is_refused_before_the_work() {
+    let sandbox = Sandbox::with_applicants();
+    let with =
+        |program: &str| sandbox.refused(&[&BENCH[..], &["--only", "peers", "--highs", program]].concat());
+    let said = with("./no-solver");
+    assert!(said.starts_with("error: ./no-solver: cannot be started"), "{said}");
+    insta::assert_snapshot!(with("true"), @"error: true: is not HiGHS, by what it says to `--version`");
+}
+
+#[test]
 fn answers_of_others_are_measured_beside_ours() {
     let sandbox = Sandbox::with_applicants();
     std::fs::create_dir(sandbox.path("others")).expect("a folder");

@@ -104,3 +104,28 @@ fn the_effort_of_a_row_is_that_of_its_changes_together() {
     assert_eq!(of(&[(0, "200"), (1, "200")]), (4.0, false));
     assert_eq!(super::numbers(&candidates, 0), [99.0, 200.0], "300 alone costs more than 3.5");
 }
+
+#[test]
+fn any_row_has_an_effort_whether_it_is_allowed_or_not() {
+    let number = |name: &str, rest: &str| {
+        format!("name = \"{name}\"\nkind = \"discrete\"\nbins = 4\nmissing = true\n{rest}")
+    };
+    let features = [
+        number("x", "change = \"free\"\nper = 100"),
+        number("y", "change = \"never\"\nspecial = [-1]"),
+        "name = \"job\"\nkind = \"nominal\"\nchange = \"free\"\neffort = \"hard\"".to_string(),
+    ];
+    let rows =
+        (0..400).map(|number| format!("{number},{},{}", number % 100 - 1, ["a", "b"][number as usize % 2]));
+    let world = World::new(&features.each_ref().map(String::as_str), "", rows);
+    let effort = |to: [&str; 3]| world.constraints.effort(&world.own(&["100", "50", "a"]), &world.own(&to));
+    assert_eq!(effort(["100", "50", "a"]), 0.0);
+    assert_near(effort(["200", "50", "a"]), 2.0);
+    let forbidden = effort(["100", "90", "a"]);
+    assert!((forbidden - 2.0 * 0.4).abs() < 0.05, "{forbidden}");
+    assert_near(effort(["200", "50", "b"]), 2.0 + 4.0);
+    // Unknown and special values are at no distance.
+    assert_near(effort(["", "50", "a"]), 2.0);
+    assert_near(effort(["100", "-1", "a"]), 2.0);
+    assert_near(world.constraints.effort(&world.own(&["", "-1", "a"]), &world.own(&["0", "0", "a"])), 4.0);
+}
