@@ -81,22 +81,17 @@ impl Display for Scale {
 }
 
 /// Which columns of which output are the score.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScoreChoice {
     /// The name of the output; by default the only one that holds scores.
     pub output: Option<String>,
-    /// The columns of the accepted classes, or for an output of one column the accepted class (0 or 1).
-    pub accepted: Vec<usize>,
+    /// The columns of the accepted classes, or for an output of one column the accepted class (0 or 1); 1 by default,
+    /// unless there are more than two columns.
+    pub accepted: Option<Vec<usize>>,
     /// The scale of the score; by default that of the last operator.
     pub scale: Option<Scale>,
     /// What decides, of more than two classes.
     pub decision: Decision,
-}
-
-impl Default for ScoreChoice {
-    fn default() -> Self {
-        Self { output: None, accepted: vec![1], scale: None, decision: Decision::default() }
-    }
 }
 
 /// What decides whether the class of a row is an accepted one.

@@ -95,7 +95,7 @@ impl TestGraph {
     }
 
     pub(crate) fn accepted(mut self, accepted: &[usize]) -> Self {
-        self.choice.accepted = accepted.into();
+        self.choice.accepted = Some(accepted.into());
         self
     }
 

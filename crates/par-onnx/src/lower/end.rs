@@ -19,9 +19,19 @@ struct OutputEnd<'a> {
     output: &'a Output,
     scores: &'a [Element],
     choice: &'a ScoreChoice,
+    /// The accepted columns: some, and not all.
+    accepted: Vec<usize>,
 }
 
-impl OutputEnd<'_> {
+impl<'a> OutputEnd<'a> {
+    fn new(output: &'a Output, scores: &'a [Element], choice: &'a ScoreChoice) -> Result<Self, Error> {
+        let is_plain = scores.len() <= 2;
+        let accepted = choice.accepted.clone().unwrap_or(if is_plain { vec![1] } else { Vec::new() });
+        let end = Self { output, scores, choice, accepted };
+        end.check()?;
+        Ok(end)
+    }
+
     fn columns(&self, found: impl Into<String>) -> Error {
         Error::Columns { output: self.output.name.clone(), found: found.into() }
     }
@@ -32,7 +42,7 @@ impl OutputEnd<'_> {
 
     /// Refuses outputs without columns, and accepted columns that are not there, none or all.
     fn check(&self) -> Result<(), Error> {
-        let (count, accepted) = (self.scores.len(), &self.choice.accepted);
+        let (count, accepted) = (self.scores.len(), &self.accepted);
         if count == 0 {
             return Err(self.columns("0 columns"));
         }
@@ -55,7 +65,7 @@ impl OutputEnd<'_> {
 
     /// The predicted number.
     fn number(&self) -> Result<AffineForm, Error> {
-        let score = match (self.scores, &self.choice.accepted[..]) {
+        let score = match (self.scores, &self.accepted[..]) {
             ([only], _) => only,
             (scores, &[column]) => &scores[column],
             (scores, _) => return Err(self.columns(format!("{} numbers", scores.len()))),
@@ -82,7 +92,7 @@ impl OutputEnd<'_> {
             return Err(self.scale("probabilities", "", Scale::LogOdds));
         }
         // A single column is the probability that class 1 means, and class 0 is all other classes.
-        let accepted: Vec<usize> = match (&shares[..], &self.choice.accepted[..]) {
+        let accepted: Vec<usize> = match (&shares[..], &self.accepted[..]) {
             ([only], [0]) => (0..scores.len()).filter(|&class| class != only.class).collect(),
             ([only], _) => vec![only.class],
             (shares, accepted) => accepted.iter().map(|&column| shares[column].class).collect(),
@@ -131,8 +141,7 @@ impl Lowering {
         scores: &Tensor,
         choice: &ScoreChoice,
     ) -> Result<OnnxClassifier, Error> {
-        let end = OutputEnd { output, scores: &scores.elements, choice };
-        end.check()?;
+        let end = OutputEnd::new(output, &scores.elements, choice)?;
         let (forms, head, link) = match end.scores {
             _ if choice.scale == Some(Scale::Number) => (vec![end.number()?], Head::Single, Link::LogOdds),
             [Element::Share(_), ..] => {
@@ -150,7 +159,7 @@ impl Lowering {
 
     /// The score of one of two classes.
     fn binary_end(&self, end: &OutputEnd<'_>) -> Result<(AffineForm, Link), Error> {
-        let is_one = end.choice.accepted == [1];
+        let is_one = end.accepted == [1];
         let own = match end.scores {
             [score] => score,
             scores => &scores[usize::from(is_one)],
@@ -202,12 +211,12 @@ impl Lowering {
         let forms = end.scores.iter().map(score).collect::<Option<Vec<_>>>();
         let forms = forms.ok_or_else(|| end.columns("columns of different kinds"))?;
         if !are_sigmoids && self.is_probability(end, &forms[0])? && !is_largest {
-            let accepted = end.choice.accepted.iter().map(|&column| &*forms[column]);
+            let accepted = end.accepted.iter().map(|&column| &*forms[column]);
             let sum = accepted.cloned().map(Some).reduce(|a, b| combined(&a?, &b?, 1.0)).flatten();
             let sum = sum.ok_or_else(|| end.columns("columns of different depths"))?;
             return Ok((vec![sum], Head::Single, Link::Probability));
         }
-        let (forms, head) = end.differences(&forms, &end.choice.accepted)?;
+        let (forms, head) = end.differences(&forms, &end.accepted)?;
         Ok((forms, head, Link::LogOdds))
     }
 

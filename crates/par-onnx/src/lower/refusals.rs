@@ -22,15 +22,17 @@ fn the_end_of_a_graph_must_be_a_score_of_each_class() {
         let expected = format!("`accepted` is {accepted:?} for the output `out`, expected `0` or `1`");
         assert_eq!(refused.refusal(), expected);
     }
+    let unsaid = graph(3).node("Softmax", "x", "out", &[]).refusal();
+    let some = "some of the columns `0` to `2`, and not all";
+    assert_eq!(unsaid, format!("`accepted` is [] for the output `out`, expected {some}"));
     for accepted in [&[3][..], &[0, 1, 2], &[0, 0]] {
         let refused = graph(3).node("Softmax", "x", "out", &[]).accepted(accepted);
-        let some = "some of the columns `0` to `2`, and not all";
         assert_eq!(
             refused.refusal(),
             format!("`accepted` is {accepted:?} for the output `out`, expected {some}")
         );
     }
-    let sigmoids = graph(3).node("Sigmoid", "x", "out", &[]);
+    let sigmoids = graph(3).node("Sigmoid", "x", "out", &[]).accepted(&[0]);
     assert_eq!(
         sigmoids.refusal(),
         "the output `out` has a sigmoid a class, which do not add up to one, \

@@ -30,7 +30,7 @@ impl ScoredRows {
             Accepted::One(column) => vec![*column],
             Accepted::Some(columns) => columns.clone(),
         };
-        ScoreChoice { output: self.output.clone(), accepted, scale, ..ScoreChoice::default() }
+        ScoreChoice { output: self.output.clone(), accepted: Some(accepted), scale, ..ScoreChoice::default() }
     }
 
     /// The first row whose score differs, as an error.
@@ -77,7 +77,7 @@ impl ScoredRows {
     /// Checks that the log-odds of the two classes differ in the sign only.
     pub(crate) fn check_other(&self, graph: &Graph) {
         let classifier = |accepted| {
-            let choice = ScoreChoice { accepted: vec![accepted], ..self.choice(None) };
+            let choice = ScoreChoice { accepted: Some(vec![accepted]), ..self.choice(None) };
             graph.classifier(&self.widths, &choice).expect("a classifier")
         };
         let (zero, one) = (classifier(0), classifier(1));
