@@ -118,7 +118,7 @@ fn harm(
     let rewarded = || gains().filter(|(_, gain)| gain.by > NOTICED);
     let highest = rewarded().map(|(_, gain)| gain).max_by(|a, b| a.by.total_cmp(&b.by));
     let is_accepted =
-        |person: &AuditedPerson, gain: &Gain| person.is_denied && gain.score >= model.threshold();
+        |person: &AuditedPerson, gain: &Gain| person.is_denied && model.scale().reaches(gain.score, model.threshold());
     RewardedHarm {
         feature: feature.name.clone(),
         better: better.name(),
@@ -187,7 +187,8 @@ fn gain(
         let mut changed = cells.to_vec();
         changed[feature] = &text;
         let worse = model.score(&changed).ok()?;
-        Some(Gain { score: worse, by: worse - score, words: words::cells(described, cells[feature], &text) })
+        let by = model.scale().sureness(worse) - model.scale().sureness(score);
+        Some(Gain { score: worse, by, words: words::cells(described, cells[feature], &text) })
     };
     worse.filter_map(gain).max_by(|a, b| a.by.total_cmp(&b.by))
 }

@@ -134,7 +134,7 @@ impl TwoPhase<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use par_data::{Constraints, OwnRow, Reach, Wishes};
-    use par_model::Target;
+    use par_model::{ScoreScale, Target};
     use par_model::test_world::World;
 
     use super::*;
@@ -187,7 +187,7 @@ mod tests {
             let problem = SearchProblem {
                 candidates: &candidates,
                 duration: &candidates.durations()[0],
-                target: Target { classifier: &classifier, threshold: 0.5 },
+                target: Target { classifier: &classifier, threshold: 0.5, scale: ScoreScale::Probability },
                 reads_values: false,
                 objective: Objective::likeliest(0.0),
                 budget: 4,

@@ -164,7 +164,7 @@ impl Label {
 
 impl Goal {
     /// The names of the classes of a number: it does not reach the goal, or it does.
-    pub(super) fn classes(&self) -> Vec<String> {
+    pub fn classes(&self) -> Vec<String> {
         let bound = self.amount(self.bound, None);
         let other = match self.side {
             Side::AtLeast => "below",
