@@ -47,10 +47,13 @@ impl ScoreScale {
         }
     }
 
-    /// The log-odds for a score.
+    /// The log-odds for a score; finite for a probability of 0 or 1 too.
     pub fn log_odds(self, score: f64) -> f64 {
         match self {
-            Self::Probability => (score / (1.0 - score)).ln(),
+            Self::Probability => {
+                let probability = score.clamp(1e-9, 1.0 - 1e-9);
+                (probability / (1.0 - probability)).ln()
+            }
             Self::Number { center, spread, side: Side::AtLeast } => (score - center) / spread,
             Self::Number { center, spread, side: Side::AtMost } => (center - score) / spread,
         }

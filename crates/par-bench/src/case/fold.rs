@@ -92,13 +92,14 @@ impl<'c> Fold<'c> {
     pub fn labelled(&self, rows: &Batch) -> Result<LabelledRows, Error> {
         let (case, discretizer) = (self.case, self.model.discretizer());
         let codes: Vec<Code> = discretizer.encode(&case.columns, rows)?.into_codes();
-        let favourable = case.favourable();
+        // Checked with the case.
+        let favourable = case.favourable().unwrap_or_default();
         let classes = case.schema.classes(&case.columns, rows)?;
         let rows = Dataset::new(discretizer.cardinalities(), codes)
             .map_err(|source| case.fit_error(self.name, source.into()))?;
         Ok(LabelledRows {
             rows,
-            accepted: classes.into_iter().map(|class| Some(class) == favourable).collect(),
+            accepted: classes.into_iter().map(|class| favourable.contains(&class)).collect(),
         })
     }
 

@@ -168,12 +168,6 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// The log-odds of a probability; finite for 0 and 1 too.
-fn log_odds(probability: f64) -> f64 {
-    let probability = probability.clamp(1e-9, 1.0 - 1e-9);
-    (probability / (1.0 - probability)).ln()
-}
-
 /// How many neighbours each example has; the same for all.
 fn neighbours(examples: &[&Example]) -> usize {
     examples.first().map_or(0, |example| example.descriptors.len() / DESCRIPTOR)
@@ -379,7 +373,7 @@ mod tests {
         worker.differentiate(&generator, &setting.classifier, &all_terms(), &[&example], 1.0);
         let [accepted, denied] =
             setting.circuits.each_ref().map(|circuit| circuit.evaluator().log_prob(&factual));
-        let above = setting.classifier.log_odds(&factual) - log_odds(0.7);
+        let above = setting.classifier.log_odds(&factual) - ScoreScale::Probability.log_odds(0.7);
         let close = |found: f64, expected: f64| (found - expected).abs() < 1e-5;
         assert!(close(worker.terms.accepted, -accepted));
         assert!(close(worker.terms.denied, denied));
