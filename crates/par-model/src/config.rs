@@ -3,7 +3,7 @@
 use par_circuit::LearnError;
 use par_circuit::learn::{EmConfig, HcltConfig, LearnConfig, LearnSpnConfig, Learner};
 use par_data::DiscretizerConfig;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::classifier::ClassifierConfig;
 use crate::generator::GeneratorConfig;
@@ -17,7 +17,7 @@ pub struct Config {
     /// Same rows, same configuration, same seed: the same model, on any number of threads.
     pub seed: u64,
     /// The accepted class, or a list of several; the schema's `favourable` ones by default. All others are denied.
-    #[serde(deserialize_with = "one_or_several")]
+    #[serde(deserialize_with = "one_or_several", serialize_with = "text_or_list")]
     pub favourable: Option<Vec<String>>,
     /// Further features that never change, by name, besides those that cannot change by the schema.
     pub immutable: Option<Vec<String>>,
@@ -109,6 +109,15 @@ impl Config {
         self.pool.check()?;
         self.generator.check()?;
         Ok(self.answers.check()?)
+    }
+}
+
+/// A single name as text, several as a list.
+fn text_or_list<S: Serializer>(names: &Option<Vec<String>>, serializer: S) -> Result<S::Ok, S::Error> {
+    match names.as_deref() {
+        None => serializer.serialize_none(),
+        Some([name]) => serializer.serialize_some(name),
+        Some(names) => serializer.serialize_some(names),
     }
 }
 

@@ -117,6 +117,14 @@ impl Model {
         self.schema().label().and_then(|label| label.goal.as_ref())
     }
 
+    /// The names of the classes that count as accepted; none without a label.
+    pub fn favourable(&self) -> Vec<&str> {
+        let Some(label) = self.schema().label() else { return Vec::new() };
+        let own = self.parts.config.favourable.as_ref().and_then(|names| label.favourable_named(names).ok());
+        let classes = own.unwrap_or_else(|| label.favourable.clone());
+        classes.into_iter().map(|class| label.classes[class].as_str()).collect()
+    }
+
     /// A score in words: `0.520`, or with the unit of the label `52,300 DM`.
     pub fn score_words(&self, score: f64) -> String {
         let decimals = self.parts.scale.decimals();

@@ -86,6 +86,7 @@ impl RowAnswer<'_> {
         WayJson {
             rank,
             probability: way.probability,
+            score_words: words::score(model, way.probability),
             log_likelihood: way.log_likelihood,
             percentile: way.percentile,
             effort: way.effort,
@@ -217,6 +218,8 @@ struct WayJson {
     rank: usize,
     /// Its score: the probability of acceptance, or of a regression the predicted number.
     probability: f64,
+    /// The score for people, such as `probability 0.712` or `predicted 52,300`.
+    score_words: String,
     /// How likely it is among accepted rows, as a logarithm.
     log_likelihood: f64,
     /// The share of accepted rows that are no likelier.
