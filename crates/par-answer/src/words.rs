@@ -139,6 +139,12 @@ pub fn score(model: &Model, score: f64) -> String {
     format!("{what} {}", model.score_words(score))
 }
 
+/// The score of a way: `with probability 0.520`, or `with a prediction of 52,300 DM`.
+pub fn with_score(model: &Model, score: f64) -> String {
+    let what = if model.scale().is_number() { "a prediction of" } else { "probability" };
+    format!("with {what} {}", model.score_words(score))
+}
+
 /// A score and what it must reach: `probability 0.412, threshold 0.500`, or `predicted 46,300 DM, at least 50,000 DM is
 /// needed`.
 pub fn decision(model: &Model, score: f64, threshold: f64) -> String {

@@ -170,7 +170,9 @@ impl Fit {
         let schema = || self.schema.display().to_string();
         match error {
             Error::Data(par_data::Error::NoRows { .. }) => rows.none_passed(),
-            Error::NoLabel | Error::Favourable(_) | Error::OneSide { .. } => anyhow::Error::from(error).context(schema()),
+            Error::NoLabel | Error::Favourable(_) | Error::OneSide { .. } => {
+                anyhow::Error::from(error).context(schema())
+            }
             Error::Data(par_data::Error::UnknownFeature { .. }) => {
                 anyhow::Error::from(error).context(format!("{}: `immutable`", schema()))
             }
@@ -359,9 +361,9 @@ impl FitSummary {
             auc: card.auc,
             held_out_auc: card.held_out_auc,
             held_out_r2: card.held_out_r2,
-            goal: model.goal().map(|goal| {
-                format!("{} {}", goal.side.words(), goal.amount(model.threshold(), None))
-            }),
+            goal: model
+                .goal()
+                .map(|goal| format!("{} {}", goal.side.words(), goal.amount(model.threshold(), None))),
             class_count: model.schema().label().map_or(2, |label| label.classes.len()),
             undecided: model.schema().undecided().map(|feature| feature.name.clone()).collect(),
             accuracy: card.accuracy,

@@ -90,7 +90,9 @@ pub enum Error {
         source: FavourableError,
     },
     /// A number that the label must reach, of a label that is not named.
-    #[error("{origin}: a number must be reached by a label that is not named\nhint: name its column with `--label`")]
+    #[error(
+        "{origin}: a number must be reached by a label that is not named\nhint: name its column with `--label`"
+    )]
     UnnamedGoal {
         /// The table.
         origin: Arc<str>,

@@ -435,7 +435,8 @@ impl Learned {
         let circuits = [&self.accepted, &self.denied];
         let accepts = |log_odds: f64| self.scale.reaches(self.scale.score(log_odds), self.threshold);
         let is_number = self.scale.is_number();
-        let surrogate = scoring::surrogate(&self.config, external, circuits, is_number, accepts, progress, stop)?;
+        let surrogate =
+            scoring::surrogate(&self.config, external, circuits, is_number, accepts, progress, stop)?;
         external.set_surrogate(Some(surrogate.network));
         (self.card.classifier, self.card.agreement) = (surrogate.history, Some(surrogate.agreement));
         Ok(())

@@ -47,5 +47,6 @@ pub fn with_config(
         ..config
     };
     config.check()?;
-    Learned { config, card, discretizer, classifier, threshold, scale, accepted, denied }.complete(progress, stop)
+    Learned { config, card, discretizer, classifier, threshold, scale, accepted, denied }
+        .complete(progress, stop)
 }

@@ -134,8 +134,8 @@ impl TwoPhase<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use par_data::{Constraints, OwnRow, Reach, Wishes};
-    use par_model::{ScoreScale, Target};
     use par_model::test_world::World;
+    use par_model::{ScoreScale, Target};
 
     use super::*;
     use crate::problem::Objective;

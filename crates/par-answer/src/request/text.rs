@@ -5,8 +5,7 @@ use par_data::{LimitError, Limits, Permitted};
 use par_model::{Model, Order};
 
 use super::{
-    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, Method, Request, count_words, effort_weight,
-    whole_months,
+    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, Method, Request, count_words, effort_weight, whole_months,
 };
 
 /// An option that cannot be used.

@@ -77,8 +77,9 @@ impl Solver<'_> {
         request: &Request,
     ) {
         let aims = self.aims(request);
-        let likeliest =
-            aims.iter().find(|aim| aim.solves == Solves::Likeliest && aim.scale.reaches(first.threshold, aim.threshold));
+        let likeliest = aims
+            .iter()
+            .find(|aim| aim.solves == Solves::Likeliest && aim.scale.reaches(first.threshold, aim.threshold));
         let Some(&aim) = likeliest else { return };
         let mut wanted = aim.threshold;
         if first.solves != aim.solves {

@@ -76,7 +76,8 @@ impl RowAnswer<'_> {
 /// The changes of a way, the one that alone brings most first, and what it takes.
 fn write_way(model: &Model, found: &Found, rank: usize, way: &Way, text: &mut String) -> fmt::Result {
     let mut changes: Vec<&Change> = way.changes.iter().collect();
-    let alone = |change: &Change| change.alone.map_or(f64::NEG_INFINITY, |score| model.scale().sureness(score));
+    let alone =
+        |change: &Change| change.alone.map_or(f64::NEG_INFINITY, |score| model.scale().sureness(score));
     changes.sort_by(|a, b| alone(b).total_cmp(&alone(a)));
     for change in changes {
         let alone = change.alone.filter(|_| way.changes.len() > 1);
@@ -88,8 +89,8 @@ fn write_way(model: &Model, found: &Found, rank: usize, way: &Way, text: &mut St
         writeln!(text, "  then {}", consequence.sentence())?;
     }
     let verified = if found.verified { "" } else { " by a surrogate of the classifier (unverified)" };
-    let (score, percentile) = (words::score(model, way.probability), words::percentile(way.percentile));
-    writeln!(text, "  accepted{verified} with {score}, {percentile}")?;
+    let (score, percentile) = (words::with_score(model, way.probability), words::percentile(way.percentile));
+    writeln!(text, "  accepted{verified} {score}, {percentile}")?;
     writeln!(text, "  {}", words::cost(way.effort, way.months))?;
     if !way.has_margin {
         writeln!(text, "  {}", words::CLOSE)?;

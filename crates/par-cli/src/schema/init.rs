@@ -45,7 +45,13 @@ pub(crate) struct SchemaInit {
     #[arg(long, value_name = "VALUE")]
     favourable: Vec<String>,
     /// The label is a number, and people want it to be at least this
-    #[arg(long, value_name = "NUMBER", requires = "label", conflicts_with = "favourable", allow_negative_numbers = true)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "label",
+        conflicts_with = "favourable",
+        allow_negative_numbers = true
+    )]
     at_least: Option<f64>,
     /// The label is a number, and people want it to be at most this
     #[arg(

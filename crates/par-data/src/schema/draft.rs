@@ -121,11 +121,13 @@ impl Draft {
         let wanted = match &label.wanted {
             DraftedWanted::Number(goal) => format!("favourable: {} (as given)", goal.classes()[1]),
             DraftedWanted::Classes { names, favourable, why } => {
-                let found = favourable.iter().map(|&class| quoted(&names[class])).collect::<Vec<_>>().join(", ");
-                let denied = names.len() - favourable.len();
-                let others = if names.len() > 2 { format!("; the other {denied} count as denied") } else { String::new() };
-                let wanted = note("favourable", "--favourable", found, why);
-                format!("{wanted}{others}")
+                let side = |wanted: bool| {
+                    let own = (0..names.len()).filter(|class| favourable.contains(class) == wanted);
+                    own.map(|class| quoted(&names[class])).collect::<Vec<_>>().join(", ")
+                };
+                let wanted = note("favourable", "--favourable", side(true), why);
+                // Of two classes it goes without saying.
+                if names.len() > 2 { format!("{wanted}; denied: {}", side(false)) } else { wanted }
             }
         };
         vec![column, wanted]

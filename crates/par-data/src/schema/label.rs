@@ -66,13 +66,17 @@ pub enum FavourableError {
         found: String,
     },
     /// All classes are named, so that nobody would be denied.
-    #[error("all {count} classes are favourable, so that nobody is denied\nhint: leave out those that a person does not want")]
+    #[error(
+        "all {count} classes are favourable, so that nobody is denied\nhint: leave out those that a person does not want"
+    )]
     All {
         /// How many classes there are.
         count: usize,
     },
     /// The label is a number.
-    #[error("the label is a number, which has no classes\nhint: change `{side}` under `[label]` in the schema")]
+    #[error(
+        "the label is a number, which has no classes\nhint: change `{side}` under `[label]` in the schema"
+    )]
     Number {
         /// The key of its goal.
         side: &'static str,
@@ -233,7 +237,8 @@ mod tests {
 
     #[test]
     fn amounts_have_commas_and_a_unit() {
-        let goal = |unit: Option<&str>| Goal { bound: 50_000.0, side: Side::AtLeast, unit: unit.map(String::from) };
+        let goal =
+            |unit: Option<&str>| Goal { bound: 50_000.0, side: Side::AtLeast, unit: unit.map(String::from) };
         for (number, decimals, expected) in [
             (52_300.4, Some(0), "52,300"),
             (-1_234_567.891, Some(2), "-1,234,567.89"),

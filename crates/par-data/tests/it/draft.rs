@@ -1,4 +1,6 @@
-use par_data::schema::{Decision, Draft, DraftOptions, FeatureKind, Goal, Mutability, Side, TimeUnit, suspicions};
+use par_data::schema::{
+    Decision, Draft, DraftOptions, FeatureKind, Goal, Mutability, Side, TimeUnit, suspicions,
+};
 use par_data::{Batch, Discretizer, DiscretizerConfig, Error, Schema};
 use proptest::prelude::*;
 

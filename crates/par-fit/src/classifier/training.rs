@@ -66,7 +66,8 @@ pub fn train_regression(
     let (network, history) = train(rows, &centered, Loss::Squared, &config, seed, progress, stop)?;
     let mut parameters = network.parameters().to_vec();
     *parameters.last_mut().expect("the output has a bias") += mean as f32;
-    let network = NeuralClassifier::from_parameters(rows.cardinalities().to_vec(), &config.hidden, parameters);
+    let network =
+        NeuralClassifier::from_parameters(rows.cardinalities().to_vec(), &config.hidden, parameters);
     let diverged = || ClassifierError::Diverged { epoch: history.best, learning_rate: config.learning_rate };
     Ok((network.ok_or_else(diverged)?, history))
 }

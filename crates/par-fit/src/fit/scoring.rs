@@ -12,10 +12,10 @@ use par_model::{Config, ConfigError, Mean, ScoreScale};
 use rayon::prelude::*;
 
 use super::{ModelBuilder, Part, Stage, TrainingRows, classes_of, is_held_out, reading};
+use crate::classifier::ClassifierError;
 use crate::classifier::{
     auc, inverted_auc, r_squared, train_classifier, train_regression, train_surrogate, youden_threshold,
 };
-use crate::classifier::ClassifierError;
 use crate::error::{Error, ScoredBy};
 
 /// What the user supplies of the classifier.
@@ -82,8 +82,7 @@ impl ModelBuilder {
             Supplied::Nothing => {
                 rows.check_sides(goal)?;
                 let scale = rows.scale(goal);
-                let mut report =
-                    |epoch: usize, losses: &Epoch| progress(Stage::Classifier(epoch, losses));
+                let mut report = |epoch: usize, losses: &Epoch| progress(Stage::Classifier(epoch, losses));
                 let seed = self.seed(Part::Classifier);
                 let (network, history) = rows.train(None, scale, config, seed, &mut report, stop)?;
                 let threshold = match fixed {
@@ -105,7 +104,8 @@ impl ModelBuilder {
                     }
                     false => inputs.clone(),
                 };
-                let external = |scale| ExternalClassifier::new(file.clone(), inputs.clone(), discretizer, scale);
+                let external =
+                    |scale| ExternalClassifier::new(file.clone(), inputs.clone(), discretizer, scale);
                 let mut scale = rows.external_scale(goal);
                 let mut own = external(scale)?;
                 let mut scores = external_scores(&own, scale, columns, open()?, stop)?;
@@ -135,11 +135,9 @@ impl ModelBuilder {
                 let decided = goal.is_none() && scores.iter().all(|score| *score == 0.0 || *score == 1.0);
                 let threshold = if decided { 0.5 } else { threshold(&scores)? };
                 let agreement = self.surrogate_agreement(rows, &scores, scale, threshold, stop)?;
-                let mut report =
-                    |epoch: usize, losses: &Epoch| progress(Stage::Classifier(epoch, losses));
+                let mut report = |epoch: usize, losses: &Epoch| progress(Stage::Classifier(epoch, losses));
                 let seed = self.seed(Part::Surrogate);
-                let (network, history) =
-                    follow(&rows.rows, &scores, scale, config, seed, &mut report, stop)?;
+                let (network, history) = follow(&rows.rows, &scores, scale, config, seed, &mut report, stop)?;
                 let classifier = DeployedClassifier::Surrogate { network, column: column.clone() };
                 Ok(Scored { classifier, scores, scale, threshold, history, agreement: Some(agreement) })
             }
@@ -165,8 +163,7 @@ impl ModelBuilder {
         }
         let config = &self.config.classifier;
         let (network, _) = rows.train(Some(&others), scale, config, seed, &mut |_, _| {}, stop)?;
-        let log_odds: Vec<f64> =
-            held_out.iter().map(|&row| network.log_odds(rows.rows.row(row))).collect();
+        let log_odds: Vec<f64> = held_out.iter().map(|&row| network.log_odds(rows.rows.row(row))).collect();
         let scores: Vec<f64> = log_odds.iter().map(|&log_odds| scale.score(log_odds)).collect();
         let sureness: Vec<f64> = scores.iter().map(|&score| scale.sureness(score)).collect();
         let explained = |numbers: &[f64]| {

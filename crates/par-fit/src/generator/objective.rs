@@ -177,11 +177,11 @@ fn neighbours(examples: &[&Example]) -> usize {
 mod tests {
     use par_circuit::{Circuit, Code, OPEN};
     use par_data::Constraints;
-    use par_model::{ScoreScale, Target};
     use par_model::generator::{Conditioning, GeneratorConfig, GeneratorScratch, GeneratorShape};
     use par_model::network::Network;
     use par_model::pool::{AcceptedPool, NeighbourSearch, PoolConfig};
     use par_model::test_world::{Linear, World};
+    use par_model::{ScoreScale, Target};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -216,7 +216,11 @@ mod tests {
             Training {
                 constraints: &self.constraints,
                 missing: &[true; 8],
-                target: Target { classifier: &self.classifier, threshold: 0.7, scale: ScoreScale::Probability },
+                target: Target {
+                    classifier: &self.classifier,
+                    threshold: 0.7,
+                    scale: ScoreScale::Probability,
+                },
                 accepted: &self.circuits[0],
                 denied: &self.circuits[1],
                 pool: &self.pool,

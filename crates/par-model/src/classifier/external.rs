@@ -361,7 +361,8 @@ mod tests {
             let rows = [Ok(self.batch.clone())];
             let inputs =
                 inputs.standardized(self.discretizer.schema(), &self.columns, rows).expect("numbers");
-            ExternalClassifier::new(file.to_vec(), inputs, &self.discretizer, ScoreScale::Probability).expect("a classifier")
+            ExternalClassifier::new(file.to_vec(), inputs, &self.discretizer, ScoreScale::Probability)
+                .expect("a classifier")
         }
 
         fn cells(&self, row: usize) -> Vec<&str> {

@@ -364,8 +364,7 @@ fn combined(left: &AffineForm, right: &AffineForm, factor: f64) -> Option<Affine
         form.terms.binary_search_by_key(&index, |term| term.0).map_or(0.0, |place| form.terms[place].1)
     };
     let indices = sorted(left.terms.iter().chain(&right.terms).map(|term| term.0));
-    let terms =
-        indices.into_iter().map(|index| (index, weight(left, index) + factor * weight(right, index)));
+    let terms = indices.into_iter().map(|index| (index, weight(left, index) + factor * weight(right, index)));
     let terms = terms.filter(|(_, weight)| *weight != 0.0).collect();
     Some(AffineForm { basis: left.basis, terms, constant: left.constant + factor * right.constant })
 }

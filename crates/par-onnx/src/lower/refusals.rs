@@ -12,7 +12,10 @@ fn mixed() -> TestGraph {
 #[test]
 fn the_end_of_a_graph_must_be_a_score_of_each_class() {
     let constant = graph(2).constant("k", &[1], &[1.0]).node("Identity", "k", "out", &[]);
-    assert_eq!(constant.refusal(), "the output `out` has a constant, expected one column of scores, or one a class");
+    assert_eq!(
+        constant.refusal(),
+        "the output `out` has a constant, expected one column of scores, or one a class"
+    );
     let zero = graph(2).constant("w", &[2, 1], &[0.0, 0.0]).node("MatMul", "x,w", "out", &[]);
     let expected =
         "the output `out` has a score that no input changes, expected one column of scores, or one a class";
@@ -120,7 +123,10 @@ fn tensors_must_come_before_they_are_used() {
             ],
         )
         .node("Cast", "label", "out", &[integer("to", 1)]);
-    assert_eq!(labels.refusal(), "the output `out` has 0 columns, expected one column of scores, or one a class");
+    assert_eq!(
+        labels.refusal(),
+        "the output `out` has 0 columns, expected one column of scores, or one a class"
+    );
 }
 
 #[test]

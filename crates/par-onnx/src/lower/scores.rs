@@ -24,7 +24,9 @@ impl Lowering {
         let sums = self.linear(node, node.floats("intercepts").len())?;
         let labels = node.integers("classlabels_ints").len() + node.texts("classlabels_strings")?.len();
         if labels < 2 || labels != sums.len() && (labels, sums.len()) != (2, 1) {
-            return Err(node.operand(&format!("{labels} classes and {} scores", sums.len()), "a score a class"));
+            return Err(
+                node.operand(&format!("{labels} classes and {} scores", sums.len()), "a score a class")
+            );
         }
         let post_transform = node.text("post_transform", "NONE")?;
         let [score] = &sums[..] else { return self.transformed(node, post_transform, sums) };

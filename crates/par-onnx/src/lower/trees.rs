@@ -149,7 +149,8 @@ impl Lowering {
     pub(super) fn tree_regressor(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let targets = node.integer("n_targets", 1);
         let known = usize::try_from(targets).ok().filter(|targets| (1..=COLUMNS).contains(targets));
-        let targets = known.ok_or_else(|| node.refuse("n_targets", targets, &format!("`1` to `{COLUMNS}`")))?;
+        let targets =
+            known.ok_or_else(|| node.refuse("n_targets", targets, &format!("`1` to `{COLUMNS}`")))?;
         let base = node.numbers("base_values")?;
         let ensemble = self.ensemble(node, "target", targets, false)?;
         let share = match node.text("aggregate_function", "SUM")? {

@@ -207,7 +207,7 @@ class Explanation:
             rows += "".join(f"<tr>{_cells(change, 'then ')}</tr>" for change in way.consequences)
             parts.append(
                 '<table style="margin-top: 1em"><caption style="white-space: nowrap; text-align: left">'
-                f"way {way.rank}: {changes}{self._virtues(way)}, accepted with {escape(way.score_words)}, "
+                f"way {way.rank}: {changes}{self._virtues(way)}, accepted: {escape(way.score_words)}, "
                 f"{_likelier(way.percentile)}</caption>"
                 "<thead><tr><th>feature</th><th>from</th><th>to</th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>"

@@ -30,8 +30,9 @@ change = "never"
 
 /// Serves the regression, the only model.
 fn serving() -> Running {
-    let rows: String =
-        (0..300).map(|row| format!("{},{},{}\n", row % 10, ["Ulm", "Kiel"][row % 2], 1500 + 200 * (row % 10))).collect();
+    let rows: String = (0..300)
+        .map(|row| format!("{},{},{}\n", row % 10, ["Ulm", "Kiel"][row % 2], 1500 + 200 * (row % 10)))
+        .collect();
     let table = || {
         let text = format!("skill,city,pay\n{rows}");
         Table::from_reader("t.csv", Cursor::new(text), &TableOptions::default())

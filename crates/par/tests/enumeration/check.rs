@@ -274,7 +274,8 @@ fn check_best(
             });
             let Some(best) = best else {
                 // The way itself may be within rounding of what is plausible or sure.
-                let is_possible = |row: &Row| row.changed.len() <= most && aims.is_feasible(row, solves, score, false);
+                let is_possible =
+                    |row: &Row| row.changed.len() <= most && aims.is_feasible(row, solves, score, false);
                 ensure!(rows.iter().any(is_possible), "no row is feasible");
                 return Ok(0);
             };

@@ -2,13 +2,13 @@
 
 use std::io::Cursor;
 
+use par_answer::Request;
 use par_circuit::{Circuit, Node, NodeId, Stop};
+use par_data::schema::Side;
 use par_data::{Discretizer, DiscretizerConfig, Schema, Table, TableOptions, UNKNOWN};
 use par_fit::pool::draw_pool;
 use par_model::classifier::{DeployedClassifier, ExternalClassifier, Inputs, NeuralClassifier};
 use par_model::generator::{Generator, GeneratorShape};
-use par_answer::Request;
-use par_data::schema::Side;
 use par_model::{Card, Config, Model, ModelParts, ScoreScale, Target};
 
 use crate::draw::Draw;
@@ -270,7 +270,8 @@ fn external(
     };
     let inputs = format!("{output}[[input]]\nname = \"x\"\ncolumns = [\n{},\n]\n", columns.join(",\n"));
     let inputs = Inputs::parse(&inputs).map_err(|error| format!("{error}\n{inputs}"))?;
-    let external = ExternalClassifier::new(file, inputs, discretizer, outcome.scale()).map_err(|error| error.to_string())?;
+    let external = ExternalClassifier::new(file, inputs, discretizer, outcome.scale())
+        .map_err(|error| error.to_string())?;
     Ok(DeployedClassifier::External(Box::new(external)))
 }
 

@@ -103,7 +103,8 @@ fn an_external_regression_is_searched_as_it_is() {
         feature("debt", "decrease"),
         feature("hours", "free")
     );
-    let columns = ["age", "income", "debt", "hours"].map(|name| format!("{{ feature = \"{name}\", as = \"number\" }}"));
+    let columns =
+        ["age", "income", "debt", "hours"].map(|name| format!("{{ feature = \"{name}\", as = \"number\" }}"));
     let inputs = format!("[[input]]\nname = \"X\"\ncolumns = [{}]", columns.join(", "));
     let schema = par_data::Schema::parse(&schema, "s.toml").expect("a schema");
     let builder = par_fit::ModelBuilder::new(schema, quick());
@@ -118,18 +119,22 @@ fn an_external_regression_is_searched_as_it_is() {
     let cells: Vec<&str> = way.cells.iter().map(String::as_str).collect();
     assert_eq!(model.score(&cells), Ok(way.probability));
     assert!(way.probability >= 6000.0 && way.gap == Some(0.0), "{way:?}");
-    assert_eq!(model.scale(), ScoreScale::Number { center: 0.0, spread: 2048.0, side: par_data::schema::Side::AtLeast });
+    assert_eq!(
+        model.scale(),
+        ScoreScale::Number { center: 0.0, spread: 2048.0, side: par_data::schema::Side::AtLeast }
+    );
 }
 
 #[test]
 fn labels_that_are_no_numbers_or_all_on_one_side_are_refused() {
-    let error = |rows: &str, config: Config| fit(SCHEMA, rows, config).expect_err("nothing to learn").to_string();
+    let error =
+        |rows: &str, config: Config| fit(SCHEMA, rows, config).expect_err("nothing to learn").to_string();
     let header = "skill,job,pay\n";
     for cell in ["", "NaN", "much", "inf"] {
         assert_eq!(
             error(&format!("{header}1,a,900\n2,b,{cell}\n"), quick()),
             format!(
-                "t.csv, line 3: column `pay`: expected a finite number, the label, found `{cell}`\n\
+                "t.csv, line 3, column `pay`: expected a finite number, the label, found `{cell}`\n\
                  hint: correct the cell, or leave out rows without a label"
             )
         );

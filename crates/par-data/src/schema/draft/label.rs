@@ -99,7 +99,8 @@ pub(super) fn label(
             };
             let found: Vec<&str> = found.iter().map(|name| same_class(&names, name)).collect();
             let found = label.favourable_named(&found);
-            let error = |source| Error::Favourable { origin: origin.into(), column: label.column.clone(), source };
+            let error =
+                |source| Error::Favourable { origin: origin.into(), column: label.column.clone(), source };
             (found.map_err(error)?, Reason::Given)
         }
     };
@@ -126,7 +127,8 @@ fn given_column(origin: &str, profiles: &[Profile], name: &str, is_number: bool)
 
 /// The class that is the same number as a name, or the name.
 fn same_class<'a>(classes: &'a [String], name: &'a str) -> &'a str {
-    let is_same = |class: &&String| parse_number(class).is_some() && parse_number(class) == parse_number(name);
+    let is_same =
+        |class: &&String| parse_number(class).is_some() && parse_number(class) == parse_number(name);
     let is_class = classes.iter().any(|class| class == name.trim());
     classes.iter().find(is_same).filter(|_| !is_class).map_or(name, String::as_str)
 }

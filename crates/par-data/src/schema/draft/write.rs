@@ -93,7 +93,9 @@ impl Draft {
         lines.push("\n[label]".to_string());
         lines.push(format!("column = {}  # {}", quoted(&profile.name), label.why_column.text()));
         match &label.wanted {
-            DraftedWanted::Number(goal) => lines.push(format!("{} = {}", goal.side.key(), number(goal.bound))),
+            DraftedWanted::Number(goal) => {
+                lines.push(format!("{} = {}", goal.side.key(), number(goal.bound)))
+            }
             DraftedWanted::Classes { names, favourable, why } => {
                 lines.push(format!("classes = {}", list(names)));
                 let wanted: Vec<&str> = favourable.iter().map(|&class| names[class].as_str()).collect();

@@ -99,7 +99,8 @@ fn classes(section: &SchemaSection<'_>, column: String) -> Result<Label, SchemaE
 /// The classes that a person wants: one, or a list of some.
 fn favourable(section: &SchemaSection<'_>, classes: &[String]) -> Result<Vec<usize>, SchemaError> {
     let value = section.value("favourable");
-    let value = value.ok_or_else(|| section.lacks("favourable", "the class a person wants, or a list of some"))?;
+    let value =
+        value.ok_or_else(|| section.lacks("favourable", "the class a person wants, or a list of some"))?;
     let named = match value.get_ref() {
         toml::de::DeValue::Array(_) => section.distinct_texts("favourable")?,
         _ => vec![section.as_text("favourable", value)?],

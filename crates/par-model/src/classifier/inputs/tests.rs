@@ -71,9 +71,8 @@ fn places(encoding: &Encoding, cell: &str) -> Vec<f32> {
 
 #[test]
 fn the_score_is_by_default_the_second_column_of_the_only_output() {
-    let choice = |text: &str| {
-        Inputs::parse(text).expect("inputs").choice(ScoreScale::Probability).expect("a choice")
-    };
+    let choice =
+        |text: &str| Inputs::parse(text).expect("inputs").choice(ScoreScale::Probability).expect("a choice");
     assert_eq!(choice(""), ScoreChoice::default());
     let log_odds = |accepted, decision| ScoreChoice {
         output: Some("p".to_string()),
@@ -92,7 +91,10 @@ fn the_scale_of_scores_must_fit_the_label() {
     let number = ScoreScale::number(0.0, 1.0, Side::AtLeast);
     let of = |scale: &str| Inputs::parse(&format!("[output]\nscale = \"{scale}\"")).expect("inputs");
     assert_eq!(of("number").choice(number).expect("a choice").scale, Some(Scale::Number));
-    assert_eq!(Inputs::parse("").expect("inputs").choice(number).expect("a choice").scale, Some(Scale::Number));
+    assert_eq!(
+        Inputs::parse("").expect("inputs").choice(number).expect("a choice").scale,
+        Some(Scale::Number)
+    );
     assert_eq!(
         of("probability").choice(number).expect_err("refused").to_string(),
         "`scale` under `[output]` does not fit the schema: its label is a number\n\

@@ -120,7 +120,8 @@ impl<'a> NodeTable<'a> {
         };
         let next = (0..count).map(goes_on).collect();
         let size = count.checked_mul(columns).filter(|&size| size <= WEIGHTS);
-        let size = size.ok_or_else(|| Error::TooLarge { what: "weights of leaves".into(), limit: WEIGHTS })?;
+        let size =
+            size.ok_or_else(|| Error::TooLarge { what: "weights of leaves".into(), limit: WEIGHTS })?;
         let mut leaves = vec![0.0; size];
         let listed = LeafWeights::read(node, of)?;
         for (index, weight) in listed.weights.iter().enumerate() {
