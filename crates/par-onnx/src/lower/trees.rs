@@ -110,7 +110,7 @@ impl Lowering {
         let ensemble = self.ensemble(node, "class", labels, are_probabilities)?;
         let columns = self.columns(ensemble);
         if labels > 2 {
-            let scores = based(node, columns, 1.0, &base)?;
+            let scores = based(node, &columns, 1.0, &base)?;
             return self.transformed(node, post_transform, elements(scores));
         }
         let [zero, one] = [&columns[0], &columns[1]].map(Clone::clone);
@@ -158,7 +158,7 @@ impl Lowering {
             "AVERAGE" => 1.0 / self.ensembles[ensemble].roots.len().max(1) as f64,
             other => return Err(node.refuse("aggregate_function", other, "`SUM` or `AVERAGE`")),
         };
-        let scores = based(node, self.columns(ensemble), share, &base)?;
+        let scores = based(node, &self.columns(ensemble), share, &base)?;
         self.transformed(node, node.text("post_transform", "NONE")?, elements(scores))
     }
 
@@ -282,7 +282,7 @@ struct EnsembleReader<'a, 'b> {
 /// The columns, each multiplied by `share` and with its own of the base values.
 fn based(
     node: &Node<'_>,
-    columns: Vec<AffineForm>,
+    columns: &[AffineForm],
     share: f64,
     base: &[f64],
 ) -> Result<Vec<AffineForm>, Error> {

@@ -94,7 +94,7 @@ impl Draft {
         lines.push(format!("column = {}  # {}", quoted(&profile.name), label.why_column.text()));
         match &label.wanted {
             DraftedWanted::Number(goal) => {
-                lines.push(format!("{} = {}", goal.side.key(), number(goal.bound)))
+                lines.push(format!("{} = {}", goal.side.key(), number(goal.bound)));
             }
             DraftedWanted::Classes { names, favourable, why } => {
                 lines.push(format!("classes = {}", list(names)));
