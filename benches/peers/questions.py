@@ -82,7 +82,7 @@ class Questions:
             free=[f["name"] for f in features if f["change"] in ("free", "increase", "decrease")],
             categories={name: sorted(rows[name].unique()) for name in names if name not in numbers},
             training=typed(rows[names], numbers),
-            labels=(rows[asked["label"]] == asked["favourable"]).to_numpy().astype(int),
+            labels=rows[asked["label"]].isin(asked["favourable"]).to_numpy().astype(int),
             accepted=rows[asked["accepted"]].astype(int).to_numpy(),
             people=typed(cells, numbers),
             cells=cells,

@@ -15,7 +15,7 @@ pub enum BestAt {
     FewestChanges,
     /// Nothing shown is likelier among accepted rows.
     MostCommon,
-    /// Nothing shown has a higher probability of acceptance.
+    /// Nothing shown has a surer score.
     Surest,
     /// Nothing shown takes less time, and something takes more.
     Soonest,
@@ -62,7 +62,7 @@ impl Solves {
 pub enum Answer {
     /// The row is accepted as it is.
     Accepted {
-        /// The probability of acceptance.
+        /// The score: the probability of acceptance, or the predicted number.
         probability: f64,
         /// As [`Found::verified`].
         verified: bool,
@@ -86,7 +86,7 @@ impl Answer {
 /// The ways that were found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Found {
-    /// The probability of acceptance of the row as it is.
+    /// The score of the row as it is: the probability of acceptance, or the predicted number.
     pub probability: f64,
     /// The policies (positions in the schema) that the row as it is breaks.
     pub broken_policies: Vec<usize>,
@@ -115,9 +115,9 @@ pub struct Way {
     pub changes: Vec<Change>,
     /// The features that change with them: clocks and consequences.
     pub consequences: Vec<Change>,
-    /// Its probability of acceptance.
+    /// Its score: the probability of acceptance, or the predicted number.
     pub probability: f64,
-    /// Whether the probability is above the threshold by the request's margin.
+    /// Whether the score is beyond the threshold by the request's margin.
     pub has_margin: bool,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
@@ -177,7 +177,7 @@ pub struct Change {
     pub effort: f64,
     /// How many months it takes.
     pub months: u32,
-    /// The probability of acceptance if only this changes, with its consequences; `None` for a consequence, and where
+    /// The score if only this changes, with its consequences; `None` for a consequence, and where
     /// it cannot change alone.
     pub alone: Option<f64>,
     /// Whether it makes something worse that the schema says should improve.
@@ -200,7 +200,7 @@ pub struct Point {
     pub changes: Vec<(usize, String)>,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
-    /// Its probability of acceptance.
+    /// Its score: the probability of acceptance, or the predicted number.
     pub probability: f64,
     /// What the changes cost the person together.
     pub effort: f64,
@@ -226,7 +226,7 @@ pub struct IfKnown {
 /// Why there is no way, and what would help.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NotFound {
-    /// The probability of acceptance of the row as it is.
+    /// The score of the row as it is: the probability of acceptance, or the predicted number.
     pub probability: f64,
     /// The policies (positions in the schema) that the row as it is breaks.
     pub broken_policies: Vec<usize>,

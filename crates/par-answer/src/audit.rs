@@ -117,14 +117,17 @@ fn harm(
     let gains = || people.iter().filter_map(|person| Some((person, person.gains[place].as_ref()?)));
     let rewarded = || gains().filter(|(_, gain)| gain.by > NOTICED);
     let highest = rewarded().map(|(_, gain)| gain).max_by(|a, b| a.by.total_cmp(&b.by));
-    let is_accepted =
-        |person: &AuditedPerson, gain: &Gain| person.is_denied && gain.score >= model.threshold();
+    let is_accepted = |person: &AuditedPerson, gain: &Gain| {
+        person.is_denied && model.scale().reaches(gain.score, model.threshold())
+    };
     RewardedHarm {
         feature: feature.name.clone(),
         better: better.name(),
         people: gains().count(),
         rewarded: rewarded().count(),
-        mean_gain: Mean::new(rewarded().map(|(_, gain)| gain.by), people.len()).mean,
+        mean_gain: Mean::new(rewarded().map(|(_, gain)| gain.by), people.len())
+            .mean
+            .map(|gain| model.scale().in_unit(gain)),
         accepted: rewarded().filter(|(person, gain)| is_accepted(person, gain)).count(),
         example: highest.map(|gain| gain.words.clone()),
         may_be_used: !feature.is_immutable() && feature.direction() != Some(better),
@@ -187,7 +190,8 @@ fn gain(
         let mut changed = cells.to_vec();
         changed[feature] = &text;
         let worse = model.score(&changed).ok()?;
-        Some(Gain { score: worse, by: worse - score, words: words::cells(described, cells[feature], &text) })
+        let by = model.scale().sureness(worse) - model.scale().sureness(score);
+        Some(Gain { score: worse, by, words: words::cells(described, cells[feature], &text) })
     };
     worse.filter_map(gain).max_by(|a, b| a.by.total_cmp(&b.by))
 }

@@ -292,9 +292,9 @@ impl Search<'_, '_, '_> {
 mod tests {
     use par_circuit::{Circuit, Code, Node, NodeId};
     use par_data::{Candidates, Constraints, OwnRow, Reach, UNKNOWN, Wishes};
-    use par_model::Target;
     use par_model::classifier::NeuralClassifier;
     use par_model::test_world::World;
+    use par_model::{ScoreScale, Target};
     use proptest::prelude::*;
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
@@ -354,7 +354,7 @@ mod tests {
             SearchProblem {
                 candidates,
                 duration: &candidates.durations()[0],
-                target: Target { classifier, threshold: *threshold },
+                target: Target { classifier, threshold: *threshold, scale: ScoreScale::Probability },
                 reads_values: false,
                 objective: *objective,
                 budget,

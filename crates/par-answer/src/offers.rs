@@ -7,8 +7,10 @@ use crate::problem::Solution;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Offer {
     pub(crate) solution: Solution,
-    /// The probability of acceptance of the row as written.
+    /// The score of the row as written.
     pub(crate) probability: f64,
+    /// The score as [`par_model::ScoreScale::sureness`] has it.
+    pub(crate) sureness: f64,
     /// The share of the pool's rows that are no likelier.
     pub(crate) percentile: f64,
     /// How many months it takes.
@@ -23,7 +25,7 @@ pub(crate) struct Offer {
 }
 
 /// Differences that nobody would notice.
-const PROBABILITY: f64 = 0.01;
+const SURENESS: f64 = 0.01;
 const PERCENTILE: f64 = 0.05;
 const EFFORT: f64 = 0.05;
 const MONTHS: f64 = 1.0;
@@ -38,7 +40,7 @@ impl Offer {
             (its.effort - own.effort) / effort,
             // A change is always noticed.
             (its.changes as f64 - own.changes as f64) * 2.0,
-            (self.probability - other.probability) / PROBABILITY,
+            (self.sureness - other.sureness) / SURENESS,
             (self.percentile - other.percentile) / PERCENTILE,
             (f64::from(other.months) - f64::from(self.months)) / MONTHS,
         ]
@@ -109,9 +111,10 @@ impl Offers {
         shown
     }
 
-    /// The highest probability of any offer.
-    pub(crate) fn surest(&self) -> f64 {
-        self.offers.iter().map(|offer| offer.probability).fold(0.0, f64::max)
+    /// The surest score of any offer.
+    pub(crate) fn surest(&self) -> Option<f64> {
+        let surest = self.offers.iter().max_by(|a, b| a.sureness.total_cmp(&b.sureness));
+        surest.map(|offer| offer.probability)
     }
 }
 
@@ -128,6 +131,7 @@ mod tests {
         Offer {
             solution,
             probability,
+            sureness: probability,
             percentile,
             months,
             features: features.to_vec(),

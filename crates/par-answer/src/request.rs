@@ -61,10 +61,11 @@ pub struct Request {
     pub limits: Limits,
     /// The most changes of a way. By default the model's budget, and more only if there is no other way.
     pub budget: Option<usize>,
-    /// The lowest probability that counts as accepted, in `0..=1`; the model's by default.
+    /// The score that counts as accepted, or a surer one: a probability in `0..=1`, or of a regression a number in the
+    /// unit of the label; the model's by default.
     pub threshold: Option<f64>,
-    /// How far above the threshold a way should be, in `0..1`; the model's margin by default. Where no way is, ways
-    /// above the threshold are offered, and marked.
+    /// How far beyond the threshold a way should be, in `0..1` or in the unit of the label; the model's margin by
+    /// default. Where no way is, ways that reach the threshold are offered, and marked.
     pub margin: Option<f64>,
     /// Features (positions) whose effort has another weight for this person.
     pub efforts: Vec<(usize, f64)>,
@@ -154,8 +155,6 @@ pub struct Problem {
     pub expected: String,
 }
 
-/// What a margin is, in words.
-const MARGIN: &str = "a number, at least 0 and below 1";
 /// What the most effort is, in words.
 const MAX_EFFORT: &str = "a number above 0";
 /// What a duration is, in words.

@@ -8,7 +8,7 @@ use par_circuit::{Code, Evaluator, Stop, threads};
 use par_data::{Batch, Candidates, CellError, Columns, Duration, Mask, OwnRow, Reach, UNKNOWN, Wishes};
 use par_model::classifier::Classifier;
 use par_model::generator::GeneratorScratch;
-use par_model::{LocalSearch, Model, Order, RowError, Target};
+use par_model::{LocalSearch, Model, Order, RowError, ScoreScale, Target};
 
 use crate::answer::{Answer, NotFound, Reason, Solves};
 use crate::decode::Decoder;
@@ -37,7 +37,7 @@ pub(crate) struct Person<'a> {
     pub(crate) own: &'a OwnRow,
     /// The policies that their row breaks.
     pub(crate) broken_policies: &'a [usize],
-    /// The probability of acceptance of their row.
+    /// The score of their row.
     pub(crate) probability: f64,
     pub(crate) candidates: &'a Candidates<'a>,
     /// Over choices if it reads values, otherwise over codes.
@@ -52,8 +52,9 @@ pub(crate) struct Person<'a> {
 pub(crate) struct Aim {
     pub(crate) objective: Objective,
     pub(crate) solves: Solves,
-    /// The lowest score at which a row is offered.
+    /// The score at which a row is offered, or a surer one.
     pub(crate) threshold: f64,
+    pub(crate) scale: ScoreScale,
     /// Whether that is the request's margin above its threshold.
     pub(crate) has_margin: bool,
     /// How much more each change must be worth.
@@ -71,7 +72,7 @@ impl<'a> Person<'a> {
         SearchProblem {
             candidates: self.candidates,
             duration,
-            target: Target { classifier: self.classifier, threshold: aim.threshold },
+            target: Target { classifier: self.classifier, threshold: aim.threshold, scale: aim.scale },
             reads_values: self.reads_values,
             objective: aim.objective,
             budget,
@@ -223,10 +224,10 @@ impl Solver<'_> {
             "positions of features"
         );
         let codes = model.discretizer().encode_row(cells)?.into_codes();
-        let probability = deployed.probability(cells, &codes)?;
+        let probability = model.row_score(cells, &codes)?;
         let own = OwnRow::new(model.discretizer(), cells, codes);
         let broken_policies = constraints.broken_policies(&own);
-        if probability >= request.threshold_for(model) && broken_policies.is_empty() {
+        if model.scale().reaches(probability, request.threshold_for(model)) && broken_policies.is_empty() {
             return Ok(Answer::Accepted { probability, verified: deployed.verifies() });
         }
         if own.codes().iter().all(|code| *code == UNKNOWN) {
@@ -299,15 +300,18 @@ impl Solver<'_> {
     fn aims(&self, request: &Request) -> Vec<Aim> {
         let (model, answers) = (self.model, &self.model.config().answers);
         let threshold = request.threshold_for(model);
-        let offered_from = model.classifier().offered_from(threshold);
-        let margin = request.margin.unwrap_or(answers.margin);
-        let sure = (threshold + margin).min(f64::midpoint(threshold, 1.0)).max(offered_from);
+        let scale = model.scale();
+        let offered_from = model.classifier().offered_from(threshold, scale);
+        let with_margin = scale.harder(threshold, request.margin.unwrap_or(model.margin()));
+        let has_room = !scale.reaches(offered_from, with_margin);
+        let sure = if has_room { with_margin } else { offered_from };
         let order = request.order.unwrap_or(answers.order);
         let effort = if order == Order::Balanced { answers.effort_weight } else { 0.0 };
         let likeliest = Aim {
             objective: Objective::likeliest(effort),
             solves: Solves::Likeliest,
             threshold: sure,
+            scale,
             has_margin: true,
             price: answers.price,
         };
@@ -317,7 +321,7 @@ impl Solver<'_> {
             aims.push(Aim { objective, solves: Solves::LeastEffort, price: 0.0, ..likeliest });
         }
         aims.push(likeliest);
-        if sure > offered_from {
+        if has_room {
             aims.push(Aim { threshold: offered_from, has_margin: false, ..likeliest });
         }
         aims
@@ -365,14 +369,14 @@ impl Solver<'_> {
         let before = search.frontier.solutions().len();
         search.frontier.retain(|solution| {
             let score = self.score(person, solution);
-            score.is_ok_and(|probability| probability >= aim.threshold)
+            score.is_ok_and(|score| aim.scale.reaches(score, aim.threshold))
         });
         if search.frontier.solutions().len() < before {
             search.open = None;
         }
     }
 
-    /// The probability of acceptance of a solution's row as written.
+    /// The score of a solution's row as written.
     fn score(&self, person: Person<'_>, solution: &Solution) -> Result<f64, RowError> {
         let cells = self.written(person, solution);
         self.model.score(&cells.iter().map(String::as_str).collect::<Vec<_>>())

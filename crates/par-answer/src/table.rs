@@ -24,7 +24,7 @@ pub struct RowAnswer<'a> {
     pub cells: Vec<&'a str>,
     /// The answer, or what is wrong with the row.
     pub answer: Result<Answer, String>,
-    /// The lowest probability that counts as accepted.
+    /// The score that counts as accepted, as do surer ones.
     pub threshold: f64,
     /// The time of the answer in microseconds, if it was measured.
     pub time_us: Option<u64>,
@@ -168,7 +168,7 @@ impl<'a> RowAnswer<'a> {
         }
     }
 
-    /// The probability that the row is accepted as it is.
+    /// The score of the row as it is.
     pub fn probability(&self) -> Option<f64> {
         match &self.answer {
             Ok(Answer::Accepted { probability, .. }) => Some(*probability),

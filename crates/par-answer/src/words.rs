@@ -133,8 +133,37 @@ fn at_most(changes: usize) -> String {
     format!("at most {}", self::changes(changes))
 }
 
+/// A score: `probability 0.520`, or `predicted 52,300 DM`.
+pub fn score(model: &Model, score: f64) -> String {
+    let what = if model.scale().is_number() { "predicted" } else { "probability" };
+    format!("{what} {}", model.score_words(score))
+}
+
+/// The score of a way: `with probability 0.520`, or `with a prediction of 52,300 DM`.
+pub fn with_score(model: &Model, score: f64) -> String {
+    let what = if model.scale().is_number() { "a prediction of" } else { "probability" };
+    format!("with {what} {}", model.score_words(score))
+}
+
+/// A score and what it must reach: `probability 0.412, threshold 0.500`, or `predicted 46,300 DM, at least 50,000 DM is
+/// needed`.
+pub fn decision(model: &Model, score: f64, threshold: f64) -> String {
+    let Some(goal) = model.goal() else {
+        return format!("{}, threshold {threshold:.3}", self::score(model, score));
+    };
+    // Rounding must not show a number on the other side of the threshold.
+    let scale = model.scale();
+    let is_true = |decimals: &usize| {
+        let shown: f64 = format!("{score:.decimals$}").parse().unwrap_or(score);
+        scale.reaches(shown, threshold) == scale.reaches(score, threshold)
+    };
+    let decimals = (scale.decimals()..=scale.decimals() + 6).find(is_true);
+    let (predicted, needed) = (goal.amount(score, decimals), goal.amount(threshold, None));
+    format!("predicted {predicted}, {} {needed} is needed", goal.side.words())
+}
+
 /// Warns that a way is less far above the threshold than was asked for.
-pub const CLOSE: &str = "close to the threshold: no way was found that is above it by the margin";
+pub const CLOSE: &str = "close to the threshold: no way was found that is beyond it by the margin";
 
 /// What an unknown cell would decide.
 pub fn if_known(one: &IfKnown) -> String {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use par_answer::Order;
 use par_circuit::{Dataset, Stop};
+use par_data::schema::FavourableError;
 use par_data::{Batch, Columns, Schema, Table, suggest};
 use par_fit::ModelBuilder;
 use par_model::Config;
@@ -150,15 +151,11 @@ impl Case {
     /// When a class is missing outside a fold, or the favourable class of the configuration does not exist.
     pub fn check(&self) -> Result<(), Error> {
         let problem = |problem| Error::Folds { origin: self.columns.origin.to_string(), problem };
-        let favourable = self.favourable().ok_or_else(|| {
-            let known = self.schema.label().map_or(&[][..], |label| &label.classes);
-            let found = self.config.favourable.as_deref().unwrap_or_default();
-            problem(format!("the label has no class `{found}`{}", suggest(found, known)))
-        })?;
+        let favourable = self.favourable().map_err(|error| problem(error.to_string()))?;
         for fold in &self.folds {
             let mut found = [false; 2];
             for row in (0..self.rows()).filter(|&row| self.fold_of(row) != fold) {
-                found[usize::from(self.classes[row] == favourable)] = true;
+                found[usize::from(favourable.contains(&self.classes[row]))] = true;
             }
             if found != [true; 2] {
                 let class = if found[1] { "accepted" } else { "denied" };
@@ -170,12 +167,12 @@ impl Case {
         Ok(())
     }
 
-    /// The position of the favourable class.
-    fn favourable(&self) -> Option<usize> {
-        let label = self.schema.label()?;
+    /// The positions of the favourable classes.
+    fn favourable(&self) -> Result<Vec<usize>, FavourableError> {
+        let Some(label) = self.schema.label() else { return Ok(Vec::new()) };
         match &self.config.favourable {
-            Some(name) => label.classes.iter().position(|class| class == name),
-            None => Some(label.favourable),
+            Some(names) => label.favourable_named(names),
+            None => Ok(label.favourable.clone()),
         }
     }
 

@@ -24,8 +24,8 @@ pub struct Questions<'f> {
     pub threshold: f64,
     /// The column of `training.csv` with the label.
     pub label: &'f str,
-    /// The label that a person wants.
-    pub favourable: &'f str,
+    /// The labels that a person wants.
+    pub favourable: Vec<&'f str>,
     /// The column of `training.csv` with a 1 where the classifier accepts the row.
     pub accepted: String,
     /// The column of `people.csv` that identifies a person.
@@ -65,10 +65,7 @@ impl<'f> Questions<'f> {
             fold: fold.name,
             threshold: fold.model.threshold(),
             label: &label.column,
-            favourable: match &fold.case.config.favourable {
-                Some(name) => name,
-                None => &label.classes[label.favourable],
-            },
+            favourable: fold.model.favourable(),
             accepted: own_column(schema, "accepted"),
             id: own_column(schema, "id"),
             features: features

@@ -116,10 +116,10 @@ impl<'a> HeldOutAnswers<'a> {
         let answered = answer_by_all_methods(model, &rows, &request).map_err(|(_, error)| error)?;
         let evaluation = Evaluation::new(model, &answered);
 
-        let favourable = schema.label().expect("the embedded schema has a label").favourable;
+        let label = schema.label().expect("the embedded schema has a label");
         let classes = schema.classes(columns, test)?;
         let is_right =
-            |(answers, class): &(&Option<MethodAnswers>, usize)| answers.is_none() == (*class == favourable);
+            |(answers, class): &(&Option<MethodAnswers>, usize)| answers.is_none() == label.wants(*class);
         let right = answered.iter().zip(classes).filter(is_right).count();
 
         let id = columns.id.expect("the embedded table has an id");

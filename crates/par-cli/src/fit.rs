@@ -56,12 +56,13 @@ pub(crate) struct Fit {
     /// Quantile bins of a numeric feature, unless the schema says otherwise [default: 10]
     #[arg(long, value_name = "N")]
     bins: Option<usize>,
-    /// Probability from which a row is accepted, or `youden` for the one that separates the classes best [default: 0.5]
-    #[arg(long, value_name = "PROBABILITY", value_parser = threshold)]
+    /// Probability from which a row is accepted, or `youden` for the one that separates the classes best; if the label is a
+    /// number, that number [default: 0.5, or the number in the schema]
+    #[arg(long, value_name = "SCORE", value_parser = threshold, allow_negative_numbers = true)]
     threshold: Option<Threshold>,
-    /// Class that counts as accepted, if not the schema's
+    /// Class that counts as accepted, if not the schema's, or several: `--favourable a,b`
     #[arg(long, value_name = "CLASS")]
-    favourable: Option<String>,
+    favourable: Vec<String>,
     /// Use this classifier, an ONNX file, instead of training one
     #[arg(long, value_name = "FILE", requires = "inputs")]
     classifier: Option<PathBuf>,
@@ -100,10 +101,8 @@ fn threshold(text: &str) -> Result<Threshold, String> {
     if text == "youden" {
         return Ok(Threshold::Youden);
     }
-    let probability = f64::from_str(text).ok().filter(|number| *number > 0.0 && *number < 1.0);
-    probability
-        .map(Threshold::Fixed)
-        .ok_or_else(|| "expected a number above 0 and below 1, or `youden`".into())
+    let number = f64::from_str(text).ok().filter(|number| number.is_finite());
+    number.map(Threshold::Fixed).ok_or_else(|| "expected a number, or `youden`".into())
 }
 
 impl Fit {
@@ -159,8 +158,8 @@ impl Fit {
             Some(DensityOption::Decisions) => Density::Decisions,
             None => config.density,
         };
-        if self.favourable.is_some() {
-            config.favourable.clone_from(&self.favourable);
+        if !self.favourable.is_empty() {
+            config.favourable = Some(self.favourable.clone());
         }
         config.check()?;
         Ok(config)
@@ -171,7 +170,9 @@ impl Fit {
         let schema = || self.schema.display().to_string();
         match error {
             Error::Data(par_data::Error::NoRows { .. }) => rows.none_passed(),
-            Error::NoLabel | Error::UnknownClass { .. } => anyhow::Error::from(error).context(schema()),
+            Error::NoLabel | Error::Favourable(_) | Error::OneSide { .. } => {
+                anyhow::Error::from(error).context(schema())
+            }
             Error::Data(par_data::Error::UnknownFeature { .. }) => {
                 anyhow::Error::from(error).context(format!("{}: `immutable`", schema()))
             }
@@ -211,6 +212,12 @@ pub(crate) struct FitSummary {
     epochs: usize,
     auc: Option<f64>,
     held_out_auc: Option<f64>,
+    held_out_r2: Option<f64>,
+    /// What a predicted number must reach, in words; `None` if the label is classes.
+    goal: Option<String>,
+    /// How many classes the label has.
+    #[serde(skip)]
+    class_count: usize,
     /// Features of which the schema does not say whether they can change, so that they do not.
     undecided: Vec<String>,
     accuracy: Option<f64>,
@@ -353,6 +360,11 @@ impl FitSummary {
             epochs: card.classifier.epochs.len(),
             auc: card.auc,
             held_out_auc: card.held_out_auc,
+            held_out_r2: card.held_out_r2,
+            goal: model
+                .goal()
+                .map(|goal| format!("{} {}", goal.side.words(), goal.amount(model.threshold(), None))),
+            class_count: model.schema().label().map_or(2, |label| label.classes.len()),
             undecided: model.schema().undecided().map(|feature| feature.name.clone()).collect(),
             accuracy: card.accuracy,
             threshold: model.threshold(),
@@ -393,6 +405,11 @@ impl FitSummary {
                 grouped(self.denied_rows)
             ),
         );
+        if self.class_count > 2 {
+            let others = "`--favourable`, or `favourable` in the schema, says which".to_string();
+            facts.add("classes", format!("{accepted}: accepted; {denied}: denied"));
+            facts.add("", others);
+        }
         facts.add(
             "features",
             format!("{}{}", grouped(self.features), immutable_text(&self.decided_immutable())),
@@ -408,6 +425,10 @@ impl FitSummary {
             (_, Some(auc)) => format!(", AUC {auc:.3} on these rows"),
             (_, None) => String::new(),
         };
+        let auc = match self.held_out_r2 {
+            Some(r2) => format!(", a regression, R² {r2:.3} on held-out rows{auc}"),
+            None => auc,
+        };
         match self.classifier.origin {
             "trained" => facts.add("classifier", format!("{} epochs{auc}", grouped(self.epochs))),
             _ => facts.add("classifier", format!("{}{auc}", self.classifier.text())),
@@ -415,7 +436,7 @@ impl FitSummary {
         if let Some(agreement) = self.classifier.agreement_text() {
             facts.add("", agreement);
         }
-        facts.add("threshold", format!("{:.3}", self.threshold));
+        facts.add("threshold", self.goal.clone().unwrap_or_else(|| format!("{:.3}", self.threshold)));
         if self.density == Density::Decisions {
             facts.add(
                 "circuits of",
@@ -456,7 +477,7 @@ const NEAR_CHANCE: f64 = 0.55;
 fn warnings(model: &Model) -> Vec<String> {
     let mut warnings = Vec::new();
     let is_external = !matches!(model.classifier(), DeployedClassifier::Trained(_));
-    match model.card().scores {
+    match model.card().scores.filter(|_| !model.scale().is_number()) {
         Some([lowest, highest]) if is_external && (highest < 1e-9 || lowest > 1.0 - 1e-9) => warnings.push(
             "the classifier is certain of every training row, as if its scores were not log-odds\n\
              hint: the output of a regressor is not; see `scale` in the inputs"
@@ -485,13 +506,13 @@ fn warnings(model: &Model) -> Vec<String> {
     if model.pool().is_empty() {
         warnings.push(
             "the classifier denies every row drawn from the accepted circuit, so there may be no recourse at all\n\
-             hint: lower `--threshold`, or let it be `youden`"
+             hint: choose an easier `--threshold`"
                 .to_string(),
         );
     } else if model.card().generator.examples == 0 {
         warnings.push(
             "the classifier denies no row, so no recourse is needed\n\
-             hint: raise `--threshold`, let it be `youden`, or look at `favourable` in the schema"
+             hint: choose a harder `--threshold`, or look at what the schema says of the label"
                 .to_string(),
         );
     }

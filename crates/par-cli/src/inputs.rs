@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Result, bail};
 use clap::{Args, Subcommand};
 use par_data::Schema;
+use par_model::ScoreScale;
 use par_model::classifier::inputs::{self, Inputs};
 use par_onnx::Graph;
 
@@ -56,7 +57,7 @@ impl InputsInit {
             Some(destination) => output::write_file(destination, draft.as_bytes())?,
             None => output::print(&draft)?,
         }
-        if let Some(problem) = unusable(&graph, &draft) {
+        if let Some(problem) = unusable(&graph, &draft, &schema) {
             writeln!(io::stderr(), "warning: {}: `par fit` will refuse it: {problem}", self.model.display())?;
         }
         Ok(())
@@ -64,7 +65,9 @@ impl InputsInit {
 }
 
 /// Why `par fit` would refuse the graph with any inputs of these widths.
-fn unusable(graph: &Graph, draft: &str) -> Option<par_onnx::Error> {
+fn unusable(graph: &Graph, draft: &str, schema: &Schema) -> Option<par_onnx::Error> {
+    let goal = schema.label().and_then(|label| label.goal.as_ref());
+    let scale = goal.map_or(ScoreScale::Probability, |goal| ScoreScale::number(0.0, 1.0, goal.side));
     let widths = graph.inputs().iter().map(|input| input.width).collect::<Option<Vec<usize>>>()?;
-    graph.classifier(&widths, &Inputs::parse(draft).ok()?.choice()).err()
+    graph.classifier(&widths, &Inputs::parse(draft).ok()?.choice(scale).ok()?).err()
 }

@@ -208,7 +208,16 @@ impl ModelContents {
             "",
             format!("AUC {}, accuracy {} on the training rows", share(card.auc), share(card.accuracy)),
         );
-        facts.add("threshold", format!("{:.4}", self.threshold));
+        if let Some(r2) = card.held_out_r2 {
+            facts.add("", format!("a regression, R² {r2:.3} on held-out rows"));
+        }
+        facts.add(
+            "threshold",
+            match model.goal() {
+                Some(goal) => format!("{} {}", goal.side.words(), goal.amount(self.threshold, None)),
+                None => format!("{:.4}", self.threshold),
+            },
+        );
         facts.add("accepted circuit", self.accepted_circuit.text());
         facts.add("denied circuit", self.denied_circuit.text());
         facts.add("accepted pool", format!("{} rows drawn from the circuit", grouped(self.pool)));

@@ -3,7 +3,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::schema::SchemaError;
+use crate::schema::{FavourableError, SchemaError};
 use crate::suggest::{found_instead, suggest};
 use crate::table::RowPlace;
 
@@ -67,7 +67,7 @@ pub enum Error {
     },
     /// The column that should be the label has too few values, or too many.
     #[error(
-        "{origin}: column `{column}` cannot be the label: expected 2 to {most} different values, found {found}"
+        "{origin}: column `{column}` cannot be the label: expected 2 to {most} different values, found {found}\nhint: if it is a number that must be reached, say `--at-least` or `--at-most` that number"
     )]
     NoClasses {
         /// The table.
@@ -79,17 +79,23 @@ pub enum Error {
         /// Largest number of classes.
         most: usize,
     },
-    /// The label does not have the value that should be favourable.
-    #[error("{origin}: the label `{column}` has no value `{found}`{}", suggest(.found, .known))]
-    NoSuchClass {
+    /// The classes that should be favourable cannot be.
+    #[error("{origin}, label `{column}`: {source}")]
+    Favourable {
         /// The table.
         origin: Arc<str>,
         /// The label's column.
         column: String,
-        /// The value that should be favourable.
-        found: String,
-        /// The classes.
-        known: Vec<String>,
+        /// Why.
+        source: FavourableError,
+    },
+    /// A number that the label must reach, of a label that is not named.
+    #[error(
+        "{origin}: a number must be reached by a label that is not named\nhint: name its column with `--label`"
+    )]
+    UnnamedGoal {
+        /// The table.
+        origin: Arc<str>,
     },
     /// No column that can be a label has the value that should be favourable.
     #[error("{origin}: no column that could be the label has the value `{found}`\nhint: name the label, too")]
@@ -192,7 +198,9 @@ pub enum Error {
         known: Vec<String>,
     },
     /// Classes are needed, but the schema has no label.
-    #[error("the schema has no `[label]`\nhint: add one, with `column`, `classes` and `favourable`")]
+    #[error(
+        "the schema has no `[label]`\nhint: add one, with `column`, `classes` and `favourable`, or `at_least` a number"
+    )]
     NoLabel,
     /// Classes are needed, but the table has no label column.
     #[error("{origin}: no column `{column}`, the schema's label")]
@@ -390,6 +398,16 @@ pub enum CellError {
         found: String,
         /// The categories.
         known: Vec<String>,
+    },
+    /// A label that is no number, where the schema says `at_least` or `at_most`.
+    #[error(
+        "column `{column}`: expected a finite number, the label, found `{found}`\nhint: correct the cell, or leave out rows without a label"
+    )]
+    LabelNotANumber {
+        /// The column.
+        column: String,
+        /// The cell.
+        found: String,
     },
     /// A label that is not one of the classes.
     #[error("column `{column}`: no class `{found}`{}", suggest(.found, .known))]

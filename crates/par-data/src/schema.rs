@@ -54,6 +54,7 @@ mod contradictions;
 mod draft;
 mod feature;
 mod followers;
+mod label;
 mod parse;
 mod permitted;
 mod problem;
@@ -71,6 +72,7 @@ use serde::{Deserialize, Serialize};
 
 pub use draft::{Decision, Draft, DraftOptions, Question, quoted, roc_area, suspicions};
 pub use feature::{Actor, Direction, Effort, Feature, FeatureKind, Mutability, Step, Takes};
+pub use label::{FavourableError, Goal, Label, Side};
 pub use parse::{parse_number, same_numbers};
 pub use permitted::Permitted;
 pub use problem::{SchemaError, SchemaProblem};
@@ -114,19 +116,6 @@ pub struct SpecialColumns {
     pub fold: Option<String>,
     /// `1` for the test rows sampled as factuals.
     pub subtest: Option<String>,
-}
-
-/// The column that the classifier predicts.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Label {
-    /// Its name.
-    pub column: String,
-    /// Its values; a class is a position in this list.
-    pub classes: Vec<String>,
-    /// The class a person wants.
-    pub favourable: usize,
-    /// The class that the papers count as accepted, if that is another one.
-    pub paper_favourable: Option<usize>,
 }
 
 impl Schema {
@@ -320,40 +309,35 @@ impl Schema {
     /// The class of every row: a position in [`Label::classes`].
     ///
     /// # Errors
-    /// When the schema or the table has no label, or a label is not one of the classes.
+    /// When the schema or the table has no label, or a label is not one of the classes, or no number where it must be.
     pub fn classes(&self, columns: &Columns, batch: &Batch) -> Result<Vec<usize>, Error> {
+        self.of_labels(columns, batch, Label::class)
+    }
+
+    /// The label of every row as a number.
+    ///
+    /// # Errors
+    /// When the schema or the table has no label, or a label is no number.
+    pub fn label_numbers(&self, columns: &Columns, batch: &Batch) -> Result<Vec<f64>, Error> {
+        self.of_labels(columns, batch, Label::number)
+    }
+
+    fn of_labels<T>(
+        &self,
+        columns: &Columns,
+        batch: &Batch,
+        read: impl Fn(&Label, &str) -> Result<T, CellError>,
+    ) -> Result<Vec<T>, Error> {
         let label = self.label.as_ref().ok_or(Error::NoLabel)?;
         let column = columns.label.ok_or_else(|| Error::NoLabelColumn {
             origin: Arc::clone(&columns.origin),
             column: label.column.clone(),
         })?;
-        (0..batch.rows())
-            .map(|row| {
-                label
-                    .class(batch.cell(row, column))
-                    .map_err(|source| Error::Cell { place: batch.place(row), source })
-            })
-            .collect()
-    }
-}
-
-impl Label {
-    /// The position of the class with this text, or of the only class that is the same number.
-    fn class(&self, cell: &str) -> Result<usize, CellError> {
-        let text = cell.trim();
-        let named = self.classes.iter().position(|class| class == text);
-        named
-            .or_else(|| {
-                let number = parse_number(text)?;
-                let mut same =
-                    (0..).zip(&self.classes).filter(|(_, class)| parse_number(class) == Some(number));
-                same.next().filter(|_| same.next().is_none()).map(|(position, _)| position)
-            })
-            .ok_or_else(|| CellError::UnknownClass {
-                column: self.column.clone(),
-                found: cell.to_string(),
-                known: self.classes.clone(),
-            })
+        let read = |row: usize| {
+            read(label, batch.cell(row, column))
+                .map_err(|source| Error::Cell { place: batch.place(row), source })
+        };
+        (0..batch.rows()).map(read).collect()
     }
 }
 

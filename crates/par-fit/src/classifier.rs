@@ -6,9 +6,10 @@ mod training;
 use par_model::setting::SettingError;
 
 pub use self::measures::{
-    CalibrationBin, accuracy, auc, brier, calibration, calibration_error, inverted_auc, youden_threshold,
+    CalibrationBin, accuracy, auc, brier, calibration, calibration_error, inverted_auc, r_squared,
+    youden_threshold,
 };
-pub use self::training::{train_classifier, train_surrogate};
+pub use self::training::{train_classifier, train_regression, train_surrogate};
 
 /// Why no classifier could be trained.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]

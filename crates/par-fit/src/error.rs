@@ -31,7 +31,9 @@ pub enum Error {
     },
     /// A cell of the column of scores holds none.
     #[error(
-        "{place}, column `{column}`: expected a score from 0 to 1, or a class of the label, found `{found}`\nhint: a score is the probability of acceptance"
+        "{place}, column `{column}`: expected {}, found `{found}`\nhint: a score is {}",
+        if *.is_number { "a finite number" } else { "a score from 0 to 1, or a class of the label" },
+        if *.is_number { "the number that the classifier predicts" } else { "the probability of acceptance" }
     )]
     Score {
         /// The row.
@@ -40,6 +42,8 @@ pub enum Error {
         column: String,
         /// The cell.
         found: String,
+        /// Whether scores are predicted numbers.
+        is_number: bool,
     },
     /// The external classifier scores rows of the favourable class lower than others, beyond chance.
     #[error(
@@ -86,13 +90,16 @@ pub enum Error {
         /// The features of which the schema does not say whether they can change.
         undecided: Vec<String>,
     },
-    /// The configuration names a class that the schema does not have.
-    #[error("the label has no class `{found}`{}", par_data::suggest(.found, .known))]
-    UnknownClass {
-        /// The name in the configuration.
-        found: String,
-        /// The schema's classes.
-        known: Vec<String>,
+    /// The favourable classes of the configuration cannot be.
+    #[error(transparent)]
+    Favourable(#[from] par_data::schema::FavourableError),
+    /// The labels of all training rows are on one side of the number to reach.
+    #[error(
+        "the label of every training row is {side}, expected rows on both sides\nhint: choose another number under `[label]` in the schema"
+    )]
+    OneSide {
+        /// The side, in words.
+        side: String,
     },
     /// Rows cannot be made into codes.
     #[error(transparent)]
@@ -108,13 +115,19 @@ pub enum Error {
 pub enum ScoredBy {
     /// An output of an ONNX file.
     #[error(
-        "`accepted = {accepted}` under `[output]` of the inputs is likely the other class, try `accepted = {}`; or see which class is `favourable`",
-        1 - .accepted
+        "{}; or see which class is `favourable`",
+        match .accepted[..] {
+            [one @ 0..=1] => format!("`accepted = {one}` under `[output]` of the inputs is likely the other class, try `accepted = {}`", 1 - one),
+            _ => format!("`accepted = {accepted:?}` under `[output]` of the inputs are likely other classes"),
+        }
     )]
     Output {
-        /// The column or class that counts as accepted: 0 or 1.
-        accepted: usize,
+        /// The columns or classes that count as accepted.
+        accepted: Vec<usize>,
     },
+    /// A predicted number.
+    #[error("see whether it predicts the label, and whether the schema means `at_least` or `at_most`")]
+    Number,
     /// A column of the table.
     #[error(
         "column `{column}` likely holds the probability p of the other class, give 1 - p; or see which class is `favourable`"

@@ -5,15 +5,15 @@ mod scoring;
 use par_answer::refine::Refiner;
 use par_circuit::learn::{self, LearnConfig, Trial, learn_with_progress};
 use par_circuit::{Circuit, Code, Dataset, Stop, Stopped};
-use par_data::{Batch, Columns, Constraints, Discretizer, Schema, Table};
+use par_data::{Batch, Columns, Constraints, Discretizer, Label, Schema, Table};
 use par_model::card::{Card, Epoch, GeneratorHistory};
 use par_model::classifier::inputs::Inputs;
 use par_model::classifier::{Classifier, DeployedClassifier, Threshold, probability};
 use par_model::model::constraints;
-use par_model::{Config, Density, Model, ModelParts, Target};
+use par_model::{Config, ConfigError, Density, Model, ModelParts, ScoreScale, Target};
 
-use self::scoring::{Scored, Supplied};
-use crate::classifier::{accuracy, auc, train_classifier, youden_threshold};
+use self::scoring::{HeldOutFit, Scored, Supplied};
+use crate::classifier::{auc, r_squared, train_classifier, youden_threshold};
 use crate::error::Error;
 use crate::generator::{self, Teacher, Training, train_generator};
 use crate::pool::draw_pool;
@@ -114,16 +114,18 @@ impl ModelBuilder {
     ) -> Result<Model, Error> {
         let config = &self.config;
         config.check()?;
-        let favourable = self.labels(columns)?;
+        let label = self.label_of(columns)?;
+        let goal = self.schema.label().and_then(|label| label.goal.as_ref());
+        config.classifier.threshold_for(goal.map(|goal| goal.bound)).map_err(ConfigError::Setting)?;
         let discretizer =
             reading(open()?, stop, |batches| Discretizer::fit(&self.schema, columns, batches, &config.bins))?;
         check_changeable(&constraints(&discretizer, config)?, &self.schema)?;
-        let rows = TrainingRows::read(&discretizer, columns, favourable, open()?, stop)?;
+        let rows = TrainingRows::read(&discretizer, columns, label.as_ref(), open()?, stop)?;
         progress(Stage::Read(rows.rows.len()));
 
         let scored = self.score_rows(&discretizer, &rows, columns, &open, progress, stop)?;
-        let Scored { classifier, scores, threshold, history, agreement } = scored;
-        let decisions: Vec<bool> = scores.iter().map(|score| *score >= threshold).collect();
+        let Scored { classifier, scores, scale, threshold, history, agreement } = scored;
+        let decisions: Vec<bool> = scores.iter().map(|score| scale.reaches(*score, threshold)).collect();
         let classes = match (config.density, &rows.accepted) {
             (Density::Labels, Some(accepted)) => accepted,
             _ => match decisions.first() {
@@ -136,9 +138,19 @@ impl ModelBuilder {
         let accepted = self.circuit("accepted", &rows.of_class(classes, true), progress, stop)?;
         let denied = self.circuit("denied", &rows.of_class(classes, false), progress, stop)?;
         let labels = rows.accepted.as_deref();
+        let auc = labels.and_then(|labels| {
+            auc(&scores.iter().map(|score| scale.sureness(*score)).collect::<Vec<f64>>(), labels)
+        });
+        let held_out = match &self.supplied {
+            Supplied::Nothing => self.held_out(&rows, scale, stop)?,
+            Supplied::File { .. } | Supplied::Scores { .. } => HeldOutFit {
+                auc,
+                r_squared: rows.numbers.as_deref().and_then(|numbers| r_squared(&scores, numbers)),
+            },
+        };
         let card = Card {
             program: concat!("par ", env!("CARGO_PKG_VERSION")).to_string(),
-            classes: self.classes(favourable),
+            classes: classes_of(label.as_ref()),
             rows: [true, false]
                 .map(|class| labels.unwrap_or(&decisions).iter().filter(|own| **own == class).count()),
             denies: Some(decisions.iter().filter(|accepted| !**accepted).count()),
@@ -149,12 +161,13 @@ impl ModelBuilder {
                 .reduce(|a, b| [a[0].min(b[0]), a[1].max(b[1])]),
             agreement,
             held_out: [accepted.held_out, denied.held_out],
-            auc: labels.and_then(|labels| auc(&scores, labels)),
-            held_out_auc: match (&self.supplied, labels) {
-                (Supplied::Nothing, Some(labels)) => self.held_out_auc(&rows, labels, stop)?,
-                (_, labels) => labels.and_then(|labels| auc(&scores, labels)),
-            },
-            accuracy: labels.and_then(|labels| accuracy(&scores, labels, threshold)),
+            auc,
+            held_out_auc: held_out.auc,
+            held_out_r2: held_out.r_squared,
+            accuracy: labels.filter(|labels| !labels.is_empty()).map(|labels| {
+                let right = labels.iter().zip(&decisions).filter(|(own, decided)| own == decided).count();
+                right as f64 / labels.len() as f64
+            }),
             classifier: history,
             generator: GeneratorHistory::default(),
         };
@@ -165,6 +178,7 @@ impl ModelBuilder {
             discretizer,
             classifier,
             threshold,
+            scale,
             accepted: accepted.circuit,
             denied: denied.circuit,
         };
@@ -175,35 +189,22 @@ impl ModelBuilder {
         seed(&self.config, part)
     }
 
-    /// The position of the favourable class.
-    fn favourable(&self) -> Result<usize, Error> {
+    /// The label, with the favourable classes of the configuration.
+    fn label(&self) -> Result<Label, Error> {
         let label = self.schema.label().ok_or(Error::NoLabel)?;
-        let Some(name) = &self.config.favourable else {
-            return Ok(label.favourable);
-        };
-        label
-            .classes
-            .iter()
-            .position(|class| class == name)
-            .ok_or_else(|| Error::UnknownClass { found: name.clone(), known: label.classes.clone() })
+        Ok(match &self.config.favourable {
+            Some(names) => Label { favourable: label.favourable_named(names)?, ..label.clone() },
+            None => label.clone(),
+        })
     }
 
-    /// The position of the favourable class, or `None` without labels, which only circuits of an external classifier's
-    /// decisions can do without.
-    fn labels(&self, columns: &Columns) -> Result<Option<usize>, Error> {
+    /// The label, or `None` without labels, which only circuits of an external classifier's decisions can do without. A
+    /// number to reach is needed for the scores themselves.
+    fn label_of(&self, columns: &Columns) -> Result<Option<Label>, Error> {
         let is_needed = matches!(self.supplied, Supplied::Nothing)
             || self.config.density == Density::Labels
             || self.config.classifier.threshold == Threshold::Youden;
-        if is_needed || columns.label.is_some() { self.favourable().map(Some) } else { Ok(None) }
-    }
-
-    /// The names of the favourable class and of all others together.
-    fn classes(&self, favourable: Option<usize>) -> [String; 2] {
-        let Some(favourable) = favourable else { return ["accepted", "denied"].map(String::from) };
-        let classes = self.schema.label().map_or(&[] as &[String], |label| &label.classes);
-        let name = |class: usize| classes[class].clone();
-        let others: Vec<String> = (0..classes.len()).filter(|&class| class != favourable).map(name).collect();
-        [name(favourable), others.join(", ")]
+        if is_needed || columns.label.is_some() { self.label().map(Some) } else { Ok(None) }
     }
 
     fn circuit(
@@ -234,7 +235,7 @@ impl ModelBuilder {
         open: impl Fn() -> Result<B, par_data::Error>,
         stop: Stop<'_>,
     ) -> Result<f64, Error> {
-        let favourable = self.favourable()?;
+        let label = self.label()?;
         let seed = self.seed(Part::Threshold);
         let part = |held_out: bool| {
             let batches = open()?.into_iter();
@@ -247,7 +248,7 @@ impl ModelBuilder {
         let discretizer = reading(part(false)?, stop, |batches| {
             Discretizer::fit(&self.schema, columns, batches, &self.config.bins)
         })?;
-        let training = TrainingRows::read(&discretizer, columns, Some(favourable), part(false)?, stop)?;
+        let training = TrainingRows::read(&discretizer, columns, Some(&label), part(false)?, stop)?;
         let config = &self.config.classifier;
         let (classifier, _) =
             train_classifier(&training.rows, training.labels()?, config, seed, &mut |_, _| {}, stop)?;
@@ -260,13 +261,21 @@ impl ModelBuilder {
             });
             Ok(batch)
         });
-        let validation = TrainingRows::read(&discretizer, columns, Some(favourable), known, stop)?;
+        let validation = TrainingRows::read(&discretizer, columns, Some(&label), known, stop)?;
         let score = |row: &[Code]| {
             stop.check()?;
             Ok(probability(classifier.log_odds(row)))
         };
         let scores: Vec<f64> = validation.rows.rows().map(score).collect::<Result<_, Stopped>>()?;
         Ok(youden_threshold(&scores, validation.labels()?))
+    }
+}
+
+/// The names of the favourable classes, and of all others.
+fn classes_of(label: Option<&Label>) -> [String; 2] {
+    match label {
+        Some(label) => label.sides().map(|names| names.join(", ")),
+        None => ["accepted", "denied"].map(String::from),
     }
 }
 
@@ -310,30 +319,36 @@ fn reading<T, E: Into<Error>>(
 /// Training rows as codes.
 struct TrainingRows {
     rows: Dataset,
-    /// Whether the label of each row is the favourable one; `None` without labels.
+    /// Whether the label of each row is a favourable one; `None` without labels.
     accepted: Option<Vec<bool>>,
+    /// The label of each row, if it is a number.
+    numbers: Option<Vec<f64>>,
 }
 
 impl TrainingRows {
     fn read(
         discretizer: &Discretizer,
         columns: &Columns,
-        favourable: Option<usize>,
+        label: Option<&Label>,
         batches: impl IntoIterator<Item = Result<Batch, par_data::Error>>,
         stop: Stop<'_>,
     ) -> Result<Self, Error> {
         let mut codes: Vec<Code> = Vec::new();
-        let mut accepted = favourable.map(|_| Vec::new());
+        let mut accepted = label.map(|_| Vec::new());
+        let mut numbers = label.and_then(|label| label.goal.as_ref()).map(|_| Vec::new());
         for batch in batches {
             stop.check()?;
             let batch = batch?;
             codes.extend(discretizer.encode(columns, &batch)?.into_codes());
-            if let Some(accepted) = &mut accepted {
+            if let (Some(accepted), Some(label)) = (&mut accepted, label) {
                 let classes = discretizer.schema().classes(columns, &batch)?;
-                accepted.extend(classes.into_iter().map(|class| Some(class) == favourable));
+                accepted.extend(classes.into_iter().map(|class| label.wants(class)));
+            }
+            if let Some(numbers) = &mut numbers {
+                numbers.extend(discretizer.schema().label_numbers(columns, &batch)?);
             }
         }
-        Ok(Self { rows: Dataset::new(discretizer.cardinalities(), codes)?, accepted })
+        Ok(Self { rows: Dataset::new(discretizer.cardinalities(), codes)?, accepted, numbers })
     }
 
     fn labels(&self) -> Result<&[bool], Error> {
@@ -353,6 +368,7 @@ pub(crate) struct Learned {
     pub(crate) discretizer: Discretizer,
     pub(crate) classifier: DeployedClassifier,
     pub(crate) threshold: f64,
+    pub(crate) scale: ScoreScale,
     pub(crate) accepted: Circuit,
     pub(crate) denied: Circuit,
 }
@@ -371,9 +387,9 @@ impl Learned {
         let constraints = constraints(&self.discretizer, &self.config)?;
         check_changeable(&constraints, self.discretizer.schema())?;
         self.train_surrogate(progress, stop)?;
-        let Self { config, mut card, discretizer, classifier, threshold, accepted, denied } = self;
+        let Self { config, mut card, discretizer, classifier, threshold, scale, accepted, denied } = self;
         let typical = classifier.typical();
-        let target = Target { classifier: &*typical, threshold };
+        let target = Target { classifier: &*typical, threshold, scale };
         let pool = draw_pool(&accepted, target, &config.pool, seed(&config, Part::Pool), stop)?;
         progress(Stage::Pool(pool.len()));
         let teacher = || -> Teacher<'_> {
@@ -402,6 +418,7 @@ impl Learned {
             discretizer,
             classifier,
             threshold,
+            scale,
             accepted,
             denied,
             pool,
@@ -416,7 +433,10 @@ impl Learned {
             return Ok(());
         }
         let circuits = [&self.accepted, &self.denied];
-        let surrogate = scoring::surrogate(&self.config, external, circuits, self.threshold, progress, stop)?;
+        let accepts = |log_odds: f64| self.scale.reaches(self.scale.score(log_odds), self.threshold);
+        let is_number = self.scale.is_number();
+        let surrogate =
+            scoring::surrogate(&self.config, external, circuits, is_number, accepts, progress, stop)?;
         external.set_surrogate(Some(surrogate.network));
         (self.card.classifier, self.card.agreement) = (surrogate.history, Some(surrogate.agreement));
         Ok(())

@@ -100,8 +100,13 @@ mod tests {
     fn pool(accepted: &[Code], size: usize) -> AcceptedPool {
         let config = PoolConfig { size, ..PoolConfig::default() };
         let accepts = Accepts(vec![2, 3], accepted.to_vec());
-        let pool =
-            draw_pool(&circuit(), Target { classifier: &accepts, threshold: 0.5 }, &config, 1, Stop::never());
+        let pool = draw_pool(
+            &circuit(),
+            Target { classifier: &accepts, threshold: 0.5, scale: par_model::ScoreScale::Probability },
+            &config,
+            1,
+            Stop::never(),
+        );
         pool.expect("not stopped")
     }
 

@@ -36,7 +36,7 @@ pub fn with_config(
     progress: &mut dyn FnMut(Stage<'_>),
     stop: Stop<'_>,
 ) -> Result<Model, Error> {
-    let ModelParts { config: own, card, discretizer, classifier, threshold, accepted, denied, .. } =
+    let ModelParts { config: own, card, discretizer, classifier, threshold, scale, accepted, denied, .. } =
         model.clone().into_parts();
     let config = Config {
         favourable: own.favourable,
@@ -47,5 +47,6 @@ pub fn with_config(
         ..config
     };
     config.check()?;
-    Learned { config, card, discretizer, classifier, threshold, accepted, denied }.complete(progress, stop)
+    Learned { config, card, discretizer, classifier, threshold, scale, accepted, denied }
+        .complete(progress, stop)
 }

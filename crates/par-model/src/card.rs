@@ -10,7 +10,7 @@ use crate::mean::Mean;
 pub struct Card {
     /// The program and its version.
     pub program: String,
-    /// The names of the accepted and the denied class.
+    /// The names of the accepted and of the denied classes, with commas between several.
     pub classes: [String; 2],
     /// How many training rows each of these classes has.
     pub rows: [usize; 2],
@@ -24,12 +24,16 @@ pub struct Card {
     pub agreement: Option<Mean>,
     /// Mean log-probability of held-out rows under the accepted and the denied circuit.
     pub held_out: [f64; 2],
-    /// Area under the ROC curve of the classifier on the training rows.
+    /// Area under the ROC curve of the classifier on the training rows: how well it tells the classes apart, of a
+    /// regression which rows reach the goal.
     pub auc: Option<f64>,
     /// The same on rows that learning did not see: for a trained classifier, that of one trained on four fifths of the
     /// rows on the others; for another, on all rows.
     #[serde(default)]
     pub held_out_auc: Option<f64>,
+    /// Of a regression: the share of the label's variance that it explains, R², on the rows of `held_out_auc`.
+    #[serde(default)]
+    pub held_out_r2: Option<f64>,
     /// Accuracy of the classifier on the training rows.
     pub accuracy: Option<f64>,
     /// The learning curve of the classifier, or of its surrogate; empty where neither was trained.

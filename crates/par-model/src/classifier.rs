@@ -3,6 +3,7 @@
 pub mod inputs;
 
 mod bounds;
+mod composed;
 mod config;
 mod deployed;
 mod external;
@@ -19,8 +20,8 @@ pub use self::neural::NeuralClassifier;
 
 /// A classifier over rows of codes.
 ///
-/// Scores are log-odds of acceptance, which do not saturate near 0 and 1; a row is accepted when their
-/// [`probability`] reaches the threshold. A code may be unknown, [`par_circuit::OPEN`]; in soft rows the
+/// Scores are log-odds of acceptance, which do not saturate near 0 and 1; a row is accepted when the score that they
+/// are on the model's [scale](crate::ScoreScale), usually their [`probability`], reaches the threshold. A code may be unknown, [`par_circuit::OPEN`]; in soft rows the
 /// weights of an unknown feature are all zero.
 pub trait Classifier: Send + Sync {
     /// How many codes each feature has.

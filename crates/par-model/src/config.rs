@@ -3,7 +3,7 @@
 use par_circuit::LearnError;
 use par_circuit::learn::{EmConfig, HcltConfig, LearnConfig, LearnSpnConfig, Learner};
 use par_data::DiscretizerConfig;
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::classifier::ClassifierConfig;
 use crate::generator::GeneratorConfig;
@@ -16,8 +16,9 @@ use crate::setting::{SettingError, check_setting};
 pub struct Config {
     /// Same rows, same configuration, same seed: the same model, on any number of threads.
     pub seed: u64,
-    /// The accepted class; the schema's `favourable` one by default. All other classes are denied.
-    pub favourable: Option<String>,
+    /// The accepted class, or a list of several; the schema's `favourable` ones by default. All others are denied.
+    #[serde(deserialize_with = "one_or_several", serialize_with = "text_or_list")]
+    pub favourable: Option<Vec<String>>,
     /// Further features that never change, by name, besides those that cannot change by the schema.
     pub immutable: Option<Vec<String>>,
     /// Which training rows the circuits of both classes are learned from.
@@ -111,6 +112,29 @@ impl Config {
     }
 }
 
+/// A single name as text, several as a list.
+fn text_or_list<S: Serializer>(names: &Option<Vec<String>>, serializer: S) -> Result<S::Ok, S::Error> {
+    match names.as_deref() {
+        None => serializer.serialize_none(),
+        Some([name]) => serializer.serialize_some(name),
+        Some(names) => serializer.serialize_some(names),
+    }
+}
+
+/// A text, or a list of texts.
+fn one_or_several<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged, expecting = "expected the name of a class, or a list of names")]
+    enum Names {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(Option::deserialize(deserializer)?.map(|names| match names {
+        Names::One(name) => vec![name],
+        Names::Several(names) => names,
+    }))
+}
+
 fn merge(settings: &mut toml::Table, others: toml::Table) {
     for (key, other) in others {
         match (settings.get_mut(&key), other) {
@@ -156,7 +180,8 @@ pub struct AnswerConfig {
     pub nodes: usize,
     /// What a unit of effort costs, in nats. At least 0; 1 by default.
     pub effort_weight: f64,
-    /// How far above the threshold a way should be. In `0..1`; 0.05 by default.
+    /// How far above the threshold a way should be; of a regression in spreads, each the power of two next to the label's
+    /// standard deviation. In `0..1`; 0.05 by default.
     pub margin: f64,
     /// Which way comes first if the request has no order; `balanced` by default.
     pub order: Order,

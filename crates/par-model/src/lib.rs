@@ -8,6 +8,7 @@
 //! | [`card`]       | how the model was made                                   |
 //! | [`config`]     | the settings that it was made with                       |
 //! | [`classifier`] | decides who is accepted: a network, or an ONNX file      |
+//! | [`scale`]      | what a score is: a probability, or a predicted number    |
 //! | [`target`]     | a score and the threshold that it must reach             |
 //! | [`pool`]       | accepted rows, and which of them are near a person       |
 //! | [`generator`]  | a person and what may change → logits of all codes       |
@@ -28,6 +29,7 @@ pub mod generator;
 pub mod model;
 pub mod network;
 pub mod pool;
+pub mod scale;
 pub mod setting;
 pub mod target;
 #[cfg(any(test, feature = "test-world"))]
@@ -42,4 +44,5 @@ pub use config::{AnswerConfig, Config, ConfigError, Density, LocalSearch, Order}
 pub use error::{ModelError, RowError};
 pub use mean::Mean;
 pub use model::{Model, ModelParts};
+pub use scale::ScoreScale;
 pub use target::Target;

@@ -8,15 +8,17 @@ mod file;
 mod format;
 
 use par_circuit::{Circuit, Code};
+use par_data::schema::Goal;
 use par_data::{Constraints, Discretizer, OwnRow, Schema};
 
 use crate::card::Card;
 use crate::classifier::inputs::Inputs;
-use crate::classifier::{DeployedClassifier, ExternalClassifier, ExternalError, probability};
+use crate::classifier::{DeployedClassifier, ExternalClassifier, ExternalError};
 use crate::config::Config;
 use crate::error::{ModelError, RowError};
 use crate::generator::Generator;
 use crate::pool::AcceptedPool;
+use crate::scale::ScoreScale;
 
 /// Everything that answering needs, checked to fit together.
 #[derive(Clone, Debug)]
@@ -36,8 +38,10 @@ pub struct ModelParts {
     pub discretizer: Discretizer,
     /// The classifier that decides who is accepted.
     pub classifier: DeployedClassifier,
-    /// The lowest probability of acceptance that is accepted.
+    /// The score that is accepted, or a surer one.
     pub threshold: f64,
+    /// What a score is.
+    pub scale: ScoreScale,
     /// The circuit of accepted rows, p⁺.
     pub accepted: Circuit,
     /// The circuit of denied rows, p⁻.
@@ -61,8 +65,13 @@ impl Model {
         check(fits(parts.denied.cardinalities()), "the denied circuit has other features")?;
         check(fits(&parts.generator.shape().cardinalities), "the generator has other features")?;
         check(fits(parts.pool.rows().cardinalities()), "the pool has other features")?;
-        let is_probability = parts.threshold > 0.0 && parts.threshold < 1.0;
-        check(is_probability, "the threshold is no probability")?;
+        let goal = parts.discretizer.schema().label().and_then(|label| label.goal.as_ref());
+        let fits_goal = match parts.scale {
+            ScoreScale::Probability => goal.is_none(),
+            ScoreScale::Number { side, .. } => goal.is_some_and(|goal| goal.side == side),
+        };
+        check(fits_goal && parts.scale.is_sound(), "the scores are of another label")?;
+        check(parts.scale.is_threshold(parts.threshold), "the threshold is no score")?;
         let constraints = constraints(&parts.discretizer, &parts.config)
             .map_err(|_| ModelError::Mismatch("an immutable feature is not in the schema"))?;
         Ok(Self { parts, constraints })
@@ -93,9 +102,41 @@ impl Model {
         &self.parts.classifier
     }
 
-    /// The lowest probability of acceptance that is accepted.
+    /// The score that is accepted, as are surer ones.
     pub fn threshold(&self) -> f64 {
         self.parts.threshold
+    }
+
+    /// What a score is: a probability, or a predicted number.
+    pub fn scale(&self) -> ScoreScale {
+        self.parts.scale
+    }
+
+    /// What a predicted number must reach; `None` if scores are probabilities.
+    pub fn goal(&self) -> Option<&Goal> {
+        self.schema().label().and_then(|label| label.goal.as_ref())
+    }
+
+    /// The names of the classes that count as accepted; none without a label.
+    pub fn favourable(&self) -> Vec<&str> {
+        let Some(label) = self.schema().label() else { return Vec::new() };
+        let own = self.parts.config.favourable.as_ref().and_then(|names| label.favourable_named(names).ok());
+        let classes = own.unwrap_or_else(|| label.favourable.clone());
+        classes.into_iter().map(|class| label.classes[class].as_str()).collect()
+    }
+
+    /// A score in words: `0.520`, or with the unit of the label `52,300 DM`.
+    pub fn score_words(&self, score: f64) -> String {
+        let decimals = self.parts.scale.decimals();
+        match self.goal() {
+            Some(goal) => goal.amount(score, Some(decimals)),
+            None => format!("{score:.decimals$}"),
+        }
+    }
+
+    /// How far beyond the threshold a way should be, unless a request says otherwise, in the unit of scores.
+    pub fn margin(&self) -> f64 {
+        self.parts.scale.in_unit(self.parts.config.answers.margin)
     }
 
     /// The circuit of accepted rows, p⁺.
@@ -128,13 +169,13 @@ impl Model {
         &self.parts.card
     }
 
-    /// The probability that a row of codes is accepted. For an external classifier, which reads values, each code
-    /// stands for the median of its bin: see [`Model::score`].
+    /// The score of a row of codes: the probability that it is accepted, or the predicted number. For an external
+    /// classifier, which reads values, each code stands for the median of its bin: see [`Model::score`].
     pub fn probability(&self, row: &[Code]) -> f64 {
-        probability(self.parts.classifier.typical().log_odds(row))
+        self.parts.scale.score(self.parts.classifier.typical().log_odds(row))
     }
 
-    /// The probability that a row is accepted, its cells in schema order.
+    /// The score of a row, its cells in schema order: the probability that it is accepted, or the predicted number.
     ///
     /// # Errors
     /// When a cell does not fit its column, or the classifier has no score for the row.
@@ -143,7 +184,15 @@ impl Model {
     /// When there are not as many cells as features.
     pub fn score(&self, cells: &[&str]) -> Result<f64, RowError> {
         let codes = self.parts.discretizer.encode_row(cells)?;
-        self.parts.classifier.probability(cells, codes.codes())
+        self.row_score(cells, codes.codes())
+    }
+
+    /// The score of a row of cells, which have these codes.
+    ///
+    /// # Errors
+    /// When a cell cannot be turned into an input, or the classifier has no score for the row.
+    pub fn row_score(&self, cells: &[&str], codes: &[Code]) -> Result<f64, RowError> {
+        Ok(self.parts.scale.score(self.parts.classifier.log_odds(cells, codes)?))
     }
 
     /// Whether a row reaches a threshold and keeps every policy of the schema, its cells in schema order. A row that
@@ -153,9 +202,10 @@ impl Model {
     /// When there are not as many cells as features.
     pub fn is_accepted(&self, cells: &[&str], threshold: f64) -> bool {
         let Ok(codes) = self.parts.discretizer.encode_row(cells) else { return false };
-        let score = self.parts.classifier.probability(cells, codes.codes());
+        let score = self.row_score(cells, codes.codes());
         let own = OwnRow::new(&self.parts.discretizer, cells, codes.into_codes());
-        score.is_ok_and(|score| score >= threshold) && self.constraints.broken_policies(&own).is_empty()
+        let reaches = |score| self.parts.scale.reaches(score, threshold);
+        score.is_ok_and(reaches) && self.constraints.broken_policies(&own).is_empty()
     }
 
     /// How far a numeric feature moves from one cell to another, in median absolute deviations; `None` when a cell
@@ -172,13 +222,23 @@ impl Model {
     /// # Errors
     /// When the file cannot be read, or the inputs fit neither it nor the schema.
     pub fn with_classifier(&self, file: Vec<u8>, inputs: Inputs) -> Result<Self, ExternalError> {
-        let external = ExternalClassifier::new(file, inputs, self.discretizer())?;
+        let external = ExternalClassifier::new(file, inputs, self.discretizer(), self.external_scale())?;
         let mut model = self.clone();
         model.parts.classifier = DeployedClassifier::External(Box::new(external));
         let card = &mut model.parts.card;
         (card.denies, card.scores, card.agreement) = (None, None, None);
         (card.auc, card.held_out_auc, card.accuracy) = (None, None, None);
+        card.held_out_r2 = None;
+        model.parts.scale = self.external_scale();
         Ok(model)
+    }
+
+    /// The scale of an external classifier: it predicts numbers as they are.
+    fn external_scale(&self) -> ScoreScale {
+        match self.parts.scale {
+            ScoreScale::Number { spread, side, .. } => ScoreScale::Number { center: 0.0, spread, side },
+            ScoreScale::Probability => ScoreScale::Probability,
+        }
     }
 }
 

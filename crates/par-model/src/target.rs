@@ -2,7 +2,8 @@
 
 use par_circuit::Code;
 
-use crate::classifier::{Classifier, probability};
+use crate::classifier::Classifier;
+use crate::scale::ScoreScale;
 
 /// A score over codes and the threshold that it must reach.
 ///
@@ -12,14 +13,16 @@ use crate::classifier::{Classifier, probability};
 pub struct Target<'a> {
     /// Scores rows of codes.
     pub classifier: &'a dyn Classifier,
-    /// The lowest score that is accepted, τ.
+    /// The lowest score that is accepted, τ; for [`par_data::schema::Side::AtMost`] the highest.
     pub threshold: f64,
+    /// What the score is.
+    pub scale: ScoreScale,
 }
 
 impl Target<'_> {
     /// The score of a row.
     pub fn score(&self, row: &[Code]) -> f64 {
-        probability(self.classifier.log_odds(row))
+        self.scale.score(self.classifier.log_odds(row))
     }
 
     /// Whether the score of a row reaches the threshold.
@@ -29,6 +32,6 @@ impl Target<'_> {
 
     /// Whether log-odds reach the threshold.
     pub fn is_reached_by(&self, log_odds: f64) -> bool {
-        probability(log_odds) >= self.threshold
+        self.scale.reaches(self.scale.score(log_odds), self.threshold)
     }
 }

@@ -1,5 +1,7 @@
 //! A classifier as lowered from a graph: functions of single inputs, and layers or trees over them.
 
+use crate::head::Head;
+
 /// The value of one input.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
@@ -9,12 +11,13 @@ pub enum Value<'a> {
     Text(&'a str),
 }
 
-/// A classifier with one score a row: the log-odds of a class.
+/// A classifier with one score a row: the log-odds of the accepted classes, or a predicted number.
 #[derive(Clone, Debug, PartialEq)]
 pub struct OnnxClassifier {
     pub(crate) width: usize,
     pub(crate) sources: Vec<Source>,
-    pub(crate) body: Body,
+    pub(crate) parts: Vec<Body>,
+    pub(crate) head: Head,
 }
 
 /// A function of one input.
@@ -86,7 +89,7 @@ pub enum Activation {
     Clip(f32, f32),
 }
 
-/// The function from the numbers of the sources to the log-odds.
+/// A function from the numbers of the sources to a score.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Body {
     /// A network, which has gradients.
@@ -177,9 +180,40 @@ impl OnnxClassifier {
         &self.sources
     }
 
-    /// The function from their numbers to the log-odds.
-    pub fn body(&self) -> &Body {
-        &self.body
+    /// The functions from their numbers to scores: at least one, all layers or all trees.
+    pub fn parts(&self) -> &[Body] {
+        &self.parts
+    }
+
+    /// How the scores of the parts become the log-odds.
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The same, with its log-odds multiplied by a factor; exact for a power of two. For a classifier of one part.
+    ///
+    /// # Panics
+    /// When it has several parts.
+    #[must_use]
+    pub fn scaled(mut self, factor: f64) -> Self {
+        let [part] = &mut self.parts[..] else { panic!("one part") };
+        match part {
+            Body::Layers(layers) => {
+                let last = layers.dense.last_mut().expect("at least one layer");
+                last.weights.iter_mut().chain(&mut last.biases).for_each(|weight| {
+                    *weight = (f64::from(*weight) * factor) as f32;
+                });
+            }
+            Body::Trees(trees) => {
+                trees.base *= factor;
+                for node in &mut trees.nodes {
+                    if let TreeNode::Leaf(value) = node {
+                        *value *= factor;
+                    }
+                }
+            }
+        }
+        self
     }
 
     /// The log-odds of one row; NaN where the file's own operators give NaN.
@@ -190,9 +224,13 @@ impl OnnxClassifier {
         assert_eq!(inputs.len(), self.width, "one value an input");
         let numbers: Vec<f32> =
             self.sources.iter().map(|source| source.number(inputs[source.input])).collect();
-        match &self.body {
+        let score = |part: &Body| match part {
             Body::Layers(layers) => layers.log_odds(&numbers),
             Body::Trees(trees) => trees.log_odds(&numbers),
+        };
+        match &self.parts[..] {
+            [only] => score(only),
+            parts => self.head.log_odds(&parts.iter().map(score).collect::<Vec<f64>>()),
         }
     }
 }

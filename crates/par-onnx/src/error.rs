@@ -143,21 +143,23 @@ pub enum Error {
         /// Their names.
         known: String,
     },
-    /// The output is not a score of two classes.
-    #[error("the output `{output}` has {found}, expected one or two columns of scores")]
+    /// The output is not a score of each class.
+    #[error("the output `{output}` has {found}, expected one column of scores, or one a class")]
     Columns {
         /// Its name.
         output: String,
         /// Its columns.
         found: String,
     },
-    /// The accepted class is neither 0 nor 1.
-    #[error("the accepted class of `{output}` is `{found}`, expected `0` or `1`")]
+    /// The accepted classes are none, all of them, or not there.
+    #[error("`accepted` is {found:?} for the output `{output}`, expected {expected}")]
     Accepted {
         /// The output's name.
         output: String,
-        /// The class.
-        found: usize,
+        /// The columns.
+        found: Vec<usize>,
+        /// What can be accepted.
+        expected: String,
     },
     /// The scores are on another scale than the one given.
     #[error("the scores of `{output}` are said to be {stated}, but the graph ends in {found}{hint}")]

@@ -64,8 +64,10 @@ pub struct Output {
 pub enum Scale {
     /// Between zero and one.
     Probability,
-    /// ln(p / (1 − p)).
+    /// ln(p / (1 − p)); of more than two classes, a score of which the softmax is the probability.
     LogOdds,
+    /// A predicted number, of a regression.
+    Number,
 }
 
 impl Display for Scale {
@@ -73,19 +75,34 @@ impl Display for Scale {
         formatter.write_str(match self {
             Self::Probability => "probabilities",
             Self::LogOdds => "log-odds",
+            Self::Number => "a predicted number",
         })
     }
 }
 
-/// Which column of which output is the score.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// Which columns of which output are the score.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScoreChoice {
     /// The name of the output; by default the only one that holds scores.
     pub output: Option<String>,
-    /// The column of the accepted class, or for an output of one column the accepted class (0 or 1).
-    pub accepted: usize,
+    /// The columns of the accepted classes, or for an output of one column the accepted class (0 or 1); 1 by default,
+    /// unless there are more than two columns.
+    pub accepted: Option<Vec<usize>>,
     /// The scale of the score; by default that of the last operator.
     pub scale: Option<Scale>,
+    /// What decides, of more than two classes.
+    pub decision: Decision,
+}
+
+/// What decides whether the class of a row is an accepted one.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Decision {
+    /// The sum of the probabilities of the accepted classes.
+    #[default]
+    Sum,
+    /// Whether the class of the largest probability is an accepted one.
+    Largest,
 }
 
 impl Graph {

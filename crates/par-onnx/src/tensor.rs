@@ -47,6 +47,50 @@ pub(crate) enum Element {
     Probability(Rc<AffineForm>),
     /// The logarithm of the sigmoid of a sum.
     LogProbability(Rc<AffineForm>),
+    /// The sum of the sigmoids of more than two sums, which divides each of them where classes are one against the
+    /// rest. It becomes a sum of hidden units if another operator needs it.
+    Total(Rc<[Rc<AffineForm>]>),
+    /// The probability of one of more than two classes. Only the end of a graph may use it.
+    Share(Share),
+}
+
+/// The probability of one of several classes.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Share {
+    /// The scores of all classes.
+    pub(crate) scores: Rc<[Rc<AffineForm>]>,
+    /// The class, a position in them.
+    pub(crate) class: usize,
+    pub(crate) kind: ShareKind,
+    /// Whether it is the logarithm of the probability.
+    pub(crate) is_logarithm: bool,
+}
+
+/// How scores become probabilities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ShareKind {
+    Softmax,
+    /// The sigmoid of each, divided by the sum.
+    OneVsRest,
+}
+
+impl Share {
+    /// The probability of each of the classes with these scores.
+    pub(crate) fn all(scores: Vec<Rc<AffineForm>>, kind: ShareKind, is_logarithm: bool) -> Vec<Element> {
+        let scores: Rc<[Rc<AffineForm>]> = scores.into();
+        let share = |class| Self { scores: Rc::clone(&scores), class, kind, is_logarithm };
+        (0..scores.len()).map(|class| Element::Share(share(class))).collect()
+    }
+
+    /// Whether the elements are the probabilities of all classes of one classifier, which add up to one.
+    pub(crate) fn are_all(elements: &[Element]) -> bool {
+        let Some(Element::Share(first)) = elements.first() else { return false };
+        let is_next = |(class, element): (usize, &Element)| {
+            matches!(element, Element::Share(own) if own.class == class && !own.is_logarithm
+                && Rc::ptr_eq(&own.scores, &first.scores))
+        };
+        elements.len() == first.scores.len() && elements.iter().enumerate().all(is_next)
+    }
 }
 
 /// A text input, some of whose texts are replaced by others.
@@ -98,8 +142,9 @@ impl Element {
             Self::Text(_) => "a constant text",
             Self::TextInput(_) => "a text input",
             Self::Source(_) => "a function of one input",
-            Self::Form(_) => "a sum of several numbers",
+            Self::Form(_) | Self::Total(_) => "a sum of several numbers",
             Self::Probability(_) | Self::LogProbability(_) => "a probability",
+            Self::Share(_) => "a probability of more than two classes",
         }
     }
 }

@@ -17,7 +17,7 @@ pub(crate) struct TestGraph {
 
 /// A graph whose input has `width` numbers.
 pub(crate) fn graph(width: i64) -> TestGraph {
-    let choice = ScoreChoice { output: None, accepted: 1, scale: None };
+    let choice = ScoreChoice::default();
     let proto = ModelProto { graph: Some(GraphProto::default()), ..Default::default() };
     let mut made = TestGraph { proto, choice };
     made.graph().input.push(value("x", 1, &[None, Some(width)]));
@@ -94,8 +94,8 @@ impl TestGraph {
         self
     }
 
-    pub(crate) fn accepted(mut self, accepted: usize) -> Self {
-        self.choice.accepted = accepted;
+    pub(crate) fn accepted(mut self, accepted: &[usize]) -> Self {
+        self.choice.accepted = Some(accepted.into());
         self
     }
 

@@ -49,7 +49,9 @@ pub(crate) fn data(error: &par_data::Error) -> PyErr {
 pub(crate) fn fit(error: &Error) -> PyErr {
     match error {
         Error::Data(error) => data(error),
-        Error::NoLabel | Error::UnknownClass { .. } => exception("SchemaError", &error.to_string()),
+        Error::NoLabel | Error::Favourable(_) | Error::OneSide { .. } => {
+            exception("SchemaError", &error.to_string())
+        }
         Error::Config(_) => setting(&error.to_string()),
         Error::External(_) | Error::NoScore { .. } | Error::OneDecision { .. } => classifier(error),
         Error::Inverted { .. } => exception("InvertedClassifierError", &error.to_string()),

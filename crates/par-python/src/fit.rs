@@ -136,7 +136,12 @@ pub(crate) fn schema_facts(schema: &str) -> PyResult<String> {
         serde_json::json!({
             "column": label.column,
             "classes": label.classes,
-            "favourable": label.classes[label.favourable],
+            "favourable": label.sides()[0],
+            "goal": label.goal.as_ref().map(|goal| serde_json::json!({
+                "side": goal.side.key(),
+                "bound": goal.bound,
+                "words": goal.classes()[1],
+            })),
         })
     });
     let features: Vec<serde_json::Value> = schema

@@ -135,7 +135,7 @@ impl Model {
         self.0.schema().source()
     }
 
-    /// The lowest probability with which a row is accepted.
+    /// The score from which on a row is accepted.
     #[getter]
     fn threshold(&self) -> f64 {
         self.0.threshold()
@@ -145,6 +145,12 @@ impl Model {
     #[getter]
     fn classes(&self) -> [String; 2] {
         self.0.card().classes.clone()
+    }
+
+    /// The classes of the label that count as accepted.
+    #[getter]
+    fn favourable(&self) -> Vec<&str> {
+        self.0.favourable()
     }
 
     /// The names of the features.

@@ -105,7 +105,7 @@ impl CellWriter {
             cells.spell(column, values, feature.kind.is_numeric());
         }
         if let (Some(label), Some(column)) = (schema.label(), columns.label) {
-            cells.spell(column, &label.classes, false);
+            cells.spell(column, &label.classes, label.goal.is_some());
         }
         cells
     }

@@ -1,11 +1,13 @@
-// The decision: accepted or denied, how surely, and where that lies between 0 and 100 %.
+// The decision: accepted or denied, how surely, and where that lies between 0 and 100 %, or among all predictions.
 
 import { element, sign } from "./element.js";
-import { margin, percent, sentence } from "./words.js";
+import { scale } from "./score.js";
+import { sentence } from "./words.js";
 
-/** A bar from 0 to 100 %, with a gate at the threshold and, if given, a mark where the person came from. */
-export function bar(probability, threshold, from = null) {
-  const accepted = probability >= threshold;
+/** A bar of all scores, with a gate at the threshold and, if given, a mark where the person came from. */
+export function bar(schema, score, threshold, from = null) {
+  const { reaches, share } = scale(schema);
+  const accepted = reaches(score, threshold);
   const part = (name, property, share) => {
     const made = element("span", { class: name });
     made.style[property] = `${100 * share}%`;
@@ -14,9 +16,9 @@ export function bar(probability, threshold, from = null) {
   return element(
     "div",
     { class: `bar ${accepted ? "enough" : "short"}`, "aria-hidden": "true" },
-    part("fill", "width", probability),
-    part("gate", "left", threshold),
-    from !== null && part("from", "left", from),
+    part("fill", "width", share(score)),
+    part("gate", "left", share(threshold)),
+    from !== null && part("from", "left", share(from)),
   );
 }
 
@@ -24,20 +26,33 @@ export function bar(probability, threshold, from = null) {
 export const isAccepted = (answer) => answer.status === "accepted" || answer.status === "unverified_accepted";
 
 /** How the score compares with the threshold. Policies can deny a score that is enough. */
-function comparison({ probability, threshold, status }) {
+function comparison(schema, { probability, threshold, status }) {
+  const { compared, reaches } = scale(schema);
   const accepted = isAccepted({ status });
-  if (!accepted && probability >= threshold) return "enough, but not all that is required.";
-  return `${margin(probability, threshold)}.${accepted ? " Nothing has to change." : ""}`;
+  if (!accepted && reaches(probability, threshold)) return "enough, but not all that is required.";
+  return `${compared(probability, threshold)}.${accepted ? " Nothing has to change." : ""}`;
+}
+
+/** What the model says of a person, up to the comparison. */
+function said(schema, { probability, threshold }) {
+  const { words, needed } = scale(schema);
+  const score = element("b", {}, words(probability, threshold));
+  if (schema.number) return [`The model predicts `, score, `, ${needed(threshold).replace(/ needed$/, " is needed")}: `];
+  return [
+    `The model gives this person `,
+    score,
+    ` for “${schema.label.accepted}” and accepts from ${words(threshold)} on: `,
+  ];
 }
 
 /** The decision in words. `fill` is called with the name of an unknown feature that would decide. */
 export function decision(schema, answer, fill) {
   const { probability, threshold } = answer;
   const accepted = isAccepted(answer);
-  const chance = percent(probability, threshold);
-  const gate = element("span", { class: "gate-name" }, `${percent(threshold)} needed`);
-  gate.style.left = `${100 * threshold}%`;
-  if (threshold > 0.75) gate.classList.add("left");
+  const { needed, share } = scale(schema);
+  const gate = element("span", { class: "gate-name" }, needed(threshold));
+  gate.style.left = `${100 * share(threshold)}%`;
+  if (share(threshold) > 0.75) gate.classList.add("left");
   return [
     element(
       "h2",
@@ -48,12 +63,10 @@ export function decision(schema, answer, fill) {
     element(
       "p",
       { class: "sure" },
-      `The model gives this person `,
-      element("b", {}, chance),
-      ` for “${schema.label.accepted}” and accepts from ${percent(threshold)} on: `,
-      comparison(answer),
+      ...said(schema, answer),
+      comparison(schema, answer),
     ),
-    element("div", { class: "scale" }, bar(probability, threshold), gate),
+    element("div", { class: "scale" }, bar(schema, probability, threshold), gate),
     ...(answer.broken_policies ?? []).map((policy) =>
       element("p", { class: "required" }, element("b", {}, "Required, and not met: "), sentence(policy)),
     ),

@@ -1,6 +1,7 @@
 // The answers one by one: sorted, filtered, and a page at a time, so that a hundred thousand stay light.
 
 import { byId, element, sign } from "./element.js";
+import { scale } from "./score.js";
 import { grouped, percent, time } from "./words.js";
 
 const PAGE = 50;
@@ -142,7 +143,7 @@ export class Everybody {
           KIND_WORDS[answer.kind],
         ),
       ),
-      element("td", { "data-name": "now" }, answer.probability === null ? "–" : percent(answer.probability)),
+      element("td", { "data-name": "now" }, answer.probability === null ? "–" : scale(this.schema).words(answer.probability)),
       element("td", { "data-name": "changes" }, answer.changes ?? "–"),
       element("td", { "data-name": "effort" }, answer.effort === null ? "–" : answer.effort.toFixed(1)),
       element("td", { "data-name": "time" }, answer.months === null ? "–" : time(answer.months)),

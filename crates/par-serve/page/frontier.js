@@ -2,7 +2,8 @@
 
 import { byId, element } from "./element.js";
 import { changeItem } from "./ways.js";
-import { commonness, cost, count, percent } from "./words.js";
+import { scale } from "./score.js";
+import { commonness, cost, count } from "./words.js";
 
 /** What is best, by the problem that the first way solves. */
 const BEST = {
@@ -73,7 +74,7 @@ export function showFrontier(schema, answer, replies, search = null) {
         element(
           "span",
           { class: "quiet" },
-          `${percent(point.probability, answer.threshold)} · ${commonness(point.percentile).toLowerCase()}`,
+          `${scale(schema).words(point.probability, answer.threshold)} · ${commonness(point.percentile).toLowerCase()}`,
         ),
         !all && element("span", { class: "quiet" }, proof(point.gap, best)),
       ),

@@ -8,9 +8,10 @@ import { showFrontier } from "./frontier.js";
 import { writeLetter } from "./letter.js";
 import { clearNotice, problemWords, showNotice } from "./notice.js";
 import { Person, problemFeature, usualWishes } from "./person.js";
+import { scale } from "./score.js";
 import { heldChips, noWay, wayCards } from "./ways.js";
 import { WishControls } from "./wishes.js";
-import { clock, count, listed, percent } from "./words.js";
+import { clock, count, listed } from "./words.js";
 
 /** The number of ways in a request. */
 const WAYS = 3;
@@ -84,7 +85,7 @@ export class OnePerson {
           "span",
           {},
           element("b", {}, `Person ${place + 1}`),
-          element("span", { class: "quiet" }, percent(probability, this.schema.threshold)),
+          element("span", { class: "quiet" }, scale(this.schema).words(probability, this.schema.threshold)),
         ),
       );
     byId("people").replaceChildren(legend, ...people.map(option));
@@ -271,7 +272,7 @@ export class OnePerson {
         ? []
         : [
             answer.ways.length > 0
-              ? wayCards(answer, replies)
+              ? wayCards(this.schema, answer, replies)
               : noWay(this.schema, this.person, answer, (...what) => this.lift(...what)),
           ]),
     );
@@ -279,7 +280,7 @@ export class OnePerson {
     else showFrontier(this.schema, refined, replies, failed ? "ended" : "runs");
     this.form.arrange(new Set(answer.ways.flatMap((way) => way.changes.map((change) => change.feature))));
     this.pocketWords(answer);
-    const verdict = `${isAccepted(answer) ? "Accepted" : "Denied"}, ${percent(answer.probability, answer.threshold)}.`;
+    const verdict = `${isAccepted(answer) ? "Accepted" : "Denied"}, ${scale(this.schema).words(answer.probability, answer.threshold)}.`;
     this.say(
       isAccepted(answer)
         ? verdict
@@ -337,7 +338,7 @@ export class OnePerson {
             "span",
             {},
             element("b", {}, isAccepted(answer) ? "Accepted" : "Denied"),
-            ` · ${percent(answer.probability, answer.threshold)}${isOld ? " · out of date" : ""}`,
+            ` · ${scale(this.schema).words(answer.probability, answer.threshold)}${isOld ? " · out of date" : ""}`,
           ),
       element(
         "span",

@@ -3,7 +3,8 @@
 import { bar } from "./decision.js";
 import { effortControl } from "./effort.js";
 import { element, sign } from "./element.js";
-import { commonness, cost, count, limitWords, listed, percent, plain, sentence } from "./words.js";
+import { scale } from "./score.js";
+import { commonness, cost, count, limitWords, listed, plain, sentence } from "./words.js";
 
 const ORDER = ["First way", "Second way", "Third way"];
 const VIRTUES = {
@@ -59,11 +60,15 @@ function reply(change, wishes) {
 }
 
 /** The changes of a way as steps, the one that brings most by itself first; then their consequences. */
-function steps(answer, way, wishes) {
+function steps(schema, answer, way, wishes) {
   const several = way.changes.length > 1;
-  const order = [...way.changes].sort((one, other) => (other.alone ?? 0) - (one.alone ?? 0));
+  const { reaches, words } = scale(schema);
+  const isMore = (one, other) => other === null || (one !== null && reaches(one, other));
+  const order = [...way.changes].sort((one, other) =>
+    (one.alone ?? null) === (other.alone ?? null) ? 0 : isMore(one.alone ?? null, other.alone ?? null) ? -1 : 1,
+  );
   const alone = (change) =>
-    several && Number.isFinite(change.alone) ? percent(change.alone, answer.threshold) : null;
+    several && Number.isFinite(change.alone) ? words(change.alone, answer.threshold) : null;
   const consequence = (change) =>
     element("li", { class: "change consequence" }, element("span", {}, `then ${change.feature} `), becomes(change));
   return element(
@@ -75,7 +80,8 @@ function steps(answer, way, wishes) {
 }
 
 /** The cards of an answer's ways, each with what it is best at and what it costs. */
-export function wayCards(answer, wishes) {
+export function wayCards(schema, answer, wishes) {
+  const { words } = scale(schema);
   const card = (way, place) =>
     element(
       "article",
@@ -91,17 +97,17 @@ export function wayCards(answer, wishes) {
         ),
       ),
       element("p", { class: "cost" }, cost(way)),
-      steps(answer, way, wishes),
+      steps(schema, answer, way, wishes),
       element(
         "div",
         { class: "then" },
         element(
           "p",
           {},
-          element("b", {}, `${percent(way.probability, answer.threshold)}`),
-          ` then, ${percent(answer.probability, answer.threshold)} now`,
+          element("b", {}, words(way.probability, answer.threshold)),
+          ` then, ${words(answer.probability, answer.threshold)} now`,
         ),
-        bar(way.probability, answer.threshold, answer.probability),
+        bar(schema, way.probability, answer.threshold, answer.probability),
         way.has_margin === false &&
           element("p", { class: "close" }, "Close to the threshold: a small difference could undo it."),
         element("p", { class: "quiet" }, commonness(way.percentile), "."),

@@ -30,9 +30,10 @@ pub(crate) struct Features<'m> {
     model: &'m str,
     /// The name of the table.
     title: Option<&'m str>,
-    /// The probability from which on a row counts as accepted, by default.
-    #[schemars(range(min = 0, max = 1))]
+    /// The score from which on a row counts as accepted, by default: a probability, or of a regression a number.
     threshold: f64,
+    /// What a predicted number must reach; null if scores are probabilities.
+    number: Option<NumberInfo<'m>>,
     /// How many features change at most, by default.
     budget: usize,
     label: Label<'m>,
@@ -58,6 +59,33 @@ pub(crate) struct Features<'m> {
 struct Label<'m> {
     accepted: &'m str,
     denied: &'m str,
+}
+
+/// A predicted number.
+#[derive(Serialize, JsonSchema)]
+struct NumberInfo<'m> {
+    /// Which side of the threshold is accepted: `at_least` or `at_most`.
+    side: &'static str,
+    unit: Option<&'m str>,
+    /// How many decimals are shown.
+    decimals: usize,
+    /// The range of a scale: from the lowest to the highest prediction for a training row, and the threshold.
+    low: f64,
+    high: f64,
+}
+
+impl<'m> NumberInfo<'m> {
+    fn new(model: &'m ServedModel) -> Option<Self> {
+        let (goal, threshold) = (model.goal()?, model.threshold());
+        let [low, high] = model.card().scores.unwrap_or([threshold; 2]);
+        Some(Self {
+            side: goal.side.key(),
+            unit: goal.unit.as_deref(),
+            decimals: model.scale().decimals(),
+            low: low.min(threshold),
+            high: high.max(threshold),
+        })
+    }
 }
 
 /// The first feature may rise only if the second does.
@@ -179,6 +207,7 @@ impl<'m> Features<'m> {
             model: model.name(),
             title: schema.name(),
             threshold: model.threshold(),
+            number: NumberInfo::new(model),
             budget: model.config().answers.budget,
             label: Label { accepted, denied },
             features: (0..schema.features().len())
@@ -251,8 +280,7 @@ pub(crate) struct Card<'m> {
     sha256: &'m str,
     /// When it was read, in seconds since 1970.
     loaded: u64,
-    /// The probability from which on a row counts as accepted.
-    #[schemars(range(min = 0, max = 1))]
+    /// The score from which on a row counts as accepted.
     threshold: f64,
     /// Whether the model holds the classifier itself, not only a surrogate.
     verifies: bool,
@@ -302,8 +330,7 @@ pub(crate) struct People<'a> {
 struct MadeUp {
     /// As `/v1/recourse` takes it.
     row: Map<String, Value>,
-    /// The probability of acceptance.
-    #[schemars(range(min = 0, max = 1))]
+    /// The score: the probability of acceptance, or the predicted number.
     probability: f64,
 }
 
@@ -330,7 +357,7 @@ fn draw(model: &ServedModel, count: u64, seed: u64) -> Vec<MadeUp> {
         }
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         let probability = model.score(&cells).ok()?;
-        (probability < model.threshold()).then_some(MadeUp { row, probability })
+        (!model.scale().reaches(probability, model.threshold())).then_some(MadeUp { row, probability })
     };
     rows.rows().filter_map(person).take(count as usize).collect()
 }

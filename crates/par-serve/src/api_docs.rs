@@ -91,7 +91,7 @@ fn examples(model: &ServedModel, solver: &mut Solver<'_>) -> Map<String, Value> 
     let person = answer(solver, &read.rows[0], 1, &read.options);
     let body = serde_json::to_value(person.json(model)).expect("a person has only text keys");
     let probability = person.probability().unwrap_or_default();
-    let is_accepted = probability >= model.threshold();
+    let is_accepted = model.scale().reaches(probability, model.threshold());
     let class = &model.card().classes[usize::from(!is_accepted)];
     let tensor = |feature: &par_data::Feature| json!({"name": feature.name, "datatype": datatype(feature), "shape": [1], "data": [row[&feature.name]]});
     let inferred = |outputs: Value| json!({"model_name": model.name(), "model_version": model.sha256(), "outputs": outputs});

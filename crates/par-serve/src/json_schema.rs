@@ -342,12 +342,7 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
             "minimum": 1,
             "maximum": MAX_BUDGET,
         },
-        "threshold": {
-            "description": "The probability from which on a row counts as accepted; by default that of the model.",
-            "type": ["number", "null"],
-            "exclusiveMinimum": 0,
-            "exclusiveMaximum": 1,
-        },
+        "threshold": threshold(model),
         "lock": {
             "description": "Features that this person cannot change, besides those that nobody can.",
             "type": "array",
@@ -359,13 +354,7 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
             "properties": limits,
             "additionalProperties": false,
         },
-        "margin": {
-            "description": "How far above the threshold the probability of a way should be; by default as the model says. Where no way \
-                            is so far above it, ways above the threshold are offered, with `has_margin` false.",
-            "type": ["number", "null"],
-            "minimum": 0,
-            "exclusiveMaximum": 1,
-        },
+        "margin": margin(model),
         "effort": {
             "description": "How hard it is for this person to change features: a word, or a weight, of which 1 is easy, 2 some, 4 hard \
                             and 8 very hard; by default as the schema says.",
@@ -435,4 +424,37 @@ fn limit(domain: &Domain) -> Value {
             json!({"oneOf": [one("between", between), one("among", among)]})
         }
     }
+}
+
+/// The threshold of a request: a probability, or a number in the unit of the label.
+fn threshold(model: &ServedModel) -> Value {
+    match model.goal() {
+        None => json!({
+            "description": "The probability from which on a row counts as accepted; by default that of the model.",
+            "type": ["number", "null"],
+            "exclusiveMinimum": 0,
+            "exclusiveMaximum": 1,
+        }),
+        Some(goal) => json!({
+            "description": format!(
+                "The predicted number is to be {} this, in the unit of the label; by default as the model says.",
+                goal.side.words()
+            ),
+            "type": ["number", "null"],
+        }),
+    }
+}
+
+/// The margin of a request.
+fn margin(model: &ServedModel) -> Value {
+    let mut margin = json!({
+        "description": "How far beyond the threshold the score of a way should be; by default as the model says. Where no way is so \
+                        far beyond it, ways that reach the threshold are offered, with `has_margin` false.",
+        "type": ["number", "null"],
+        "minimum": 0,
+    });
+    if model.goal().is_none() {
+        margin["exclusiveMaximum"] = json!(1);
+    }
+    margin
 }

@@ -105,8 +105,7 @@ pub(crate) struct Predictions<'a> {
 /// What the classifier decides about a row.
 #[derive(Serialize, JsonSchema)]
 struct Prediction<'a> {
-    /// The probability that the row is accepted as it is.
-    #[schemars(range(min = 0, max = 1))]
+    /// The score of the row as it is: the probability that it is accepted, or the predicted number.
     probability: f64,
     accepted: bool,
     /// The class that the classifier decides for.
@@ -211,7 +210,7 @@ pub(crate) async fn explain_or_predict(
 }
 
 fn prediction(model: &ServedModel, probability: f64, threshold: f64) -> Prediction<'_> {
-    let accepted = probability >= threshold;
+    let accepted = model.scale().reaches(probability, threshold);
     let class = &model.card().classes[usize::from(!accepted)];
     Prediction { probability, accepted, class }
 }
@@ -275,7 +274,7 @@ pub(crate) async fn infer(
     let (model, tensors) = service.tensors(&name, &query, &headers, body).await?;
     let threshold = tensors.question.options.request.threshold_for(&model);
     let probabilities = service.probabilities(&model, tensors.question.rows).await?;
-    let accepted = probabilities.iter().map(|probability| *probability >= threshold).collect();
+    let accepted = probabilities.iter().map(|score| model.scale().reaches(*score, threshold)).collect();
     let shape = [probabilities.len()];
     let outputs = vec![
         Tensor { name: "probability", datatype: "FP64", shape, data: TensorData::Numbers(&probabilities) },

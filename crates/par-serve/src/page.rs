@@ -27,6 +27,7 @@ const FILES: &[(&str, &str, &str)] = &[
     ("notice.js", SCRIPT, include_str!("../page/notice.js")),
     ("element.js", SCRIPT, include_str!("../page/element.js")),
     ("words.js", SCRIPT, include_str!("../page/words.js")),
+    ("score.js", SCRIPT, include_str!("../page/score.js")),
     ("one.js", SCRIPT, include_str!("../page/one.js")),
     ("person.js", SCRIPT, include_str!("../page/person.js")),
     ("wishes.js", SCRIPT, include_str!("../page/wishes.js")),

@@ -17,9 +17,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     // A circuit of the accepted rows.
     let encoded = discretizer.encode(&columns, &rows)?;
-    let good = schema.label().expect("the schema has a label").favourable;
+    let label = schema.label().expect("the schema has a label");
     let accepted = std::iter::zip(encoded.rows(), schema.classes(&columns, &rows)?)
-        .filter(|(_, class)| *class == good)
+        .filter(|(_, class)| label.wants(*class))
         .flat_map(|(row, _)| row.to_vec());
     let accepted = Dataset::new(discretizer.cardinalities(), accepted.collect())?;
     let circuit = learn(&accepted, None, &LearnConfig::default())?.circuit;

@@ -134,8 +134,8 @@ impl TwoPhase<'_, '_, '_> {
 #[cfg(test)]
 mod tests {
     use par_data::{Constraints, OwnRow, Reach, Wishes};
-    use par_model::Target;
     use par_model::test_world::World;
+    use par_model::{ScoreScale, Target};
 
     use super::*;
     use crate::problem::Objective;
@@ -187,7 +187,7 @@ mod tests {
             let problem = SearchProblem {
                 candidates: &candidates,
                 duration: &candidates.durations()[0],
-                target: Target { classifier: &classifier, threshold: 0.5 },
+                target: Target { classifier: &classifier, threshold: 0.5, scale: ScoreScale::Probability },
                 reads_values: false,
                 objective: Objective::likeliest(0.0),
                 budget: 4,

@@ -6,7 +6,7 @@ use par_model::{Model, Order};
 use serde_json::{Map, Value};
 
 use super::{
-    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_word,
+    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_word,
     whole_months,
 };
 
@@ -161,6 +161,7 @@ impl<'m> JsonReader<'m> {
     /// Reads an option into a request. False if there is no option of that name.
     pub fn option(&mut self, path: &str, name: &str, value: &Value, request: &mut Request) -> bool {
         let path = format!("{path}/{}", escaped(name));
+        let scale = self.model.scale();
         match (name, value) {
             ("order" | "budget" | "threshold" | "margin" | "max_effort" | "within", Value::Null) => {}
             ("method", value) => match value.as_str().and_then(Method::named) {
@@ -182,13 +183,13 @@ impl<'m> JsonReader<'m> {
                 Some(budget) => request.budget = Some(budget),
                 None => self.wrong(path, value, format!("{}, or null", count_words(MAX_BUDGET))),
             },
-            ("threshold", value) => match value.as_f64().filter(|p| *p > 0.0 && *p < 1.0) {
+            ("threshold", value) => match value.as_f64().filter(|number| scale.is_threshold(*number)) {
                 Some(threshold) => request.threshold = Some(threshold),
-                None => self.wrong(path, value, "a number above 0 and below 1"),
+                None => self.wrong(path, value, scale.threshold_words()),
             },
-            ("margin", value) => match value.as_f64().filter(|margin| (0.0..1.0).contains(margin)) {
+            ("margin", value) => match value.as_f64().filter(|margin| scale.is_margin(*margin)) {
                 Some(margin) => request.margin = Some(margin),
-                None => self.wrong(path, value, format!("{MARGIN}, or null")),
+                None => self.wrong(path, value, format!("{}, or null", scale.margin_words())),
             },
             ("max_effort", value) => match value.as_f64().filter(|effort| *effort > 0.0) {
                 Some(effort) => request.max_effort = Some(effort),

@@ -5,8 +5,7 @@ use par_data::{LimitError, Limits, Permitted};
 use par_model::{Model, Order};
 
 use super::{
-    DURATION, EFFORT, MARGIN, MAX_BUDGET, MAX_EFFORT, Method, Request, count_words, effort_weight,
-    whole_months,
+    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, Method, Request, count_words, effort_weight, whole_months,
 };
 
 /// An option that cannot be used.
@@ -53,6 +52,7 @@ impl<'m> TextReader<'m> {
             let number = text.trim().parse().ok().filter(|number| (1..=most).contains(number));
             number.ok_or_else(|| refused(count_words(most)))
         };
+        let scale = self.model.scale();
         let request = &mut self.request;
         match name {
             "method" => {
@@ -68,13 +68,12 @@ impl<'m> TextReader<'m> {
             "count" => request.count = whole(self.max_count)?,
             "budget" => request.budget = Some(whole(MAX_BUDGET)?),
             "threshold" => {
-                let number = parse_number(text).filter(|number| *number > 0.0 && *number < 1.0);
-                let expected = || refused("a number above 0 and below 1".to_string());
-                request.threshold = Some(number.ok_or_else(expected)?);
+                let number = parse_number(text).filter(|number| scale.is_threshold(*number));
+                request.threshold = Some(number.ok_or_else(|| refused(scale.threshold_words().to_string()))?);
             }
             "margin" => {
-                let number = parse_number(text).filter(|number| (0.0..1.0).contains(number));
-                request.margin = Some(number.ok_or_else(|| refused(MARGIN.to_string()))?);
+                let number = parse_number(text).filter(|number| scale.is_margin(*number));
+                request.margin = Some(number.ok_or_else(|| refused(scale.margin_words().to_string()))?);
             }
             "max_effort" => {
                 let number = parse_number(text).filter(|number| *number > 0.0);

@@ -123,7 +123,7 @@ impl Solver<'_> {
             }
         }
         let constraints = model.constraints().without(&lifted);
-        let is_accepted = person.probability >= request.threshold_for(model)
+        let is_accepted = model.scale().reaches(person.probability, request.threshold_for(model))
             && constraints.broken_policies(person.own).is_empty();
         if is_accepted {
             return Some(Enough { effort: 0.0, months: 0 });

@@ -17,7 +17,7 @@ impl Solver<'_> {
     fn if_one_known(&self, person: Person<'_>, feature: usize, request: &Request) -> Option<IfKnown> {
         let (model, described) = (self.model, &self.model.schema().features()[feature]);
         let domain = &model.discretizer().domains()[feature];
-        let threshold = model.classifier().offered_from(request.threshold_for(model));
+        let threshold = model.classifier().offered_from(request.threshold_for(model), model.scale());
         let is_accepted = |text: &str| {
             let mut cells = person.cells.to_vec();
             cells[feature] = text;

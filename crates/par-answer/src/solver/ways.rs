@@ -1,8 +1,8 @@
 //! From the result of a search to the ways that are shown.
 
 use par_data::Choice;
+use par_model::ScoreScale;
 use par_model::classifier::DeployedClassifier;
-use par_model::classifier::probability;
 
 use super::{Aim, Person, SearchResult, Solver};
 use crate::answer::{BestAt, Change, Found, Point, Solves, Way};
@@ -52,7 +52,7 @@ impl Solver<'_> {
             let difference = shown[..place].iter().map(|before| offer.difference(before)).reduce(f64::min);
             ways.push(Way { gap, difference, ..self.way(person, aim, &aims, offer, request.method) });
         }
-        set_best_at(&mut ways, &frontier);
+        set_best_at(&mut ways, &frontier, self.model.scale());
         let fewest = search.frontier.fewest()?;
         Some(Found {
             probability: person.probability,
@@ -77,8 +77,9 @@ impl Solver<'_> {
         request: &Request,
     ) {
         let aims = self.aims(request);
-        let likeliest =
-            aims.iter().find(|aim| aim.solves == Solves::Likeliest && aim.threshold <= first.threshold);
+        let likeliest = aims
+            .iter()
+            .find(|aim| aim.solves == Solves::Likeliest && aim.scale.reaches(first.threshold, aim.threshold));
         let Some(&aim) = likeliest else { return };
         let mut wanted = aim.threshold;
         if first.solves != aim.solves {
@@ -90,7 +91,7 @@ impl Solver<'_> {
         // At most two searches per way: one among all rows and, if it finds nothing new, one for higher probabilities.
         for _ in 0..request.count.saturating_mul(2) {
             let shown = offers.shown(request.count, |offer| worth(&aims, offer));
-            if shown.len() >= request.count || wanted > 1.0 || self.is_stopped() {
+            if shown.len() >= request.count || !aim.scale.is_possible(wanted) || self.is_stopped() {
                 break;
             }
             let taken: Vec<Vec<usize>> = shown.iter().map(|offer| offer.features.clone()).collect();
@@ -103,7 +104,10 @@ impl Solver<'_> {
             }
             wanted = match wanted == aim.threshold {
                 _ if is_new => aim.threshold,
-                true if !further.frontier.solutions().is_empty() => offers.surest().next_up(),
+                true if !further.frontier.solutions().is_empty() => match offers.surest() {
+                    Some(score) => aim.scale.next(score),
+                    None => break,
+                },
                 _ => break,
             };
         }
@@ -120,9 +124,11 @@ impl Solver<'_> {
     ) -> Offer {
         // Neighbours of a row are scored in single precision.
         let log_prob = self.evaluator.log_prob(&solution.row.codes);
+        let probability = self.probability(person, solution);
         Offer {
             solution: Solution { log_prob, ..solution.clone() },
-            probability: self.probability(person, solution),
+            probability,
+            sureness: aim.scale.sureness(probability),
             percentile: self.model.pool().percentile(log_prob),
             months: person.candidates.months(&solution.row.choices),
             features: changed(person, &solution.row.choices).collect(),
@@ -132,19 +138,19 @@ impl Solver<'_> {
         }
     }
 
-    /// The probability of acceptance of a solution's row.
+    /// The score of a solution's row.
     fn probability(&self, person: Person<'_>, solution: &Solution) -> f64 {
         match person.reads_values {
             // The row as written decides, not the choices it was found by.
             true => self.score(person, solution).expect("a verified row has a score"),
-            false => probability(person.classifier.log_odds(&solution.row.codes)),
+            false => self.model.scale().score(person.classifier.log_odds(&solution.row.codes)),
         }
     }
 
     fn way(&mut self, person: Person<'_>, aim: &Aim, aims: &[Aim], offer: &Offer, method: Method) -> Way {
         let (model, choices) = (self.model, &offer.solution.row.choices);
         let cells = self.written(person, &offer.solution);
-        let sure = aims.iter().find(|aim| aim.has_margin).map_or(0.0, |aim| aim.threshold);
+        let sure = aims.iter().find(|aim| aim.has_margin);
         let mut changes: Vec<Change> =
             offer.features.iter().map(|&feature| self.change(person, choices, feature)).collect();
         let is_alone = changes.len() == 1;
@@ -172,7 +178,7 @@ impl Solver<'_> {
             changes,
             consequences,
             probability: offer.probability,
-            has_margin: offer.probability >= sure,
+            has_margin: sure.is_none_or(|aim| aim.scale.reaches(offer.probability, aim.threshold)),
             log_likelihood: offer.solution.log_prob,
             percentile: offer.percentile,
             effort: offer.solution.effort,
@@ -211,7 +217,7 @@ impl Solver<'_> {
         }
     }
 
-    /// The probability of acceptance if only one feature of a row changes, at the same time.
+    /// The score if only one feature of a row changes, at the same time.
     fn alone(&self, person: Person<'_>, choices: &[Choice], feature: usize) -> Option<f64> {
         let months = person.candidates.months(choices);
         let mut durations = person.candidates.durations().iter();
@@ -221,7 +227,7 @@ impl Solver<'_> {
         let is_possible = person.candidates.settle(&mut row) && person.candidates.keeps_relations(&row);
         is_possible.then(|| {
             let row = if person.reads_values { row } else { person.candidates.codes(&row) };
-            probability(person.classifier.log_odds(&row))
+            self.model.scale().score(person.classifier.log_odds(&row))
         })
     }
 
@@ -237,7 +243,7 @@ impl Solver<'_> {
             ends.iter().map(|(feature, ends)| (*feature, ends.each_ref().map(String::as_str))).collect();
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
         let least = external.least_log_odds(&cells, &ranges);
-        if least.is_some_and(|least| probability(least) >= aim.threshold) {
+        if least.is_some_and(|least| aim.scale.reaches(aim.scale.score(least), aim.threshold)) {
             return;
         }
         changes.iter_mut().for_each(|change| change.range = None);
@@ -273,7 +279,7 @@ fn changed<'a>(person: Person<'a>, choices: &'a [Choice]) -> impl Iterator<Item 
 }
 
 /// Sets what each way is best at, among all ways and points.
-fn set_best_at(ways: &mut [Way], frontier: &[Point]) {
+fn set_best_at(ways: &mut [Way], frontier: &[Point], scale: ScoreScale) {
     struct Virtues {
         effort: f64,
         changes: usize,
@@ -307,7 +313,7 @@ fn set_best_at(ways: &mut [Way], frontier: &[Point]) {
             (BestAt::LeastEffort, shown.iter().all(|one| way.effort <= one.effort)),
             (BestAt::FewestChanges, shown.iter().all(|one| way.changes.len() <= one.changes)),
             (BestAt::MostCommon, shown.iter().all(|one| way.log_likelihood >= one.log_likelihood)),
-            (BestAt::Surest, shown.iter().all(|one| way.probability >= one.probability)),
+            (BestAt::Surest, shown.iter().all(|one| scale.reaches(way.probability, one.probability))),
             (BestAt::Soonest, way.months < slowest && shown.iter().all(|one| way.months <= one.months)),
         ];
         way.best_at = strengths.into_iter().filter(|(_, has)| *has).map(|(strength, _)| strength).collect();

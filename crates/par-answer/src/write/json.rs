@@ -48,6 +48,7 @@ impl RowAnswer<'_> {
                 .map(|obstacles| obstacles.iter().map(obstacle).collect()),
             probability: self.probability(),
             threshold: self.threshold,
+            score_words: self.probability().map(|score| words::decision(model, score, self.threshold)),
             warnings: self.warnings.clone(),
             broken_policies: self
                 .broken_policies()
@@ -85,6 +86,7 @@ impl RowAnswer<'_> {
         WayJson {
             rank,
             probability: way.probability,
+            score_words: words::score(model, way.probability),
             log_likelihood: way.log_likelihood,
             percentile: way.percentile,
             effort: way.effort,
@@ -148,12 +150,13 @@ pub struct AnswerJson {
     /// For an auditor, never for the applicant: the smallest set of obstacles with one of the schema without which a
     /// way is known; null unless `auditor` is set and there is no way.
     schema_obstacles: Option<Vec<ObstacleJson>>,
-    /// The probability that the row is accepted as it is; null if it cannot be read.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    /// The score of the row as it is: the probability that it is accepted, or of a regression the predicted number; null
+    /// if it cannot be read.
     probability: Option<f64>,
-    /// The lowest probability that is accepted.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    /// The score that is accepted: the lowest, or of a regression with `at_most` the highest.
     threshold: f64,
+    /// Both for people, such as `probability 0.412, threshold 0.500` or `predicted 46,300, at least 50,000 is needed`.
+    score_words: Option<String>,
     /// A sentence for each cell whose value was not in the training rows, with what it counts as.
     warnings: Vec<String>,
     /// The policies of the lender that the row as it is breaks.
@@ -213,9 +216,10 @@ struct WayJson {
     /// Its rank in the request's order, from 1.
     #[schemars(range(min = 1))]
     rank: usize,
-    /// Its probability of acceptance.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    /// Its score: the probability of acceptance, or of a regression the predicted number.
     probability: f64,
+    /// The score for people, such as `probability 0.712` or `predicted 52,300`.
+    score_words: String,
     /// How likely it is among accepted rows, as a logarithm.
     log_likelihood: f64,
     /// The share of accepted rows that are no likelier.
@@ -225,7 +229,7 @@ struct WayJson {
     effort: f64,
     /// How many months it takes: as long as its longest change.
     months: u32,
-    /// Whether the probability is above the threshold by the request's margin.
+    /// Whether the score is beyond the threshold by the request's margin.
     has_margin: bool,
     /// The sum of the changes of numbers, each in median absolute deviations.
     similarity: f64,
@@ -285,7 +289,7 @@ struct ChangeJson {
     effort: f64,
     /// How many months it takes.
     months: u32,
-    /// The probability of acceptance if only this changes; null for a consequence, and where it cannot change alone.
+    /// The score if only this changes; null for a consequence, and where it cannot change alone.
     alone: Option<f64>,
     /// Whether it makes something worse that the schema says should improve.
     harm: bool,
@@ -300,8 +304,7 @@ pub struct PointJson {
     /// How many features change.
     #[schemars(range(min = 1))]
     pub changes: usize,
-    /// Its probability of acceptance.
-    #[schemars(range(min = 0.0, max = 1.0))]
+    /// Its score: the probability of acceptance, or of a regression the predicted number.
     pub probability: f64,
     /// How likely it is among accepted rows, as a logarithm.
     pub log_likelihood: f64,

@@ -23,9 +23,8 @@ impl RowAnswer<'_> {
             Ok(Answer::Found(_) | Answer::NotFound(_)) => "denied",
             Err(error) => return writeln!(text, "{}: no answer, {error}", self.id),
         };
-        let probability = self.probability().unwrap_or(f64::NAN);
-        let threshold = self.threshold;
-        writeln!(text, "{}: {decision}, probability {probability:.3}, threshold {threshold:.3}", self.id)?;
+        let score = self.probability().unwrap_or(f64::NAN);
+        writeln!(text, "{}: {decision}, {}", self.id, words::decision(model, score, self.threshold))?;
         let features = model.schema().features();
         let width = features.iter().map(|feature| feature.name.chars().count()).max().unwrap_or(0);
         for (feature, cell) in features.iter().zip(&self.cells) {
@@ -56,7 +55,7 @@ impl RowAnswer<'_> {
                 Some(strengths) => writeln!(text, ": {strengths}")?,
                 None => writeln!(text)?,
             }
-            write_way(found, rank, way, text)?;
+            write_way(model, found, rank, way, text)?;
         }
         if found.ways.len() < self.count {
             let (found, asked) = (found.ways.len(), self.count);
@@ -65,7 +64,7 @@ impl RowAnswer<'_> {
         let frontier = self.frontier(model, found);
         if frontier.len() > 1 {
             writeln!(text, "\nby number of changes")?;
-            write_alternatives(&frontier, text)?;
+            write_alternatives(model, &frontier, text)?;
         }
         match words::fewest(found) {
             Some(fewest) => writeln!(text, "\n{fewest}"),
@@ -75,12 +74,14 @@ impl RowAnswer<'_> {
 }
 
 /// The changes of a way, the one that alone brings most first, and what it takes.
-fn write_way(found: &Found, rank: usize, way: &Way, text: &mut String) -> fmt::Result {
+fn write_way(model: &Model, found: &Found, rank: usize, way: &Way, text: &mut String) -> fmt::Result {
     let mut changes: Vec<&Change> = way.changes.iter().collect();
-    changes.sort_by(|a, b| b.alone.unwrap_or(0.0).total_cmp(&a.alone.unwrap_or(0.0)));
+    let alone =
+        |change: &Change| change.alone.map_or(f64::NEG_INFINITY, |score| model.scale().sureness(score));
+    changes.sort_by(|a, b| alone(b).total_cmp(&alone(a)));
     for change in changes {
         let alone = change.alone.filter(|_| way.changes.len() > 1);
-        let alone = alone.map_or(String::new(), |alone| format!(" [alone: probability {alone:.3}]"));
+        let alone = alone.map_or(String::new(), |alone| format!(" [alone: {}]", words::score(model, alone)));
         let harm = if change.is_harm { " [a change for the worse]" } else { "" };
         writeln!(text, "  {}{alone}{harm}", words::change(change))?;
     }
@@ -88,8 +89,8 @@ fn write_way(found: &Found, rank: usize, way: &Way, text: &mut String) -> fmt::R
         writeln!(text, "  then {}", consequence.sentence())?;
     }
     let verified = if found.verified { "" } else { " by a surrogate of the classifier (unverified)" };
-    let (probability, percentile) = (way.probability, words::percentile(way.percentile));
-    writeln!(text, "  accepted{verified} with probability {probability:.3}, {percentile}")?;
+    let (score, percentile) = (words::with_score(model, way.probability), words::percentile(way.percentile));
+    writeln!(text, "  accepted{verified} {score}, {percentile}")?;
     writeln!(text, "  {}", words::cost(way.effort, way.months))?;
     if !way.has_margin {
         writeln!(text, "  {}", words::CLOSE)?;
@@ -101,16 +102,13 @@ fn write_way(found: &Found, rank: usize, way: &Way, text: &mut String) -> fmt::R
 }
 
 /// The best rows by number of changes, with a line for each change.
-fn write_alternatives(frontier: &[PointJson], text: &mut String) -> fmt::Result {
+fn write_alternatives(model: &Model, frontier: &[PointJson], text: &mut String) -> fmt::Result {
     for point in frontier {
         let PointJson { probability, percentile, .. } = point;
         let changes = words::changes(point.changes);
         let cost = words::cost(point.effort, point.months);
-        writeln!(
-            text,
-            "  {changes}: {cost}, probability {probability:.3}, {}",
-            words::percentile(*percentile)
-        )?;
+        let score = words::score(model, *probability);
+        writeln!(text, "  {changes}: {cost}, {score}, {}", words::percentile(*percentile))?;
         for sentence in &point.sentences {
             writeln!(text, "    {sentence}")?;
         }

@@ -101,9 +101,10 @@ impl<'c> Fold<'c> {
     /// When a label is none of the classes.
     pub fn held_out_judge(&self) -> Result<Option<par_judge::Judge<'_>>, Error> {
         let (case, threshold) = (self.case, self.model.threshold());
-        let favourable = case.favourable();
+        // Checked with the case.
+        let favourable = case.favourable().unwrap_or_default();
         let classes = case.schema.classes(&case.columns, &self.test)?;
-        let rows = (0..self.test.rows()).filter(|&row| Some(classes[row]) == favourable);
+        let rows = (0..self.test.rows()).filter(|&row| favourable.contains(&classes[row]));
         let cells = rows.map(|row| case.columns.cells(&self.test, row));
         let accepted: Vec<Vec<&str>> =
             cells.filter(|cells| self.model.is_accepted(cells, threshold)).collect();
@@ -123,11 +124,12 @@ impl<'c> Fold<'c> {
     /// When the model cannot read a row.
     pub fn labelled(&self, rows: &Batch) -> Result<LabelledRows, Error> {
         let case = self.case;
-        let favourable = case.favourable();
+        // Checked with the case.
+        let favourable = case.favourable().unwrap_or_default();
         let classes = case.schema.classes(&case.columns, rows)?;
         Ok(LabelledRows {
             rows: case.codes(self.name, &self.model, rows)?,
-            accepted: classes.into_iter().map(|class| Some(class) == favourable).collect(),
+            accepted: classes.into_iter().map(|class| favourable.contains(&class)).collect(),
         })
     }
 

@@ -284,7 +284,7 @@ fn stages(model: &Model, spent: &StageTimes, rows: usize, sheet: &mut Sheet) {
     let config = model.config();
     let started = Instant::now();
     let typical = model.classifier().typical();
-    let target = Target { classifier: &*typical, threshold: model.threshold() };
+    let target = Target { classifier: &*typical, threshold: model.threshold(), scale: model.scale() };
     let pool = draw_pool(model.accepted(), target, &config.pool, config.seed, Stop::never());
     let pool = pool.expect("it is never stopped");
     let alone = started.elapsed().as_secs_f64().min(seconds[POOL]);

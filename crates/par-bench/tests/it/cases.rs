@@ -55,7 +55,7 @@ fn labels_are_checked_before_learning() {
         "applicants.csv: every row outside fold `0` is accepted, expected rows of both classes"
     );
     let mut case = case();
-    case.config.favourable = Some("Yes".to_string());
+    case.config.favourable = Some(vec!["Yes".to_string()]);
     assert_eq!(
         case.check().expect_err("no such class").to_string(),
         "applicants.csv: the label has no class `Yes`, did you mean `yes`?"

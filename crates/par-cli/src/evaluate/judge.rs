@@ -97,28 +97,20 @@ struct HeldOut<'t> {
 impl<'t> HeldOut<'t> {
     /// The rows that the classifier accepts and whose label, where the table has one, is favourable.
     fn new(model: &Model, table: &'t PeopleTable) -> Result<Self> {
-        let favourable = favourable(model).filter(|_| table.columns.label.is_some());
+        let label = model.schema().label().filter(|_| table.columns.label.is_some());
+        let favourable = model.favourable();
         let mut labels = Vec::new();
-        for batch in table.batches.iter().filter(|_| favourable.is_some()) {
+        for batch in table.batches.iter().filter(|_| label.is_some()) {
             labels.extend(model.schema().classes(&table.columns, batch)?);
         }
         let mut rows = table.cells();
         let is_accepted = threads::map(rows.iter().enumerate(), |(row, cells)| {
             model.score(cells).map_err(|error| anyhow!("{}, {error}", table.place(row)))?;
-            let has_label = favourable.is_none_or(|favourable| labels[row] == favourable);
+            let has_label = label.is_none_or(|label| favourable.contains(&label.classes[labels[row]].as_str()));
             Ok(has_label && model.is_accepted(cells, model.threshold()))
         });
         let mut is_accepted = is_accepted.into_iter().collect::<Result<Vec<bool>>>()?.into_iter();
         rows.retain(|_| is_accepted.next().unwrap_or(false));
-        Ok(Self { accepted: rows, labelled: favourable.is_some() })
-    }
-}
-
-/// The class that the model accepts; `None` if its schema has no label.
-fn favourable(model: &Model) -> Option<usize> {
-    let label = model.schema().label()?;
-    match &model.config().favourable {
-        Some(name) => label.classes.iter().position(|class| class == name),
-        None => Some(label.favourable),
+        Ok(Self { accepted: rows, labelled: label.is_some() })
     }
 }

@@ -15,8 +15,8 @@ pub(crate) struct RequestArguments {
     /// Most features that may change [default: the model's budget, or more if there is no way within it]
     #[arg(long, value_name = "N")]
     budget: Option<String>,
-    /// Probability from which a row is accepted [default: the model's threshold]
-    #[arg(long, value_name = "P")]
+    /// Score from which a row is accepted: a probability, or a number of the label [default: the model's threshold]
+    #[arg(long, value_name = "SCORE", allow_negative_numbers = true)]
     threshold: Option<String>,
     /// How many ways to find; each leaves out a change of every way before it
     #[arg(long, value_name = "K", default_value = "1")]
@@ -27,8 +27,8 @@ pub(crate) struct RequestArguments {
     /// For auditors: if there is no way, also name the constraints of the schema that prevent one, in text and JSON
     #[arg(long)]
     auditor: bool,
-    /// How far above the threshold a way should be [default: the model's margin, 0.05 unless told]
-    #[arg(long, value_name = "P")]
+    /// How far beyond the threshold a way should be [default: the model's margin, 0.05 unless told]
+    #[arg(long, value_name = "BY")]
     margin: Option<String>,
     /// Most effort of a way
     #[arg(long, value_name = "EFFORT")]

@@ -93,7 +93,7 @@ pub(super) struct SchemaTally<'a> {
     pub(super) out_of_bounds: Vec<u64>,
     /// Checked rows by class, if the table has the label.
     pub(super) classes: Option<Vec<u64>>,
-    /// By feature and code: checked rows that are not of the favourable class, and rows that are.
+    /// By feature and code: checked rows that are not of a favourable class, and rows that are.
     pub(super) by_class: Vec<Vec<[u64; 2]>>,
 }
 
@@ -148,7 +148,7 @@ impl<'a> SchemaTally<'a> {
                 counts[class] += 1;
                 for (by_class, &code) in self.by_class.iter_mut().zip(row) {
                     if let Some(counts) = by_class.get_mut(usize::from(code)) {
-                        counts[usize::from(class == label.favourable)] += 1;
+                        counts[usize::from(label.wants(class))] += 1;
                     }
                 }
             }

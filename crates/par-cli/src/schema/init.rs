@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 use clap::Args;
-use par_data::schema::{Draft, DraftOptions, numbered_name};
+use par_data::schema::{Draft, DraftOptions, Goal, Side, numbered_name};
 use par_data::{Table, TableOptions};
 
 use super::ask;
@@ -22,6 +22,7 @@ const HELP: &str = "\
 Examples:
   par schema init people.csv --out people.toml
   par schema init people.csv --label approved --favourable yes --ask 10 --out people.toml
+  par schema init people.csv --label income --at-least 50000 --out people.toml
 
 The draft is safe: traits, the past, places and ids never change, ages and other clocks move only with time, and
 what a person plausibly can do (earn, save, repay, learn, ask for less) has an effort and a duration. All else is
@@ -40,9 +41,27 @@ pub(crate) struct SchemaInit {
     /// The column with the decision [default: guessed]
     #[arg(long, value_name = "NAME")]
     label: Option<String>,
-    /// The value of the label that people want [default: guessed]
+    /// The value of the label that people want, or several: `--favourable a,b` [default: guessed]
     #[arg(long, value_name = "VALUE")]
-    favourable: Option<String>,
+    favourable: Vec<String>,
+    /// The label is a number, and people want it to be at least this
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "label",
+        conflicts_with = "favourable",
+        allow_negative_numbers = true
+    )]
+    at_least: Option<f64>,
+    /// The label is a number, and people want it to be at most this
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        requires = "label",
+        conflicts_with_all = ["favourable", "at_least"],
+        allow_negative_numbers = true
+    )]
+    at_most: Option<f64>,
     /// The first line is a row already; columns are called column_1, column_2, and so on
     #[arg(long)]
     no_header: bool,
@@ -90,7 +109,12 @@ impl SchemaInit {
     fn draft(&self) -> Result<Draft> {
         let reading =
             TableOptions { header: !self.no_header, delimiter: self.delimiter, ..TableOptions::default() };
-        let known = DraftOptions { label: self.label.clone(), favourable: self.favourable.clone() };
+        let goal = |side| move |bound: f64| Goal { bound, side, unit: None };
+        let goal = self.at_least.map(goal(Side::AtLeast)).or(self.at_most.map(goal(Side::AtMost)));
+        if let Some(goal) = goal.as_ref().filter(|goal| !goal.bound.is_finite()) {
+            bail!("`--{}` is {}, expected a finite number", goal.side.key().replace('_', "-"), goal.bound);
+        }
+        let known = DraftOptions { label: self.label.clone(), favourable: self.favourable.clone(), goal };
         let table: Table = rows::open_table(&self.table, &reading)?;
         if !self.no_header {
             return Ok(Draft::new(table, &known)?);

@@ -69,6 +69,8 @@ struct ClassReport {
     class: String,
     /// Checked rows.
     rows: u64,
+    /// Whether it counts as accepted.
+    favourable: bool,
 }
 
 #[derive(Serialize)]
@@ -83,12 +85,14 @@ impl SchemaReport {
         let name = |feature: usize| schema.features()[feature].name.clone();
         let label = schema.label().zip(tally.classes.as_ref()).map(|(label, counts)| LabelReport {
             column: label.column.clone(),
-            favourable: label.classes[label.favourable].clone(),
-            classes: label
-                .classes
-                .iter()
-                .zip(counts)
-                .map(|(class, &rows)| ClassReport { class: class.clone(), rows })
+            favourable: label.sides()[0].join(", "),
+            classes: (0..)
+                .zip(label.classes.iter().zip(counts))
+                .map(|(position, (class, &rows))| ClassReport {
+                    class: class.clone(),
+                    rows,
+                    favourable: label.wants(position),
+                })
                 .collect(),
         });
         let rules = schema
@@ -158,8 +162,13 @@ impl SchemaReport {
             let lines: Vec<[String; 4]> = label
                 .classes
                 .iter()
-                .map(|ClassReport { class, rows }| {
-                    let note = if *class == label.favourable { "favourable" } else { "" };
+                .map(|ClassReport { class, rows, favourable }| {
+                    let note = match favourable {
+                        true => "favourable",
+                        // Of two classes it goes without saying.
+                        false if label.classes.len() > 2 => "denied",
+                        false => "",
+                    };
                     let share = percent(*rows as f64 / self.rows_checked as f64);
                     [class.clone(), grouped(*rows), share, note.to_string()]
                 })

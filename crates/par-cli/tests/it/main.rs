@@ -2,6 +2,7 @@
 
 mod circuit;
 mod circuit_file;
+mod classes;
 mod classifier;
 mod demo;
 mod evaluate;

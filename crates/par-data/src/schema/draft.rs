@@ -23,25 +23,27 @@ pub use telling::roc_area;
 pub use write::quoted;
 
 use decide::{DraftedFeature, Sureness};
-use label::{DraftedLabel, Reason};
+use label::{DraftedLabel, DraftedWanted, Reason};
 use profile::Profile;
 use relations::{Found, NumberColumn};
 use roles::Role;
 use sample::Sample;
 
-use super::Mutability;
+use super::{Goal, Mutability};
 use crate::error::Error;
 use crate::table::{Batch, Table};
 
 const ROWS_PER_BATCH: usize = 1024;
 
 /// What is known of a table before it is read.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DraftOptions {
     /// The label's column; guessed if `None`.
     pub label: Option<String>,
-    /// The class that people want; guessed if `None`.
-    pub favourable: Option<String>,
+    /// The classes that people want; guessed if there is none. A text may name several, with commas between them.
+    pub favourable: Vec<String>,
+    /// What the label must reach, if it is a number.
+    pub goal: Option<Goal>,
 }
 
 /// A drafted schema. [`Draft::text`] is its TOML text, which is always a valid schema.
@@ -110,15 +112,25 @@ impl Draft {
         let Some(label) = &self.label else {
             return vec!["label: none, as no column looks like one".to_string()];
         };
-        let note = |what: &str, option: &str, found: &str, why: &Reason| {
+        let note = |what: &str, option: &str, found: String, why: &Reason| {
             let remedy =
                 if matches!(why, Reason::Guess(_)) { format!("; `{option}` sets it") } else { String::new() };
-            format!("{what}: {} ({}{remedy})", quoted(found), why.text())
+            format!("{what}: {found} ({}{remedy})", why.text())
         };
-        vec![
-            note("label", "--label", &self.profiles[label.column].name, &label.why_column),
-            note("favourable", "--favourable", &label.classes[label.favourable], &label.why_favourable),
-        ]
+        let column = note("label", "--label", quoted(&self.profiles[label.column].name), &label.why_column);
+        let wanted = match &label.wanted {
+            DraftedWanted::Number(goal) => format!("favourable: {} (as given)", goal.classes()[1]),
+            DraftedWanted::Classes { names, favourable, why } => {
+                let side = |wanted: bool| {
+                    let own = (0..names.len()).filter(|class| favourable.contains(class) == wanted);
+                    own.map(|class| quoted(&names[class])).collect::<Vec<_>>().join(", ")
+                };
+                let wanted = note("favourable", "--favourable", side(true), why);
+                // Of two classes it goes without saying.
+                if names.len() > 2 { format!("{wanted}; denied: {}", side(false)) } else { wanted }
+            }
+        };
+        vec![column, wanted]
     }
 
     /// The names of the features that are undecided.

@@ -40,6 +40,7 @@ fn every_contradiction_is_refused_with_its_line_and_a_hint() {
         let whole = match kind {
             "feature" => format!("version = 2\n[[feature]]\nname = \"x\"\n{text}\n"),
             "relation" => format!("{FEATURES}{text}\n"),
+            "label" => format!("{FEATURES}[label]\ncolumn = \"y\"\n{text}\n"),
             _ => text.to_string(),
         };
         let found = message(Schema::parse(&whole, "s.toml"));

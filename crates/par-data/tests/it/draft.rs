@@ -1,4 +1,6 @@
-use par_data::schema::{Decision, Draft, DraftOptions, FeatureKind, Mutability, TimeUnit, suspicions};
+use par_data::schema::{
+    Decision, Draft, DraftOptions, FeatureKind, Goal, Mutability, Side, TimeUnit, suspicions,
+};
 use par_data::{Batch, Discretizer, DiscretizerConfig, Error, Schema};
 use proptest::prelude::*;
 
@@ -13,7 +15,8 @@ fn draft(text: &str) -> String {
 }
 
 fn with(label: Option<&str>, favourable: Option<&str>) -> DraftOptions {
-    DraftOptions { label: label.map(String::from), favourable: favourable.map(String::from) }
+    let favourable = favourable.map(String::from).into_iter().collect();
+    DraftOptions { label: label.map(String::from), favourable, goal: None }
 }
 
 /// The schema of a draft, which has to be one.
@@ -347,7 +350,7 @@ fn the_label_is_given_or_guessed_and_mistakes_are_refused() {
         let text = Draft::new(table(people), options).map(|draft| draft.text());
         text.map(|text| {
             let label = parsed(&text).label().cloned().expect("a label");
-            (label.column, label.classes[label.favourable].clone())
+            (label.column.clone(), label.sides()[0].join("|"))
         })
     };
     let both = |column: &str, favourable: &str| (column.to_string(), favourable.to_string());
@@ -356,15 +359,23 @@ fn the_label_is_given_or_guessed_and_mistakes_are_refused() {
     assert_eq!(label(&with(Some("house"), Some("own"))).expect("a label"), both("house", "own"));
     assert_eq!(label(&with(None, Some("own"))).expect("a label"), both("house", "own"));
     assert_eq!(label(&with(Some("default"), Some("1.0"))).expect("a label"), both("default", "1"));
+    assert_eq!(label(&with(Some("size"), Some("2,4"))).expect("a label"), both("size", "2|4"));
+    let goal = Goal { bound: 2.5, side: Side::AtMost, unit: None };
+    let number = DraftOptions { goal: Some(goal), ..with(Some("size"), None) };
+    assert_eq!(label(&number).expect("a label"), both("size", "at most 2.5"));
     for (options, expected) in [
         (with(Some("defalt"), None), "t.csv: no column `defalt` for the label, did you mean `default`?"),
         (
             with(Some("default"), Some("2")),
-            "t.csv: the label `default` has no value `2`, expected one of `0`, `1`",
+            "t.csv, label `default`: the label has no class `2`, expected one of `0`, `1`",
         ),
         (
             with(None, Some("castle")),
             "t.csv: no column that could be the label has the value `castle`\nhint: name the label, too",
+        ),
+        (
+            DraftOptions { label: None, ..number },
+            "t.csv: a number must be reached by a label that is not named\nhint: name its column with `--label`",
         ),
     ] {
         assert_eq!(message(label(&options)), expected);
@@ -373,7 +384,8 @@ fn the_label_is_given_or_guessed_and_mistakes_are_refused() {
     let refused = Draft::new(table(&format!("a,b\n{many}")), &with(Some("b"), None));
     assert_eq!(
         message(refused),
-        "t.csv: column `b` cannot be the label: expected 2 to 10 different values, found 11"
+        "t.csv: column `b` cannot be the label: expected 2 to 10 different values, found 11\n\
+         hint: if it is a number that must be reached, say `--at-least` or `--at-most` that number"
     );
 }
 

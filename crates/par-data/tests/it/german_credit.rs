@@ -10,8 +10,8 @@ fn the_table_has_a_thousand_applicants() {
     let columns = columns(&schema, &german_credit::table()).expect("all columns");
     let batch = all_rows(german_credit::table());
     let classes = schema.classes(&columns, &batch).expect("known classes");
-    let favourable = schema.label().expect("a label").favourable;
-    let good = classes.iter().filter(|class| **class == favourable).count();
+    let label = schema.label().expect("a label");
+    let good = classes.iter().filter(|class| label.wants(**class)).count();
     assert_eq!((classes.len(), good), (1000, 700));
 }
 

@@ -70,7 +70,10 @@ must_increase = "age"
     assert_eq!((schema.rows(), schema.folds()), (Some(3), Some(5)));
     assert_eq!(schema.special().subtest.as_deref(), Some("subtest"));
     let label = schema.label().expect("a label");
-    assert_eq!((label.classes.as_slice(), label.favourable), (&["0".to_string(), "1".to_string()][..], 0));
+    assert_eq!(
+        (label.classes.as_slice(), &label.favourable[..]),
+        (&["0".to_string(), "1".to_string()][..], &[0][..])
+    );
     assert_eq!(label.paper_favourable, Some(1));
     let [age, education] = schema.features() else { panic!("two features") };
     assert_eq!((age.bounds, age.bins, age.missing), (Some([18.0, 99.5]), Some(4), true));
@@ -186,7 +189,7 @@ fn an_absent_key_is_refused() {
     );
     assert_eq!(
         refused("[label]\ncolumn = \"class\"\nclasses = [\"no\", \"yes\"]\n"),
-        "s.toml, line 1: `[label]`: `favourable` is missing, expected the class a person wants"
+        "s.toml, line 1: `[label]`: `favourable` is missing, expected the class a person wants, or a list of some"
     );
 }
 

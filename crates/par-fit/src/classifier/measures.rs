@@ -77,6 +77,18 @@ pub fn accuracy(scores: &[f64], accepted: &[bool], threshold: f64) -> Option<f64
     (!scores.is_empty()).then(|| right as f64 / scores.len() as f64)
 }
 
+/// R²: the share of the variance of numbers that predictions explain; `None` if all are the same.
+///
+/// # Panics
+/// Unless there are as many predictions as numbers.
+pub fn r_squared(predicted: &[f64], numbers: &[f64]) -> Option<f64> {
+    assert_eq!(predicted.len(), numbers.len(), "one prediction per number");
+    let mean = numbers.iter().sum::<f64>() / numbers.len() as f64;
+    let total: f64 = numbers.iter().map(|number| (number - mean).powi(2)).sum();
+    let left: f64 = predicted.iter().zip(numbers).map(|(own, number)| (own - number).powi(2)).sum();
+    (total > 0.0).then(|| 1.0 - left / total)
+}
+
 /// The Brier score: the mean squared difference of the score from 1 for accepted rows and from 0 for denied ones.
 /// `None` without rows.
 ///
@@ -138,6 +150,14 @@ fn truth(accepted: bool) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn r_squared_is_one_for_the_numbers_and_zero_for_their_mean() {
+        let numbers = [1.0, 2.0, 6.0];
+        assert_eq!(r_squared(&numbers, &numbers), Some(1.0));
+        assert_eq!(r_squared(&[3.0; 3], &numbers), Some(0.0));
+        assert_eq!(r_squared(&[3.0; 2], &[5.0; 2]), None);
+    }
 
     #[test]
     fn youden_takes_the_lowest_threshold_that_tells_the_classes_apart_best() {

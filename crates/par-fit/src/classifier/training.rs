@@ -1,4 +1,4 @@
-//! From labelled rows to a classifier: cross-entropy, Adam, early stopping.
+//! From labelled rows to a network: cross-entropy or squared error, Adam, early stopping.
 
 use par_circuit::{Dataset, Stop, Stopped};
 use par_model::card::{ClassifierHistory, Epoch};
@@ -36,7 +36,40 @@ pub fn train_classifier(
         return Err(ClassifierError::OneClass { accepted: first });
     }
     let targets: Vec<f32> = accepted.iter().map(|&accepted| f32::from(u8::from(accepted))).collect();
-    train(rows, &targets, config, seed, progress, stop)
+    train(rows, &targets, Loss::CrossEntropy, config, seed, progress, stop)
+}
+
+/// Trains a network whose output is a number: a regression by squared error. Targets should have a standard deviation
+/// of about one. All rows have the same weight.
+///
+/// # Errors
+/// When a setting is out of its range, there are no rows, the loss diverges, or it is stopped.
+///
+/// # Panics
+/// Unless there are as many targets as rows.
+pub fn train_regression(
+    rows: &Dataset,
+    targets: &[f64],
+    config: &ClassifierConfig,
+    seed: u64,
+    progress: &mut dyn FnMut(usize, &Epoch),
+    stop: Stop<'_>,
+) -> Result<(NeuralClassifier, ClassifierHistory), ClassifierError> {
+    let config = ClassifierConfig { balance: Balance::Never, ..config.clone() };
+    config.check()?;
+    if targets.is_empty() {
+        return Err(ClassifierError::NoRows);
+    }
+    // The network learns the difference from the mean, which then is its last bias.
+    let mean = targets.iter().sum::<f64>() / targets.len() as f64;
+    let centered: Vec<f32> = targets.iter().map(|target| (target - mean) as f32).collect();
+    let (network, history) = train(rows, &centered, Loss::Squared, &config, seed, progress, stop)?;
+    let mut parameters = network.parameters().to_vec();
+    *parameters.last_mut().expect("the output has a bias") += mean as f32;
+    let network =
+        NeuralClassifier::from_parameters(rows.cardinalities().to_vec(), &config.hidden, parameters);
+    let diverged = || ClassifierError::Diverged { epoch: history.best, learning_rate: config.learning_rate };
+    Ok((network.ok_or_else(diverged)?, history))
 }
 
 /// Trains a surrogate on another classifier's scores of the rows, each a probability. All rows have the same weight,
@@ -60,22 +93,62 @@ pub fn train_surrogate(
     if targets.is_empty() {
         return Err(ClassifierError::NoRows);
     }
-    train(rows, targets, &config, seed, progress, stop)
+    train(rows, targets, Loss::CrossEntropy, &config, seed, progress, stop)
+}
+
+/// What a network minimises.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Loss {
+    /// Of log-odds; targets are probabilities.
+    CrossEntropy,
+    /// Half the squared error; targets are numbers around zero.
+    Squared,
+}
+
+impl Loss {
+    /// The target that divides rows into two classes, of which the same shares are held out.
+    fn middle(self) -> f32 {
+        match self {
+            Self::CrossEntropy => 0.5,
+            Self::Squared => 0.0,
+        }
+    }
+
+    /// The loss of an output.
+    fn value(self, output: f32, target: f32) -> f64 {
+        let (output, target) = (f64::from(output), f64::from(target));
+        match self {
+            Self::CrossEntropy => {
+                let loss = |wrong: f64| wrong.max(0.0) + (-wrong.abs()).exp().ln_1p();
+                target * loss(-output) + (1.0 - target) * loss(output)
+            }
+            Self::Squared => 0.5 * (output - target).powi(2),
+        }
+    }
+
+    /// Its slope by the output.
+    fn slope(self, output: f32, target: f32) -> f32 {
+        match self {
+            Self::CrossEntropy => 1.0 / (1.0 + (-output).exp()) - target,
+            Self::Squared => output - target,
+        }
+    }
 }
 
 fn train(
     rows: &Dataset,
     targets: &[f32],
+    loss: Loss,
     config: &ClassifierConfig,
     seed: u64,
     progress: &mut dyn FnMut(usize, &Epoch),
     stop: Stop<'_>,
 ) -> Result<(NeuralClassifier, ClassifierHistory), ClassifierError> {
     assert_eq!(rows.len(), targets.len(), "one target per row");
-    let accepted: Vec<bool> = targets.iter().map(|target| *target >= 0.5).collect();
+    let accepted: Vec<bool> = targets.iter().map(|target| *target >= loss.middle()).collect();
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let (mut training, validation) = split(&accepted, config.validation, &mut rng);
-    let mut trainer = Trainer::new(rows, targets, &accepted, config, &mut rng);
+    let mut trainer = Trainer::new(rows, targets, loss, &accepted, config, &mut rng);
     let mut history = ClassifierHistory { epochs: Vec::new(), best: 0, balanced: trainer.balanced };
     let (mut best, mut lowest) = (Vec::new(), f64::INFINITY);
     for epoch in 1..=config.epochs {
@@ -124,8 +197,9 @@ fn split(accepted: &[bool], share: f64, rng: &mut ChaCha8Rng) -> (Vec<usize>, Ve
 
 struct Trainer<'a> {
     rows: &'a Dataset,
-    /// The probability that each row is accepted; 0 or 1 for a label.
+    /// The probability that each row is accepted, 0 or 1 for a label; or a number.
     targets: &'a [f32],
+    loss: Loss,
     /// The weight of each row in the loss, 1 on average.
     weights: Vec<f32>,
     balanced: bool,
@@ -143,6 +217,7 @@ impl<'a> Trainer<'a> {
     fn new(
         rows: &'a Dataset,
         targets: &'a [f32],
+        loss: Loss,
         accepted: &[bool],
         config: &ClassifierConfig,
         rng: &mut ChaCha8Rng,
@@ -164,6 +239,7 @@ impl<'a> Trainer<'a> {
         Self {
             rows,
             targets,
+            loss,
             weights: accepted.iter().map(|&own| weight(if own { positives } else { negatives })).collect(),
             balanced,
             offsets: offsets(rows.cardinalities()),
@@ -179,7 +255,7 @@ impl<'a> Trainer<'a> {
         self.networks.iter().flat_map(Network::parameters).copied().collect()
     }
 
-    /// The log-odds of some rows.
+    /// The outputs for some rows.
     fn forward(&mut self, batch: &[usize]) -> Vec<f32> {
         let first = self.networks[0].layer(0);
         let width = first.biases.len();
@@ -203,7 +279,7 @@ impl<'a> Trainer<'a> {
         for (value, &row) in values.iter_mut().zip(batch) {
             losses += self.row_loss(row, *value);
             let weight = self.weights[row] / batch.len() as f32;
-            *value = weight * (1.0 / (1.0 + (-*value).exp()) - self.targets[row]);
+            *value = weight * self.loss.slope(*value, self.targets[row]);
         }
         self.gradient.fill(0.0);
         let (first, rest) = self.gradient.split_at_mut(self.networks[0].parameters().len());
@@ -236,11 +312,9 @@ impl<'a> Trainer<'a> {
         Ok(losses / rows.len() as f64)
     }
 
-    /// The weighted cross-entropy of a row with these log-odds.
-    fn row_loss(&self, row: usize, log_odds: f32) -> f64 {
-        let (target, log_odds) = (f64::from(self.targets[row]), f64::from(log_odds));
-        let loss = |wrong: f64| wrong.max(0.0) + (-wrong.abs()).exp().ln_1p();
-        f64::from(self.weights[row]) * (target * loss(-log_odds) + (1.0 - target) * loss(log_odds))
+    /// The weighted loss of a row with this output.
+    fn row_loss(&self, row: usize, output: f32) -> f64 {
+        f64::from(self.weights[row]) * self.loss.value(output, self.targets[row])
     }
 }
 
@@ -268,6 +342,21 @@ mod tests {
         for row in rows.rows() {
             let found = probability(surrogate.log_odds(row));
             assert!((found - f64::from(score(row))).abs() < 0.05, "{row:?} has {found}");
+        }
+    }
+
+    #[test]
+    fn a_regression_learns_numbers_far_from_zero() {
+        let codes = (0..400).flat_map(|row| [row % 4, row % 3]).collect();
+        let rows = Dataset::new(vec![4, 3], codes).expect("two columns");
+        let number = |row: &[par_circuit::Code]| 100.0 + f64::from(row[0] * row[1]) / 3.0;
+        let targets: Vec<f64> = rows.rows().map(number).collect();
+        let config = ClassifierConfig { learning_rate: 1e-2, ..ClassifierConfig::default() };
+        let (network, _) =
+            train_regression(&rows, &targets, &config, 1, &mut |_, _| {}, Stop::never()).expect("a fit");
+        for row in rows.rows() {
+            let found = network.log_odds(row);
+            assert!((found - number(row)).abs() < 0.1, "{row:?} has {found}");
         }
     }
 

@@ -27,6 +27,8 @@ pub(super) struct Worker<'a> {
     by_soft: Vec<f32>,
     /// The lowest log-odds that are accepted.
     threshold: f64,
+    /// Whether they are those of a predicted number, of which zero means nothing.
+    is_number: bool,
     accepted: SoftEvaluator<'a>,
     denied: SoftEvaluator<'a>,
     /// The gradient, summed over the examples of the last call.
@@ -46,7 +48,8 @@ impl<'a> Worker<'a> {
             by_outputs: Vec::new(),
             soft: Vec::new(),
             by_soft: Vec::new(),
-            threshold: log_odds(training.target.threshold),
+            threshold: training.target.scale.log_odds(training.target.threshold),
+            is_number: training.target.scale.is_number(),
             accepted: training.accepted.soft_evaluator(),
             denied: training.denied.soft_evaluator(),
             gradient: vec![0.0; parameters],
@@ -93,7 +96,7 @@ impl<'a> Worker<'a> {
 
         self.terms = LossTerms {
             validity: unless_off(config.validity, |weight| {
-                let threshold = if config.at_threshold { self.threshold } else { 0.0 };
+                let threshold = if config.at_threshold || self.is_number { self.threshold } else { 0.0 };
                 self.validity(classifier, threshold, codes, share * weight)
             }),
             ..LossTerms::default()
@@ -165,12 +168,6 @@ impl<'a> Worker<'a> {
     }
 }
 
-/// The log-odds of a probability; finite for 0 and 1 too.
-fn log_odds(probability: f64) -> f64 {
-    let probability = probability.clamp(1e-9, 1.0 - 1e-9);
-    (probability / (1.0 - probability)).ln()
-}
-
 /// How many neighbours each example has; the same for all.
 fn neighbours(examples: &[&Example]) -> usize {
     examples.first().map_or(0, |example| example.descriptors.len() / DESCRIPTOR)
@@ -180,11 +177,11 @@ fn neighbours(examples: &[&Example]) -> usize {
 mod tests {
     use par_circuit::{Circuit, Code, OPEN};
     use par_data::Constraints;
-    use par_model::Target;
     use par_model::generator::{Conditioning, GeneratorConfig, GeneratorScratch, GeneratorShape};
     use par_model::network::Network;
     use par_model::pool::{AcceptedPool, NeighbourSearch, PoolConfig};
     use par_model::test_world::{Linear, World};
+    use par_model::{ScoreScale, Target};
     use rand::{RngExt, SeedableRng};
     use rand_chacha::ChaCha8Rng;
 
@@ -209,7 +206,7 @@ mod tests {
             let classifier = world.classifier(-3.0);
             let circuits = [world.circuit(true), world.circuit(false)];
             let config = PoolConfig { size: 50, neighbours: 4 };
-            let target = Target { classifier: &classifier, threshold: 0.5 };
+            let target = Target { classifier: &classifier, threshold: 0.5, scale: ScoreScale::Probability };
             let pool = draw_pool(&circuits[0], target, &config, 1, par_circuit::Stop::never());
             let pool = pool.expect("not stopped");
             Self { constraints: Constraints::new(&world.discretizer()), classifier, circuits, pool }
@@ -219,7 +216,11 @@ mod tests {
             Training {
                 constraints: &self.constraints,
                 missing: &[true; 8],
-                target: Target { classifier: &self.classifier, threshold: 0.7 },
+                target: Target {
+                    classifier: &self.classifier,
+                    threshold: 0.7,
+                    scale: ScoreScale::Probability,
+                },
                 accepted: &self.circuits[0],
                 denied: &self.circuits[1],
                 pool: &self.pool,
@@ -376,7 +377,7 @@ mod tests {
         worker.differentiate(&generator, &setting.classifier, &all_terms(), &[&example], 1.0);
         let [accepted, denied] =
             setting.circuits.each_ref().map(|circuit| circuit.evaluator().log_prob(&factual));
-        let above = setting.classifier.log_odds(&factual) - log_odds(0.7);
+        let above = setting.classifier.log_odds(&factual) - ScoreScale::Probability.log_odds(0.7);
         let close = |found: f64, expected: f64| (found - expected).abs() < 1e-5;
         assert!(close(worker.terms.accepted, -accepted));
         assert!(close(worker.terms.denied, denied));

@@ -254,7 +254,8 @@ mod tests {
         let world = world();
         let (accepted, denied) = (world.circuit(true), world.circuit(false));
         let classifier = world.classifier(bias);
-        let target = Target { classifier: &classifier, threshold: 0.5 };
+        let target =
+            Target { classifier: &classifier, threshold: 0.5, scale: par_model::ScoreScale::Probability };
         let constraints = Constraints::new(&world.discretizer());
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
         threads.install(|| {

@@ -29,7 +29,8 @@ pub struct ClassifierConfig {
     /// Share of each class's rows that is held out for validation; with 0 training runs all epochs and keeps the last.
     /// In `0.0..=0.5`; 0.1 by default.
     pub validation: f64,
-    /// The lowest probability that is accepted. Above 0 and below 1, or `"youden"`; 0.5 by default.
+    /// The lowest score that is accepted: a probability above 0 and below 1, or `"youden"`; by default `"auto"`, 0.5. Of a
+    /// regression a number in the unit of the label, by default the one in the schema.
     pub threshold: Threshold,
     /// Whether the loss gives both classes the same weight. `"auto"` by default.
     pub balance: Balance,
@@ -73,9 +74,34 @@ impl ClassifierConfig {
         }
         let share = self.validation;
         check_setting("classifier.validation", share, "a share from 0 to 0.5", (0.0..=0.5).contains(&share))?;
-        let Threshold::Fixed(threshold) = self.threshold else { return Ok(()) };
-        let expected = "a number above 0 and below 1, or \"youden\"";
-        check_setting("classifier.threshold", threshold, expected, threshold > 0.0 && threshold < 1.0)
+        Ok(())
+    }
+
+    /// The threshold for scores of a scale, `goal` if a predicted number must reach it; `None` where it is chosen by
+    /// Youden's J.
+    ///
+    /// # Errors
+    /// When the setting does not fit the scale.
+    pub fn threshold_for(&self, goal: Option<f64>) -> Result<Option<f64>, SettingError> {
+        let key = "classifier.threshold";
+        match (self.threshold, goal) {
+            (Threshold::Auto, None) => Ok(Some(0.5)),
+            (Threshold::Auto, Some(goal)) => Ok(Some(goal)),
+            (Threshold::Youden, None) => Ok(None),
+            (Threshold::Youden, Some(_)) => {
+                let expected = "a number: the label is one, and Youden's J is of probabilities";
+                check_setting(key, "\"youden\"", expected, false).map(|()| None)
+            }
+            (Threshold::Fixed(threshold), None) => {
+                let expected = "a number above 0 and below 1, or \"youden\"";
+                let fits = threshold > 0.0 && threshold < 1.0;
+                check_setting(key, threshold, expected, fits).map(|()| Some(threshold))
+            }
+            (Threshold::Fixed(threshold), Some(_)) => {
+                let fits = threshold.is_finite();
+                check_setting(key, threshold, "a finite number", fits).map(|()| Some(threshold))
+            }
+        }
     }
 
     /// Whether the loss gives both classes the same weight, for these numbers of rows.
@@ -84,25 +110,23 @@ impl ClassifierConfig {
             Balance::Always => true,
             Balance::Never => false,
             Balance::Auto => {
-                self.threshold == Threshold::default() && 5 * accepted.min(denied) < accepted + denied
+                let is_usual = matches!(self.threshold, Threshold::Auto | Threshold::Fixed(0.5));
+                is_usual && 5 * accepted.min(denied) < accepted + denied
             }
         }
     }
 }
 
-/// The lowest probability that is accepted: a number, or `"youden"`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// The lowest score that is accepted: a number, `"youden"` or `"auto"`.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum Threshold {
-    /// This probability.
+    /// A probability of 0.5, or the number that the schema names.
+    #[default]
+    Auto,
+    /// This score.
     Fixed(f64),
     /// The one that separates the classes best, by Youden's J.
     Youden,
-}
-
-impl Default for Threshold {
-    fn default() -> Self {
-        Self::Fixed(0.5)
-    }
 }
 
 impl Serialize for Threshold {
@@ -110,6 +134,7 @@ impl Serialize for Threshold {
         match self {
             Self::Fixed(threshold) => serializer.serialize_f64(*threshold),
             Self::Youden => serializer.serialize_str("youden"),
+            Self::Auto => serializer.serialize_str("auto"),
         }
     }
 }
@@ -126,7 +151,7 @@ impl Visitor<'_> for ThresholdVisitor {
     type Value = Threshold;
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.write_str("a number above 0 and below 1, or \"youden\"")
+        formatter.write_str("a number, \"youden\" or \"auto\"")
     }
 
     fn visit_f64<E: Error>(self, threshold: f64) -> Result<Threshold, E> {
@@ -144,6 +169,7 @@ impl Visitor<'_> for ThresholdVisitor {
     fn visit_str<E: Error>(self, name: &str) -> Result<Threshold, E> {
         match name {
             "youden" => Ok(Threshold::Youden),
+            "auto" => Ok(Threshold::Auto),
             _ => Err(E::invalid_value(Unexpected::Str(name), &self)),
         }
     }
@@ -195,10 +221,29 @@ mod tests {
             message(|config| config.validation = 0.6),
             "`classifier.validation` is 0.6, expected a share from 0 to 0.5"
         );
-        assert_eq!(
-            message(|config| config.threshold = Threshold::Fixed(1.0)),
-            "`classifier.threshold` is 1, expected a number above 0 and below 1, or \"youden\""
-        );
+    }
+
+    #[test]
+    fn a_threshold_fits_the_scores() {
+        let of = |threshold, goal| {
+            let config = ClassifierConfig { threshold, ..ClassifierConfig::default() };
+            config.threshold_for(goal).map_err(|error| error.to_string())
+        };
+        assert_eq!(of(Threshold::Auto, None), Ok(Some(0.5)));
+        assert_eq!(of(Threshold::Auto, Some(5e4)), Ok(Some(5e4)));
+        assert_eq!(of(Threshold::Fixed(6e4), Some(5e4)), Ok(Some(6e4)));
+        assert_eq!(of(Threshold::Youden, None), Ok(None));
+        for (threshold, goal, expected) in [
+            (Threshold::Fixed(1.0), None, "is 1, expected a number above 0 and below 1, or \"youden\""),
+            (Threshold::Fixed(f64::NAN), Some(1.0), "is NaN, expected a finite number"),
+            (
+                Threshold::Youden,
+                Some(1.0),
+                "is \"youden\", expected a number: the label is one, and Youden's J is of probabilities",
+            ),
+        ] {
+            assert_eq!(of(threshold, goal), Err(format!("`classifier.threshold` {expected}")));
+        }
     }
 
     #[test]
@@ -209,9 +254,9 @@ mod tests {
         assert_eq!(read("\"youden\"").expect("a name"), Threshold::Youden);
         assert_eq!(
             read("\"yuden\"").expect_err("no such name").to_string(),
-            "invalid value: string \"yuden\", expected a number above 0 and below 1, or \"youden\" at line 1 column 7"
+            "invalid value: string \"yuden\", expected a number, \"youden\" or \"auto\" at line 1 column 7"
         );
-        for threshold in [Threshold::Fixed(0.06), Threshold::Youden] {
+        for threshold in [Threshold::Fixed(0.06), Threshold::Youden, Threshold::Auto] {
             let text = serde_json::to_string(&threshold).expect("a threshold can be written");
             assert_eq!(read(&text).expect("what was written"), threshold);
         }

@@ -5,8 +5,9 @@ use par_circuit::Code;
 use par_data::Candidates;
 
 use super::external::file_hash;
-use super::{Classifier, ExternalClassifier, NeuralClassifier, probability};
+use super::{Classifier, ExternalClassifier, NeuralClassifier};
 use crate::error::RowError;
+use crate::scale::ScoreScale;
 
 /// The classifier that decides who is accepted.
 #[derive(Clone, Debug)]
@@ -58,28 +59,27 @@ impl DeployedClassifier {
         matches!(self, Self::External(_))
     }
 
-    /// The probability that a row of cells, which have these codes, is accepted.
+    /// The log-odds that a row of cells, which have these codes, is accepted.
     ///
     /// # Errors
     /// When a cell cannot be turned into an input, or the row has no score.
-    pub fn probability(&self, cells: &[&str], codes: &[Code]) -> Result<f64, RowError> {
+    pub fn log_odds(&self, cells: &[&str], codes: &[Code]) -> Result<f64, RowError> {
         let log_odds = match self {
             Self::Trained(network) | Self::Surrogate { network, .. } => network.log_odds(codes),
             Self::External(external) => external.log_odds(cells)?,
         };
-        if log_odds.is_finite() {
-            Ok(probability(log_odds))
-        } else {
-            Err(RowError::NoScore { found: log_odds })
-        }
+        if log_odds.is_finite() { Ok(log_odds) } else { Err(RowError::NoScore { found: log_odds }) }
     }
 
-    /// The lowest probability at which a row is offered, for a threshold.
-    pub fn offered_from(&self, threshold: f64) -> f64 {
-        match self {
-            Self::Trained(_) | Self::Surrogate { .. } => threshold,
-            // Near 1 there may be no room for the margin.
-            Self::External(_) => (threshold + MARGIN).min(f64::midpoint(threshold, 1.0)),
+    /// The score at which a row is offered, for a threshold.
+    pub fn offered_from(&self, threshold: f64, scale: ScoreScale) -> f64 {
+        match (self, scale) {
+            (Self::Trained(_) | Self::Surrogate { .. }, _) => threshold,
+            (Self::External(_), ScoreScale::Probability) => scale.harder(threshold, MARGIN),
+            // Single precision rounds large numbers by more.
+            (Self::External(_), ScoreScale::Number { spread, .. }) => {
+                scale.harder(threshold, MARGIN * spread.max(threshold.abs()))
+            }
         }
     }
 

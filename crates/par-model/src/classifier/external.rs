@@ -6,15 +6,18 @@
 mod network;
 mod trees;
 
+use par_data::schema::Side;
 use par_data::{Candidates, CellError, Discretizer, Schema};
 use par_onnx::{Body, Graph, OnnxClassifier, TreeNode, Value};
 use sha2::{Digest, Sha256};
 
 use self::network::NetworkTables;
 use self::trees::TreeTables;
+use super::composed::ComposedClassifier;
 use super::inputs::{Encoding, Inputs, InputsError};
 use super::{Classifier, NeuralClassifier};
 use crate::error::RowError;
+use crate::scale::ScoreScale;
 
 /// Why a file cannot be the classifier of a model.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +61,8 @@ pub struct ExternalClassifier {
     onnx: OnnxClassifier,
     /// The sources that read each feature.
     sources: Vec<Vec<usize>>,
-    tables: Tables,
+    /// One for each part.
+    tables: Vec<Tables>,
     /// Gives gradients if the classifier has none.
     surrogate: Option<NeuralClassifier>,
 }
@@ -70,37 +74,72 @@ enum Tables {
     Trees(TreeTables),
 }
 
+impl Tables {
+    fn typical<'a>(&'a self, surrogate: Option<&'a NeuralClassifier>) -> Box<dyn Classifier + 'a> {
+        match self {
+            Self::Network(tables) => Box::new(tables.typical()),
+            Self::Trees(tables) => Box::new(tables.typical(surrogate)),
+        }
+    }
+
+    fn of_person(
+        &self,
+        view: &View<'_>,
+        cells: &[&str],
+        candidates: &Candidates<'_>,
+    ) -> Result<Box<dyn Classifier + '_>, RowError> {
+        Ok(match self {
+            Self::Network(tables) => Box::new(tables.of_person(view, cells, candidates)?),
+            Self::Trees(tables) => Box::new(tables.of_person(view, cells, candidates)?),
+        })
+    }
+}
+
 impl ExternalClassifier {
     /// Reads a file for the rows of a schema with its bins. `inputs` must have the mean and the deviation wherever it
-    /// standardizes.
+    /// standardizes. A number that it predicts is divided by the spread of the scale, whose center is zero.
     ///
     /// # Errors
     /// When the file cannot be read, or the inputs fit neither it nor the schema.
-    pub fn new(file: Vec<u8>, inputs: Inputs, discretizer: &Discretizer) -> Result<Self, ExternalError> {
+    pub fn new(
+        file: Vec<u8>,
+        inputs: Inputs,
+        discretizer: &Discretizer,
+        scale: ScoreScale,
+    ) -> Result<Self, ExternalError> {
         let graph = Graph::from_bytes(&file)?;
         let encoding = inputs.encoding(discretizer.schema(), graph.inputs())?;
         encoding.check(discretizer)?;
-        let onnx = graph.classifier(&encoding.widths(), &inputs.choice())?;
+        let onnx = graph.classifier(&encoding.widths(), &inputs.choice(scale)?)?;
+        let onnx = match scale {
+            ScoreScale::Probability => onnx,
+            ScoreScale::Number { spread, side: Side::AtLeast, .. } => onnx.scaled(1.0 / spread),
+            ScoreScale::Number { spread, side: Side::AtMost, .. } => onnx.scaled(-1.0 / spread),
+        };
         let mut sources = vec![Vec::new(); discretizer.domains().len()];
         for (source, this) in onnx.sources().iter().enumerate() {
             sources[encoding.feature(this.input)].push(source);
         }
         let codes: usize = discretizer.cardinalities().iter().sum();
-        let width = match onnx.body() {
+        let width = |part: &Body| match part {
             Body::Layers(layers) => layers.dense[0].biases.len(),
             Body::Trees(_) => onnx.sources().len(),
         };
+        let width = onnx.parts().iter().map(width).sum();
         if codes.saturating_mul(width) > MOST_NUMBERS {
             return Err(ExternalError::TooLarge { codes, width });
         }
         let view = View { encoding: &encoding, onnx: &onnx, sources: &sources };
-        let tables = match onnx.body() {
-            Body::Layers(layers) => {
-                let tables = NetworkTables::new(layers, &view, discretizer)?;
-                Tables::Network(tables.ok_or(ExternalError::NoScore)?)
-            }
-            Body::Trees(trees) => Tables::Trees(TreeTables::new(trees, &view, discretizer)?),
+        let tables = |part: &Body| {
+            Ok(match part {
+                Body::Layers(layers) => {
+                    let tables = NetworkTables::new(layers, &view, discretizer)?;
+                    Tables::Network(tables.ok_or(ExternalError::NoScore)?)
+                }
+                Body::Trees(trees) => Tables::Trees(TreeTables::new(trees, &view, discretizer)?),
+            })
         };
+        let tables = onnx.parts().iter().map(tables).collect::<Result<_, ExternalError>>()?;
         Ok(Self { file, inputs, encoding, onnx, sources, tables, surrogate: None })
     }
 
@@ -124,9 +163,17 @@ impl ExternalClassifier {
         &self.onnx
     }
 
-    /// Its kind and size in words: `a network of 108 → 64 → 32 → 1`, `100 trees with 3000 leaves`.
+    /// Its kind and size in words: `a network of 108 → 64 → 32 → 1`, `100 trees with 3000 leaves`; for each of its
+    /// parts, if it tells more than two classes apart: `2 times 100 trees with 3000 leaves`.
     pub fn shape(&self) -> String {
-        match self.onnx.body() {
+        match self.onnx.parts().len() {
+            1 => self.part_shape(),
+            parts => format!("{parts} times {}", self.part_shape()),
+        }
+    }
+
+    fn part_shape(&self) -> String {
+        match &self.onnx.parts()[0] {
             Body::Layers(layers) => {
                 let widths = layers.dense.iter().map(|dense| dense.biases.len());
                 let widths: Vec<String> = [self.onnx.sources().len()]
@@ -145,10 +192,11 @@ impl ExternalClassifier {
 
     /// How many nodes its trees have; 0 for a network.
     pub fn tree_nodes(&self) -> usize {
-        match self.onnx.body() {
+        let nodes = |part: &Body| match part {
             Body::Layers(_) => 0,
             Body::Trees(trees) => trees.nodes.len(),
-        }
+        };
+        self.onnx.parts().iter().map(nodes).sum()
     }
 
     /// The features of the schema, by position, that it does not read.
@@ -158,7 +206,7 @@ impl ExternalClassifier {
 
     /// Whether it has gradients of its own. Otherwise training a generator needs a surrogate.
     pub fn is_differentiable(&self) -> bool {
-        matches!(self.onnx.body(), Body::Layers(_))
+        self.onnx.parts().iter().all(|part| matches!(part, Body::Layers(_)))
     }
 
     /// The surrogate that gives gradients, if there is one.
@@ -185,10 +233,8 @@ impl ExternalClassifier {
 
     /// The classifier over codes where every code stands for the median of its bin.
     pub fn typical(&self) -> Box<dyn Classifier + '_> {
-        match &self.tables {
-            Tables::Network(tables) => Box::new(tables.typical()),
-            Tables::Trees(tables) => Box::new(tables.typical(self.surrogate.as_ref())),
-        }
+        let surrogate = self.surrogate.as_ref();
+        self.composed(self.tables.iter().map(|tables| tables.typical(surrogate)).collect())
     }
 
     /// The classifier over the candidates of one person, who has these cells.
@@ -201,19 +247,27 @@ impl ExternalClassifier {
         candidates: &Candidates<'_>,
     ) -> Result<Box<dyn Classifier + '_>, RowError> {
         let view = self.view();
-        Ok(match &self.tables {
-            Tables::Network(tables) => Box::new(tables.of_person(&view, cells, candidates)?),
-            Tables::Trees(tables) => Box::new(tables.of_person(&view, cells, candidates)?),
-        })
+        let parts = self.tables.iter().map(|tables| tables.of_person(&view, cells, candidates));
+        Ok(self.composed(parts.collect::<Result<_, _>>()?))
+    }
+
+    /// The classifier of all parts.
+    fn composed<'a>(&'a self, mut parts: Vec<Box<dyn Classifier + 'a>>) -> Box<dyn Classifier + 'a> {
+        match parts.len() {
+            1 => parts.remove(0),
+            _ => Box::new(ComposedClassifier::new(parts, self.onnx.head(), self.surrogate.as_ref())),
+        }
     }
 
     /// A lower bound on the log-odds of a row whose cells of some features lie anywhere within `ranges`; `None` for
     /// trees, and for inputs that are not linear in the cell.
     pub fn least_log_odds(&self, cells: &[&str], ranges: &[(usize, [&str; 2])]) -> Option<f64> {
-        match &self.tables {
-            Tables::Network(tables) => tables.least_log_odds(&self.view(), cells, ranges),
+        let part = |tables: &Tables| match tables {
+            Tables::Network(tables) => tables.bounds_within(&self.view(), cells, ranges),
             Tables::Trees(_) => None,
-        }
+        };
+        let parts = self.tables.iter().map(part).collect::<Option<Vec<_>>>()?;
+        Some(self.onnx.head().bounds(&parts).0)
     }
 
     fn view(&self) -> View<'_> {
@@ -307,7 +361,8 @@ mod tests {
             let rows = [Ok(self.batch.clone())];
             let inputs =
                 inputs.standardized(self.discretizer.schema(), &self.columns, rows).expect("numbers");
-            ExternalClassifier::new(file.to_vec(), inputs, &self.discretizer).expect("a classifier")
+            ExternalClassifier::new(file.to_vec(), inputs, &self.discretizer, ScoreScale::Probability)
+                .expect("a classifier")
         }
 
         fn cells(&self, row: usize) -> Vec<&str> {

@@ -5,8 +5,9 @@
 //! ```toml
 //! [output]                     # all optional
 //! name = "probabilities"       # the output that holds the score; by default the only one
-//! accepted = 1                 # the accepted column, or the class of its only column; 1 by default
-//! scale = "probability"        # or "log-odds"; by default that of the classifier's last operator
+//! accepted = 1                 # the accepted column, or the class of its only column; 1 by default. `[0, 2]`: several
+//! scale = "probability"        # or "log-odds", or "number" of a regression; by default that of the last operator
+//! decision = "sum"             # of more than two classes: or "largest"
 //!
 //! [[input]]
 //! name = "float_input"         # a tensor that the classifier expects
@@ -52,7 +53,7 @@ mod moments;
 mod tests;
 
 use par_data::{Batch, Columns, Schema};
-use par_onnx::{Input, Scale, ScoreChoice};
+use par_onnx::{Decision, Input, Scale, ScoreChoice};
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use self::draft::draft;
@@ -60,6 +61,7 @@ pub use self::encoding::Encoding;
 pub use self::error::{ColumnProblem, InputsError};
 
 use self::column::{Column, Form};
+use crate::scale::ScoreScale;
 
 /// How the columns of a table become the inputs of a classifier, and which of its outputs is the score. Columns are
 /// consistent in themselves; [`Inputs::encoding`] checks them against schema and classifier.
@@ -78,10 +80,43 @@ pub struct Inputs {
 struct Output {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     name: Option<String>,
-    #[serde(default, deserialize_with = "zero_or_one", skip_serializing_if = "Option::is_none")]
-    accepted: Option<usize>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    accepted: Option<Accepted>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     scale: Option<Scale>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    decision: Option<Decision>,
+}
+
+/// The accepted column, or several.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(untagged)]
+enum Accepted {
+    One(usize),
+    Several(Vec<usize>),
+}
+
+impl<'de> Deserialize<'de> for Accepted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(untagged, expecting = "`accepted` must be a column, or a list of columns, counted from 0")]
+        enum Form {
+            One(usize),
+            Several(Vec<usize>),
+        }
+        match Form::deserialize(deserializer)? {
+            Form::One(column) => Ok(Self::One(column)),
+            Form::Several(columns) => {
+                let is_repeated = (1..columns.len()).any(|place| columns[..place].contains(&columns[place]));
+                match columns.is_empty() || is_repeated {
+                    true => Err(serde::de::Error::custom(format!(
+                        "`accepted` is {columns:?}, expected at least one column, and each once"
+                    ))),
+                    false => Ok(Self::Several(columns)),
+                }
+            }
+        }
+    }
 }
 
 /// One tensor.
@@ -95,14 +130,6 @@ struct Entry {
 impl Output {
     fn is_default(&self) -> bool {
         *self == Self::default()
-    }
-}
-
-fn zero_or_one<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<usize>, D::Error> {
-    let accepted = i64::deserialize(deserializer)?;
-    match usize::try_from(accepted).ok().filter(|accepted| *accepted <= 1) {
-        Some(accepted) => Ok(Some(accepted)),
-        None => Err(serde::de::Error::custom(format!("`accepted` is {accepted}, expected 0 or 1"))),
     }
 }
 
@@ -122,13 +149,29 @@ impl Inputs {
         })
     }
 
-    /// Which number of the classifier's outputs is the score.
-    pub fn choice(&self) -> ScoreChoice {
-        ScoreChoice {
-            output: self.output.name.clone(),
-            accepted: self.output.accepted.unwrap_or(1),
-            scale: self.output.scale,
+    /// Which of the classifier's outputs is the score.
+    ///
+    /// # Errors
+    /// When they are said to be probabilities of a label that is a number, or numbers of a label of classes.
+    pub fn choice(&self, scale: ScoreScale) -> Result<ScoreChoice, InputsError> {
+        let stated = self.output.scale;
+        if stated.is_some_and(|stated| (stated == Scale::Number) != scale.is_number()) {
+            return Err(InputsError::Scale { is_number: scale.is_number() });
         }
+        Ok(ScoreChoice {
+            output: self.output.name.clone(),
+            accepted: self.accepted(),
+            scale: if scale.is_number() { Some(Scale::Number) } else { stated },
+            decision: self.output.decision.unwrap_or_default(),
+        })
+    }
+
+    /// The accepted columns, if the file says which.
+    pub fn accepted(&self) -> Option<Vec<usize>> {
+        self.output.accepted.as_ref().map(|accepted| match accepted {
+            Accepted::One(column) => vec![*column],
+            Accepted::Several(columns) => columns.clone(),
+        })
     }
 
     /// Whether a mean or a deviation has to be taken from the training rows.

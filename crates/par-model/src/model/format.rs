@@ -13,6 +13,7 @@ use crate::container::{self, ContainerError};
 use crate::error::ModelError;
 use crate::generator::{Generator, GeneratorShape};
 use crate::pool::AcceptedPool;
+use crate::scale::ScoreScale;
 
 const MAGIC: &[u8; 8] = b"PARMODL\n";
 const VERSION: u32 = 2;
@@ -25,6 +26,8 @@ struct Description {
     card: Card,
     discretizer: Discretizer,
     threshold: f64,
+    #[serde(default)]
+    scale: ScoreScale,
     generator: GeneratorShape,
     #[serde(default)]
     classifier: Origin,
@@ -56,6 +59,7 @@ impl Model {
             card: parts.card.clone(),
             discretizer: parts.discretizer.clone(),
             threshold: parts.threshold,
+            scale: parts.scale,
             generator: parts.generator.shape().clone(),
             classifier: match &parts.classifier {
                 DeployedClassifier::Trained(_) => Origin::Trained,
@@ -94,7 +98,7 @@ impl Model {
     /// When the bytes are not a complete model of a known version.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, ModelError> {
         let [description, accepted, denied, network, generator, codes, log_likelihoods, file] = parts(bytes)?;
-        let Description { config, card, discretizer, threshold, generator: shape, classifier: origin } =
+        let Description { config, card, discretizer, threshold, scale, generator: shape, classifier: origin } =
             serde_json::from_slice(description)?;
         config.check().map_err(|_| ModelError::Mismatch("a setting is out of its range"))?;
         let cardinalities = discretizer.cardinalities();
@@ -113,7 +117,7 @@ impl Model {
             (Origin::Trained, Some(network)) => DeployedClassifier::Trained(network),
             (Origin::Scores { column }, Some(network)) => DeployedClassifier::Surrogate { network, column },
             (Origin::External { inputs }, surrogate) => {
-                let mut external = ExternalClassifier::new(file.to_vec(), inputs, &discretizer)?;
+                let mut external = ExternalClassifier::new(file.to_vec(), inputs, &discretizer, scale)?;
                 external.set_surrogate(surrogate);
                 DeployedClassifier::External(Box::new(external))
             }
@@ -133,6 +137,7 @@ impl Model {
             discretizer,
             classifier,
             threshold,
+            scale,
             accepted,
             denied,
             pool,

@@ -23,7 +23,7 @@ pub(crate) struct AffineForm {
 pub(crate) enum SumBasis {
     /// The units of a hidden layer, counted from one; zero means the sources.
     Layer(usize),
-    /// The columns of all ensembles, two for each.
+    /// The columns of all ensembles.
     Trees,
 }
 
@@ -111,6 +111,14 @@ impl Lowering {
                 let softplus = self.activate(node, Activation::Softplus, &Rc::new(form.scaled(-1.0, 0.0)))?;
                 Element::Form(Rc::new(self.form(node, &softplus)?.scaled(-1.0, 0.0)))
             }
+            Element::Total(scores) => {
+                let units = scores.iter().map(|score| self.activate(node, Activation::Sigmoid, score));
+                let units = units.collect::<Result<Vec<_>, _>>()?;
+                let summands = self.summands(node, &units)?;
+                let mut sums = self.sums(node, &summands, &[(vec![1.0; units.len()], 0.0)])?;
+                sums.pop().expect("one row gives one sum")
+            }
+            Element::Share(_) => return Err(node.operand(element.description(), "it at the end")),
             other => other.clone(),
         })
     }
@@ -201,6 +209,16 @@ impl Lowering {
             && one.adds_up_to(other, 0.0)
         {
             return Ok(Element::Number(1.0));
+        }
+        let sigmoid = |element: &Element| match element {
+            Element::Probability(score) => Some(Rc::clone(score)),
+            _ => None,
+        };
+        if elements.len() > 2
+            && weights.iter().all(|&weight| weight == 1.0)
+            && let Some(scores) = elements.iter().map(sigmoid).collect::<Option<Vec<_>>>()
+        {
+            return Ok(Element::Total(scores.into()));
         }
         let summands = self.summands(node, elements)?;
         let mut sums = self.sums(node, &summands, &[(weights.to_vec(), 0.0)])?;

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::lower::Lowering;
 use crate::lower::sources;
 use crate::node::Node;
-use crate::tensor::{Element, ElementKind, Tensor, broadcast, size, stretched};
+use crate::tensor::{Element, ElementKind, Share, ShareKind, Tensor, broadcast, size, stretched};
 
 impl Lowering {
     /// Applies one step to an element.
@@ -44,6 +44,16 @@ impl Lowering {
                 (_, Step::Exponential) => Ok(Element::Probability(Rc::clone(form))),
                 _ => self.settled(node, element).and_then(|settled| self.apply(node, step, &settled, kind)),
             },
+            Element::Share(share) => match (affine(step), step, share.is_logarithm) {
+                (Some((1.0, 0.0)), ..) | (_, Step::Absolute, false) => Ok(element.clone()),
+                (_, Step::Logarithm, false) | (_, Step::Exponential, true) => {
+                    Ok(Element::Share(Share { is_logarithm: !share.is_logarithm, ..share.clone() }))
+                }
+                _ => Err(node.operand(element.description(), "it at the end")),
+            },
+            Element::Total(_) => {
+                self.settled(node, element).and_then(|settled| self.apply(node, step, &settled, kind))
+            }
             Element::Text(_) | Element::TextInput(_) => Err(node.operand(element.description(), "numbers")),
         }
     }
@@ -165,6 +175,13 @@ impl Lowering {
                 (Element::Number(constant), x) => {
                     let steps = with_left(node, operator, *constant)?;
                     self.apply_all(node, &steps, x, left.kind)?
+                }
+                (Element::Probability(score), Element::Total(scores))
+                    if operator == "Div" && scores.iter().any(|own| Rc::ptr_eq(own, score)) =>
+                {
+                    let class = scores.iter().position(|own| Rc::ptr_eq(own, score)).unwrap_or(0);
+                    let scores = Rc::clone(scores);
+                    Element::Share(Share { scores, class, kind: ShareKind::OneVsRest, is_logarithm: false })
                 }
                 (x, y) if operator == "Add" => self.weighted(node, &[x.clone(), y.clone()], &[1.0, 1.0])?,
                 (x, y) if operator == "Sub" => self.weighted(node, &[x.clone(), y.clone()], &[1.0, -1.0])?,

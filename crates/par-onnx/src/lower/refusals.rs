@@ -10,17 +10,47 @@ fn mixed() -> TestGraph {
 }
 
 #[test]
-fn the_end_of_a_graph_must_be_a_score_of_two_classes() {
-    let wide = graph(3).node("Relu", "x", "out", &[]);
-    assert_eq!(wide.refusal(), "the output `out` has 3 columns, expected one or two columns of scores");
+fn the_end_of_a_graph_must_be_a_score_of_each_class() {
     let constant = graph(2).constant("k", &[1], &[1.0]).node("Identity", "k", "out", &[]);
-    assert_eq!(constant.refusal(), "the output `out` has a constant, expected one or two columns of scores");
+    assert_eq!(
+        constant.refusal(),
+        "the output `out` has a constant, expected one column of scores, or one a class"
+    );
     let zero = graph(2).constant("w", &[2, 1], &[0.0, 0.0]).node("MatMul", "x,w", "out", &[]);
     let expected =
-        "the output `out` has a score that no input changes, expected one or two columns of scores";
+        "the output `out` has a score that no input changes, expected one column of scores, or one a class";
     assert_eq!(zero.refusal(), expected);
-    let third = mixed().node("Softmax", "h", "out", &[]).accepted(2);
-    assert_eq!(third.refusal(), "the accepted class of `out` is `2`, expected `0` or `1`");
+    for accepted in [&[2][..], &[], &[0, 1], &[1, 1]] {
+        let refused = mixed().node("Softmax", "h", "out", &[]).accepted(accepted);
+        let expected = format!("`accepted` is {accepted:?} for the output `out`, expected `0` or `1`");
+        assert_eq!(refused.refusal(), expected);
+    }
+    let unsaid = graph(3).node("Softmax", "x", "out", &[]).refusal();
+    let some = "some of the columns `0` to `2`, and not all";
+    assert_eq!(unsaid, format!("`accepted` is [] for the output `out`, expected {some}"));
+    for accepted in [&[3][..], &[0, 1, 2], &[0, 0]] {
+        let refused = graph(3).node("Softmax", "x", "out", &[]).accepted(accepted);
+        assert_eq!(
+            refused.refusal(),
+            format!("`accepted` is {accepted:?} for the output `out`, expected {some}")
+        );
+    }
+    let sigmoids = graph(3).node("Sigmoid", "x", "out", &[]).accepted(&[0]);
+    assert_eq!(
+        sigmoids.refusal(),
+        "the output `out` has a sigmoid a class, which do not add up to one, \
+         expected one column of scores, or one a class"
+    );
+    let number = graph(1).node("Sigmoid", "x", "out", &[]).scale(Scale::Number);
+    assert_eq!(
+        number.refusal(),
+        "the scores of `out` are said to be a predicted number, but the graph ends in a probability"
+    );
+    let later = graph(3).node("Softmax", "x", "s", &[]).node("Relu", "s", "out", &[]);
+    assert_eq!(
+        later.refusal(),
+        "node 1 (Relu): found a probability of more than two classes, expected it at the end"
+    );
 }
 
 #[test]
@@ -93,7 +123,10 @@ fn tensors_must_come_before_they_are_used() {
             ],
         )
         .node("Cast", "label", "out", &[integer("to", 1)]);
-    assert_eq!(labels.refusal(), "the output `out` has 0 columns, expected one or two columns of scores");
+    assert_eq!(
+        labels.refusal(),
+        "the output `out` has 0 columns, expected one column of scores, or one a class"
+    );
 }
 
 #[test]
@@ -175,9 +208,10 @@ fn attributes_must_fit_to_the_width() {
 }
 
 #[test]
-fn softmax_is_of_two_scores() {
-    let made = graph(3).node("Softmax", "x", "out", &[]);
-    let expected = "node 0 (Softmax): found the shape [1, 3], expected two scores of a row along the axis";
+fn softmax_is_of_all_scores_of_a_row() {
+    let made = graph(1).node("Softmax", "x", "out", &[]);
+    let expected =
+        "node 0 (Softmax): found the shape [1, 1], expected two or more scores of a row along the axis";
     assert_eq!(made.refusal(), expected);
 }
 

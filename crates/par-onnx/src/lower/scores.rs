@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::lower::Lowering;
 use crate::lower::affine::{AffineForm, SumBasis};
 use crate::node::Node;
-use crate::tensor::{Element, ElementKind, Tensor};
+use crate::tensor::{Element, ElementKind, Share, ShareKind, Tensor};
 
 /// The attributes of LinearClassifier.
 pub(super) const CLASSIFIER: &[&str] = &[
@@ -23,8 +23,10 @@ impl Lowering {
     pub(super) fn linear_classifier(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let sums = self.linear(node, node.floats("intercepts").len())?;
         let labels = node.integers("classlabels_ints").len() + node.texts("classlabels_strings")?.len();
-        if labels != 2 || sums.len() > 2 {
-            return Err(node.operand(&format!("{labels} classes"), "two"));
+        if labels < 2 || labels != sums.len() && (labels, sums.len()) != (2, 1) {
+            return Err(
+                node.operand(&format!("{labels} classes and {} scores", sums.len()), "a score a class")
+            );
         }
         let post_transform = node.text("post_transform", "NONE")?;
         let [score] = &sums[..] else { return self.transformed(node, post_transform, sums) };
@@ -54,13 +56,13 @@ impl Lowering {
     ) -> Result<Tensor, Error> {
         let elements = match (post_transform, scores.len()) {
             ("NONE", _) => scores,
-            ("LOGISTIC", 2) => {
+            ("LOGISTIC", 2..) => {
                 let settled = |own: &Element| matches!(own, Element::Probability(_));
                 let sigmoid =
                     |own: &Element| if settled(own) { Ok(own.clone()) } else { self.sigmoid(node, own) };
                 scores.iter().map(sigmoid).collect::<Result<_, _>>()?
             }
-            ("SOFTMAX", 2) => self.softmax_of(node, &scores, Element::Probability)?,
+            ("SOFTMAX", 2..) => self.softmax_of(node, &scores, false)?,
             ("LOGISTIC" | "SOFTMAX", _) => {
                 return Err(node.refuse("post_transform", post_transform, "`NONE` for one output"));
             }
@@ -78,18 +80,15 @@ impl Lowering {
         })
     }
 
-    pub(super) fn softmax(
-        &mut self,
-        node: &Node<'_>,
-        wrap: fn(Rc<AffineForm>) -> Element,
-    ) -> Result<Tensor, Error> {
+    /// Softmax, or its logarithm.
+    pub(super) fn softmax(&mut self, node: &Node<'_>, is_logarithm: bool) -> Result<Tensor, Error> {
         let tensor = node.input(0)?;
         let axis =
             node.axis(node.integer("axis", if node.version < 13 { 1 } else { -1 }), tensor.shape.len())?;
-        if tensor.elements.len() != 2 || tensor.shape[axis] != 2 {
-            return Err(node.shape(&tensor.shape, "two scores of a row along the axis"));
+        if tensor.elements.len() < 2 || tensor.shape[axis] != tensor.elements.len() {
+            return Err(node.shape(&tensor.shape, "two or more scores of a row along the axis"));
         }
-        let elements = self.softmax_of(node, &tensor.elements, wrap)?;
+        let elements = self.softmax_of(node, &tensor.elements, is_logarithm)?;
         Ok(Tensor { elements, ..tensor.clone() })
     }
 
@@ -98,29 +97,48 @@ impl Lowering {
         &mut self,
         node: &Node<'_>,
         scores: &[Element],
-        wrap: fn(Rc<AffineForm>) -> Element,
+        is_logarithm: bool,
     ) -> Result<Vec<Element>, Error> {
+        if scores.len() > 2 {
+            return Ok(Share::all(self.forms(node, scores)?, ShareKind::Softmax, is_logarithm));
+        }
+        let wrap = if is_logarithm { Element::LogProbability } else { Element::Probability };
         let difference = self.weighted(node, scores, &[-1.0, 1.0])?;
         let difference = self.form(node, &difference)?;
         Ok(vec![wrap(Rc::new(difference.scaled(-1.0, 0.0))), wrap(difference)])
     }
 
-    /// Normalizes two probabilities, which add up to one already; other elements are refused.
+    fn forms(&mut self, node: &Node<'_>, scores: &[Element]) -> Result<Vec<Rc<AffineForm>>, Error> {
+        scores.iter().map(|score| self.form(node, score)).collect()
+    }
+
+    /// Normalizes two probabilities, which add up to one already, or one sigmoid for each of several classes; other
+    /// elements are refused.
     pub(super) fn normalizer(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let tensor = node.input(0)?;
+        let sigmoids: Option<Vec<Rc<AffineForm>>> = (tensor.elements.iter())
+            .map(|element| match element {
+                Element::Probability(score) => Some(Rc::clone(score)),
+                _ => None,
+            })
+            .collect();
+        if let (Some(scores), 3.., "L1") = (sigmoids, tensor.elements.len(), node.text("norm", "MAX")?) {
+            let elements = Share::all(scores, ShareKind::OneVsRest, false);
+            return Ok(Tensor { elements, ..tensor.clone() });
+        }
         let add_up = match &tensor.elements[..] {
             [Element::Probability(one), Element::Probability(other)] => one.adds_up_to(other, 0.0),
             [Element::Form(one), Element::Form(other)] => {
                 one.basis == SumBasis::Trees && one.adds_up_to(other, 1.0)
             }
-            _ => false,
+            elements => Share::are_all(elements),
         };
         match (add_up, node.text("norm", "MAX")?) {
             (true, "L1") => Ok(tensor.clone()),
             (true, other) => Err(node.refuse("norm", other, "`L1`")),
             (false, _) => Err(node.operand(
                 "numbers that all depend on each other once they are normalized",
-                "two probabilities that add up to one",
+                "probabilities that add up to one, or a sigmoid a class",
             )),
         }
     }

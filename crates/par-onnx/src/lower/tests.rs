@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use prost::Message;
 
 use super::*;
+use crate::graph::{Decision, Scale};
 use crate::proto::{ModelProto, TensorProto};
 
 fn graphs() -> Vec<ModelProto> {
@@ -134,7 +135,9 @@ proptest! {
     fn graphs_that_were_changed_never_panic(
         number in 0..1000_usize,
         damages in prop::collection::vec(damage(), 1..5),
-        accepted in 0..3_usize,
+        accepted in prop::option::of(prop::collection::vec(0..4_usize, 0..3)),
+        is_largest: bool,
+        scale in prop::sample::select(vec![None, Some(Scale::Number), Some(Scale::LogOdds)]),
     ) {
         thread_local!(static GRAPHS: Vec<ModelProto> = graphs());
         let mut model = GRAPHS.with(|graphs| graphs[number % graphs.len()].clone());
@@ -143,7 +146,8 @@ proptest! {
         }
         if let Ok(graph) = Graph::from_bytes(&model.encode_to_vec()) {
             let widths: Vec<usize> = graph.inputs().iter().map(|input| input.width.unwrap_or(4)).collect();
-            if let Ok(classifier) = graph.classifier(&widths, &ScoreChoice { output: None, accepted, scale: None }) {
+            let decision = if is_largest { Decision::Largest } else { Decision::Sum };
+            if let Ok(classifier) = graph.classifier(&widths, &ScoreChoice { output: None, accepted, scale, decision }) {
                 classifier.log_odds(&vec![crate::Value::Number(1.0); classifier.width()]);
                 classifier.log_odds(&vec![crate::Value::Text("a"); classifier.width()]);
             }

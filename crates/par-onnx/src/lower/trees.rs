@@ -65,10 +65,15 @@ pub(super) const REGRESSOR: &[&str] = &[
 
 /// Largest depth of a tree, so that recursion over one cannot exhaust the stack.
 const DEPTH: usize = 512;
+/// Largest number of classes or targets of an ensemble.
+const COLUMNS: usize = 100;
 
-/// Trees whose leaves have a weight for each of two columns. Column c of ensemble e has index 2 e + c in the
-/// basis.
+/// Trees whose leaves have a weight for each of some columns.
 pub(crate) struct TreeEnsemble {
+    /// The index of its first column in the basis; the others follow.
+    pub(crate) first: u32,
+    /// The number of its columns.
+    pub(crate) columns: usize,
     /// Children after their parents.
     pub(crate) nodes: Vec<EnsembleNode>,
     pub(crate) roots: Vec<usize>,
@@ -79,7 +84,7 @@ pub(crate) struct TreeEnsemble {
 /// A node of a tree.
 pub(crate) enum EnsembleNode {
     /// The weight for each column.
-    Leaf([f64; 2]),
+    Leaf(Box<[f64]>),
     Branch {
         source: u32,
         comparison: Comparison,
@@ -90,11 +95,11 @@ pub(crate) enum EnsembleNode {
 }
 
 impl Lowering {
-    /// The scores of two classes, as onnxruntime computes them where the standard is silent.
+    /// The scores of all classes, as onnxruntime computes them where the standard is silent.
     pub(super) fn tree_classifier(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let labels = node.integers("classlabels_int64s").len() + node.texts("classlabels_strings")?.len();
-        if labels != 2 {
-            return Err(node.operand(&format!("{labels} classes"), "two"));
+        if !(2..=COLUMNS).contains(&labels) {
+            return Err(node.operand(&format!("{labels} classes"), &format!("two to {COLUMNS}")));
         }
         let weights = node.numbers("class_weights")?;
         let are_probabilities = weights.iter().all(|&weight| weight >= 0.0);
@@ -102,8 +107,13 @@ impl Lowering {
         let base = node.numbers("base_values")?;
         let classes = node.integers("class_ids");
         let is_class = |class: i64| classes.iter().all(|&own| own == class);
-        let ensemble = self.ensemble(node, "class", are_probabilities)?;
-        let [zero, one] = self.columns(ensemble);
+        let ensemble = self.ensemble(node, "class", labels, are_probabilities)?;
+        let columns = self.columns(ensemble);
+        if labels > 2 {
+            let scores = based(node, &columns, 1.0, &base)?;
+            return self.transformed(node, post_transform, elements(scores));
+        }
+        let [zero, one] = [&columns[0], &columns[1]].map(Clone::clone);
         let rest = |form: &AffineForm| {
             if are_probabilities { form.scaled(-1.0, 1.0) } else { form.scaled(-1.0, 0.0) }
         };
@@ -138,38 +148,43 @@ impl Lowering {
 
     pub(super) fn tree_regressor(&mut self, node: &Node<'_>) -> Result<Tensor, Error> {
         let targets = node.integer("n_targets", 1);
-        if !(1..=2).contains(&targets) {
-            return Err(node.refuse("n_targets", targets, "`1` or `2`"));
-        }
+        let known = usize::try_from(targets).ok().filter(|targets| (1..=COLUMNS).contains(targets));
+        let targets =
+            known.ok_or_else(|| node.refuse("n_targets", targets, &format!("`1` to `{COLUMNS}`")))?;
         let base = node.numbers("base_values")?;
-        if !base.is_empty() && base.len() as i64 != targets {
-            return Err(node.refuse("base_values", format!("{} numbers", base.len()), "one a target"));
-        }
-        let ensemble = self.ensemble(node, "target", false)?;
+        let ensemble = self.ensemble(node, "target", targets, false)?;
         let share = match node.text("aggregate_function", "SUM")? {
             "SUM" => 1.0,
             "AVERAGE" => 1.0 / self.ensembles[ensemble].roots.len().max(1) as f64,
             other => return Err(node.refuse("aggregate_function", other, "`SUM` or `AVERAGE`")),
         };
-        let base = |target: usize| base.get(target).copied().unwrap_or(0.0);
-        let [zero, one] = self.columns(ensemble);
-        let mut scores = elements([zero.scaled(share, base(0)), one.scaled(share, base(1))]);
-        scores.truncate(targets as usize);
-        self.transformed(node, node.text("post_transform", "NONE")?, scores)
+        let scores = based(node, &self.columns(ensemble), share, &base)?;
+        self.transformed(node, node.text("post_transform", "NONE")?, elements(scores))
     }
 
-    fn columns(&self, ensemble: usize) -> [AffineForm; 2] {
-        [0, 1].map(|column| {
-            let index = u32::try_from(2 * ensemble + column).expect("no more ensembles than pieces");
-            AffineForm::single(SumBasis::Trees, index)
-        })
+    fn columns(&self, ensemble: usize) -> Vec<AffineForm> {
+        let TreeEnsemble { first, columns, .. } = self.ensembles[ensemble];
+        (first..).take(columns).map(|column| AffineForm::single(SumBasis::Trees, column)).collect()
+    }
+
+    /// The position of the ensemble that has a column of the basis.
+    pub(super) fn ensemble_of(&self, column: u32) -> usize {
+        self.ensembles.partition_point(|ensemble| ensemble.first <= column) - 1
     }
 
     /// Reads the trees; `of` is the prefix of the leaves' attributes.
-    fn ensemble(&mut self, node: &Node<'_>, of: &str, are_probabilities: bool) -> Result<usize, Error> {
-        let table = NodeTable::read(node, of)?;
-        self.spend(4 * table.len())?;
-        let ensemble = TreeEnsemble { nodes: Vec::new(), roots: Vec::new(), are_probabilities };
+    fn ensemble(
+        &mut self,
+        node: &Node<'_>,
+        of: &str,
+        columns: usize,
+        are_probabilities: bool,
+    ) -> Result<usize, Error> {
+        let table = NodeTable::read(node, of, columns)?;
+        self.spend((2 + columns).saturating_mul(table.len()))?;
+        let first = self.ensembles.last().map_or(0, |last| last.first + last.columns as u32);
+        let ensemble =
+            TreeEnsemble { first, columns, nodes: Vec::new(), roots: Vec::new(), are_probabilities };
         let mut growth = EnsembleReader { node, tensor: node.input(0)?, ensemble, members: BTreeMap::new() };
         for (tree, root) in table.roots(node)? {
             if self.grow(&mut growth, &table, tree, root)? < table.count(tree) {
@@ -205,7 +220,7 @@ impl Lowering {
                 *if is_yes { yes } else { no } = place;
             }
             let Some(question) = table.question(growth.node, index)? else {
-                growth.ensemble.nodes.push(EnsembleNode::Leaf(table.leaf(index)));
+                growth.ensemble.nodes.push(EnsembleNode::Leaf(table.leaf(index).into()));
                 count += 1;
                 continue;
             };
@@ -264,6 +279,20 @@ struct EnsembleReader<'a, 'b> {
     members: BTreeMap<(u32, Vec<u32>, bool), u32>,
 }
 
-fn elements(forms: [AffineForm; 2]) -> Vec<Element> {
-    forms.map(|form| Element::Form(Rc::new(form))).into()
+/// The columns, each multiplied by `share` and with its own of the base values.
+fn based(
+    node: &Node<'_>,
+    columns: &[AffineForm],
+    share: f64,
+    base: &[f64],
+) -> Result<Vec<AffineForm>, Error> {
+    if !base.is_empty() && base.len() != columns.len() {
+        return Err(node.refuse("base_values", format!("{} numbers", base.len()), "one a column"));
+    }
+    let own = |column: usize| base.get(column).copied().unwrap_or(0.0);
+    Ok(columns.iter().enumerate().map(|(column, form)| form.scaled(share, own(column))).collect())
+}
+
+fn elements(forms: impl IntoIterator<Item = AffineForm>) -> Vec<Element> {
+    forms.into_iter().map(|form| Element::Form(Rc::new(form))).collect()
 }

@@ -10,25 +10,40 @@ pub(crate) struct ScoredRows {
     widths: Vec<usize>,
     #[serde(default)]
     output: Option<String>,
-    accepted: usize,
+    accepted: Accepted,
     scale: Scale,
     rows: Vec<Vec<Json>>,
     scores: Vec<f64>,
 }
 
+/// One column, or several together.
+#[derive(Clone, Deserialize)]
+#[serde(untagged)]
+enum Accepted {
+    One(usize),
+    Some(Vec<usize>),
+}
+
 impl ScoredRows {
+    fn choice(&self, scale: Option<Scale>) -> ScoreChoice {
+        let accepted = match &self.accepted {
+            Accepted::One(column) => vec![*column],
+            Accepted::Some(columns) => columns.clone(),
+        };
+        ScoreChoice { output: self.output.clone(), accepted: Some(accepted), scale, ..ScoreChoice::default() }
+    }
+
     /// The first row whose score differs, as an error.
     pub(crate) fn check(&self, bytes: &[u8]) -> Result<(), String> {
         let graph = Graph::from_bytes(bytes).map_err(|error| error.to_string())?;
-        let choice =
-            ScoreChoice { output: self.output.clone(), accepted: self.accepted, scale: Some(self.scale) };
+        let choice = self.choice(Some(self.scale));
         let classifier = graph.classifier(&self.widths, &choice).map_err(|error| error.to_string())?;
         for (number, (row, &score)) in self.rows.iter().zip(&self.scores).enumerate() {
             let values: Vec<Value<'_>> = row.iter().map(value).collect();
             let log_odds = classifier.log_odds(&values);
             let (own, tolerance) = match self.scale {
                 Scale::Probability => (1.0 / (1.0 + (-log_odds).exp()), 1e-5),
-                Scale::LogOdds => (log_odds, 1e-5 * score.abs().max(1.0)),
+                Scale::LogOdds | Scale::Number => (log_odds, 1e-5 * score.abs().max(1.0)),
             };
             let is_close = (own - score).abs() <= tolerance;
             if !is_close {
@@ -42,10 +57,13 @@ impl ScoredRows {
     pub(crate) fn check_end(&self, bytes: &[u8]) -> Result<(), String> {
         let graph = Graph::from_bytes(bytes).map_err(|error| error.to_string())?;
         let classifier = |scale| {
-            let choice = ScoreChoice { output: self.output.clone(), accepted: self.accepted, scale };
             // NaN is not equal to itself, but its text is.
-            format!("{:?}", graph.classifier(&self.widths, &choice))
+            format!("{:?}", graph.classifier(&self.widths, &self.choice(scale)))
         };
+        // Nothing in a graph tells a predicted number from log-odds.
+        if self.scale == Scale::Number {
+            return Ok(());
+        }
         let mut outputs = graph.outputs().iter();
         let listed = outputs.find(|output| self.output.as_ref().is_none_or(|name| output.name == *name));
         if listed.map(|output| output.scale) != Some(self.scale)
@@ -59,7 +77,7 @@ impl ScoredRows {
     /// Checks that the log-odds of the two classes differ in the sign only.
     pub(crate) fn check_other(&self, graph: &Graph) {
         let classifier = |accepted| {
-            let choice = ScoreChoice { output: self.output.clone(), accepted, scale: None };
+            let choice = ScoreChoice { accepted: Some(vec![accepted]), ..self.choice(None) };
             graph.classifier(&self.widths, &choice).expect("a classifier")
         };
         let (zero, one) = (classifier(0), classifier(1));

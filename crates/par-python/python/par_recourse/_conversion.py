@@ -6,7 +6,7 @@ import copy
 import json
 import sys
 import warnings
-from typing import Any, Iterator, NamedTuple
+from typing import Any, Iterator, NamedTuple, Sequence
 
 import pyarrow as pa
 
@@ -39,9 +39,10 @@ class Column(NamedTuple):
 
 
 def converted(
-    estimator: Any, place: int, table: pa.Table, layout: Layout, facts: dict[str, Any], schema: str
+    estimator: Any, places: Sequence[int] | None, table: pa.Table, layout: Layout, facts: dict[str, Any], schema: str
 ) -> tuple[bytes, str]:
-    """An estimator as a readable ONNX file, and its inputs.
+    """An estimator as a readable ONNX file, and its inputs. `places` are the columns of the accepted classes, `None` for a
+    regression.
 
     Raises
     ------
@@ -59,7 +60,7 @@ def converted(
     why: Exception | None = None
     for types in _types(estimator, columns):
         try:
-            file, inputs = _convert(estimator, types, columns, place)
+            file, inputs = _convert(estimator, types, columns, places)
             # An unreadable file is refused here, before anything is learned.
             _native.draft_inputs(file, schema)
             return file, inputs
@@ -162,7 +163,7 @@ def _takes_columns(estimator: Any) -> bool:
     return hasattr(estimator, "transformers")
 
 
-def _convert(estimator: Any, types: Types, columns: list[Column], place: int) -> tuple[bytes, str]:
+def _convert(estimator: Any, types: Types, columns: list[Column], places: Sequence[int] | None) -> tuple[bytes, str]:
     from skl2onnx import convert_sklearn
     from skl2onnx.common.data_types import FloatTensorType, Int64TensorType, StringTensorType
 
@@ -172,15 +173,17 @@ def _convert(estimator: Any, types: Types, columns: list[Column], place: int) ->
     opset = {"": 17, "ai.onnx.ml": 3}
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        model = convert_sklearn(estimator, "classifier", initial_types, options={"zipmap": False}, target_opset=opset)
+        options = None if places is None else {"zipmap": False}
+        model = convert_sklearn(estimator, "classifier", initial_types, options=options, target_opset=opset)
     names = [tensor.name for tensor in model.graph.input]
     if len(names) != len(types):
         raise ClassifierError(f"of {len(types)} inputs, {len(names)} are left")
     outputs = [output.name for output in model.graph.output]
-    lines = ["[output]", f"name = {quoted(outputs[-1])}", f"accepted = {place}"]
-    for name, (_, _, places) in zip(names, types):
+    score = 'scale = "number"' if places is None else f"accepted = {list(places) if len(places) > 1 else places[0]}"
+    lines = ["[output]", f"name = {quoted(outputs[-1])}", score]
+    for name, (_, _, own) in zip(names, types):
         lines += ["", "[[input]]", f"name = {quoted(name)}", "columns = ["]
-        lines += [f"  {column.line()}," for column in places] + ["]"]
+        lines += [f"  {column.line()}," for column in own] + ["]"]
     return model.SerializeToString(), "\n".join(lines) + "\n"
 
 

@@ -163,10 +163,10 @@ class Judge:
     function: Callable[[Any], Any]
     """Returns probabilities, or classes, for a frame."""
     layout: Layout
-    place: int | None = None
-    """The column of the accepted class, if the function returns one per class."""
-    accepted: Any = None
-    """The accepted class, if the function returns classes."""
+    places: tuple[int, ...] | None = None
+    """The columns of the accepted classes, if the function returns one per class."""
+    accepted: tuple[Any, ...] | None = None
+    """The accepted classes, if the function returns classes."""
 
     def probabilities(self, table: pa.Table) -> Any:
         """The probability of acceptance of every row."""
@@ -183,7 +183,7 @@ class Judge:
                 f"hint: it is given a {self.layout.kind} table with the columns {_some(self.layout.names)}"
             ) from error
         if self.accepted is not None:
-            said = numpy.asarray(said) == self.accepted
+            said = numpy.isin(numpy.asarray(said), list(self.accepted))
         return self._checked(said, table.num_rows)
 
     def _checked(self, said: Any, rows: int) -> Any:
@@ -198,9 +198,9 @@ class Judge:
             ) from error
         if numbers.ndim == 2 and numbers.shape[1] == 1:
             numbers = numbers[:, 0]
-        place = 1 if self.place is None else self.place
-        if numbers.ndim == 2 and (numbers.shape[1] == 2 or (self.place is not None and place < numbers.shape[1])):
-            numbers = numbers[:, place]
+        places = [1] if self.places is None else list(self.places)
+        if numbers.ndim == 2 and (numbers.shape[1] == 2 or (self.places is not None and max(places) < numbers.shape[1])):
+            numbers = numbers[:, places].sum(axis=1)
         if numbers.shape != (rows,):
             shape = " by ".join(map(str, numbers.shape)) or "one"
             raise ClassifierError(

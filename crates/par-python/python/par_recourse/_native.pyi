@@ -12,6 +12,7 @@ class Model:
     schema: str
     threshold: float
     classes: list[str]
+    favourable: list[str]
     features: list[str]
     columns: list[tuple[str, str]]
     renamed: str | None

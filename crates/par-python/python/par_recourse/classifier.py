@@ -112,7 +112,7 @@ class Supplied:
 
 
 def supply(
-    classifier: Any, inputs: Any, X: Any, schema: str, facts: dict[str, Any], favourable: str | None
+    classifier: Any, inputs: Any, X: Any, schema: str, facts: dict[str, Any], favourable: list[str] | None
 ) -> Supplied:
     """The source of the classifier.
 
@@ -127,7 +127,7 @@ def supply(
     schema, facts:
         The schema as TOML, and what it says.
     favourable:
-        The accepted class, if known.
+        The accepted classes, if known.
 
     Raises
     ------
@@ -146,6 +146,8 @@ def supply(
     if isinstance(classifier, type):
         name = classifier.__name__
         raise ClassifierError(f"classifier: `{name}` is a class, expected an object\nhint: fit one first")
+    if facts["label"] is not None and facts["label"]["goal"] is not None:
+        return _regression(classifier, X, schema, facts)
     if hasattr(classifier, "predict_proba"):
         return _estimator(classifier, X, schema, facts, favourable)
     if callable(classifier):
@@ -172,16 +174,16 @@ def _bytes(classifier: Any) -> bytes:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from error
 
 
-def _inputs(file: bytes, inputs: Any, schema: str, facts: dict[str, Any], favourable: str | None) -> str:
+def _inputs(file: bytes, inputs: Any, schema: str, facts: dict[str, Any], favourable: list[str] | None) -> str:
     if inputs is not None:
         return _files.toml(inputs)
     draft = _native.draft_inputs(file, schema)
     label = facts["label"]
-    if label is not None and favourable is not None and favourable != label["favourable"]:
-        # The draft is for the favourable class of the schema.
+    if label is not None and favourable is not None and set(favourable) != set(label["favourable"]):
+        # The draft is for the favourable classes of the schema.
         if len(label["classes"]) != 2:
             raise ClassifierError(
-                f"inputs: the output for `{favourable}` is not known\nhint: set `accepted` in `inputs`"
+                f"inputs: the output for {_listed(favourable)} is not known\nhint: set `accepted` in `inputs`"
             )
         draft = re.sub(r"(?m)^accepted = ([01])", lambda found: f"accepted = {1 - int(found[1])}", draft)
     _, _, drafted = draft.partition("\n\n")
@@ -199,8 +201,21 @@ def _inputs(file: bytes, inputs: Any, schema: str, facts: dict[str, Any], favour
 # -- estimators
 
 
+def _regression(estimator: Any, X: Any, schema: str, facts: dict[str, Any]) -> Supplied:
+    """A fitted regression, as an ONNX file: it is searched, and verifies every way, by that file."""
+    if not hasattr(estimator, "predict") or not hasattr(estimator, "n_features_in_"):
+        raise ClassifierError(
+            f"classifier: the label is a number, and a {type(estimator).__name__} is no fitted regression of "
+            "scikit-learn\nhint: pass one that skl2onnx converts, or an ONNX file"
+        )
+    table = _frames.read(X).table
+    names, kinds = _expected_columns(estimator, X, table, facts, is_estimator=True)
+    layout = Layout.of(X, kinds[0], names)
+    return Supplied(onnx=converted(estimator, None, table, layout, facts, schema))
+
+
 def _estimator(
-    estimator: Any, X: Any, schema: str, facts: dict[str, Any], favourable: str | None
+    estimator: Any, X: Any, schema: str, facts: dict[str, Any], favourable: list[str] | None
 ) -> Supplied:
     if not hasattr(estimator, "classes_") and hasattr(estimator, "get_params"):
         raise ClassifierError(f"classifier: this {type(estimator).__name__} is not fitted\nhint: fit it first")
@@ -216,8 +231,8 @@ def _estimator(
         return replace(_surrogate_source(judge, table, facts, favourable), warning=warning)
 
     try:
-        place = 1 if judge.place is None else judge.place
-        onnx = converted(estimator, place, table, judge.layout, facts, schema)
+        places = (1,) if judge.places is None else judge.places
+        onnx = converted(estimator, places, table, judge.layout, facts, schema)
     except ClassifierError as error:
         return fallback(str(error))
     return Supplied(onnx=onnx, judge=judge, fallback=fallback)
@@ -227,19 +242,20 @@ def _estimator(
 
 
 def _function(
-    function: Callable[[Any], Any], X: Any, facts: dict[str, Any], favourable: str | None
+    function: Callable[[Any], Any], X: Any, facts: dict[str, Any], favourable: list[str] | None
 ) -> tuple[Judge, pa.Table]:
     """The judge for a function, and the rows of the table."""
     table = _frames.read(X).table
     owner: Any = getattr(function, "__self__", None)
     has_classes = hasattr(owner, "classes_")
-    place, accepted = None, None
+    places: tuple[int, ...] | None = None
+    accepted: tuple[Any, ...] | None = None
     if has_classes and function.__name__ in ("predict_proba", "predict"):
-        place = _place(list(owner.classes_), favourable)
+        places = _places(list(owner.classes_), favourable)
         if function.__name__ == "predict":
-            place, accepted = None, owner.classes_[place]
+            places, accepted = None, tuple(owner.classes_[place] for place in places)
     names, kinds = _expected_columns(owner, X, table, facts)
-    judges = [Judge(function, Layout.of(X, kind, names), place, accepted) for kind in kinds]
+    judges = [Judge(function, Layout.of(X, kind, names), places, accepted) for kind in kinds]
     for judge in judges[:-1]:
         try:
             judge.probabilities(table.slice(0, 1))
@@ -249,12 +265,14 @@ def _function(
     return judges[-1], table
 
 
-def _expected_columns(owner: Any, X: Any, table: pa.Table, facts: dict[str, Any]) -> tuple[list[str], list[str]]:
+def _expected_columns(
+    owner: Any, X: Any, table: pa.Table, facts: dict[str, Any], is_estimator: bool = False
+) -> tuple[list[str], list[str]]:
     """The columns that a classifier takes, and the kinds of frame to try."""
     features = {feature["name"] for feature in facts["features"]}
     kind = _frames.kind_of(X)
     own = [name for name in table.column_names if name in features]
-    if not hasattr(owner, "classes_"):
+    if not is_estimator and not hasattr(owner, "classes_"):
         return own, [kind]
     known = getattr(owner, "feature_names_in_", None)
     if known is not None:
@@ -274,27 +292,37 @@ def _expected_columns(owner: Any, X: Any, table: pa.Table, facts: dict[str, Any]
     return own, ["numpy"]
 
 
-def _place(classes: list[Any], favourable: str | None) -> int:
-    """The position of the favourable class."""
+def _listed(names: list[str]) -> str:
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def _places(classes: list[Any], favourable: list[str] | None) -> tuple[int, ...]:
+    """The positions of the favourable classes."""
     if favourable is None and len(classes) == 2:
-        return 1
-    for place, found in enumerate(classes):
-        if favourable is not None and is_same(found, favourable):
-            return place
+        return (1,)
+    wanted_classes = favourable or []
+    places = [next((place for place, own in enumerate(classes) if is_same(own, name)), None) for name in wanted_classes]
+    found = tuple(place for place in places if place is not None)
+    if found and len(found) == len(places):
+        return found
     known = ", ".join(f"`{found}`" for found in classes[:5])
-    wanted = "which of them counts as accepted" if favourable is None else f"`{favourable}`, which counts as accepted,"
+    absent = [name for name, place in zip(wanted_classes, places) if place is None]
+    wanted = "which of them counts as accepted" if favourable is None else f"{_listed(absent)}, which counts as accepted,"
     raise ClassifierError(
         f"classifier: its classes are {known}, and {wanted} is not {'known' if favourable is None else 'among them'}\n"
         "hint: train it on the labels of the table, or pass a function: `lambda X: model.predict_proba(X)[:, 1]`"
     )
 
 
-def _surrogate_source(judge: Judge, table: pa.Table, facts: dict[str, Any], favourable: str | None) -> Supplied:
+def _surrogate_source(
+    judge: Judge, table: pa.Table, facts: dict[str, Any], favourable: list[str] | None
+) -> Supplied:
     """The source of a classifier of which only the scores are known."""
     scores = judge.probabilities(table)
     label = facts["label"]
-    if label is not None and favourable in label["classes"] and ((scores == 0) | (scores == 1)).all():
+    accepted = [name for name in label["classes"] if name in (favourable or [])] if label is not None else []
+    if label is not None and accepted and ((scores == 0) | (scores == 1)).all():
         # Class names instead of numbers, which would be ambiguous if the classes are called 0 and 1.
-        denied = next(name for name in label["classes"] if name != favourable)
-        scores = [favourable if score else denied for score in scores]
+        denied = next(name for name in label["classes"] if name not in accepted)
+        scores = [accepted[0] if score else denied for score in scores]
     return Supplied(scores=pa.array(scores), judge=judge)

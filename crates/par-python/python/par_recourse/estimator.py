@@ -39,15 +39,17 @@ class Recourse:
         `classes_`. An estimator is converted by skl2onnx and searched exactly; for a function, or an estimator that
         cannot be converted, the search uses a surrogate. In both cases `recourse` verifies every answer with the
         estimator or function itself, which gets tables of the same kind, columns and types as `fit`. If there are
-        labels, a classifier whose scores are clearly those of the other class is refused.
+        labels, a classifier whose scores are clearly those of the other class is refused. If the label is a number, it
+        is an ONNX file or a fitted regression that skl2onnx converts.
     inputs:
         How a row becomes the inputs of an ONNX file: a TOML file or its text. Drafted by default.
     favourable:
-        The accepted class; by default the schema's.
+        The accepted class, or a list of several; by default the schema's. All other classes are denied.
     immutable:
         Immutable features, which replace those of the schema.
     threshold:
-        The lowest probability with which a row is accepted, or ``"youden"``; 0.5 by default.
+        The lowest probability with which a row is accepted, or ``"youden"``; 0.5 by default. If the label is a number (the
+        schema says `at_least` or `at_most`): the number to reach, by default the schema's.
     density:
         Whether the circuits are learned from the ``"labels"`` or from the classifier's ``"decisions"``.
     bins, budget, price:
@@ -189,7 +191,7 @@ class Recourse:
                 stacklevel=3,
             )
 
-    def _fit(self, table: pa.Table, schema: str, supplied: Supplied, favourable: str | None) -> _native.Model:
+    def _fit(self, table: pa.Table, schema: str, supplied: Supplied, favourable: list[str] | None) -> _native.Model:
         if supplied.scores is not None:
             table = _frames.with_column(table, supplied.column, supplied.scores)
         report, end = listener(self.progress)
@@ -228,22 +230,25 @@ class Recourse:
         else:
             schema = _native.draft_schema(table)
         facts = json.loads(_native.schema_facts(schema))
-        favourable = self._favourable(facts)
+        favourable = self._favourable(facts) or []
+        accepted = ", ".join(f"`{name}`" for name in favourable) + (" counts" if len(favourable) == 1 else " count")
         free = ", ".join(feature["name"] for feature in facts["features"] if not feature["immutable"]) or "nothing"
         warnings.warn(
-            f"no schema, so one was drafted: `{favourable}` counts as accepted, and a person can change {free}\n"
+            f"no schema, so one was drafted: {accepted} as accepted, and a person can change {free}\n"
             "hint: see `draft_schema`",
             stacklevel=3,
         )
         return schema, facts, table
 
-    def _favourable(self, facts: dict[str, Any]) -> str | None:
-        if self.favourable is not None:
-            classes = facts["label"]["classes"] if facts["label"] else []
-            return next((name for name in classes if is_same(self.favourable, name)), cell(self.favourable))
-        return facts["label"]["favourable"] if facts["label"] else None
+    def _favourable(self, facts: dict[str, Any]) -> list[str] | None:
+        if self.favourable is None:
+            return facts["label"]["favourable"] if facts["label"] else None
+        classes = facts["label"]["classes"] if facts["label"] else []
+        is_one = isinstance(self.favourable, str) or not isinstance(self.favourable, Iterable)
+        wanted = [self.favourable] if is_one else list(self.favourable)
+        return [next((name for name in classes if is_same(own, name)), cell(own)) for own in wanted]
 
-    def _settings(self, favourable: str | None) -> dict[str, Any]:
+    def _settings(self, favourable: list[str] | None) -> dict[str, Any]:
         """The settings that are not None, by section."""
         seed = 0 if self.random_state is None else whole(self.random_state, "random_state", 0)
         settings: dict[str, Any] = {"seed": seed}
@@ -267,7 +272,9 @@ class Recourse:
     def _take(self, model: _native.Model, supplied: Supplied = Supplied(), labels: Sequence[Any] = ()) -> None:
         self.model_ = model
         self.schema_ = model.schema
-        self._id = json.loads(_native.schema_facts(model.schema))["id"]
+        facts = json.loads(_native.schema_facts(model.schema))
+        self._id = facts["id"]
+        self._goal = facts["label"]["goal"] if facts["label"] else None
         self.threshold_ = model.threshold
         self.card_ = json.loads(model.card)
         self.feature_names_in_ = model.features
@@ -329,8 +336,8 @@ class Recourse:
             Which way comes first: ``"balanced"``, the least effort among those that are plausible and sure, or
             ``"likelihood"``, the likeliest after the price of its changes. By default the model's order.
         margin:
-            How far above the threshold a way should be, instead of the model's margin. Where no way is so far above it,
-            ways above the threshold are found, and their `has_margin` is false.
+            How far beyond the threshold a way should be, instead of the model's margin. Where no way is so far beyond it,
+            ways that reach the threshold are found, and their `has_margin` is false.
         effort:
             How hard it is for these people to change features, by name: ``"easy"``, ``"some"``, ``"hard"``,
             ``"very hard"``, or a weight, of which these are 1, 2, 4 and 8. By default the schema's.
@@ -410,23 +417,41 @@ class Recourse:
 
     @property
     def classes_(self) -> Any:
-        """The two classes, in sorted order; the columns of `predict_proba`."""
+        """The two classes, in sorted order; the columns of `predict_proba`. Several accepted classes are one, with their
+        names joined by commas, and so are several denied ones."""
         return _numpy().array(self._classes()[0])
 
     def predict_proba(self, X: Any) -> Any:
-        """The probabilities of the classes, a line for every row."""
+        """The probabilities of the classes, a line for every row.
+
+        Raises
+        ------
+        SettingError
+            When the label is a number: see `predict`.
+        """
+        if self._goal is not None:
+            raise SettingError("predict_proba: the label is a number\nhint: `predict` gives the predicted numbers")
         accepted = self._probability(self._read(X).table)
         columns = [1 - accepted, accepted]
         return _numpy().column_stack(columns if self._classes()[1] == 1 else columns[::-1])
 
     def predict(self, X: Any) -> Any:
-        """The class of every row."""
-        accepted = self._probability(self._read(X).table) >= self.threshold_
+        """The class of every row; the predicted number if the label is one."""
+        said = self._probability(self._read(X).table)
+        if self._goal is not None:
+            return said
+        accepted = said >= self.threshold_
         return self.classes_[(accepted == (self._classes()[1] == 1)).astype(int)]
 
     def score(self, X: Any, y: Any) -> float:
-        """The share of rows that are classified correctly."""
-        return self._score(self._read(X).table, y)
+        """The share of rows that are classified correctly; R² of the predicted numbers if the label is one."""
+        table = self._read(X).table
+        if self._goal is None:
+            return self._score(table, y)
+        numpy = _numpy()
+        numbers = numpy.asarray(self._labels_of(y, table.num_rows), dtype=float)
+        left = ((self._probability(table) - numbers) ** 2).sum()
+        return float(1 - left / ((numbers - numbers.mean()) ** 2).sum())
 
     def log_likelihood(self, X: Any) -> Any:
         """log p⁺ of every row, in nats: how likely it is among accepted people. Unknown values are summed out."""
@@ -454,18 +479,33 @@ class Recourse:
         return _array(self._fitted().probability(table)) if said is None else said
 
     def _score(self, table: pa.Table, y: Any) -> float:
-        accepted = self._probability(table) >= self.threshold_
-        favourable = self._favourable_labels(len(accepted), y)
-        return sum(bool(own) == label for own, label in zip(accepted, favourable)) / max(len(favourable), 1)
+        """The share of rows that are decided as their labels say."""
+        said = self._probability(table)
+        favourable = self._favourable_labels(len(said), y)
+        right = (self._reaches(own, self.threshold_) == label for own, label in zip(said, favourable))
+        return sum(map(bool, right)) / max(len(favourable), 1)
 
     def _favourable_labels(self, rows: int, y: Any) -> list[bool]:
-        """Whether each label is the accepted class."""
+        """Whether each label is one of the accepted classes, or reaches what the schema asks for."""
+        labels = self._labels_of(y, rows)
+        goal = self._goal
+        if goal is not None:
+            is_good = {label: self._reaches(float(label), goal["bound"]) for label in set(labels)}
+        else:
+            wanted = self._fitted().favourable or self._fitted().classes[:1]
+            is_good = {label: any(is_same(label, name) for name in wanted) for label in set(labels)}
+        return [is_good[label] for label in labels]
+
+    def _labels_of(self, y: Any, rows: int) -> list[Any]:
         labels = _frames.column(y, "y").to_pylist()
         if len(labels) != rows:
             raise DataError(f"y: expected {rows} values, one for each row of X, found {len(labels)}")
-        name, _ = self._fitted().classes
-        is_good = {label: is_same(label, name) for label in set(labels)}
-        return [is_good[label] for label in labels]
+        return labels
+
+    def _reaches(self, number: float, bound: float) -> bool:
+        """Whether a score or a label is on the accepted side of a bound."""
+        goal = self._goal
+        return number <= bound if goal is not None and goal["side"] == "at_most" else number >= bound
 
     # -- keeping
 

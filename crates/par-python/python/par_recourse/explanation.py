@@ -48,7 +48,9 @@ class Way:
     consequences: tuple[Change, ...]
     """The features that change with them: clocks, and what is computed from others."""
     probability: float
-    """The probability of acceptance."""
+    """The score: the probability of acceptance, or the predicted number."""
+    score_words: str
+    """The score in words: `probability 0.712`, or `predicted 52,300`."""
     log_likelihood: float
     """log p⁺ of the row, in nats."""
     percentile: float
@@ -58,7 +60,7 @@ class Way:
     months: int
     """How many months it takes: as long as its longest change."""
     has_margin: bool
-    """Whether the probability is above the threshold by the request's margin."""
+    """Whether the score is beyond the threshold by the request's margin."""
     similarity: float
     distance: float
     method: str
@@ -148,13 +150,18 @@ class Explanation:
 
     @property
     def probability(self) -> float:
-        """The probability that the row is accepted as it is."""
+        """The score of the row as it is: the probability that it is accepted, or the predicted number."""
         return self._answer["probability"]
 
     @property
     def threshold(self) -> float:
-        """The lowest probability with which a row is accepted."""
+        """The score from which on a row is accepted."""
         return self._answer["threshold"]
+
+    @property
+    def score_words(self) -> str:
+        """Both in words: `probability 0.412, threshold 0.500`, or `predicted 46,300, at least 50,000 is needed`."""
+        return self._answer["score_words"]
 
     @property
     def row(self) -> dict[str, str]:
@@ -190,7 +197,7 @@ class Explanation:
         unverified = ", by a surrogate of the classifier (unverified)" if "unverified" in self.status else ""
         parts = [
             f"<p><b>{escape(self.id)}</b>: {'accepted' if 'accepted' in self.status else 'denied'}, "
-            f"probability {self.probability:.3f}, threshold {self.threshold:.3f}{unverified}</p>"
+            f"{escape(self.score_words)}{unverified}</p>"
         ]
         for sentence in [*(f"not met: {policy}" for policy in self.broken_policies), *self.if_known]:
             parts.append(f"<p>{escape(sentence)}</p>")
@@ -200,7 +207,7 @@ class Explanation:
             rows += "".join(f"<tr>{_cells(change, 'then ')}</tr>" for change in way.consequences)
             parts.append(
                 '<table style="margin-top: 1em"><caption style="white-space: nowrap; text-align: left">'
-                f"way {way.rank}: {changes}{self._virtues(way)}, accepted with probability {way.probability:.3f}, "
+                f"way {way.rank}: {changes}{self._virtues(way)}, accepted: {escape(way.score_words)}, "
                 f"{_likelier(way.percentile)}</caption>"
                 "<thead><tr><th>feature</th><th>from</th><th>to</th></tr></thead>"
                 f"<tbody>{rows}</tbody></table>"

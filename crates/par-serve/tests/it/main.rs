@@ -10,6 +10,7 @@ mod kserve;
 mod limits;
 mod observed;
 mod pages;
+mod regression;
 mod reload;
 mod running;
 mod stream_faults;

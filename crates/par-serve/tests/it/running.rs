@@ -123,10 +123,20 @@ impl Running {
 
     /// With models of other names, of which the second is the other one.
     pub(crate) fn with_models(names: &[&str], change: impl FnOnce(&mut Settings)) -> Self {
+        let models = names.iter().copied().zip(models()).collect();
+        Self::serving(models, change)
+    }
+
+    /// With another model, called `own`.
+    pub(crate) fn with_fitted(model: &Model) -> Self {
+        Self::serving(vec![("own", model)], |_| {})
+    }
+
+    fn serving(models: Vec<(&str, &Model)>, change: impl FnOnce(&mut Settings)) -> Self {
         collect_logs();
         let folder = TempDir::new().expect("a folder for temporary files");
         let mut files = Vec::new();
-        for (name, model) in names.iter().zip(models()) {
+        for (name, model) in models {
             let file = folder.path().join(format!("{name}.par"));
             model.save(&file).expect("a file can be written");
             files.push((name.to_string(), file));

@@ -5,6 +5,7 @@ use par_answer::{
     Way,
 };
 use par_data::Reach;
+use par_model::ScoreScale;
 
 use crate::meaning::Asking;
 use crate::rows::{Case, Row};
@@ -53,11 +54,18 @@ struct Aims {
 impl Aims {
     fn new(case: &Case<'_>, request: &Request) -> Self {
         let (model, answers) = (&case.made.model, &case.made.model.config().answers);
-        let threshold = request.threshold.unwrap_or(model.threshold());
+        let wanted = request.threshold.unwrap_or(model.threshold());
         let reads_values = model.classifier().reads_values();
-        let offered_from =
-            if reads_values { (threshold + 1e-5).min(f64::midpoint(threshold, 1.0)) } else { threshold };
-        let margin = request.margin.unwrap_or(answers.margin);
+        let threshold = case.sureness(wanted);
+        let (margin, rounding, highest) = match model.scale() {
+            ScoreScale::Probability => (request.margin.unwrap_or(answers.margin), 1e-5, 1.0),
+            ScoreScale::Number { spread, .. } => {
+                let margin = request.margin.map_or(answers.margin, |margin| margin / spread);
+                (margin, 1e-5 * (wanted.abs() / spread).max(1.0), f64::INFINITY)
+            }
+        };
+        let harder = |by: f64| (threshold + by).min(f64::midpoint(threshold, highest));
+        let offered_from = if reads_values { harder(rounding) } else { threshold };
         let mut likelihoods = model.pool().log_likelihoods().to_vec();
         likelihoods.sort_by(f64::total_cmp);
         // As many rows of the pool are below it as are a tenth.
@@ -66,7 +74,7 @@ impl Aims {
         Self {
             threshold,
             offered_from,
-            sure: (threshold + margin).min(f64::midpoint(threshold, 1.0)).max(offered_from),
+            sure: harder(margin).max(offered_from),
             floor: likelihoods.get(tenth).copied().unwrap_or(f64::NEG_INFINITY),
             order,
             effort_weight: if order == Order::Balanced { answers.effort_weight } else { 0.0 },
@@ -98,7 +106,7 @@ pub(crate) fn check(case: &Case<'_>, asking: &Asking, checked: &mut Checked) -> 
     let cells: Vec<&str> = case.cells.iter().map(String::as_str).collect();
     let mut solver = Solver::new(model);
     let aims = Aims::new(case, &asking.request);
-    let own_score = model.score(&cells).map_err(|error| error.to_string())?;
+    let own_score = case.sureness(model.score(&cells).map_err(|error| error.to_string())?);
     let is_accepted = own_score >= aims.threshold && case.meaning.keeps_policies(&case.own, asking);
     let reaches: &[Reach] =
         if model.classifier().reads_values() { &[Reach::Values, Reach::AllValues] } else { &[Reach::Codes] };
@@ -119,7 +127,8 @@ pub(crate) fn check(case: &Case<'_>, asking: &Asking, checked: &mut Checked) -> 
         let check = match &answer {
             Answer::Accepted { probability, .. } => {
                 checked.accepted += 1;
-                ensure!(is_accepted && *probability == own_score, "{method:?}: accepted with {own_score}");
+                let is_same = case.sureness(*probability) == own_score;
+                ensure!(is_accepted && is_same, "{method:?}: accepted with {own_score}");
                 Ok(())
             }
             _ if is_accepted => Err("denied, but accepted as they are".to_string()),
@@ -189,8 +198,8 @@ fn check_found(
         checked.ways += 1;
         check_way(case, asking, aims, way).map_err(|error| format!("way {place}: {error}"))?;
         for (before, other) in found.ways[..place].iter().enumerate() {
-            ensure!(!dominates(other, way), "way {before} dominates way {place}");
-            ensure!(!dominates(way, other), "way {place} dominates way {before}");
+            ensure!(!dominates(case, other, way), "way {before} dominates way {place}");
+            ensure!(!dominates(case, way, other), "way {place} dominates way {before}");
             let is_kept = |change: &WayChange| way.changes.iter().any(|own| own.feature == change.feature);
             ensure!(!other.changes.iter().all(is_kept), "way {place} makes all changes of way {before}");
         }
@@ -242,7 +251,8 @@ fn check_best(
     if request.method == Method::Exact {
         let reads_values = case.made.model.classifier().reads_values();
         ensure!(way.solves == solves, "the first way solves {:?}, expected {solves:?}", way.solves);
-        ensure!(way.probability >= score, "the first way has {}, expected {score}", way.probability);
+        let own = case.sureness(way.probability);
+        ensure!(own >= score - 1e-9, "the first way has {own}, expected {score}");
         ensure!(is_deeper || reads_values || way.gap == Some(0.0), "a gap of {:?}", way.gap);
         if !is_deeper && way.gap == Some(0.0) {
             let price = if solves == Solves::Likeliest { aims.price } else { 0.0 };
@@ -262,7 +272,13 @@ fn check_best(
                 let net = |row: &Row| net(row.log_prob, row.effort, row.changed.len());
                 net(a).total_cmp(&net(b))
             });
-            let best = best.ok_or("no row is feasible")?;
+            let Some(best) = best else {
+                // The way itself may be within rounding of what is plausible or sure.
+                let is_possible =
+                    |row: &Row| row.changed.len() <= most && aims.is_feasible(row, solves, score, false);
+                ensure!(rows.iter().any(is_possible), "no row is feasible");
+                return Ok(0);
+            };
             let most = net(best.log_prob, best.effort, best.changed.len());
             ensure!(own >= most - WORTH, "the first way is worth {own}, and this row {most}: {best:?}");
         }
@@ -339,7 +355,7 @@ fn check_way(case: &Case<'_>, asking: &Asking, aims: &Aims, way: &Way) -> Result
     ensure!(request.within.is_none_or(|most| way.months <= most), "too long");
     ensure!(request.budget.is_none_or(|most| changed.len() <= most), "too many changes");
     let score = case.score(&values)?;
-    ensure!((score - way.probability).abs() <= 1e-9, "its score as written is {score}");
+    ensure!((score - case.sureness(way.probability)).abs() <= 1e-9, "its score as written is {score}");
     ensure!(score >= aims.offered_from, "it is denied");
     ensure!(way.has_margin == (score >= aims.sure), "its margin");
     ensure!(meaning.keeps_policies(&values, asking), "it breaks a policy");
@@ -380,7 +396,7 @@ fn check_alone(
     let is_harmless = !asking.request.no_harm || !(0..alone.len()).any(harms);
     let expected = if is_possible && is_harmless { Some(case.score(&alone)?) } else { None };
     let is_close = match (expected, change.alone) {
-        (Some(expected), Some(found)) => (expected - found).abs() < 1e-5,
+        (Some(expected), Some(found)) => (expected - case.sureness(found)).abs() < 1e-4,
         (expected, found) => expected.is_none() && found.is_none(),
     };
     ensure!(is_close, "f{} alone has {:?}, expected {expected:?}", change.feature, change.alone);
@@ -414,13 +430,13 @@ fn check_ranges(
 
 /// Whether a way is noticeably better than another in something and noticeably worse in nothing, or no worse at all
 /// and better in something.
-fn dominates(one: &Way, other: &Way) -> bool {
+fn dominates(case: &Case<'_>, one: &Way, other: &Way) -> bool {
     let by = |one: &Way, other: &Way| {
         let effort = 0.05 * one.effort.max(other.effort).max(f64::MIN_POSITIVE);
         [
             (other.effort - one.effort) / effort,
             2.0 * (other.changes.len() as f64 - one.changes.len() as f64),
-            (one.probability - other.probability) / 0.01,
+            (case.sureness(one.probability) - case.sureness(other.probability)) / 0.01,
             (one.percentile - other.percentile) / 0.05,
             f64::from(other.months) - f64::from(one.months),
         ]

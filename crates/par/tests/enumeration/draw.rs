@@ -2,11 +2,12 @@
 
 use par_answer::{Method, Request};
 use par_data::{Discretizer, Limits, Permitted};
-use par_model::Order;
+use par_model::{Order, ScoreScale};
 use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 
 use crate::meaning::{Asking, computed};
+use crate::model::Made;
 use crate::rows::Row;
 use crate::world::{
     Change, Conditions, Feature, Formula, Kind, Policy, Relation, Set, Step, Takes, Value, World,
@@ -58,7 +59,7 @@ fn rounded(number: f64) -> f64 {
 
 /// A world that the parser may still refuse.
 pub(crate) fn world(draw: &mut Draw<'_>) -> World {
-    let mut world = World { features: Vec::new(), relations: Vec::new(), policies: Vec::new() };
+    let mut world = World { features: Vec::new(), relations: Vec::new(), policies: Vec::new(), label: "" };
     for _ in 0..4 + draw.below(3) {
         let feature = feature(draw);
         world.features.push(feature);
@@ -499,12 +500,15 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
 }
 
 /// Asks for a score that some of the rows have, and not many.
-pub(crate) fn hard_to_reach(rows: &[Row], asking: &mut Asking, draw: &mut Draw<'_>) {
+pub(crate) fn hard_to_reach(made: &Made, rows: &[Row], asking: &mut Asking, draw: &mut Draw<'_>) {
     let mut scores: Vec<f64> = rows.iter().map(|row| row.score).collect();
     scores.sort_by(|a, b| b.total_cmp(a));
     if !scores.is_empty() {
         let score = scores[draw.below(1 + scores.len() / 5)];
-        asking.request.threshold = Some((score - 1e-3).clamp(0.02, 0.98));
+        asking.request.threshold = Some(match made.model.scale() {
+            ScoreScale::Probability => (score - 1e-3).clamp(0.02, 0.98),
+            scale => scale.score(score - 1e-3),
+        });
     }
 }
 

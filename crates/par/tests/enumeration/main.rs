@@ -21,18 +21,20 @@ use rand_chacha::ChaCha8Rng;
 use check::Checked;
 use draw::Draw;
 use meaning::Meaning;
+use model::Outcome;
 use rows::Case;
+use world::World;
 
 const PEOPLE: usize = 6;
 
-/// Checks some people of the world of a seed.
-fn check_world(seed: u64, checked: &mut Checked) -> Result<(), String> {
+/// Checks some people of the world of a seed, where the classifier tells this.
+fn check_world(seed: u64, outcome: Outcome, checked: &mut Checked) -> Result<(), String> {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let draw = &mut Draw(&mut rng);
     let (world, table, made) = loop {
-        let world = draw::world(draw);
+        let world = World { label: outcome.label(), ..draw::world(draw) };
         let table: Vec<_> = (0..150 + draw.below(200)).map(|_| draw::row(&world, draw, 0.1)).collect();
-        if let Ok(made) = model::made(&world, &table, draw) {
+        if let Ok(made) = model::made(&world, &table, outcome, draw) {
             break (world, table, made);
         }
     };
@@ -41,6 +43,7 @@ fn check_world(seed: u64, checked: &mut Checked) -> Result<(), String> {
     for number in 0..PEOPLE {
         let own = draw::person(&world, draw);
         let mut asking = draw::asking(&world, model.discretizer(), draw);
+        made.rescale(&mut asking.request);
         let cells: Vec<String> =
             own.iter().zip(&world.features).map(|(value, feature)| feature.text(value)).collect();
         let texts: Vec<&str> = cells.iter().map(String::as_str).collect();
@@ -49,7 +52,7 @@ fn check_world(seed: u64, checked: &mut Checked) -> Result<(), String> {
         if draw.chance(0.6)
             && let Some(Ok(rows)) = case.rows(&asking, Reach::Codes)
         {
-            draw::hard_to_reach(&rows, &mut asking, draw);
+            draw::hard_to_reach(&made, &rows, &mut asking, draw);
         }
         let result = catch_unwind(AssertUnwindSafe(|| check::check(&case, &asking, checked)));
         let result = result.unwrap_or_else(|panic| {
@@ -80,15 +83,34 @@ fn seeds() -> Range<u64> {
     named.unwrap_or(0..60)
 }
 
-#[test]
-fn answers_are_those_of_listing_all_rows() {
+/// Checks the worlds of some seeds with each outcome.
+fn check_worlds(seeds: Range<u64>, outcomes: &[Outcome]) {
     let mut checked = Checked::default();
     let mut failures = Vec::new();
-    for seed in seeds() {
-        if let Err(error) = check_world(seed, &mut checked) {
-            failures.push(error);
+    for seed in seeds {
+        for &outcome in outcomes {
+            if let Err(error) = check_world(seed, outcome, &mut checked) {
+                failures.push(format!("{outcome:?}, {error}"));
+            }
         }
     }
     assert!(failures.is_empty(), "{} worlds fail; of {checked:?}\n{}", failures.len(), failures.join("\n\n"));
     assert!(checked.proved > 0 && checked.not_found > 0 && checked.obstacles > 0, "{checked:?}");
+}
+
+#[test]
+fn answers_are_those_of_listing_all_rows() {
+    check_worlds(seeds(), &[Outcome::TwoClasses]);
+}
+
+#[test]
+fn answers_of_three_classes_are_those_of_listing_all_rows() {
+    let seeds = seeds();
+    check_worlds(seeds.start..seeds.start + (seeds.end - seeds.start) / 2, &Outcome::THREE_CLASSES);
+}
+
+#[test]
+fn answers_of_regressions_are_those_of_listing_all_rows() {
+    let seeds = seeds();
+    check_worlds(seeds.start..seeds.start + (seeds.end - seeds.start) / 2, &Outcome::NUMBERS);
 }

@@ -2,12 +2,14 @@
 
 use std::io::Cursor;
 
+use par_answer::Request;
 use par_circuit::{Circuit, Node, NodeId, Stop};
+use par_data::schema::Side;
 use par_data::{Discretizer, DiscretizerConfig, Schema, Table, TableOptions, UNKNOWN};
 use par_fit::pool::draw_pool;
 use par_model::classifier::{DeployedClassifier, ExternalClassifier, Inputs, NeuralClassifier};
 use par_model::generator::{Generator, GeneratorShape};
-use par_model::{Card, Config, Model, ModelParts, Target};
+use par_model::{Card, Config, Model, ModelParts, ScoreScale, Target};
 
 use crate::draw::Draw;
 use crate::onnx::{self, TreeNode};
@@ -53,14 +55,79 @@ impl Mixture {
     }
 }
 
+/// What a classifier tells.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Outcome {
+    /// Whether a row is of the accepted class, by a network of ours or an external classifier.
+    TwoClasses,
+    /// Whether it is of the accepted ones of three classes, by softmax over a network or trees.
+    ThreeClasses { accepted: &'static [usize], decision: &'static str },
+    /// A number, by a network of ours or an external one, or trees.
+    Number { side: Side, is_external: bool },
+}
+
+impl Outcome {
+    pub(crate) const THREE_CLASSES: [Self; 3] = [
+        Self::ThreeClasses { accepted: &[1], decision: "sum" },
+        Self::ThreeClasses { accepted: &[2, 0], decision: "sum" },
+        Self::ThreeClasses { accepted: &[0, 1], decision: "largest" },
+    ];
+
+    pub(crate) const NUMBERS: [Self; 3] = [
+        Self::Number { side: Side::AtLeast, is_external: false },
+        Self::Number { side: Side::AtMost, is_external: true },
+        Self::Number { side: Side::AtLeast, is_external: true },
+    ];
+
+    /// The section of the schema that it needs.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            Self::Number { side: Side::AtLeast, .. } => "[label]\ncolumn = \"y\"\nat_least = 100\n",
+            Self::Number { side: Side::AtMost, .. } => "[label]\ncolumn = \"y\"\nat_most = 100\n",
+            Self::TwoClasses | Self::ThreeClasses { .. } => "",
+        }
+    }
+
+    fn scale(self) -> ScoreScale {
+        match self {
+            Self::Number { side, is_external: false } => ScoreScale::number(1000.0, 60.0, side),
+            Self::Number { side, is_external: true } => ScoreScale::number(0.0, 0.5, side),
+            Self::TwoClasses | Self::ThreeClasses { .. } => ScoreScale::Probability,
+        }
+    }
+}
+
 /// A model, and the circuit of accepted rows as the tests know it.
 pub(crate) struct Made {
     pub(crate) model: Model,
     pub(crate) accepted: Mixture,
 }
 
+impl Made {
+    /// Turns the threshold and the margin of a request, which are of probabilities, into those of the model's scores.
+    pub(crate) fn rescale(&self, request: &mut Request) {
+        if let ScoreScale::Number { spread, .. } = self.model.scale() {
+            request.threshold = request.threshold.map(|wanted| of_probability(self.model.scale(), wanted));
+            request.margin = request.margin.map(|margin| margin * spread);
+        }
+    }
+}
+
+/// The score with the log-odds of a probability.
+fn of_probability(scale: ScoreScale, probability: f64) -> f64 {
+    match scale {
+        ScoreScale::Probability => probability,
+        ScoreScale::Number { .. } => scale.score(ScoreScale::Probability.log_odds(probability)),
+    }
+}
+
 /// The model of a world with these training rows; an error if the schema is refused.
-pub(crate) fn made(world: &World, table: &[Vec<Value>], draw: &mut Draw<'_>) -> Result<Made, String> {
+pub(crate) fn made(
+    world: &World,
+    table: &[Vec<Value>],
+    outcome: Outcome,
+    draw: &mut Draw<'_>,
+) -> Result<Made, String> {
     let schema = Schema::parse(&world.schema(), "s.toml").map_err(|error| error.to_string())?;
     let mut text: Vec<String> =
         vec![(0..world.features.len()).map(|f| format!("f{f}")).collect::<Vec<_>>().join(",")];
@@ -78,17 +145,23 @@ pub(crate) fn made(world: &World, table: &[Vec<Value>], draw: &mut Draw<'_>) -> 
     let cardinalities = discretizer.cardinalities();
     let accepted = Mixture::new(&cardinalities, draw);
     let circuit = accepted.circuit(&cardinalities);
-    let classifier = match draw.below(3) {
-        0 => external(world, &discretizer, draw)?,
-        _ => DeployedClassifier::Trained(network(&cardinalities, draw)),
+    let is_external = match outcome {
+        Outcome::TwoClasses => draw.below(3) == 0,
+        Outcome::ThreeClasses { .. } => true,
+        Outcome::Number { is_external, .. } => is_external,
     };
+    let classifier = match is_external {
+        true => external(world, &discretizer, outcome, draw)?,
+        false => DeployedClassifier::Trained(network(&cardinalities, draw)),
+    };
+    let scale = outcome.scale();
     let mut config = Config::default();
     config.pool.size = 150;
     config.generator.hidden = [8, 8];
     (config.generator.encoder, config.generator.embedding) = (4, 4);
-    let threshold = 0.3 + 0.1 * draw.below(5) as f64;
+    let threshold = of_probability(scale, 0.3 + 0.1 * draw.below(5) as f64);
     let pool = {
-        let target = Target { classifier: &*classifier.typical(), threshold };
+        let target = Target { classifier: &*classifier.typical(), threshold, scale };
         draw_pool(&circuit, target, &config.pool, 1, Stop::never()).expect("never stopped")
     };
     let immutable = (0..cardinalities.len()).filter(|&f| !world.features[f].is_acted_on()).collect();
@@ -101,6 +174,7 @@ pub(crate) fn made(world: &World, table: &[Vec<Value>], draw: &mut Draw<'_>) -> 
         discretizer,
         classifier,
         threshold,
+        scale,
         accepted: circuit,
         denied,
         pool,
@@ -120,6 +194,7 @@ fn card() -> Card {
         held_out: [0.0; 2],
         auc: None,
         held_out_auc: None,
+        held_out_r2: None,
         accuracy: None,
         classifier: par_model::card::ClassifierHistory::default(),
         generator: par_model::card::GeneratorHistory::default(),
@@ -142,6 +217,7 @@ fn network(cardinalities: &[usize], draw: &mut Draw<'_>) -> NeuralClassifier {
 fn external(
     world: &World,
     discretizer: &Discretizer,
+    outcome: Outcome,
     draw: &mut Draw<'_>,
 ) -> Result<DeployedClassifier, String> {
     let mut columns = Vec::new();
@@ -175,15 +251,31 @@ fn external(
     }
     let width = spans.len();
     let are_trees = draw.chance(0.5);
-    let file = if are_trees { onnx::trees(width, &trees(&spans, draw)) } else { network_file(&spans, draw) };
-    let scale = if are_trees { "[output]\nscale = \"log-odds\"\n" } else { "" };
-    let inputs = format!("{scale}[[input]]\nname = \"x\"\ncolumns = [\n{},\n]\n", columns.join(",\n"));
+    let outputs = if matches!(outcome, Outcome::ThreeClasses { .. }) { 3 } else { 1 };
+    let end = match outcome {
+        Outcome::TwoClasses => "Sigmoid",
+        Outcome::ThreeClasses { .. } => "Softmax",
+        Outcome::Number { .. } => "Identity",
+    };
+    let file = match are_trees {
+        true => onnx::trees(width, &trees(&spans, 6 * outputs, draw), outputs),
+        false => network_file(&spans, outputs, end, draw),
+    };
+    let output = match outcome {
+        Outcome::TwoClasses if are_trees => "[output]\nscale = \"log-odds\"\n".to_string(),
+        Outcome::ThreeClasses { accepted, decision } => {
+            format!("[output]\naccepted = {accepted:?}\ndecision = \"{decision}\"\n")
+        }
+        Outcome::TwoClasses | Outcome::Number { .. } => String::new(),
+    };
+    let inputs = format!("{output}[[input]]\nname = \"x\"\ncolumns = [\n{},\n]\n", columns.join(",\n"));
     let inputs = Inputs::parse(&inputs).map_err(|error| format!("{error}\n{inputs}"))?;
-    let external = ExternalClassifier::new(file, inputs, discretizer).map_err(|error| error.to_string())?;
+    let external = ExternalClassifier::new(file, inputs, discretizer, outcome.scale())
+        .map_err(|error| error.to_string())?;
     Ok(DeployedClassifier::External(Box::new(external)))
 }
 
-fn network_file(spans: &[[f32; 2]], draw: &mut Draw<'_>) -> Vec<u8> {
+fn network_file(spans: &[[f32; 2]], outputs: usize, end: &str, draw: &mut Draw<'_>) -> Vec<u8> {
     const UNITS: usize = 5;
     let (width, mut biases) = (spans.len(), weights(UNITS, 1.0, draw));
     let mut first = weights(width * UNITS, 2.0, draw);
@@ -195,10 +287,11 @@ fn network_file(spans: &[[f32; 2]], draw: &mut Draw<'_>) -> Vec<u8> {
         }
     }
     let activation = draw.one(&["Relu", "Tanh", "Sigmoid"]);
-    onnx::network(width, &first, &biases, &weights(UNITS, 3.0, draw), -0.3, activation)
+    let second = weights(UNITS * outputs, 3.0, draw);
+    onnx::network(width, [&first, &biases], &second, &vec![-0.3; outputs], [activation, end])
 }
 
-fn trees(spans: &[[f32; 2]], draw: &mut Draw<'_>) -> Vec<Vec<TreeNode>> {
+fn trees(spans: &[[f32; 2]], count: usize, draw: &mut Draw<'_>) -> Vec<Vec<TreeNode>> {
     let tree = |draw: &mut Draw<'_>| {
         let branch = |yes: usize, no: usize, draw: &mut Draw<'_>| {
             let input = draw.below(spans.len());
@@ -210,5 +303,5 @@ fn trees(spans: &[[f32; 2]], draw: &mut Draw<'_>) -> Vec<Vec<TreeNode>> {
         nodes.extend(weights(4, 1.0, draw).into_iter().map(|weight| TreeNode::Leaf(weight - 0.05)));
         nodes
     };
-    (0..6).map(|_| tree(draw)).collect()
+    (0..count).map(|_| tree(draw)).collect()
 }

@@ -77,29 +77,35 @@ fn file(width: usize, nodes: &[Message], constants: &[Message]) -> Vec<u8> {
     model.message(8, &opset("", 13)).message(8, &opset("ai.onnx.ml", 3)).0
 }
 
-/// Two layers, with the weights `[input][unit]` of the first.
+/// Two layers, the first with its weights `[input][unit]` and biases, and the operators after each.
 pub(crate) fn network(
     width: usize,
-    first: &[f32],
-    biases: &[f32],
+    [first, biases]: [&[f32]; 2],
     second: &[f32],
-    bias: f32,
-    activation: &str,
+    last: &[f32],
+    [activation, end]: [&str; 2],
 ) -> Vec<u8> {
-    let units = biases.len() as i64;
+    let (units, outputs) = (biases.len() as i64, last.len() as i64);
     let nodes = [
         node("Gemm", "", &["x", "w", "b"], "h", &[]),
         node(activation, "", &["h"], "a", &[]),
         node("Gemm", "", &["a", "v", "c"], "s", &[]),
-        node("Sigmoid", "", &["s"], "out", &[]),
+        node(end, "", &["s"], "out", &[]),
     ];
     let constants = [
         constant("w", &[width as i64, units], first),
         constant("b", &[units], biases),
-        constant("v", &[units, 1], second),
-        constant("c", &[1], &[bias]),
+        constant("v", &[units, outputs], second),
+        constant("c", &[outputs], last),
     ];
     file(width, &nodes, &constants)
+}
+
+/// A classifier by trees, whose first output, the label, nobody reads.
+fn classifier_node(attributes: &[Message]) -> Message {
+    let node = Message::default().text(1, "x").text(2, "label").text(2, "out");
+    let node = node.text(4, "TreeEnsembleClassifier").text(7, "ai.onnx.ml");
+    attributes.iter().fold(node, |node, attribute| node.message(5, attribute))
 }
 
 /// A node of a tree: whether an input is at most a number, with the nodes for yes and no; or a weight.
@@ -108,8 +114,8 @@ pub(crate) enum TreeNode {
     Leaf(f32),
 }
 
-/// The sum of trees, which are log-odds.
-pub(crate) fn trees(width: usize, trees: &[Vec<TreeNode>]) -> Vec<u8> {
+/// The sum of trees, which are log-odds or a number; of several classes, the softmax of a sum for each of them.
+pub(crate) fn trees(width: usize, trees: &[Vec<TreeNode>], classes: usize) -> Vec<u8> {
     let ints =
         |name: &str, numbers: &[i64]| Message::default().text(1, name).integers(8, numbers).integer(20, 7);
     let floats =
@@ -147,11 +153,24 @@ pub(crate) fn trees(width: usize, trees: &[Vec<TreeNode>]) -> Vec<u8> {
         ints("nodes_falsenodeids", &no_ids),
         floats("nodes_values", &numbers),
         modes.integer(20, 8),
-        ints("target_treeids", &leaf_trees),
-        ints("target_nodeids", &leaf_nodes),
-        ints("target_ids", &vec![0; weights.len()]),
-        floats("target_weights", &weights),
-        Message::default().text(1, "n_targets").integer(3, 1).integer(20, 2),
     ];
-    file(width, &[node("TreeEnsembleRegressor", "ai.onnx.ml", &["x"], "out", &attributes)], &[])
+    let of_classes: Vec<i64> = leaf_trees.iter().map(|tree| tree % classes as i64).collect();
+    let of = |kind: &str| {
+        [
+            ints(&format!("{kind}_treeids"), &leaf_trees),
+            ints(&format!("{kind}_nodeids"), &leaf_nodes),
+            ints(&format!("{kind}_ids"), &of_classes),
+            floats(&format!("{kind}_weights"), &weights),
+        ]
+    };
+    let mut all = Vec::from(attributes);
+    if classes == 1 {
+        all.extend(of("target"));
+        all.push(Message::default().text(1, "n_targets").integer(3, 1).integer(20, 2));
+        return file(width, &[node("TreeEnsembleRegressor", "ai.onnx.ml", &["x"], "out", &all)], &[]);
+    }
+    all.extend(of("class"));
+    all.push(ints("classlabels_int64s", &(0..classes as i64).collect::<Vec<_>>()));
+    all.push(Message::default().text(1, "post_transform").text(4, "SOFTMAX").integer(20, 3));
+    file(width, &[classifier_node(&all)], &[])
 }

@@ -42,10 +42,17 @@ impl Case<'_> {
             .collect()
     }
 
+    /// The score of a row, in a unit in which more is surer.
     pub(crate) fn score(&self, values: &[Value]) -> Result<f64, String> {
         let cells = self.written(values);
         let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        self.made.model.score(&cells).map_err(|error| format!("{cells:?}: {error}"))
+        let score = self.made.model.score(&cells).map_err(|error| format!("{cells:?}: {error}"))?;
+        Ok(self.sureness(score))
+    }
+
+    /// A score of the model, in a unit in which more is surer.
+    pub(crate) fn sureness(&self, score: f64) -> f64 {
+        self.made.model.scale().sureness(score)
     }
 
     pub(crate) fn log_prob(&self, values: &[Value]) -> Result<f64, String> {

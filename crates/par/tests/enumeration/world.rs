@@ -179,12 +179,14 @@ pub(crate) struct World {
     pub(crate) features: Vec<Feature>,
     pub(crate) relations: Vec<Relation>,
     pub(crate) policies: Vec<Policy>,
+    /// The section of the label, if it matters.
+    pub(crate) label: &'static str,
 }
 
 impl World {
     /// The schema's TOML.
     pub(crate) fn schema(&self) -> String {
-        let mut text = String::from("version = 2\n");
+        let mut text = format!("version = 2\n{}", self.label);
         for (position, feature) in self.features.iter().enumerate() {
             text += &feature.toml(position);
         }

@@ -66,11 +66,11 @@ fn missing_values_constant_columns_and_a_third_class_can_be_fitted() {
 
 #[test]
 fn another_class_can_be_the_target() {
-    let config = Config { favourable: Some("later".into()), ..quick() };
+    let config = Config { favourable: Some(vec!["later".into()]), ..quick() };
     let model = fit(SCHEMA, &rows(), config).expect("a fit");
     assert_eq!(model.card().classes, ["later", "no, yes"]);
-    let error =
-        fit(SCHEMA, &rows(), Config { favourable: Some("latr".into()), ..quick() }).expect_err("no class");
+    let error = fit(SCHEMA, &rows(), Config { favourable: Some(vec!["latr".into()]), ..quick() })
+        .expect_err("no class");
     assert_eq!(error.to_string(), "the label has no class `latr`, did you mean `later`?");
 }
 

@@ -8,6 +8,7 @@ mod fitting;
 mod limits;
 mod measures;
 mod model;
+mod regression;
 mod stopping;
 
 use std::io::Cursor;

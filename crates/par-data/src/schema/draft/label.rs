@@ -1,9 +1,11 @@
 //! The label and its favourable class: given, or guessed from names and values.
 
 use super::profile::{MAX_DISTINCT, Profile};
+use super::sample::SampledCell;
 use super::{DraftOptions, lexicon, names, quoted};
 use crate::error::Error;
 use crate::schema::parse::parse_number;
+use crate::schema::{Goal, Label};
 
 /// Largest number of classes of a label.
 pub(super) const MAX_CLASSES: usize = 10;
@@ -12,10 +14,31 @@ pub(super) const MAX_CLASSES: usize = 10;
 #[derive(Debug)]
 pub(super) struct DraftedLabel {
     pub(super) column: usize,
-    pub(super) classes: Vec<String>,
-    pub(super) favourable: usize,
     pub(super) why_column: Reason,
-    pub(super) why_favourable: Reason,
+    pub(super) wanted: DraftedWanted,
+}
+
+/// What a person wants of the label.
+#[derive(Debug)]
+pub(super) enum DraftedWanted {
+    /// Some of its classes, by position.
+    Classes { names: Vec<String>, favourable: Vec<usize>, why: Reason },
+    /// A number.
+    Number(Goal),
+}
+
+impl DraftedLabel {
+    /// Whether a cell is what a person wants.
+    pub(super) fn wants(&self, cell: &SampledCell) -> bool {
+        match &self.wanted {
+            DraftedWanted::Classes { names, favourable, .. } => {
+                favourable.iter().any(|&class| *cell == SampledCell::new(&names[class]))
+            }
+            DraftedWanted::Number(goal) => {
+                cell.number().is_some_and(|number| goal.side.reaches(number, goal.bound))
+            }
+        }
+    }
 }
 
 /// How sure something is, and why.
@@ -46,39 +69,54 @@ pub(super) fn label(
     options: &DraftOptions,
 ) -> Result<Option<DraftedLabel>, Error> {
     let found = match &options.label {
-        Some(name) => Some((given_column(origin, profiles, name)?, Reason::Given)),
-        None => likely_column(profiles, options.favourable.as_deref()),
+        Some(name) => Some((given_column(origin, profiles, name, options.goal.is_some())?, Reason::Given)),
+        None if options.goal.is_some() => return Err(Error::UnnamedGoal { origin: origin.into() }),
+        None => likely_column(profiles, &options.favourable),
     };
     let Some((column, why_column)) = found else {
-        return match &options.favourable {
-            None => Ok(None),
-            Some(found) => Err(Error::NoLabelHas { origin: origin.into(), found: found.clone() }),
+        return match &options.favourable[..] {
+            [] => Ok(None),
+            names => Err(Error::NoLabelHas { origin: origin.into(), found: names.join(", ") }),
         };
     };
+    if let Some(goal) = &options.goal {
+        return Ok(Some(DraftedLabel { column, why_column, wanted: DraftedWanted::Number(goal.clone()) }));
+    }
     let profile = &profiles[column];
-    let classes: Vec<String> = profile.values().iter().map(ToString::to_string).collect();
-    let (favourable, why_favourable) = match &options.favourable {
-        Some(found) => {
-            let class = class_called(&classes, found).ok_or_else(|| Error::NoSuchClass {
-                origin: origin.into(),
-                column: profile.name.clone(),
-                found: found.clone(),
-                known: classes.clone(),
-            })?;
-            (class, Reason::Given)
+    let names: Vec<String> = profile.values().iter().map(ToString::to_string).collect();
+    let (favourable, why) = match &options.favourable[..] {
+        [] => {
+            let (class, why) = favourable(&profile.words, &names);
+            (vec![class], why)
         }
-        None => favourable(&profile.words, &classes),
+        found => {
+            let label = Label {
+                column: profile.name.clone(),
+                classes: names.clone(),
+                favourable: Vec::new(),
+                paper_favourable: None,
+                goal: None,
+            };
+            let found: Vec<&str> = found.iter().map(|name| same_class(&names, name)).collect();
+            let found = label.favourable_named(&found);
+            let error =
+                |source| Error::Favourable { origin: origin.into(), column: label.column.clone(), source };
+            (found.map_err(error)?, Reason::Given)
+        }
     };
-    Ok(Some(DraftedLabel { column, classes, favourable, why_column, why_favourable }))
+    Ok(Some(DraftedLabel { column, why_column, wanted: DraftedWanted::Classes { names, favourable, why } }))
 }
 
-fn given_column(origin: &str, profiles: &[Profile], name: &str) -> Result<usize, Error> {
+fn given_column(origin: &str, profiles: &[Profile], name: &str, is_number: bool) -> Result<usize, Error> {
     let column =
         profiles.iter().position(|profile| profile.name == name).ok_or_else(|| Error::AbsentLabel {
             origin: origin.into(),
             column: name.to_string(),
             known: profiles.iter().map(|profile| profile.name.clone()).collect(),
         })?;
+    if is_number {
+        return Ok(column);
+    }
     let found = profiles[column].values().len();
     if (2..=MAX_CLASSES).contains(&found) {
         return Ok(column);
@@ -87,20 +125,25 @@ fn given_column(origin: &str, profiles: &[Profile], name: &str) -> Result<usize,
     Err(Error::NoClasses { origin: origin.into(), column: name.to_string(), found, most: MAX_CLASSES })
 }
 
-fn class_called(classes: &[String], found: &str) -> Option<usize> {
-    let same_number =
-        |class: &String| parse_number(class).is_some() && parse_number(class) == parse_number(found);
-    classes.iter().position(|class| class == found.trim()).or_else(|| classes.iter().position(same_number))
+/// The class that is the same number as a name, or the name.
+fn same_class<'a>(classes: &'a [String], name: &'a str) -> &'a str {
+    let is_same =
+        |class: &&String| parse_number(class).is_some() && parse_number(class) == parse_number(name);
+    let is_class = classes.iter().any(|class| class == name.trim());
+    classes.iter().find(is_same).filter(|_| !is_class).map_or(name, String::as_str)
 }
 
 /// The column whose name is that of a label, otherwise the last one with two values, or few.
-fn likely_column(profiles: &[Profile], favourable: Option<&str>) -> Option<(usize, Reason)> {
+fn likely_column(profiles: &[Profile], favourable: &[String]) -> Option<(usize, Reason)> {
     let can_be = |profile: &Profile| {
         let values = profile.values();
         (2..=MAX_CLASSES).contains(&values.len())
             && profile.missing == 0
             && !profile.is_row_role()
-            && favourable.is_none_or(|found| values.iter().any(|value| *value == found.trim()))
+            && favourable.iter().all(|found| {
+                let is_value = |name: &str| values.iter().any(|value| *value == name.trim());
+                is_value(found) || found.split(',').all(is_value)
+            })
     };
     let named = Reason::Likely("its name is that of a label".to_string());
     let whole = lexicon::LABELS.split(',').find_map(|name| {

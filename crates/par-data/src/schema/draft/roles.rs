@@ -66,9 +66,8 @@ pub(super) fn roles(profiles: &[Profile], sample: &Sample, label: Option<&Drafte
 
 /// Whether each sampled row has the favourable class; `None` where the label is missing.
 fn wanted(sample: &Sample, label: &DraftedLabel) -> Vec<Option<bool>> {
-    let favourable = SampledCell::new(&label.classes[label.favourable]);
     let cells = sample.column(label.column).iter();
-    cells.map(|cell| (*cell != SampledCell::Missing).then_some(*cell == favourable)).collect()
+    cells.map(|cell| (*cell != SampledCell::Missing).then(|| label.wants(cell))).collect()
 }
 
 fn by_cells(profile: &Profile, cells: &[SampledCell]) -> Role {

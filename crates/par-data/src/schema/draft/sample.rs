@@ -37,6 +37,14 @@ impl SampledCell {
         )
     }
 
+    /// Its number, if it is one.
+    pub(super) fn number(self) -> Option<f64> {
+        match self {
+            Self::Number(number) => Some(number),
+            Self::Missing | Self::Text(_) => None,
+        }
+    }
+
     /// A key by which cells are sorted and told apart: missing cells first, then numbers in their order.
     pub(super) fn key(self) -> (u8, u64) {
         match self {

@@ -2,6 +2,7 @@
 
 use super::Draft;
 use super::decide::DraftedFeature;
+use super::label::DraftedWanted;
 use super::relations::Found;
 use super::roles::Role;
 use crate::schema::parse::{MISSING_TEXT, same_numbers};
@@ -89,12 +90,19 @@ impl Draft {
             return lines.push(advice.to_string());
         };
         let profile = &self.profiles[label.column];
-        let classes: Vec<&str> = label.classes.iter().map(String::as_str).collect();
         lines.push("\n[label]".to_string());
         lines.push(format!("column = {}  # {}", quoted(&profile.name), label.why_column.text()));
-        lines.push(format!("classes = {}", list(&classes)));
-        let favourable = quoted(&label.classes[label.favourable]);
-        lines.push(format!("favourable = {favourable}  # {}", label.why_favourable.text()));
+        match &label.wanted {
+            DraftedWanted::Number(goal) => {
+                lines.push(format!("{} = {}", goal.side.key(), number(goal.bound)));
+            }
+            DraftedWanted::Classes { names, favourable, why } => {
+                lines.push(format!("classes = {}", list(names)));
+                let wanted: Vec<&str> = favourable.iter().map(|&class| names[class].as_str()).collect();
+                let wanted = if let [one] = wanted[..] { quoted(one) } else { list(&wanted) };
+                lines.push(format!("favourable = {wanted}  # {}", why.text()));
+            }
+        }
         if profile.missing > 0 {
             lines.push(format!("# {} rows have no label: leave them out before fitting.", profile.missing));
         }
@@ -204,8 +212,8 @@ pub fn quoted(text: &str) -> String {
     quoted + "\""
 }
 
-fn list(values: &[&str]) -> String {
-    let quoted: Vec<String> = values.iter().map(|value| quoted(value)).collect();
+fn list<T: AsRef<str>>(values: &[T]) -> String {
+    let quoted: Vec<String> = values.iter().map(|value| quoted(value.as_ref())).collect();
     format!("[{}]", quoted.join(", "))
 }
 

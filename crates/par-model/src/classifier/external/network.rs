@@ -94,13 +94,14 @@ impl NetworkTables {
         if classifier.is_finite() { Ok(classifier) } else { Err(RowError::NoScore { found: f64::INFINITY }) }
     }
 
-    /// See [`ExternalClassifier::least_log_odds`](super::ExternalClassifier::least_log_odds).
-    pub(super) fn least_log_odds(
+    /// Bounds on the score of a row; see
+    /// [`ExternalClassifier::least_log_odds`](super::ExternalClassifier::least_log_odds).
+    pub(super) fn bounds_within(
         &self,
         view: &View<'_>,
         cells: &[&str],
         ranges: &[(usize, [&str; 2])],
-    ) -> Option<f64> {
+    ) -> Option<(f64, f64)> {
         let mut biases: Vec<f64> = self.weights.biases.iter().map(|&bias| f64::from(bias)).collect();
         for (feature, cell) in cells.iter().enumerate() {
             let own = sums(view, &self.weights, feature, &view.numbers(feature, cell).ok()?);
@@ -124,7 +125,7 @@ impl NetworkTables {
             self.typical.over(vec![2; ranges.len()], ends, biases.iter().map(|&bias| bias as f32));
         let mut ball = Ball::new(classifier.cardinalities(), vec![OPEN; ranges.len()], ranges.len());
         (0..ranges.len()).for_each(|range| ball.offer(range, &[0, 1]));
-        classifier.is_finite().then(|| bounds::hull_bounds(&classifier, &ball).0)
+        classifier.is_finite().then(|| bounds::hull_bounds(&classifier, &ball))
     }
 }
 

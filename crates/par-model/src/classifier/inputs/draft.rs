@@ -66,36 +66,46 @@ fn output(schema: &Schema, outputs: &[Output]) -> Vec<String> {
         .filter(|output| output.name != chosen.name)
         .map(|output| quoted(&output.name))
         .collect();
-    let (accepted, why) = accepted(schema.label(), &chosen.classes);
-    let scale = match chosen.scale {
-        Scale::Probability => "probability",
-        Scale::LogOdds => "log-odds",
-    };
     lines.push(match others.is_empty() {
         true => format!("name = {}", quoted(&chosen.name)),
         false => format!("name = {}  # a guess; there are also {}", quoted(&chosen.name), others.join(", ")),
     });
-    lines.push(format!("accepted = {accepted}  # {why}"));
-    lines.push(format!("scale = \"{scale}\""));
+    if schema.label().is_some_and(|label| label.goal.is_some()) {
+        lines.push("scale = \"number\"".to_string());
+        return lines;
+    }
+    lines.push(accepted(schema.label(), &chosen.classes));
+    lines.push(match chosen.scale {
+        Scale::Probability => "scale = \"probability\"".to_string(),
+        Scale::LogOdds | Scale::Number => "scale = \"log-odds\"".to_string(),
+    });
     lines
 }
 
-/// Which of two columns is the favourable class, and why.
-fn accepted(label: Option<&Label>, classes: &[String]) -> (usize, String) {
+/// Which columns are the favourable classes, and why.
+fn accepted(label: Option<&Label>, classes: &[String]) -> String {
     let Some(label) = label else {
-        return (1, "a guess: the schema names no favourable class".to_string());
+        return "accepted = 1  # a guess: the schema names no favourable class".to_string();
     };
-    let favourable = &label.classes[label.favourable];
-    let is_same = |class: &String| {
-        class == favourable
-            || parse_number(class).is_some_and(|class| parse_number(favourable) == Some(class))
+    let [favourable, _] = label.sides();
+    let column = |name: &&str| {
+        let number = parse_number(name);
+        classes.iter().position(|class| class == name || number.is_some() && parse_number(class) == number)
     };
-    match classes.iter().take(2).position(is_same) {
-        Some(column) => (column, format!("the class {}", quoted(favourable))),
-        None => {
-            let place = label.favourable.min(1);
-            (place, format!("a guess: the class {} by its place in the schema", quoted(favourable)))
+    let named: Option<Vec<usize>> = favourable.iter().map(column).collect();
+    let names = favourable.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(", ");
+    let what = if favourable.len() == 1 { "the class" } else { "the classes" };
+    let (columns, why) = match named {
+        Some(columns) => (columns, format!("{what} {names}")),
+        None if label.classes.len() == 2 || classes.len() == 2 => {
+            let columns = vec![label.favourable[0].min(1)];
+            (columns, format!("a guess: {what} {names} by its place in the schema"))
         }
+        None => (label.favourable.clone(), format!("a guess: {what} {names} by place in the schema")),
+    };
+    match columns[..] {
+        [column] => format!("accepted = {column}  # {why}"),
+        _ => format!("accepted = {columns:?}  # {why}; their probabilities are added up"),
     }
 }
 

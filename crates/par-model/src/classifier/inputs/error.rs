@@ -17,6 +17,15 @@ pub enum InputsError {
         /// What is wrong there.
         message: String,
     },
+    /// A scale of scores that does not fit the label.
+    #[error(
+        "`scale` under `[output]` does not fit the schema: its label is {}",
+        if *.is_number { "a number\nhint: write `scale = \"number\"`, or leave it out" } else { "classes\nhint: write `scale = \"probability\"` or `\"log-odds\"`; for a number, the schema says `at_least` or `at_most`" }
+    )]
+    Scale {
+        /// Whether the label is a number.
+        is_number: bool,
+    },
     /// An entry for a tensor that the classifier does not expect.
     #[error("the classifier has no input `{found}`{}", suggest(.found, .known))]
     UnknownInput {

@@ -1,9 +1,11 @@
 mod refusals;
 
+use par_data::schema::Side;
 use par_data::{CellError, Schema, Table, TableOptions};
-use par_onnx::{Input, InputKind, Scale, ScoreChoice, Value};
+use par_onnx::{Decision, Input, InputKind, Scale, ScoreChoice, Value};
 
 use super::{Encoding, Inputs, InputsError};
+use crate::scale::ScoreScale;
 
 const SCHEMA: &str = r#"
 [[feature]]
@@ -69,12 +71,37 @@ fn places(encoding: &Encoding, cell: &str) -> Vec<f32> {
 
 #[test]
 fn the_score_is_by_default_the_second_column_of_the_only_output() {
-    let choice = |text| Inputs::parse(text).expect("inputs").choice();
-    assert_eq!(choice(""), ScoreChoice { output: None, accepted: 1, scale: None });
+    let choice =
+        |text: &str| Inputs::parse(text).expect("inputs").choice(ScoreScale::Probability).expect("a choice");
+    assert_eq!(choice(""), ScoreChoice::default());
+    let log_odds = |accepted, decision| ScoreChoice {
+        output: Some("p".to_string()),
+        accepted: Some(accepted),
+        scale: Some(Scale::LogOdds),
+        decision,
+    };
+    let text = "[output]\nname = \"p\"\nscale = \"log-odds\"\n";
+    assert_eq!(choice(&format!("{text}accepted = 0")), log_odds(vec![0], Decision::Sum));
+    let several = choice(&format!("{text}accepted = [2, 0]\ndecision = \"largest\""));
+    assert_eq!(several, log_odds(vec![2, 0], Decision::Largest));
+}
+
+#[test]
+fn the_scale_of_scores_must_fit_the_label() {
+    let number = ScoreScale::number(0.0, 1.0, Side::AtLeast);
+    let of = |scale: &str| Inputs::parse(&format!("[output]\nscale = \"{scale}\"")).expect("inputs");
+    assert_eq!(of("number").choice(number).expect("a choice").scale, Some(Scale::Number));
     assert_eq!(
-        choice("[output]\nname = \"p\"\naccepted = 0\nscale = \"log-odds\""),
-        ScoreChoice { output: Some("p".to_string()), accepted: 0, scale: Some(Scale::LogOdds) }
+        Inputs::parse("").expect("inputs").choice(number).expect("a choice").scale,
+        Some(Scale::Number)
     );
+    assert_eq!(
+        of("probability").choice(number).expect_err("refused").to_string(),
+        "`scale` under `[output]` does not fit the schema: its label is a number\n\
+         hint: write `scale = \"number\"`, or leave it out"
+    );
+    let refused = of("number").choice(ScoreScale::Probability).expect_err("refused").to_string();
+    assert!(refused.starts_with("`scale` under `[output]` does not fit the schema: its label is classes\n"));
 }
 
 #[test]

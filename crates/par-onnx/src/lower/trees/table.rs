@@ -7,6 +7,9 @@ use crate::classifier::Comparison;
 use crate::error::Error;
 use crate::node::Node;
 
+/// Largest number of weights of all leaves.
+const WEIGHTS: usize = 1 << 25;
+
 /// The nodes of all trees, as the attributes list them.
 pub(super) struct NodeTable<'a> {
     trees: &'a [i64],
@@ -19,7 +22,9 @@ pub(super) struct NodeTable<'a> {
     /// The next node of a test for one of several values: LightGBM's exporter writes one node a value, all
     /// with the same true child.
     next: Vec<Option<usize>>,
-    leaves: Vec<[f64; 2]>,
+    /// For every node the weights of all columns.
+    leaves: Vec<f64>,
+    columns: usize,
     /// The number of nodes by tree.
     counts: BTreeMap<i64, usize>,
 }
@@ -69,7 +74,7 @@ impl<'a> LeafWeights<'a> {
 }
 
 impl<'a> NodeTable<'a> {
-    pub(super) fn read(node: &Node<'a>, of: &str) -> Result<Self, Error> {
+    pub(super) fn read(node: &Node<'a>, of: &str, columns: usize) -> Result<Self, Error> {
         let (trees, names) = (node.integers("nodes_treeids"), node.integers("nodes_nodeids"));
         let (truths, falsehoods) = (node.integers("nodes_truenodeids"), node.integers("nodes_falsenodeids"));
         let features = node.integers("nodes_featureids");
@@ -114,17 +119,24 @@ impl<'a> NodeTable<'a> {
             is_next.then_some(falsehood)
         };
         let next = (0..count).map(goes_on).collect();
-        let mut leaves = vec![[0.0, 0.0]; count];
+        let size = count.checked_mul(columns).filter(|&size| size <= WEIGHTS);
+        let size =
+            size.ok_or_else(|| Error::TooLarge { what: "weights of leaves".into(), limit: WEIGHTS })?;
+        let mut leaves = vec![0.0; size];
         let listed = LeafWeights::read(node, of)?;
         for (index, weight) in listed.weights.iter().enumerate() {
-            let leaf = &mut leaves[place(listed.trees[index], listed.nodes[index])?];
-            match listed.columns[index] {
-                column @ 0..2 if weight.is_finite() => leaf[column as usize] += weight,
-                0..2 => return Err(Error::NotFinite { node: node.name() }),
-                other => return Err(node.refuse(&format!("{of}_ids"), other, "`0` or `1`")),
+            let leaf = place(listed.trees[index], listed.nodes[index])?;
+            let known = usize::try_from(listed.columns[index]).ok().filter(|&column| column < columns);
+            let column = known.ok_or_else(|| {
+                let expected = format!("`0` to `{}`", columns - 1);
+                node.refuse(&format!("{of}_ids"), listed.columns[index], &expected)
+            })?;
+            if !weight.is_finite() {
+                return Err(Error::NotFinite { node: node.name() });
             }
+            leaves[leaf * columns + column] += weight;
         }
-        Ok(Self { trees, features, modes, thresholds, tracks, children, next, leaves, counts })
+        Ok(Self { trees, features, modes, thresholds, tracks, children, next, leaves, columns, counts })
     }
 
     /// Number of nodes.
@@ -138,8 +150,8 @@ impl<'a> NodeTable<'a> {
     }
 
     /// The weights of a leaf.
-    pub(super) fn leaf(&self, index: usize) -> [f64; 2] {
-        self.leaves[index]
+    pub(super) fn leaf(&self, index: usize) -> &[f64] {
+        &self.leaves[index * self.columns..][..self.columns]
     }
 
     /// The test of a node; `None` for a leaf. All six modes are expressed by two, with other thresholds and

@@ -261,6 +261,29 @@ fn the_favourable_class_is_found_among_the_classes() {
 }
 
 #[test]
+fn the_columns_of_several_favourable_classes_are_found_and_a_number_needs_none() {
+    let drafted = |label: &str, classes: &[&str]| {
+        let feature = "[[feature]]\nname = \"age\"\nkind = \"discrete\"\n";
+        let schema = Schema::parse(&format!("{label}{feature}"), "s.toml").expect("a schema");
+        let text = draft(&schema, &[], &[output("p", classes, Scale::LogOdds)]);
+        Inputs::parse(&text).expect("a draft can be read");
+        let (_, end) = text.split_once("name = \"p\"\n").expect("an output");
+        end.lines().take_while(|line| !line.is_empty()).map(String::from).collect::<Vec<_>>().join("\n")
+    };
+    let label = "[label]\ncolumn = \"y\"\nclasses = [\"a\", \"b\", \"c\"]\nfavourable = [\"b\", \"c\"]\n";
+    assert_eq!(
+        drafted(label, &["c", "a", "b"]),
+        "accepted = [2, 0]  # the classes \"b\", \"c\"; their probabilities are added up\nscale = \"log-odds\""
+    );
+    assert_eq!(
+        drafted(label, &[]),
+        "accepted = [1, 2]  # a guess: the classes \"b\", \"c\" by place in the schema; their probabilities are added up\n\
+         scale = \"log-odds\""
+    );
+    assert_eq!(drafted("[label]\ncolumn = \"y\"\nat_least = 5\n", &[]), "scale = \"number\"");
+}
+
+#[test]
 fn a_classifier_without_scores_gets_a_note() {
     let text = draft(&schema(), &[], &[]);
     assert!(text.contains("[output]\n# The classifier has no output that can be a score.\n"), "{text}");

@@ -52,10 +52,16 @@ fn an_invalid_file_of_inputs_is_refused_with_its_line() {
     assert_eq!(not_read("[[input]\n"), "line 1: unclosed array table, expected `]`");
     assert_eq!(not_read("\n[inptu]\n"), "line 2: unknown field `inptu`, expected `output` or `input`");
     assert_eq!(not_read("[[input]]\nname = \"x\"\n"), "line 1: missing field `columns`");
-    assert_eq!(not_read("[output]\naccepted = 2\n"), "line 2: `accepted` is 2, expected 0 or 1");
+    let columns = "line 2: `accepted` must be a column, or a list of columns, counted from 0";
+    assert_eq!(not_read("[output]\naccepted = -2\n"), columns);
+    assert_eq!(not_read("[output]\naccepted = \"yes\"\n"), columns);
+    for found in ["[]", "[1, 1]"] {
+        let expected = format!("line 2: `accepted` is {found}, expected at least one column, and each once");
+        assert_eq!(not_read(&format!("[output]\naccepted = {found}\n")), expected);
+    }
     assert_eq!(
         not_read("[output]\n\nscale = \"logit\"\n"),
-        "line 3: unknown variant `logit`, expected `probability` or `log-odds`"
+        "line 3: unknown variant `logit`, expected one of `probability`, `log-odds`, `number`"
     );
 }
 

@@ -1,0 +1,55 @@
+//! A classifier of more than two classes: one classifier for each part, and how their scores become log-odds.
+
+use par_circuit::{Ball, Code};
+use par_onnx::Head;
+
+use super::{Classifier, NeuralClassifier};
+
+/// Several classifiers over the same codes, composed by a function that rises, or falls, with each of their scores.
+pub(super) struct ComposedClassifier<'a> {
+    /// At least one.
+    parts: Vec<Box<dyn Classifier + 'a>>,
+    head: Head,
+    /// Gives gradients if the parts have none.
+    surrogate: Option<&'a NeuralClassifier>,
+}
+
+impl<'a> ComposedClassifier<'a> {
+    pub(super) fn new(
+        parts: Vec<Box<dyn Classifier + 'a>>,
+        head: Head,
+        surrogate: Option<&'a NeuralClassifier>,
+    ) -> Self {
+        Self { parts, head, surrogate }
+    }
+}
+
+impl Classifier for ComposedClassifier<'_> {
+    fn cardinalities(&self) -> &[usize] {
+        self.parts[0].cardinalities()
+    }
+
+    fn log_odds(&self, row: &[Code]) -> f64 {
+        self.head.log_odds(&self.parts.iter().map(|part| part.log_odds(row)).collect::<Vec<f64>>())
+    }
+
+    fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
+        if let Some(surrogate) = self.surrogate {
+            return surrogate.log_odds_gradient(soft, gradient);
+        }
+        let mut gradients = vec![0.0; self.parts.len() * soft.len()];
+        let own = gradients.chunks_exact_mut(soft.len());
+        let scores: Vec<f64> =
+            self.parts.iter().zip(own).map(|(part, own)| part.log_odds_gradient(soft, own)).collect();
+        gradient.fill(0.0);
+        for (slope, own) in self.head.slopes(&scores).into_iter().zip(gradients.chunks_exact(soft.len())) {
+            gradient.iter_mut().zip(own).for_each(|(sum, own)| *sum += slope as f32 * own);
+        }
+        self.head.log_odds(&scores)
+    }
+
+    /// From bounds of each part.
+    fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
+        self.head.bounds(&self.parts.iter().map(|part| part.log_odds_bounds(ball)).collect::<Vec<_>>())
+    }
+}
