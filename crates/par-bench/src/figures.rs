@@ -351,17 +351,10 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_is_one_of_the_values() {
-        let quantile = |values: Vec<f64>, share: f64| {
-            let mut sheet = Sheet::new("t", "0");
-            sheet.quantile("refine", "time_us", share, values, 9);
-            let figure = sheet.into_figures().remove(0);
-            (figure.value, figure.over, figure.of)
-        };
-        assert_eq!(quantile(vec![3.0, 1.0, 2.0], 0.5), (Some(2.0), 3, 9));
-        assert_eq!(quantile((1..=200).rev().map(f64::from).collect(), 0.99), (Some(198.0), 200, 9));
-        assert_eq!(quantile(vec![5.0], 0.99), (Some(5.0), 1, 9));
-        assert_eq!(quantile(vec![], 0.99), (None, 0, 9));
+    fn the_99th_percentile_is_one_of_the_values() {
+        assert_eq!(percentile_99(&(1..=200).rev().map(f64::from).collect::<Vec<_>>()), Some(198.0));
+        assert_eq!(percentile_99(&[3.0, 1.0, 2.0]), Some(3.0));
+        assert_eq!(percentile_99(&[]), None);
     }
 
     #[test]

@@ -106,7 +106,8 @@ impl<'t> HeldOut<'t> {
         let mut rows = table.cells();
         let is_accepted = threads::map(rows.iter().enumerate(), |(row, cells)| {
             model.score(cells).map_err(|error| anyhow!("{}, {error}", table.place(row)))?;
-            let has_label = label.is_none_or(|label| favourable.contains(&label.classes[labels[row]].as_str()));
+            let has_label =
+                label.is_none_or(|label| favourable.contains(&label.classes[labels[row]].as_str()));
             Ok(has_label && model.is_accepted(cells, model.threshold()))
         });
         let mut is_accepted = is_accepted.into_iter().collect::<Result<Vec<bool>>>()?.into_iter();
