@@ -23,7 +23,7 @@ use rayon::prelude::*;
 
 use crate::case::{Case, Factual};
 use crate::error::Error;
-use crate::judge::{AnswerMeasures, Judge, code_units};
+use crate::measures::{AnswerMeasures, Measurer, code_units};
 use crate::paper::{self, Benchmark};
 
 /// Trials that run at the same time. A generation ends before the next is drawn, so that the result does not depend on
@@ -170,21 +170,21 @@ impl Calibrate<'_> {
     /// The measures of a generator with these weights, over the people of all folds.
     fn measure(&self, folds: &[CalibrationFold], loss: &LossConfig) -> Result<FullRow, Error> {
         let case = self.case;
-        let judged: Vec<Vec<AnswerMeasures>> = folds
+        let measured: Vec<Vec<AnswerMeasures>> = folds
             .par_iter()
             .zip(case.folds())
             .map(|(fold, name)| fold.measure(loss).map_err(|source| case.fit_error(name, source)))
             .collect::<Result<_, _>>()?;
-        let judged: Vec<AnswerMeasures> = judged.concat();
+        let measured: Vec<AnswerMeasures> = measured.concat();
         let mean = |measure: fn(&AnswerMeasures) -> f64| {
-            judged.iter().map(measure).sum::<f64>() / judged.len() as f64
+            measured.iter().map(measure).sum::<f64>() / measured.len() as f64
         };
         Ok([
-            mean(|judged| f64::from(u8::from(judged.valid))),
-            mean(|judged| judged.nll),
-            mean(|judged| judged.score),
-            mean(|judged| judged.similarity_codes),
-            mean(|judged| judged.sparsity),
+            mean(|measured| f64::from(u8::from(measured.valid))),
+            mean(|measured| measured.nll),
+            mean(|measured| measured.score),
+            mean(|measured| measured.similarity_codes),
+            mean(|measured| measured.sparsity),
         ])
     }
 }
@@ -202,14 +202,14 @@ impl CalibrationFold {
         let mut config = self.model.config().clone();
         config.generator.loss = loss.clone();
         let model = with_config(&self.model, config, &mut |_| {}, Stop::never())?;
-        let (mut solver, mut judge) = (Solver::new(&model), Judge::new(&model, &self.code_units));
-        let judged = self.people.iter().map(|person| {
+        let (mut solver, mut measurer) = (Solver::new(&model), Measurer::new(&model, &self.code_units));
+        let measured = self.people.iter().map(|person| {
             let cells = person.cells();
             let answer = solver.propose(&cells).expect("a training row can be read");
             let answer: Vec<&str> = answer.iter().map(String::as_str).collect();
-            judge.judge(&cells, &answer).expect("a proposal can be read")
+            measurer.measure(&cells, &answer).expect("a proposal can be read")
         });
-        Ok(judged.collect())
+        Ok(measured.collect())
     }
 }
 

@@ -5,7 +5,7 @@
 //! | 1    | [`case`]       | a table, its schema, a configuration | folds, each with its model      |
 //! | 2    | [`method`]     | a person of a fold                  | an answer and its time            |
 //! | 3    | [`peers`]      | a fold; a table of others' answers  | methods of others, native or recorded |
-//! | 4    | [`judge`]      | an answer of any method             | the measures of the paper         |
+//! | 4    | [`measures`]      | an answer of any method             | the measures of the paper         |
 //! | 5    | [`experiment`] | a fold                              | figures                           |
 //! | 6    | [`run`]        | cases                               | all figures, fold by fold         |
 //! | 7    | [`figures`]    | `figures.csv`                       | means and deviations over folds   |
@@ -25,7 +25,7 @@ pub mod claims;
 pub mod experiment;
 pub mod export;
 pub mod figures;
-pub mod judge;
+pub mod measures;
 pub mod method;
 pub mod paper;
 pub mod peers;

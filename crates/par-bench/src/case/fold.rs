@@ -11,7 +11,7 @@ use par_model::{Mean, Model, RowError};
 
 use super::{Case, Factual};
 use crate::error::Error;
-use crate::judge;
+use crate::measures;
 
 /// Rows as codes, and whether each has the favourable class.
 #[derive(Clone, Debug)]
@@ -78,7 +78,7 @@ impl<'c> Fold<'c> {
             people: rows.iter().map(|&row| case.person(&test, row)).collect(),
             test,
             unread,
-            code_units: judge::code_units(&codes),
+            code_units: measures::code_units(&codes),
             model,
             fitted_in,
             rows,

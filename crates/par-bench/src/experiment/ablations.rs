@@ -15,7 +15,7 @@ use par_model::{Config, Model};
 use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::Sheet;
-use crate::judge::{AnswerMeasures, Judge, add};
+use crate::measures::{AnswerMeasures, Measurer, add};
 
 /// A part of training that a variant leaves out: a term of the loss, or an input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -174,10 +174,10 @@ pub(super) fn measure_variants(
         let full = variant.preset.model(fold)?;
         let [proposed, refined] = match variant.without {
             // The complete objective: the fold has this generator already.
-            [] => judge(fold, full, &people)?,
+            [] => measured(fold, full, &people)?,
             _ => {
                 let trained = with_config(full, variant.config(full.config()), &mut |_| {}, Stop::never());
-                judge(fold, &trained.map_err(|source| fold.case.fit_error(fold.name, source))?, &people)?
+                measured(fold, &trained.map_err(|source| fold.case.fit_error(fold.name, source))?, &people)?
             }
         };
         add(sheet, &format!("{}/generate", variant.name()), &proposed);
@@ -193,24 +193,24 @@ pub(super) fn denied(fold: &Fold<'_>) -> Result<Vec<usize>, Error> {
 }
 
 /// The measures of a model's most probable rows, and of the rows after local search, under the same model.
-pub(super) fn judge(
+pub(super) fn measured(
     fold: &Fold<'_>,
     model: &Model,
     people: &[usize],
 ) -> Result<[Vec<Option<AnswerMeasures>>; 2], Error> {
-    let (mut solver, mut judge) = (Solver::new(model), Judge::new(model, &fold.code_units));
+    let (mut solver, mut measurer) = (Solver::new(model), Measurer::new(model, &fold.code_units));
     let refine = Request { method: Method::Refine, ..Request::default() };
     let mut answers = [Vec::with_capacity(people.len()), Vec::with_capacity(people.len())];
     for &place in people {
         let cells = fold.people[place].cells();
         let proposed = solver.propose(&cells).map_err(|source| fold.row_error(place, source))?;
         let refined = solver.answer(&cells, &refine).map_err(|source| fold.row_error(place, source))?;
-        let mut judged = |answer: &[String]| {
+        let mut measured = |answer: &[String]| {
             let answer: Vec<&str> = answer.iter().map(String::as_str).collect();
-            judge.judge(&cells, &answer).map_err(|source| fold.row_error(place, source))
+            measurer.measure(&cells, &answer).map_err(|source| fold.row_error(place, source))
         };
-        answers[0].push(Some(judged(&proposed)?));
-        answers[1].push(refined.ways().first().map(|way| judged(&way.cells)).transpose()?);
+        answers[0].push(Some(measured(&proposed)?));
+        answers[1].push(refined.ways().first().map(|way| measured(&way.cells)).transpose()?);
     }
     Ok(answers)
 }

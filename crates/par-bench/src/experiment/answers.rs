@@ -12,7 +12,7 @@ use par_model::{Mean, Model};
 use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
-use crate::judge::{AnswerMeasures, Judge, add};
+use crate::measures::{AnswerMeasures, Measurer, add};
 use crate::method::{Method, Reply, own_replies};
 
 /// At most this many people are plotted individually.
@@ -33,9 +33,9 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     for peer in &fold.case.peers {
         let mut method = peer.of_fold(fold.name);
         let replies = fold.people.iter().map(|person| method.reply(person)).collect();
-        let judged = judge(fold, &fold.model, answers, replies);
-        add(sheet, peer.name(), &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
-        let times: Vec<f64> = judged.iter().filter_map(|(_, time)| *time).collect();
+        let measured = measured(fold, &fold.model, answers, replies);
+        add(sheet, peer.name(), &measured.iter().map(|(measured, _)| *measured).collect::<Vec<_>>());
+        let times: Vec<f64> = measured.iter().filter_map(|(_, time)| *time).collect();
         sheet.distribution(peer.name(), "time_us", times, denied);
     }
     frontier(fold, answers, sheet);
@@ -55,8 +55,8 @@ pub(super) fn ours(
     for own in Own::ALL {
         let place = own as usize;
         let method = &format!("{prefix}{}", own.name());
-        let judged = judge(fold, model, answers, own_replies(own, answers));
-        add(sheet, method, &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
+        let measured = measured(fold, model, answers, own_replies(own, answers));
+        add(sheet, method, &measured.iter().map(|(measured, _)| *measured).collect::<Vec<_>>());
         let gaps: Vec<f64> = denied.iter().filter_map(|answers| answers.gap(place)).collect();
         sheet.distribution(method, "gap", gaps, denied.len());
         let times = denied.iter().map(|answers| answers.microseconds[place]).collect();
@@ -69,23 +69,23 @@ pub(super) fn ours(
 }
 
 /// The measures of a method's replies to the people of a fold who are denied, and their times.
-pub(super) fn judge(
+pub(super) fn measured(
     fold: &Fold<'_>,
     model: &Model,
     answers: &[Option<MethodAnswers>],
     replies: Vec<Reply>,
 ) -> Vec<(Option<AnswerMeasures>, Option<f64>)> {
-    let mut judge = Judge::new(model, &fold.code_units);
+    let mut measurer = Measurer::new(model, &fold.code_units);
     let people = fold.people.iter().zip(replies).zip(answers).filter(|(_, answers)| answers.is_some());
-    let judged = people.map(|((person, reply), _)| {
+    let measured = people.map(|((person, reply), _)| {
         // An answer with an unseen category cannot be read, and counts as none.
-        let judged = reply.cells.and_then(|cells| {
+        let measured = reply.cells.and_then(|cells| {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-            judge.judge(&person.cells(), &cells).ok()
+            measurer.measure(&person.cells(), &cells).ok()
         });
-        (judged, reply.microseconds)
+        (measured, reply.microseconds)
     });
-    judged.collect()
+    measured.collect()
 }
 
 /// The likeliest rows of the exact search by number of changes, up to its budget.

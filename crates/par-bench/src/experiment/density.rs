@@ -1,7 +1,7 @@
 //! Whether circuits are better learned from the labels or from the classifier's own decisions on the training rows.
 //!
 //! Two models that differ only in [`Config::density`] answer a fold's people. Their likelihoods are not comparable, so
-//! both circuits judge both sets of answers (`nll@circuit=…`), along with measures that favour neither:
+//! both circuits measure both sets of answers (`nll@circuit=…`), along with measures that favour neither:
 //!
 //! - the scores of the classifier and of retrained ones (`score`, `kept`), and the changes;
 //! - in how many codes an answer differs from the nearest good row of the fold, the person's own row left out
@@ -24,7 +24,7 @@ use super::{answers, robustness};
 use crate::case::{Fold, LabelledRows};
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
-use crate::judge::{AnswerMeasure, AnswerMeasures};
+use crate::measures::{AnswerMeasure, AnswerMeasures};
 use crate::method::own_replies;
 
 /// Rows drawn to estimate the share that the classifier accepts: at one half, the error is 0.005 nats.
@@ -111,26 +111,26 @@ fn add_answers(
     sheet: &mut Sheet,
 ) {
     let method = &format!("{}/refine", side.name);
-    let judged_by = |model: &Model| -> Vec<Option<AnswerMeasures>> {
-        let judged = answers::judge(fold, model, side.answers, own_replies(Own::Refine, side.answers));
-        judged.into_iter().map(|(judged, _)| judged).collect()
+    let measured_by = |model: &Model| -> Vec<Option<AnswerMeasures>> {
+        let measured = answers::measured(fold, model, side.answers, own_replies(Own::Refine, side.answers));
+        measured.into_iter().map(|(measured, _)| measured).collect()
     };
-    let judged = judged_by(side.model);
-    let of = judged.len();
-    let valid = judged.iter().map(|judged| judged.is_some_and(|judged| judged.valid));
+    let measured = measured_by(side.model);
+    let of = measured.len();
+    let valid = measured.iter().map(|measured| measured.is_some_and(|measured| measured.valid));
     sheet.mean(method, "validity", Mean::share(valid, of));
-    for judge in sides {
-        let nll = judged_by(judge.model).into_iter().flatten().map(|judged| judged.nll);
-        sheet.mean(method, Metric::at("nll", &[("circuit", &judge.name)]), Mean::new(nll, of));
+    for other in sides {
+        let nll = measured_by(other.model).into_iter().flatten().map(|measured| measured.nll);
+        sheet.mean(method, Metric::at("nll", &[("circuit", &other.name)]), Mean::new(nll, of));
     }
     let measures: [AnswerMeasure; 4] = [
-        ("score", |judged| judged.score),
-        ("sparsity", |judged| judged.sparsity),
-        ("similarity", |judged| judged.similarity),
-        ("distance", |judged| judged.distance),
+        ("score", |measured| measured.score),
+        ("sparsity", |measured| measured.sparsity),
+        ("similarity", |measured| measured.similarity),
+        ("distance", |measured| measured.distance),
     ];
     for (name, measure) in measures {
-        sheet.mean(method, name, Mean::new(judged.iter().flatten().map(measure), of));
+        sheet.mean(method, name, Mean::new(measured.iter().flatten().map(measure), of));
     }
     let found = || {
         side.answers.iter().enumerate().filter_map(|(person, answers)| {

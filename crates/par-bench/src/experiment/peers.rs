@@ -16,7 +16,7 @@ use par_model::{Mean, Model};
 use crate::case::{Factual, Fold};
 use crate::error::Error;
 use crate::figures::Sheet;
-use crate::judge::{AnswerMeasures, Judge, add};
+use crate::measures::{AnswerMeasures, Measurer, add};
 use crate::method::{Method, OwnMethod, Reply};
 use crate::peers::{Known, Lice, Likelihood, Native};
 
@@ -34,7 +34,7 @@ pub const LICE_PEOPLE: usize = 5;
 /// The people of a fold who are asked about, and the figures of all methods' answers.
 struct Comparison<'f> {
     denied: Vec<&'f Factual>,
-    judge: Judge<'f>,
+    measurer: Measurer<'f>,
     /// Absent where too few accepted rows are held out.
     held_out: Option<par_judge::Judge<'f>>,
 }
@@ -49,8 +49,8 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     if let Some(Ok(reference)) = held_out.as_ref().map(par_judge::Judge::reference) {
         add_judgement(sheet, &format!("{PREFIX}{HELD_OUT}"), &reference);
     }
-    let judge = Judge::new(&fold.model, &fold.code_units);
-    let mut comparison = Comparison { denied, judge, held_out };
+    let measurer = Measurer::new(&fold.model, &fold.code_units);
+    let mut comparison = Comparison { denied, measurer, held_out };
     comparison.ours("", &Own::ALL, &fold.model, fold.fitted_in, sheet);
     let started = Instant::now();
     let paper = fold.paper()?;
@@ -93,13 +93,13 @@ impl Comparison<'_> {
     fn add(&mut self, name: &str, method: &mut dyn Method, prepared: Option<Duration>, sheet: &mut Sheet) {
         let (name, of) = (&format!("{PREFIX}{name}"), self.denied.len());
         let replies: Vec<Reply> = self.denied.iter().map(|person| method.reply(person)).collect();
-        let judged: Vec<Option<AnswerMeasures>> = self
+        let measured: Vec<Option<AnswerMeasures>> = self
             .denied
             .iter()
             .zip(&replies)
-            .map(|(person, reply)| judged(&mut self.judge, person, reply))
+            .map(|(person, reply)| measured(&mut self.measurer, person, reply))
             .collect();
-        add(sheet, name, &judged);
+        add(sheet, name, &measured);
         let times = || replies.iter().filter_map(|reply| reply.microseconds);
         sheet.distribution(name, "time_us", times().collect(), of);
         if let Some(prepared) = prepared {
@@ -112,8 +112,8 @@ impl Comparison<'_> {
 }
 
 /// The measures of a reply. An answer with an unseen category cannot be read, and counts as none.
-fn judged(judge: &mut Judge<'_>, person: &Factual, reply: &Reply) -> Option<AnswerMeasures> {
-    judge.judge(&person.cells(), &reply.cells()?).ok()
+fn measured(measurer: &mut Measurer<'_>, person: &Factual, reply: &Reply) -> Option<AnswerMeasures> {
+    measurer.measure(&person.cells(), &reply.cells()?).ok()
 }
 
 /// Adds what held-out accepted people say of answers, by measures that no method optimises.

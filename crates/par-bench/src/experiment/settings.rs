@@ -9,11 +9,11 @@ use par_circuit::Stop;
 use par_fit::with_config;
 use par_model::{AnswerConfig, Config, Model};
 
-use super::answers::judge;
+use super::answers::measured;
 use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::Sheet;
-use crate::judge::add;
+use crate::measures::add;
 use crate::method::own_replies;
 
 /// What the names of these methods begin with.
@@ -92,11 +92,11 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
 fn add_answers(fold: &Fold<'_>, model: &Model, name: &str, sheet: &mut Sheet) -> Result<(), Error> {
     let answers = fold.answers_by(model)?;
     for method in [Method::Generate, Method::Refine] {
-        let judged = judge(fold, &fold.model, &answers, own_replies(method, &answers));
+        let measured = measured(fold, &fold.model, &answers, own_replies(method, &answers));
         let key = format!("{PREFIX}{name}/{}", method.name());
-        add(sheet, &key, &judged.iter().map(|(judged, _)| *judged).collect::<Vec<_>>());
-        let times = judged.iter().filter_map(|(_, time)| *time).collect();
-        sheet.distribution(&key, "time_us", times, judged.len());
+        add(sheet, &key, &measured.iter().map(|(measured, _)| *measured).collect::<Vec<_>>());
+        let times = measured.iter().filter_map(|(_, time)| *time).collect();
+        sheet.distribution(&key, "time_us", times, measured.len());
     }
     Ok(())
 }

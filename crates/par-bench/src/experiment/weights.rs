@@ -12,12 +12,12 @@ use par_fit::with_config;
 use par_model::Mean;
 use par_model::generator::LossConfig;
 
-use super::ablations::{TrainingPart, Variant, VariantPreset, denied, judge};
+use super::ablations::{TrainingPart, Variant, VariantPreset, denied, measured};
 use super::encoder::{denied_codes, shifts};
 use crate::case::Fold;
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
-use crate::judge::AnswerMeasures;
+use crate::measures::AnswerMeasures;
 use crate::paper;
 
 /// So many of the calibrated settings are compared.
@@ -71,11 +71,11 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
                 .map_err(|source| fold.case.fit_error(fold.name, source))?;
             let at = |measure| Metric::at(measure, &[("weights", &name)]);
             let method = format!("{}/generate", variant.name());
-            let [proposed, _] = judge(fold, &model, &people)?;
+            let [proposed, _] = measured(fold, &model, &people)?;
             let proposed: Vec<AnswerMeasures> = proposed.into_iter().flatten().collect();
-            let valid = proposed.iter().map(|judged| judged.valid);
+            let valid = proposed.iter().map(|measured| measured.valid);
             sheet.mean(&method, at("validity"), Mean::share(valid, proposed.len()));
-            let nll = proposed.iter().map(|judged| judged.nll);
+            let nll = proposed.iter().map(|measured| measured.nll);
             sheet.mean(&method, at("nll"), Mean::new(nll, proposed.len()));
             if without.is_empty() {
                 let shifts = shifts(&model, &codes);

@@ -1,8 +1,8 @@
 //! Experiments on tables small enough to compute the expected figures.
 
 mod cases;
-mod judged;
 mod measured;
+mod measures;
 mod others;
 mod program;
 mod published;

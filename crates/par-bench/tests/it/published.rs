@@ -1,8 +1,8 @@
-//! Published measures of other methods, computed by our judge from their answers.
+//! Published measures of other methods, computed here from their answers.
 
 use std::path::{Path, PathBuf};
 
-use par_bench::judge::Judge;
+use par_bench::measures::Measurer;
 use par_bench::method::Method;
 use par_bench::peers::recorded;
 use par_bench::{Case, Fold, paper};
@@ -13,7 +13,7 @@ use crate::quick;
 /// The variable that names a folder with `data/`, the tables of LiCE, and `peers/`, the answers of eleven methods.
 const FOLDER: &str = "PAR_BENCHMARK_DATA";
 
-/// Methods whose first answers the paper has judged, by their names in the files and in the paper. VAE, DiCE and CVAE
+/// Methods whose first answers the paper has measured, by their names in the files and in the paper. VAE, DiCE and CVAE
 /// are missing: the paper seems to choose among their answers by LiCE's circuit and classifiers, which are not in the
 /// files.
 const METHODS: [(&str, &str); 4] =
@@ -51,23 +51,23 @@ fn measures(case: &Case) -> Vec<(String, [f64; 4])> {
         let mut vae = vae.of_fold(name);
         let is_denied: Vec<bool> = fold.people.iter().map(|person| vae.answer(person).is_some()).collect();
         let denied = is_denied.iter().filter(|denied| **denied).count() as f64;
-        let mut judge = Judge::new(&fold.model, &fold.code_units);
+        let mut measurer = Measurer::new(&fold.model, &fold.code_units);
         for (peer, sums) in case.peers.iter().zip(&mut sums) {
             let mut method = peer.of_fold(name);
             let replies = fold.people.iter().zip(&is_denied).filter(|(_, denied)| **denied);
-            let judged: Vec<_> = replies
+            let measured: Vec<_> = replies
                 .filter_map(|(person, _)| {
                     let cells = method.answer(person)?;
                     let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-                    Some(judge.judge(&person.cells(), &cells).expect("known categories"))
+                    Some(measurer.measure(&person.cells(), &cells).expect("known categories"))
                 })
                 .collect();
-            let answers = judged.len().max(1) as f64;
+            let answers = measured.len().max(1) as f64;
             let share = |truth: usize, of: f64| truth as f64 / of;
-            sums[0] += share(judged.iter().filter(|judged| judged.actionable).count(), denied) / folds;
-            sums[1] += share(judged.iter().filter(|judged| judged.causal).count(), answers) / folds;
-            sums[2] += judged.iter().map(|judged| judged.similarity).sum::<f64>() / answers / folds;
-            sums[3] += judged.iter().map(|judged| judged.sparsity).sum::<f64>() / answers / folds;
+            sums[0] += share(measured.iter().filter(|measured| measured.actionable).count(), denied) / folds;
+            sums[1] += share(measured.iter().filter(|measured| measured.causal).count(), answers) / folds;
+            sums[2] += measured.iter().map(|measured| measured.similarity).sum::<f64>() / answers / folds;
+            sums[3] += measured.iter().map(|measured| measured.sparsity).sum::<f64>() / answers / folds;
         }
     }
     case.peers.iter().map(|peer| peer.name().to_string()).zip(sums).collect()
@@ -81,7 +81,7 @@ fn assert_printed(found: f64, published: f64, digits: f64, what: &str) {
 
 #[test]
 #[ignore = "needs the tables of the benchmark and the answers of others, in the folder that PAR_BENCHMARK_DATA names"]
-fn the_judge_gives_the_published_measures_of_other_methods() {
+fn the_published_measures_of_other_methods_come_out() {
     let folder = PathBuf::from(std::env::var_os(FOLDER).expect("PAR_BENCHMARK_DATA names a folder"));
     for name in ["adult", "credit"] {
         let published = &paper::benchmark(name).expect("a table of the paper").published;

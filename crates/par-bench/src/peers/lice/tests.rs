@@ -6,7 +6,7 @@ use par_circuit::{Circuit, Code, Node};
 
 use super::*;
 use crate::case::Fold;
-use crate::judge::Judge;
+use crate::measures::Measurer;
 use crate::peers::program::{Column, Program};
 use crate::test_case::{SCHEMA, case};
 
@@ -128,14 +128,14 @@ fn all_rows(counts: &[usize]) -> Vec<Vec<Choice>> {
 fn enumerated(fold: &Fold<'_>, lice: &Lice<'_>, person: &Factual) -> Option<f64> {
     let cells = person.cells();
     let (candidates, model) = lice.asked(&cells).expect("a network");
-    let mut judge = Judge::new(&fold.model, &fold.code_units);
+    let mut measurer = Measurer::new(&fold.model, &fold.code_units);
     let (mut least, mut kept, mut seen) = (None::<f64>, 0, 0);
     for row in all_rows(&candidates.counts()) {
         let codes = candidates.codes(&row);
         let texts: Vec<String> =
             (0..row.len()).map(|at| candidates.text(fold.model.discretizer(), &row, at, cells[at])).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-        let judged = judge.judge(&cells, &texts).expect("its own cells");
+        let measured = measurer.measure(&cells, &texts).expect("its own cells");
         let log_likelihood = *largest(fold.model.accepted(), &codes).last().expect("a root");
         let is_likely = match lice.plausible {
             Plausible::AtLeast(bound) => log_likelihood >= bound,
@@ -149,14 +149,14 @@ fn enumerated(fold: &Fold<'_>, lice: &Lice<'_>, person: &Factual) -> Option<f64>
         }
         let changes = row.iter().filter(|choice| **choice > 0).count();
         let expected =
-            above > 0.0 && is_likely && judged.causal && changes <= fold.model.config().answers.budget;
+            above > 0.0 && is_likely && measured.causal && changes <= fold.model.config().answers.budget;
         let (holds, cost) = checked(&model.program, &completed(fold, &model, &row, &codes));
-        assert_eq!(holds, expected, "{texts:?}: {judged:?}, {log_likelihood}");
+        assert_eq!(holds, expected, "{texts:?}: {measured:?}, {log_likelihood}");
         seen += 1;
         if holds {
             let worth = if let Plausible::Worth(worth) = lice.plausible { worth } else { 0.0 };
-            assert!((cost - judged.distance + worth * log_likelihood).abs() < 1e-6, "{cost} {judged:?}");
-            assert!(log_likelihood <= -judged.nll + 1e-4, "the largest term is more than the sum");
+            assert!((cost - measured.distance + worth * log_likelihood).abs() < 1e-6, "{cost} {measured:?}");
+            assert!(log_likelihood <= -measured.nll + 1e-4, "the largest term is more than the sum");
             kept += 1;
             least = Some(least.map_or(cost, |least| least.min(cost)));
         }

@@ -1,8 +1,8 @@
-//! The judge against computations by hand, and against the measures of our own answers.
+//! The measures of an answer against computations by hand, and against the measures of our own answers.
 
 use par_answer::evaluate::answer_by_all_methods;
 use par_answer::{Method, Request};
-use par_bench::judge::{AnswerMeasures, Judge, code_units};
+use par_bench::measures::{AnswerMeasures, Measurer, code_units};
 use par_circuit::Dataset;
 use par_data::{UNKNOWN, german_credit};
 use par_fit::ModelBuilder;
@@ -13,10 +13,10 @@ use crate::model;
 /// A cook of 30 with a middle degree and much debt.
 const COOK: [&str; 6] = ["cook", "middle", "30", "3", "f", "160"];
 
-fn judged(model: &Model, change: &[(usize, &str)]) -> AnswerMeasures {
+fn measured(model: &Model, change: &[(usize, &str)]) -> AnswerMeasures {
     let mut answer = COOK;
     change.iter().for_each(|&(place, cell)| answer[place] = cell);
-    Judge::new(model, &UNITS).judge(&COOK, &answer).expect("cells that can be read")
+    Measurer::new(model, &UNITS).measure(&COOK, &answer).expect("cells that can be read")
 }
 
 /// One for each feature of the cook's table.
@@ -32,10 +32,10 @@ const HEIGHT: usize = 5;
 #[test]
 fn distances_are_in_median_absolute_deviations_plus_one_per_category() {
     let model = model();
-    let none = judged(&model, &[]);
+    let none = measured(&model, &[]);
     assert_eq!((none.similarity, none.distance, none.sparsity), (0.0, 0.0, 0.0));
     // The median absolute deviation of debts of 0 to 3 is 1, of ages of 20, 30 and 40 it is 10.
-    let less = judged(&model, &[(JOB, "nurse"), (DEGREE, "high"), (AGE, "40"), (DEBT, "0")]);
+    let less = measured(&model, &[(JOB, "nurse"), (DEGREE, "high"), (AGE, "40"), (DEBT, "0")]);
     assert_eq!((less.similarity, less.distance, less.sparsity), (1.0 + 3.0, 1.0 + 3.0 + 2.0, 4.0));
     assert!(less.actionable && less.causal);
 
@@ -49,9 +49,9 @@ fn distances_are_in_median_absolute_deviations_plus_one_per_category() {
 #[test]
 fn similarity_in_codes_counts_the_codes_between_of_every_feature() {
     let model = model();
-    assert_eq!(judged(&model, &[]).similarity_codes, 0.0);
+    assert_eq!(measured(&model, &[]).similarity_codes, 0.0);
     // From cook (code 1) to nurse (2); from middle to high in units of 2; from 30 to 40 in units of 4; from 3 to 0.
-    let less = judged(&model, &[(JOB, "nurse"), (DEGREE, "high"), (AGE, "40"), (DEBT, "0")]);
+    let less = measured(&model, &[(JOB, "nurse"), (DEGREE, "high"), (AGE, "40"), (DEBT, "0")]);
     let codes = |cells: &[&str]| model.discretizer().encode_row(cells).expect("a row").into_codes();
     let (own, row) = (codes(&COOK), codes(&["nurse", "high", "40", "0", "f", "160"]));
     let step = |place: usize| f64::from(own[place].abs_diff(row[place]));
@@ -72,32 +72,32 @@ fn the_unit_of_codes_is_their_median_absolute_deviation_or_one() {
 #[test]
 fn an_immutable_number_that_changes_within_its_bin_is_noticed() {
     let model = model();
-    let taller = judged(&model, &[(HEIGHT, "161")]);
+    let taller = measured(&model, &[(HEIGHT, "161")]);
     assert!(!taller.actionable);
     assert!(taller.similarity > 0.0 && taller.similarity == taller.distance);
     // The code is unchanged.
     assert_eq!(taller.sparsity, 0.0);
-    assert!(!judged(&model, &[(SEX, "m")]).actionable);
+    assert!(!measured(&model, &[(SEX, "m")]).actionable);
 }
 
 #[test]
 fn a_number_in_another_notation_is_unchanged() {
     let model = model();
-    assert_eq!(judged(&model, &[(HEIGHT, "160.0"), (AGE, " 30.0")]), judged(&model, &[]));
+    assert_eq!(measured(&model, &[(HEIGHT, "160.0"), (AGE, " 30.0")]), measured(&model, &[]));
     assert_eq!(
-        Judge::new(&model, &UNITS)
-            .judge(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "-0", "f", "160"]),
-        Judge::new(&model, &UNITS)
-            .judge(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "0", "f", "160"])
+        Measurer::new(&model, &UNITS)
+            .measure(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "-0", "f", "160"]),
+        Measurer::new(&model, &UNITS)
+            .measure(&["cook", "low", "20", "0", "f", "160"], &["cook", "low", "20", "0", "f", "160"])
     );
 }
 
 #[test]
-fn directions_and_rules_are_judged_separately() {
+fn directions_and_rules_are_measured_separately() {
     let model = model();
     let said = |change: &[(usize, &str)]| {
-        let judged = judged(&model, change);
-        (judged.actionable, judged.causal)
+        let measured = measured(&model, change);
+        (measured.actionable, measured.causal)
     };
     assert_eq!(said(&[(AGE, "20")]), (false, true));
     assert_eq!(said(&[(DEGREE, "low")]), (false, true));
@@ -110,11 +110,11 @@ fn directions_and_rules_are_judged_separately() {
 }
 
 #[test]
-fn an_unseen_category_cannot_be_judged() {
+fn an_unseen_category_cannot_be_measured() {
     let model = model();
     let mut answer = COOK;
     answer[JOB] = "pilot";
-    let error = Judge::new(&model, &UNITS).judge(&COOK, &answer).expect_err("`pilot` is unseen");
+    let error = Measurer::new(&model, &UNITS).measure(&COOK, &answer).expect_err("`pilot` is unseen");
     assert_eq!(
         error.to_string(),
         "column `job`: no category `pilot`, expected one of `clerk`, `cook`, `nurse`\n\
@@ -123,7 +123,7 @@ fn an_unseen_category_cannot_be_judged() {
 }
 
 #[test]
-fn the_judge_agrees_with_the_measures_of_our_answers() {
+fn the_measures_agree_with_the_measures_of_our_answers() {
     let mut config = Config::default();
     config.generator.examples = 500;
     config.generator.steps = 60;
@@ -137,22 +137,27 @@ fn the_judge_agrees_with_the_measures_of_our_answers() {
     let rows: Vec<Vec<&str>> = (0..batch.rows()).map(cells).collect();
     let answers = answer_by_all_methods(&model, &rows, &Request::default()).expect("its own rows");
     let units = vec![1.0; model.schema().features().len()];
-    let mut judge = Judge::new(&model, &units);
+    let mut measurer = Measurer::new(&model, &units);
     let mut count = 0;
     for (cells, answers) in
         rows.iter().zip(&answers).filter_map(|(cells, answers)| Some((cells, answers.as_ref()?)))
     {
         for way in Method::ALL.into_iter().filter_map(|method| answers.way(method as usize)) {
             let answer: Vec<&str> = way.cells.iter().map(String::as_str).collect();
-            let judged = judge.judge(cells, &answer).expect("our own answer");
-            assert!(judged.valid && judged.actionable && judged.causal, "{answer:?}");
-            assert!((judged.nll + way.log_likelihood).abs() < 1e-9, "{} {}", judged.nll, way.log_likelihood);
+            let measured = measurer.measure(cells, &answer).expect("our own answer");
+            assert!(measured.valid && measured.actionable && measured.causal, "{answer:?}");
+            assert!(
+                (measured.nll + way.log_likelihood).abs() < 1e-9,
+                "{} {}",
+                measured.nll,
+                way.log_likelihood
+            );
             assert_eq!(
-                (judged.similarity, judged.distance, judged.sparsity, judged.score),
+                (measured.similarity, measured.distance, measured.sparsity, measured.score),
                 (way.similarity, way.distance, way.changes.len() as f64, way.probability)
             );
-            assert!((judged.effort - way.effort).abs() < 1e-9, "{} {}", judged.effort, way.effort);
-            assert_eq!(judged.percentile, way.percentile);
+            assert!((measured.effort - way.effort).abs() < 1e-9, "{} {}", measured.effort, way.effort);
+            assert_eq!(measured.percentile, way.percentile);
             count += 1;
         }
     }

@@ -9,7 +9,7 @@ use par_model::{Mean, Model};
 use crate::figures::Sheet;
 
 /// Measures answers by a model's classifier, circuit and bins.
-pub struct Judge<'b> {
+pub struct Measurer<'b> {
     model: &'b Model,
     code_units: &'b [f64],
     evaluator: Evaluator<'b>,
@@ -46,8 +46,8 @@ pub struct AnswerMeasures {
     pub effort: f64,
 }
 
-impl<'b> Judge<'b> {
-    /// A judge for one thread. `code_units` are what a change of each feature's code is measured in; see
+impl<'b> Measurer<'b> {
+    /// For one thread. `code_units` are what a change of each feature's code is measured in; see
     /// [`code_units`].
     pub fn new(model: &'b Model, code_units: &'b [f64]) -> Self {
         Self { model, code_units, evaluator: model.accepted().evaluator() }
@@ -58,7 +58,7 @@ impl<'b> Judge<'b> {
     ///
     /// # Errors
     /// When a cell of the answer does not fit its column, such as an unseen category.
-    pub fn judge(&mut self, factual: &[&str], answer: &[&str]) -> Result<AnswerMeasures, CellError> {
+    pub fn measure(&mut self, factual: &[&str], answer: &[&str]) -> Result<AnswerMeasures, CellError> {
         let model = self.model;
         let own = model.discretizer().encode_row(factual)?.into_codes();
         let codes = model.discretizer().encode_row(answer)?.into_codes();
@@ -177,22 +177,22 @@ pub(crate) type AnswerMeasure = (&'static str, fn(&AnswerMeasures) -> f64);
 /// Adds the measures of answers to a sheet: one per denied person, `None` without an answer.
 ///
 /// Validity is over all denied people; the others are over those with an answer, valid or not.
-pub fn add(sheet: &mut Sheet, method: &str, judged: &[Option<AnswerMeasures>]) {
-    let of = judged.len();
-    let found = || judged.iter().flatten();
-    let valid = judged.iter().map(|judged| judged.is_some_and(|judged| judged.valid));
+pub fn add(sheet: &mut Sheet, method: &str, measured: &[Option<AnswerMeasures>]) {
+    let of = measured.len();
+    let found = || measured.iter().flatten();
+    let valid = measured.iter().map(|measured| measured.is_some_and(|measured| measured.valid));
     sheet.mean(method, "validity", Mean::share(valid, of));
-    sheet.mean(method, "actionability", Mean::share(found().map(|judged| judged.actionable), of));
-    sheet.mean(method, "causality", Mean::share(found().map(|judged| judged.causal), of));
+    sheet.mean(method, "actionability", Mean::share(found().map(|measured| measured.actionable), of));
+    sheet.mean(method, "causality", Mean::share(found().map(|measured| measured.causal), of));
     let measures: [AnswerMeasure; 8] = [
-        ("nll", |judged| judged.nll),
-        ("similarity", |judged| judged.similarity),
-        ("similarity_codes", |judged| judged.similarity_codes),
-        ("distance", |judged| judged.distance),
-        ("sparsity", |judged| judged.sparsity),
-        ("effort", |judged| judged.effort),
-        ("percentile", |judged| judged.percentile),
-        ("score", |judged| judged.score),
+        ("nll", |measured| measured.nll),
+        ("similarity", |measured| measured.similarity),
+        ("similarity_codes", |measured| measured.similarity_codes),
+        ("distance", |measured| measured.distance),
+        ("sparsity", |measured| measured.sparsity),
+        ("effort", |measured| measured.effort),
+        ("percentile", |measured| measured.percentile),
+        ("score", |measured| measured.score),
     ];
     for (name, measure) in measures {
         sheet.mean(method, name, Mean::new(found().map(measure), of));
