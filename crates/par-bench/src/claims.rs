@@ -6,12 +6,17 @@
 
 use std::fmt;
 
+use par_plot::text::duration;
+
+use crate::experiment::peers::PREFIX;
 use crate::figures::{Figures, Metric};
 use crate::paper::{Benchmark, PublishedAblation, benchmarks};
+use crate::peers::Native;
 
 /// PAR before and after local search, by the paper's preset.
 const PROPOSED: &str = "paper/generate";
 const SEARCHED: &str = "paper/refine";
+const MEDIAN_TIME: &str = "median_time_us";
 /// LiCE as in the paper's table 1.
 const LICE: &str = "LiCE_median";
 
@@ -104,6 +109,19 @@ impl CaseFigures<'_> {
         (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
     }
 
+    /// The median times of the native methods of others, by name.
+    fn times_of_peers(&self) -> Vec<(String, f64)> {
+        let mut names: Vec<&str> = Vec::new();
+        let native = Native::ALL.map(Native::name);
+        for figure in self.figures.0.iter().filter(|figure| figure.table == self.benchmark.name) {
+            let name = figure.method.strip_prefix(PREFIX);
+            let is_native = |name: &&str| native.contains(name) || name.starts_with("LiCE");
+            names.extend(name.filter(is_native).filter(|name| !names.contains(name)));
+        }
+        let time = |name: &str| Some((name.to_string(), self.mean(&format!("{PREFIX}{name}"), MEDIAN_TIME)?));
+        names.into_iter().filter_map(time).collect()
+    }
+
     /// The settings of weights that were measured, in order.
     fn settings(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -131,6 +149,7 @@ pub fn claims(figures: &Figures) -> Vec<Claim> {
         .map(|benchmark| CaseFigures { figures, benchmark })
         .collect();
     let mut all = Vec::from(answers(&cases));
+    all.extend(speed(&cases));
     all.extend(terms(&cases));
     all.extend(neighbourhood(&cases));
     all.extend(local_search(&cases));
@@ -211,6 +230,38 @@ fn answers(cases: &[CaseFigures<'_>]) -> [Claim; 6] {
                 let text =
                     format!("{own:.2} to {lice:.2}; share kept {} to {}", percent(kept), percent(lice_kept));
                 Some((own > lice, text))
+            },
+        ),
+    ]
+}
+
+/// Q1: how long answers take, all measured in one run on one machine.
+fn speed(cases: &[CaseFigures<'_>]) -> [Claim; 2] {
+    let ours = format!("{PREFIX}{SEARCHED}");
+    let compared = |case: &CaseFigures<'_>, is_other: &dyn Fn(&str) -> bool| -> Option<(f64, f64, String)> {
+        let own = case.mean(&ours, MEDIAN_TIME)?;
+        let times = case.times_of_peers().into_iter().filter(|(method, _)| is_other(method));
+        let (method, time) = times.min_by(|one, other| one.1.total_cmp(&other.1))?;
+        let text = format!("{} to {} of {method}", duration(Some(own)), duration(Some(time)));
+        Some((own, time, text))
+    };
+    [
+        by_table(
+            cases,
+            "Q1: PAR is faster than optimisation by an order of magnitude",
+            "the median time of PAR (+LS) is at most a tenth of that of LiCE's program in the same run",
+            |case| {
+                let (own, lice, text) = compared(case, &|method| method.starts_with("LiCE"))?;
+                Some((10.0 * own <= lice, text))
+            },
+        ),
+        by_table(
+            cases,
+            "Q1: PAR is faster than methods that do not optimise",
+            "the median time of PAR (+LS) is below that of every native method but LiCE in the same run",
+            |case| {
+                let (own, other, text) = compared(case, &|method| !method.starts_with("LiCE"))?;
+                Some((own < other, text))
             },
         ),
     ]
@@ -510,6 +561,31 @@ mod tests {
         let held = claim(sheet.into_figures(), "when the classifier changes");
         assert_eq!(held.verdict, Verdict::Confirmed);
         assert_eq!(held.evidence, "adult: 0.68 to 0.52; share kept 75 % to 78 %");
+    }
+
+    /// Times of other machines and other languages do not count.
+    #[test]
+    fn speed_is_compared_in_one_run() {
+        let mut sheet = Sheet::new("credit", "0");
+        sheet.number(SEARCHED, MEDIAN_TIME, 20.0, 1);
+        sheet.number("LiCE_median", MEDIAN_TIME, 2.9e6, 1);
+        let faster = |sheet: &Sheet| claim(sheet.clone().into_figures(), "by an order of magnitude");
+        assert_eq!(faster(&sheet).verdict, Verdict::NotMeasured);
+        for (method, time) in
+            [("paper/refine", 30.0), ("LiCE (median)", 9.7e6), ("VAE", 22.0), ("FACE (knn)", 40.0)]
+        {
+            sheet.number(&format!("{PREFIX}{method}"), MEDIAN_TIME, time, 1);
+        }
+        sheet.number(&format!("{PREFIX}recorded/DiCE"), MEDIAN_TIME, 1.0, 1);
+        assert_eq!(
+            (faster(&sheet).verdict, faster(&sheet).evidence.as_str()),
+            (Verdict::Confirmed, "credit: 30 µs to 9.7 s of LiCE (median)")
+        );
+        let others = claim(sheet.into_figures(), "do not optimise");
+        assert_eq!(
+            (others.verdict, others.evidence.as_str()),
+            (Verdict::Refuted, "credit: 30 µs to 22 µs of VAE")
+        );
     }
 
     #[test]
