@@ -59,7 +59,7 @@ impl<'k> Lice<'k> {
             Likelihood::Median => Plausible::AtLeast(median_log_likelihood(known)),
             Likelihood::Optimize => Plausible::Worth(NAT),
         };
-        let solver = MipSolver { program: program.to_path_buf(), seconds: SECONDS };
+        let solver = MipSolver::new(program, SECONDS);
         Self { known, likelihood, plausible, solver }
     }
 

@@ -85,7 +85,9 @@ impl Program {
         let folder = WorkFolder::new()?;
         let (program, solution) = (folder.0.join("program.lp"), folder.0.join("solution.txt"));
         std::fs::write(&program, self.text()).ok()?;
+        // HiGHS leaves its log in the folder that it runs in.
         let status = Command::new(&solver.program)
+            .current_dir(&folder.0)
             .args([program.as_os_str(), "--solution_file".as_ref(), solution.as_os_str()])
             .args(["--parallel", "off", "--time_limit", &solver.seconds.to_string()])
             // It writes a log where it is started.
@@ -132,8 +134,17 @@ fn values(text: &str, columns: usize) -> Option<Vec<f64>> {
 /// The program that solves, and the most seconds that it may take.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct MipSolver {
-    pub(super) program: PathBuf,
-    pub(super) seconds: u64,
+    program: PathBuf,
+    seconds: u64,
+}
+
+impl MipSolver {
+    /// A solver. It runs in another folder, so that a path to it is made absolute; a bare name is looked up.
+    pub(super) fn new(program: &Path, seconds: u64) -> Self {
+        let absolute =
+            (program.components().count() > 1).then(|| std::path::absolute(program).ok()).flatten();
+        Self { program: absolute.unwrap_or_else(|| program.to_path_buf()), seconds }
+    }
 }
 
 /// A folder for the files of one solution, which is removed at the end.
