@@ -90,8 +90,6 @@ impl Program {
             .current_dir(&folder.0)
             .args([program.as_os_str(), "--solution_file".as_ref(), solution.as_os_str()])
             .args(["--parallel", "off", "--time_limit", &solver.seconds.to_string()])
-            // It writes a log where it is started.
-            .current_dir(&folder.0)
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null())
