@@ -2,7 +2,7 @@
 
 use par_answer::evaluate::median;
 use par_circuit::{Dataset, Evaluator};
-use par_data::schema;
+use par_data::schema::{self, Mutability};
 use par_data::{CellError, Code, Feature, OwnRow, UNKNOWN};
 use par_model::{Mean, Model};
 
@@ -25,8 +25,8 @@ pub struct AnswerMeasures {
     pub score: f64,
     /// Whether the score reaches the threshold.
     pub valid: bool,
-    /// Whether immutable features are unchanged, and no feature changes in a forbidden direction, or from or to an
-    /// unknown value.
+    /// Whether immutable features are unchanged, clocks have not gone back, and no feature changes in a forbidden
+    /// direction, or from or to an unknown value. Features that follow from others may change.
     pub actionable: bool,
     /// Whether the rules hold.
     pub causal: bool,
@@ -70,15 +70,7 @@ impl<'b> Measurer<'b> {
                 Direction::new(feature, [factual[place], answer[place]], [own[place], codes[place]])
             })
             .collect();
-        let actionable = features.iter().zip(&moves).enumerate().all(|(place, (feature, step))| {
-            let fits = match feature.direction() {
-                None => true,
-                Some(schema::Direction::Increase) => *step != Direction::Down,
-                Some(schema::Direction::Decrease) => *step != Direction::Up,
-            };
-            let is_known = *step != Direction::Unknown;
-            *step == Direction::Stays || fits && is_known && !model.constraints().is_immutable(place)
-        });
+        let actionable = features.iter().zip(&moves).all(|(feature, step)| step.is_possible(feature.change));
         let rules = model.schema().rules();
         let happens = |one: schema::Move| {
             let direction = match one.direction {
@@ -144,6 +136,18 @@ impl Direction {
             Equal => Self::Stays,
             Less => Self::Up,
             Greater => Self::Down,
+        }
+    }
+
+    /// Whether a feature can change so.
+    fn is_possible(self, change: Mutability) -> bool {
+        match change {
+            _ if self == Self::Stays => true,
+            _ if self == Self::Unknown => false,
+            Mutability::Never | Mutability::Undecided => false,
+            Mutability::Free | Mutability::Follows => true,
+            Mutability::Increase | Mutability::WithTime => self == Self::Up,
+            Mutability::Decrease => self == Self::Down,
         }
     }
 }

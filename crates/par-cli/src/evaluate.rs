@@ -29,8 +29,8 @@ Examples:
 Every denied row is answered by all methods. A mean is followed by the number of rows it is over and the number
 of denied rows. nll, similarity, distance, sparsity, effort and months are the lower the better; distance counts
 one for every changed feature that is not numeric, similarity leaves those out. The gap is how much better, in
-effort or nats, the best row found by `exact` with as many changes solves the problem of the first way. Times are those of single answers while all cores are busy with
-others, so a quiet machine is quicker.
+effort or nats, the best row found by `exact` with as many changes solves the problem of the first way. Times
+are those of single answers while all cores are busy with others, so a quiet machine is quicker.
 
 `--judge` compares the first way of every person with held-out accepted people, by measures that nothing was
 optimised for; the column `held out` is what it says of these people themselves. Its distance is the mean to
@@ -177,8 +177,12 @@ fn four(mut cells: Vec<String>) -> [String; 4] {
     cells.try_into().expect("four cells")
 }
 
-/// A mean, with the number of rows it is over and of all rows.
+/// A mean, with the number of rows it is over and of all rows; one that is too large for decimals by its magnitude.
 fn number(mean: &Mean) -> String {
-    let value = mean.mean.map_or("-".to_string(), |mean| format!("{mean:.3}"));
+    let value = match mean.mean {
+        None => "-".to_string(),
+        Some(mean) if mean.abs() >= 1e12 => format!("{mean:.1e}"),
+        Some(mean) => format!("{mean:.3}"),
+    };
     format!("{value} ({}/{})", mean.over, mean.of)
 }

@@ -111,7 +111,8 @@ impl Comparison<'_> {
     }
 }
 
-/// The measures of a reply. An answer with an unseen category cannot be read, and counts as none.
+/// The measures of a reply. An answer that cannot be read, with an unseen category or a number outside its range,
+/// counts as none.
 fn measured(measurer: &mut Measurer<'_>, person: &Factual, reply: &Reply) -> Option<AnswerMeasures> {
     measurer.measure(&person.cells(), &reply.cells()?).ok()
 }

@@ -16,7 +16,8 @@ pub struct Duration {
     pub row: Vec<Choice>,
 }
 
-/// The most different durations that are searched. Months are rounded up further until there are no more.
+/// The most different durations that are searched. If there are more, months are rounded up to quarters, then to half
+/// years, years, and so on.
 const MOST_DURATIONS: usize = 12;
 
 impl Candidates<'_> {
@@ -31,7 +32,7 @@ impl Candidates<'_> {
         let mut round = 1;
         let mut months = self.distinct_months();
         while months.len() > MOST_DURATIONS {
-            round *= 2;
+            round = if round == 1 { 3 } else { 2 * round };
             for candidate in self.lists.iter_mut().flatten() {
                 candidate.months = (candidate.months.div_ceil(round) * round).min(self.within);
             }

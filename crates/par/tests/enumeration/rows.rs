@@ -110,7 +110,7 @@ impl Case<'_> {
             if months.len() <= 12 {
                 break;
             }
-            round *= 2;
+            round = if round == 1 { 3 } else { 2 * round };
         }
         round
     }

@@ -232,7 +232,7 @@ fn sources_with_many_candidates_keep_the_least_costly() {
     let names: Vec<String> = ["a", "b", "d"].iter().map(|name| number(name, "free")).collect();
     let c = number("c", "follows");
     let age = "name = \"age\"\nkind = \"discrete\"\nbins = 100\nunit = \"months\"\nchange = \"with-time\"";
-    let takes = names[0].clone() + "\ntakes = \"1 month per 1\"";
+    let takes = names[0].clone() + "\ntakes = \"1 month per 2\"";
     let features = [&takes, &names[1], &names[2], &c, age];
     let relation = "[[relation]]\nsum = [\"a\", \"b\", \"d\", \"age\"]\ngives = \"c\"\n";
     let world = World::new(&features, relation, (0..40).map(|n| format!("{n},{n},{n},{n},{n}")));

@@ -128,6 +128,7 @@ fn many_durations_are_rounded_up_to_a_dozen_and_stay_within_the_wish() {
         for candidate in candidates.of(1) {
             assert!(f64::from(candidate.months) >= candidate.number - 10.0, "{candidate:?}");
             assert!(within.is_none_or(|most| candidate.months <= most), "{candidate:?}");
+            assert!(candidate.months % 3 == 0 || Some(candidate.months) == within, "{candidate:?}");
         }
         months.dedup();
         assert!((6..=12).contains(&months.len()), "{months:?}");
