@@ -245,6 +245,15 @@ impl Figures {
         Self::read(file, &origin)
     }
 
+    /// Adds the figures of another run; what both measured stays as it is here.
+    pub fn merge(&mut self, Self(others): Self) {
+        let name = |figure: &Figure| {
+            (figure.table.clone(), figure.fold.clone(), figure.method.clone(), figure.metric.clone())
+        };
+        let measured: BTreeSet<_> = self.0.iter().map(name).collect();
+        self.0.extend(others.into_iter().filter(|figure| !measured.contains(&name(figure))));
+    }
+
     /// Reads what [`Figures::write`] wrote; `origin` is its name in messages.
     ///
     /// # Errors

@@ -14,7 +14,8 @@ Examples:
   par-bench report results/figures.csv                   results/report.html and results/plots
   par-bench report results/figures.csv --show answers    table 1, as text
   par-bench report results/figures.csv --show fairness --json
-  par-bench report results/figures.csv --claims          what becomes of the paper's claims, as Markdown
+  par-bench report results/figures.csv peers/figures.csv --claims
+                                                         what becomes of the paper's claims, as Markdown
 
 Nothing is measured: the same figures give the same page, the same charts and the same tables.";
 
@@ -26,9 +27,10 @@ pub(crate) const WRITTEN: &str = "report.html, plots/*.svg";
 #[derive(Args)]
 #[command(name = "report", after_help = EXAMPLES)]
 pub(crate) struct ReportOptions {
-    /// Made by `par-bench`
-    figures: PathBuf,
-    /// Folder for the page and the charts [default: that of the figures]
+    /// Made by `par-bench`; what several files have measured is taken from the first
+    #[arg(required = true)]
+    figures: Vec<PathBuf>,
+    /// Folder for the page and the charts [default: that of the first figures]
     #[arg(long, value_name = "FOLDER", conflicts_with = "show")]
     out: Option<PathBuf>,
     /// Print the tables of an experiment, and write nothing
@@ -44,21 +46,25 @@ pub(crate) struct ReportOptions {
 
 impl ReportOptions {
     pub(crate) fn run(self) -> Result<()> {
-        let figures = Figures::load(&self.figures)?;
+        let mut figures = Figures::default();
+        for file in &self.figures {
+            figures.merge(Figures::load(file)?);
+        }
         if self.claims {
             return output::print(&claims::markdown(&claims::claims(&figures)));
         }
         let report = Report::new(&figures);
         let Some(topic) = self.show else {
-            let beside = self.figures.parent().filter(|folder| !folder.as_os_str().is_empty());
+            let beside = self.figures[0].parent().filter(|folder| !folder.as_os_str().is_empty());
             let out = self.out.unwrap_or_else(|| beside.unwrap_or(Path::new(".")).to_path_buf());
-            ReportFiles::new(&out, &[&self.figures])?.write(&report)?;
+            let read: Vec<&Path> = self.figures.iter().map(PathBuf::as_path).collect();
+            ReportFiles::new(&out, &read)?.write(&report)?;
             return output::print(&format!("written to {}: {WRITTEN}\n", out.display()));
         };
         if report.tables(topic).is_empty() {
             bail!(
                 "{}: holds no figures of `{}`\nhint: `par-bench --only {}` measures them",
-                self.figures.display(),
+                self.figures[0].display(),
                 topic.name(),
                 topic.name()
             );
