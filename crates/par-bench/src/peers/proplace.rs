@@ -66,35 +66,31 @@ impl<'k> Proplace<'k> {
         let Some(network) = model.classifier().network() else {
             return model.classifier().typical().log_odds(codes);
         };
-        let (widths, mut rest) = (network.widths(), network.parameters());
         // The inputs of a layer: the lowest and the highest value of each, none below 0.
-        let mut inputs: Vec<[f64; 2]> = vec![[0.0; 2]; widths[0]];
+        let mut inputs: Vec<[f64; 2]> = vec![[0.0; 2]; network.widths()[0]];
         ones(&offsets(&model.discretizer().cardinalities()), codes)
             .for_each(|place| inputs[place] = [1.0; 2]);
-        for layer in widths.windows(2) {
-            let (weights, after) = rest.split_at(layer[0] * layer[1]);
-            let (biases, after) = after.split_at(layer[1]);
-            rest = after;
-            let mut outputs: Vec<[f64; 2]> = biases
+        let mut log_odds = f64::NEG_INFINITY;
+        for layer in network.layers() {
+            let mut outputs: Vec<[f64; 2]> = layer
+                .biases
                 .iter()
                 .map(|&bias| [f64::from(bias) - self.delta, f64::from(bias) + self.delta])
                 .collect();
-            for ([low, high], weights) in inputs.iter().zip(weights.chunks_exact(layer[1])) {
+            for (input, [low, high]) in inputs.iter().enumerate() {
                 if *high == 0.0 {
                     continue;
                 }
-                for (output, &weight) in outputs.iter_mut().zip(weights) {
+                for (output, &weight) in outputs.iter_mut().zip(layer.weights_of(input)) {
                     let [least, most] = [f64::from(weight) - self.delta, f64::from(weight) + self.delta];
                     output[0] += if least >= 0.0 { low * least } else { high * least };
                     output[1] += if most >= 0.0 { high * most } else { low * most };
                 }
             }
-            if rest.is_empty() {
-                return outputs[0][0];
-            }
+            log_odds = outputs[0][0];
             inputs = outputs.into_iter().map(|ends| ends.map(|end| end.max(0.0))).collect();
         }
-        f64::NEG_INFINITY
+        log_odds
     }
 
     /// The nearest robust row in the hull of points with the same categories, from one of them on.

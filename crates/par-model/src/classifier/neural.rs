@@ -86,6 +86,11 @@ impl NeuralClassifier {
         self.network.parameters()
     }
 
+    /// Its layers in order, the first over the one-hot inputs, the last with the log-odds.
+    pub fn layers(&self) -> impl ExactSizeIterator<Item = Layer<'_>> {
+        (0..self.network.depth()).map(|layer| self.network.layer(layer))
+    }
+
     /// A buffer for the values of every layer; those of the first start as its biases.
     pub(super) fn values(&self) -> Vec<f32> {
         let mut values = vec![0.0; self.slack.len()];
@@ -255,6 +260,17 @@ pub(super) mod tests {
         parameters.iter_mut().for_each(|parameter| *parameter += rng.random_range(-0.2..0.2));
         NeuralClassifier::from_parameters(cardinalities.to_vec(), hidden, parameters)
             .expect("the parameters fit the layers")
+    }
+
+    #[test]
+    fn layers_are_all_parameters_in_order() {
+        let classifier = random(&[3, 2], &[4, 3], 7);
+        let shapes: Vec<[usize; 2]> =
+            classifier.layers().map(|layer| [layer.weights.len(), layer.biases.len()]).collect();
+        assert_eq!(shapes, [[20, 4], [12, 3], [3, 1]]);
+        let parameters: Vec<f32> =
+            classifier.layers().flat_map(|layer| [layer.weights, layer.biases].concat()).collect();
+        assert_eq!(parameters, classifier.parameters());
     }
 
     /// A random classifier with the given activation after every hidden layer.
