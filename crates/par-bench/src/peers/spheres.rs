@@ -60,7 +60,7 @@ impl<'k> Spheres<'k> {
     /// The nearest accepted draw of the first shell that has one.
     pub(super) fn nearest(&self, own: &Point, rng: &mut impl Rng) -> Option<Point> {
         let space = &self.known.space;
-        // Further out, all values are at an end.
+        // The diagonal of the cube of all rows: none is further away.
         let shells = (self.ordered.len().max(1) as f64).sqrt() / SHELL;
         for shell in 0..shells.ceil() as usize {
             let radii = [shell as f64, (shell + 1) as f64].map(|radius| radius * SHELL);

@@ -28,7 +28,8 @@ pub(super) struct Example {
     pub(super) condition: Vec<f32>,
 }
 
-/// A further loss of a decoded row: from its condition and distributions, adds its gradient by the distributions.
+/// A further loss of a decoded row: from its condition and distributions, writes its gradient by the distributions
+/// into a buffer of zeros.
 pub(super) type FurtherLoss<'l> = &'l dyn Fn(&[f32], &[f32], &mut [f32]);
 
 pub(super) struct Vae {

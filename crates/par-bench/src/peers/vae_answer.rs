@@ -31,7 +31,7 @@ pub(super) struct VaeAnswer<'k> {
 impl<'k> VaeAnswer<'k> {
     pub(super) fn new(known: &'k Known<'_>) -> Self {
         let (space, classifier) = (&known.space, known.space.model.classifier().typical());
-        let threshold = log_odds(space.model.threshold());
+        let threshold = space.model.scale().log_odds(space.model.threshold());
         let rows = known.sampled((0..known.rows.len()).collect(), ROWS);
         // Every row is to get the other decision.
         let examples: Vec<Example> = rows
@@ -51,11 +51,6 @@ impl<'k> VaeAnswer<'k> {
         let rng = &mut known.rng(Draw::Preparation);
         Self { known, vae: Vae::train(cardinalities, &examples, known.steps(), &hinge, rng) }
     }
-}
-
-/// The log-odds of a probability.
-fn log_odds(probability: f64) -> f64 {
-    (probability / (1.0 - probability)).ln()
 }
 
 impl Method for VaeAnswer<'_> {
