@@ -3,7 +3,7 @@
 use par_answer::evaluate::median;
 use par_circuit::{Dataset, Evaluator};
 use par_data::schema::{self, Mutability};
-use par_data::{CellError, Code, Feature, OwnRow, UNKNOWN};
+use par_data::{CellError, Code, Domain, Feature, OwnRow, UNKNOWN};
 use par_model::{Mean, Model};
 
 use crate::figures::Sheet;
@@ -23,12 +23,13 @@ pub struct Measurer<'b> {
 pub struct AnswerMeasures {
     /// The classifier's score.
     pub score: f64,
-    /// Whether the score reaches the threshold.
+    /// Whether the classifier accepts it, and it keeps every policy of the schema.
     pub valid: bool,
     /// Whether immutable features are unchanged, clocks have not gone back, and no feature changes in a forbidden
-    /// direction, or from or to an unknown value. Features that follow from others may change.
+    /// direction, from or to an unknown value, to a special one, or from one that the schema does not let people leave.
+    /// Features that follow from others may change. Steps, transitions, bounds and relations are not checked.
     pub actionable: bool,
-    /// Whether the rules hold.
+    /// Whether the rules between directions hold. A special value neither rises nor falls.
     pub causal: bool,
     /// −log p⁺.
     pub nll: f64,
@@ -67,10 +68,11 @@ impl<'b> Measurer<'b> {
             .iter()
             .enumerate()
             .map(|(place, feature)| {
-                Direction::new(feature, [factual[place], answer[place]], [own[place], codes[place]])
+                let domain = &model.discretizer().domains()[place];
+                Direction::new(feature, domain, [factual[place], answer[place]], [own[place], codes[place]])
             })
             .collect();
-        let actionable = features.iter().zip(&moves).all(|(feature, step)| step.is_possible(feature.change));
+        let actionable = features.iter().zip(&moves).all(|(feature, step)| step.is_possible(feature));
         let rules = model.schema().rules();
         let happens = |one: schema::Move| {
             let direction = match one.direction {
@@ -95,7 +97,7 @@ impl<'b> Measurer<'b> {
             .map(|(cells, codes)| OwnRow::new(model.discretizer(), cells, codes));
         Ok(AnswerMeasures {
             score,
-            valid: score >= model.threshold(),
+            valid: model.is_accepted(answer, model.threshold()),
             actionable,
             causal,
             nll: -log_likelihood,
@@ -110,24 +112,34 @@ impl<'b> Measurer<'b> {
 }
 
 /// The direction of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 enum Direction {
     Stays,
     Up,
     Down,
     /// To or from an unknown value, which is neither above nor below.
     Unknown,
+    /// To a special number, which is neither.
+    ToSpecial,
+    /// From this special number to an ordinary one.
+    FromSpecial(f64),
 }
 
 impl Direction {
     /// From the first to the second cell. Numbers are compared as numbers, categories as text, and their order is that
     /// of their codes, which is meaningful only if the schema defines one.
-    fn new(feature: &Feature, [from, to]: [&str; 2], [own, code]: [Code; 2]) -> Self {
+    fn new(feature: &Feature, domain: &Domain, [from, to]: [&str; 2], [own, code]: [Code; 2]) -> Self {
         use std::cmp::Ordering::{Equal, Greater, Less};
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|number| number.is_finite());
+        let special = |code: Code| domain.special().get(usize::from(code).checked_sub(domain.ordinary())?);
         let order = match (feature.kind.is_numeric(), number(from), number(to)) {
             // Not `total_cmp`, which puts -0 below 0.
-            (true, Some(from), Some(to)) => from.partial_cmp(&to).unwrap_or(Equal),
+            (true, Some(from), Some(to)) if from == to => Equal,
+            _ if code != UNKNOWN && special(code).is_some() => return Self::ToSpecial,
+            (true, Some(from), Some(to)) => match special(own) {
+                Some(special) => return Self::FromSpecial(*special),
+                None => from.partial_cmp(&to).unwrap_or(Equal),
+            },
             _ if from.trim() == to.trim() => Equal,
             _ if own == UNKNOWN || code == UNKNOWN => return Self::Unknown,
             _ => own.cmp(&code),
@@ -140,14 +152,17 @@ impl Direction {
     }
 
     /// Whether a feature can change so.
-    fn is_possible(self, change: Mutability) -> bool {
-        match change {
-            _ if self == Self::Stays => true,
-            _ if self == Self::Unknown => false,
-            Mutability::Never | Mutability::Undecided => false,
-            Mutability::Free | Mutability::Follows => true,
-            Mutability::Increase | Mutability::WithTime => self == Self::Up,
-            Mutability::Decrease => self == Self::Down,
+    fn is_possible(self, feature: &Feature) -> bool {
+        match (self, feature.change) {
+            (Self::Stays, _) => true,
+            (Self::Unknown, _) | (_, Mutability::Never | Mutability::Undecided) => false,
+            (_, Mutability::Follows) => true,
+            (Self::ToSpecial, _) | (Self::FromSpecial(_), Mutability::WithTime) => false,
+            // No direction binds who leaves a special number.
+            (Self::FromSpecial(special), _) => feature.may_leave(special),
+            (_, Mutability::Free) => true,
+            (direction, Mutability::Increase | Mutability::WithTime) => direction == Self::Up,
+            (direction, Mutability::Decrease) => direction == Self::Down,
         }
     }
 }

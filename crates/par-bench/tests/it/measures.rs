@@ -137,6 +137,60 @@ table = [["..29", "young"], ["30..39", "middle"], ["40..", "old"]]
 }
 
 #[test]
+fn special_values_neither_rise_nor_fall_and_policies_decide_too() {
+    let schema = r#"
+version = 2
+name = "accounts"
+
+[label]
+column = "decision"
+classes = ["no", "yes"]
+favourable = "yes"
+
+[[feature]]
+name = "account"
+kind = "discrete"
+special = [-9, -8]
+transitions = { "-9" = "leave" }
+change = "decrease"
+
+[[feature]]
+name = "debt"
+kind = "discrete"
+change = "free"
+
+[[relation]]
+if_increases = "account"
+must_increase = "debt"
+
+[[accept]]
+require = { debt = "..2" }
+"#;
+    let rows = (0..240).map(|id| {
+        let account = [-9, -8, 1, 2, 3, 4][id % 6];
+        let decision = if id / 6 % 10 == 0 { "no" } else { "yes" };
+        format!("{account},{},{decision}\n", id / 6 % 5)
+    });
+    let text = "account,debt,decision\n".to_string() + &rows.collect::<String>();
+    let schema = Schema::parse(schema, "accounts.toml").expect("a schema");
+    let model = ModelBuilder::new(schema, quick()).fit(|| Ok(table(&text))).expect("a fit");
+    let mut measurer = Measurer::new(&model, &[1.0; 2]);
+    let mut measured = |own: [&str; 2], answer: [&str; 2]| measurer.measure(&own, &answer).expect("a row");
+
+    let leaves = measured(["-9", "1"], ["2", "1"]);
+    assert!(leaves.actionable && leaves.causal, "-9 may be left, and 2 is not above it");
+    assert!(!measured(["-8", "1"], ["2", "1"]).actionable, "-8 may not be left");
+    assert!(!measured(["2", "1"], ["-9", "1"]).actionable, "nothing becomes special, though -9 is below 2");
+    assert!(!measured(["-8", "1"], ["-9", "1"]).actionable);
+    assert!(measured(["-8", "1"], ["-8", "0"]).actionable, "it stays");
+    assert!(measured(["3", "1"], ["2", "1"]).actionable);
+
+    let (kept, broken) = (measured(["3", "3"], ["3", "2"]), measured(["3", "3"], ["3", "3"]));
+    assert!(kept.score >= model.threshold() && kept.valid, "{kept:?}");
+    assert!(broken.score >= model.threshold() && !broken.valid, "{broken:?}");
+}
+
+#[test]
 fn a_number_in_another_notation_is_unchanged() {
     let model = model();
     assert_eq!(measured(&model, &[(HEIGHT, "160.0"), (AGE, " 30.0")]), measured(&model, &[]));
