@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
+from permitted import permitted
 from questions import Questions
 
 Answer = Callable[[pd.DataFrame], pd.Series | None]
@@ -28,7 +29,8 @@ class Method:
 
 
 def dice(method: str) -> Ready:
-    """DiCE (`dice-ml`), told which features may vary. Of its two answers the sparser one counts, as in its display."""
+    """DiCE (`dice-ml`), told which features may vary, and, anew for every person, within which values. Of its two answers
+    the sparser one counts, as in its display."""
 
     def ready(asked: Questions, limit: float) -> Answer:
         import dice_ml
@@ -41,9 +43,13 @@ def dice(method: str) -> Ready:
         def answer(row: pd.DataFrame) -> pd.Series | None:
             # The genetic search keeps its last population: every person gets an explainer of their own.
             explainer = dice_ml.Dice(data, model, method=method)
+            ranges = {
+                name: permitted(asked.features[name], row[name].iat[0], data.permitted_range[name])
+                for name in asked.free
+            }
             try:
                 found = explainer.generate_counterfactuals(
-                    row, total_CFs=1, desired_class=1, features_to_vary=asked.free
+                    row, total_CFs=1, desired_class=1, features_to_vary=asked.free, permitted_range=ranges
                 ).cf_examples_list[0]
             except UserConfigValidationException as error:
                 if "No counterfactuals found" in str(error):

@@ -50,7 +50,9 @@ class Questions:
     numbers: list[str]
     texts: list[str]
     free: list[str]
-    """Features that a person can act on; the others are immutable, or follow from others."""
+    """Features that are not immutable. Clocks and consequences are among them: no package has a word for them."""
+    features: dict[str, dict]
+    """Features as questions.json describes them."""
     categories: dict[str, list[str]]
     training: pd.DataFrame
     """Features of the training rows, without those that have an empty cell, which no package here takes."""
@@ -79,7 +81,8 @@ class Questions:
             names=names,
             numbers=numbers,
             texts=[name for name in names if name not in numbers],
-            free=[f["name"] for f in features if f["change"] in ("free", "increase", "decrease")],
+            free=[f["name"] for f in features if f["change"] not in ("never", "undecided")],
+            features={feature["name"]: feature for feature in features},
             categories={name: sorted(rows[name].unique()) for name in names if name not in numbers},
             training=typed(rows[names], numbers),
             labels=rows[asked["label"]].isin(asked["favourable"]).to_numpy().astype(int),
