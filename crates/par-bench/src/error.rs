@@ -1,5 +1,7 @@
 //! The errors of measuring.
 
+use std::path::PathBuf;
+
 use par_data::table::RowPlace;
 
 /// Why an experiment failed.
@@ -18,6 +20,24 @@ pub enum Error {
         fold: String,
         /// Why.
         source: Box<par_fit::Error>,
+    },
+    /// Held-out rows cannot judge answers.
+    #[error("{case}, fold {fold}: {source}")]
+    Judge {
+        /// The case.
+        case: String,
+        /// The fold.
+        fold: String,
+        /// Why.
+        source: Box<par_judge::JudgeError>,
+    },
+    /// The program that solves LiCE's programs failed.
+    #[error("{}: {problem}", program.display())]
+    Solver {
+        /// The program.
+        program: PathBuf,
+        /// The problem.
+        problem: String,
     },
     /// The model of the other folds cannot read a row.
     #[error("{place}: {source}")]

@@ -5,12 +5,14 @@
 use std::path::Path;
 
 use par_answer::write::column_name;
+use par_data::schema::Mutability;
 use par_data::{Domain, Feature, Schema};
 use par_model::{Model, RowError};
 use serde::Serialize;
 
 use crate::case::Fold;
 use crate::error::Error;
+use crate::peers::is_locked;
 use crate::report::slug;
 
 /// What a program must know to answer the people of a fold: `questions.json`.
@@ -43,7 +45,8 @@ pub struct AskedFeature<'f> {
     pub kind: &'static str,
     /// The categories that the classifier knows, in order if ordinal.
     pub values: Option<&'f [String]>,
-    /// The lowest and the highest number that an answer may name: the schema's, otherwise those of the training rows.
+    /// The lowest and the highest number that an answer may name: the schema's `bounds`, otherwise those of the training
+    /// rows.
     pub range: Option<[f64; 2]>,
     /// What may happen to it, in the schema's words.
     pub change: &'static str,
@@ -78,8 +81,6 @@ impl<'f> Questions<'f> {
 impl<'f> AskedFeature<'f> {
     fn new(model: &'f Model, place: usize, feature: &'f Feature) -> Self {
         let domain = &model.discretizer().domains()[place];
-        // The configuration may forbid more than the schema.
-        let is_locked = model.constraints().is_immutable(place) && !feature.is_immutable();
         Self {
             name: &feature.name,
             kind: feature.kind.name(),
@@ -94,7 +95,12 @@ impl<'f> AskedFeature<'f> {
                     if high.is_finite() { high } else { summary.high },
                 ]
             }),
-            change: if is_locked { "never" } else { feature.change.name() },
+            // The configuration may forbid more than the schema.
+            change: match feature.change {
+                Mutability::Undecided => Mutability::Undecided.name(),
+                _ if is_locked(model, place) => Mutability::Never.name(),
+                change => change.name(),
+            },
             missing: feature.missing,
         }
     }

@@ -13,7 +13,9 @@
 //! | [`recorded`] | answers of another program, read from a table             |                        |                          |
 //!
 //! All ask the fold's own classifier, know its training rows and nothing else of the schema than the kinds of features
-//! and, where the original has that option, which are immutable; LiCE knows our constraints and our circuit. The same seed gives the same answers.
+//! and, where the original has that option, which are immutable: clocks and consequences are not, and no policy is known.
+//! LiCE knows our circuit, and what may become of each feature and the rules between directions, but no other relations;
+//! it is left out where there are clocks or consequences. The same seed gives the same answers.
 
 mod cchvae;
 mod dice;
@@ -33,8 +35,9 @@ mod vae;
 mod vae_answer;
 
 pub use known::Known;
-pub use lice::{Lice, Likelihood, SECONDS as LICE_SECONDS};
+pub use lice::{Lice, LiceAnswer, Likelihood, SECONDS as LICE_SECONDS};
 pub use program::is_solver;
+pub(crate) use space::is_locked;
 
 use crate::method::Method;
 

@@ -7,6 +7,7 @@ use par_answer::Request;
 use par_answer::evaluate::{MethodAnswers, answer_by_all_methods};
 use par_circuit::Dataset;
 use par_data::Batch;
+use par_judge::JudgeError;
 use par_model::{Mean, Model, RowError};
 
 use super::{Case, Factual};
@@ -98,7 +99,7 @@ impl<'c> Fold<'c> {
     /// A judge by the rows of the fold whose label is favourable and that are accepted; `None` if there are too few.
     ///
     /// # Errors
-    /// When a label is none of the classes.
+    /// When a label is none of the classes, or no circuit can be learned from the rows.
     pub fn held_out_judge(&self) -> Result<Option<par_judge::Judge<'_>>, Error> {
         let (case, threshold) = (self.case, self.model.threshold());
         // Checked with the case.
@@ -108,7 +109,8 @@ impl<'c> Fold<'c> {
         let cells = rows.map(|row| case.columns.cells(&self.test, row));
         let accepted: Vec<Vec<&str>> =
             cells.filter(|cells| self.model.is_accepted(cells, threshold)).collect();
-        Ok(par_judge::Judge::new(&self.model, &accepted, case.config.seed).ok())
+        unless_too_few(par_judge::Judge::new(&self.model, &accepted, case.config.seed))
+            .map_err(|error| self.judge_error(error))
     }
 
     /// The share of factuals that the model can read.
@@ -184,6 +186,10 @@ impl<'c> Fold<'c> {
             .map_err(|(person, source)| self.row_error(person, source))
     }
 
+    pub(crate) fn judge_error(&self, source: JudgeError) -> Error {
+        Error::Judge { case: self.case.name.clone(), fold: self.name.to_string(), source: Box::new(source) }
+    }
+
     /// The position of a person in `test`.
     pub(crate) fn row_of(&self, person: usize) -> usize {
         self.rows[person]
@@ -191,5 +197,27 @@ impl<'c> Fold<'c> {
 
     pub(crate) fn row_error(&self, person: usize, source: impl Into<RowError>) -> Error {
         Error::Row { place: self.test.place(self.row_of(person)), source: Box::new(source.into()) }
+    }
+}
+
+/// Too few rows are no error: there is no judge.
+fn unless_too_few<T>(judge: Result<T, JudgeError>) -> Result<Option<T>, JudgeError> {
+    match judge {
+        Err(JudgeError::TooFewRows { .. }) => Ok(None),
+        judge => judge.map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_too_few_rows_are_no_judge() {
+        let too_few = JudgeError::TooFewRows { found: 3, expected: 50 };
+        assert_eq!(unless_too_few::<()>(Err(too_few)), Ok(None));
+        assert_eq!(unless_too_few(Ok(())), Ok(Some(())));
+        let failed = JudgeError::Circuit(par_circuit::LearnError::NoRows);
+        assert_eq!(unless_too_few::<()>(Err(failed.clone())), Err(failed));
     }
 }

@@ -18,12 +18,21 @@ use crate::error::Error;
 use crate::figures::Sheet;
 use crate::measures::{AnswerMeasures, Measurer, add};
 use crate::method::{Method, OwnMethod, Reply};
-use crate::peers::{Known, Lice, Likelihood, Native};
+use crate::peers::{Known, Lice, LiceAnswer, Likelihood, Native};
 
 /// The prefix of the methods' names in figures.
 pub const PREFIX: &str = "peers/";
 /// The prefix of a recorded method, after [`PREFIX`].
 pub const RECORDED: &str = "recorded/";
+
+/// Where the figures of the people themselves stand.
+pub const PEOPLE: &str = "peers/people";
+/// The figure that says that LiCE was to be asked and cannot be.
+pub const LICE_LEFT_OUT: &str = "lice_left_out";
+/// The share of people for whom no row keeps what LiCE asks for.
+pub const INFEASIBLE: &str = "infeasible";
+/// The share of people for whom LiCE found no row in its time.
+pub const OUT_OF_TIME: &str = "out_of_time";
 
 /// The row of the held-out accepted people themselves, which no answer can be expected to better.
 pub const HELD_OUT: &str = "held-out people";
@@ -41,12 +50,13 @@ struct Comparison<'f> {
 
 /// Measures a fold.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
-    let denied: Vec<&Factual> = fold.denied().into_iter().map(|person| &fold.people[person]).collect();
-    let people = fold.people.len();
-    let is_denied = (0..people).map(|person| person < denied.len());
-    sheet.mean(&format!("{PREFIX}people"), "denied", Mean::share(is_denied, people));
+    let (places, people) = (fold.denied(), fold.people.len());
+    let is_denied = (0..people).map(|person| places.binary_search(&person).is_ok());
+    sheet.mean(PEOPLE, "denied", Mean::share(is_denied, people));
+    let denied: Vec<&Factual> = places.iter().map(|&person| &fold.people[person]).collect();
     let held_out = fold.held_out_judge()?;
-    if let Some(Ok(reference)) = held_out.as_ref().map(par_judge::Judge::reference) {
+    if let Some(judge) = &held_out {
+        let reference = judge.reference().map_err(|error| fold.judge_error(error))?;
         add_judgement(sheet, &format!("{PREFIX}{HELD_OUT}"), &reference);
     }
     let measurer = Measurer::new(&fold.model, &fold.code_units);
@@ -63,15 +73,14 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
         comparison.add(native.name(), &mut *method, Some(prepared), sheet);
     }
     if let Some(program) = &fold.case.highs {
-        let all = comparison.denied.clone();
-        comparison.denied.truncate(LICE_PEOPLE);
         for likelihood in [Likelihood::Median, Likelihood::Optimize] {
             let started = Instant::now();
-            let mut method = Lice::new(&known, likelihood, program);
-            let (name, prepared) = (method.name().to_string(), started.elapsed());
-            comparison.add(&name, &mut method, Some(prepared), sheet);
+            let Some(lice) = Lice::new(&known, likelihood, program) else {
+                sheet.number(PEOPLE, LICE_LEFT_OUT, 1.0, 1);
+                break;
+            };
+            comparison.lice(likelihood, &lice, started.elapsed(), sheet)?;
         }
-        comparison.denied = all;
     }
     for peer in &fold.case.peers {
         comparison.add(&format!("{RECORDED}{}", peer.name()), &mut peer.of_fold(fold.name), None, sheet);
@@ -89,14 +98,52 @@ impl Comparison<'_> {
         }
     }
 
+    /// Asks LiCE about some denied people, and adds the figures of its answers.
+    fn lice(
+        &mut self,
+        likelihood: Likelihood,
+        lice: &Lice<'_>,
+        prepared: Duration,
+        sheet: &mut Sheet,
+    ) -> Result<(), Error> {
+        let asked: Vec<&Factual> = self.denied.iter().take(LICE_PEOPLE).copied().collect();
+        let (mut replies, mut infeasible, mut late) = (Vec::new(), Vec::new(), Vec::new());
+        for person in &asked {
+            let started = Instant::now();
+            let answer = lice.answer(person)?;
+            let microseconds = Some(started.elapsed().as_secs_f64() * 1e6);
+            infeasible.push(answer == LiceAnswer::Infeasible);
+            late.push(answer == LiceAnswer::OutOfTime);
+            let cells = if let LiceAnswer::Found(cells) = answer { Some(cells) } else { None };
+            replies.push(Reply { cells, microseconds });
+        }
+        let name = format!("{PREFIX}{}", likelihood.name());
+        sheet.mean(&name, INFEASIBLE, Mean::share(infeasible.into_iter(), asked.len()));
+        sheet.mean(&name, OUT_OF_TIME, Mean::share(late.into_iter(), asked.len()));
+        self.add_replies(&name, &asked, &replies, Some(prepared), sheet);
+        Ok(())
+    }
+
     /// Asks a method about all denied people, and adds the figures of its answers.
     fn add(&mut self, name: &str, method: &mut dyn Method, prepared: Option<Duration>, sheet: &mut Sheet) {
-        let (name, of) = (&format!("{PREFIX}{name}"), self.denied.len());
         let replies: Vec<Reply> = self.denied.iter().map(|person| method.reply(person)).collect();
-        let measured: Vec<Option<AnswerMeasures>> = self
-            .denied
+        let people = self.denied.clone();
+        self.add_replies(&format!("{PREFIX}{name}"), &people, &replies, prepared, sheet);
+    }
+
+    /// Adds the figures of the replies to some people.
+    fn add_replies(
+        &mut self,
+        name: &str,
+        people: &[&Factual],
+        replies: &[Reply],
+        prepared: Option<Duration>,
+        sheet: &mut Sheet,
+    ) {
+        let of = people.len();
+        let measured: Vec<Option<AnswerMeasures>> = people
             .iter()
-            .zip(&replies)
+            .zip(replies)
             .map(|(person, reply)| measured(&mut self.measurer, person, reply))
             .collect();
         add(sheet, name, &measured);

@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use crate::error::Error;
+
 /// Minimize the costs of the columns, within their bounds and those of the rows.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
@@ -80,23 +82,34 @@ impl Program {
         text + "End\n"
     }
 
-    /// The values of all columns in the best solution that the solver finds; `None` if it finds none.
-    pub(super) fn solve(&self, solver: &MipSolver) -> Option<Vec<f64>> {
-        let folder = WorkFolder::new()?;
+    /// The best solution that the solver finds.
+    ///
+    /// # Errors
+    /// When a file cannot be written, or the solver cannot be started or does not say what it found.
+    pub(super) fn solve(&self, solver: &MipSolver) -> Result<Solved, Error> {
+        let failed = |problem: String| Error::Solver { program: solver.program.clone(), problem };
+        let cannot = |what: &str, error: std::io::Error| failed(format!("{what}: {error}"));
+        let folder =
+            WorkFolder::new().map_err(|error| cannot("cannot make a folder for its files", error))?;
         let (program, solution) = (folder.0.join("program.lp"), folder.0.join("solution.txt"));
-        std::fs::write(&program, self.text()).ok()?;
+        std::fs::write(&program, self.text()).map_err(|error| cannot("cannot write its program", error))?;
         // HiGHS leaves its log in the folder that it runs in.
-        let status = Command::new(&solver.program)
+        let said = Command::new(&solver.program)
             .current_dir(&folder.0)
             .args([program.as_os_str(), "--solution_file".as_ref(), solution.as_os_str()])
             .args(["--parallel", "off", "--time_limit", &solver.seconds.to_string()])
             .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        // A solver that ran out of time may have a solution.
-        status.ok()?;
-        values(&std::fs::read_to_string(&solution).ok()?, self.columns.len())
+            .output()
+            .map_err(|error| cannot("cannot be started", error))?;
+        // Its exit status says nothing: it is 0 for a program that cannot be parsed, and 1 for a warning. A solution file
+        // is written only in the end.
+        let text = std::fs::read_to_string(&solution).unwrap_or_default();
+        solved(&text, self.columns.len()).ok_or_else(|| {
+            let log =
+                String::from_utf8_lossy(if said.stderr.is_empty() { &said.stdout } else { &said.stderr });
+            let last = log.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("it wrote nothing");
+            failed(format!("no solution ({}): {}", said.status, last.trim()))
+        })
     }
 }
 
@@ -111,6 +124,29 @@ fn bound(bound: f64) -> String {
         format!("{}inf", if bound < 0.0 { "-" } else { "+" })
     } else {
         bound.to_string()
+    }
+}
+
+/// What the solver found.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Solved {
+    /// The values of all columns in the best solution, or in the best until its time was over.
+    Found(Vec<f64>),
+    /// There is no solution.
+    Infeasible,
+    /// It found no solution in its time.
+    OutOfTime,
+}
+
+/// What a solution file of HiGHS says; `None` if it is none, or says something else.
+fn solved(text: &str, columns: usize) -> Option<Solved> {
+    let status = text.strip_prefix("Model status")?.lines().map(str::trim).find(|line| !line.is_empty())?;
+    match status {
+        // Columns are bounded, so that a program that is infeasible or unbounded is infeasible.
+        "Infeasible" | "Primal infeasible or unbounded" => Some(Solved::Infeasible),
+        "Optimal" => values(text, columns).map(Solved::Found),
+        "Time limit reached" => Some(values(text, columns).map_or(Solved::OutOfTime, Solved::Found)),
+        _ => None,
     }
 }
 
@@ -149,12 +185,12 @@ impl MipSolver {
 struct WorkFolder(PathBuf);
 
 impl WorkFolder {
-    fn new() -> Option<Self> {
+    fn new() -> std::io::Result<Self> {
         static COUNT: AtomicU64 = AtomicU64::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("par-bench-{}-{number}", std::process::id()));
-        std::fs::create_dir(&folder).ok()?;
-        Some(Self(folder))
+        std::fs::create_dir(&folder)?;
+        Ok(Self(folder))
     }
 }
 
@@ -188,12 +224,50 @@ mod tests {
     }
 
     #[test]
-    fn a_solution_is_read_and_none_without_one() {
+    fn a_solution_is_read_and_no_solution_is_told_from_no_time_and_from_no_answer() {
         let text = "Model status\nOptimal\n\n# Primal solution values\nFeasible\nObjective 3\n# Columns 3\nx0 1\nx2 -0.5\n\
                     # Rows 1\nr0 1\n";
-        assert_eq!(values(text, 3), Some(vec![1.0, 0.0, -0.5]));
-        assert_eq!(values(&text.replace("Feasible", "None"), 3), None);
-        assert_eq!(values(text, 2), None);
-        assert_eq!(values("Model status\nInfeasible\n", 3), None);
+        let found = Some(Solved::Found(vec![1.0, 0.0, -0.5]));
+        assert_eq!(solved(text, 3), found);
+        assert_eq!(solved(text, 2), None, "a column that the program does not have");
+        let late = text.replace("Optimal", "Time limit reached");
+        assert_eq!(solved(&late, 3), found);
+        assert_eq!(solved(&late.replace("Feasible", "None"), 3), Some(Solved::OutOfTime));
+        assert_eq!(solved("Model status\nInfeasible\n", 3), Some(Solved::Infeasible));
+        for other in ["", "Model status\nNot Set\n", &text.replace("Feasible", "None")] {
+            assert_eq!(solved(other, 3), None, "{other}");
+        }
+    }
+
+    /// A folder of its own for each test.
+    fn script(name: &str, text: &str) -> (PathBuf, PathBuf) {
+        let folder = std::env::temp_dir().join(format!("par-bench-solver-{}-{name}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let script = folder.join("highs");
+        std::fs::write(&script, text).expect("a script");
+        #[cfg(unix)]
+        std::fs::set_permissions(&script, std::os::unix::fs::PermissionsExt::from_mode(0o755))
+            .expect("rights");
+        (folder, script)
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_solver_that_fails_is_an_error_and_not_no_solution() {
+        let said = |program: &Path| {
+            Program::default().solve(&MipSolver::new(program, 1)).expect_err("no solution").to_string()
+        };
+        let missing = Path::new("/nowhere/highs");
+        assert!(said(missing).starts_with("/nowhere/highs: cannot be started: "), "{}", said(missing));
+        let (folder, parser) = script("fails", "#!/bin/sh\necho 'ERROR:   Parser error'\nexit 0\n");
+        assert_eq!(
+            said(&parser),
+            format!("{}: no solution (exit status: 0): ERROR:   Parser error", parser.display())
+        );
+        std::fs::remove_dir_all(folder).expect("removed");
+        let (folder, late) =
+            script("late", "#!/bin/sh\nprintf 'Model status\\nTime limit reached\\n' > \"$3\"\nexit 1\n");
+        assert_eq!(Program::default().solve(&MipSolver::new(&late, 1)).expect("no error"), Solved::OutOfTime);
+        std::fs::remove_dir_all(folder).expect("removed");
     }
 }

@@ -1,5 +1,6 @@
 //! Rows as numbers, with a distance, and the classifier over them.
 
+use par_data::schema::Mutability;
 use par_data::{CellError, Code, Domain, UNKNOWN};
 use par_model::Model;
 use rand::{Rng, RngExt};
@@ -86,12 +87,24 @@ pub(crate) fn same(one: f64, other: f64) -> bool {
     one == other || (one.is_nan() && other.is_nan())
 }
 
+/// Whether a feature is immutable for other methods, by the schema or the configuration. Clocks and consequences are only
+/// by the configuration: other methods have no word for what moves by itself, and change it as they like.
+pub(crate) fn is_locked(model: &Model, feature: usize) -> bool {
+    match model.constraints().mutability(feature) {
+        Mutability::WithTime | Mutability::Follows => {
+            let name = &model.schema().features()[feature].name;
+            model.config().immutable.as_ref().is_some_and(|names| names.contains(name))
+        }
+        _ => model.constraints().is_immutable(feature),
+    }
+}
+
 /// The space of rows, and the classifier over it.
 #[derive(Clone, Debug)]
 pub(crate) struct Space<'m> {
     pub(crate) model: &'m Model,
     pub(crate) axes: Vec<Axis>,
-    /// Whether nobody acts on a feature.
+    /// Whether a feature [is locked](is_locked).
     pub(crate) locked: Vec<bool>,
 }
 
@@ -101,9 +114,7 @@ impl<'m> Space<'m> {
         Self {
             model,
             axes: domains.map(|(domain, feature)| Axis::new(domain, feature.range)).collect(),
-            locked: (0..model.constraints().features())
-                .map(|feature| model.constraints().is_immutable(feature))
-                .collect(),
+            locked: (0..model.schema().features().len()).map(|feature| is_locked(model, feature)).collect(),
         }
     }
 
@@ -112,7 +123,7 @@ impl<'m> Space<'m> {
         self.axes.len()
     }
 
-    /// The features that somebody acts on.
+    /// The features that are not locked.
     pub(crate) fn free(&self) -> Vec<usize> {
         (0..self.features()).filter(|&feature| !self.locked[feature]).collect()
     }

@@ -12,7 +12,7 @@ use super::space::{Axis, Point, same};
 use super::spheres::Spheres;
 use super::*;
 use crate::case::{Case, Factual, Fold};
-use crate::test_case::{SCHEMA, case};
+use crate::test_case::{MOVING, SCHEMA, case};
 
 /// The methods that keep immutable features.
 const KEEPING: [Native; 6] = [
@@ -184,6 +184,33 @@ fn face_connects_rows_that_agree_on_immutable_features_within_epsilon() {
             assert!(edges_seen > 100, "{edges_seen}");
         }
     });
+}
+
+#[test]
+fn clocks_and_consequences_are_not_immutable_unless_the_configuration_says_so() {
+    let mut case: Case = case(MOVING);
+    for (configured, locked) in
+        [(None, [true, false, false, false]), (Some("age"), [true, true, false, false])]
+    {
+        case.config.immutable = configured.map(|name| vec![name.to_string()]);
+        let fold = Fold::new(&case, &case.folds()[0]).expect("a fold");
+        let known = Known::new(&fold, 7).expect("rows that the model has seen");
+        assert_eq!(known.space.locked, locked);
+        let questions = crate::export::Questions::new(&fold).expect("a label");
+        let exported = questions.features.iter().map(|feature| feature.change == "never");
+        assert!(exported.eq(locked));
+        let face = Face::new(&known, Edges::Nearest);
+        let edges = face
+            .graph
+            .iter()
+            .enumerate()
+            .flat_map(|(node, near)| near.iter().map(move |(other, _)| [node, *other]));
+        let pairs: Vec<[&Point; 2]> =
+            edges.map(|edge| edge.map(|node| &known.rows[face.nodes[node]])).collect();
+        let older = pairs.iter().filter(|[one, other]| one[1] != other[1]).count();
+        assert_eq!(older > 1000, configured.is_none(), "{older}");
+        assert!(pairs.iter().all(|[one, other]| one[TOWN] == other[TOWN]));
+    }
 }
 
 #[test]

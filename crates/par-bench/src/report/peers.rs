@@ -7,7 +7,9 @@ use super::interval::Proportion;
 use super::measured::{FigureKey, Measured};
 use super::methods::{MarkStyle, OURS, PEER, PRESET};
 use super::table::{ReportRow, ReportTable};
-use crate::experiment::peers::{LICE_PEOPLE, PREFIX, RECORDED};
+use crate::experiment::peers::{
+    INFEASIBLE, LICE_LEFT_OUT, LICE_PEOPLE, OUT_OF_TIME, PEOPLE, PREFIX, RECORDED,
+};
 use crate::peers::LICE_SECONDS;
 
 /// How the names of LiCE's variants start.
@@ -27,14 +29,27 @@ fn table(measured: &Measured<'_>) -> Option<ReportTable> {
             frame.row(measured, label, &FigureKey::method(key)).drawn(look)
         })
         .collect();
-    let denied = Proportion::pooled(measured.named(&format!("{PREFIX}people"), "denied").iter().copied());
+    let denied = Proportion::pooled(measured.named(PEOPLE, "denied").iter().copied());
     let notes = [("recorded", RECORDED), ("lice", LICE)];
     let holds = |start: &str| methods().any(|(_, name)| name.starts_with(start));
-    let when: Vec<&str> = notes.into_iter().filter(|(_, start)| holds(start)).map(|(note, _)| note).collect();
+    let mut when: Vec<&str> =
+        notes.into_iter().filter(|(_, start)| holds(start)).map(|(note, _)| note).collect();
+    if !measured.named(PEOPLE, LICE_LEFT_OUT).is_empty() {
+        when.push("lice-left-out");
+    }
+    let unanswered: Vec<String> = methods()
+        .filter(|(_, name)| name.starts_with(LICE))
+        .map(|(key, name)| {
+            let of = |metric: &str| Proportion::pooled(measured.named(key, metric).iter().copied());
+            let (infeasible, late) = (of(INFEASIBLE), of(OUT_OF_TIME));
+            format!("{name}: {} for whom there is no such row, {} out of time", infeasible.yes, late.yes)
+        })
+        .collect();
     let with = [
         ("denied", grouped(denied.yes as u64)),
         ("lice", LICE_PEOPLE.to_string()),
         ("seconds", LICE_SECONDS.to_string()),
+        ("unanswered", unanswered.join("; ")),
     ];
     frame.table(measured, rows, &when, &with)
 }
@@ -76,8 +91,19 @@ mod tests {
         assert!(shown.notes[0].contains("the 4 people whom our classifier denies"), "{:?}", shown.notes);
         assert!(shown.notes.iter().any(|note| note.starts_with("Recorded answers")));
         assert!(!shown.notes.iter().any(|note| note.starts_with("LiCE")));
+        let mut left_out = sheet.clone();
+        left_out.number(PEOPLE, LICE_LEFT_OUT, 1.0, 1);
+        assert!(
+            table(&left_out).expect("a table").notes.iter().any(|note| note.starts_with("LiCE is left out"))
+        );
         sheet.number("peers/LiCE (median)", "validity", 1.0, 4);
+        sheet.number("peers/LiCE (median)", INFEASIBLE, 0.75, 4);
+        sheet.number("peers/LiCE (median)", OUT_OF_TIME, 0.25, 4);
         let shown = table(&sheet).expect("a table");
-        assert!(shown.notes.iter().any(|note| note.starts_with("LiCE is asked about the first 5 denied")));
+        let note = shown.notes.iter().find(|note| note.starts_with("LiCE is asked about the first 5 denied"));
+        assert!(
+            note.expect("a note").ends_with("LiCE (median): 3 for whom there is no such row, 1 out of time."),
+            "{note:?}"
+        );
     }
 }

@@ -7,7 +7,7 @@ use par_model::Model;
 use par_model::classifier::NeuralClassifier;
 
 use super::Plausible;
-use crate::peers::program::{Program, Row};
+use crate::peers::program::Program;
 
 /// How far above the threshold log-odds must be, for the rounding of solver and classifier.
 const MARGIN: f64 = 1e-4;
@@ -33,9 +33,13 @@ pub(super) struct Flow {
 }
 
 impl LiceModel {
-    /// The program for a person's candidates; `None` if the classifier is no network.
-    pub(super) fn new(model: &Model, candidates: &Candidates<'_>, plausible: Plausible) -> Option<Self> {
-        let network = model.classifier().network()?;
+    /// The program for a person's candidates.
+    pub(super) fn new(
+        model: &Model,
+        network: &NeuralClassifier,
+        candidates: &Candidates<'_>,
+        plausible: Plausible,
+    ) -> Self {
         let mut program = Program::default();
         let choices: Vec<Vec<usize>> = (0..model.schema().features().len())
             .map(|feature| {
@@ -46,14 +50,12 @@ impl LiceModel {
             })
             .collect();
         let mut lice = Self { program, choices, units: Vec::new(), flow: Flow::default() };
-        lice.limit_changes(model.config().answers.budget);
         for rule in model.schema().rules() {
             lice.require_move(candidates, rule.when, rule.then);
         }
-        let threshold = model.threshold();
-        lice.accept(network, candidates, (threshold / (1.0 - threshold)).ln() + MARGIN);
+        lice.accept(network, candidates, model.scale().log_odds(model.threshold()) + MARGIN);
         lice.make_likely(model.accepted(), candidates, plausible);
-        Some(lice)
+        lice
     }
 
     /// The choices of a solution.
@@ -64,12 +66,6 @@ impl LiceModel {
             best.map_or(0, |(_, choice)| choice)
         };
         self.choices.iter().map(chosen).collect()
-    }
-
-    fn limit_changes(&mut self, most: usize) {
-        let changes = self.choices.iter().flat_map(|columns| &columns[1..]);
-        let terms = changes.map(|&column| (column, 1.0)).collect();
-        self.program.rows.push(Row { terms, low: f64::NEG_INFINITY, high: most as f64 });
     }
 
     /// One feature moves only if another does.
@@ -86,19 +82,18 @@ impl LiceModel {
 
     /// The log-odds of the chosen row are at least a number: ReLU by big-M, with bounds from the candidates.
     fn accept(&mut self, network: &NeuralClassifier, candidates: &Candidates<'_>, least: f64) {
-        let (widths, mut rest) = (network.widths(), network.parameters());
-        let mut sums: Vec<UnitSum> = Vec::new();
-        for (layer, pair) in widths.windows(2).enumerate() {
-            let (weights, after) = rest.split_at(pair[0] * pair[1]);
-            let (biases, after) = after.split_at(pair[1]);
-            rest = after;
-            let weight = |input: usize, unit: usize| f64::from(weights[input * pair[1] + unit]);
-            let next = (0..pair[1]).map(|unit| match layer {
-                0 => self.first_sum(candidates, f64::from(biases[unit]), |input| weight(input, unit)),
-                _ => UnitSum::over(&sums, f64::from(biases[unit]), |input| weight(input, unit)),
+        let (layers, mut sums) = (network.layers(), Vec::<UnitSum>::new());
+        let last = layers.len() - 1;
+        for (place, layer) in layers.enumerate() {
+            let next = layer.biases.iter().enumerate().map(|(unit, &bias)| {
+                let weight = |input: usize| f64::from(layer.weights_of(input)[unit]);
+                match place {
+                    0 => self.first_sum(candidates, f64::from(bias), weight),
+                    _ => UnitSum::over(&sums, f64::from(bias), weight),
+                }
             });
             let next: Vec<UnitSum> = next.collect();
-            sums = if rest.is_empty() { next } else { next.iter().map(|sum| self.relu(sum)).collect() };
+            sums = if place == last { next } else { next.iter().map(|sum| self.relu(sum)).collect() };
         }
         let output = sums.swap_remove(0);
         self.program.at_least(output.terms, least - output.constant);
