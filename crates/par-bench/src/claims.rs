@@ -344,7 +344,7 @@ fn terms(cases: &[CaseFigures<'_>]) -> [Claim; 4] {
                     full.iter().zip(&without).map(|(full, without)| without - full).collect();
                 let published = |name| known(case.ablation(name).map(|row| row.nll[0]), nats);
                 let text = format!(
-                    "worse by {} nats (published NLL {} → {})",
+                    "NLL worse by {} (published NLL {} → {})",
                     over_weights(&worse, nats),
                     published("full"),
                     published("-p+")
@@ -689,7 +689,7 @@ mod tests {
         let shown = claim(figures, "makes answers plausible");
         assert_eq!(shown.verdict, Verdict::Confirmed);
         assert!(
-            shown.evidence.contains("worse by 3.0, from 3.0 to 3.0 over the weights nats"),
+            shown.evidence.contains("NLL worse by 3.0, from 3.0 to 3.0 over the weights"),
             "{}",
             shown.evidence
         );
