@@ -22,8 +22,8 @@ pub struct Benchmark {
     pub note: String,
     /// The configuration of models.
     pub config: Config,
-    /// Weights of the paper's loss that fit its published full rows, the best first; see
-    /// [`calibrate`](crate::calibrate).
+    /// Weights of the paper's loss that come nearest to its published full rows, the best first; whether they fit is for
+    /// [`calibrate::bar`](crate::calibrate::bar) to say.
     #[serde(default)]
     pub presets: Vec<CalibratedLoss>,
     /// Whether the published similarity of PAR can be told to be over codes.

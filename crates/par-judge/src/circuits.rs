@@ -1,4 +1,4 @@
-//! The likelihood under circuits of another kind than the model's, learned from held-out rows.
+//! The likelihood under circuits that were learned from held-out rows.
 
 use par_circuit::learn::{LearnConfig, LearnSpnConfig, Learner, learn};
 use par_circuit::{Circuit, Dataset, LearnError, threads};
@@ -7,8 +7,9 @@ use par_circuit::{Circuit, Dataset, LearnError, threads};
 const FOLDS: usize = 5;
 
 /// How the circuit of the judge is learned: by LearnSPN, or as a hidden Chow-Liu tree if the model's circuits were learned
-/// by LearnSPN.
-pub(crate) fn other_kind(of_model: Learner, seed: u64) -> LearnConfig {
+/// by LearnSPN alone. A mixture chosen by held-out likelihood may have members of both kinds, which a model does not
+/// tell: then the circuits share a kind, and only the rows are others.
+pub(crate) fn learning(of_model: Learner, seed: u64) -> LearnConfig {
     let learner = match of_model {
         Learner::LearnSpn => Learner::Hclt,
         Learner::Hclt | Learner::Auto => Learner::LearnSpn,

@@ -51,7 +51,7 @@ pub struct Judgement {
     pub auc: Option<f64>,
     /// The share whose immutable features an accepted row has too; others are compared with the nearest.
     pub matched: Mean,
-    /// −log p under a circuit of another kind than the model's, learned from the held-out accepted rows.
+    /// −log p under a circuit learned from the held-out accepted rows, by [`Judge::learner`].
     pub nll: Mean,
 }
 
@@ -75,7 +75,7 @@ impl<'m> Judge<'m> {
         let accepted: Vec<Row> = cells.iter().enumerate().map(read).collect::<Result<_, _>>()?;
         let codes = accepted.iter().flat_map(|row| row.codes.iter().copied()).collect();
         let codes = Dataset::new(model.discretizer().cardinalities(), codes).expect("codes of the model");
-        let learning = circuits::other_kind(model.config().circuits.learner, seed);
+        let learning = circuits::learning(model.config().circuits.learner, seed);
         let features = model.schema().features().iter().enumerate();
         let is_immutable = |place| model.constraints().is_immutable(place);
         Ok(Self {
@@ -98,7 +98,8 @@ impl<'m> Judge<'m> {
         self.accepted.len()
     }
 
-    /// How the circuit of the judge was learned.
+    /// How the circuit of the judge was learned: by LearnSPN, or as a hidden Chow-Liu tree if the model's circuits are
+    /// LearnSPN's alone.
     pub fn learner(&self) -> Learner {
         self.learning.learner
     }

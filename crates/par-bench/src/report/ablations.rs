@@ -53,7 +53,9 @@ fn table(measured: &Measured<'_>, stage: &str) -> Option<ReportTable> {
     let search = if stage == STAGES[0] { "without" } else { "with" };
     let is_published = rows.iter().any(|row| row.source == FigureSource::Published);
     let when = [search, if is_published { "published" } else { "" }];
-    frame.table(measured, rows, &when, &[("stage", search.to_string())])
+    let preset = paper::benchmark(measured.case).and_then(|benchmark| benchmark.presets.first());
+    let denied = preset.map_or_else(String::new, |preset| preset.denied.to_string());
+    frame.table(measured, rows, &when, &[("stage", search.to_string()), ("denied", denied)])
 }
 
 fn published(row: &PublishedAblation) -> ReportRow {
@@ -162,6 +164,9 @@ mod tests {
         let mut cases = Measured::by_case(&figures);
         cases[0].topic = Experiment::Ablations;
         let tables = STAGES.map(|stage| table(&cases[0], stage).expect("a table"));
+        let denied = paper::benchmark("credit").expect("a table").presets[0].denied;
+        let weight = format!("L₋ weighs {denied} times as much as L₊");
+        assert!(tables[0].notes.iter().any(|note| note.contains(&weight)), "{:?}", tables[0].notes);
         let names: Vec<&str> = tables[0].rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(
             names,

@@ -282,6 +282,14 @@ mod tests {
         }
     }
 
+    /// The default circuits may have LearnSPN's among their members, so the judge's is not of another kind.
+    #[test]
+    fn the_circuit_of_the_judge_is_described_by_how_it_is_learned() {
+        let notes = &Topic::of(Experiment::Peers).tables["peers"].notes;
+        let judge = notes.iter().find(|note| note.text.starts_with("The judge is")).expect("a note");
+        assert!(judge.text.contains("LearnSPN") && !judge.text.contains("of another kind"));
+    }
+
     #[test]
     fn empty_columns_are_left_out() {
         let rows = vec![

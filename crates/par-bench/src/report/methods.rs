@@ -3,7 +3,7 @@
 use par_plot::Shape;
 
 use super::measured::Measured;
-use crate::experiment::peers::PREFIX;
+use crate::experiment::{peers, robustness};
 use crate::figures::Figure;
 
 /// The CSS classes of a colour: lines and filled marks, outlines, small marks.
@@ -83,8 +83,7 @@ pub(crate) const PEER: MarkStyle =
     MarkStyle { colour: colour!("peer"), shape: Shape::Cross, is_hollow: false };
 pub(crate) const FRONTIER: &str = "frontier";
 
-/// The methods of others with recorded answers: all with a validity that are not ours, and not of the experiment
-/// [`peers`](crate::experiment::peers), which measures ours again.
+/// The methods of others with recorded answers: all with a validity that are not ours, and not native ones.
 pub(crate) fn peers<'f>(measured: &Measured<'f>) -> Vec<MethodStyle<'f>> {
     let is_peer = |method: &&'f str| {
         let own = OURS.iter().any(|own| own.key == *method) || *method == FRONTIER;
@@ -95,7 +94,7 @@ pub(crate) fn peers<'f>(measured: &Measured<'f>) -> Vec<MethodStyle<'f>> {
             is_of_answers && figure.value.is_some()
         };
         !own && !variant
-            && !method.starts_with(PREFIX)
+            && ![peers::PREFIX, robustness::PREFIX].iter().any(|prefix| method.starts_with(prefix))
             && measured.named(method, "validity").iter().any(scored)
     };
     let peer = |key: &'f str| MethodStyle { key, label: key, look: PEER };

@@ -7,13 +7,20 @@ use par_plot::{Axis, Chart, Shape, Sign};
 
 use super::CaseSection;
 use super::measured::{FigureKey, Measured};
-use super::methods::{Colour, MarkStyle, MethodStyle, OURS, PRESET, peers};
+use super::methods::{Colour, MarkStyle, MethodStyle, OURS, PEER, PRESET, peers};
 use super::plot::{Dot, alone, draw, named};
 use super::table::{ReportCell, ReportRow, ReportTable};
+use crate::experiment::peers::LICE_PEOPLE;
+use crate::experiment::robustness::{LICE, PAR_BESIDE_LICE, PREFIX};
 use crate::figures::Metric;
 
 pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
-    let mut methods: Vec<MethodStyle<'_>> = OURS.into_iter().chain(PRESET).chain(peers(measured)).collect();
+    let native = measured.methods.iter().filter_map(|&key| {
+        let look = if key == PAR_BESIDE_LICE { PRESET[1].look } else { PEER };
+        Some(MethodStyle { key, label: key.strip_prefix(PREFIX)?, look })
+    });
+    let mut methods: Vec<MethodStyle<'_>> =
+        OURS.into_iter().chain(PRESET).chain(native).chain(peers(measured)).collect();
     methods.retain(|method| !measured.keys(&[method.key], "score", "classifier").is_empty());
     let [score, kept] = ["score", "kept"].map(|measure| table(measured, &methods, measure));
     let scores = |table| chart(table, "mean score", Axis::around("mean score", [0.0, 1.0], 5));
@@ -31,8 +38,10 @@ fn table(measured: &Measured<'_>, methods: &[MethodStyle<'_>], measure: &str) ->
         frame.columns.push(frame.each.like(name, Metric::at(measure, &[("classifier", &name)])));
         frame.counted.iter_mut().for_each(|counted| counted.by.push(name.to_string()));
     }
+    let is_recorded = |method: &MethodStyle<'_>| method.look == PEER && !method.key.starts_with(PREFIX);
     let row = |method: &MethodStyle<'_>| {
-        let mut row = frame.row(measured, method.label, &FigureKey::method(method.key)).drawn(method.look);
+        let name = format!("{}{}", method.label, if is_recorded(method) { ", recorded" } else { "" });
+        let mut row = frame.row(measured, name, &FigureKey::method(method.key)).drawn(method.look);
         // Mean and worst over classifiers follow the count.
         let means: Vec<f64> = row.cells[3..].iter().filter_map(ReportCell::mean).collect();
         let mean = (!means.is_empty()).then(|| means.iter().sum::<f64>() / means.len() as f64);
@@ -47,7 +56,12 @@ fn table(measured: &Measured<'_>, methods: &[MethodStyle<'_>], measure: &str) ->
         let cells = vec![ReportCell::default(); 3].into_iter().chain(cells).collect();
         rows.push(ReportRow::new("test rows decided alike", cells));
     }
-    frame.table(measured, rows, &[], &[])
+    let notes = [
+        ("recorded", methods.iter().any(is_recorded)),
+        ("lice", methods.iter().any(|method| method.key == LICE)),
+    ];
+    let when: Vec<&str> = notes.into_iter().filter(|(_, holds)| *holds).map(|(note, _)| note).collect();
+    frame.table(measured, rows, &when, &[("lice", LICE_PEOPLE.to_string())])
 }
 
 /// A mark for each classifier, by method.
@@ -83,18 +97,30 @@ mod tests {
     use crate::figures::{Figures, Sheet};
 
     #[test]
-    fn peers_are_shown_where_nothing_else_was_measured() {
-        let mut sheet = Sheet::new("credit", "0");
-        for method in ["refine", "LiCE_median"] {
-            for measure in ["score", "kept", "validity"] {
-                sheet.number(method, Metric::at(measure, &[("classifier", &"seed 1")]), 0.7, 9);
+    fn native_and_recorded_methods_are_told_apart() {
+        let shown = |methods: &[&str]| {
+            let mut sheet = Sheet::new("credit", "0");
+            for method in methods {
+                for measure in ["score", "kept", "validity"] {
+                    sheet.number(method, Metric::at(measure, &[("classifier", &"seed 1")]), 0.7, 9);
+                }
             }
-        }
-        let figures = Figures(sheet.into_figures());
-        let mut cases = Measured::by_case(&figures);
-        cases[0].topic = Experiment::Robustness;
-        let section = show(&cases[0]);
-        let rows = |table: &ReportTable| table.rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
-        assert_eq!(rows(&section.tables[0]), ["refine", "LiCE_median"]);
+            let figures = Figures(sheet.into_figures());
+            let mut cases = Measured::by_case(&figures);
+            cases[0].topic = Experiment::Robustness;
+            show(&cases[0]).tables.remove(0)
+        };
+        let names = |table: &ReportTable| table.rows.iter().map(|row| row.name.clone()).collect::<Vec<_>>();
+        let table = shown(&["refine", "LiCE_median", LICE, PAR_BESIDE_LICE]);
+        let expected = ["refine", "LiCE (median)", "PAR (+LS), LiCE's people", "LiCE_median, recorded"]
+            .map(String::from);
+        assert_eq!(names(&table), expected);
+        let has_note =
+            |table: &ReportTable, start: &str| table.notes.iter().any(|note| note.starts_with(start));
+        assert!(has_note(&table, "LiCE is asked about the first 5 denied people"), "{:?}", table.notes);
+        assert!(has_note(&table, "Recorded answers"));
+        let native = shown(&["refine", "robustness/FACE (knn)"]);
+        assert_eq!(names(&native), ["refine", "FACE (knn)"]);
+        assert!(!has_note(&native, "LiCE is asked") && !has_note(&native, "Recorded answers"));
     }
 }

@@ -1,5 +1,6 @@
 //! The figures of experiments, against enumeration of all rows.
 
+use par_bench::experiment::robustness::{LICE, NATIVE};
 use par_bench::peers::Native;
 use par_bench::{Experiment, Figure, Figures, Fold, Metric};
 use par_circuit::{Code, Evidence};
@@ -113,6 +114,14 @@ fn robustness_scores_every_method_under_every_retrained_classifier() {
             let spread = |measure| figures.spread("applicants", method, &at(measure));
             assert_eq!(spread("kept"), spread("validity"), "{method} {name}");
         }
+        for native in NATIVE {
+            let method = format!("robustness/{}", native.name());
+            let spread = figures.spread("applicants", &method, &at("score")).expect("a figure");
+            assert!(spread.folds == 3 && spread.over > 0, "{method} {name} {spread:?}");
+            let ours = figures.spread("applicants", "paper/refine", &at("score")).expect("a figure");
+            assert_eq!(spread.of, ours.of, "{method} is asked about the same people");
+        }
+        assert_eq!(figures.spread("applicants", LICE, &at("score")), None, "no solver was named");
         let agreement = figures.spread("applicants", "classifier", &at("agreement")).expect("a figure");
         assert!(agreement.mean > 0.8 && agreement.of == 216, "{name} {agreement:?}");
         assert!(figures.spread("applicants", "classifier", &at("auc")).expect("a figure").mean > 0.8);

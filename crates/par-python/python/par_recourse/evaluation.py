@@ -77,7 +77,7 @@ class Evaluation:
         """What held-out accepted people say of the answers, a line for every method and one for these people themselves
         (`held out`): the mean distance to the 5 nearest, the share of outliers, the AUC of boosted trees that tell answers
         from people with the same immutable features (0.5 is best), the share for whom there are such people, and −log p
-        under a circuit of another kind. `docs/judge.md` says exactly what they are."""
+        under a circuit learned from them. `docs/judge.md` says exactly what they are."""
         judge = self._evaluated.get("judge")
         if judge is None:
             raise SettingError("the answers were not judged\nhint: `evaluate(X, y, judge=True)` has the accepted rows judge them")
