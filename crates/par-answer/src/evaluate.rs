@@ -132,7 +132,7 @@ impl MethodAnswers {
         let best = proved.frontier.iter().rfind(|point| point.changes.len() <= way.changes.len())?;
         let gap = match proved.ways.first()?.solves {
             Solves::LeastEffort => way.effort - best.effort,
-            Solves::Likeliest => best.log_likelihood - way.log_likelihood,
+            Solves::Likeliest => best.conditional_log_likelihood - way.conditional_log_likelihood,
         };
         // Rounding may make the method's own row look better.
         Some(gap.max(0.0))

@@ -31,6 +31,10 @@ const FACTS: [(&str, FactColumn); 17] = [
     ("reason", FactColumn::Text(|line| line.reason.clone())),
     ("probability", FactColumn::Number(|line| line.probability)),
     ("log_likelihood", FactColumn::Number(|line| line.way.map(|way| way.log_likelihood))),
+    (
+        "conditional_log_likelihood",
+        FactColumn::Number(|line| line.way.map(|way| way.conditional_log_likelihood)),
+    ),
     ("percentile", FactColumn::Number(|line| line.way.map(|way| way.percentile))),
     ("changes", FactColumn::Count(|line| line.way.map(|way| way.changes.len()))),
     ("effort", FactColumn::Number(|line| line.way.map(|way| way.effort))),
