@@ -23,6 +23,10 @@ pub struct MethodMetrics {
     pub causality: Mean,
     /// −log p⁺ of the recourse.
     pub nll: Mean,
+    /// −log p⁺ of the recourse, given what the person cannot change.
+    pub conditional_nll: Mean,
+    /// The share of accepted rows that are no likelier by it.
+    pub percentile: Mean,
     /// The sum of |change| / median absolute deviation over numeric features.
     pub similarity: Mean,
     /// The similarity, plus one for every other feature that changes.
@@ -176,6 +180,8 @@ impl MethodMetrics {
             actionability: share(&|person, way| constraints.is_actionable(&person.factual, &way.row)),
             causality: share(&|person, way| constraints.keeps_rules(&person.factual, &way.row)),
             nll: mean(|way| -way.log_likelihood),
+            conditional_nll: mean(|way| -way.conditional_log_likelihood),
+            percentile: mean(|way| way.percentile),
             similarity: mean(|way| way.similarity),
             distance: mean(|way| way.distance),
             sparsity: mean(|way| way.changes.len() as f64),

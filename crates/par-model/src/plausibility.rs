@@ -102,3 +102,77 @@ impl Plausibilities {
         new
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::Dataset;
+
+    use super::*;
+    use crate::test_world::World;
+
+    fn sorted(log_likelihoods: &[f64]) -> Plausibility {
+        Plausibility { given: Vec::new(), log_likelihoods: log_likelihoods.to_vec() }
+    }
+
+    #[test]
+    fn a_percentile_counts_the_rows_that_are_at_most_as_likely() {
+        let four = sorted(&[-1.0, -2.0, -2.0, -4.0]);
+        assert_eq!([0.0, -2.0, -3.0, -5.0].map(|value| four.percentile(value)), [1.0, 0.75, 0.25, 0.0]);
+        assert_eq!(sorted(&[]).percentile(0.0), 0.0);
+    }
+
+    #[test]
+    fn a_floor_is_the_lowest_row_with_such_a_percentile() {
+        let four = sorted(&[-1.0, -2.0, -2.0, -4.0]);
+        assert_eq!(
+            [0.1, 0.25, 0.3, 0.75, 0.8, 1.0].map(|share| four.floor(share)),
+            [-4.0, -4.0, -2.0, -2.0, -1.0, -1.0]
+        );
+        assert_eq!([four.floor(0.0), sorted(&[]).floor(0.5)], [f64::NEG_INFINITY; 2]);
+    }
+
+    #[test]
+    fn the_given_features_are_divided_out() {
+        let world = World { cardinalities: vec![3, 2, 4], lines: vec![""; 3], rules: Vec::new() };
+        let circuit = world.circuit(true);
+        let mut evaluator = circuit.evaluator();
+        let rows: Vec<[Code; 3]> = vec![[2, 1, 3], [2, 0, 3], [0, 1, 1]];
+        let log_prob = |evaluator: &mut Evaluator<'_>, row: &[Code]| evaluator.log_prob(row);
+        let mut whole: Vec<f64> = rows.iter().map(|row| log_prob(&mut evaluator, row)).collect();
+        let codes = Dataset::new(vec![3, 2, 4], rows.concat()).expect("rows");
+        whole.sort_by(|a, b| b.total_cmp(a));
+        let pool = AcceptedPool::from_parts(codes, whole, 1).expect("a pool");
+        let plausibility = Plausibility::new(&circuit, &pool, vec![true, false, false]);
+        // By listing: p(x1, x2 | x0) sums to one over x1 and x2.
+        for first in 0..3 {
+            let row = |rest: Code| [first, rest % 2, rest / 2];
+            let sum: f64 = (0..8)
+                .map(|rest| {
+                    let given = plausibility.log_given(&mut evaluator, &row(rest));
+                    (log_prob(&mut evaluator, &row(rest)) - given).exp()
+                })
+                .sum();
+            assert!((sum - 1.0).abs() < 1e-6, "{sum}");
+        }
+        let best = rows
+            .iter()
+            .map(|row| log_prob(&mut evaluator, row) - plausibility.log_given(&mut circuit.evaluator(), row));
+        let best = best.fold(f64::NEG_INFINITY, f64::max);
+        assert!((plausibility.log_likelihoods[0] - best).abs() < 1e-6);
+        let nothing = Plausibility::new(&circuit, &pool, vec![false; 3]);
+        assert_eq!(nothing.log_likelihoods, pool.log_likelihoods());
+    }
+
+    #[test]
+    fn sets_are_computed_once_and_not_copied() {
+        let world = World { cardinalities: vec![2, 2], lines: vec![""; 2], rules: Vec::new() };
+        let circuit = world.circuit(true);
+        let codes = Dataset::new(vec![2, 2], vec![1, 1]).expect("a row");
+        let pool = AcceptedPool::from_parts(codes, vec![-0.5], 1).expect("a pool");
+        let known = Plausibilities::default();
+        let first = known.given(&circuit, &pool, vec![true, false]);
+        assert!(Arc::ptr_eq(&first, &known.given(&circuit, &pool, vec![true, false])));
+        assert!(!Arc::ptr_eq(&first, &known.given(&circuit, &pool, vec![false, true])));
+        assert!(!Arc::ptr_eq(&first, &known.clone().given(&circuit, &pool, vec![true, false])));
+    }
+}

@@ -25,7 +25,7 @@ enum FactColumn {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and a line of any"
 )]
-const FACTS: [(&str, FactColumn); 17] = [
+const FACTS: [(&str, FactColumn); 18] = [
     ("rank", FactColumn::Count(|line| line.rank)),
     ("status", FactColumn::Text(|line| Some(line.row.status().to_string()))),
     ("reason", FactColumn::Text(|line| line.reason.clone())),

@@ -134,10 +134,8 @@ fn a_run_writes_figures_a_page_and_charts_and_prints_table_1() {
 fn figures_of_two_runs_make_one_report_and_the_first_counts() {
     let sandbox = Sandbox::new();
     sandbox.write("first.csv", figures());
-    sandbox.write(
-        "second.csv",
-        format!("{HEADER}credit,0,refine,nll,99,20,20\ncredit,0,exact,nll,16,20,20\n"),
-    );
+    sandbox
+        .write("second.csv", format!("{HEADER}credit,0,refine,nll,99,20,20\ncredit,0,exact,nll,16,20,20\n"));
     let printed = sandbox.run(&["report", "first.csv", "second.csv", "--show", "answers"]);
     assert!(printed.contains(" 17.50 ± 0.71 ") && !printed.contains("99.0"), "{printed}");
     assert!(printed.contains("\n  exact ") && printed.contains("16.00"), "{printed}");
