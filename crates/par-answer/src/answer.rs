@@ -121,7 +121,9 @@ pub struct Way {
     pub has_margin: bool,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
-    /// The share of the pool's rows that are no likelier.
+    /// log p⁺ of the row, given what the person cannot change.
+    pub conditional_log_likelihood: f64,
+    /// The share of accepted rows that are no likelier, given the same features of theirs.
     pub percentile: f64,
     /// What the changes cost the person together.
     pub effort: f64,
@@ -200,6 +202,10 @@ pub struct Point {
     pub changes: Vec<(usize, String)>,
     /// log p⁺ of the row.
     pub log_likelihood: f64,
+    /// As [`Way::conditional_log_likelihood`].
+    pub conditional_log_likelihood: f64,
+    /// As [`Way::percentile`].
+    pub percentile: f64,
     /// Its score: the probability of acceptance, or the predicted number.
     pub probability: f64,
     /// What the changes cost the person together.
@@ -240,6 +246,9 @@ pub struct NotFound {
     /// Empty if none was found, or the person's own obstacles are enough; `None` unless
     /// [`Request::auditor`](crate::Request::auditor) is set.
     pub schema_obstacles: Option<Vec<Obstacle>>,
+    /// For an expert: accepted rows that this person could become, but that are rarer than
+    /// [`Request::min_percentile`](crate::Request::min_percentile) allows.
+    pub unusual: Vec<Way>,
     /// What unknown cells would decide.
     pub unknown: Vec<IfKnown>,
 }
@@ -253,16 +262,24 @@ pub enum Reason {
     NothingToChange,
     /// Proved: every combination of candidates is denied.
     OutOfReach,
+    /// Proved: every accepted combination of candidates is rarer than the request allows.
+    OnlyUnusual,
     /// The search ended before it found a way or proved that there is none.
     SearchEnded,
-    /// The classifier denies all proposals of the generator, and [`Method::Generate`] does not search.
+    /// No proposal of the generator can be offered, and [`Method::Generate`] does not search.
     ProposalsDenied,
 }
 
 impl Reason {
     /// All reasons.
-    pub const ALL: [Self; 5] =
-        [Self::AllUnknown, Self::NothingToChange, Self::OutOfReach, Self::SearchEnded, Self::ProposalsDenied];
+    pub const ALL: [Self; 6] = [
+        Self::AllUnknown,
+        Self::NothingToChange,
+        Self::OutOfReach,
+        Self::OnlyUnusual,
+        Self::SearchEnded,
+        Self::ProposalsDenied,
+    ];
 
     /// Its name in files.
     pub fn name(self) -> &'static str {
@@ -270,6 +287,7 @@ impl Reason {
             Self::AllUnknown => "all_unknown",
             Self::NothingToChange => "nothing_to_change",
             Self::OutOfReach => "out_of_reach",
+            Self::OnlyUnusual => "only_unusual",
             Self::SearchEnded => "search_ended",
             Self::ProposalsDenied => "proposals_denied",
         }

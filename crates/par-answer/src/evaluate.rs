@@ -23,6 +23,10 @@ pub struct MethodMetrics {
     pub causality: Mean,
     /// −log p⁺ of the recourse.
     pub nll: Mean,
+    /// −log p⁺ of the recourse, given what the person cannot change.
+    pub conditional_nll: Mean,
+    /// The share of accepted rows that are no likelier by it.
+    pub percentile: Mean,
     /// The sum of |change| / median absolute deviation over numeric features.
     pub similarity: Mean,
     /// The similarity, plus one for every other feature that changes.
@@ -132,7 +136,7 @@ impl MethodAnswers {
         let best = proved.frontier.iter().rfind(|point| point.changes.len() <= way.changes.len())?;
         let gap = match proved.ways.first()?.solves {
             Solves::LeastEffort => way.effort - best.effort,
-            Solves::Likeliest => best.log_likelihood - way.log_likelihood,
+            Solves::Likeliest => best.conditional_log_likelihood - way.conditional_log_likelihood,
         };
         // Rounding may make the method's own row look better.
         Some(gap.max(0.0))
@@ -176,6 +180,8 @@ impl MethodMetrics {
             actionability: share(&|person, way| constraints.is_actionable(&person.factual, &way.row)),
             causality: share(&|person, way| constraints.keeps_rules(&person.factual, &way.row)),
             nll: mean(|way| -way.log_likelihood),
+            conditional_nll: mean(|way| -way.conditional_log_likelihood),
+            percentile: mean(|way| way.percentile),
             similarity: mean(|way| way.similarity),
             distance: mean(|way| way.distance),
             sparsity: mean(|way| way.changes.len() as f64),

@@ -167,7 +167,7 @@ impl Search<'_, '_, '_> {
     fn bound(&self, log_probs: &[f64], further: usize) -> f64 {
         let log_prob = log_probs[(further + self.consequences).min(log_probs.len() - 1)];
         let effort = self.effort + self.least_efforts[further.min(self.least_efforts.len() - 1)];
-        self.problem.objective.worth(log_prob, effort)
+        self.problem.worth(log_prob, effort)
     }
 
     fn may_be_accepted(&mut self, changes: usize) -> bool {
@@ -207,7 +207,7 @@ impl Search<'_, '_, '_> {
                         }
                     }
                 };
-                let worth = problem.objective.worth(log_prob, self.effort + candidate.effort);
+                let worth = problem.worth(log_prob, self.effort + candidate.effort);
                 if worth > known {
                     better.push((worth, log_prob, feature, choice));
                 }
@@ -336,8 +336,8 @@ mod tests {
                 threshold: rng.random_range(0.2..0.9),
                 taken: if rng.random_bool(0.3) { vec![vec![0], vec![1, 3]] } else { Vec::new() },
                 objective: match rng.random_range(0..3) {
-                    0 => Objective::likeliest(0.0),
-                    1 => Objective::likeliest(2.0),
+                    0 => Objective::likeliest(0.0, f64::NEG_INFINITY),
+                    1 => Objective::likeliest(2.0, rng.random_range(-9.0..-4.0)),
                     _ => Objective::least_effort(rng.random_range(-9.0..-4.0)),
                 },
             }
@@ -357,6 +357,7 @@ mod tests {
                 target: Target { classifier, threshold: *threshold, scale: ScoreScale::Probability },
                 reads_values: false,
                 objective: *objective,
+                log_given: -0.5,
                 budget,
                 taken,
             }
@@ -380,7 +381,7 @@ mod tests {
                 .filter(|row| problem.permits(row) && problem.accepts(row))
                 .map(|row| {
                     let effort = problem.candidates.effort(&row.choices);
-                    problem.objective.worth(evaluator.log_prob(&row.codes), effort)
+                    problem.worth(evaluator.log_prob(&row.codes), effort)
                 })
                 .fold(f64::NEG_INFINITY, f64::max)
         }

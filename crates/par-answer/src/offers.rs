@@ -11,7 +11,9 @@ pub(crate) struct Offer {
     pub(crate) probability: f64,
     /// The score as [`par_model::ScoreScale::sureness`] has it.
     pub(crate) sureness: f64,
-    /// The share of the pool's rows that are no likelier.
+    /// log p⁺, given what the person cannot change.
+    pub(crate) conditional: f64,
+    /// The share of accepted rows that are no likelier by it.
     pub(crate) percentile: f64,
     /// How many months it takes.
     pub(crate) months: u32,
@@ -132,6 +134,7 @@ mod tests {
             solution,
             probability,
             sureness: probability,
+            conditional: percentile,
             percentile,
             months,
             features: features.to_vec(),

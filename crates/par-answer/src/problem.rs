@@ -18,30 +18,33 @@ pub(crate) struct SearchProblem<'a> {
     /// Whether the classifier reads choices, rather than codes.
     pub(crate) reads_values: bool,
     pub(crate) objective: Objective,
+    /// log p⁺ of what the person cannot change.
+    pub(crate) log_given: f64,
     /// The most features that may change.
     pub(crate) budget: usize,
     /// Sets of features, ascending; of each at least one must stay. They are the changes of ways already taken.
     pub(crate) taken: &'a [Vec<usize>],
 }
 
-/// What a row is worth: a weighted sum of its log-likelihood and of its effort, if it is likely enough.
+/// What a row is worth: a weighted sum of its log-likelihood, given what the person cannot change, and of its effort,
+/// if it is likely enough.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Objective {
-    /// The weight of log p⁺.
+    /// The weight of log p⁺, given what the person cannot change.
     pub(crate) likelihood: f64,
     /// What a unit of effort costs.
     pub(crate) effort: f64,
-    /// The lowest log p⁺ of a row.
+    /// The lowest log p⁺ of a row, given what the person cannot change.
     pub(crate) floor: f64,
     /// Local search looks around solutions worth at most so much less than the best.
     pub(crate) near: f64,
 }
 
 impl Objective {
-    /// log p⁺, where a unit of effort costs so many nats.
-    pub(crate) fn likeliest(effort: f64) -> Self {
+    /// log p⁺ of rows that are likely enough, where a unit of effort costs so many nats.
+    pub(crate) fn likeliest(effort: f64, floor: f64) -> Self {
         // Measured on gmsc: at 0 the answers are 0.4 nats less likely; beyond 1 they hardly get likelier and take longer.
-        Self { likelihood: 1.0, effort, floor: f64::NEG_INFINITY, near: 1.0 }
+        Self { likelihood: 1.0, effort, floor, near: 1.0 }
     }
 
     /// The least effort of rows that are likely enough; of about equal ones the likeliest.
@@ -49,10 +52,11 @@ impl Objective {
         Self { likelihood: 1e-4, effort: 1.0, floor, near: 0.5 }
     }
 
-    /// What a row is worth; −∞ if it is not likely enough.
-    pub(crate) fn worth(&self, log_prob: f64, effort: f64) -> f64 {
-        match log_prob >= self.floor {
-            true => self.likelihood * log_prob - self.effort * effort,
+    /// What a row is worth; −∞ if it is not likely enough. `conditional` is its log p⁺, given what the person cannot
+    /// change.
+    pub(crate) fn worth(&self, conditional: f64, effort: f64) -> f64 {
+        match conditional >= self.floor {
+            true => self.likelihood * conditional - self.effort * effort,
             false => f64::NEG_INFINITY,
         }
     }
@@ -93,6 +97,11 @@ impl SearchProblem<'_> {
             self.settle(&mut row);
         }
         row.is_settled.then_some(row)
+    }
+
+    /// What a row with this log p⁺ is worth.
+    pub(crate) fn worth(&self, log_prob: f64, effort: f64) -> f64 {
+        self.objective.worth(log_prob - self.log_given, effort)
     }
 
     fn settle(&self, row: &mut Row) {

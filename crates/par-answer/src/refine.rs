@@ -44,7 +44,8 @@ impl<'a> Refiner<'a> {
             duration: candidates.durations().first()?,
             target: self.target,
             reads_values: false,
-            objective: Objective::likeliest(0.0),
+            objective: Objective::likeliest(0.0, f64::NEG_INFINITY),
+            log_given: 0.0,
             budget: self.answers.budget.min(candidates.free_features()),
             taken: &[],
         };

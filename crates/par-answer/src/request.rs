@@ -67,6 +67,9 @@ pub struct Request {
     /// How far beyond the threshold a way should be, in `0..1` or in the unit of the label; the model's margin by
     /// default. Where no way is, ways that reach the threshold are offered, and marked.
     pub margin: Option<f64>,
+    /// The share of accepted people, in `0..=1`, beside whom a way must be no rarer, given what the person cannot
+    /// change; the model's by default. Where only rarer ways are known, there is none.
+    pub min_percentile: Option<f64>,
     /// Features (positions) whose effort has another weight for this person.
     pub efforts: Vec<(usize, f64)>,
     /// The most effort of a way.
@@ -88,6 +91,11 @@ impl Request {
     /// The threshold of the request; by default that of the model.
     pub fn threshold_for(&self, model: &Model) -> f64 {
         self.threshold.unwrap_or(model.threshold())
+    }
+
+    /// The lowest percentile of a way; by default that of the model.
+    pub fn min_percentile_for(&self, model: &Model) -> f64 {
+        self.min_percentile.unwrap_or(model.config().answers.min_percentile)
     }
 
     /// What the person asks for, besides the schema's constraints.
@@ -112,6 +120,7 @@ impl Default for Request {
             budget: None,
             threshold: None,
             margin: None,
+            min_percentile: None,
             efforts: Vec::new(),
             max_effort: None,
             within: None,
@@ -124,13 +133,14 @@ impl Default for Request {
 }
 
 /// The names of the options of a request, in JSON and in text.
-pub const OPTIONS: [&str; 13] = [
+pub const OPTIONS: [&str; 14] = [
     "method",
     "count",
     "order",
     "budget",
     "threshold",
     "margin",
+    "min_percentile",
     "lock",
     "limit",
     "effort",
@@ -155,6 +165,8 @@ pub struct Problem {
     pub expected: String,
 }
 
+/// What the lowest percentile is, in words.
+const MIN_PERCENTILE: &str = "a number from 0 to 1";
 /// What the most effort is, in words.
 const MAX_EFFORT: &str = "a number above 0";
 /// What a duration is, in words.

@@ -5,10 +5,10 @@ mod unknown;
 mod ways;
 
 use par_circuit::{Code, Evaluator, Stop, threads};
-use par_data::{Batch, Candidates, CellError, Columns, Duration, Mask, OwnRow, Reach, UNKNOWN, Wishes};
+use par_data::{Batch, Candidates, CellError, Columns, Mask, OwnRow, Reach, UNKNOWN, Wishes};
 use par_model::classifier::Classifier;
 use par_model::generator::GeneratorScratch;
-use par_model::{LocalSearch, Model, Order, RowError, ScoreScale, Target};
+use par_model::{LocalSearch, Model, Order, Plausibility, RowError, ScoreScale, Target};
 
 use crate::answer::{Answer, NotFound, Reason, Solves};
 use crate::decode::Decoder;
@@ -40,6 +40,10 @@ pub(crate) struct Person<'a> {
     /// The score of their row.
     pub(crate) probability: f64,
     pub(crate) candidates: &'a Candidates<'a>,
+    /// How plausible rows are, given what this person cannot change.
+    pub(crate) plausibility: &'a Plausibility,
+    /// log p⁺ of what they cannot change, after each duration of the candidates.
+    pub(crate) log_given: &'a [f64],
     /// Over choices if it reads values, otherwise over codes.
     pub(crate) classifier: &'a dyn Classifier,
     pub(crate) reads_values: bool,
@@ -65,13 +69,14 @@ impl<'a> Person<'a> {
     fn problem(
         self,
         aim: &Aim,
-        duration: &'a Duration,
+        duration: usize,
         budget: usize,
         taken: &'a [Vec<usize>],
     ) -> SearchProblem<'a> {
         SearchProblem {
             candidates: self.candidates,
-            duration,
+            duration: &self.candidates.durations()[duration],
+            log_given: self.log_given[duration],
             target: Target { classifier: self.classifier, threshold: aim.threshold, scale: aim.scale },
             reads_values: self.reads_values,
             objective: aim.objective,
@@ -239,18 +244,22 @@ impl Solver<'_> {
         }
         let reaches: &[Reach] =
             if deployed.reads_values() { &[Reach::Values, Reach::AllValues] } else { &[Reach::Codes] };
+        let plausibility = model.plausibility(&request.locks);
         let mut not_found = None;
         for (place, &reach) in reaches.iter().enumerate() {
             let candidates = constraints.candidates(&own, &request.wishes(), reach);
             let classifier = deployed.of_person(cells, &candidates)?;
             let mask = candidates.mask(&candidates.durations()[0]);
             let proposals = self.proposals(&mask, model.config().answers.proposals);
+            let log_given = self.log_given(&plausibility, &candidates);
             let person = Person {
                 cells,
                 own: &own,
                 broken_policies: &broken_policies,
                 probability,
                 candidates: &candidates,
+                plausibility: &plausibility,
+                log_given: &log_given,
                 classifier: &*classifier,
                 reads_values: deployed.reads_values(),
                 proposals: &proposals,
@@ -296,8 +305,14 @@ impl Solver<'_> {
         Ok((0..row.len()).map(text).collect())
     }
 
+    /// log p⁺ of what a person cannot change, after each duration.
+    fn log_given(&mut self, plausibility: &Plausibility, candidates: &Candidates<'_>) -> Vec<f64> {
+        let own = candidates.durations().iter().map(|duration| candidates.codes(&duration.row));
+        own.map(|codes| plausibility.log_given(&mut self.evaluator, &codes)).collect()
+    }
+
     /// What a request searches for, in this order, until something is found.
-    fn aims(&self, request: &Request) -> Vec<Aim> {
+    fn aims(&self, plausibility: &Plausibility, request: &Request) -> Vec<Aim> {
         let (model, answers) = (self.model, &self.model.config().answers);
         let threshold = request.threshold_for(model);
         let scale = model.scale();
@@ -307,8 +322,9 @@ impl Solver<'_> {
         let sure = if has_room { with_margin } else { offered_from };
         let order = request.order.unwrap_or(answers.order);
         let effort = if order == Order::Balanced { answers.effort_weight } else { 0.0 };
+        let min_percentile = request.min_percentile_for(model);
         let likeliest = Aim {
-            objective: Objective::likeliest(effort),
+            objective: Objective::likeliest(effort, plausibility.floor(min_percentile)),
             solves: Solves::Likeliest,
             threshold: sure,
             scale,
@@ -317,7 +333,7 @@ impl Solver<'_> {
         };
         let mut aims = Vec::with_capacity(3);
         if order == Order::Balanced {
-            let objective = Objective::least_effort(model.pool().quantile(PLAUSIBLE));
+            let objective = Objective::least_effort(plausibility.floor(min_percentile.max(PLAUSIBLE)));
             aims.push(Aim { objective, solves: Solves::LeastEffort, price: 0.0, ..likeliest });
         }
         aims.push(likeliest);
@@ -335,7 +351,7 @@ impl Solver<'_> {
     /// The searches of the request's aims until one finds something, followed by a deeper one if none does.
     fn search_for(&mut self, person: Person<'_>, request: &Request) -> (SearchResult, Aim) {
         let budget = self.budget(person, request);
-        let aims = self.aims(request);
+        let aims = self.aims(person.plausibility, request);
         let last = *aims.last().expect("a request has an aim");
         let mut search = SearchResult::default();
         for aim in aims {
@@ -414,16 +430,14 @@ impl Solver<'_> {
     }
 
     /// Joins the searches for ways of every duration, and verifies what they find.
-    fn search_durations<'a>(
+    fn search_durations(
         &mut self,
-        person: Person<'a>,
+        person: Person<'_>,
         aim: &Aim,
-        mut search_one: impl FnMut(&mut Self, &'a Duration) -> SearchResult,
+        mut search_one: impl FnMut(&mut Self, usize) -> SearchResult,
     ) -> SearchResult {
-        let mut durations = person.candidates.durations().iter();
-        let first = durations.next().expect("a person has time");
-        let mut search = search_one(self, first);
-        for duration in durations {
+        let mut search = search_one(self, 0);
+        for duration in 1..person.candidates.durations().len() {
             let other = search_one(self, duration);
             search.merge(other);
         }
@@ -477,7 +491,7 @@ impl Solver<'_> {
         let mut frontier = Frontier::default();
         for (row, log_prob) in accepted.into_iter().zip(log_probs) {
             let (effort, changes) = (problem.candidates.effort(&row.choices), problem.changes(&row));
-            let worth = problem.objective.worth(log_prob, effort);
+            let worth = problem.worth(log_prob, effort);
             frontier.add(Solution { row, log_prob, effort, worth, changes });
         }
         frontier
@@ -554,6 +568,7 @@ impl NotFound {
             needs_changes: None,
             obstacles: Vec::new(),
             schema_obstacles: auditor.then(Vec::new),
+            unusual: Vec::new(),
             unknown: Vec::new(),
         }
     }

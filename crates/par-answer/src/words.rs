@@ -58,14 +58,13 @@ pub fn changes(count: usize) -> String {
 
 /// The percentile of a row among accepted ones.
 pub fn percentile(share: f64) -> String {
-    if share >= 1.0 {
-        return "likelier than all accepted people".to_string();
-    }
     // Rounded down, so that 99.9 % does not become 100 %.
-    match (100.0 * share).floor() {
-        0.0 => "likelier than less than 1 % of accepted people".to_string(),
-        percent => format!("likelier than {percent} % of accepted people"),
-    }
+    let people = match (100.0 * share).floor() {
+        _ if share >= 1.0 => "all".to_string(),
+        0.0 => "less than 1 % of".to_string(),
+        percent => format!("{percent} % of"),
+    };
+    format!("likelier than {people} accepted people, given what cannot change")
 }
 
 /// A time in words: `6 months`, `1 year`, `2 years and 1 month`.
@@ -210,8 +209,11 @@ pub fn reason(reason: Reason) -> &'static str {
         Reason::AllUnknown => "no cell of the row is known",
         Reason::NothingToChange => "nothing is left that may change",
         Reason::OutOfReach => "no combination of the values tried for this person is accepted (proved)",
+        Reason::OnlyUnusual => {
+            "what would be accepted is rarer than what nearly all accepted people have (proved)"
+        }
         Reason::SearchEnded => "the search ended before it found a way, or proved that there is none",
-        Reason::ProposalsDenied => "nothing that the generator proposes is accepted",
+        Reason::ProposalsDenied => "nothing that the generator proposes can be offered",
     }
 }
 
@@ -326,6 +328,7 @@ labels = { a = "cook" }
                     needs_changes,
                     obstacles,
                     schema_obstacles,
+                    unusual: Vec::new(),
                     unknown: Vec::new(),
                 },
             )
@@ -354,6 +357,7 @@ labels = { a = "cook" }
             needs_changes: None,
             obstacles: Vec::new(),
             schema_obstacles: None,
+            unusual: Vec::new(),
             unknown: Vec::new(),
         };
         let nothing = "no wish of the request is known to be an obstacle";

@@ -1,10 +1,12 @@
 //! The measures of an answer, by the same code for our methods and for others.
 
+use std::sync::Arc;
+
 use par_answer::evaluate::median;
 use par_circuit::{Dataset, Evaluator};
 use par_data::schema::{self, Mutability};
 use par_data::{CellError, Code, Domain, Feature, OwnRow, UNKNOWN};
-use par_model::{Mean, Model};
+use par_model::{Mean, Model, Plausibility};
 
 use crate::figures::Sheet;
 
@@ -12,6 +14,7 @@ use crate::figures::Sheet;
 pub struct Measurer<'b> {
     model: &'b Model,
     code_units: &'b [f64],
+    plausibility: Arc<Plausibility>,
     evaluator: Evaluator<'b>,
 }
 
@@ -33,7 +36,9 @@ pub struct AnswerMeasures {
     pub causal: bool,
     /// −log p⁺.
     pub nll: f64,
-    /// The share of accepted rows, of the model's pool, that are no likelier.
+    /// −log p⁺, given what nobody can change.
+    pub conditional_nll: f64,
+    /// The share of accepted rows, of the model's pool, that are no likelier by it.
     pub percentile: f64,
     /// Over numeric features, |change| / median absolute deviation.
     pub similarity: f64,
@@ -51,7 +56,8 @@ impl<'b> Measurer<'b> {
     /// For one thread. `code_units` are what a change of each feature's code is measured in; see
     /// [`code_units`].
     pub fn new(model: &'b Model, code_units: &'b [f64]) -> Self {
-        Self { model, code_units, evaluator: model.accepted().evaluator() }
+        let plausibility = model.plausibility(&[]);
+        Self { model, code_units, plausibility, evaluator: model.accepted().evaluator() }
     }
 
     /// Measures an answer to a factual. Both are cells in schema order; immutable features are compared as text, not
@@ -92,6 +98,7 @@ impl<'b> Measurer<'b> {
         let similarity_codes = steps.map(|((own, code), unit)| code_steps(*own, *code) / unit).sum();
         let score = model.probability(&codes);
         let log_likelihood = self.evaluator.log_prob(&codes);
+        let conditional = log_likelihood - self.plausibility.log_given(&mut self.evaluator, &codes);
         let sparsity = own.iter().zip(&codes).filter(|(own, code)| own != code).count() as f64;
         let [own, changed] = [(factual, own), (answer, codes)]
             .map(|(cells, codes)| OwnRow::new(model.discretizer(), cells, codes));
@@ -101,7 +108,8 @@ impl<'b> Measurer<'b> {
             actionable,
             causal,
             nll: -log_likelihood,
-            percentile: model.pool().percentile(log_likelihood),
+            conditional_nll: -conditional,
+            percentile: self.plausibility.percentile(conditional),
             similarity,
             similarity_codes,
             distance,
@@ -203,13 +211,14 @@ pub fn add(sheet: &mut Sheet, method: &str, measured: &[Option<AnswerMeasures>])
     sheet.mean(method, "validity", Mean::share(valid, of));
     sheet.mean(method, "actionability", Mean::share(found().map(|measured| measured.actionable), of));
     sheet.mean(method, "causality", Mean::share(found().map(|measured| measured.causal), of));
-    let measures: [AnswerMeasure; 8] = [
+    let measures: [AnswerMeasure; 9] = [
         ("nll", |measured| measured.nll),
         ("similarity", |measured| measured.similarity),
         ("similarity_codes", |measured| measured.similarity_codes),
         ("distance", |measured| measured.distance),
         ("sparsity", |measured| measured.sparsity),
         ("effort", |measured| measured.effort),
+        ("conditional_nll", |measured| measured.conditional_nll),
         ("percentile", |measured| measured.percentile),
         ("score", |measured| measured.score),
     ];

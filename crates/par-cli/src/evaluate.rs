@@ -27,7 +27,8 @@ Examples:
   par evaluate people.par test.csv --judge
 
 Every denied row is answered by all methods. A mean is followed by the number of rows it is over and the number
-of denied rows. nll, similarity, distance, sparsity, effort and months are the lower the better; distance counts
+of denied rows. percentile is the share of accepted people who are no likelier, given what nobody can change, as
+is the second nll. nll, similarity, distance, sparsity, effort and months are the lower the better; distance counts
 one for every changed feature that is not numeric, similarity leaves those out. The gap is how much better, in
 effort or nats, the best row found by `exact` with as many changes solves the problem of the first way. Times
 are those of single answers while all cores are busy with others, so a quiet machine is quicker.
@@ -153,6 +154,8 @@ impl EvaluationReport {
         add("actionability", &|of| number(&of.actionability));
         add("causality", &|of| number(&of.causality));
         add("nll", &|of| number(&of.nll));
+        add("nll given the person", &|of| number(&of.conditional_nll));
+        add("percentile", &|of| number(&of.percentile));
         add("similarity", &|of| number(&of.similarity));
         add("distance", &|of| number(&of.distance));
         add("sparsity", &|of| number(&of.sparsity));

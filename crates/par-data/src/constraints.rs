@@ -227,6 +227,19 @@ impl Constraints {
         self.features[feature].immutable
     }
 
+    /// For each feature, whether a person with these locks (positions) cannot change it: by the schema, by a lock, or
+    /// because it follows from such features alone.
+    pub fn given(&self, locks: &[usize]) -> Vec<bool> {
+        let is_given = |(position, feature): (usize, &FeatureConstraint)| {
+            feature.mutability != Mutability::Follows && (feature.immutable || locks.contains(&position))
+        };
+        let mut given: Vec<bool> = self.features.iter().enumerate().map(is_given).collect();
+        for (feature, sources) in self.compiled.iter().filter_map(CompiledRelation::consequence) {
+            given[feature] |= sources.iter().all(|&source| given[source]);
+        }
+        given
+    }
+
     /// All constraints, in the order of the features, the rules last.
     pub fn restrictions(&self) -> Vec<Restriction> {
         let mut restrictions = Vec::new();

@@ -124,7 +124,6 @@ mod tests {
     fn the_pool_is_empty_if_the_classifier_denies_everyone() {
         let pool = pool(&[], 300);
         assert!(pool.is_empty());
-        assert_eq!(pool.percentile(0.0), 0.0);
         assert_eq!(pool.nearest(&[0, 0], 5, &mut NeighbourSearch::default()), []);
     }
 }

@@ -79,6 +79,7 @@ impl Config {
                 delta_max: Some(1.0),
                 effort_weight: 0.0,
                 margin: 0.0,
+                min_percentile: 0.0,
                 order: Order::Likelihood,
                 ..AnswerConfig::default()
             },
@@ -183,6 +184,9 @@ pub struct AnswerConfig {
     /// How far above the threshold a way should be; of a regression in spreads, each the power of two next to the label's
     /// standard deviation. In `0..1`; 0.05 by default.
     pub margin: f64,
+    /// The share of accepted people beside whom a way must be no rarer, given what the person cannot change. In
+    /// `0..=1`; 0.01 by default. Without such a way there is none; with 0 every accepted row counts.
+    pub min_percentile: f64,
     /// Which way comes first if the request has no order; `balanced` by default.
     pub order: Order,
 }
@@ -247,6 +251,7 @@ impl Default for AnswerConfig {
             nodes: 200_000,
             effort_weight: 1.0,
             margin: 0.05,
+            min_percentile: 0.01,
             order: Order::default(),
         }
     }
@@ -266,6 +271,8 @@ impl AnswerConfig {
         amount("answers.effort_weight", self.effort_weight)?;
         let margin = self.margin;
         check_setting("answers.margin", margin, "at least 0 and below 1", (0.0..1.0).contains(&margin))?;
+        let share = self.min_percentile;
+        check_setting("answers.min_percentile", share, "0 to 1", (0.0..=1.0).contains(&share))?;
         self.delta_max.map_or(Ok(()), |most| amount("answers.delta_max", most))
     }
 }

@@ -7,6 +7,8 @@
 mod file;
 mod format;
 
+use std::sync::Arc;
+
 use par_circuit::{Circuit, Code};
 use par_data::schema::Goal;
 use par_data::{Constraints, Discretizer, OwnRow, Schema};
@@ -17,6 +19,7 @@ use crate::classifier::{DeployedClassifier, ExternalClassifier, ExternalError};
 use crate::config::Config;
 use crate::error::{ModelError, RowError};
 use crate::generator::Generator;
+use crate::plausibility::{Plausibilities, Plausibility};
 use crate::pool::AcceptedPool;
 use crate::scale::ScoreScale;
 
@@ -25,6 +28,7 @@ use crate::scale::ScoreScale;
 pub struct Model {
     parts: ModelParts,
     constraints: Constraints,
+    plausibilities: Plausibilities,
 }
 
 /// The parts of a model.
@@ -74,7 +78,7 @@ impl Model {
         check(parts.scale.is_threshold(parts.threshold), "the threshold is no score")?;
         let constraints = constraints(&parts.discretizer, &parts.config)
             .map_err(|_| ModelError::Mismatch("an immutable feature is not in the schema"))?;
-        Ok(Self { parts, constraints })
+        Ok(Self { parts, constraints, plausibilities: Plausibilities::default() })
     }
 
     /// The parts.
@@ -132,6 +136,14 @@ impl Model {
             Some(goal) => goal.amount(score, Some(decimals)),
             None => format!("{score:.decimals$}"),
         }
+    }
+
+    /// How plausible rows are for somebody with these locks (positions): given what they cannot change.
+    ///
+    /// The first call for a set of features takes as long as scoring the pool.
+    pub fn plausibility(&self, locks: &[usize]) -> Arc<Plausibility> {
+        let given = self.constraints.given(locks);
+        self.plausibilities.given(&self.parts.accepted, &self.parts.pool, given)
     }
 
     /// How far beyond the threshold a way should be, unless a request says otherwise, in the unit of scores.

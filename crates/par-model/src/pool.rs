@@ -114,19 +114,6 @@ impl AcceptedPool {
         self.log_likelihoods.is_empty()
     }
 
-    /// The share of rows with at most this log-likelihood; 0 when there are no rows.
-    pub fn percentile(&self, log_likelihood: f64) -> f64 {
-        let above = self.log_likelihoods.partition_point(|value| *value > log_likelihood);
-        (self.len() - above) as f64 / self.len().max(1) as f64
-    }
-
-    /// A log-likelihood that about this share of the rows does not reach; −∞ when there are no rows.
-    pub fn quantile(&self, share: f64) -> f64 {
-        let above = ((1.0 - share) * self.len() as f64).ceil() as usize;
-        let lowest = above.min(self.len()).checked_sub(1);
-        lowest.map_or(f64::NEG_INFINITY, |place| self.log_likelihoods[place])
-    }
-
     /// The `count` rows that differ from `factual` in the fewest features, the nearest first; ties go to the more
     /// plausible. A code that is [`OPEN`] differs from all.
     ///
@@ -252,13 +239,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-
-    #[test]
-    fn a_percentile_counts_the_rows_that_are_at_most_as_plausible() {
-        let rows = Dataset::new(vec![2], vec![0, 0, 1, 1]).expect("rows");
-        let pool = AcceptedPool::from_parts(rows, vec![-1.0, -2.0, -2.0, -4.0], 1).expect("a pool");
-        assert_eq!([0.0, -2.0, -3.0, -5.0].map(|value| pool.percentile(value)), [1.0, 0.75, 0.25, 0.0]);
-    }
 
     #[test]
     fn stored_parts_must_be_those_of_a_pool() {

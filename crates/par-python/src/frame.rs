@@ -25,12 +25,16 @@ enum FactColumn {
     clippy::redundant_closure_for_method_calls,
     reason = "the method is of one lifetime, and a line of any"
 )]
-const FACTS: [(&str, FactColumn); 17] = [
+const FACTS: [(&str, FactColumn); 18] = [
     ("rank", FactColumn::Count(|line| line.rank)),
     ("status", FactColumn::Text(|line| Some(line.row.status().to_string()))),
     ("reason", FactColumn::Text(|line| line.reason.clone())),
     ("probability", FactColumn::Number(|line| line.probability)),
     ("log_likelihood", FactColumn::Number(|line| line.way.map(|way| way.log_likelihood))),
+    (
+        "conditional_log_likelihood",
+        FactColumn::Number(|line| line.way.map(|way| way.conditional_log_likelihood)),
+    ),
     ("percentile", FactColumn::Number(|line| line.way.map(|way| way.percentile))),
     ("changes", FactColumn::Count(|line| line.way.map(|way| way.changes.len()))),
     ("effort", FactColumn::Number(|line| line.way.map(|way| way.effort))),

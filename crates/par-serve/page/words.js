@@ -53,13 +53,16 @@ export function sentence(words) {
   return words ? `${words.charAt(0).toUpperCase()}${words.slice(1)}.` : "";
 }
 
-/** How common people like this are among the accepted. */
+/** How common a way is among the accepted, given what the person cannot change. */
 export function commonness(percentile) {
-  if (percentile >= 1) return "More common than all accepted people";
   const whole = Math.floor(100 * percentile);
-  return whole < 1
-    ? "Rarer than nearly all accepted people"
-    : `More common than ${whole} % of accepted people`;
+  const among =
+    percentile >= 1
+      ? "More common than all accepted people"
+      : whole < 1
+        ? "Rarer than nearly all accepted people"
+        : `More common than ${whole} % of accepted people`;
+  return `${among}, given what cannot change`;
 }
 
 /** How far a probability is from the threshold, on its side of it. */

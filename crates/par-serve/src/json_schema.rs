@@ -355,6 +355,13 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
             "additionalProperties": false,
         },
         "margin": margin(model),
+        "min_percentile": {
+            "description": "The share of accepted people beside whom a way must be no rarer, given what the person cannot change; by \
+                            default as the model says. Where only rarer ways are known, there is none.",
+            "type": ["number", "null"],
+            "minimum": 0,
+            "maximum": 1,
+        },
         "effort": {
             "description": "How hard it is for this person to change features: a word, or a weight, of which 1 is easy, 2 some, 4 hard \
                             and 8 very hard; by default as the schema says.",

@@ -65,6 +65,8 @@ pub(crate) const BUDGET: Parameter = Parameter::query("budget", |model| option_o
 pub(crate) const THRESHOLD: Parameter =
     Parameter::query("threshold", |model| option_of_table(model, "threshold"));
 pub(crate) const MARGIN: Parameter = Parameter::query("margin", |model| option_of_table(model, "margin"));
+pub(crate) const MIN_PERCENTILE: Parameter =
+    Parameter::query("min_percentile", |model| option_of_table(model, "min_percentile"));
 pub(crate) const MAX_EFFORT: Parameter =
     Parameter::query("max_effort", |model| option_of_table(model, "max_effort"));
 pub(crate) const WITHIN: Parameter = Parameter::query("within", |model| option_of_table(model, "within"));

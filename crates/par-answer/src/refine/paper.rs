@@ -189,7 +189,8 @@ mod tests {
                 duration: &candidates.durations()[0],
                 target: Target { classifier: &classifier, threshold: 0.5, scale: ScoreScale::Probability },
                 reads_values: false,
-                objective: Objective::likeliest(0.0),
+                objective: Objective::likeliest(0.0, f64::NEG_INFINITY),
+                log_given: 0.0,
                 budget: 4,
                 taken: &[],
             };

@@ -93,7 +93,7 @@ impl Search<'_, '_, '_> {
             return;
         }
         centres.extend_from_slice(&centre.choices);
-        let (candidates, objective) = (problem.candidates, problem.objective);
+        let candidates = problem.candidates;
         let constraints = candidates.constraints();
         let made = problem.changes(centre);
         let effort = candidates.effort(&centre.choices);
@@ -122,7 +122,7 @@ impl Search<'_, '_, '_> {
                         log_prob
                     }
                 };
-                let worth = objective.worth(log_prob, without + candidate.effort);
+                let worth = problem.worth(log_prob, without + candidate.effort);
                 if worth > frontier.at_most(changes) {
                     better.push(Better { worth, log_prob, feature, choice });
                 }

@@ -6,8 +6,8 @@ use par_model::{Model, Order};
 use serde_json::{Map, Value};
 
 use super::{
-    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, Method, Problem, Request, count_words, effort_word,
-    whole_months,
+    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, Problem, Request, count_words,
+    effort_word, whole_months,
 };
 
 /// The most problems that are reported together.
@@ -163,7 +163,10 @@ impl<'m> JsonReader<'m> {
         let path = format!("{path}/{}", escaped(name));
         let scale = self.model.scale();
         match (name, value) {
-            ("order" | "budget" | "threshold" | "margin" | "max_effort" | "within", Value::Null) => {}
+            (
+                "order" | "budget" | "threshold" | "margin" | "min_percentile" | "max_effort" | "within",
+                Value::Null,
+            ) => {}
             ("method", value) => match value.as_str().and_then(Method::named) {
                 Some(method) => request.method = method,
                 None => self.wrong(path, value, one_of(&Method::ALL.map(|method| method.name().to_string()))),
@@ -190,6 +193,10 @@ impl<'m> JsonReader<'m> {
             ("margin", value) => match value.as_f64().filter(|margin| scale.is_margin(*margin)) {
                 Some(margin) => request.margin = Some(margin),
                 None => self.wrong(path, value, format!("{}, or null", scale.margin_words())),
+            },
+            ("min_percentile", value) => match value.as_f64().filter(|share| (0.0..=1.0).contains(share)) {
+                Some(share) => request.min_percentile = Some(share),
+                None => self.wrong(path, value, format!("{MIN_PERCENTILE}, or null")),
             },
             ("max_effort", value) => match value.as_f64().filter(|effort| *effort > 0.0) {
                 Some(effort) => request.max_effort = Some(effort),

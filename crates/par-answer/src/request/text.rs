@@ -5,7 +5,8 @@ use par_data::{LimitError, Limits, Permitted};
 use par_model::{Model, Order};
 
 use super::{
-    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, Method, Request, count_words, effort_weight, whole_months,
+    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, Request, count_words, effort_weight,
+    whole_months,
 };
 
 /// An option that cannot be used.
@@ -74,6 +75,10 @@ impl<'m> TextReader<'m> {
             "margin" => {
                 let number = parse_number(text).filter(|number| scale.is_margin(*number));
                 request.margin = Some(number.ok_or_else(|| refused(scale.margin_words().to_string()))?);
+            }
+            "min_percentile" => {
+                let number = parse_number(text).filter(|number| (0.0..=1.0).contains(number));
+                request.min_percentile = Some(number.ok_or_else(|| refused(MIN_PERCENTILE.to_string()))?);
             }
             "max_effort" => {
                 let number = parse_number(text).filter(|number| *number > 0.0);

@@ -1,7 +1,9 @@
 //! Why there is no way, and which obstacles would have to go.
 
+use par_model::Plausibility;
+
 use super::{Aim, Person, SearchResult, Solver};
-use crate::answer::{NotFound, Obstacle, Reason};
+use crate::answer::{NotFound, Obstacle, Reason, Way};
 use crate::problem::{Frontier, Solution};
 use crate::refine::swap;
 use crate::request::{Method, Request};
@@ -17,9 +19,11 @@ impl Solver<'_> {
     /// Why no way was found; `is_proved` if it is proved that there is none.
     pub(super) fn not_found(&mut self, person: Person<'_>, is_proved: bool, request: &Request) -> NotFound {
         let (free, budget) = (person.candidates.free_features(), self.budget(person, request));
+        let unusual = self.unusual(person, request);
         let reason = match request.method {
             _ if free == 0 => Reason::NothingToChange,
             Method::Generate => Reason::ProposalsDenied,
+            _ if is_proved && !unusual.is_empty() => Reason::OnlyUnusual,
             _ if is_proved => Reason::OutOfReach,
             _ => Reason::SearchEnded,
         };
@@ -30,25 +34,42 @@ impl Solver<'_> {
             needs_changes: None,
             obstacles: Vec::new(),
             schema_obstacles: request.auditor.then(Vec::new),
+            unusual,
             unknown: self.if_known(person, request),
         };
         if reason != Reason::ProposalsDenied {
-            let aim = *self.aims(request).last().expect("a request has an aim");
+            let aim = self.last_aim(person.plausibility, request);
             if request.budget.is_some() && free > budget {
                 let deeper = self.search_deeper(person, &aim, budget + 1, free);
                 not_found.needs_changes = deeper.frontier.fewest();
             }
             if not_found.needs_changes.is_none() {
-                let mut lifting = Lifting { person, request, aim, nodes: self.affordable(OBSTACLE_NODES[1]) };
+                let mut lifting = Lifting { person, request, nodes: self.affordable(OBSTACLE_NODES[1]) };
                 not_found.obstacles = self.own_obstacles(&mut lifting);
                 if let Some(schema_obstacles) = &mut not_found.schema_obstacles
                     && not_found.obstacles.is_empty()
+                    && not_found.unusual.is_empty()
                 {
                     *schema_obstacles = self.schema_obstacles(&mut lifting);
                 }
             }
         }
         not_found
+    }
+
+    /// The ways of the request, however rare they are.
+    fn unusual(&mut self, person: Person<'_>, request: &Request) -> Vec<Way> {
+        if request.min_percentile_for(self.model) <= 0.0 {
+            return Vec::new();
+        }
+        let request = Request { min_percentile: Some(0.0), ..request.clone() };
+        let (search, aim) = self.search_for(person, &request);
+        self.found(person, &search, &aim, &request).map(|found| found.ways).unwrap_or_default()
+    }
+
+    /// What a request searches for at last: acceptance, without its margin.
+    fn last_aim(&self, plausibility: &Plausibility, request: &Request) -> Aim {
+        *self.aims(plausibility, request).last().expect("a request has an aim")
     }
 
     /// The smallest set of the person's own wishes without which there is a way, as far as the nodes reach.
@@ -109,7 +130,7 @@ impl Solver<'_> {
 
     /// What a way without these obstacles takes, if one is found as far as the nodes reach.
     fn without(&mut self, lifting: &mut Lifting<'_>, obstacles: &[Obstacle]) -> Option<Enough> {
-        let (model, person, aim) = (self.model, lifting.person, &lifting.aim);
+        let (model, person) = (self.model, lifting.person);
         let mut request = lifting.request.clone();
         let mut lifted = Vec::new();
         for obstacle in obstacles {
@@ -130,7 +151,19 @@ impl Solver<'_> {
         }
         let candidates = constraints.candidates(person.own, &request.wishes(), person.candidates.reach());
         let classifier = model.classifier().of_person(person.cells, &candidates).ok()?;
-        let person = Person { candidates: &candidates, classifier: &*classifier, ..person };
+        let plausibility = model.plausibility(&request.locks);
+        // What is plausible without a part of the schema would have to be computed for each part anew: every accepted row
+        // counts.
+        request.min_percentile = if lifted.is_empty() { request.min_percentile } else { Some(0.0) };
+        let aim = &self.last_aim(&plausibility, &request);
+        let log_given = self.log_given(&plausibility, &candidates);
+        let person = Person {
+            candidates: &candidates,
+            plausibility: &plausibility,
+            log_given: &log_given,
+            classifier: &*classifier,
+            ..person
+        };
         let budget = request.budget.unwrap_or(usize::MAX).min(candidates.free_features());
         let mut nodes = lifting.nodes;
         let search = self.search_durations(person, aim, |solver, duration| {
@@ -162,7 +195,6 @@ impl Solver<'_> {
 struct Lifting<'a> {
     person: Person<'a>,
     request: &'a Request,
-    aim: Aim,
     nodes: usize,
 }
 

@@ -42,7 +42,7 @@ impl Solver<'_> {
             let budget = self.budget(person, request).max(first.changes);
             self.add_further_offers(person, aim, budget, &mut offers, request);
         }
-        let aims = self.aims(request);
+        let aims = self.aims(person.plausibility, request);
         let shown = offers.shown(request.count, |offer| worth(&aims, offer));
         let mut ways: Vec<Way> = Vec::with_capacity(shown.len());
         for (place, offer) in shown.iter().enumerate() {
@@ -76,7 +76,7 @@ impl Solver<'_> {
         offers: &mut Offers,
         request: &Request,
     ) {
-        let aims = self.aims(request);
+        let aims = self.aims(person.plausibility, request);
         let likeliest = aims
             .iter()
             .find(|aim| aim.solves == Solves::Likeliest && aim.scale.reaches(first.threshold, aim.threshold));
@@ -125,12 +125,17 @@ impl Solver<'_> {
         // Neighbours of a row are scored in single precision.
         let log_prob = self.evaluator.log_prob(&solution.row.codes);
         let probability = self.probability(person, solution);
+        let months = person.candidates.months(&solution.row.choices);
+        let mut durations = person.candidates.durations().iter().zip(person.log_given);
+        let log_given = durations.find(|(one, _)| (one.shortest..=one.longest).contains(&months));
+        let conditional = log_prob - log_given.map_or(0.0, |(_, log_given)| *log_given);
         Offer {
             solution: Solution { log_prob, ..solution.clone() },
             probability,
             sureness: aim.scale.sureness(probability),
-            percentile: self.model.pool().percentile(log_prob),
-            months: person.candidates.months(&solution.row.choices),
+            conditional,
+            percentile: person.plausibility.percentile(conditional),
+            months,
             features: changed(person, &solution.row.choices).collect(),
             solves: aim.solves,
             gap,
@@ -180,6 +185,7 @@ impl Solver<'_> {
             probability: offer.probability,
             has_margin: sure.is_none_or(|aim| aim.scale.reaches(offer.probability, aim.threshold)),
             log_likelihood: offer.solution.log_prob,
+            conditional_log_likelihood: offer.conditional,
             percentile: offer.percentile,
             effort: offer.solution.effort,
             months: offer.months,
@@ -257,6 +263,8 @@ impl Solver<'_> {
         Point {
             changes: offer.features.iter().map(text).collect(),
             log_likelihood: offer.solution.log_prob,
+            conditional_log_likelihood: offer.conditional,
+            percentile: offer.percentile,
             probability: offer.probability,
             effort: offer.solution.effort,
             months: offer.months,
@@ -269,8 +277,8 @@ impl Solver<'_> {
 /// What an offer is worth as a further way: by the likeliest problem of the request.
 fn worth(aims: &[Aim], offer: &Offer) -> f64 {
     let aim = aims.iter().find(|aim| aim.solves == Solves::Likeliest);
-    let Solution { log_prob, effort, changes, .. } = offer.solution;
-    aim.map_or(0.0, |aim| aim.objective.worth(log_prob, effort) - aim.price * changes as f64)
+    let Solution { effort, changes, .. } = offer.solution;
+    aim.map_or(0.0, |aim| aim.objective.worth(offer.conditional, effort) - aim.price * changes as f64)
 }
 
 /// The features that the person changes, ascending.
@@ -283,21 +291,21 @@ fn set_best_at(ways: &mut [Way], frontier: &[Point], scale: ScoreScale) {
     struct Virtues {
         effort: f64,
         changes: usize,
-        log_likelihood: f64,
+        conditional: f64,
         probability: f64,
         months: u32,
     }
     let of_way = |way: &Way| Virtues {
         effort: way.effort,
         changes: way.changes.len(),
-        log_likelihood: way.log_likelihood,
+        conditional: way.conditional_log_likelihood,
         probability: way.probability,
         months: way.months,
     };
     let of_point = |point: &Point| Virtues {
         effort: point.effort,
         changes: point.changes.len(),
-        log_likelihood: point.log_likelihood,
+        conditional: point.conditional_log_likelihood,
         probability: point.probability,
         months: point.months,
     };
@@ -312,7 +320,7 @@ fn set_best_at(ways: &mut [Way], frontier: &[Point], scale: ScoreScale) {
         let strengths = [
             (BestAt::LeastEffort, shown.iter().all(|one| way.effort <= one.effort)),
             (BestAt::FewestChanges, shown.iter().all(|one| way.changes.len() <= one.changes)),
-            (BestAt::MostCommon, shown.iter().all(|one| way.log_likelihood >= one.log_likelihood)),
+            (BestAt::MostCommon, shown.iter().all(|one| way.conditional_log_likelihood >= one.conditional)),
             (BestAt::Surest, shown.iter().all(|one| scale.reaches(way.probability, one.probability))),
             (BestAt::Soonest, way.months < slowest && shown.iter().all(|one| way.months <= one.months)),
         ];

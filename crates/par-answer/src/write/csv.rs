@@ -6,13 +6,14 @@ use crate::answer::Way;
 use crate::table::RowAnswer;
 
 /// The columns before those of the features.
-pub const COLUMNS: [&str; 19] = [
+pub const COLUMNS: [&str; 20] = [
     "id",
     "rank",
     "status",
     "reason",
     "probability",
     "log_likelihood",
+    "conditional_log_likelihood",
     "percentile",
     "changes",
     "effort",
@@ -138,6 +139,7 @@ impl Line<'_> {
             text(self.reason.as_ref()),
             text(self.probability),
             text(way.map(|way| way.log_likelihood)),
+            text(way.map(|way| way.conditional_log_likelihood)),
             text(way.map(|way| way.percentile)),
             text(way.map(|way| way.changes.len())),
             text(way.map(|way| way.effort)),

@@ -46,6 +46,9 @@ impl RowAnswer<'_> {
             schema_obstacles: not_found
                 .and_then(|not_found| not_found.schema_obstacles.as_ref())
                 .map(|obstacles| obstacles.iter().map(obstacle).collect()),
+            unusual: not_found.filter(|not_found| not_found.schema_obstacles.is_some()).map(|not_found| {
+                (1..).zip(&not_found.unusual).map(|(rank, way)| self.way(model, rank, way)).collect()
+            }),
             probability: self.probability(),
             threshold: self.threshold,
             score_words: self.probability().map(|score| words::decision(model, score, self.threshold)),
@@ -88,6 +91,7 @@ impl RowAnswer<'_> {
             probability: way.probability,
             score_words: words::score(model, way.probability),
             log_likelihood: way.log_likelihood,
+            conditional_log_likelihood: way.conditional_log_likelihood,
             percentile: way.percentile,
             effort: way.effort,
             months: way.months,
@@ -116,7 +120,8 @@ impl RowAnswer<'_> {
             changes: point.changes.len(),
             probability: point.probability,
             log_likelihood: point.log_likelihood,
-            percentile: model.pool().percentile(point.log_likelihood),
+            conditional_log_likelihood: point.conditional_log_likelihood,
+            percentile: point.percentile,
             effort: point.effort,
             months: point.months,
             gap: point.gap,
@@ -135,8 +140,8 @@ pub struct AnswerJson {
     /// be read.
     #[schemars(extend("enum" = STATUSES))]
     status: &'static str,
-    /// Why there is no way: `all_unknown`, `nothing_to_change`, `out_of_reach`, `search_ended` or `proposals_denied`; a
-    /// sentence if the status is `error`.
+    /// Why there is no way: `all_unknown`, `nothing_to_change`, `out_of_reach`, `only_unusual`, `search_ended` or
+    /// `proposals_denied`; a sentence if the status is `error`.
     reason: Option<String>,
     /// The reason, for people.
     reason_words: Option<&'static str>,
@@ -150,6 +155,9 @@ pub struct AnswerJson {
     /// For an auditor, never for the applicant: the smallest set of obstacles with one of the schema without which a
     /// way is known; null unless `auditor` is set and there is no way.
     schema_obstacles: Option<Vec<ObstacleJson>>,
+    /// For an auditor, never for the applicant: accepted rows that are rarer than `min_percentile` allows; null unless
+    /// `auditor` is set and there is no way.
+    unusual: Option<Vec<WayJson>>,
     /// The score of the row as it is: the probability that it is accepted, or of a regression the predicted number; null
     /// if it cannot be read.
     probability: Option<f64>,
@@ -222,7 +230,9 @@ struct WayJson {
     score_words: String,
     /// How likely it is among accepted rows, as a logarithm.
     log_likelihood: f64,
-    /// The share of accepted rows that are no likelier.
+    /// The same, given what the person cannot change.
+    conditional_log_likelihood: f64,
+    /// The share of accepted rows that are no likelier, each given the same features of its own.
     #[schemars(range(min = 0.0, max = 1.0))]
     percentile: f64,
     /// What its changes cost the person: the sum over them of a weight times a size.
@@ -308,7 +318,9 @@ pub struct PointJson {
     pub probability: f64,
     /// How likely it is among accepted rows, as a logarithm.
     pub log_likelihood: f64,
-    /// The share of accepted rows that are no likelier.
+    /// The same, given what the person cannot change.
+    pub conditional_log_likelihood: f64,
+    /// The share of accepted rows that are no likelier, each given the same features of its own.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub percentile: f64,
     /// What the changes cost the person.

@@ -38,7 +38,7 @@ impl RowAnswer<'_> {
         self.unknown().iter().try_for_each(|one| writeln!(text, "{}", words::if_known(one)))?;
         match &self.answer {
             Ok(Answer::Found(found)) => self.write_ways(model, found, text),
-            Ok(Answer::NotFound(not_found)) => write_no_way(model, not_found, text),
+            Ok(Answer::NotFound(not_found)) => self.write_no_way(model, not_found, text),
             Ok(Answer::Accepted { verified: false, .. }) => writeln!(
                 text,
                 "\nnothing has to change, according to a surrogate of the classifier (unverified)"
@@ -55,7 +55,7 @@ impl RowAnswer<'_> {
                 Some(strengths) => writeln!(text, ": {strengths}")?,
                 None => writeln!(text)?,
             }
-            write_way(model, found, rank, way, text)?;
+            write_way(model, found.verified, rank, way, text)?;
         }
         if found.ways.len() < self.count {
             let (found, asked) = (found.ways.len(), self.count);
@@ -71,10 +71,40 @@ impl RowAnswer<'_> {
             None => Ok(()),
         }
     }
+
+    fn write_no_way(&self, model: &Model, not_found: &NotFound, text: &mut String) -> fmt::Result {
+        writeln!(text, "\nno way was found: {}", words::reason(not_found.reason))?;
+        if not_found.reason == Reason::OutOfReach && model.classifier().reads_values() {
+            writeln!(text, "for each bin the nearest, the most common and the farthest value were tried")?;
+        }
+        match words::remedy(model.schema(), not_found) {
+            Some(remedy) => writeln!(text, "what would help: {remedy}")?,
+            None => {
+                if let Some(words) = words::nothing_own(not_found) {
+                    writeln!(text, "{words}")?;
+                }
+            }
+        }
+        if let Some(remedy) = words::schema_remedy(model.schema(), not_found) {
+            writeln!(text, "for the auditor, what would help in the schema: {remedy}")?;
+        }
+        if not_found.schema_obstacles.is_none() {
+            return Ok(());
+        }
+        for (rank, way) in (1..).zip(&not_found.unusual) {
+            writeln!(
+                text,
+                "\nfor the auditor, accepted but too unusual to be offered: {}",
+                words::changes(way.changes.len())
+            )?;
+            write_way(model, model.classifier().verifies(), rank, way, text)?;
+        }
+        Ok(())
+    }
 }
 
 /// The changes of a way, the one that alone brings most first, and what it takes.
-fn write_way(model: &Model, found: &Found, rank: usize, way: &Way, text: &mut String) -> fmt::Result {
+fn write_way(model: &Model, is_verified: bool, rank: usize, way: &Way, text: &mut String) -> fmt::Result {
     let mut changes: Vec<&Change> = way.changes.iter().collect();
     let alone =
         |change: &Change| change.alone.map_or(f64::NEG_INFINITY, |score| model.scale().sureness(score));
@@ -88,14 +118,14 @@ fn write_way(model: &Model, found: &Found, rank: usize, way: &Way, text: &mut St
     for consequence in &way.consequences {
         writeln!(text, "  then {}", consequence.sentence())?;
     }
-    let verified = if found.verified { "" } else { " by a surrogate of the classifier (unverified)" };
+    let verified = if is_verified { "" } else { " by a surrogate of the classifier (unverified)" };
     let (score, percentile) = (words::with_score(model, way.probability), words::percentile(way.percentile));
     writeln!(text, "  accepted{verified} {score}, {percentile}")?;
     writeln!(text, "  {}", words::cost(way.effort, way.months))?;
     if !way.has_margin {
         writeln!(text, "  {}", words::CLOSE)?;
     }
-    match words::proof(rank, way).filter(|_| found.verified) {
+    match words::proof(rank, way).filter(|_| is_verified) {
         Some(proof) => writeln!(text, "  {proof}"),
         None => Ok(()),
     }
@@ -114,23 +144,4 @@ fn write_alternatives(model: &Model, frontier: &[PointJson], text: &mut String) 
         }
     }
     Ok(())
-}
-
-fn write_no_way(model: &Model, not_found: &NotFound, text: &mut String) -> fmt::Result {
-    writeln!(text, "\nno way was found: {}", words::reason(not_found.reason))?;
-    if not_found.reason == Reason::OutOfReach && model.classifier().reads_values() {
-        writeln!(text, "for each bin the nearest, the most common and the farthest value were tried")?;
-    }
-    match words::remedy(model.schema(), not_found) {
-        Some(remedy) => writeln!(text, "what would help: {remedy}")?,
-        None => {
-            if let Some(words) = words::nothing_own(not_found) {
-                writeln!(text, "{words}")?;
-            }
-        }
-    }
-    match words::schema_remedy(model.schema(), not_found) {
-        Some(remedy) => writeln!(text, "for the auditor, what would help in the schema: {remedy}"),
-        None => Ok(()),
-    }
 }

@@ -89,8 +89,9 @@ fn answer_rows(model: &Model, rows: &TestRows, sampled: &[usize], request: &Requ
 /// A measure of a way: its name, the name of its deviation, its value.
 type WayMeasure = (&'static str, &'static str, fn(&Way) -> f64);
 
-const MEASURES: [WayMeasure; 3] = [
-    ("nll", "sd_nll", |way| -way.log_likelihood),
+const MEASURES: [WayMeasure; 4] = [
+    ("conditional_nll", "sd_conditional_nll", |way| -way.conditional_log_likelihood),
+    ("percentile", "sd_percentile", |way| way.percentile),
     ("sparsity", "sd_sparsity", |way| way.changes.len() as f64),
     ("distance", "sd_distance", |way| way.distance),
 ];
@@ -210,7 +211,7 @@ fn none(model: &Model, answers: &[Answer], of: usize, budget: Option<usize>, she
         let limit = budget.as_ref().map(|budget| ("budget", budget as &dyn std::fmt::Display));
         Metric::at(name, &keys.iter().copied().chain(limit).collect::<Vec<_>>())
     };
-    for reason in [Reason::NothingToChange, Reason::OutOfReach, Reason::SearchEnded] {
+    for reason in [Reason::NothingToChange, Reason::OutOfReach, Reason::OnlyUnusual, Reason::SearchEnded] {
         let metric = limited("none", &[("reason", &reason.name())]);
         sheet.mean(method, metric, share(&|not_found| not_found.reason == reason));
     }

@@ -26,8 +26,8 @@ struct GroupCosts<'f> {
     name: &'f str,
     denied: Proportion,
     available: Proportion,
-    /// Changes, NLL and distance.
-    costs: [SampleMoments; 3],
+    /// Changes, NLL, percentile and distance.
+    costs: [SampleMoments; 4],
     /// The share with a way within one change, two, and so on.
     within: Vec<Proportion>,
 }
@@ -78,8 +78,13 @@ impl<'f> GroupCosts<'f> {
             name,
             denied: Proportion::pooled(each("denied")),
             available: Proportion::pooled(each("validity")),
-            costs: [("sparsity", "sd_sparsity"), ("nll", "sd_nll"), ("distance", "sd_distance")]
-                .map(|(mean, deviation)| sample(mean, deviation)),
+            costs: [
+                ("sparsity", "sd_sparsity"),
+                ("conditional_nll", "sd_conditional_nll"),
+                ("percentile", "sd_percentile"),
+                ("distance", "sd_distance"),
+            ]
+            .map(|(mean, deviation)| sample(mean, deviation)),
             within: (1..=CHANGES).map(within).collect(),
         }
     }
@@ -117,6 +122,7 @@ fn by_group(measured: &Measured<'_>, groups: &[GroupCosts<'_>]) -> Option<Report
             cost(0),
             cost(1),
             cost(2),
+            cost(3),
         ];
         cells.extend(group.within.iter().map(|within| ReportCell::number(within.value(), Unit::Percent(1))));
         ReportRow::new(format!("{}: {}", group.feature, group.name), cells)
@@ -254,8 +260,8 @@ mod tests {
                 if fold == "0" {
                     let (count, mean, deviation) =
                         if *group == "a" { (25, 5.0, 2.0) } else { (36, 3.0, 3.0) };
-                    sheet.number("refine", at("nll"), mean, count);
-                    sheet.number("refine", at("sd_nll"), deviation, count);
+                    sheet.number("refine", at("conditional_nll"), mean, count);
+                    sheet.number("refine", at("sd_conditional_nll"), deviation, count);
                 }
             }
             all.extend(sheet.into_figures());
@@ -265,14 +271,14 @@ mod tests {
         let cells = &table.rows[0].cells;
         assert_eq!(
             table.columns,
-            ["group", "people", "denied %", "NLL"],
+            ["group", "people", "denied %", "NLL given the person"],
             "columns without figures are left out"
         );
         assert_eq!((table.rows[0].name.as_str(), cells[0].text.as_str()), ("sex: a", "70"));
         assert_eq!((cells[1].text.as_str(), cells[1].note.as_str()), ("80.0", "+20.0 [5.2, 33.4] *"));
         assert_eq!((cells[2].text.as_str(), cells[2].note.as_str()), ("5.00", "+2.00 [0.75, 3.25] *"));
         assert_eq!(table.rows[1].cells[2].note, "−2.00 [−3.25, −0.75] *");
-        let note = "NLL is that of the whole row, immutable features included";
+        let note = "NLL and percentile are those of what changes, given what nobody can change";
         assert!(table.notes.iter().any(|text| text.starts_with(note)), "NLL is not a cost of recourse");
     }
 

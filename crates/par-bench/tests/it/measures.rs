@@ -267,6 +267,7 @@ fn the_measures_agree_with_the_measures_of_our_answers() {
                 (way.similarity, way.distance, way.changes.len() as f64, way.probability)
             );
             assert!((measured.effort - way.effort).abs() < 1e-9, "{} {}", measured.effort, way.effort);
+            assert!((measured.conditional_nll + way.conditional_log_likelihood).abs() < 1e-9);
             assert_eq!(measured.percentile, way.percentile);
             count += 1;
         }

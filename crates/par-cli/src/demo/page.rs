@@ -196,7 +196,7 @@ impl DemoReport<'_> {
 /// A line of the table of measures: title, meaning, and value with the number of people it is over.
 type MeasureLine = (&'static str, &'static str, fn(&MethodMetrics) -> (String, String));
 
-const MEASURES: [MeasureLine; 13] = [
+const MEASURES: [MeasureLine; 14] = [
     ("validity", "the share with an accepted recourse", |of| (share(of.validity.mean), over(&of.validity))),
     ("actionability", "the share of recourses that keep immutable features and directions", |of| {
         (share(of.actionability.mean), over(&of.actionability))
@@ -206,6 +206,9 @@ const MEASURES: [MeasureLine; 13] = [
     }),
     ("NLL", "−log-likelihood among accepted rows; lower is more plausible", |of| {
         (decimals(of.nll.mean, 2), over(&of.nll))
+    }),
+    ("percentile", "the share of accepted people who are no likelier, given what cannot change", |of| {
+        (share(of.percentile.mean), over(&of.percentile))
     }),
     ("sparsity", "features that change", |of| (decimals(of.sparsity.mean, 2), over(&of.sparsity))),
     ("effort", "what the changes cost the person", |of| (decimals(of.effort.mean, 2), over(&of.effort))),

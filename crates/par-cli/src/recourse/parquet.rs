@@ -169,6 +169,9 @@ impl ParquetSink {
                 "reason" => column.push_text(line.reason.as_deref()),
                 "probability" => column.push_number(line.probability),
                 "log_likelihood" => column.push_number(way.map(|way| way.log_likelihood)),
+                "conditional_log_likelihood" => {
+                    column.push_number(way.map(|way| way.conditional_log_likelihood));
+                }
                 "percentile" => column.push_number(way.map(|way| way.percentile)),
                 "changes" => column.push_count(way.map(|way| way.changes.len() as u64)),
                 "effort" => column.push_number(way.map(|way| way.effort)),

@@ -30,6 +30,10 @@ pub(crate) struct RequestArguments {
     /// How far beyond the threshold a way should be [default: the model's margin, 0.05 unless told]
     #[arg(long, value_name = "BY")]
     margin: Option<String>,
+    /// Share of accepted people beside whom a way must be no rarer, given what the person cannot change; 0 offers every
+    /// accepted row [default: the model's, 0.01 unless told]
+    #[arg(long, value_name = "SHARE")]
+    min_percentile: Option<String>,
     /// Most effort of a way
     #[arg(long, value_name = "EFFORT")]
     max_effort: Option<String>,
@@ -62,12 +66,15 @@ impl RequestArguments {
     /// The request that every row is answered with.
     pub(crate) fn request(&self, model: &Model) -> Result<Request> {
         let mut reader = TextReader::new(model, usize::MAX);
-        let Self { method, budget, threshold, margin, max_effort, within, count, order, .. } = self;
+        let Self {
+            method, budget, threshold, margin, min_percentile, max_effort, within, count, order, ..
+        } = self;
         let single = [
             ("method", Some(method)),
             ("budget", budget.as_ref()),
             ("threshold", threshold.as_ref()),
             ("margin", margin.as_ref()),
+            ("min_percentile", min_percentile.as_ref()),
             ("max_effort", max_effort.as_ref()),
             ("within", within.as_ref()),
             ("count", Some(count)),

@@ -188,6 +188,14 @@ impl CompiledRelation {
         matches!(&self.kind, Kind::Follows(consequence) if consequence.sources.contains(&feature))
     }
 
+    /// The feature that follows by it, and what from.
+    pub(crate) fn consequence(&self) -> Option<(usize, &[usize])> {
+        match &self.kind {
+            Kind::Follows(consequence) => Some((consequence.feature, &consequence.sources)),
+            _ => None,
+        }
+    }
+
     /// What lifting it would be called; `None` for rules, which have their own name, and for consequences, which
     /// nobody can lift.
     pub(crate) fn restriction(&self) -> Option<Restriction> {

@@ -41,6 +41,7 @@ class Request:
     threshold: float | None = None
     order: str | None = None
     margin: float | None = None
+    min_percentile: float | None = None
     effort: Mapping[str, Effort] | None = None
     max_effort: float | None = None
     within: str | None = None
@@ -55,6 +56,7 @@ class Request:
             "budget": None if self.budget is None else whole(self.budget, "budget", 1),
             "threshold": _optional(self.threshold, "threshold"),
             "margin": _optional(self.margin, "margin"),
+            "min_percentile": _optional(self.min_percentile, "min_percentile"),
             "max_effort": _optional(self.max_effort, "max_effort"),
         }
         for name, value in checked.items():
@@ -72,6 +74,7 @@ class Request:
             "threshold": self.threshold if threshold is None else threshold,
             "order": self.order,
             "margin": self.margin,
+            "min_percentile": self.min_percentile,
             "effort": {str(name): _effort(str(name), effort) for name, effort in (self.effort or {}).items()},
             "max_effort": self.max_effort,
             "within": self.within,

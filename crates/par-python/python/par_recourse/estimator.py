@@ -298,6 +298,7 @@ class Recourse:
         threshold: float | None = None,
         order: Order | None = None,
         margin: float | None = None,
+        min_percentile: float | None = None,
         effort: Mapping[str, Effort] | None = None,
         max_effort: float | None = None,
         within: str | None = None,
@@ -356,7 +357,7 @@ class Recourse:
             warn_of_renamed(model, stacklevel=2)
             self._names_told = True
         request = Request(
-            count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm
+            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm
         )
         return self._lines(X, request, id)
 
@@ -377,6 +378,7 @@ class Recourse:
         threshold: float | None = None,
         order: Order | None = None,
         margin: float | None = None,
+        min_percentile: float | None = None,
         effort: Mapping[str, Effort] | None = None,
         max_effort: float | None = None,
         within: str | None = None,
@@ -393,7 +395,7 @@ class Recourse:
         model = self._fitted()
         frame = _frames.read_row(row)
         request = Request(
-            count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm, auditor
+            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, auditor
         )
         batch = frame.table.combine_chunks().to_batches()[0]
         return Explanation(*model.explain(batch, request.json(), id=self._named(frame, id)))

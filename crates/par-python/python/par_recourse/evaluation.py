@@ -16,6 +16,8 @@ _MEASURES = [
     "actionability",
     "causality",
     "nll",
+    "conditional_nll",
+    "percentile",
     "similarity",
     "distance",
     "sparsity",

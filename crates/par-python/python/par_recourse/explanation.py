@@ -231,9 +231,8 @@ class Explanation:
 
 
 def _likelier(share: float) -> str:
-    if share >= 1:
-        return "likelier than all accepted people"
-    return f"likelier than {int(100 * share) or 'less than 1'} % of accepted people"
+    people = "all" if share >= 1 else f"{int(100 * share) or 'less than 1'} % of"
+    return f"likelier than {people} accepted people, given what cannot change"
 
 
 def _cost(way: Way) -> str:

@@ -31,6 +31,7 @@ def recourse(
     threshold: float | None = None,
     order: Order | None = None,
     margin: float | None = None,
+    min_percentile: float | None = None,
     effort: Mapping[str, Effort] | None = None,
     max_effort: float | None = None,
     within: str | None = None,
@@ -56,7 +57,7 @@ def recourse(
     model:
         A file that `Recourse.save` or `par fit` wrote and the driver can read, a fitted `Recourse`, or its `model_`.
         In version 0.1 it was called `bundle`, which still works and warns.
-    count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm:
+    count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm:
         As in `Recourse.recourse`.
     id:
         The column of row ids, by default the schema's. Without one, rows are numbered from 0 in the order of the
@@ -68,7 +69,7 @@ def recourse(
         one_source(model, bundle),
         schema.names,
         lambda columns: pa.schema([schema.field(name) for name in columns]),
-        Request(count, lock, method, budget, limit, threshold, order, margin, effort, max_effort, within, no_harm),
+        Request(count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm),
         id=id,
         dumps=cloudpickle.dumps,
     )

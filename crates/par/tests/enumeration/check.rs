@@ -40,8 +40,12 @@ struct Aims {
     threshold: f64,
     offered_from: f64,
     sure: f64,
-    /// The log-likelihood of a plausible row.
+    /// The log-likelihoods of the pool's rows, given what the person cannot change, ascending.
+    pool: Vec<f64>,
+    /// That of a plausible row.
     floor: f64,
+    /// That of a row that may be offered at all.
+    least: f64,
     order: Order,
     effort_weight: f64,
     price: f64,
@@ -52,7 +56,8 @@ struct Aims {
 }
 
 impl Aims {
-    fn new(case: &Case<'_>, request: &Request) -> Self {
+    fn new(case: &Case<'_>, asking: &Asking) -> Self {
+        let request = &asking.request;
         let (model, answers) = (&case.made.model, &case.made.model.config().answers);
         let wanted = request.threshold.unwrap_or(model.threshold());
         let reads_values = model.classifier().reads_values();
@@ -66,16 +71,25 @@ impl Aims {
         };
         let harder = |by: f64| (threshold + by).min(f64::midpoint(threshold, highest));
         let offered_from = if reads_values { harder(rounding) } else { threshold };
-        let mut likelihoods = model.pool().log_likelihoods().to_vec();
-        likelihoods.sort_by(f64::total_cmp);
-        // As many rows of the pool are below it as are a tenth.
-        let tenth = likelihoods.len() - (0.9 * likelihoods.len() as f64).ceil() as usize;
+        let pool = case.pool(asking);
+        // The row of the pool that is no likelier than all but so many.
+        let floor = |share: f64| match (share * pool.len() as f64).ceil() as usize {
+            0 => f64::NEG_INFINITY,
+            place => pool[place - 1],
+        };
+        // Without a part of the schema every accepted row counts.
+        let share = match asking.lifted.is_empty() {
+            true => request.min_percentile.unwrap_or(answers.min_percentile),
+            false => 0.0,
+        };
         let order = request.order.unwrap_or(Order::Balanced);
         Self {
             threshold,
             offered_from,
             sure: harder(margin).max(offered_from),
-            floor: likelihoods.get(tenth).copied().unwrap_or(f64::NEG_INFINITY),
+            floor: floor(share.max(0.1)),
+            least: floor(share),
+            pool,
             order,
             effort_weight: if order == Order::Balanced { answers.effort_weight } else { 0.0 },
             price: answers.price,
@@ -84,18 +98,18 @@ impl Aims {
         }
     }
 
-    fn worth(&self, solves: Solves, log_prob: f64, effort: f64) -> f64 {
+    fn worth(&self, solves: Solves, conditional: f64, effort: f64) -> f64 {
         match solves {
-            Solves::LeastEffort => 1e-4 * log_prob - effort,
-            Solves::Likeliest => log_prob - self.effort_weight * effort,
+            Solves::LeastEffort => 1e-4 * conditional - effort,
+            Solves::Likeliest => conditional - self.effort_weight * effort,
         }
     }
 
     /// Whether a row is good enough for a problem: surely, or possibly if rounding helps.
     fn is_feasible(&self, row: &Row, solves: Solves, score: f64, surely: bool) -> bool {
         let slack = |size: f64| if surely { size } else { -size };
-        row.score >= score + slack(self.slack)
-            && (solves == Solves::Likeliest || row.log_prob >= self.floor + slack(1e-4))
+        let floor = if solves == Solves::Likeliest { self.least } else { self.floor };
+        row.score >= score + slack(self.slack) && row.conditional >= floor + slack(1e-4)
     }
 }
 
@@ -105,7 +119,7 @@ pub(crate) fn check(case: &Case<'_>, asking: &Asking, checked: &mut Checked) -> 
     let model = &case.made.model;
     let cells: Vec<&str> = case.cells.iter().map(String::as_str).collect();
     let mut solver = Solver::new(model);
-    let aims = Aims::new(case, &asking.request);
+    let aims = Aims::new(case, asking);
     let own_score = case.sureness(model.score(&cells).map_err(|error| error.to_string())?);
     let is_accepted = own_score >= aims.threshold && case.meaning.keeps_policies(&case.own, asking);
     let reaches: &[Reach] =
@@ -196,6 +210,8 @@ fn check_found(
     ensure!(!found.ways.is_empty() && found.ways.len() <= request.count, "{} ways", found.ways.len());
     for (place, way) in found.ways.iter().enumerate() {
         checked.ways += 1;
+        let conditional = way.conditional_log_likelihood;
+        ensure!(conditional >= aims.least - 1e-4, "way {place} is rarer than {}", aims.least);
         check_way(case, asking, aims, way).map_err(|error| format!("way {place}: {error}"))?;
         for (before, other) in found.ways[..place].iter().enumerate() {
             ensure!(!dominates(case, other, way), "way {before} dominates way {place}");
@@ -256,10 +272,10 @@ fn check_best(
         ensure!(is_deeper || reads_values || way.gap == Some(0.0), "a gap of {:?}", way.gap);
         if !is_deeper && way.gap == Some(0.0) {
             let price = if solves == Solves::Likeliest { aims.price } else { 0.0 };
-            let net = |log_prob: f64, effort: f64, changes: usize| {
-                aims.worth(solves, log_prob, effort) - price * changes as f64
+            let net = |conditional: f64, effort: f64, changes: usize| {
+                aims.worth(solves, conditional, effort) - price * changes as f64
             };
-            let own = net(way.log_likelihood, way.effort, way.changes.len());
+            let own = net(way.conditional_log_likelihood, way.effort, way.changes.len());
             // Hardly less effort is not worth a further change: the least effort is that of as many.
             let most = match solves {
                 Solves::LeastEffort => way.changes.len(),
@@ -269,7 +285,7 @@ fn check_best(
                 .iter()
                 .filter(|row| row.changed.len() <= most && aims.is_feasible(row, solves, score, true));
             let best = feasible.max_by(|a, b| {
-                let net = |row: &Row| net(row.log_prob, row.effort, row.changed.len());
+                let net = |row: &Row| net(row.conditional, row.effort, row.changed.len());
                 net(a).total_cmp(&net(b))
             });
             let Some(best) = best else {
@@ -279,7 +295,7 @@ fn check_best(
                 ensure!(rows.iter().any(is_possible), "no row is feasible");
                 return Ok(0);
             };
-            let most = net(best.log_prob, best.effort, best.changed.len());
+            let most = net(best.conditional, best.effort, best.changed.len());
             ensure!(own >= most - WORTH, "the first way is worth {own}, and this row {most}: {best:?}");
         }
     }
@@ -294,7 +310,7 @@ fn check_best(
     let mut proved = 0;
     for (place, way) in found.ways.iter().enumerate().filter(|(_, way)| way.gap == Some(0.0)) {
         proved += 1;
-        let own = aims.worth(way.solves, way.log_likelihood, way.effort);
+        let own = aims.worth(way.solves, way.conditional_log_likelihood, way.effort);
         let leaves_out = |row: &Row, other: &Way| {
             other.changes.iter().any(|change| !row.changed.contains(&change.feature))
         };
@@ -302,16 +318,16 @@ fn check_best(
             row.changed.len() <= way.changes.len()
                 && aims.is_feasible(row, way.solves, score, true)
                 && found.ways[..place].iter().all(|other| leaves_out(row, other))
-                && aims.worth(way.solves, row.log_prob, row.effort) > own + WORTH
+                && aims.worth(way.solves, row.conditional, row.effort) > own + WORTH
         });
         ensure!(better.is_none(), "way {place} is worth {own}, and this row more: {better:?}");
     }
     for point in found.frontier.iter().filter(|point| point.gap == Some(0.0)) {
-        let own = aims.worth(solves, point.log_likelihood, point.effort);
+        let own = aims.worth(solves, point.conditional_log_likelihood, point.effort);
         let better = rows.iter().find(|row| {
             row.changed.len() <= point.changes.len()
                 && aims.is_feasible(row, solves, score, true)
-                && aims.worth(solves, row.log_prob, row.effort) > own + WORTH
+                && aims.worth(solves, row.conditional, row.effort) > own + WORTH
         });
         ensure!(better.is_none(), "a point is worth {own}, and this row more: {better:?}");
     }
@@ -360,9 +376,12 @@ fn check_way(case: &Case<'_>, asking: &Asking, aims: &Aims, way: &Way) -> Result
     ensure!(way.has_margin == (score >= aims.sure), "its margin");
     ensure!(meaning.keeps_policies(&values, asking), "it breaks a policy");
     ensure!((way.log_likelihood - case.log_prob(&values)?).abs() < 1e-4, "its likelihood");
-    let pool = model.pool().log_likelihoods();
-    let below = pool.iter().filter(|other| **other <= way.log_likelihood).count();
-    ensure!((way.percentile - below as f64 / pool.len().max(1) as f64).abs() < 1e-9, "its percentile");
+    let conditional = case.conditional(&values, asking)?;
+    ensure!((way.conditional_log_likelihood - conditional).abs() < 1e-4, "given the rest {conditional}");
+    let below =
+        |most: f64| aims.pool.partition_point(|other| *other <= most) as f64 / aims.pool.len().max(1) as f64;
+    let percentiles = below(conditional - 1e-4)..=below(conditional + 1e-4);
+    ensure!(percentiles.contains(&way.percentile), "its percentile is in {percentiles:?}");
     for change in way.changes.iter().chain(&way.consequences) {
         let (own, to) = (&case.own[change.feature], &values[change.feature]);
         let harms = meaning.is_harm(change.feature, own, to);
@@ -468,6 +487,7 @@ fn check_not_found(
     }
     let reads_values = case.made.model.classifier().reads_values();
     ensure!(reads_values || none.reason != Reason::SearchEnded, "the search of a small world ended");
+    check_unusual(case, asking, aims, rows, none)?;
     if none.reason == Reason::ProposalsDenied {
         return Ok(());
     }
@@ -476,16 +496,39 @@ fn check_not_found(
     if fewest(true) == fewest(false) {
         ensure!(none.needs_changes == fewest(true), "it needs {:?} changes", fewest(true));
     }
-    check_obstacles(case, asking, aims, none, checked)
+    check_obstacles(case, asking, none, checked)
+}
+
+/// Checks the ways that are too unusual to be offered.
+fn check_unusual(
+    case: &Case<'_>,
+    asking: &Asking,
+    aims: &Aims,
+    rows: &[Row],
+    none: &NotFound,
+) -> Result<(), String> {
+    let budget = asking.request.budget.unwrap_or(usize::MAX);
+    let any =
+        rows.iter().find(|row| row.changed.len() <= budget && row.score >= aims.offered_from + aims.slack);
+    ensure!(none.reason != Reason::OutOfReach || any.is_none(), "there is a way, however unusual: {any:?}");
+    ensure!(none.reason != Reason::OnlyUnusual || !none.unusual.is_empty(), "no unusual way is attached");
+    for way in &none.unusual {
+        check_way(case, asking, aims, way).map_err(|error| format!("an unusual way: {error}"))?;
+        ensure!(
+            none.reason == Reason::ProposalsDenied || way.conditional_log_likelihood <= aims.least + 1e-4,
+            "it is usual: {way:?}"
+        );
+    }
+    Ok(())
 }
 
 /// Whether there is a way for another request; `None` if there are too many rows to list.
 fn has_way(
     case: &Case<'_>,
     asking: &Asking,
-    aims: &Aims,
-    is_enough: impl Fn(&Row) -> bool,
+    is_enough: impl Fn(&Aims, &Row) -> bool,
 ) -> Option<Result<bool, String>> {
+    let aims = &Aims::new(case, asking);
     let reads_values = case.made.model.classifier().reads_values();
     let rows = case.rows(asking, if reads_values { Reach::AllValues } else { Reach::Codes })?;
     let own_score = case.score(&case.own);
@@ -496,7 +539,9 @@ fn has_way(
     }
     let budget = asking.request.budget.unwrap_or(usize::MAX);
     let is_way = |row: &Row| {
-        row.changed.len() <= budget && row.score >= aims.offered_from - aims.slack && is_enough(row)
+        row.changed.len() <= budget
+            && aims.is_feasible(row, Solves::Likeliest, aims.offered_from, false)
+            && is_enough(aims, row)
     };
     Some(rows.map(|rows| rows.iter().any(is_way)))
 }
@@ -523,32 +568,30 @@ fn without(asking: &Asking, obstacles: &[Obstacle]) -> Asking {
 fn check_obstacles(
     case: &Case<'_>,
     asking: &Asking,
-    aims: &Aims,
     none: &NotFound,
     checked: &mut Checked,
 ) -> Result<(), String> {
     let schema = none.schema_obstacles.clone().unwrap_or_default();
+    let surely = |aims: &Aims, row: &Row| aims.is_feasible(row, Solves::Likeliest, aims.offered_from, true);
     for obstacles in [&none.obstacles, &schema] {
         if obstacles.is_empty() {
             continue;
         }
         checked.obstacles += 1;
-        let is_enough = |row: &Row| {
+        let is_enough = |_: &Aims, row: &Row| {
             obstacles.iter().all(|obstacle| match obstacle {
                 Obstacle::MaxEffort(most) => most.is_some_and(|most| row.effort <= most + 1e-6),
                 Obstacle::Within(most) => most.is_some_and(|most| row.months <= most),
                 _ => true,
             })
         };
-        if let Some(found) = has_way(case, &without(asking, obstacles), aims, is_enough) {
+        if let Some(found) = has_way(case, &without(asking, obstacles), is_enough) {
             ensure!(found?, "without {obstacles:?} there is no way");
         }
         for place in 0..obstacles.len() {
             let mut fewer = obstacles.clone();
             fewer.remove(place);
-            let found = has_way(case, &without(asking, &fewer), aims, |row| {
-                row.score >= aims.offered_from + aims.slack
-            });
+            let found = has_way(case, &without(asking, &fewer), surely);
             if let Some(found) = found {
                 ensure!(
                     !found?,
@@ -568,7 +611,7 @@ fn check_obstacles(
             no_harm: false,
             ..request.clone()
         };
-        if let Some(found) = has_way(case, &free, aims, |row| row.score >= aims.offered_from + aims.slack) {
+        if let Some(found) = has_way(case, &free, surely) {
             ensure!(!found?, "without all wishes there is a way, and no obstacle is named");
         }
     }

@@ -488,6 +488,7 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
         budget: draw.maybe(0.25 * wishes, |draw| 1 + draw.below(3)),
         threshold: draw.maybe(0.3, |draw| 0.3 + 0.1 * draw.below(6) as f64),
         margin: draw.maybe(0.5, |draw| draw.one(&[0.0, 0.02, 0.2])),
+        min_percentile: draw.maybe(0.5, |draw| draw.one(&[0.0, 0.05, 0.3])),
         efforts: (0..features).filter(|_| draw.chance(0.1)).map(|feature| (feature, 3.0)).collect(),
         max_effort: draw.maybe(0.2 * wishes, |draw| draw.one(&[0.3, 1.0, 2.0, 4.0, 9.0])),
         within: draw.maybe(0.2 * wishes, |draw| draw.one(&[0, 1, 5, 6, 11, 12, 30])),

@@ -1,10 +1,10 @@
 //! Every row that a person could become, by listing all combinations of candidates.
 
-use par_data::{Candidates, OwnRow, Reach};
+use par_data::{Candidates, Code, OwnRow, Reach, UNKNOWN};
 
 use crate::meaning::{Asking, Meaning};
 use crate::model::Made;
-use crate::world::{Change, Value};
+use crate::world::{Change, Relation, Value, World};
 
 /// The most combinations that are listed.
 const MOST: usize = 20_000;
@@ -25,7 +25,8 @@ pub(crate) struct Row {
     pub(crate) changed: Vec<usize>,
     pub(crate) effort: f64,
     pub(crate) months: u32,
-    pub(crate) log_prob: f64,
+    /// log p⁺, given what the person cannot change.
+    pub(crate) conditional: f64,
     pub(crate) score: f64,
 }
 
@@ -65,6 +66,52 @@ impl Case<'_> {
             .encode_row(&cells)
             .map_err(|error| format!("{cells:?}: {error}"))?;
         Ok(self.made.accepted.log_prob(codes.codes()))
+    }
+
+    /// For each feature, whether the person cannot change it.
+    fn given(&self, asking: &Asking) -> Vec<bool> {
+        let World { features, relations, .. } = self.meaning.world;
+        let fixed =
+            |change: &Change| matches!(change, Change::Never | Change::Undecided | Change::WithTime(..));
+        let mut given: Vec<bool> = (features.iter().enumerate())
+            .map(|(feature, described)| {
+                let is_locked = asking.request.locks.contains(&feature);
+                fixed(&described.change) || is_locked && !matches!(described.change, Change::Follows)
+            })
+            .collect();
+        // Chains of consequences are at most as long as there are features.
+        for _ in 0..features.len() {
+            for relation in relations {
+                if let Relation::Follows { feature, sources, .. } = relation {
+                    given[*feature] |= sources.iter().all(|source| given[*source]);
+                }
+            }
+        }
+        given
+    }
+
+    /// log p⁺ of codes, given those that the person cannot change.
+    fn conditional_of(&self, codes: &[Code], asking: &Asking) -> f64 {
+        let fixed: Vec<Code> = (codes.iter().zip(self.given(asking)))
+            .map(|(code, given)| if given { *code } else { UNKNOWN })
+            .collect();
+        self.made.accepted.log_prob(codes) - self.made.accepted.log_prob(&fixed)
+    }
+
+    /// log p⁺ of values, given those that the person cannot change.
+    pub(crate) fn conditional(&self, values: &[Value], asking: &Asking) -> Result<f64, String> {
+        let cells = self.written(values);
+        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
+        let encoded = self.made.model.discretizer().encode_row(&cells);
+        Ok(self.conditional_of(encoded.map_err(|error| format!("{cells:?}: {error}"))?.codes(), asking))
+    }
+
+    /// The same of all rows of the pool, ascending.
+    pub(crate) fn pool(&self, asking: &Asking) -> Vec<f64> {
+        let rows = self.made.model.pool().rows().rows();
+        let mut pool: Vec<f64> = rows.map(|codes| self.conditional_of(codes, asking)).collect();
+        pool.sort_by(f64::total_cmp);
+        pool
     }
 
     /// The values of each feature's candidates, the person's own first.
@@ -139,7 +186,7 @@ impl Case<'_> {
             }
             rows.push(Row {
                 score: self.score(&outcome.values)?,
-                log_prob: self.log_prob(&outcome.values)?,
+                conditional: self.conditional(&outcome.values, asking)?,
                 changed,
                 effort: outcome.effort,
                 months: outcome.months,

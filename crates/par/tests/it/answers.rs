@@ -181,7 +181,7 @@ impl Virtues {
 }
 
 /// The virtues of the ways, and of the frontier that is shown beside them.
-fn shown(model: &Model, found: &Found) -> (Vec<Virtues>, Vec<Virtues>) {
+fn shown(found: &Found) -> (Vec<Virtues>, Vec<Virtues>) {
     let ways = found.ways.iter().map(|way| Virtues {
         effort: way.effort,
         changes: way.changes.len() as f64,
@@ -193,7 +193,7 @@ fn shown(model: &Model, found: &Found) -> (Vec<Virtues>, Vec<Virtues>) {
         effort: point.effort,
         changes: point.changes.len() as f64,
         improbability: 1.0 - point.probability,
-        rarity: 1.0 - model.pool().percentile(point.log_likelihood),
+        rarity: 1.0 - point.percentile,
         months: f64::from(point.months),
     });
     (ways.collect(), points.collect())
@@ -213,7 +213,7 @@ fn nothing_shown_beats_a_way() {
             };
             answers += 1;
             several += usize::from(found.ways.len() > 1);
-            let (ways, points) = shown(model, &found);
+            let (ways, points) = shown(&found);
             for way in &ways {
                 let beats = |one: &&Virtues| one.beats(*way);
                 assert_eq!(ways.iter().chain(&points).find(beats), None, "{way:?}");
@@ -299,7 +299,7 @@ fn a_way_is_best_at_something_among_all_ways_and_points() {
             let Answer::Found(found) = solver.answer(&cells, &request).expect("its own row") else {
                 continue;
             };
-            let (ways, points) = shown(model, &found);
+            let (ways, points) = shown(&found);
             let slowest = ways.iter().chain(&points).map(|one| one.months).fold(0.0, f64::max);
             let likeliest = found.ways.iter().map(|way| way.log_likelihood);
             let likeliest = likeliest.chain(found.frontier.iter().map(|point| point.log_likelihood));

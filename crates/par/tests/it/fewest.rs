@@ -69,7 +69,13 @@ impl Denied<'_> {
     /// Asks for acceptance alone, so that fewer changes can be ruled out.
     fn request(&self) -> Request {
         let (order, margin) = (Some(Order::Likelihood), Some(0.0));
-        Request { threshold: Some(self.threshold), order, margin, ..Request::default() }
+        Request {
+            threshold: Some(self.threshold),
+            order,
+            margin,
+            min_percentile: Some(0.0),
+            ..Request::default()
+        }
     }
 
     /// The least effort of all combinations of candidates with so many changes that are likely enough and accepted, by
@@ -152,12 +158,15 @@ fn the_first_way_has_the_least_effort_of_all_plausible_and_sure_combinations_of_
             budget: Some(FEATURES),
             threshold: Some(denied.threshold),
             margin: Some(0.0),
+            min_percentile: Some(0.0),
             ..Request::default()
         };
         let answer = answer(denied.model, denied.cells, &request).expect("a row of the world");
         let way = &answer.ways()[0];
         assert!(way.is_optimal() && way.has_margin);
-        let floor = denied.model.pool().quantile(0.1);
+        let plausibility = denied.model.plausibility(&[]);
+        let log_given = plausibility.log_given(&mut denied.model.accepted().evaluator(), denied.factual);
+        let floor = log_given + plausibility.floor(0.1);
         // Single changes are scored in single precision, so that rows next to the floor may count or not.
         let [strict, lenient] =
             [floor + 1e-4, floor - 1e-4].map(|floor| denied.least_effort(floor, way.changes.len()));
