@@ -36,10 +36,11 @@ Examples:
   par recourse people.par denied.csv --limit 'Duration=6..24' --limit 'Housing=A151|A152' --out ways.csv
   par recourse people.par people.csv --where fold=0 --method exact --strict
 
-A line for every way: id, rank, status, reason, probability, log_likelihood, percentile, changes, similarity,
-method, optimal, gap, best_at, time_us, warning, then the row that this person could become, a column for every
-feature under its own name; where a feature is called `status`, our column is `par_status`, and a note says so. A row
-without a way has one line without a rank, its probability and cells its own.
+A line for every way: id, rank, status, reason, probability, log_likelihood, conditional_log_likelihood (given
+what the person cannot change), percentile (by it, among accepted people), changes, effort, months, has_margin,
+similarity, method, solves, optimal, gap, best_at, time_us, warning, then the row that this person could become,
+a column for every feature under its own name; where a feature is called `status`, our column is `par_status`,
+and a note says so. A row without a way has one line without a rank, its probability and cells its own.
 
   status   `found`, `accepted` (nothing to do), `not_found`, `error` when a cell does not fit; `unverified` and
            `unverified_accepted` when the model was made from scores, so that a surrogate decides

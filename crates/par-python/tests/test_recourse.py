@@ -22,7 +22,7 @@ def test_every_row_has_a_line_in_order(fitted, german):
     assert lines.column("id").to_pylist() == german.X.column("id").to_pylist()
     assert set(lines.column("status").to_pylist()) == {"accepted", "found", "not_found"}
     assert lines.column_names[:18] == [
-        "id", "rank", "status", "reason", "probability", "log_likelihood", "percentile", "changes", "effort", "months",
+        "id", "rank", "status", "reason", "probability", "log_likelihood", "conditional_log_likelihood", "percentile", "changes", "effort", "months",
         "has_margin", "similarity", "method", "solves", "optimal", "gap", "best_at", "warning",
     ]  # fmt: skip
     assert lines.column_names[18:] == fitted.feature_names_in_

@@ -296,8 +296,8 @@ mod tests {
             sheet.into_figures()
         };
         let figures = measured(&variants().collect::<Vec<_>>());
-        assert_eq!(figures[..44], measured(&variants().take(2).collect::<Vec<_>>()));
-        assert_eq!(figures.len(), 24 * 2 * 11);
+        assert_eq!(figures[..48], measured(&variants().take(2).collect::<Vec<_>>()));
+        assert_eq!(figures.len(), 24 * 2 * 12);
         let people = denied(&fold).expect("readable rows").len();
         assert!(people > 0);
         let value = |method: &str, metric: &str| {

@@ -152,7 +152,7 @@ const MEASURES: [(&str, &str, &str, f64); 5] = [
     ("denied %", "Denied", "percentage points more often", 100.0),
     ("available %", "Recourse is available", "percentage points more often", 100.0),
     ("changes", "Changes", "features more", 1.0),
-    ("NLL", "NLL", "nats more, the rarity of the group included", 1.0),
+    ("NLL given the person", "NLL given the person", "nats more", 1.0),
     ("distance", "Distance", "distance more, further to go", 1.0),
 ];
 

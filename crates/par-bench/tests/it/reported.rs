@@ -210,9 +210,11 @@ fn fairness(sheet: &mut Sheet, fold: usize) {
         let people = 60 - 10 * place;
         sheet.number("refine", at("denied"), 0.2 + 0.2 * noise(place), people);
         sheet.number("refine", at("validity"), 0.95, people / 4);
-        for (name, deviation, value) in
-            [("nll", "sd_nll", 17.0), ("sparsity", "sd_sparsity", 2.9), ("distance", "sd_distance", 3.0)]
-        {
+        for (name, deviation, value) in [
+            ("conditional_nll", "sd_conditional_nll", 17.0),
+            ("sparsity", "sd_sparsity", 2.9),
+            ("distance", "sd_distance", 3.0),
+        ] {
             sheet.number("refine", at(name), value + noise(place + fold), people / 4);
             sheet.number("refine", at(deviation), 1.5, people / 4);
         }

@@ -24,7 +24,9 @@ fn the_demo_writes_files_that_later_commands_read() {
 
     let recourse = sandbox.read("try/recourse.csv");
     assert!(
-        recourse.starts_with("id,rank,status,reason,probability,log_likelihood,percentile,"),
+        recourse.starts_with(
+            "id,rank,status,reason,probability,log_likelihood,conditional_log_likelihood,percentile,"
+        ),
         "{recourse}"
     );
     assert!(

@@ -31,6 +31,8 @@ fn an_evaluation_counts_the_rows_of_each_mean() {
             "actionability",
             "causality",
             "nll",
+            "nll given the person",
+            "percentile",
             "similarity",
             "distance",
             "sparsity",

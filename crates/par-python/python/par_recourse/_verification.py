@@ -15,7 +15,19 @@ from ._judge import Judge
 DENIED_WAYS = "unverified: the classifier denies the ways that were found"
 DENIED_PERSON = "unverified: the classifier denies this row, which was taken for accepted"
 
-_AS_FOUND = ("log_likelihood", "percentile", "changes", "effort", "months", "similarity", "method", "solves", "optimal", "gap")
+_AS_FOUND = (
+    "log_likelihood",
+    "conditional_log_likelihood",
+    "percentile",
+    "changes",
+    "effort",
+    "months",
+    "similarity",
+    "method",
+    "solves",
+    "optimal",
+    "gap",
+)
 """The columns of a way that the classifier itself does not change; they are empty without a way."""
 
 

@@ -308,8 +308,8 @@ class Recourse:
         """Ways for all rows of a table, as a frame of the same kind: a line for every way.
 
         Its columns are `id`, `rank`, `status` (`found`, `accepted`, `not_found`, `error`; `unverified` and
-        `unverified_accepted` where a surrogate decided), `reason`, `probability`, `log_likelihood`,
-        `percentile`, `changes`, `effort`, `months`, `has_margin`, `similarity`, `method`, `solves` (`least_effort` or
+        `unverified_accepted` where a surrogate decided), `reason`, `probability`, `log_likelihood`, `conditional_log_likelihood`
+        (given what the person cannot change), `percentile` (by it, among accepted people), `changes`, `effort`, `months`, `has_margin`, `similarity`, `method`, `solves` (`least_effort` or
         `likeliest`), `optimal`, `gap`, `best_at` (`least_effort`, `fewest_changes`, `most_common`, `surest`, `soonest`,
         with `|` between them) and `warning` (values that no training row has), then the row that this person could
         become. Features keep their names: beside a feature `status` our column is `par_status`, with
@@ -339,6 +339,9 @@ class Recourse:
         margin:
             How far beyond the threshold a way should be, instead of the model's margin. Where no way is so far beyond it,
             ways that reach the threshold are found, and their `has_margin` is false.
+        min_percentile:
+            The share of accepted people beside whom a way must be no rarer, given what the person cannot change, instead
+            of the model's, which is 0.01 unless told. Where only rarer ways are known, there is none.
         effort:
             How hard it is for these people to change features, by name: ``"easy"``, ``"some"``, ``"hard"``,
             ``"very hard"``, or a weight, of which these are 1, 2, 4 and 8. By default the schema's.

@@ -53,8 +53,10 @@ class Way:
     """The score in words: `probability 0.712`, or `predicted 52,300`."""
     log_likelihood: float
     """log p⁺ of the row, in nats."""
+    conditional_log_likelihood: float
+    """log p⁺ of the row, given what the person cannot change."""
     percentile: float
-    """The share of accepted rows that are no likelier."""
+    """The share of accepted rows that are no likelier, each given the same features of its own."""
     effort: float
     """What its changes cost the person: the sum over them of a weight times a size."""
     months: int
@@ -88,6 +90,7 @@ class Point:
     changes: int
     probability: float
     log_likelihood: float
+    conditional_log_likelihood: float
     percentile: float
     effort: float
     months: int
@@ -131,6 +134,12 @@ class Explanation:
         """For an auditor: the schema's constraints to lift for a way, in words; `None` without `auditor`."""
         obstacles = self._answer["schema_obstacles"]
         return None if obstacles is None else [obstacle["words"] for obstacle in obstacles]
+
+    @property
+    def unusual(self) -> list[Way] | None:
+        """For an auditor: accepted rows that are rarer than `min_percentile` allows; `None` without `auditor`."""
+        ways = self._answer["unusual"]
+        return None if ways is None else [_way(way) for way in ways]
 
     @property
     def broken_policies(self) -> list[str]:

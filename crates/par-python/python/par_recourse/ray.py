@@ -69,7 +69,9 @@ def recourse(
         one_source(model, bundle),
         schema.names,
         lambda columns: pa.schema([schema.field(name) for name in columns]),
-        Request(count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm),
+        Request(
+            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm
+        ),
         id=id,
         dumps=cloudpickle.dumps,
     )

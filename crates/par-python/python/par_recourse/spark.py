@@ -68,7 +68,9 @@ def recourse(
         one_source(model, bundle),
         df.columns,
         lambda columns: _types(df, columns),
-        Request(count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm),
+        Request(
+            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm
+        ),
         id=id,
         dumps=cloudpickle.dumps,
     )

@@ -671,3 +671,60 @@ fn the_papers_preset_answers_within_its_proposals() {
     }
     assert!(sparser > 0, "sparsify takes no change back");
 }
+
+#[test]
+fn nothing_rarer_than_the_floor_is_offered_and_an_auditor_sees_what_is_unusual() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let (mut offered, mut unusual) = (0, 0);
+    for (cells, method) in denied(40).iter().zip([Method::Refine, Method::Exact].into_iter().cycle()) {
+        let asked = |share| Request {
+            min_percentile: Some(share),
+            budget: Some(1),
+            auditor: true,
+            ..request(method)
+        };
+        match solver.answer(cells, &asked(0.9)).expect("its own row") {
+            Answer::Found(found) => {
+                offered += 1;
+                assert!(found.ways.iter().all(|way| way.percentile >= 0.9), "{found:?}");
+            }
+            Answer::NotFound(none) => {
+                unusual += usize::from(none.reason == Reason::OnlyUnusual);
+                assert_eq!(none.reason == Reason::OutOfReach, none.unusual.is_empty(), "{none:?}");
+                let any = solver.answer(cells, &asked(0.0)).expect("its own row");
+                assert_eq!(none.unusual, any.ways(), "what is attached is what there is without a floor");
+                assert!(none.unusual.iter().all(|way| way.percentile < 0.9), "{none:?}");
+                assert!(none.unusual.is_empty() || none.schema_obstacles == Some(Vec::new()), "{none:?}");
+            }
+            Answer::Accepted { .. } => panic!("denied people are denied"),
+        }
+    }
+    assert!(offered > 5 && unusual > 5, "{offered} offered, {unusual} not");
+}
+
+#[test]
+fn a_lock_makes_a_feature_part_of_who_somebody_is() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let mut evaluator = model.accepted().evaluator();
+    for cells in denied(10) {
+        let Answer::Found(found) = solver.answer(&cells, &request(Method::Refine)).expect("its own row")
+        else {
+            panic!("everybody has a way");
+        };
+        let way = &found.ways[0];
+        let given = way.log_likelihood - way.conditional_log_likelihood;
+        let plausibility = model.plausibility(&[]);
+        assert!((given - plausibility.log_given(&mut evaluator, &way.row)).abs() < 1e-4);
+        assert_eq!(way.percentile, plausibility.percentile(way.conditional_log_likelihood));
+        // What a locked feature is no longer counts.
+        let changed: Vec<usize> = features(way);
+        let lock = (0..cells.len())
+            .find(|feature| !changed.contains(feature) && !model.constraints().is_immutable(*feature))
+            .expect("a feature that stays");
+        let locked = model.plausibility(&[lock]);
+        let less = way.log_likelihood - locked.log_given(&mut evaluator, &way.row);
+        assert!(less > way.conditional_log_likelihood, "{less}");
+    }
+}
