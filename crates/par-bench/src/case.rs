@@ -66,10 +66,11 @@ impl Factual {
     }
 }
 
-/// Orders answers by likelihood, as the published ones are.
+/// Orders answers by likelihood, and offers every accepted row, as the published ones are.
 fn by_likelihood(mut config: Config) -> Config {
     config.answers.order = Order::Likelihood;
     config.answers.margin = 0.0;
+    config.answers.min_percentile = 0.0;
     config
 }
 
@@ -326,6 +327,8 @@ mod tests {
     fn answers_of_every_configuration_are_ordered_by_likelihood() {
         let case = case(SCHEMA);
         let other = case.configured_as("other", Config::default());
-        assert_eq!([case.config, other.config].map(|config| config.answers.order), [Order::Likelihood; 2]);
+        for answers in [case.config.answers, other.config.answers] {
+            assert_eq!((answers.order, answers.min_percentile), (Order::Likelihood, 0.0));
+        }
     }
 }

@@ -177,8 +177,13 @@ impl<'c> TuneFold<'c> {
     fn measure(&self, config: &Config, method: Method) -> Result<FoldRun, par_fit::Error> {
         let started = Instant::now();
         let model = with_config(&self.model, config.clone(), &mut |_| {}, Stop::never())?;
-        let request =
-            Request { method, order: Some(Order::Likelihood), margin: Some(0.0), ..Request::default() };
+        let request = Request {
+            method,
+            order: Some(Order::Likelihood),
+            margin: Some(0.0),
+            min_percentile: Some(0.0),
+            ..Request::default()
+        };
         let answer = |solver: &mut Solver<'_>, (cells, answers): (&Vec<String>, &MethodAnswers)| {
             let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
             let answer = solver.answer(&cells, &request).expect("the fold's model has read this row");
