@@ -41,6 +41,15 @@ def test_a_way_says_what_it_costs(fitted, denied):
     assert short.months <= 1
 
 
+def test_what_is_too_unusual_is_for_the_auditor(fitted, denied):
+    asked = {"budget": 1, "min_percentile": 1.0, "method": "exact"}
+    told = fitted.explain(denied, **asked)
+    assert told.status == "not_found" and told.unusual is None and told.ways == []
+    audited = fitted.explain(denied, **asked, auditor=True)
+    assert audited.unusual is not None and all(way.percentile < 1 for way in audited.unusual)
+    assert bool(audited.unusual) == (audited.reason == "only_unusual")
+
+
 def test_policies_and_unknown_values_are_told(german):
     history = 'name = "Credit history"'
     schema = german.schema.replace(history, f"{history}\nmissing = true")

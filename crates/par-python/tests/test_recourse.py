@@ -50,6 +50,17 @@ def test_effort_time_margin_and_harm_are_options(fitted, german):
     assert fitted.recourse(rows, no_harm=True).num_rows == fitted.recourse(rows).num_rows
 
 
+def test_nothing_rarer_than_the_floor_is_found(fitted, german):
+    rows = german.X.slice(0, 200)
+    usual = fitted.recourse(rows, budget=1).to_pandas().query("status != 'accepted'")
+    common = fitted.recourse(rows, budget=1, min_percentile=0.8).to_pandas().query("status != 'accepted'")
+    assert (common["percentile"].dropna() >= 0.8).all() and (usual["percentile"].dropna() >= 0.01).all()
+    assert 0 < (common["status"] == "found").sum() < (usual["status"] == "found").sum()
+    assert common["reason"].dropna().str.startswith("what would be accepted is rarer").any()
+    both = usual.query("status == 'found'")
+    assert (both["conditional_log_likelihood"] > both["log_likelihood"]).all()
+
+
 def test_a_row_has_its_own_effort_time_and_margin(fitted, german):
     rows = german.X.slice(0, 100)
     told = fitted.recourse(rows, margin=0.1, max_effort=6.0, within="3 months", effort={"Duration": "hard"})
@@ -72,6 +83,7 @@ def test_a_row_has_its_own_effort_time_and_margin(fitted, german):
     [
         ({"margin": 1}, "`margin` is 1.0, expected a number, at least 0 and below 1, or null"),
         ({"margin": float("nan")}, "`margin` is nan, expected a finite number"),
+        ({"min_percentile": 2}, "`min_percentile` is 2.0, expected a number from 0 to 1, or null"),
         ({"max_effort": 0}, "`max_effort` is 0.0, expected a number above 0, or null"),
         ({"within": "soon"}, '`within` is "soon", expected a duration such as `6 months` or `1 year`, or null'),
         ({"effort": {"Duration": "awful"}}, '`effort/Duration` is "awful", expected easy, some, hard, very hard or a number above 0'),

@@ -94,7 +94,7 @@ impl RowAnswer<'_> {
         for (rank, way) in (1..).zip(&not_found.unusual) {
             writeln!(
                 text,
-                "\nfor the auditor, accepted but too unusual to be offered: {}",
+                "\nfor the auditor, accepted but too unusual to be offered, with {}",
                 words::changes(way.changes.len())
             )?;
             write_way(model, model.classifier().verifies(), rank, way, text)?;

@@ -104,6 +104,10 @@ fn every_option_changes_the_answer_as_in_the_library() {
             json!({"budget": 1, "auditor": true}),
             Request { budget: Some(1), auditor: true, ..Request::default() },
         ),
+        (
+            json!({"min_percentile": 0.8, "budget": 1, "auditor": true}),
+            Request { min_percentile: Some(0.8), budget: Some(1), auditor: true, ..Request::default() },
+        ),
         (json!({"budget": 1}), Request { budget: Some(1), ..Request::default() }),
         (json!({"budget": null, "threshold": null}), Request::default()),
         (json!({"threshold": 0.75}), Request { threshold: Some(0.75), ..Request::default() }),

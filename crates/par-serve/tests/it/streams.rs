@@ -51,7 +51,7 @@ fn a_table_comes_back_as_par_recourse_writes_it() {
 fn parameters_are_the_options_of_all_rows() {
     let service = Running::new(|_| {});
     let position = |name: &str| model().schema().position(name).expect("a feature");
-    let path = "/v1/recourse/batch?method=exact&count=2&order=likelihood&auditor=true&budget=3&threshold=0.6&lock=Age&lock=Credit+amount&limit=Duration%3D6..24";
+    let path = "/v1/recourse/batch?method=exact&count=2&order=likelihood&auditor=true&budget=3&threshold=0.6&min_percentile=0.2&lock=Age&lock=Credit+amount&limit=Duration%3D6..24";
     let response = service.ask("POST", path, &[CSV, AS_CSV], first_rows(60));
     let permitted = par_data::Permitted::Between([6.0, 24.0]);
     let limits = par_data::Limits::new(model().discretizer(), [(position("Duration"), permitted)]);
@@ -62,6 +62,7 @@ fn parameters_are_the_options_of_all_rows() {
         count: 2,
         budget: Some(3),
         threshold: Some(0.6),
+        min_percentile: Some(0.2),
         locks,
         limits: limits.expect("limits that can be kept"),
         order: Some(Order::Likelihood),
@@ -76,6 +77,7 @@ fn parameters_are_the_options_of_all_rows() {
         ("order=best", "?order"),
         ("auditor=yes", "?auditor"),
         ("threshold=1", "?threshold"),
+        ("min_percentile=2", "?min_percentile"),
         ("lock=Nothing", "?lock"),
         ("limit=Duration", "?limit"),
         ("limit=Duration%3Da..b", "?limit"),
