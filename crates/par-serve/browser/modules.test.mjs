@@ -88,10 +88,10 @@ test("commonness is rounded down, since 99.9 % are not all", async () => {
   const words = [];
   for (const share of [0.439, 0.999, 1, 0.004]) words.push(await call("words", "commonness", share));
   assert.deepEqual(words, [
-    "More common than 43 % of accepted people",
-    "More common than 99 % of accepted people",
-    "More common than all accepted people",
-    "Rarer than nearly all accepted people",
+    "More common than 43 % of accepted people, given what cannot change",
+    "More common than 99 % of accepted people, given what cannot change",
+    "More common than all accepted people, given what cannot change",
+    "Rarer than nearly all accepted people, given what cannot change",
   ]);
 });
 

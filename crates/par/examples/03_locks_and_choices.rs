@@ -19,7 +19,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut solver = Solver::new(&model);
     if let Answer::Found(found) = solver.answer(&applicant, &request)? {
         for way in &found.ways {
-            println!("likelier than {:.0} % of accepted people:", 100.0 * way.percentile);
+            println!(
+                "likelier than {:.0} % of accepted people, given what cannot change:",
+                100.0 * way.percentile
+            );
             way.changes.iter().for_each(|change| println!("  {}", change.sentence()));
         }
         println!("the likeliest accepted row, by number of changes:");

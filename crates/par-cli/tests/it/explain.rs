@@ -149,14 +149,20 @@ fn what_is_accepted_but_too_unusual_is_for_the_auditor_alone() {
     );
     assert!(answer["unusual"].is_null() && answer["ways"] == serde_json::json!([]), "{answer}");
     let text = sandbox.run(&command);
-    assert!(text.contains("no way was found: what would be accepted is rarer than") && !text.contains("auditor"), "{text}");
+    assert!(
+        text.contains("no way was found: what would be accepted is rarer than") && !text.contains("auditor"),
+        "{text}"
+    );
     let auditor = [&command[..], &["--auditor"]].concat();
     let audited = sandbox.json(&auditor);
     let way = &audited["unusual"][0];
     assert!(way["percentile"].as_f64().is_some_and(|share| share < 1.0), "{audited}");
     assert_eq!(way["changes"].as_array().map(Vec::len), Some(1), "{audited}");
     let text = sandbox.run(&auditor);
-    assert!(text.contains("\nfor the auditor, accepted but too unusual to be offered, with 1 change\n"), "{text}");
+    assert!(
+        text.contains("\nfor the auditor, accepted but too unusual to be offered, with 1 change\n"),
+        "{text}"
+    );
     assert_eq!(
         sandbox.refused(&["explain", "a.par", "two.csv", "--id", "poor", "--min-percentile", "2"]),
         "error: `--min-percentile`: expected a number from 0 to 1, found `2`\n"
