@@ -6,7 +6,8 @@ from sklearn.datasets import load_diabetes, load_wine
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LinearRegression
 
-from par_recourse import ClassifierError, Recourse, SettingError
+from par_recourse import Recourse
+from par_recourse.errors import ClassifierError, SettingError
 
 QUICK = {"generator": {"steps": 20, "examples": 100}, "pool": {"size": 200}}
 

@@ -274,8 +274,10 @@ def test_a_file_that_decides_otherwise_is_not_used(logistic, monkeypatch, is_oth
     converted = module.converted
     other = pipeline(LogisticRegression(max_iter=1000, C=1e-3)).fit(X, Y)
 
-    def spoiled(estimator, place, *rest):
-        return converted(other, place, *rest) if is_other else converted(estimator, 1 - place, *rest)
+    def spoiled(estimator, places, *rest):
+        if is_other:
+            return converted(other, places, *rest)
+        return converted(estimator, tuple(1 - place for place in places), *rest)
 
     monkeypatch.setattr(module, "converted", spoiled)
     with pytest.warns(UserWarning, match=why) as told:
@@ -358,7 +360,7 @@ def test_an_estimator_of_other_labels_is_refused_without_a_surrogate(logistic):
 
 def test_a_file_of_the_other_class_is_refused(logistic):
     facts = json.loads(_native.schema_facts(GERMAN.schema))
-    onnx, inputs = supply(logistic, None, X, GERMAN.schema, facts, "Good").onnx
+    onnx, inputs = supply(logistic, None, X, GERMAN.schema, facts, ["Good"]).onnx
     with pytest.raises(InvertedClassifierError, match="try `accepted = 1`; or see which class is `favourable`"):
         fitted(onnx, inputs=inputs.replace("accepted = 1", "accepted = 0"))
     fitted_without_warning(onnx, inputs=inputs)

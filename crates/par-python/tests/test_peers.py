@@ -43,7 +43,7 @@ def folder(fitted, german, tmp_path):
         }
         for name in names
     ]
-    columns = {"label": "label", "favourable": "Good", "accepted": "accepted", "id": "id"}
+    columns = {"label": "label", "favourable": ["Good"], "accepted": "accepted", "id": "id"}
     asked = {"case": "german", "fold": "0", "threshold": 0.5, **columns, "features": features}
     (fold / "questions.json").write_text(json.dumps(asked))
     return fold
