@@ -251,9 +251,11 @@ def _function(
     places: tuple[int, ...] | None = None
     accepted: tuple[Any, ...] | None = None
     if has_classes and function.__name__ in ("predict_proba", "predict"):
-        places = _places(list(owner.classes_), favourable)
+        found = _places(list(owner.classes_), favourable)
         if function.__name__ == "predict":
-            places, accepted = None, tuple(owner.classes_[place] for place in places)
+            accepted = tuple(owner.classes_[place] for place in found)
+        else:
+            places = found
     names, kinds = _expected_columns(owner, X, table, facts)
     judges = [Judge(function, Layout.of(X, kind, names), places, accepted) for kind in kinds]
     for judge in judges[:-1]:
