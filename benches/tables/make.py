@@ -129,13 +129,13 @@ def yes(flags: pandas.Series) -> pandas.Series:
     return flags.map({0: "no", 1: "yes"})
 
 
-def split(table: pandas.DataFrame, name: str, label: str, unfavourable: str) -> pandas.DataFrame:
+def split(table: pandas.DataFrame, name: str, label: str, unfavourable: str, people: int) -> pandas.DataFrame:
     """The table with `id`, `fold` and `subtest`: folds that share both classes evenly, the same on every machine."""
     table = table.reset_index(drop=True)
     order = pandas.Series([hashlib.sha256(f"{name} {row}".encode()).hexdigest() for row in table.index])
     place = order.groupby(table[label]).rank().astype(int) - 1
     fold = place % FOLDS
-    asked = (table[label] == unfavourable) & (place // FOLDS < ASKED)
+    asked = (table[label] == unfavourable) & (place // FOLDS < people)
     whole = {column: "Int64" for column in table.select_dtypes("number") if (table[column].dropna() % 1 == 0).all()}
     table = table.astype(whole).assign(fold=fold, subtest=asked.astype(int))
     table.insert(0, "id", table.index)
@@ -145,12 +145,13 @@ def split(table: pandas.DataFrame, name: str, label: str, unfavourable: str) -> 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
+    parser.add_argument("--people", type=int, default=ASKED, help="most people of a fold who are asked about")
     parser.add_argument("--only", choices=list(TABLES), nargs="*", default=list(TABLES))
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for name in arguments.only:
         make, label, unfavourable = TABLES[name]
-        table = split(make(), name, label, unfavourable)
+        table = split(make(), name, label, unfavourable, arguments.people)
         table.to_csv(arguments.folder / f"{name}.csv", index=False)
         shutil.copyfile(HERE / f"{name}.toml", arguments.folder / f"{name}.toml")
         counts = table[label].value_counts().to_dict()
