@@ -9,7 +9,7 @@ use std::fmt;
 
 use par_plot::text::duration;
 
-use crate::calibrate::{bar, misfit_of};
+use crate::calibrate::{BAR, misfit_of};
 use crate::experiment::peers::PREFIX;
 use crate::experiment::robustness::{LICE, NATIVE, PAR_BESIDE_LICE, PREFIX as SCORED};
 use crate::experiment::weights::CALIBRATION;
@@ -154,8 +154,7 @@ impl CaseFigures<'_> {
 
     /// The mean of a measure with every setting of the weights that fits.
     fn by_weights(&self, method: &str, measure: &str) -> Vec<f64> {
-        let bar = bar(self.benchmark);
-        let fits = self.settings().into_iter().filter(|(_, misfit)| *misfit <= bar);
+        let fits = self.settings().into_iter().filter(|(_, misfit)| *misfit <= BAR);
         fits.filter_map(|(name, _)| self.mean(method, Metric::at(measure, &[("weights", &name)]))).collect()
     }
 }
@@ -505,9 +504,8 @@ fn by_weights<'a, 'f: 'a>(
         let (name, settings) = (case.benchmark.name.clone(), case.settings());
         let Some(least) = settings.iter().map(|(_, misfit)| *misfit).min_by(f64::total_cmp) else { continue };
         let (holds, text) = finding(case);
-        let bar = bar(case.benchmark);
-        if least > bar {
-            let text = format!("no weights found that fit (misfit {least:.2} and more, bar {bar:.2})");
+        if least > BAR {
+            let text = format!("no weights found that fit (misfit {least:.2} and more, bar {BAR:.2})");
             texts.push((name, text));
         } else if !holds.is_empty() {
             texts.push((name.clone(), format!("{text}, {} of {} settings fit", holds.len(), settings.len())));

@@ -22,8 +22,8 @@ pub struct Benchmark {
     pub note: String,
     /// The configuration of models.
     pub config: Config,
-    /// Weights of the paper's loss that come nearest to its published full rows, the best first; whether they fit is for
-    /// [`calibrate::bar`](crate::calibrate::bar) to say.
+    /// Weights of the paper's loss that come nearest to its published full rows, the best first; they fit up to a misfit
+    /// of [`calibrate::BAR`](crate::calibrate::BAR).
     #[serde(default)]
     pub presets: Vec<CalibratedLoss>,
     /// Whether the published similarity of PAR can be told to be over codes.
