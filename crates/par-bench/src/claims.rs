@@ -241,7 +241,7 @@ fn answers(cases: &[CaseFigures<'_>]) -> [Claim; 6] {
         by_table(
             cases,
             "Q1: PAR's answers hold when the classifier changes, LiCE's fail",
-            "the mean score under other classifiers, which is the paper's measure, is higher for PAR (+LS) than for LiCE (median), both asked about the same people and our classifier",
+            "the mean score under other classifiers, which is the paper's measure, is higher by 0.05 and more for PAR (+LS) than for LiCE (median), both asked about the same people and our classifier",
             |case| {
                 let both = |measure| {
                     Some([
@@ -258,7 +258,7 @@ fn answers(cases: &[CaseFigures<'_>]) -> [Claim; 6] {
                 if let Some([all, least, most]) = case.scores_of_everybody() {
                     text += &format!(", on all people PAR (+LS) {all:.2}, others {least:.2} to {most:.2}");
                 }
-                Some((own > lice, text))
+                Some((own >= lice + 0.05, text))
             },
         ),
     ]
@@ -745,6 +745,10 @@ mod tests {
         add(&mut sheet, PAR_BESIDE_LICE, 0.68, 0.75);
         add(&mut sheet, LICE, 0.52, 0.78);
         assert_eq!(judged(&sheet).verdict, Verdict::Confirmed);
+        let mut tied = Sheet::new("adult", "0");
+        add(&mut tied, PAR_BESIDE_LICE, 0.621, 0.75);
+        add(&mut tied, LICE, 0.619, 0.76);
+        assert_eq!(judged(&tied).verdict, Verdict::Refuted);
         let text = "adult: PAR (+LS) 0.68, LiCE 0.52, share kept 75 % and 78 %";
         assert_eq!(judged(&sheet).evidence, text);
         for (native, score) in NATIVE.into_iter().zip([0.6, 0.5, 0.9, 0.7, 0.6]) {
