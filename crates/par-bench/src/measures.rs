@@ -188,7 +188,7 @@ fn code_steps(from: Code, to: Code) -> f64 {
 ///
 /// # Paper
 /// The unit of *similarity* in table 1, as far as it can be told: the paper names ℓ1/MAD and not over what. The figures
-/// of PAR agree with the codes of all features on adult and credit; on gmsc they agree with neither measure.
+/// of PAR agree with the codes of all features on adult and credit; on gmsc, where no weights fit, it cannot be told.
 pub fn code_units(rows: &Dataset) -> Vec<f64> {
     let unit = |feature: usize| {
         let known = || rows.rows().map(|row| row[feature]).filter(|code| *code != UNKNOWN);
