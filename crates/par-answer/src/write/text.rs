@@ -38,7 +38,7 @@ impl RowAnswer<'_> {
         self.unknown().iter().try_for_each(|one| writeln!(text, "{}", words::if_known(one)))?;
         match &self.answer {
             Ok(Answer::Found(found)) => self.write_ways(model, found, text),
-            Ok(Answer::NotFound(not_found)) => self.write_no_way(model, not_found, text),
+            Ok(Answer::NotFound(not_found)) => write_no_way(model, not_found, text),
             Ok(Answer::Accepted { verified: false, .. }) => writeln!(
                 text,
                 "\nnothing has to change, according to a surrogate of the classifier (unverified)"
@@ -70,36 +70,6 @@ impl RowAnswer<'_> {
             Some(fewest) => writeln!(text, "\n{fewest}"),
             None => Ok(()),
         }
-    }
-
-    fn write_no_way(&self, model: &Model, not_found: &NotFound, text: &mut String) -> fmt::Result {
-        writeln!(text, "\nno way was found: {}", words::reason(not_found.reason))?;
-        if not_found.reason == Reason::OutOfReach && model.classifier().reads_values() {
-            writeln!(text, "for each bin the nearest, the most common and the farthest value were tried")?;
-        }
-        match words::remedy(model.schema(), not_found) {
-            Some(remedy) => writeln!(text, "what would help: {remedy}")?,
-            None => {
-                if let Some(words) = words::nothing_own(not_found) {
-                    writeln!(text, "{words}")?;
-                }
-            }
-        }
-        if let Some(remedy) = words::schema_remedy(model.schema(), not_found) {
-            writeln!(text, "for the auditor, what would help in the schema: {remedy}")?;
-        }
-        if not_found.schema_obstacles.is_none() {
-            return Ok(());
-        }
-        for (rank, way) in (1..).zip(&not_found.unusual) {
-            writeln!(
-                text,
-                "\nfor the auditor, accepted but too unusual to be offered, with {}",
-                words::changes(way.changes.len())
-            )?;
-            write_way(model, model.classifier().verifies(), rank, way, text)?;
-        }
-        Ok(())
     }
 }
 
@@ -142,6 +112,34 @@ fn write_alternatives(model: &Model, frontier: &[PointJson], text: &mut String) 
         for sentence in &point.sentences {
             writeln!(text, "    {sentence}")?;
         }
+    }
+    Ok(())
+}
+
+fn write_no_way(model: &Model, not_found: &NotFound, text: &mut String) -> fmt::Result {
+    writeln!(text, "\nno way was found: {}", words::reason(not_found.reason))?;
+    if not_found.reason == Reason::OutOfReach && model.classifier().reads_values() {
+        writeln!(text, "for each bin the nearest, the most common and the farthest value were tried")?;
+    }
+    match words::remedy(model.schema(), not_found) {
+        Some(remedy) => writeln!(text, "what would help: {remedy}")?,
+        None => {
+            if let Some(words) = words::nothing_own(not_found) {
+                writeln!(text, "{words}")?;
+            }
+        }
+    }
+    if let Some(remedy) = words::schema_remedy(model.schema(), not_found) {
+        writeln!(text, "for the auditor, what would help in the schema: {remedy}")?;
+    }
+    let is_for_auditor = not_found.schema_obstacles.is_some();
+    for (rank, way) in (1..).zip(&not_found.unusual).filter(|_| is_for_auditor) {
+        writeln!(
+            text,
+            "\nfor the auditor, accepted but too unusual to be offered, with {}",
+            words::changes(way.changes.len())
+        )?;
+        write_way(model, model.classifier().verifies(), rank, way, text)?;
     }
     Ok(())
 }
