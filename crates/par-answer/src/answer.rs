@@ -253,6 +253,13 @@ pub struct NotFound {
     pub unknown: Vec<IfKnown>,
 }
 
+impl NotFound {
+    /// What is accepted but unusual, if an auditor asked.
+    pub fn unusual_for_auditor(&self) -> Option<&[Way]> {
+        self.schema_obstacles.is_some().then_some(&self.unusual)
+    }
+}
+
 /// Why there is no way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {

@@ -226,3 +226,23 @@ pub fn add(sheet: &mut Sheet, method: &str, measured: &[Option<AnswerMeasures>])
         sheet.mean(method, name, Mean::new(found().map(measure), of));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_case;
+
+    #[test]
+    fn clocks_rise_and_consequences_change_but_nothing_else_that_nobody_acts_on() {
+        let case = test_case::case(test_case::MOVING);
+        let fold = test_case::fold(&case);
+        let mut measurer = Measurer::new(&fold.model, &fold.code_units);
+        let mut is_actionable = |answer: [&str; 4]| {
+            measurer.measure(&["t0", "35", "middle", "j0"], &answer).expect("a row").actionable
+        };
+        assert!(is_actionable(["t0", "35", "middle", "j1"]));
+        assert!(is_actionable(["t0", "45", "old", "j1"]));
+        assert!(!is_actionable(["t0", "25", "young", "j1"]), "a clock goes back");
+        assert!(!is_actionable(["t1", "35", "middle", "j1"]), "a town never changes");
+    }
+}

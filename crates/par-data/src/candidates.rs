@@ -290,6 +290,12 @@ impl<'c> Candidates<'c> {
         &self.durations
     }
 
+    /// The place of a row's duration among all.
+    pub fn duration_of(&self, row: &[Choice]) -> Option<usize> {
+        let months = self.months(row);
+        self.durations.iter().position(|one| (one.shortest..=one.longest).contains(&months))
+    }
+
     /// The codes of a row of choices.
     pub fn codes(&self, row: &[Choice]) -> Vec<Code> {
         row.iter().zip(&self.lists).map(|(&choice, list)| list[usize::from(choice)].code).collect()

@@ -125,17 +125,15 @@ impl Solver<'_> {
         // Neighbours of a row are scored in single precision.
         let log_prob = self.evaluator.log_prob(&solution.row.codes);
         let probability = self.probability(person, solution);
-        let months = person.candidates.months(&solution.row.choices);
-        let mut durations = person.candidates.durations().iter().zip(person.log_given);
-        let log_given = durations.find(|(one, _)| (one.shortest..=one.longest).contains(&months));
-        let conditional = log_prob - log_given.map_or(0.0, |(_, log_given)| *log_given);
+        let duration = person.candidates.duration_of(&solution.row.choices);
+        let conditional = log_prob - person.log_given[duration.expect("a solution has a duration")];
         Offer {
             solution: Solution { log_prob, ..solution.clone() },
             probability,
             sureness: aim.scale.sureness(probability),
             conditional,
             percentile: person.plausibility.percentile(conditional),
-            months,
+            months: person.candidates.months(&solution.row.choices),
             features: changed(person, &solution.row.choices).collect(),
             solves: aim.solves,
             gap,
@@ -225,10 +223,8 @@ impl Solver<'_> {
 
     /// The score if only one feature of a row changes, at the same time.
     fn alone(&self, person: Person<'_>, choices: &[Choice], feature: usize) -> Option<f64> {
-        let months = person.candidates.months(choices);
-        let mut durations = person.candidates.durations().iter();
-        let duration = durations.find(|one| (one.shortest..=one.longest).contains(&months))?;
-        let mut row = duration.row.clone();
+        let duration = person.candidates.duration_of(choices)?;
+        let mut row = person.candidates.durations()[duration].row.clone();
         row[feature] = choices[feature];
         let is_possible = person.candidates.settle(&mut row) && person.candidates.keeps_relations(&row);
         is_possible.then(|| {

@@ -6,7 +6,7 @@ use par_model::Model;
 use schemars::JsonSchema;
 use serde::{Serialize, Serializer};
 
-use crate::answer::{Answer, Change, Found, IfKnown, Obstacle, Point, Solves, Way};
+use crate::answer::{Answer, Change, Found, IfKnown, NotFound, Obstacle, Point, Solves, Way};
 use crate::request::Method;
 use crate::table::{RowAnswer, STATUSES};
 use crate::words;
@@ -46,9 +46,9 @@ impl RowAnswer<'_> {
             schema_obstacles: not_found
                 .and_then(|not_found| not_found.schema_obstacles.as_ref())
                 .map(|obstacles| obstacles.iter().map(obstacle).collect()),
-            unusual: not_found.filter(|not_found| not_found.schema_obstacles.is_some()).map(|not_found| {
-                (1..).zip(&not_found.unusual).map(|(rank, way)| self.way(model, rank, way)).collect()
-            }),
+            unusual: not_found
+                .and_then(NotFound::unusual_for_auditor)
+                .map(|ways| (1..).zip(ways).map(|(rank, way)| self.way(model, rank, way)).collect()),
             probability: self.probability(),
             threshold: self.threshold,
             score_words: self.probability().map(|score| words::decision(model, score, self.threshold)),

@@ -132,8 +132,7 @@ fn write_no_way(model: &Model, not_found: &NotFound, text: &mut String) -> fmt::
     if let Some(remedy) = words::schema_remedy(model.schema(), not_found) {
         writeln!(text, "for the auditor, what would help in the schema: {remedy}")?;
     }
-    let is_for_auditor = not_found.schema_obstacles.is_some();
-    for (rank, way) in (1..).zip(&not_found.unusual).filter(|_| is_for_auditor) {
+    for (rank, way) in (1..).zip(not_found.unusual_for_auditor().unwrap_or_default()) {
         writeln!(
             text,
             "\nfor the auditor, accepted but too unusual to be offered, with {}",

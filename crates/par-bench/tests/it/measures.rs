@@ -81,62 +81,6 @@ fn an_immutable_number_that_changes_within_its_bin_is_noticed() {
 }
 
 #[test]
-fn clocks_rise_and_consequences_change_but_nothing_else_that_nobody_acts_on() {
-    let schema = r#"
-version = 2
-name = "applicants"
-
-[label]
-column = "decision"
-classes = ["no", "yes"]
-favourable = "yes"
-
-[[feature]]
-name = "debt"
-kind = "discrete"
-change = "free"
-
-[[feature]]
-name = "age"
-kind = "discrete"
-unit = "years"
-change = "with-time"
-
-[[feature]]
-name = "band"
-kind = "ordinal"
-values = ["young", "middle", "old"]
-change = "follows"
-
-[[feature]]
-name = "sex"
-kind = "nominal"
-change = "never"
-
-[[relation]]
-lookup = "age"
-gives = "band"
-table = [["..29", "young"], ["30..39", "middle"], ["40..", "old"]]
-"#;
-    let rows = (0..216).map(|id| {
-        let (debt, sex) = (id % 4, ["f", "m"][id / 4 % 2]);
-        let age = id / 8 % 3;
-        let decision = if debt < 2 { "yes" } else { "no" };
-        format!("{debt},{},{},{sex},{decision}\n", 20 + 10 * age, ["young", "middle", "old"][age])
-    });
-    let text = "debt,age,band,sex,decision\n".to_string() + &rows.collect::<String>();
-    let schema = Schema::parse(schema, "clock.toml").expect("a schema");
-    let model = ModelBuilder::new(schema, quick()).fit(|| Ok(table(&text))).expect("a fit");
-    let mut measurer = Measurer::new(&model, &[1.0; 4]);
-    let mut is_actionable =
-        |answer: [&str; 4]| measurer.measure(&["3", "30", "middle", "f"], &answer).expect("a row").actionable;
-    assert!(is_actionable(["1", "30", "middle", "f"]));
-    assert!(is_actionable(["1", "40", "old", "f"]));
-    assert!(!is_actionable(["1", "20", "young", "f"]), "a clock goes back");
-    assert!(!is_actionable(["1", "30", "middle", "m"]), "sex never changes");
-}
-
-#[test]
 fn special_values_neither_rise_nor_fall_and_policies_decide_too() {
     let schema = r#"
 version = 2

@@ -93,6 +93,12 @@ fn tables_labels_and_settings_without_a_fit_are_refused() {
     config.answers.price = -1.0;
     let error = fit(SCHEMA, &rows(), config).expect_err("a negative price").to_string();
     assert_eq!(error, "`answers.price` is -1, expected a finite number, at least 0");
+    for share in [-0.1, 1.5, f64::NAN] {
+        let mut config = quick();
+        config.answers.min_percentile = share;
+        let error = fit(SCHEMA, &rows(), config).expect_err("no share").to_string();
+        assert_eq!(error, format!("`answers.min_percentile` is {share}, expected 0 to 1"));
+    }
 }
 
 #[test]
