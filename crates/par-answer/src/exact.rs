@@ -7,7 +7,7 @@
 use par_circuit::{Ball, Evaluator, Stop};
 use par_data::Choice;
 
-use crate::problem::{Frontier, Row, SearchProblem, Solution};
+use crate::problem::{Cost, Frontier, Row, SearchProblem, Solution};
 
 /// Worths closer than this count as equal, because of rounding in single precision.
 pub(crate) const TOLERANCE: f64 = 1e-4;
@@ -55,7 +55,7 @@ pub(crate) fn solve(
         consequences: problem.consequences(),
         least_efforts,
         row,
-        effort: 0.0,
+        cost: Cost::default(),
         frontier: known,
         open: vec![f64::NEG_INFINITY; problem.budget + 1],
         nodes: 0,
@@ -89,9 +89,9 @@ struct Search<'a, 'p, 'c> {
     consequences: usize,
     /// For each number of changes, the least effort of any.
     least_efforts: Vec<f64>,
-    /// The current row, and its effort.
+    /// The current row, and what its values cost.
     row: Row,
-    effort: f64,
+    cost: Cost,
     frontier: Frontier,
     /// For each number of changes, what a row of the nodes that were left unsearched might be worth.
     open: Vec<f64>,
@@ -111,8 +111,8 @@ impl Search<'_, '_, '_> {
             let others = self.problem.candidates.of(feature)[1..].iter();
             let worth = others.map(|candidate| {
                 let log_prob = self.neighbours[self.place(feature, candidate.code)];
-                let objective = &self.problem.objective;
-                objective.likelihood * log_prob - objective.effort * candidate.effort
+                let (objective, own) = (&self.problem.objective, &self.problem.candidates.of(feature)[0]);
+                objective.likelihood * log_prob - objective.price(Cost::default().replacing(own, candidate))
             });
             worth.fold(f64::NEG_INFINITY, f64::max)
         };
@@ -166,8 +166,9 @@ impl Search<'_, '_, '_> {
     /// What a row of the current node with exactly `further` changes more is worth at most, by bounds on log p⁺.
     fn bound(&self, log_probs: &[f64], further: usize) -> f64 {
         let log_prob = log_probs[(further + self.consequences).min(log_probs.len() - 1)];
-        let effort = self.effort + self.least_efforts[further.min(self.least_efforts.len() - 1)];
-        self.problem.worth(log_prob, effort)
+        // Further values are at best not rare at all.
+        let effort = self.cost.effort + self.least_efforts[further.min(self.least_efforts.len() - 1)];
+        self.problem.worth(log_prob, Cost { effort, ..self.cost })
     }
 
     fn may_be_accepted(&mut self, changes: usize) -> bool {
@@ -195,7 +196,8 @@ impl Search<'_, '_, '_> {
         let mut changed = row.clone();
         for &feature in &self.order[first..] {
             let start = candidates.constraints().range(feature).start;
-            for (choice, candidate) in (0..).zip(candidates.of(feature)).skip(1) {
+            let list = candidates.of(feature);
+            for (choice, candidate) in (0..).zip(list).skip(1) {
                 let log_prob = match candidates.has_consequences(feature) {
                     false => neighbours[start + usize::from(candidate.code)],
                     true => {
@@ -207,7 +209,7 @@ impl Search<'_, '_, '_> {
                         }
                     }
                 };
-                let worth = problem.worth(log_prob, self.effort + candidate.effort);
+                let worth = problem.worth(log_prob, self.cost.replacing(&list[0], candidate));
                 if worth > known {
                     better.push((worth, log_prob, feature, choice));
                 }
@@ -219,8 +221,8 @@ impl Search<'_, '_, '_> {
             problem.set(&mut changed, feature, choice);
             if problem.permits(&changed) && problem.accepts(&changed) {
                 // The rows after it are worth no more.
-                let effort = candidates.effort(&changed.choices);
-                self.frontier.add(Solution { row: changed, log_prob, effort, worth, changes: made + 1 });
+                let cost = Cost::of(candidates, &changed.choices);
+                self.frontier.add(Solution { row: changed, log_prob, cost, worth, changes: made + 1 });
                 return;
             }
             problem.set(&mut changed, feature, 0);
@@ -261,8 +263,8 @@ impl Search<'_, '_, '_> {
     /// Changes a feature of the current row, and the centres of both balls with it.
     fn move_to(&mut self, feature: usize, choice: Choice) {
         let list = self.problem.candidates.of(feature);
-        self.effort -= list[usize::from(self.row.choices[feature])].effort;
-        self.effort += list[usize::from(choice)].effort;
+        let before = &list[usize::from(self.row.choices[feature])];
+        self.cost = self.cost.replacing(before, &list[usize::from(choice)]);
         self.problem.set(&mut self.row, feature, choice);
         let has_consequences = self.problem.candidates.has_consequences(feature);
         let moved = if has_consequences { 0..self.row.codes.len() } else { feature..feature + 1 };
@@ -380,8 +382,8 @@ mod tests {
                 .filter(|row| (1..=changes).contains(&problem.changes(row)))
                 .filter(|row| problem.permits(row) && problem.accepts(row))
                 .map(|row| {
-                    let effort = problem.candidates.effort(&row.choices);
-                    problem.worth(evaluator.log_prob(&row.codes), effort)
+                    let cost = Cost::of(problem.candidates, &row.choices);
+                    problem.worth(evaluator.log_prob(&row.codes), cost)
                 })
                 .fold(f64::NEG_INFINITY, f64::max)
         }

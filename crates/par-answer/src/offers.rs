@@ -37,9 +37,9 @@ impl Offer {
     /// differences that nobody would notice.
     fn advantages(&self, other: &Self) -> [f64; 5] {
         let (own, its) = (&self.solution, &other.solution);
-        let effort = EFFORT * own.effort.max(its.effort).max(f64::MIN_POSITIVE);
+        let effort = EFFORT * own.cost.effort.max(its.cost.effort).max(f64::MIN_POSITIVE);
         [
-            (its.effort - own.effort) / effort,
+            (its.cost.effort - own.cost.effort) / effort,
             // A change is always noticed.
             (its.changes as f64 - own.changes as f64) * 2.0,
             (self.sureness - other.sureness) / SURENESS,
@@ -123,13 +123,14 @@ impl Offers {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::problem::Row;
+    use crate::problem::{Cost, Row};
 
     fn offer(features: &[usize], effort: f64, probability: f64, percentile: f64, months: u32) -> Offer {
         let choices = (0..6).map(|feature| u16::from(features.contains(&feature))).collect();
         let row = Row { choices, codes: Vec::new(), is_settled: true };
         let changes = features.len();
-        let solution = Solution { row, log_prob: percentile, effort, worth: -effort, changes };
+        let cost = Cost { effort, rarity: 0.0 };
+        let solution = Solution { row, log_prob: percentile, cost, worth: -effort, changes };
         Offer {
             solution,
             probability,
@@ -149,7 +150,7 @@ mod tests {
         offers.iter().for_each(|offer| {
             all.add(offer.clone());
         });
-        let worth = |offer: &Offer| -offer.solution.effort;
+        let worth = |offer: &Offer| -offer.solution.cost.effort;
         all.shown(count, worth).into_iter().map(|offer| offer.features.clone()).collect()
     }
 

@@ -1,14 +1,14 @@
 //! One person's search problem: the rows they may become, the target, and what is best.
 
 use par_circuit::{Ball, Code};
-use par_data::{Candidates, Choice, Duration};
+use par_data::{Candidate, Candidates, Choice, Duration};
 use par_model::Target;
 
 /// The constraints and the objective of a search for one person.
 ///
 /// # Paper
 /// Eq. (1) and (2): the constraints f(x) = 1 and x ∈ F(x⁻), and the objective log p⁺(x). Departures: rows are
-/// combinations of candidate values, and the objective subtracts their effort.
+/// combinations of candidate values, and the objective subtracts their effort and how rare they are.
 #[derive(Clone, Copy)]
 pub(crate) struct SearchProblem<'a> {
     pub(crate) candidates: &'a Candidates<'a>,
@@ -27,7 +27,7 @@ pub(crate) struct SearchProblem<'a> {
 }
 
 /// What a row is worth: a weighted sum of its log-likelihood, given what the person cannot change, and of its effort,
-/// if it is likely enough.
+/// if it is likely enough. The log-likelihood is that of its codes, and less the rarer its values are within them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Objective {
     /// The weight of log p⁺, given what the person cannot change.
@@ -54,10 +54,38 @@ impl Objective {
 
     /// What a row is worth; −∞ if it is not likely enough. `conditional` is its log p⁺, given what the person cannot
     /// change.
-    pub(crate) fn worth(&self, conditional: f64, effort: f64) -> f64 {
+    pub(crate) fn worth(&self, conditional: f64, cost: Cost) -> f64 {
         match conditional >= self.floor {
-            true => self.likelihood * conditional - self.effort * effort,
+            true => self.likelihood * conditional - self.price(cost),
             false => f64::NEG_INFINITY,
+        }
+    }
+
+    /// What the values of a row cost.
+    pub(crate) fn price(&self, cost: Cost) -> f64 {
+        self.effort * cost.effort - self.likelihood * cost.rarity
+    }
+}
+
+/// What the values of a row cost, whatever its codes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Cost {
+    pub(crate) effort: f64,
+    /// As [`Candidate::rarity`]; at most 0.
+    pub(crate) rarity: f64,
+}
+
+impl Cost {
+    /// The cost of a row's choices.
+    pub(crate) fn of(candidates: &Candidates<'_>, choices: &[Choice]) -> Self {
+        Self { effort: candidates.effort(choices), rarity: candidates.rarity(choices) }
+    }
+
+    /// The cost with one value instead of another.
+    pub(crate) fn replacing(self, old: &Candidate, new: &Candidate) -> Self {
+        Self {
+            effort: self.effort - old.effort + new.effort,
+            rarity: self.rarity - old.rarity + new.rarity,
         }
     }
 }
@@ -79,7 +107,7 @@ impl SearchProblem<'_> {
         Row { codes: self.candidates.codes(&choices), choices, is_settled }
     }
 
-    /// The row with these codes: for each the least costly candidate that has it. `None` if there is none.
+    /// The row with these codes: for each the candidate that has it and costs least. `None` if there is none.
     pub(crate) fn row(&self, codes: &[Code]) -> Option<Row> {
         let mut row = self.own();
         let mut has_consequences = false;
@@ -87,7 +115,14 @@ impl SearchProblem<'_> {
             if codes[feature] != row.codes[feature] {
                 let list = self.candidates.of(feature);
                 let has_code = |&choice: &usize| list[choice].code == codes[feature];
-                let costs = |a: &usize, b: &usize| list[*a].effort.total_cmp(&list[*b].effort);
+                let price = |choice: usize| {
+                    let Candidate { effort, rarity, .. } = list[choice];
+                    (self.objective.price(Cost { effort, rarity }), effort)
+                };
+                let costs = |a: &usize, b: &usize| {
+                    let ((own, effort), (its, its_effort)) = (price(*a), price(*b));
+                    own.total_cmp(&its).then(effort.total_cmp(&its_effort))
+                };
                 row.choices[feature] = (1..list.len()).filter(has_code).min_by(costs)? as Choice;
                 row.codes[feature] = codes[feature];
                 has_consequences |= self.candidates.has_consequences(feature);
@@ -100,8 +135,8 @@ impl SearchProblem<'_> {
     }
 
     /// What a row with this log p⁺ is worth.
-    pub(crate) fn worth(&self, log_prob: f64, effort: f64) -> f64 {
-        self.objective.worth(log_prob - self.log_given, effort)
+    pub(crate) fn worth(&self, log_prob: f64, cost: Cost) -> f64 {
+        self.objective.worth(log_prob - self.log_given, cost)
     }
 
     fn settle(&self, row: &mut Row) {
@@ -217,7 +252,7 @@ pub(crate) struct Solution {
     pub(crate) row: Row,
     /// log p⁺ of the row.
     pub(crate) log_prob: f64,
-    pub(crate) effort: f64,
+    pub(crate) cost: Cost,
     /// What the row is worth in the problem it was found for.
     pub(crate) worth: f64,
     pub(crate) changes: usize,
@@ -303,7 +338,7 @@ mod tests {
 
     fn solution(changes: usize, worth: f64) -> Solution {
         let row = Row { choices: Vec::new(), codes: Vec::new(), is_settled: true };
-        Solution { row, log_prob: worth, effort: 0.0, worth, changes }
+        Solution { row, log_prob: worth, cost: Cost::default(), worth, changes }
     }
 
     #[test]
@@ -336,8 +371,16 @@ mod tests {
     #[test]
     fn a_row_below_the_floor_is_worth_nothing() {
         let objective = Objective::least_effort(-10.0);
-        assert!(objective.worth(-9.0, 2.0) > objective.worth(-9.0, 2.5));
-        assert!(objective.worth(-8.0, 2.0) > objective.worth(-9.0, 2.0), "of equals the likelier");
-        assert_eq!(objective.worth(-10.5, 0.1), f64::NEG_INFINITY);
+        let worth = |conditional, effort| objective.worth(conditional, Cost { effort, rarity: 0.0 });
+        assert!(worth(-9.0, 2.0) > worth(-9.0, 2.5));
+        assert!(worth(-8.0, 2.0) > worth(-9.0, 2.0), "of equals the likelier");
+        assert_eq!(worth(-10.5, 0.1), f64::NEG_INFINITY);
+    }
+
+    #[test]
+    fn rare_values_make_a_row_worth_less_and_not_less_likely() {
+        let objective = Objective::likeliest(0.5, -10.0);
+        let worth = |rarity| objective.worth(-9.5, Cost { effort: 1.0, rarity });
+        assert_eq!([worth(0.0), worth(-2.0)], [-10.0, -12.0]);
     }
 }

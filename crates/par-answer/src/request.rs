@@ -5,7 +5,7 @@ pub mod text;
 
 use par_data::schema::{Effort, parse_number};
 use par_data::{Limits, Wishes};
-use par_model::{Model, Order};
+use par_model::{Model, Order, Values};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -98,8 +98,13 @@ impl Request {
         self.min_percentile.unwrap_or(model.config().answers.min_percentile)
     }
 
+    /// The order of the request; by default that of the model.
+    pub(crate) fn order_for(&self, model: &Model) -> Order {
+        self.order.unwrap_or(model.config().answers.order)
+    }
+
     /// What the person asks for, besides the schema's constraints.
-    pub fn wishes(&self) -> Wishes<'_> {
+    pub fn wishes_for(&self, model: &Model) -> Wishes<'_> {
         Wishes {
             locks: &self.locks,
             limits: &self.limits,
@@ -107,6 +112,8 @@ impl Request {
             max_effort: self.max_effort,
             within: self.within,
             no_harm: self.no_harm,
+            common: self.order_for(model) == Order::Likelihood
+                && model.config().answers.values == Values::Common,
         }
     }
 }

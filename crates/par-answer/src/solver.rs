@@ -13,7 +13,7 @@ use par_model::{LocalSearch, Model, Order, Plausibility, RowError, ScoreScale, T
 use crate::answer::{Answer, NotFound, Reason, Solves};
 use crate::decode::Decoder;
 use crate::exact::{self, Proof, TOLERANCE};
-use crate::problem::{Frontier, Objective, SearchProblem, Solution};
+use crate::problem::{Cost, Frontier, Objective, SearchProblem, Solution};
 use crate::refine::paper::TwoPhase;
 use crate::refine::swap;
 use crate::request::{Method, Request};
@@ -247,7 +247,7 @@ impl Solver<'_> {
         let plausibility = model.plausibility(&request.locks);
         let mut not_found = None;
         for (place, &reach) in reaches.iter().enumerate() {
-            let candidates = constraints.candidates(&own, &request.wishes(), reach);
+            let candidates = constraints.candidates(&own, &request.wishes_for(model), reach);
             let classifier = deployed.of_person(cells, &candidates)?;
             let mask = candidates.mask(&candidates.durations()[0]);
             let proposals = self.proposals(&mask, model.config().answers.proposals);
@@ -320,7 +320,7 @@ impl Solver<'_> {
         let with_margin = scale.harder(threshold, request.margin.unwrap_or(model.margin()));
         let has_room = !scale.reaches(offered_from, with_margin);
         let sure = if has_room { with_margin } else { offered_from };
-        let order = request.order.unwrap_or(answers.order);
+        let order = request.order_for(model);
         let effort = if order == Order::Balanced { answers.effort_weight } else { 0.0 };
         let min_percentile = request.min_percentile_for(model);
         let likeliest = Aim {
@@ -490,9 +490,9 @@ impl Solver<'_> {
         let log_probs = self.evaluator.log_probs(&codes);
         let mut frontier = Frontier::default();
         for (row, log_prob) in accepted.into_iter().zip(log_probs) {
-            let (effort, changes) = (problem.candidates.effort(&row.choices), problem.changes(&row));
-            let worth = problem.worth(log_prob, effort);
-            frontier.add(Solution { row, log_prob, effort, worth, changes });
+            let (cost, changes) = (Cost::of(problem.candidates, &row.choices), problem.changes(&row));
+            let worth = problem.worth(log_prob, cost);
+            frontier.add(Solution { row, log_prob, cost, worth, changes });
         }
         frontier
     }

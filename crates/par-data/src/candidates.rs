@@ -30,6 +30,16 @@ pub struct Candidate {
     pub effort: f64,
     /// How long the change to it takes, in whole months.
     pub months: u32,
+    /// How much less it suits this person than the best value of the same code does, in nats; at most 0. See
+    /// [`Wishes::common`].
+    pub rarity: f64,
+}
+
+impl Candidate {
+    /// A candidate that costs the person nothing.
+    fn free(code: Code, number: f64) -> Self {
+        Self { code, number, effort: 0.0, months: 0, rarity: 0.0 }
+    }
 }
 
 /// What a person asks for, besides the schema's constraints.
@@ -47,22 +57,26 @@ pub struct Wishes<'a> {
     pub within: Option<u32>,
     /// Whether nothing may get worse, where the schema says which direction is better.
     pub no_harm: bool,
+    /// Whether common values are preferred to the nearest one: of a code's values the one that suits the person best is
+    /// common among accepted people, and near the same place among them as the person's own value has in its own code.
+    pub common: bool,
 }
 
 /// No wishes.
 impl Default for Wishes<'_> {
     fn default() -> Self {
         const NONE: &Limits = &Limits::NONE;
-        Self { locks: &[], limits: NONE, efforts: &[], max_effort: None, within: None, no_harm: false }
+        Self { locks: &[], limits: NONE, efforts: &[], max_effort: None, within: None, no_harm: false, common: false }
     }
 }
 
-/// Which values of a code are candidates. The value nearest to the person's own always is.
+/// Which values of a code are candidates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
-    /// The nearest, for a classifier that reads codes.
+    /// One, for a classifier that reads codes: the nearest or, if [`Wishes::common`] says so, the one that suits the
+    /// person best.
     Codes,
-    /// Also the most common, for a classifier that reads values.
+    /// The nearest, the most common and the one that suits the person best, for a classifier that reads values.
     Values,
     /// Also the farthest.
     AllValues,
@@ -110,7 +124,7 @@ impl OwnRow {
 
     /// Its candidates' first entry for a feature.
     fn own(&self, feature: usize) -> Candidate {
-        Candidate { code: self.codes[feature], number: self.numbers[feature], effort: 0.0, months: 0 }
+        Candidate::free(self.codes[feature], self.numbers[feature])
     }
 }
 
@@ -184,24 +198,29 @@ impl Constraints {
             return list;
         }
         let weight = wishes.efforts.iter().rfind(|(other, _)| *other == feature).map(|(_, weight)| *weight);
+        let place = if wishes.common { action.place(own) } else { None };
         let mut add = |code: Code, number: f64| {
-            let mut candidate = Candidate { code, number, effort: 0.0, months: 0 };
+            let mut candidate = Candidate::free(code, number);
             if !self.may_become(feature, own, candidate) || (wishes.no_harm && action.harms(own, candidate)) {
-                return;
+                return false;
             }
             candidate.effort = action.effort(own, candidate, weight);
             candidate.months = action.months(own, candidate);
+            candidate.rarity = place.map_or(0.0, |place| action.suits(candidate, place));
             let is_new = !list.iter().any(|known| known.code == code && known.number == number);
             let is_within = wishes.within.is_none_or(|most| candidate.months <= most)
                 && wishes.max_effort.is_none_or(|most| is_at_most(candidate.effort, most));
             if (is_new || number.is_nan()) && is_within {
                 list.push(candidate);
             }
+            is_within
         };
         let legal = self.permitted_codes(feature, wishes.limits);
         if !action.is_numeric() {
             let codes = (0..).zip(legal).filter(|(code, legal)| *legal && *code != own.code);
-            codes.for_each(|(code, _)| add(code, f64::NAN));
+            codes.for_each(|(code, _)| {
+                add(code, f64::NAN);
+            });
             return list;
         }
         let reach = if self.is_related(feature) { Reach::AllValues } else { reach };
@@ -210,9 +229,32 @@ impl Constraints {
             if code == own.code && reach == Reach::Codes {
                 continue;
             }
-            self.numbers_of(feature, own, code, limited, reach, &mut add);
+            for side in self.numbers_of(feature, own, code, limited) {
+                let suiting = place.and_then(|place| action.suiting(&side, place));
+                if reach == Reach::Codes {
+                    if !suiting.is_some_and(|number| add(code, number)) {
+                        add(code, side.nearest);
+                    }
+                    continue;
+                }
+                let farthest = (reach == Reach::AllValues).then_some(side.farthest);
+                [Some(side.nearest), Some(side.typical), suiting, farthest].into_iter().flatten().for_each(|number| {
+                    add(code, number);
+                });
+            }
+        }
+        if place.is_some() {
+            rank_within_codes(&mut list[1..]);
         }
         list
+    }
+}
+
+/// Measures how much less each candidate suits the person than the best of the same code.
+fn rank_within_codes(list: &mut [Candidate]) {
+    for same in list.chunk_by_mut(|a, b| a.code == b.code) {
+        let best = same.iter().map(|candidate| candidate.rarity).fold(f64::NEG_INFINITY, f64::max);
+        same.iter_mut().for_each(|candidate| candidate.rarity -= best);
     }
 }
 
@@ -245,13 +287,14 @@ impl<'c> Candidates<'c> {
             is_affordable && months <= self.within && (!has_clocks || months == action.months(own, candidate))
         };
         let mut ends = [candidate.number; 2];
-        let mut add = |_: Code, number: f64| {
-            if does_as_well(Candidate { number, ..candidate }) {
-                ends = [ends[0].min(number), ends[1].max(number)];
-            }
-        };
         let limit = self.limits.numbers(feature);
-        self.constraints.numbers_of(feature, own, candidate.code, limit, Reach::AllValues, &mut add);
+        for side in self.constraints.numbers_of(feature, own, candidate.code, limit) {
+            for number in [side.nearest, side.typical, side.farthest] {
+                if does_as_well(Candidate { number, ..candidate }) {
+                    ends = [ends[0].min(number), ends[1].max(number)];
+                }
+            }
+        }
         (ends[0] < ends[1]).then_some(ends)
     }
 
@@ -322,6 +365,11 @@ impl<'c> Candidates<'c> {
     /// What the changes of a row cost together.
     pub fn effort(&self, row: &[Choice]) -> f64 {
         row.iter().zip(&self.lists).map(|(&choice, list)| list[usize::from(choice)].effort).sum()
+    }
+
+    /// How much less the values of a row suit the person than the best of the same codes do, in nats; at most 0.
+    pub fn rarity(&self, row: &[Choice]) -> f64 {
+        row.iter().zip(&self.lists).map(|(&choice, list)| list[usize::from(choice)].rarity).sum()
     }
 
     /// How long the changes of a row take: as long as the longest.

@@ -7,6 +7,7 @@ mod decode;
 mod domain;
 mod fit;
 mod shared;
+mod values;
 
 use std::collections::HashMap;
 
@@ -14,6 +15,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use decode::CodeNumbers;
 pub use domain::{Domain, NumberSummary};
+pub(crate) use values::BinValues;
 
 use crate::coverage::Coverage;
 use crate::error::{CellError, Error};
@@ -48,6 +50,9 @@ pub struct Discretizer {
     /// For each ordered feature, the share of all people at each ordinary code; empty for others, and in models of
     /// earlier versions.
     shares: Vec<Vec<f64>>,
+    /// For each feature with bins, how common the numbers of each bin are among accepted people, where enough are known;
+    /// empty for others, and in models of earlier versions.
+    values: Vec<Vec<Option<BinValues>>>,
     categories: Vec<CategoryIndex>,
 }
 
@@ -78,16 +83,41 @@ impl Discretizer {
     ) -> Result<Self, Error> {
         let columns = fit::columns(schema, columns, batches, config)?;
         let (domains, shares) = columns.into_iter().map(|column| (column.domain, column.shares)).unzip();
-        Ok(Self::new(schema.clone(), domains, shares))
+        Ok(Self::new(schema.clone(), domains, shares, Vec::new()))
     }
 
-    fn new(schema: Schema, domains: Vec<Domain>, shares: Vec<Vec<f64>>) -> Self {
+    fn new(
+        schema: Schema,
+        domains: Vec<Domain>,
+        shares: Vec<Vec<f64>>,
+        values: Vec<Vec<Option<BinValues>>>,
+    ) -> Self {
         let index = |domain: &Domain| match domain {
             Domain::Categories { values, .. } => CategoryIndex::new(values),
             _ => CategoryIndex::default(),
         };
         let categories = domains.iter().map(index).collect();
-        Self { schema, domains, shares, categories }
+        Self { schema, domains, shares, values, categories }
+    }
+
+    /// Learns how common the numbers within bins are among the people with these `numbers`, for each feature. Those of
+    /// features without bins do not count, nor do NaN and special numbers.
+    ///
+    /// # Panics
+    /// When there are not as many columns as features.
+    pub fn learn_values(&mut self, numbers: Vec<Vec<f64>>) {
+        assert_eq!(numbers.len(), self.domains.len(), "one column for each feature");
+        self.values = numbers.into_iter().zip(&self.domains).map(|(own, domain)| values(domain, own)).collect();
+    }
+
+    /// Whether a feature has bins.
+    fn has_bins(&self, position: usize) -> bool {
+        matches!(self.domains[position], Domain::Bins { .. })
+    }
+
+    /// How common the numbers of a code are among accepted people, where enough are known.
+    pub(crate) fn values(&self, position: usize, code: Code) -> Option<&BinValues> {
+        self.values.get(position)?.get(usize::from(code))?.as_ref()
     }
 
     /// The schema.
@@ -129,6 +159,20 @@ impl Discretizer {
                 .map_err(|source| Error::Cell { place: batch.place(row), source })?;
         }
         Ok(encoded)
+    }
+
+    /// Adds the numbers of all rows of a batch to those of each feature with bins, NaN for cells that are no numbers.
+    ///
+    /// # Panics
+    /// When there are not as many columns as features.
+    pub fn add_numbers(&self, columns: &Columns, batch: &Batch, numbers: &mut [Vec<f64>]) {
+        assert_eq!(numbers.len(), self.domains.len(), "one column for each feature");
+        for (position, (own, &column)) in numbers.iter_mut().zip(&columns.features).enumerate() {
+            if self.has_bins(position) {
+                let cells = (0..batch.rows()).map(|row| batch.cell(row, column));
+                own.extend(cells.map(|cell| parse_number(cell).unwrap_or(f64::NAN)));
+            }
+        }
     }
 
     /// The codes of one row, its cells in schema order.
@@ -262,6 +306,22 @@ impl Discretizer {
     }
 }
 
+/// How common the numbers of each bin are; empty without bins.
+fn values(domain: &Domain, mut numbers: Vec<f64>) -> Vec<Option<BinValues>> {
+    let Domain::Bins { edges, medians, special, .. } = domain else { return Vec::new() };
+    numbers.retain(|number| !number.is_nan() && !special.contains(number));
+    numbers.sort_unstable_by(f64::total_cmp);
+    let mut rest = numbers.as_slice();
+    let bins = edges.windows(2).enumerate().map(|(bin, ends)| {
+        let is_last = bin + 1 == medians.len();
+        let inside = rest.partition_point(|number| is_last || *number < ends[1]);
+        let own;
+        (own, rest) = rest.split_at(inside);
+        BinValues::learn(own, ends[0], ends[1])
+    });
+    bins.collect()
+}
+
 /// How a cell differs from all training values of its column.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
@@ -376,11 +436,14 @@ struct SavedDiscretizer {
     domains: Vec<Domain>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     shares: Vec<Vec<f64>>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    values: Vec<Vec<Option<BinValues>>>,
 }
 
 impl From<Discretizer> for SavedDiscretizer {
     fn from(discretizer: Discretizer) -> Self {
-        Self { schema: discretizer.schema, domains: discretizer.domains, shares: discretizer.shares }
+        let Discretizer { schema, domains, shares, values, categories: _ } = discretizer;
+        Self { schema, domains, shares, values }
     }
 }
 
@@ -408,14 +471,27 @@ impl TryFrom<SavedDiscretizer> for Discretizer {
             if !(shares.is_empty() || shares.len() == domain.ordinary()) || !shares.iter().all(is_share) {
                 return Err(damaged("its shares of people are impossible"));
             }
+            let values = saved.values.get(position).map_or(&[][..], Vec::as_slice);
+            if !values_fit(domain, values) {
+                return Err(damaged("how common its numbers are is impossible"));
+            }
             let ordered =
                 feature.kind == FeatureKind::Ordinal || saved.schema.order_needed(position).is_some();
             if matches!(domain, Domain::Categories { ordered: false, .. }) && ordered {
                 return Err(damaged("its categories lack an order"));
             }
         }
-        let discretizer = Self::new(saved.schema, saved.domains, saved.shares);
+        let discretizer = Self::new(saved.schema, saved.domains, saved.shares, saved.values);
         discretizer.check_categories()?;
         Ok(discretizer)
     }
+}
+
+/// Whether the bins of a domain may have these values.
+fn values_fit(domain: &Domain, values: &[Option<BinValues>]) -> bool {
+    let Domain::Bins { edges, medians, .. } = domain else { return values.is_empty() };
+    let fits = |(bin, values): (usize, &Option<BinValues>)| {
+        values.as_ref().is_none_or(|values| values.is_of_bin([edges[bin], edges[bin + 1]]))
+    };
+    values.is_empty() || values.len() == medians.len() && values.iter().enumerate().all(fits)
 }

@@ -117,7 +117,7 @@ impl ModelBuilder {
         let label = self.label_of(columns)?;
         let goal = self.schema.label().and_then(|label| label.goal.as_ref());
         config.classifier.threshold_for(goal.map(|goal| goal.bound)).map_err(ConfigError::Setting)?;
-        let discretizer =
+        let mut discretizer =
             reading(open()?, stop, |batches| Discretizer::fit(&self.schema, columns, batches, &config.bins))?;
         check_changeable(&constraints(&discretizer, config)?, &self.schema)?;
         let rows = TrainingRows::read(&discretizer, columns, label.as_ref(), open()?, stop)?;
@@ -135,6 +135,7 @@ impl ModelBuilder {
                 _ => &decisions,
             },
         };
+        discretizer.learn_values(rows.values_of(classes));
         let accepted = self.circuit("accepted", &rows.of_class(classes, true), progress, stop)?;
         let denied = self.circuit("denied", &rows.of_class(classes, false), progress, stop)?;
         let labels = rows.accepted.as_deref();
@@ -323,6 +324,8 @@ struct TrainingRows {
     accepted: Option<Vec<bool>>,
     /// The label of each row, if it is a number.
     numbers: Option<Vec<f64>>,
+    /// The number of each row, for each feature with bins; empty for others.
+    values: Vec<Vec<f64>>,
 }
 
 impl TrainingRows {
@@ -334,12 +337,14 @@ impl TrainingRows {
         stop: Stop<'_>,
     ) -> Result<Self, Error> {
         let mut codes: Vec<Code> = Vec::new();
+        let mut values = vec![Vec::new(); discretizer.domains().len()];
         let mut accepted = label.map(|_| Vec::new());
         let mut numbers = label.and_then(|label| label.goal.as_ref()).map(|_| Vec::new());
         for batch in batches {
             stop.check()?;
             let batch = batch?;
             codes.extend(discretizer.encode(columns, &batch)?.into_codes());
+            discretizer.add_numbers(columns, &batch, &mut values);
             if let (Some(accepted), Some(label)) = (&mut accepted, label) {
                 let classes = discretizer.schema().classes(columns, &batch)?;
                 accepted.extend(classes.into_iter().map(|class| label.wants(class)));
@@ -348,7 +353,16 @@ impl TrainingRows {
                 numbers.extend(discretizer.schema().label_numbers(columns, &batch)?);
             }
         }
-        Ok(Self { rows: Dataset::new(discretizer.cardinalities(), codes)?, accepted, numbers })
+        Ok(Self { rows: Dataset::new(discretizer.cardinalities(), codes)?, accepted, numbers, values })
+    }
+
+    /// The numbers of accepted rows, for each feature with bins.
+    fn values_of(&self, classes: &[bool]) -> Vec<Vec<f64>> {
+        let of_accepted = |values: &Vec<f64>| {
+            let own = values.iter().zip(classes).filter(|(_, accepted)| **accepted);
+            own.map(|(number, _)| *number).collect()
+        };
+        self.values.iter().map(of_accepted).collect()
     }
 
     fn labels(&self) -> Result<&[bool], Error> {

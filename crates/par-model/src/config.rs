@@ -81,6 +81,7 @@ impl Config {
                 margin: 0.0,
                 min_percentile: 0.0,
                 order: Order::Likelihood,
+                values: Values::Nearest,
                 ..AnswerConfig::default()
             },
             ..Self::default()
@@ -189,6 +190,21 @@ pub struct AnswerConfig {
     pub min_percentile: f64,
     /// Which way comes first if the request has no order; `balanced` by default.
     pub order: Order,
+    /// Which number of a bin ways in the order by likelihood name; `common` by default. Ways of least effort name the
+    /// nearest.
+    pub values: Values,
+}
+
+/// Which number of a bin a way names.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Values {
+    /// One that is common among accepted people, near the same place among them as the person's own number has in its
+    /// own bin.
+    #[default]
+    Common,
+    /// The nearest to the person's own.
+    Nearest,
 }
 
 /// Which way comes first, and which further ones are shown.
@@ -253,6 +269,7 @@ impl Default for AnswerConfig {
             margin: 0.05,
             min_percentile: 0.01,
             order: Order::default(),
+            values: Values::default(),
         }
     }
 }

@@ -42,7 +42,7 @@ mod error;
 mod mean;
 
 pub use card::Card;
-pub use config::{AnswerConfig, Config, ConfigError, Density, LocalSearch, Order};
+pub use config::{AnswerConfig, Config, ConfigError, Density, LocalSearch, Order, Values};
 pub use error::{ModelError, RowError};
 pub use mean::Mean;
 pub use model::{Model, ModelParts};

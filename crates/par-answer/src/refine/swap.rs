@@ -3,7 +3,7 @@
 use par_circuit::{Evaluator, Stop};
 use par_data::Choice;
 
-use crate::problem::{Frontier, Row, SearchProblem, Solution};
+use crate::problem::{Cost, Frontier, Row, SearchProblem, Solution};
 
 /// The buffers of the search, reused for the next person.
 #[derive(Clone, Debug, Default)]
@@ -96,7 +96,7 @@ impl Search<'_, '_, '_> {
         let candidates = problem.candidates;
         let constraints = candidates.constraints();
         let made = problem.changes(centre);
-        let effort = candidates.effort(&centre.choices);
+        let cost = Cost::of(candidates, &centre.choices);
         neighbours.resize(constraints.codes(), 0.0);
         evaluator.neighbours(&centre.codes, neighbours);
         better.clear();
@@ -105,7 +105,6 @@ impl Search<'_, '_, '_> {
             let has_consequences = candidates.has_consequences(feature);
             let list = candidates.of(feature);
             let own = centre.choices[feature];
-            let without = effort - list[usize::from(own)].effort;
             let start = constraints.range(feature).start;
             for (choice, candidate) in (0..).zip(list).filter(|(choice, _)| *choice != own) {
                 let changes = made - usize::from(own != 0) + usize::from(choice != 0);
@@ -122,7 +121,7 @@ impl Search<'_, '_, '_> {
                         log_prob
                     }
                 };
-                let worth = problem.worth(log_prob, without + candidate.effort);
+                let worth = problem.worth(log_prob, cost.replacing(&list[usize::from(own)], candidate));
                 if worth > frontier.at_most(changes) {
                     better.push(Better { worth, log_prob, feature, choice });
                 }
@@ -135,8 +134,8 @@ impl Search<'_, '_, '_> {
             problem.set(&mut row, feature, choice);
             let changes = problem.changes(&row);
             if worth > frontier.at_most(changes) && problem.permits(&row) && problem.accepts(&row) {
-                let effort = candidates.effort(&row.choices);
-                frontier.add(Solution { row: row.clone(), log_prob, effort, worth, changes });
+                let cost = Cost::of(candidates, &row.choices);
+                frontier.add(Solution { row: row.clone(), log_prob, cost, worth, changes });
             }
             problem.set(&mut row, feature, centre.choices[feature]);
         }

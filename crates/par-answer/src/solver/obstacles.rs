@@ -149,7 +149,7 @@ impl Solver<'_> {
         if is_accepted {
             return Some(Enough { effort: 0.0, months: 0 });
         }
-        let candidates = constraints.candidates(person.own, &request.wishes(), person.candidates.reach());
+        let candidates = constraints.candidates(person.own, &request.wishes_for(self.model), person.candidates.reach());
         let classifier = model.classifier().of_person(person.cells, &candidates).ok()?;
         let plausibility = model.plausibility(&request.locks);
         // What is plausible without a part of the schema would have to be computed for each part anew: every accepted row
@@ -185,9 +185,9 @@ impl Solver<'_> {
             search
         });
         lifting.nodes = nodes;
-        let least = |a: &&Solution, b: &&Solution| a.effort.total_cmp(&b.effort);
+        let least = |a: &&Solution, b: &&Solution| a.cost.effort.total_cmp(&b.cost.effort);
         let solution = search.frontier.solutions().iter().min_by(least)?;
-        Some(Enough { effort: solution.effort, months: candidates.months(&solution.row.choices) })
+        Some(Enough { effort: solution.cost.effort, months: candidates.months(&solution.row.choices) })
     }
 }
 

@@ -185,7 +185,7 @@ impl Solver<'_> {
             log_likelihood: offer.solution.log_prob,
             conditional_log_likelihood: offer.conditional,
             percentile: offer.percentile,
-            effort: offer.solution.effort,
+            effort: offer.solution.cost.effort,
             months: offer.months,
             // Finite, even for cells near the largest number.
             similarity: f64::min(similarity, f64::MAX),
@@ -262,7 +262,7 @@ impl Solver<'_> {
             conditional_log_likelihood: offer.conditional,
             percentile: offer.percentile,
             probability: offer.probability,
-            effort: offer.solution.effort,
+            effort: offer.solution.cost.effort,
             months: offer.months,
             row: row.codes.clone(),
             gap: offer.gap,
@@ -273,8 +273,8 @@ impl Solver<'_> {
 /// What an offer is worth as a further way: by the likeliest problem of the request.
 fn worth(aims: &[Aim], offer: &Offer) -> f64 {
     let aim = aims.iter().find(|aim| aim.solves == Solves::Likeliest);
-    let Solution { effort, changes, .. } = offer.solution;
-    aim.map_or(0.0, |aim| aim.objective.worth(offer.conditional, effort) - aim.price * changes as f64)
+    let Solution { cost, changes, .. } = offer.solution;
+    aim.map_or(0.0, |aim| aim.objective.worth(offer.conditional, cost) - aim.price * changes as f64)
 }
 
 /// The features that the person changes, ascending.

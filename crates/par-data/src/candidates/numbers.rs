@@ -1,8 +1,10 @@
 //! The numbers of a code that a person may move to, and what moving there costs.
 
-use super::{Candidate, Reach, direction};
+use std::cmp::Ordering;
+
+use super::{Candidate, direction};
 use crate::constraints::{Constraints, NumberLimit};
-use crate::discretizer::{CodeNumbers, Discretizer, Domain};
+use crate::discretizer::{BinValues, CodeNumbers, Discretizer, Domain, NumberSummary};
 use crate::schema::{Direction, Effort, Feature, Step, Takes, TimeUnit};
 use crate::{Code, UNKNOWN};
 
@@ -22,6 +24,8 @@ pub(crate) struct Action {
     improves: Option<Direction>,
     /// The domain of a numeric feature.
     domain: Option<Domain>,
+    /// The least difference of two numbers.
+    unit: f64,
     /// How many months one unit of a clock has.
     months_of_unit: f64,
     /// The numbers that a cell can hold.
@@ -36,7 +40,33 @@ struct NumbersOfCode {
     highest: f64,
     /// The most common one.
     typical: f64,
+    /// How common they are among accepted people, if that is known.
+    values: Option<BinValues>,
+    /// Those that many accepted people share.
+    spikes: Vec<Spike>,
 }
+
+/// A number that many accepted people share.
+#[derive(Clone, Copy, Debug)]
+struct Spike {
+    number: f64,
+    commonness: f64,
+    place: f64,
+}
+
+/// The numbers of a code on one side of the person's own.
+pub(super) struct Side {
+    code: Code,
+    /// The only ones, if not all of the code.
+    numbers: Option<CodeNumbers>,
+    pub(super) nearest: f64,
+    pub(super) typical: f64,
+    pub(super) farthest: f64,
+}
+
+/// What a shift from the lowest to the highest place among accepted people costs, in nats. Measured on adult and gmsc:
+/// the lower, the nearer answers are to accepted people; the higher, the harder they are to tell from them.
+const NATS_A_PLACE: f64 = 2.0;
 
 /// The least size of a change: every change costs something.
 const LEAST_SIZE: f64 = 0.01;
@@ -45,12 +75,21 @@ impl Action {
     pub(crate) fn new(discretizer: &Discretizer, position: usize) -> Self {
         let (feature, domain): (&Feature, &Domain) =
             (&discretizer.schema().features()[position], &discretizer.domains()[position]);
+        let unit = domain.summary().map_or(1.0, NumberSummary::unit);
         let numbers = |code: Code| {
             let all = discretizer.numbers(position, code);
+            let values = discretizer.values(position, code).cloned();
+            let spike = |number: f64| {
+                let values = values.as_ref()?;
+                let (commonness, place) = (values.commonness(number, unit), values.place(number));
+                all.contains(number).then_some(Spike { number, commonness, place })
+            };
             NumbersOfCode {
                 lowest: all.nearest(f64::NEG_INFINITY),
                 highest: all.nearest(f64::INFINITY),
                 typical: all.nearest(domain.common(code)),
+                spikes: values.iter().flat_map(BinValues::spikes).filter_map(spike).collect(),
+                values,
                 all,
             }
         };
@@ -70,6 +109,7 @@ impl Action {
             takes: feature.takes,
             improves: feature.improves,
             domain: is_numeric.then(|| domain.clone()),
+            unit,
             months_of_unit: feature.unit.as_deref().and_then(TimeUnit::parse).map_or(1.0, TimeUnit::months),
             range: feature.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]),
         }
@@ -99,7 +139,44 @@ impl Action {
             (None, Some(domain)) => domain.number(code),
             (None, None) => f64::NAN,
         };
-        Candidate { code, number, effort: 0.0, months: 0 }
+        Candidate::free(code, number)
+    }
+
+    /// The place of a person's own number among accepted people of the same code; the middle where it is not known.
+    /// `None` if the feature has no bins.
+    pub(super) fn place(&self, own: Candidate) -> Option<f64> {
+        let is_known = self.numbers.iter().any(|numbers| numbers.values.is_some());
+        let of_code = self.numbers.get(usize::from(own.code)).and_then(|numbers| numbers.values.as_ref());
+        is_known.then(|| of_code.map_or(0.5, |values| values.place(own.number)))
+    }
+
+    /// How well a number suits a person whose own number has this place, in nats: how common it is, and how near its
+    /// place is to theirs.
+    pub(super) fn suits(&self, candidate: Candidate, place: f64) -> f64 {
+        let numbers = self.numbers.get(usize::from(candidate.code));
+        numbers.and_then(|numbers| numbers.values.as_ref()).map_or(0.0, |values| {
+            let own = values.place(candidate.number);
+            values.commonness(candidate.number, self.unit) - NATS_A_PLACE * (own - place).abs()
+        })
+    }
+
+    /// The number of a side that suits a person best: one that many share, or the one at their place.
+    pub(super) fn suiting(&self, side: &Side, place: f64) -> Option<f64> {
+        let numbers = &self.numbers[usize::from(side.code)];
+        let values = numbers.values.as_ref()?;
+        let there = side.numbers.as_ref().unwrap_or(&numbers.all);
+        let mut at_place = values.at(place, self.unit);
+        if !there.contains(at_place) {
+            at_place = there.nearest(at_place);
+        }
+        let own = self.suits(Candidate::free(side.code, at_place), place);
+        let is_there = |spike: &&Spike| side.numbers.as_ref().is_none_or(|there| there.contains(spike.number));
+        let spikes = numbers.spikes.iter().filter(is_there);
+        let suits = |spike: &Spike| spike.commonness - NATS_A_PLACE * (spike.place - place).abs();
+        let best = spikes.map(|spike| (suits(spike), spike.number)).fold((own, at_place), |best, next| {
+            if next.0 > best.0 { next } else { best }
+        });
+        Some(best.1)
     }
 
     /// The lowest and the highest number of an ordinary code.
@@ -211,44 +288,30 @@ fn without_rounding_error(sum: f64) -> f64 {
 const MOST_MONTHS: u32 = 1200;
 
 impl Constraints {
-    /// Calls `add` with the numbers of a code that the person may move to: the nearest, and as far as `reach` says.
+    /// The numbers of a code that the person may move to, on each side of their own.
     pub(super) fn numbers_of(
         &self,
         feature: usize,
         own: Candidate,
         code: Code,
         limit: Option<&NumberLimit>,
-        reach: Reach,
-        add: &mut impl FnMut(Code, f64),
-    ) {
-        let action = self.action(feature);
-        let step = self.step(feature);
+    ) -> Vec<Side> {
+        let (action, step) = (self.action(feature), self.step(feature));
+        let all = &action.numbers[usize::from(code)];
         let is_special = action.is_special(own.code);
         // From a special number there is no distance, but the new one is on the grid.
         if limit.is_none() && (*step == Step::default() || is_special && step.grid.is_none()) {
-            let &NumbersOfCode { lowest, highest, typical, .. } = &action.numbers[usize::from(code)];
-            if is_special {
-                add(code, typical);
-            } else if code == own.code {
-                add(code, typical);
-                if reach == Reach::AllValues {
-                    add(code, lowest);
-                    add(code, highest);
-                }
-            } else {
-                let (nearest, farthest) = if code < own.code { (highest, lowest) } else { (lowest, highest) };
-                add(code, nearest);
-                if reach != Reach::Codes {
-                    add(code, typical);
-                }
-                if reach == Reach::AllValues {
-                    add(code, farthest);
-                }
-            }
-            return;
+            let &NumbersOfCode { lowest, highest, typical, .. } = all;
+            let side = |nearest, farthest| Side { code, numbers: None, nearest, typical, farthest };
+            return match code.cmp(&own.code) {
+                _ if is_special => vec![side(typical, typical)],
+                Ordering::Less => vec![side(highest, lowest)],
+                Ordering::Greater => vec![side(lowest, highest)],
+                Ordering::Equal => vec![side(own.number, lowest), side(own.number, highest)],
+            };
         }
         let anywhere = [f64::NEG_INFINITY, f64::INFINITY];
-        let sides = match is_special {
+        let ranges = match is_special {
             true => vec![anywhere],
             false => {
                 let least = step.at_least.unwrap_or(0.0);
@@ -257,22 +320,17 @@ impl Constraints {
                 vec![[moved(-down), moved(-least)], [moved(least), moved(up)]]
             }
         };
-        for range in sides {
-            let Some(limit) = NumberLimit::within(range, step.grid, limit) else { continue };
-            let all = &action.numbers[usize::from(code)];
-            let typical = all.typical;
-            let Some(numbers) = all.all.within(&limit) else { continue };
-            let ends = [f64::NEG_INFINITY, f64::INFINITY].map(|end| numbers.nearest(end));
-            let typical = numbers.nearest(typical);
-            let (nearest, farthest) =
-                if range[1] <= own.number { (ends[1], ends[0]) } else { (ends[0], ends[1]) };
-            add(code, if is_special { typical } else { nearest });
-            if reach != Reach::Codes {
-                add(code, typical);
-            }
-            if reach == Reach::AllValues {
-                add(code, farthest);
-            }
-        }
+        let side = |range: [f64; 2]| {
+            let numbers = all.all.within(&NumberLimit::within(range, step.grid, limit)?)?;
+            let typical = numbers.nearest(all.typical);
+            let [lowest, highest] = anywhere.map(|end| numbers.nearest(end));
+            let (nearest, farthest) = match range[1] <= own.number {
+                true => (highest, lowest),
+                false => (lowest, highest),
+            };
+            let nearest = if is_special { typical } else { nearest };
+            Some(Side { code, numbers: Some(numbers), nearest, typical, farthest })
+        };
+        ranges.into_iter().filter_map(side).collect()
     }
 }

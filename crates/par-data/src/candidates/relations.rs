@@ -361,7 +361,7 @@ impl<'c> Candidates<'c> {
                     Computed::Category(code) => (code, f64::NAN),
                     Computed::Number(number) => (action.code_of(number), number),
                 };
-                Candidate { code, number, effort: 0.0, months: 0 }
+                Candidate::free(code, number)
             });
             let is_permitted = |candidate: &Candidate| {
                 let is_other = candidate.code != own.code

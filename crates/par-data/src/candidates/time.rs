@@ -76,7 +76,7 @@ impl Candidates<'_> {
         let known = list.iter().position(|candidate| candidate.number == number);
         let choice = known.unwrap_or_else(|| {
             let code = self.constraints.action(clock).code_of(number);
-            list.push(Candidate { code, number, effort: 0.0, months: 0 });
+            list.push(Candidate::free(code, number));
             list.len() - 1
         });
         Some(choice as Choice)

@@ -150,6 +150,13 @@ impl CodeNumbers {
         (!is_empty).then_some(Self { interval, only, grid, decimals: self.decimals })
     }
 
+    /// Whether an answer may name the number.
+    pub(crate) fn contains(&self, number: f64) -> bool {
+        let is_listed = self.only.as_ref().is_none_or(|only| only.contains(&number));
+        let is_on_grid = self.grid.is_none_or(|grid| self.interval.nearest_multiple(number, grid) == number);
+        self.interval.contains(number) && is_listed && is_on_grid
+    }
+
     /// The number that is nearest to `target`, with as few decimals as possible.
     pub(crate) fn nearest(&self, target: f64) -> f64 {
         let only = self.only.iter().flatten().copied();

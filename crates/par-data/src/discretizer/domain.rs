@@ -225,6 +225,11 @@ impl NumberSummary {
         self.decimals == 0
     }
 
+    /// The least difference of two training values, as their decimals say.
+    pub(crate) fn unit(&self) -> f64 {
+        10f64.powi(-(self.decimals as i32))
+    }
+
     /// Whether the column may hold the number: a fraction only if it has fractions.
     pub(crate) fn can_hold(&self, number: f64) -> bool {
         !self.is_whole() || number.fract() == 0.0

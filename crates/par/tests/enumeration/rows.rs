@@ -119,7 +119,7 @@ impl Case<'_> {
         let constraints = self.made.model.constraints().without(&asking.lifted);
         let cells: Vec<&str> = self.cells.iter().map(String::as_str).collect();
         let own = OwnRow::new(self.made.model.discretizer(), &cells, self.codes.clone());
-        let candidates = constraints.candidates(&own, &asking.request.wishes(), reach);
+        let candidates = constraints.candidates(&own, &asking.request.wishes_for(model), reach);
         (0..self.own.len()).map(|feature| self.list(&candidates, feature)).collect()
     }
 

@@ -75,7 +75,7 @@ fn assert_legal(model: &Model, cells: &[&str], request: &Request, way: &Way) {
     let codes = model.discretizer().encode_row(cells).expect("its own row").into_codes();
     let own = OwnRow::new(model.discretizer(), cells, codes);
     let reach = if model.classifier().reads_values() { Reach::AllValues } else { Reach::Codes };
-    let candidates = model.constraints().candidates(&own, &request.wishes(), reach);
+    let candidates = model.constraints().candidates(&own, &request.wishes_for(model), reach);
     let choice = |feature: usize| {
         let is_written = |choice: &Choice| {
             let mut row = vec![0; cells.len()];
