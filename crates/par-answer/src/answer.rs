@@ -175,6 +175,9 @@ pub struct Change {
     pub value: String,
     /// The lowest and the highest number that would do as well, where that is known.
     pub range: Option<[f64; 2]>,
+    /// The number nearest to the person's own from which on it is proved to be enough, up to the new value, together with
+    /// the `least` of the other changes. Only for a classifier that reads numbers; `None` where it is the new value.
+    pub least: Option<f64>,
     /// What it costs the person.
     pub effort: f64,
     /// How many months it takes.

@@ -1,6 +1,7 @@
 //! Answers one person.
 
 mod obstacles;
+mod tighten;
 mod unknown;
 mod ways;
 

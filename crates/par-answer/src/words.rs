@@ -87,9 +87,13 @@ pub fn cost(effort: f64, months: u32) -> String {
 
 /// A change in words, with what would do as well; one that the lender makes is a counter-offer.
 pub fn change(change: &Change) -> String {
-    let range = change.range.map(|[lowest, highest]| format!("{lowest} to {highest} would do"));
+    let least = change.least.map(|least| {
+        let is_rise = change.value.parse().is_ok_and(|value: f64| value > least);
+        format!("at {} {least}", if is_rise { "least" } else { "most" })
+    });
+    let range = || change.range.map(|[lowest, highest]| format!("{lowest} to {highest} would do"));
     let offer = (change.who == Actor::Lender).then(|| "a counter-offer".to_string());
-    let notes: Vec<String> = range.into_iter().chain(offer).collect();
+    let notes: Vec<String> = least.or_else(range).into_iter().chain(offer).collect();
     match notes.is_empty() {
         true => change.sentence(),
         false => format!("{} ({})", change.sentence(), notes.join("; ")),

@@ -8,6 +8,7 @@ mod relations;
 mod time;
 
 pub(crate) use numbers::Action;
+pub use numbers::TowardOwn;
 pub(crate) use relations::{CompiledRelation, Policy, compile};
 pub use time::Duration;
 
@@ -296,6 +297,35 @@ impl<'c> Candidates<'c> {
             }
         }
         (ends[0] < ends[1]).then_some(ends)
+    }
+
+    /// The numbers from a candidate toward the person's own that the person may move to as well; `None` if there is
+    /// none, or a relation or a policy looks at it.
+    pub fn toward_own(&self, feature: usize, candidate: Candidate) -> Option<TowardOwn> {
+        let (own, action) = (self.lists[feature][0], self.constraints.action(feature));
+        let has_clocks = (0..self.lists.len()).any(|feature| self.is_clock(feature));
+        let is_alone = candidate.number.is_nan()
+            || own.number.is_nan()
+            || action.is_special(own.code)
+            || self.constraints.is_related(feature)
+            || !self.is_free(feature)
+            // Clocks would stand elsewhere after fewer months.
+            || (has_clocks && candidate.months > 0);
+        if is_alone {
+            return None;
+        }
+        let permitted: Vec<bool> = self.constraints.permitted_codes(feature, &self.limits).collect();
+        let may_become = |code: &Code| {
+            let nearer = Candidate { code: *code, ..candidate };
+            permitted[usize::from(*code)] && self.constraints.may_become(feature, own, nearer)
+        };
+        let codes: Vec<Code> = match own.code <= candidate.code {
+            true => (own.code..=candidate.code).rev().take_while(may_become).collect(),
+            false => (candidate.code..=own.code).take_while(may_become).collect(),
+        };
+        let limit = self.limits.numbers(feature);
+        let between = |&code: &Code| self.constraints.numbers_between(feature, own, candidate, code, limit);
+        TowardOwn::new(own.number, candidate.number, codes.iter().map_while(between).collect())
     }
 
     /// The candidates of a feature, the person's own value first.

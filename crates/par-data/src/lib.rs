@@ -52,7 +52,7 @@ pub mod table;
 mod error;
 mod suggest;
 
-pub use candidates::{Candidate, Candidates, Choice, Duration, OwnRow, Reach, Wishes};
+pub use candidates::{Candidate, Candidates, Choice, Duration, OwnRow, Reach, TowardOwn, Wishes};
 pub use constraints::{Constraints, LimitError, Limits, Mask, Restriction};
 pub use coverage::Coverage;
 pub use discretizer::{Discretizer, DiscretizerConfig, Domain, Encoded, Novelty};

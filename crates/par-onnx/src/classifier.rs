@@ -384,6 +384,37 @@ impl Trees {
         };
         self.link.log_odds(self.base + self.roots.iter().map(leaf).sum::<f64>())
     }
+
+    /// Bounds on the log-odds for all numbers of the sources between a lowest and a highest one each. Exact for a single
+    /// tree; of several each is bounded on its own.
+    pub fn bounds(&self, numbers: &[[f32; 2]]) -> (f64, f64) {
+        let mut ends = [self.base; 2];
+        let mut sums = [0.0; 2];
+        for &root in &self.roots {
+            let [lowest, highest] = self.extremes(root, numbers);
+            sums = [sums[0] + lowest, sums[1] + highest];
+        }
+        ends.iter_mut().zip(sums).for_each(|(end, sum)| *end += sum);
+        let [lower, upper] = ends.map(|sum| self.link.log_odds(sum));
+        if self.link.rises() { (lower, upper) } else { (upper, lower) }
+    }
+
+    /// The lowest and the highest leaf of a tree that the numbers reach.
+    fn extremes(&self, root: u32, numbers: &[[f32; 2]]) -> [f64; 2] {
+        let mut extremes = [f64::INFINITY, f64::NEG_INFINITY];
+        let mut open = vec![root];
+        while let Some(node) = open.pop() {
+            match self.nodes[node as usize] {
+                TreeNode::Leaf(value) => extremes = [extremes[0].min(value), extremes[1].max(value)],
+                TreeNode::Branch { source, comparison, yes, no, missing } => {
+                    let [may_hold, may_fail] = comparison.outcomes(numbers[source as usize], missing);
+                    open.extend(may_hold.then_some(yes));
+                    open.extend(may_fail.then_some(no));
+                }
+            }
+        }
+        extremes
+    }
 }
 
 impl Comparison {
@@ -393,6 +424,15 @@ impl Comparison {
             _ if number.is_nan() => missing,
             Self::AtMost(a) => number <= a,
             Self::Equals(a) => number == a,
+        }
+    }
+
+    /// Whether a number between the lowest and the highest may pass, and whether one may fail.
+    fn outcomes(self, [lowest, highest]: [f32; 2], missing: bool) -> [bool; 2] {
+        match self {
+            _ if lowest.is_nan() || highest.is_nan() => [missing, !missing],
+            Self::AtMost(a) => [lowest <= a, highest > a],
+            Self::Equals(a) => [lowest <= a && a <= highest, lowest != a || highest != a],
         }
     }
 }

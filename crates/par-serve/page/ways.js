@@ -15,6 +15,14 @@ const VIRTUES = {
   fewest_changes: "fewest changes",
 };
 
+/** What would do as well as the new value, or `null`. */
+function enough(change) {
+  if (change.least !== undefined) {
+    return `at ${change.least < Number(change.to) ? "least" : "most"} ${plain(change.least)}`;
+  }
+  return change.lowest < change.highest ? `${plain(change.lowest)} to ${plain(change.highest)} would do` : null;
+}
+
 /** What a value is now and what it could be, with what would do as well. */
 const becomes = (change) =>
   element(
@@ -24,8 +32,7 @@ const becomes = (change) =>
     sign("arrow"),
     element("span", { class: "unseen" }, "to"),
     element("b", {}, change.to_words),
-    change.lowest < change.highest &&
-      element("span", { class: "alone range" }, `${plain(change.lowest)} to ${plain(change.highest)} would do`),
+    enough(change) && element("span", { class: "alone range" }, enough(change)),
   );
 
 /** A change, with what the person can say to it: that they cannot make it, or how hard it is (`wishes`). */

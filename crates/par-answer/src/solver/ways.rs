@@ -4,6 +4,7 @@ use par_data::Choice;
 use par_model::ScoreScale;
 use par_model::classifier::DeployedClassifier;
 
+use super::tighten::is_proved;
 use super::{Aim, Person, SearchResult, Solver};
 use crate::answer::{BestAt, Change, Found, Point, Solves, Way};
 use crate::offers::{Offer, Offers};
@@ -162,6 +163,7 @@ impl Solver<'_> {
                 if is_alone { Some(offer.probability) } else { self.alone(person, choices, change.feature) };
         }
         self.drop_unproved_ranges(aim, &cells, &mut changes);
+        self.tighten(person, aim, choices, &cells, &mut changes);
         let follows = |&feature: &usize| choices[feature] != 0 && !offer.features.contains(&feature);
         let consequences: Vec<Change> =
             (0..choices.len()).filter(follows).map(|feature| self.change(person, choices, feature)).collect();
@@ -213,6 +215,7 @@ impl Solver<'_> {
             to: words::cell(described, &value),
             value,
             range,
+            least: None,
             effort: chosen.effort,
             months: chosen.months,
             alone: None,
@@ -237,18 +240,13 @@ impl Solver<'_> {
     /// names its value alone.
     fn drop_unproved_ranges(&self, aim: &Aim, cells: &[String], changes: &mut [Change]) {
         let DeployedClassifier::External(external) = &self.model.classifier() else { return };
-        let ends: Vec<(usize, [String; 2])> = changes
+        let ranges: Vec<(usize, [String; 2])> = changes
             .iter()
             .filter_map(|change| Some((change.feature, change.range?.map(|number| number.to_string()))))
             .collect();
-        let ranges: Vec<(usize, [&str; 2])> =
-            ends.iter().map(|(feature, ends)| (*feature, ends.each_ref().map(String::as_str))).collect();
-        let cells: Vec<&str> = cells.iter().map(String::as_str).collect();
-        let least = external.least_log_odds(&cells, &ranges);
-        if least.is_some_and(|least| aim.scale.reaches(aim.scale.score(least), aim.threshold)) {
-            return;
+        if !is_proved(external, aim, cells, &ranges) {
+            changes.iter_mut().for_each(|change| change.range = None);
         }
-        changes.iter_mut().for_each(|change| change.range = None);
     }
 
     fn point(&self, person: Person<'_>, offer: &Offer) -> Point {

@@ -77,6 +77,7 @@ impl RowAnswer<'_> {
             to: change.value.clone(),
             lowest: change.range.map(|[lowest, _]| lowest),
             highest: change.range.map(|[_, highest]| highest),
+            least: change.least,
             from_words: change.from.clone(),
             to_words: change.to.clone(),
             sentence: words::change(change),
@@ -289,6 +290,11 @@ struct ChangeJson {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "f64")]
     highest: Option<f64>,
+    /// For a classifier that reads numbers: the number nearest to the person's own from which on it is proved to be
+    /// enough, up to the new value, together with the `least` of the other changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(with = "f64")]
+    least: Option<f64>,
     /// The person's value, for people.
     from_words: String,
     /// The new value, for people.

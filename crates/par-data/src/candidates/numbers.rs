@@ -64,6 +64,36 @@ pub(super) struct Side {
     pub(super) farthest: f64,
 }
 
+/// The numbers from a candidate toward the person's own that the person may move to as well, without a gap.
+#[derive(Clone, Debug)]
+pub struct TowardOwn {
+    own: f64,
+    from: f64,
+    /// Those of the candidate's own code first, then those of the next.
+    numbers: Vec<CodeNumbers>,
+}
+
+impl TowardOwn {
+    pub(super) fn new(own: f64, from: f64, numbers: Vec<CodeNumbers>) -> Option<Self> {
+        (!numbers.is_empty()).then_some(Self { own, from, numbers })
+    }
+
+    /// About the number at a share of the way, from 0, the candidate, to 1, the person's own; with few digits.
+    pub fn at(&self, share: f64) -> f64 {
+        let way = self.own - self.from;
+        let target = self.from + share * way;
+        // A thousandth of the way is told apart.
+        let digits = 2.0 - way.abs().log10().floor();
+        let rounded = match digits > 0.0 {
+            true => format!("{target:.*}", digits.min(17.0) as usize).parse().unwrap_or(target),
+            false => (target * 10f64.powf(digits)).round() / 10f64.powf(digits),
+        };
+        let near = self.numbers.iter().map(|numbers| numbers.nearest(rounded));
+        let nearest = near.min_by(|a, b| (a - rounded).abs().total_cmp(&(b - rounded).abs()));
+        nearest.unwrap_or(self.from)
+    }
+}
+
 /// What a shift from the lowest to the highest place among accepted people costs, in nats. Measured on adult and gmsc:
 /// the lower, the nearer answers are to accepted people; the higher, the harder they are to tell from them.
 const NATS_A_PLACE: f64 = 2.0;
@@ -332,5 +362,23 @@ impl Constraints {
             Some(Side { code, numbers: Some(numbers), nearest, typical, farthest })
         };
         ranges.into_iter().filter_map(side).collect()
+    }
+
+    /// The numbers of a code between a candidate and the person's own, which is not among them.
+    pub(super) fn numbers_between(
+        &self,
+        feature: usize,
+        own: Candidate,
+        candidate: Candidate,
+        code: Code,
+        limit: Option<&NumberLimit>,
+    ) -> Option<CodeNumbers> {
+        let (action, step) = (self.action(feature), self.step(feature));
+        let least = step.at_least.unwrap_or(0.0).max(action.unit);
+        let range = match own.number < candidate.number {
+            true => [without_rounding_error(own.number + least), candidate.number],
+            false => [candidate.number, without_rounding_error(own.number - least)],
+        };
+        action.numbers[usize::from(code)].all.within(&NumberLimit::within(range, step.grid, limit)?)
     }
 }

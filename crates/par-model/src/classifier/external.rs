@@ -260,13 +260,16 @@ impl ExternalClassifier {
     }
 
     /// A lower bound on the log-odds of a row whose cells of some features lie anywhere within `ranges`; `None` for
-    /// trees, and for inputs that are not linear in the cell.
+    /// inputs that are not linear in the cell.
     pub fn least_log_odds(&self, cells: &[&str], ranges: &[(usize, [&str; 2])]) -> Option<f64> {
-        let part = |tables: &Tables| match tables {
-            Tables::Network(tables) => tables.bounds_within(&self.view(), cells, ranges),
-            Tables::Trees(_) => None,
+        let part = |(tables, body): (&Tables, &Body)| match (tables, body) {
+            (Tables::Network(tables), _) => tables.bounds_within(&self.view(), cells, ranges),
+            (Tables::Trees(_), Body::Trees(trees)) => {
+                trees::bounds_within(trees, &self.view(), cells, ranges)
+            }
+            (Tables::Trees(_), Body::Layers(_)) => unreachable!("the tables of a part are of its kind"),
         };
-        let parts = self.tables.iter().map(part).collect::<Option<Vec<_>>>()?;
+        let parts = self.tables.iter().zip(self.onnx.parts()).map(part).collect::<Option<Vec<_>>>()?;
         Some(self.onnx.head().bounds(&parts).0)
     }
 

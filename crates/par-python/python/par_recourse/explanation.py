@@ -24,6 +24,9 @@ class Change:
     """The lowest number that suffices, if an interval does."""
     highest: float | None
     """The highest."""
+    least: float | None
+    """For a classifier that reads numbers: the number nearest to the person's own from which on it is proved to be
+    enough, up to the new value, together with the `least` of the other changes."""
     sentence: str
     """In plain words."""
     effort: float
@@ -267,6 +270,7 @@ def _change(fields: dict[str, Any]) -> Change:
         to=fields["to"],
         lowest=fields.get("lowest"),
         highest=fields.get("highest"),
+        least=fields.get("least"),
         **{name: fields[name] for name in names},
     )
 

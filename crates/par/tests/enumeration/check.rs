@@ -98,10 +98,11 @@ impl Aims {
         }
     }
 
-    fn worth(&self, solves: Solves, conditional: f64, effort: f64) -> f64 {
+    /// `likelihood` is that of the values: of their codes, and how rare they are within them.
+    fn worth(&self, solves: Solves, likelihood: f64, effort: f64) -> f64 {
         match solves {
-            Solves::LeastEffort => 1e-4 * conditional - effort,
-            Solves::Likeliest => conditional - self.effort_weight * effort,
+            Solves::LeastEffort => 1e-4 * likelihood - effort,
+            Solves::Likeliest => likelihood - self.effort_weight * effort,
         }
     }
 
@@ -122,10 +123,8 @@ pub(crate) fn check(case: &Case<'_>, asking: &Asking, checked: &mut Checked) -> 
     let aims = Aims::new(case, asking);
     let own_score = case.sureness(model.score(&cells).map_err(|error| error.to_string())?);
     let is_accepted = own_score >= aims.threshold && case.meaning.keeps_policies(&case.own, asking);
-    let reaches: &[Reach] =
-        if model.classifier().reads_values() { &[Reach::Values, Reach::AllValues] } else { &[Reach::Codes] };
     let mut listed = Vec::new();
-    for reach in reaches {
+    for reach in reaches(case) {
         match case.rows(asking, *reach) {
             Some(rows) => listed.push(rows?),
             None => {
@@ -153,6 +152,14 @@ pub(crate) fn check(case: &Case<'_>, asking: &Asking, checked: &mut Checked) -> 
         check.map_err(|error| format!("{method:?}: {error}\n{answer:#?}"))?;
     }
     Ok(())
+}
+
+/// What candidates are searched, until something is found.
+fn reaches(case: &Case<'_>) -> &'static [Reach] {
+    match case.made.model.classifier().reads_values() {
+        true => &[Reach::Values, Reach::AllValues],
+        false => &[Reach::Codes],
+    }
 }
 
 /// Every candidate is legal by itself, and every code with a legal value has a candidate.
@@ -226,22 +233,33 @@ fn check_found(
     };
     let is_first = listed[0].iter().any(|row| is_offered(row, true));
     let is_second = !listed[0].iter().any(|row| is_offered(row, false));
-    let rows = match (is_first, is_second) {
-        (true, _) => &listed[0],
-        (_, true) => &listed[listed.len() - 1],
+    let place = match (is_first, is_second) {
+        (true, _) => 0,
+        (_, true) => listed.len() - 1,
         _ => return Ok(()),
     };
+    let rows = &listed[place];
     ensure!(rows.iter().any(|row| is_offered(row, false)), "a way was found, and there is none");
-    check_best(case, aims, rows, found, request).map(|proved| checked.proved += proved)
+    check_best(case, asking, aims, (rows, reaches(case)[place]), found).map(|proved| checked.proved += proved)
 }
 
 fn check_best(
     case: &Case<'_>,
+    asking: &Asking,
     aims: &Aims,
-    rows: &[Row],
+    (rows, reach): (&[Row], Reach),
     found: &Found,
-    request: &Request,
 ) -> Result<usize, String> {
+    let request = &asking.request;
+    let rarity = |changes: &[(usize, String)]| {
+        let features = &case.meaning.world.features;
+        let changes: Vec<(usize, Value)> =
+            changes.iter().map(|(feature, cell)| (*feature, features[*feature].value(cell))).collect();
+        case.rarity(asking, reach, &changes).unwrap_or(0.0)
+    };
+    let cells_of = |way: &Way| -> Vec<(usize, String)> {
+        way.changes.iter().map(|change| (change.feature, change.value.clone())).collect()
+    };
     let exists = |solves: Solves, score: f64, surely: bool| {
         rows.iter()
             .any(|row| row.changed.len() <= aims.budget && aims.is_feasible(row, solves, score, surely))
@@ -275,7 +293,7 @@ fn check_best(
             let net = |conditional: f64, effort: f64, changes: usize| {
                 aims.worth(solves, conditional, effort) - price * changes as f64
             };
-            let own = net(way.conditional_log_likelihood, way.effort, way.changes.len());
+            let own = net(way.conditional_log_likelihood + rarity(&cells_of(way)), way.effort, way.changes.len());
             // Hardly less effort is not worth a further change: the least effort is that of as many.
             let most = match solves {
                 Solves::LeastEffort => way.changes.len(),
@@ -285,7 +303,7 @@ fn check_best(
                 .iter()
                 .filter(|row| row.changed.len() <= most && aims.is_feasible(row, solves, score, true));
             let best = feasible.max_by(|a, b| {
-                let net = |row: &Row| net(row.conditional, row.effort, row.changed.len());
+                let net = |row: &Row| net(row.likelihood(), row.effort, row.changed.len());
                 net(a).total_cmp(&net(b))
             });
             let Some(best) = best else {
@@ -295,7 +313,7 @@ fn check_best(
                 ensure!(rows.iter().any(is_possible), "no row is feasible");
                 return Ok(0);
             };
-            let most = net(best.conditional, best.effort, best.changed.len());
+            let most = net(best.likelihood(), best.effort, best.changed.len());
             ensure!(own >= most - WORTH, "the first way is worth {own}, and this row {most}: {best:?}");
         }
     }
@@ -310,7 +328,7 @@ fn check_best(
     let mut proved = 0;
     for (place, way) in found.ways.iter().enumerate().filter(|(_, way)| way.gap == Some(0.0)) {
         proved += 1;
-        let own = aims.worth(way.solves, way.conditional_log_likelihood, way.effort);
+        let own = aims.worth(way.solves, way.conditional_log_likelihood + rarity(&cells_of(way)), way.effort);
         let leaves_out = |row: &Row, other: &Way| {
             other.changes.iter().any(|change| !row.changed.contains(&change.feature))
         };
@@ -318,16 +336,16 @@ fn check_best(
             row.changed.len() <= way.changes.len()
                 && aims.is_feasible(row, way.solves, score, true)
                 && found.ways[..place].iter().all(|other| leaves_out(row, other))
-                && aims.worth(way.solves, row.conditional, row.effort) > own + WORTH
+                && aims.worth(way.solves, row.likelihood(), row.effort) > own + WORTH
         });
         ensure!(better.is_none(), "way {place} is worth {own}, and this row more: {better:?}");
     }
     for point in found.frontier.iter().filter(|point| point.gap == Some(0.0)) {
-        let own = aims.worth(solves, point.conditional_log_likelihood, point.effort);
+        let own = aims.worth(solves, point.conditional_log_likelihood + rarity(&point.changes), point.effort);
         let better = rows.iter().find(|row| {
             row.changed.len() <= point.changes.len()
                 && aims.is_feasible(row, solves, score, true)
-                && aims.worth(solves, row.conditional, row.effort) > own + WORTH
+                && aims.worth(solves, row.likelihood(), row.effort) > own + WORTH
         });
         ensure!(better.is_none(), "a point is worth {own}, and this row more: {better:?}");
     }
@@ -392,7 +410,12 @@ fn check_way(case: &Case<'_>, asking: &Asking, aims: &Aims, way: &Way) -> Result
     for change in &way.changes {
         check_alone(case, asking, way, change, &values)?;
     }
-    check_ranges(case, asking, aims, way, &actions)
+    let to = |change: &WayChange| change.value.parse::<f64>().ok();
+    let least = |change: &WayChange| Some([change.least?, to(change)?]);
+    for range in [&|change: &WayChange| change.range, &least as &dyn Fn(&WayChange) -> Option<[f64; 2]>] {
+        check_ranges(case, asking, aims, way, &actions, range)?;
+    }
+    Ok(())
 }
 
 /// Checks the probability of acceptance if only one thing changes, when all changes are through.
@@ -429,9 +452,10 @@ fn check_ranges(
     aims: &Aims,
     way: &Way,
     actions: &[(usize, Value)],
+    range: &dyn Fn(&WayChange) -> Option<[f64; 2]>,
 ) -> Result<(), String> {
     let ranged: Vec<(usize, [f64; 2])> =
-        way.changes.iter().enumerate().filter_map(|(place, change)| Some((place, change.range?))).collect();
+        way.changes.iter().enumerate().filter_map(|(place, change)| Some((place, range(change)?))).collect();
     for corner in 0..1_usize << ranged.len() {
         let mut actions = actions.to_vec();
         for (bit, (place, ends)) in ranged.iter().enumerate() {

@@ -140,8 +140,13 @@ pub(crate) fn made(
     let table = table.expect("a table");
     let columns = schema.columns(table.origin(), table.columns()).expect("its columns");
     let bins = DiscretizerConfig { bins: 3, max_values: 5 };
-    let discretizer =
-        Discretizer::fit(&schema, &columns, table.batches(1000), &bins).map_err(|error| error.to_string())?;
+    let batches = table.batches(1000).collect::<Result<Vec<_>, _>>().expect("rows");
+    let read = batches.iter().cloned().map(Ok);
+    let mut discretizer =
+        Discretizer::fit(&schema, &columns, read, &bins).map_err(|error| error.to_string())?;
+    let mut numbers = vec![Vec::new(); world.features.len()];
+    batches.iter().for_each(|batch| discretizer.add_numbers(&columns, batch, &mut numbers));
+    discretizer.learn_values(numbers);
     let cardinalities = discretizer.cardinalities();
     let accepted = Mixture::new(&cardinalities, draw);
     let circuit = accepted.circuit(&cardinalities);

@@ -27,7 +27,16 @@ pub(crate) struct Row {
     pub(crate) months: u32,
     /// log p⁺, given what the person cannot change.
     pub(crate) conditional: f64,
+    /// How rare its values are within their codes.
+    pub(crate) rarity: f64,
     pub(crate) score: f64,
+}
+
+impl Row {
+    /// log p⁺ of its values, given what the person cannot change.
+    pub(crate) fn likelihood(&self) -> f64 {
+        self.conditional + self.rarity
+    }
 }
 
 impl Case<'_> {
@@ -116,22 +125,40 @@ impl Case<'_> {
 
     /// The values of each feature's candidates, the person's own first.
     pub(crate) fn lists(&self, asking: &Asking, reach: Reach) -> Vec<Vec<Value>> {
-        let constraints = self.made.model.constraints().without(&asking.lifted);
+        let values = |list: Vec<(Value, f64)>| list.into_iter().map(|(value, _)| value).collect();
+        self.candidates(asking, reach).into_iter().map(values).collect()
+    }
+
+    /// How rare the values of changes are within their codes; `None` if one is no candidate.
+    pub(crate) fn rarity(&self, asking: &Asking, reach: Reach, changes: &[(usize, Value)]) -> Option<f64> {
+        let lists = self.candidates(asking, reach);
+        let rarity = |(feature, to): &(usize, Value)| {
+            let found = lists[*feature][1..].iter().find(|(value, _)| value == to);
+            found.map(|(_, rarity)| *rarity)
+        };
+        changes.iter().map(rarity).sum()
+    }
+
+    /// The values of each feature's candidates and how rare they are, the person's own first.
+    fn candidates(&self, asking: &Asking, reach: Reach) -> Vec<Vec<(Value, f64)>> {
+        let model = &self.made.model;
+        let constraints = model.constraints().without(&asking.lifted);
         let cells: Vec<&str> = self.cells.iter().map(String::as_str).collect();
-        let own = OwnRow::new(self.made.model.discretizer(), &cells, self.codes.clone());
+        let own = OwnRow::new(model.discretizer(), &cells, self.codes.clone());
         let candidates = constraints.candidates(&own, &asking.request.wishes_for(model), reach);
         (0..self.own.len()).map(|feature| self.list(&candidates, feature)).collect()
     }
 
-    fn list(&self, candidates: &Candidates<'_>, feature: usize) -> Vec<Value> {
-        let mut values = vec![self.own[feature].clone()];
+    fn list(&self, candidates: &Candidates<'_>, feature: usize) -> Vec<(Value, f64)> {
+        let mut values = vec![(self.own[feature].clone(), 0.0)];
         if candidates.is_free(feature) {
-            values.extend(candidates.of(feature)[1..].iter().map(
-                |candidate| match candidate.number.is_nan() {
+            values.extend(candidates.of(feature)[1..].iter().map(|candidate| {
+                let value = match candidate.number.is_nan() {
                     true => Value::Category(usize::from(candidate.code)),
                     false => Value::Number(candidate.number),
-                },
-            ));
+                };
+                (value, candidate.rarity)
+            }));
         }
         values
     }
@@ -164,14 +191,15 @@ impl Case<'_> {
 
     /// All legal rows that keep all policies; `None` if there are too many combinations.
     pub(crate) fn rows(&self, asking: &Asking, reach: Reach) -> Option<Result<Vec<Row>, String>> {
-        let lists = self.lists(asking, reach);
+        let lists = self.candidates(asking, reach);
         let combinations = lists.iter().try_fold(1_usize, |all, list| all.checked_mul(list.len()));
         combinations.filter(|count| *count <= MOST)?;
         Some(self.combined(&lists, asking))
     }
 
-    fn combined(&self, lists: &[Vec<Value>], asking: &Asking) -> Result<Vec<Row>, String> {
-        let round = self.round(lists);
+    fn combined(&self, lists: &[Vec<(Value, f64)>], asking: &Asking) -> Result<Vec<Row>, String> {
+        let values = |list: &Vec<(Value, f64)>| list.iter().map(|(value, _)| value.clone()).collect();
+        let round = self.round(&lists.iter().map(values).collect::<Vec<_>>());
         let mut places = vec![0; lists.len()];
         let mut rows = Vec::new();
         while let Some(next) = (0..lists.len()).find(|&at| places[at] + 1 < lists[at].len()) {
@@ -179,7 +207,7 @@ impl Case<'_> {
             places[..next].fill(0);
             let changed: Vec<usize> = (0..lists.len()).filter(|&feature| places[feature] > 0).collect();
             let actions: Vec<(usize, Value)> =
-                changed.iter().map(|&feature| (feature, lists[feature][places[feature]].clone())).collect();
+                changed.iter().map(|&feature| (feature, lists[feature][places[feature]].0.clone())).collect();
             let Some(outcome) = self.meaning.outcome(&self.own, &actions, asking, round) else { continue };
             if !self.meaning.keeps_policies(&outcome.values, asking) {
                 continue;
@@ -187,6 +215,7 @@ impl Case<'_> {
             rows.push(Row {
                 score: self.score(&outcome.values)?,
                 conditional: self.conditional(&outcome.values, asking)?,
+                rarity: changed.iter().map(|&feature| lists[feature][places[feature]].1).sum(),
                 changed,
                 effort: outcome.effort,
                 months: outcome.months,

@@ -16,6 +16,30 @@ pub(super) struct TreeTables {
     typical: SourceTable,
 }
 
+/// Bounds on the score of a row; see
+/// [`ExternalClassifier::least_log_odds`](super::ExternalClassifier::least_log_odds).
+pub(super) fn bounds_within(
+    trees: &Trees,
+    view: &View<'_>,
+    cells: &[&str],
+    ranges: &[(usize, [&str; 2])],
+) -> Option<(f64, f64)> {
+    let mut numbers = vec![[f32::NAN; 2]; view.onnx.sources().len()];
+    for (feature, cell) in cells.iter().enumerate() {
+        let range = ranges.iter().find(|(other, _)| *other == feature);
+        let [low, high] = range.map_or([*cell; 2], |(_, ends)| *ends);
+        let ends = view.numbers(feature, low).ok()?.into_iter().zip(view.numbers(feature, high).ok()?);
+        for (&source, (low, high)) in view.sources[feature].iter().zip(ends) {
+            // What lies between the ends is covered only if the source rises or falls throughout.
+            if range.is_some() && !view.onnx.sources()[source].is_affine() {
+                return None;
+            }
+            numbers[source] = [low.min(high), low.max(high)];
+        }
+    }
+    Some(trees.bounds(&numbers))
+}
+
 impl TreeTables {
     pub(super) fn new(trees: &Trees, view: &View<'_>, discretizer: &Discretizer) -> Result<Self, CellError> {
         let cardinalities = discretizer.cardinalities();
