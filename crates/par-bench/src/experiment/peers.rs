@@ -29,7 +29,7 @@ pub const PREFIX: &str = "peers/";
 pub const RECORDED: &str = "recorded/";
 /// The prefix of our method that names the nearest numbers of bins, after [`PREFIX`].
 pub const NEAREST_VALUES: &str = "nearest values/";
-/// The prefix of our method in the default order, with its margin and its floor, after [`PREFIX`].
+/// The prefix of our method in the default order, with its margin and least percentile, after [`PREFIX`].
 pub const DEFAULT_ORDER: &str = "default order/";
 
 /// Where the figures of the people themselves stand.
@@ -55,8 +55,11 @@ struct Comparison<'f> {
     held_out: Option<par_judge::Judge<'f>>,
 }
 
-/// Other settings of answers that refine is asked with, by prefix. None of them takes part in fitting.
-const SETTINGS: [(&str, fn(&mut AnswerConfig)); 2] = [
+/// A prefix, and how settings of answers become others.
+type OtherSetting = (&'static str, fn(&mut AnswerConfig));
+
+/// The other settings that refine is asked with. None of them takes part in fitting.
+const SETTINGS: [OtherSetting; 2] = [
     (NEAREST_VALUES, |answers| answers.values = Values::Nearest),
     (DEFAULT_ORDER, |answers| {
         let AnswerConfig { order, margin, min_percentile, .. } = AnswerConfig::default();
