@@ -1,6 +1,6 @@
 """Measures recourse for classifiers that were trained elsewhere: fits, answers, and asks onnxruntime.
 
-    python measure.py PAR FOLDER [--table NAME]... [--fold N]... [--kind KIND]... [--all]
+    python measure.py PAR FOLDER [--table NAME]... [--fold N]... [--kind KIND]... [--all | --judge]
 
 PAR is the binary, FOLDER what train.py made. For each classifier: `par fit --classifier`, `par evaluate`,
 `par recourse` by both searches, and check.py on what they write. Kind `own` is PAR's own classifier on the
@@ -10,6 +10,10 @@ with --all every one of them.
 Figures go to FOLDER/measures.json (with --all, measures-all.json), an object for each classifier and fold;
 those that are there are not measured again. Then a table for each kind is printed, in Markdown: means over
 folds, ± their standard deviation.
+
+With --judge held-out people judge the answers of refine instead (docs/judge.md): models are fitted with each of
+ANSWERS, asked about the same denied rows of the fold, at most PEOPLE of them drawn by a seed, and judged by the
+accepted rows of the whole fold. Figures go to FOLDER/judged.json, and all kinds to one table.
 """
 
 import argparse
@@ -19,11 +23,22 @@ import subprocess
 import time
 from pathlib import Path
 
+import pandas as pd
+
 from check import check
-from tables import SETTINGS
+from tables import SETTINGS, config
 
 KINDS = ["own", "mlp", "gb", "rf"]
 SEARCHES = ["refine", "exact"]
+
+# What is judged, by name: settings of answers besides those of the table. No setting here takes part in fitting, so
+# the models are otherwise the same.
+ANSWERS = {
+    "common": {"order": "likelihood", "values": "common"},
+    "nearest": {"order": "likelihood", "values": "nearest"},
+    "default order": {},
+}
+PEOPLE = 500
 
 
 def par(binary: Path, *arguments) -> dict:
@@ -36,15 +51,20 @@ def par(binary: Path, *arguments) -> dict:
     return json.loads(done.stdout)
 
 
-def measure(binary: Path, folder: Path, kind: str, sampled: list[str]) -> dict:
-    """Everything about one classifier and fold."""
-    model = folder / f"{kind}.par"
+def fit(binary: Path, folder: Path, kind: str, settings: Path, model: Path) -> dict:
+    """Fits a model to the rows outside the fold, around the classifier of a kind."""
     given = (
         [] if kind == "own" else ["--classifier", folder / f"{kind}.onnx", "--inputs", folder / "inputs.toml"]
     )
+    asked = ["--schema", folder.parent / "schema.toml", "--config", settings]
+    return par(binary, "fit", folder / "train.csv", *asked, *given, "--out", model)
+
+
+def measure(binary: Path, folder: Path, kind: str, sampled: list[str]) -> dict:
+    """Everything about one classifier and fold."""
+    model = folder / f"{kind}.par"
     start = time.perf_counter()
-    asked = ["--schema", folder.parent / "schema.toml", "--config", folder / "config.toml"]
-    fitted = par(binary, "fit", folder / "train.csv", *asked, *given, "--out", model)
+    fitted = fit(binary, folder, kind, folder / "config.toml", model)
     figures = {"fit": time.perf_counter() - start}
 
     evaluated = par(binary, "evaluate", model, folder / "test.csv", *sampled)
@@ -58,10 +78,44 @@ def measure(binary: Path, folder: Path, kind: str, sampled: list[str]) -> dict:
         figures[search]["time_us"] = measures["time_us"]
         answers = folder / f"{kind}-{search}.csv"
         par(binary, "recourse", model, folder / "test.csv", "--method", search, "--out", answers, *sampled)
-        if given:
+        if kind != "own":
             onnx, inputs = folder / f"{kind}.onnx", folder / "inputs.toml"
             figures[search]["check"] = check(folder / "test.csv", answers, onnx, inputs, fitted["threshold"])
     return figures
+
+
+def denied(binary: Path, folder: Path, kind: str, model: Path) -> Path:
+    """A table of denied rows of the fold: all, or as many as are asked. All models of a classifier deny the same."""
+    answers, people = folder / f"{kind}-generate.csv", folder / f"{kind}-people.csv"
+    par(binary, "recourse", model, folder / "test.csv", "--method", "generate", "--out", answers)
+    status = pd.read_csv(answers, dtype=str, keep_default_na=False).drop_duplicates("id").set_index("id").status
+    rows = pd.read_csv(folder / "test.csv", dtype=str, keep_default_na=False)
+    rows = rows[~rows.id.map(status).isin(["accepted", "error"])]
+    rows.sample(min(PEOPLE, len(rows)), random_state=0).sort_index().to_csv(people, index=False)
+    return people
+
+
+def judged(binary: Path, folder: Path, kind: str) -> dict:
+    """What held-out people say of refine with each of ANSWERS, for one classifier and fold, and of themselves."""
+    figures, people = {}, None
+    for name, answers in ANSWERS.items():
+        model, settings = folder / f"{kind}-judged.par", folder / "judged.toml"
+        settings.write_text(config(folder.parent.name, **answers), encoding="utf-8")
+        fit(binary, folder, kind, settings, model)
+        people = people or denied(binary, folder, kind, model)
+        evaluated = par(binary, "evaluate", model, people, f"--judge={folder / 'test.csv'}")
+        (refine,) = (method for method in evaluated["methods"] if method["method"] == "refine")
+        (judgement,) = (method for method in evaluated["judge"]["methods"] if method["method"] == "refine")
+        means = ("validity", "actionability", "causality", "sparsity")
+        figures[name] = {"people": evaluated["denied"], "time_us": refine["time_us"]}
+        figures[name] |= {key: refine[key]["mean"] for key in means} | opinion(judgement)
+    held_out = {"people": evaluated["judge"]["rows"]} | opinion(evaluated["judge"]["held_out"])
+    return figures | {"held-out people": held_out}
+
+
+def opinion(judgement: dict) -> dict:
+    """The judge's figures that are shown."""
+    return {key: judgement[key]["mean"] for key in ("distance", "outliers")} | {"auc": judgement["auc"]}
 
 
 def spread(values: list[float | None], digits: int, factor: float = 1.0) -> str:
@@ -118,6 +172,40 @@ def table(kind: str, measured: dict[str, dict]) -> str:
     return text
 
 
+JUDGED = "table, kind, values, folds, people, validity %, actionability %, causality %, changes, distance, "
+JUDGED += "outliers %, auc, median time"
+
+
+def judged_line(name: str, kind: str, values: str, folds: list[dict]) -> list[str]:
+    """What is said of a table, kind and setting over folds."""
+    mean = lambda key, digits, factor=1: spread([fold[values].get(key) for fold in folds], digits, factor)
+    return [
+        name,
+        kind,
+        values,
+        str(len(folds)),
+        str(sum(fold[values]["people"] for fold in folds)),
+        mean("validity", 1, 100),
+        mean("actionability", 1, 100),
+        mean("causality", 1, 100),
+        mean("sparsity", 2),
+        mean("distance", 3),
+        mean("outliers", 1, 100),
+        mean("auc", 3),
+        f"{mean('time_us', 0)} µs" if "time_us" in folds[0][values] else "–",
+    ]
+
+
+def judged_table(measured: dict[str, dict]) -> str:
+    """What held-out people say: a line for each table, kind and setting, and one for the people themselves."""
+    rows = [JUDGED.split(", "), ["---"] * len(JUDGED.split(", "))]
+    for name in SETTINGS:
+        for kind in KINDS:
+            folds = [measured[key] for fold in range(5) if (key := f"{name}/{fold}/{kind}") in measured]
+            rows += [judged_line(name, kind, values, folds) for values in folds[0]] if folds else []
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -127,10 +215,13 @@ def main() -> None:
     parser.add_argument("--table", action="append", choices=list(SETTINGS), help="only this table")
     parser.add_argument("--fold", action="append", type=int, choices=range(5), help="only this fold")
     parser.add_argument("--kind", action="append", choices=KINDS, help="only this kind")
-    parser.add_argument("--all", action="store_true", help="ask every row of a fold, not the sample")
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--all", action="store_true", help="ask every row of a fold, not the sample")
+    either.add_argument("--judge", action="store_true", help="let held-out people judge the answers of refine")
     told = parser.parse_args()
 
-    file = told.folder / ("measures-all.json" if told.all else "measures.json")
+    stem = "judged" if told.judge else "measures-all" if told.all else "measures"
+    file = told.folder / f"{stem}.json"
     measured = json.loads(file.read_text()) if file.exists() else {}
     for name in told.table or SETTINGS:
         for fold in told.fold or range(5):
@@ -143,9 +234,16 @@ def main() -> None:
                 ):
                     continue
                 sampled = [] if told.all else ["--where", "subtest=1"]
-                measured[key] = measure(told.par, folder, kind, sampled)
+                measured[key] = (
+                    judged(told.par, folder, kind)
+                    if told.judge
+                    else measure(told.par, folder, kind, sampled)
+                )
                 file.write_text(json.dumps(measured, indent=2))
                 print(key, json.dumps(measured[key]), flush=True)
+    if told.judge:
+        print("\n" + judged_table(measured))
+        return
     for kind in KINDS:
         if any(key.endswith(f"/{kind}") for key in measured):
             print("\n" + table(kind, measured))

@@ -1,6 +1,9 @@
 //! What methods of others answer to the same questions: native ones, which ask the same classifier here, and recorded
 //! ones, beside ours, in one run and on one thread.
 //!
+//! Beside ours stands refine with other settings of answers: the same model, which names the nearest numbers of bins, or
+//! which answers in the default order.
+//!
 //! Names of methods have the [`PREFIX`], since this measures ours again: answers of
 //! [`answers`](super::answers) are made while other cores are busy.
 //!
@@ -11,7 +14,7 @@ use std::time::{Duration, Instant};
 
 use par_answer::Method as Own;
 use par_judge::Judgement;
-use par_model::{Mean, Model};
+use par_model::{AnswerConfig, Config, Mean, Model, ModelParts, Values};
 
 use crate::case::{Factual, Fold};
 use crate::error::Error;
@@ -24,6 +27,10 @@ use crate::peers::{Known, Lice, LiceAnswer, Likelihood, Native};
 pub const PREFIX: &str = "peers/";
 /// The prefix of a recorded method, after [`PREFIX`].
 pub const RECORDED: &str = "recorded/";
+/// The prefix of our method that names the nearest numbers of bins, after [`PREFIX`].
+pub const NEAREST_VALUES: &str = "nearest values/";
+/// The prefix of our method in the default order, with its margin and least percentile, after [`PREFIX`].
+pub const DEFAULT_ORDER: &str = "default order/";
 
 /// Where the figures of the people themselves stand.
 pub const PEOPLE: &str = "peers/people";
@@ -48,6 +55,30 @@ struct Comparison<'f> {
     held_out: Option<par_judge::Judge<'f>>,
 }
 
+/// A prefix, and how settings of answers become others.
+type OtherSetting = (&'static str, fn(&mut AnswerConfig));
+
+/// The other settings that refine is asked with. None of them takes part in fitting.
+const SETTINGS: [OtherSetting; 2] = [
+    (NEAREST_VALUES, |answers| answers.values = Values::Nearest),
+    (DEFAULT_ORDER, |answers| {
+        let AnswerConfig { order, margin, min_percentile, .. } = AnswerConfig::default();
+        *answers = AnswerConfig { order, margin, min_percentile, ..answers.clone() };
+    }),
+];
+
+/// The same model with other settings of answers; `None` if it has them already.
+fn set_otherwise(model: &Model, set: fn(&mut AnswerConfig)) -> Option<Model> {
+    let mut answers = model.config().answers.clone();
+    set(&mut answers);
+    if answers == model.config().answers {
+        return None;
+    }
+    let parts = model.clone().into_parts();
+    let config = Config { answers, ..parts.config };
+    Some(Model::new(ModelParts { config, ..parts }).expect("these parts were a model"))
+}
+
 /// Measures a fold.
 pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let (places, people) = (fold.denied(), fold.people.len());
@@ -62,6 +93,11 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
     let measurer = Measurer::new(&fold.model, &fold.code_units);
     let mut comparison = Comparison { denied, measurer, held_out };
     comparison.ours("", &Own::ALL, &fold.model, fold.fitted_in, sheet);
+    for (prefix, set) in SETTINGS {
+        if let Some(model) = set_otherwise(&fold.model, set) {
+            comparison.ours(prefix, &[Own::Refine], &model, fold.fitted_in, sheet);
+        }
+    }
     let started = Instant::now();
     let paper = fold.paper()?;
     comparison.ours("paper/", &[Own::Generate, Own::Refine], paper, started.elapsed(), sheet);
@@ -91,6 +127,8 @@ pub(super) fn measure(fold: &Fold<'_>, sheet: &mut Sheet) -> Result<(), Error> {
 impl Comparison<'_> {
     /// Adds our methods with a model; `prefix` comes before their names.
     fn ours(&mut self, prefix: &str, methods: &[Own], model: &Model, fitted_in: Duration, sheet: &mut Sheet) {
+        // Otherwise the first answer of every model but the measurer's would compute it, and be the slowest.
+        model.plausibility(&[]);
         for &own in methods {
             let name = format!("{prefix}{}", own.name());
             let mut method = OwnMethod::new(name.clone(), own, model);
@@ -171,4 +209,27 @@ fn add_judgement(sheet: &mut Sheet, method: &str, judgement: &Judgement) {
     sheet.mean(method, "judge_outliers", *outliers);
     sheet.mean(method, "judge_nll", *nll);
     sheet.mean(method, "judge_auc", Mean { mean: *auc, ..*distance });
+}
+
+#[cfg(test)]
+mod tests {
+    use par_model::Order;
+
+    use super::*;
+    use crate::test_case;
+
+    #[test]
+    fn refine_is_set_otherwise_in_the_named_settings_alone() {
+        let case = test_case::case(test_case::SCHEMA);
+        let model = test_case::fold(&case).model;
+        let own = model.config();
+        let [nearest, default_order] = SETTINGS.map(|(_, set)| set_otherwise(&model, set).expect("another"));
+        assert_eq!(own.answers.values, Values::Common);
+        let expected = AnswerConfig { values: Values::Nearest, ..own.answers.clone() };
+        assert_eq!(*nearest.config(), Config { answers: expected, ..own.clone() });
+        let AnswerConfig { order, margin, min_percentile, .. } = default_order.config().answers;
+        assert_eq!((order, margin, min_percentile), (Order::Balanced, 0.05, 0.01));
+        assert_eq!(default_order.config().answers.price, own.answers.price);
+        assert!(set_otherwise(&nearest, SETTINGS[0].1).is_none(), "it names the nearest already");
+    }
 }

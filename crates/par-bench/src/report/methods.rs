@@ -55,6 +55,11 @@ impl<'f> MethodStyle<'f> {
     const fn new(key: &'f str, label: &'f str, colour: Colour, shape: Shape) -> Self {
         Self { key, label, look: MarkStyle { colour, shape, is_hollow: false } }
     }
+
+    const fn outlined(mut self) -> Self {
+        self.look.is_hollow = true;
+        self
+    }
 }
 
 const PRESET_COLOUR: Colour = colour!("preset");
@@ -70,6 +75,13 @@ pub(crate) const OURS: [MethodStyle<'static>; 3] = [GENERATE, REFINE, EXACT];
 pub(crate) const PRESET: [MethodStyle<'static>; 2] = [
     MethodStyle::new("paper/generate", "paper's preset, PAR", PRESET_COLOUR, Shape::Triangle),
     MethodStyle::new("paper/refine", "paper's preset, PAR (+LS)", PRESET_COLOUR, Shape::Circle),
+];
+/// Refine with other settings of answers.
+pub(crate) const OTHERWISE_SET: [MethodStyle<'static>; 2] = [
+    MethodStyle::new("nearest values/refine", "refine, nearest values", REFINE.look.colour, Shape::Circle)
+        .outlined(),
+    MethodStyle::new("default order/refine", "refine, default order", REFINE.look.colour, Shape::Diamond)
+        .outlined(),
 ];
 /// The mark of the preset as a whole: its fit, its encoder.
 pub(crate) const LEARNING: MarkStyle = MarkStyle { shape: Shape::Diamond, ..PRESET[0].look };

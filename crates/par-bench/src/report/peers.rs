@@ -5,10 +5,11 @@ use par_plot::text::grouped;
 use super::CaseSection;
 use super::interval::Proportion;
 use super::measured::{FigureKey, Measured};
-use super::methods::{MarkStyle, OURS, PEER, PRESET};
+use super::methods::{MarkStyle, OTHERWISE_SET, OURS, PEER, PRESET};
 use super::table::{ReportRow, ReportTable};
 use crate::experiment::peers::{
-    INFEASIBLE, LICE_LEFT_OUT, LICE_PEOPLE, OUT_OF_TIME, PEOPLE, PREFIX, RECORDED,
+    DEFAULT_ORDER, INFEASIBLE, LICE_LEFT_OUT, LICE_PEOPLE, NEAREST_VALUES, OUT_OF_TIME, PEOPLE, PREFIX,
+    RECORDED,
 };
 use crate::peers::LICE_SECONDS;
 
@@ -30,7 +31,12 @@ fn table(measured: &Measured<'_>) -> Option<ReportTable> {
         })
         .collect();
     let denied = Proportion::pooled(measured.named(PEOPLE, "denied").iter().copied());
-    let notes = [("recorded", RECORDED), ("lice", LICE)];
+    let notes = [
+        ("nearest-values", NEAREST_VALUES),
+        ("default-order", DEFAULT_ORDER),
+        ("recorded", RECORDED),
+        ("lice", LICE),
+    ];
     let holds = |start: &str| methods().any(|(_, name)| name.starts_with(start));
     let mut when: Vec<&str> =
         notes.into_iter().filter(|(_, start)| holds(start)).map(|(note, _)| note).collect();
@@ -56,7 +62,7 @@ fn table(measured: &Measured<'_>) -> Option<ReportTable> {
 
 /// The label of a method and its mark.
 fn named(name: &str) -> (String, MarkStyle) {
-    let own = OURS.iter().chain(&PRESET).find(|own| own.key == name);
+    let own = OURS.iter().chain(&OTHERWISE_SET).chain(&PRESET).find(|own| own.key == name);
     match (own, name.strip_prefix(RECORDED)) {
         (Some(own), _) => (own.label.to_string(), own.look),
         (None, Some(recorded)) => (format!("{recorded}, recorded"), PEER),
@@ -90,7 +96,18 @@ mod tests {
         assert_eq!(names, ["refine", "paper's preset, PAR (+LS)", "NICE", "VAE, recorded"]);
         assert!(shown.notes[0].contains("the 4 people whom our classifier denies"), "{:?}", shown.notes);
         assert!(shown.notes.iter().any(|note| note.starts_with("Recorded answers")));
-        assert!(!shown.notes.iter().any(|note| note.starts_with("LiCE")));
+        assert!(!shown.notes.iter().any(|note| note.starts_with("LiCE") || note.starts_with("Refine")));
+        let mut otherwise_set = sheet.clone();
+        for prefix in [NEAREST_VALUES, DEFAULT_ORDER] {
+            otherwise_set.number(&format!("{PREFIX}{prefix}refine"), "validity", 1.0, 4);
+        }
+        let shown = table(&otherwise_set).expect("a table");
+        let last: Vec<&str> = shown.rows[4..].iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(last, ["refine, nearest values", "refine, default order"]);
+        for name in last {
+            let start = name.replacen('r', "R", 1);
+            assert!(shown.notes.iter().any(|note| note.starts_with(&start)), "{:?}", shown.notes);
+        }
         let mut left_out = sheet.clone();
         left_out.number(PEOPLE, LICE_LEFT_OUT, 1.0, 1);
         assert!(

@@ -226,6 +226,11 @@ fn methods_of_others_are_measured_beside_ours() {
             }
         }
         assert_eq!(of("peers/people", "denied"), of("people", "denied"));
+        for method in ["peers/nearest values/refine", "peers/default order/refine"] {
+            assert_eq!(of(method, "prepare_us"), of("peers/refine", "prepare_us"), "one model: {method}");
+            assert!(of(method, "validity").is_some() && of(method, "p99_time_us").is_some(), "{method}");
+        }
+        assert!(of("peers/default order/refine", "effort") < of("peers/refine", "effort"));
         for method in Native::ALL.map(|native| format!("peers/{}", native.name())) {
             for name in
                 ["validity", "nll", "effort", "median_time_us", "mean_time_us", "p99_time_us", "prepare_us"]
