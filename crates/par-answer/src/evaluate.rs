@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use par_circuit::{Code, threads};
+use par_circuit::threads;
+use par_data::OwnRow;
 use par_model::{Mean, Model, RowError};
 use serde::{Deserialize, Serialize};
 
@@ -70,8 +71,8 @@ pub struct Evaluation {
 /// A denied person, and the answers of all methods.
 #[derive(Clone, Debug)]
 pub struct MethodAnswers {
-    /// Their codes.
-    pub factual: Vec<Code>,
+    /// Their row.
+    pub own: OwnRow,
     /// The answers, in the order of [`Method::ALL`].
     pub answers: [Answer; 3],
     /// The time of each answer.
@@ -104,7 +105,8 @@ pub fn answer_by_all_methods(
 
 impl MethodAnswers {
     fn new(solver: &mut Solver<'_>, cells: &[&str], request: &Request) -> Result<Option<Self>, RowError> {
-        let factual = solver.model().discretizer().encode_row(cells)?.into_codes();
+        let discretizer = solver.model().discretizer();
+        let own = OwnRow::new(discretizer, cells, discretizer.encode_row(cells)?.into_codes());
         // The first answer brings the person's part of the model into the caches. It is not timed: otherwise the quickest
         // method, which comes first, would look slower than those that build on it.
         let warm_up = solver.answer(cells, &Request { method: Method::Generate, ..request.clone() })?;
@@ -120,7 +122,7 @@ impl MethodAnswers {
             answers.push(answer);
         }
         let answers = answers.try_into().expect("one answer per method");
-        Ok(Some(Self { factual, answers, microseconds }))
+        Ok(Some(Self { own, answers, microseconds }))
     }
 
     /// The best way of a method, by its place in [`Method::ALL`].
@@ -177,8 +179,12 @@ impl MethodMetrics {
         Self {
             method: Method::ALL[method],
             validity: Mean::share(denied.iter().map(|person| person.way(method).is_some()), of),
-            actionability: share(&|person, way| constraints.is_actionable(&person.factual, &way.row)),
-            causality: share(&|person, way| constraints.keeps_rules(&person.factual, &way.row)),
+            actionability: share(&|person, way| constraints.is_actionable(person.own.codes(), &way.row)),
+            causality: share(&|person, way| {
+                let cells: Vec<&str> = way.cells.iter().map(String::as_str).collect();
+                let row = OwnRow::new(model.discretizer(), &cells, way.row.clone());
+                constraints.keeps_rules_of_values(&person.own, &row)
+            }),
             nll: mean(|way| -way.log_likelihood),
             conditional_nll: mean(|way| -way.conditional_log_likelihood),
             percentile: mean(|way| way.percentile),

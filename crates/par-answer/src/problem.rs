@@ -83,10 +83,7 @@ impl Cost {
 
     /// The cost with one value instead of another.
     pub(crate) fn replacing(self, old: &Candidate, new: &Candidate) -> Self {
-        Self {
-            effort: self.effort - old.effort + new.effort,
-            rarity: self.rarity - old.rarity + new.rarity,
-        }
+        Self { effort: self.effort - old.effort + new.effort, rarity: self.rarity - old.rarity + new.rarity }
     }
 }
 

@@ -68,11 +68,32 @@ impl Variables {
     }
 
     /// The codes of all rows at once.
-    pub(crate) fn dataset(&self, mut rows: SelectedRows) -> Result<Dataset> {
+    pub(crate) fn dataset(&self, rows: SelectedRows) -> Result<Dataset> {
+        self.read(rows, |_, _| ())
+    }
+
+    /// The codes of the rows to learn from. Learns from the same rows how common the numbers within bins are.
+    pub(crate) fn training_dataset(&mut self, rows: SelectedRows) -> Result<Dataset> {
+        if !self.described {
+            return self.dataset(rows);
+        }
+        let mut numbers = vec![Vec::new(); self.discretizer.domains().len()];
+        let add = |columns: &Columns, batch: &Batch| {
+            self.discretizer.add_numbers(columns, batch, &mut numbers);
+        };
+        let dataset = self.read(rows, add)?;
+        self.discretizer.learn_values(numbers);
+        Ok(dataset)
+    }
+
+    /// The codes of all rows at once. `also` sees each batch after it is encoded.
+    fn read(&self, mut rows: SelectedRows, mut also: impl FnMut(&Columns, &Batch)) -> Result<Dataset> {
         let columns = self.columns(&rows)?;
         let mut codes = Vec::new();
         for batch in &mut rows {
-            codes.append(&mut self.discretizer.encode(&columns, &batch?)?.into_codes());
+            let batch = batch?;
+            codes.append(&mut self.discretizer.encode(&columns, &batch)?.into_codes());
+            also(&columns, &batch);
         }
         if codes.is_empty() {
             return Err(rows.none_passed());

@@ -67,7 +67,15 @@ pub struct Wishes<'a> {
 impl Default for Wishes<'_> {
     fn default() -> Self {
         const NONE: &Limits = &Limits::NONE;
-        Self { locks: &[], limits: NONE, efforts: &[], max_effort: None, within: None, no_harm: false, common: false }
+        Self {
+            locks: &[],
+            limits: NONE,
+            efforts: &[],
+            max_effort: None,
+            within: None,
+            no_harm: false,
+            common: false,
+        }
     }
 }
 
@@ -124,7 +132,7 @@ impl OwnRow {
     }
 
     /// Its candidates' first entry for a feature.
-    fn own(&self, feature: usize) -> Candidate {
+    pub(crate) fn own(&self, feature: usize) -> Candidate {
         Candidate::free(self.codes[feature], self.numbers[feature])
     }
 }
@@ -239,9 +247,11 @@ impl Constraints {
                     continue;
                 }
                 let farthest = (reach == Reach::AllValues).then_some(side.farthest);
-                [Some(side.nearest), Some(side.typical), suiting, farthest].into_iter().flatten().for_each(|number| {
-                    add(code, number);
-                });
+                [Some(side.nearest), Some(side.typical), suiting, farthest].into_iter().flatten().for_each(
+                    |number| {
+                        add(code, number);
+                    },
+                );
             }
         }
         if place.is_some() {

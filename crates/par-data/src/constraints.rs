@@ -13,7 +13,7 @@ pub use limits::{LimitError, Limits};
 use log_space::{LogSpace, Max, Tangent};
 use rules::{GroupDistribution, Masses};
 
-use crate::candidates::{Action, Candidate, CompiledRelation, Policy, compile};
+use crate::candidates::{Action, Candidate, CompiledRelation, OwnRow, Policy, compile};
 use crate::discretizer::Discretizer;
 use crate::schema::{Direction, Move, MoveStates, Mutability, OTHER, Rule, Step, connected, moved};
 use crate::{Code, UNKNOWN};
@@ -402,6 +402,11 @@ impl Constraints {
             self.direction_between(one.feature, factual[one.feature], row[one.feature]) == Some(one.direction)
         };
         self.rules.iter().all(|rule| !happens(rule.when) || happens(rule.then))
+    }
+
+    /// Whether a move from one row to another keeps every rule, by their values.
+    pub fn keeps_rules_of_values(&self, from: &OwnRow, to: &OwnRow) -> bool {
+        self.rules.iter().all(|rule| self.keeps_rule(*rule, |feature| (from.own(feature), to.own(feature))))
     }
 
     /// The direction from one code to another; `None` for no change, and if one is unknown or special.

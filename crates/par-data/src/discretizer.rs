@@ -6,6 +6,7 @@
 mod decode;
 mod domain;
 mod fit;
+mod masses;
 mod shared;
 mod values;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use decode::CodeNumbers;
 pub use domain::{Domain, NumberSummary};
+pub use masses::{RawTerm, ValueMasses};
 pub(crate) use values::BinValues;
 
 use crate::coverage::Coverage;
@@ -50,8 +52,8 @@ pub struct Discretizer {
     /// For each ordered feature, the share of all people at each ordinary code; empty for others, and in models of
     /// earlier versions.
     shares: Vec<Vec<f64>>,
-    /// For each feature with bins, how common the numbers of each bin are among accepted people, where enough are known;
-    /// empty for others, and in models of earlier versions.
+    /// For each feature with bins, how common the numbers of each bin are among the people of [`Self::learn_values`],
+    /// where enough are known; empty for others, and in files of earlier versions.
     values: Vec<Vec<Option<BinValues>>>,
     categories: Vec<CategoryIndex>,
 }
@@ -107,7 +109,8 @@ impl Discretizer {
     /// When there are not as many columns as features.
     pub fn learn_values(&mut self, numbers: Vec<Vec<f64>>) {
         assert_eq!(numbers.len(), self.domains.len(), "one column for each feature");
-        self.values = numbers.into_iter().zip(&self.domains).map(|(own, domain)| values(domain, own)).collect();
+        self.values =
+            numbers.into_iter().zip(&self.domains).map(|(own, domain)| values(domain, own)).collect();
     }
 
     /// Whether a feature has bins.
@@ -115,7 +118,7 @@ impl Discretizer {
         matches!(self.domains[position], Domain::Bins { .. })
     }
 
-    /// How common the numbers of a code are among accepted people, where enough are known.
+    /// How common the numbers of a code are among the people of [`Self::learn_values`], where enough are known.
     pub(crate) fn values(&self, position: usize, code: Code) -> Option<&BinValues> {
         self.values.get(position)?.get(usize::from(code))?.as_ref()
     }

@@ -55,7 +55,7 @@ mod suggest;
 pub use candidates::{Candidate, Candidates, Choice, Duration, OwnRow, Reach, TowardOwn, Wishes};
 pub use constraints::{Constraints, LimitError, Limits, Mask, Restriction};
 pub use coverage::Coverage;
-pub use discretizer::{Discretizer, DiscretizerConfig, Domain, Encoded, Novelty};
+pub use discretizer::{Discretizer, DiscretizerConfig, Domain, Encoded, Novelty, RawTerm, ValueMasses};
 pub use error::{CellError, Error};
 pub use schema::{Columns, Feature, Label, Permitted, Schema, SchemaError};
 pub use suggest::{found_instead, suggest};

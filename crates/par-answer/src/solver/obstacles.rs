@@ -149,7 +149,8 @@ impl Solver<'_> {
         if is_accepted {
             return Some(Enough { effort: 0.0, months: 0 });
         }
-        let candidates = constraints.candidates(person.own, &request.wishes_for(self.model), person.candidates.reach());
+        let candidates =
+            constraints.candidates(person.own, &request.wishes_for(self.model), person.candidates.reach());
         let classifier = model.classifier().of_person(person.cells, &candidates).ok()?;
         let plausibility = model.plausibility(&request.locks);
         // What is plausible without a part of the schema would have to be computed for each part anew: every accepted row

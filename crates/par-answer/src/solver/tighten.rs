@@ -46,7 +46,10 @@ impl Solver<'_> {
                 let before: Vec<f64> = movable[moved.clone()].iter().map(|one| one.share).collect();
                 movable[moved.clone()].iter_mut().for_each(|one| one.share += step * (1.0 - one.share));
                 if !is_enough(&movable) {
-                    movable[moved.clone()].iter_mut().zip(before).for_each(|(one, before)| one.share = before);
+                    movable[moved.clone()]
+                        .iter_mut()
+                        .zip(before)
+                        .for_each(|(one, before)| one.share = before);
                 }
             }
         }
@@ -61,7 +64,13 @@ impl Solver<'_> {
     }
 
     /// Whether the file accepts the row at the least of every change.
-    fn is_accepted_at(&self, aim: &Aim, cells: &[String], changes: &[Change], leasts: &[(usize, f64)]) -> bool {
+    fn is_accepted_at(
+        &self,
+        aim: &Aim,
+        cells: &[String],
+        changes: &[Change],
+        leasts: &[(usize, f64)],
+    ) -> bool {
         let mut row = cells.to_vec();
         for (change, least) in leasts {
             row[changes[*change].feature] = least.to_string();

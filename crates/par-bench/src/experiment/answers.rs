@@ -136,8 +136,10 @@ fn people(fold: &Fold<'_>, answers: &[Option<MethodAnswers>], sheet: &mut Sheet)
         shown += 1;
         let cardinalities = model.discretizer().cardinalities();
         for (place, feature) in model.schema().features().iter().enumerate() {
-            let rows =
-                [("factual", &answers.factual, &person.cells), (Own::Exact.name(), &way.row, &way.cells)];
+            let rows = [
+                ("factual", answers.own.codes(), &person.cells),
+                (Own::Exact.name(), way.row.as_slice(), &way.cells),
+            ];
             for (method, codes, cells) in rows.into_iter().filter(|(_, codes, _)| codes[place] != UNKNOWN) {
                 let height = f64::from(codes[place]) / (cardinalities[place].max(2) - 1) as f64;
                 let text = feature.labels.get(&cells[place]).unwrap_or(&cells[place]);

@@ -104,8 +104,8 @@ impl CircuitFit {
             .collect();
         let destination = Destination::new(&self.out, &inputs)?;
         let start = Instant::now();
-        let variables = self.variables()?;
-        let rows = variables.dataset(self.rows()?)?;
+        let mut variables = self.variables()?;
+        let rows = variables.training_dataset(self.rows()?)?;
         let valid = self.valid_rows()?.map(|valid| variables.dataset(valid)).transpose()?;
         let what = self.out.display().to_string();
         let file = learning::learn(&what, variables, &self.conditions, &rows, valid.as_ref(), config)?;

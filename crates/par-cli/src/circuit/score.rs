@@ -20,7 +20,13 @@ Examples:
   par circuit score rich.circuit people.csv --where fold=0 --where 'income=>50K' --per-row scores.csv
 
 The log-likelihood is in nats. An empty cell, where the circuit allows one, is summed out exactly. Rows are
-read as a stream: memory does not depend on how many there are.";
+read as a stream: memory does not depend on how many there are.
+
+The log-likelihood is that of codes: of a number, only its bin counts. Where there are bins, two figures more
+are of the raw table. `raw mass` is the log-probability of the table as it is written, each number one of those
+with the decimals of its column. `raw density` divides it by the unit of these decimals in continuous columns,
+as published densities of mixed tables do. Where many people share a number of a continuous column, the density
+depends on the decimals. Files of earlier versions do not have what this takes: fit the circuit again.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -32,7 +38,7 @@ pub(crate) struct Score {
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
-    /// Write line and log-likelihood of every row as CSV, `-` for standard output
+    /// Write line and log-likelihoods of every row as CSV, `-` for standard output
     #[arg(long, value_name = "FILE")]
     per_row: Option<PathBuf>,
     /// What to do with a category that was not in the training table
@@ -59,11 +65,17 @@ impl Score {
         let tally = self.score(&file, scores.as_mut())?;
         scores.map(Output::finish).transpose()?;
 
+        let mass = tally.raw.as_ref().map(|raw| &raw.mass);
+        let density = tally.raw.as_ref().map(|raw| &raw.density);
         let summary = ScoreSummary {
             rows: tally.moments.rows(),
             impossible: tally.moments.impossible,
             mean_log_likelihood: tally.moments.mean(),
             standard_error: tally.moments.standard_error(),
+            mean_raw_log_likelihood: mass.and_then(StreamMoments::mean),
+            raw_standard_error: mass.and_then(StreamMoments::standard_error),
+            mean_raw_log_density: density.and_then(StreamMoments::mean),
+            raw_density_standard_error: density.and_then(StreamMoments::standard_error),
             summed_out: tally.open,
             unseen: tally.unseen,
             snapped: tally.snapped,
@@ -79,10 +91,13 @@ impl Score {
         let CircuitFile { variables, circuit, .. } = file;
         let mut rows = SelectedRows::open(&self.table, variables.header, &self.conditions)?;
         let columns = variables.columns(&rows)?;
+        let masses = variables.discretizer.value_masses();
         if let Some(scores) = &mut scores {
-            writeln!(scores, "line,log_likelihood")?;
+            let raw = if masses.is_some() { ",raw_log_likelihood,raw_log_density" } else { "" };
+            writeln!(scores, "line,log_likelihood{raw}")?;
         }
-        let mut tally = ScoreTally::default();
+        let mut tally =
+            ScoreTally { raw: masses.as_ref().map(|_| RawMoments::default()), ..ScoreTally::default() };
         rows.read_ahead(|batch, _| {
             let codes = variables.codes(&columns, &batch, self.unseen)?;
             tally.open += codes.open;
@@ -91,10 +106,21 @@ impl Score {
             let before = Instant::now();
             let log_probs = circuit.log_probs(&codes.rows);
             tally.scoring += before.elapsed();
+            let terms = masses.as_ref().map(|masses| masses.of_batch(&columns, &batch, codes.rows.codes()));
             for (row, log_prob) in log_probs.into_iter().enumerate() {
                 tally.moments.add(log_prob);
+                let term = terms.as_ref().map(|terms| terms[row]);
+                let raw = term.map(|term| [log_prob + term.log_mass, log_prob + term.log_density]);
+                if let (Some(moments), Some([mass, density])) = (&mut tally.raw, raw) {
+                    moments.mass.add(mass);
+                    moments.density.add(density);
+                }
                 if let Some(scores) = &mut scores {
-                    writeln!(scores, "{},{log_prob}", batch.position(row))?;
+                    write!(scores, "{},{log_prob}", batch.position(row))?;
+                    if let Some([mass, density]) = raw {
+                        write!(scores, ",{mass},{density}")?;
+                    }
+                    writeln!(scores)?;
                 }
             }
             Ok(())
@@ -109,10 +135,19 @@ impl Score {
 #[derive(Default)]
 struct ScoreTally {
     moments: StreamMoments,
+    /// Of the raw rows; absent where codes tell all, and where the file does not know their numbers.
+    raw: Option<RawMoments>,
     open: u64,
     unseen: u64,
     snapped: u64,
     scoring: Duration,
+}
+
+/// The log-likelihoods of raw rows.
+#[derive(Default)]
+struct RawMoments {
+    mass: StreamMoments,
+    density: StreamMoments,
 }
 
 /// Mean and variance by Welford's recurrence. Rows of probability zero (log-likelihood −∞) are only counted:
@@ -159,6 +194,12 @@ struct ScoreSummary {
     /// Over the rows of positive probability; absent if there are none.
     mean_log_likelihood: Option<f64>,
     standard_error: Option<f64>,
+    /// Of the raw table as it is written; absent where codes tell all, and where numbers were not learned.
+    mean_raw_log_likelihood: Option<f64>,
+    raw_standard_error: Option<f64>,
+    /// The same divided by the units of continuous columns.
+    mean_raw_log_density: Option<f64>,
+    raw_density_standard_error: Option<f64>,
     /// Cells that are missing or hold an unseen category.
     summed_out: u64,
     /// Cells that hold an unseen category.
@@ -176,7 +217,16 @@ impl ScoreSummary {
         };
         let mut facts = Facts::default();
         facts.add("rows", grouped(self.rows));
-        facts.add("log-likelihood", self.mean_text());
+        match self.mean_log_likelihood {
+            Some(mean) => facts.add("log-likelihood", self.mean_text(mean, self.standard_error)),
+            None => facts.add("log-likelihood", "none, no row is possible"),
+        }
+        if let Some(mean) = self.mean_raw_log_likelihood {
+            facts.add("raw mass", self.mean_text(mean, self.raw_standard_error));
+        }
+        if let Some(mean) = self.mean_raw_log_density {
+            facts.add("raw density", self.mean_text(mean, self.raw_density_standard_error));
+        }
         if self.impossible > 0 {
             facts.add("impossible", format!("{} rows, their probability is zero", grouped(self.impossible)));
         }
@@ -198,9 +248,8 @@ impl ScoreSummary {
         facts.text()
     }
 
-    fn mean_text(&self) -> String {
-        let Some(mean) = self.mean_log_likelihood else { return "none, no row is possible".to_string() };
-        let error = self.standard_error.map_or(String::new(), |error| format!(" ± {error:.4}"));
+    fn mean_text(&self, mean: f64, error: Option<f64>) -> String {
+        let error = error.map_or(String::new(), |error| format!(" ± {error:.4}"));
         let over = match self.impossible {
             0 => String::new(),
             impossible => {
@@ -233,6 +282,10 @@ mod tests {
             impossible: moments.impossible,
             mean_log_likelihood: moments.mean(),
             standard_error: moments.standard_error(),
+            mean_raw_log_likelihood: None,
+            raw_standard_error: None,
+            mean_raw_log_density: None,
+            raw_density_standard_error: None,
             summed_out: 0,
             unseen: 0,
             snapped: 0,

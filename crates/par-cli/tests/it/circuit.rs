@@ -207,10 +207,10 @@ fn scores_of_rows_agree_with_their_mean() {
     let summary = sandbox.json(&[&score[..], &["--per-row", "scores.csv"]].concat());
     let scores = sandbox.read("scores.csv");
     let mut lines = scores.lines();
-    assert_eq!(lines.next(), Some("line,log_likelihood"));
+    assert_eq!(lines.next(), Some("line,log_likelihood,raw_log_likelihood,raw_log_density"));
     let rows: Vec<(u64, f64)> = lines
-        .map(|line| line.split_once(',').expect("two cells"))
-        .map(|(line, score)| (line.parse().expect("a line"), score.parse().expect("a score")))
+        .map(|line| line.split(',').collect::<Vec<&str>>())
+        .map(|cells| (cells[0].parse().expect("a line"), cells[1].parse().expect("a score")))
         .collect();
     assert_eq!((rows.len(), rows[0].0, rows[1].0), (12, 3, 8));
     let mean = rows.iter().map(|(_, score)| score).sum::<f64>() / 12.0;
@@ -219,6 +219,85 @@ fn scores_of_rows_agree_with_their_mean() {
     let output = sandbox.par(&[&score[..], &["--per-row", "-"]].concat()).output().expect("par starts");
     assert_eq!(String::from_utf8(output.stdout).expect("UTF-8"), scores);
     assert!(String::from_utf8(output.stderr).expect("UTF-8").starts_with("  rows            12\n"));
+}
+
+/// `count` is discrete and `size` continuous; 12 people each have 1, 2, 8 and 9, and tenths of these. Of 25 people in
+/// each bin, one is spread over its four or five numbers.
+fn counts_and_sizes() -> Sandbox {
+    let sandbox = Sandbox::new();
+    let feature =
+        |name, kind| format!("[[feature]]\nname = \"{name}\"\nkind = \"{kind}\"\nbins = 2\nmissing = true\n");
+    sandbox.write("t.toml", feature("count", "discrete") + &feature("size", "continuous"));
+    let digits = [1, 2, 8, 9];
+    let row = |row: usize| format!("{},0.{}\n", digits[row % 4], digits[row / 4 % 4]);
+    sandbox.write("t.csv", format!("count,size\n{}", (0..48).map(row).collect::<String>()));
+    sandbox.fit(&["t.csv", "--schema", "t.toml", "--out", "t.circuit"]);
+    sandbox
+}
+
+#[test]
+fn raw_rows_have_a_mass_and_a_density() {
+    let sandbox = counts_and_sizes();
+    let (spike_of_four, spike_of_five) = (0.48 + 0.01, 0.48 + 0.008);
+    let cases = [
+        ("1,0.2", spike_of_four * spike_of_four, 10.0),
+        ("8,0.1", spike_of_five * spike_of_four, 10.0),
+        ("3,0.7", 0.01 * 0.008, 10.0),
+        ("0,0.99", 0.01 * 0.008, 10.0),
+        ("9,", spike_of_five, 1.0),
+        (",", 1.0, 1.0),
+    ];
+    let rows: String = cases.iter().map(|(row, ..)| format!("{row}\n")).collect();
+    sandbox.write("more.csv", format!("count,size\n{rows}"));
+    let score = ["circuit", "score", "t.circuit", "more.csv", "--per-row", "scores.csv"];
+    let summary = sandbox.json(&score);
+    let scores = sandbox.read("scores.csv");
+    let mut lines = scores.lines();
+    assert_eq!(lines.next(), Some("line,log_likelihood,raw_log_likelihood,raw_log_density"));
+    let mut sums = [0.0; 2];
+    for ((row, mass, units), line) in cases.iter().zip(lines) {
+        let cells: Vec<f64> = line.split(',').map(|cell| cell.parse().expect("a number")).collect();
+        let [_, codes, raw, density] = cells[..] else { panic!("expected four cells: {line}") };
+        assert!((raw - codes - f64::ln(*mass)).abs() < 1e-9, "{row}: {line}");
+        assert!((density - raw - f64::ln(*units)).abs() < 1e-9, "{row}: {line}");
+        sums = [sums[0] + raw, sums[1] + density];
+    }
+    let means = sums.map(|sum| sum / cases.len() as f64);
+    let [mass, density] =
+        ["mean_raw_log_likelihood", "mean_raw_log_density"].map(|name| summary[name].as_f64());
+    assert!((mass.expect("a number") - means[0]).abs() < 1e-9);
+    assert!((density.expect("a number") - means[1]).abs() < 1e-9);
+    assert!(summary["raw_standard_error"].as_f64() > summary["raw_density_standard_error"].as_f64());
+
+    let text = sandbox.run(&score);
+    assert!(text.contains(&format!("\n  raw mass        {:.4} ± ", means[0])), "{text}");
+    assert!(text.contains(&format!("\n  raw density     {:.4} ± ", means[1])), "{text}");
+}
+
+#[test]
+fn numbers_are_learned_from_the_rows_of_the_circuit() {
+    let sandbox = counts_and_sizes();
+    let fit = ["t.csv", "--schema", "t.toml", "--out", "ones.circuit", "--where", "count=1"];
+    sandbox.fit(&[&fit[..], &["--bins-where", "count!=7"]].concat());
+    sandbox.write("one.csv", "count,size\n1,\n");
+    let raw = |circuit: &str| {
+        let score = sandbox.json(&["circuit", "score", circuit, "one.csv"]);
+        let [raw, codes] =
+            ["mean_raw_log_likelihood", "mean_log_likelihood"].map(|name| score[name].as_f64());
+        raw.expect("a number") - codes.expect("a number")
+    };
+    assert!((raw("t.circuit") - 0.49_f64.ln()).abs() < 1e-9);
+    assert!((raw("ones.circuit") - (12.25_f64 / 13.0).ln()).abs() < 1e-9);
+}
+
+#[test]
+fn where_codes_tell_all_the_log_likelihood_is_printed_once() {
+    let sandbox = colours();
+    let score = ["circuit", "score", "colours.circuit", "colours.csv"];
+    let summary = sandbox.json(&[&score[..], &["--per-row", "scores.csv"]].concat());
+    assert!(summary["mean_raw_log_likelihood"].is_null() && summary["mean_raw_log_density"].is_null());
+    assert!(sandbox.read("scores.csv").starts_with("line,log_likelihood\n"));
+    assert!(!sandbox.run(&score).contains("raw"));
 }
 
 #[test]

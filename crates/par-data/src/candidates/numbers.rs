@@ -200,12 +200,13 @@ impl Action {
             at_place = there.nearest(at_place);
         }
         let own = self.suits(Candidate::free(side.code, at_place), place);
-        let is_there = |spike: &&Spike| side.numbers.as_ref().is_none_or(|there| there.contains(spike.number));
+        let is_there =
+            |spike: &&Spike| side.numbers.as_ref().is_none_or(|there| there.contains(spike.number));
         let spikes = numbers.spikes.iter().filter(is_there);
         let suits = |spike: &Spike| spike.commonness - NATS_A_PLACE * (spike.place - place).abs();
-        let best = spikes.map(|spike| (suits(spike), spike.number)).fold((own, at_place), |best, next| {
-            if next.0 > best.0 { next } else { best }
-        });
+        let best = spikes
+            .map(|spike| (suits(spike), spike.number))
+            .fold((own, at_place), |best, next| if next.0 > best.0 { next } else { best });
         Some(best.1)
     }
 

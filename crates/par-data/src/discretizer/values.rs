@@ -11,11 +11,11 @@ use super::shared::SHARED;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BinValues {
     /// Numbers that many people share, ascending, each with its share of the people of the bin.
-    spikes: Vec<(f64, f64)>,
+    pub(super) spikes: Vec<(f64, f64)>,
     /// The edges of the pieces over which all others are spread evenly, ascending, one more than pieces.
-    edges: Vec<f64>,
+    pub(super) edges: Vec<f64>,
     /// The share of people in each piece.
-    pieces: Vec<f64>,
+    pub(super) pieces: Vec<f64>,
 }
 
 /// A rarer number is part of the smooth remainder.
@@ -206,7 +206,8 @@ mod tests {
         assert_eq!(hours.edges, [30.0, 37.5, 50.0], "nine people from 45 on are too few");
         let people: Vec<f64> = hours.pieces.iter().map(|share| (share * 100.0).floor()).collect();
         assert_eq!(people, [14.0, 23.0]);
-        let total: f64 = hours.spikes.iter().map(|(_, share)| share).sum::<f64>() + hours.pieces.iter().sum::<f64>();
+        let total: f64 =
+            hours.spikes.iter().map(|(_, share)| share).sum::<f64>() + hours.pieces.iter().sum::<f64>();
         assert!((total - 1.0).abs() < 1e-9);
         assert!(hours.is_of_bin([30.0, 50.0]) && !hours.is_of_bin([30.0, 51.0]));
     }

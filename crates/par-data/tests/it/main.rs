@@ -7,6 +7,7 @@ mod discretizer;
 mod draft;
 mod german_credit;
 mod limits;
+mod masses;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod privacy;

@@ -23,6 +23,10 @@ fn people(numbers: &[f64], one: f64) -> usize {
     numbers.iter().filter(|number| **number == one).count()
 }
 
+fn floats(list: &serde_json::Value) -> Vec<f64> {
+    list.as_array().expect("a list").iter().map(|number| number.as_f64().expect("a number")).collect()
+}
+
 fn fitted(numbers: &[f64], bins: usize) -> Discretizer {
     let text = format!("[[feature]]\nname = \"x\"\nkind = \"continuous\"\nbins = {bins}\n");
     let rows: String = numbers.iter().map(|number| format!("{number}\n")).collect();
@@ -48,6 +52,60 @@ proptest! {
         for statistic in statistics(domain) {
             let people = people(&numbers, statistic);
             prop_assert!(people == 0 || people >= 10, "{statistic} is the number of {people}");
+        }
+    }
+
+    #[test]
+    fn what_is_learned_of_a_bin_names_no_number_of_fewer_than_ten_people(
+        numbers in prop::collection::vec(0_u32..40, 20..400),
+        extremes in prop::collection::vec(1_000_001_i64..9_999_999, 0..4),
+        shared in 8_usize..13,
+        bins in 2_usize..5,
+    ) {
+        let mut numbers: Vec<f64> = numbers.into_iter().map(f64::from).collect();
+        let signs = [1.0, -1.0].into_iter().cycle();
+        numbers.extend(extremes.iter().zip(signs).map(|(extreme, sign)| sign * *extreme as f64 * 10.7));
+        numbers.extend(vec![17.3; shared]);
+        let mut discretizer = fitted(&numbers, bins);
+        discretizer.learn_values(vec![numbers.clone()]);
+        let saved = serde_json::to_value(&discretizer).expect("JSON");
+        let stored = saved["values"][0].as_array().expect("bins");
+        let Domain::Bins { edges, .. } = &discretizer.domains()[0] else { panic!("expected bins") };
+        prop_assert_eq!(stored.len(), edges.len() - 1);
+        for (bin, values) in stored.iter().enumerate().filter(|(_, values)| !values.is_null()) {
+            let of_bin = numbers.iter().filter(|number| discretizer.domains()[0].code_of_number(**number).0 == bin as u16);
+            let mut others: Vec<f64> = of_bin.copied().collect();
+            prop_assert!(others.len() >= 10);
+            let mut keys: Vec<&String> = values.as_object().expect("an object").keys().collect();
+            keys.sort();
+            prop_assert_eq!(keys, ["edges", "pieces", "spikes"], "what else is stored has to be checked here");
+            for spike in values["spikes"].as_array().expect("spikes") {
+                let number = spike[0].as_f64().expect("a number");
+                prop_assert!(people(&numbers, number) >= 10, "{number} is a spike of {}", people(&numbers, number));
+                others.retain(|other| *other != number);
+            }
+            let pieces = floats(&values["edges"]);
+            let (low, high) = (edges[bin], edges[bin + 1]);
+            for edge in &pieces {
+                let place = (edge - low) / (high - low) * 8.0;
+                prop_assert!((place - place.round()).abs() < 1e-6, "{edge} is no eighth of {low} to {high}");
+            }
+            // A share of a piece is of nobody but the one more who is spread evenly, or of ten people.
+            for (piece, ends) in pieces.windows(2).enumerate() {
+                let is_last = piece + 2 == pieces.len();
+                let inside = |other: &&f64| {
+                    (piece == 0 || **other >= ends[0]) && (is_last || **other < ends[1])
+                };
+                let people = others.iter().filter(inside).count();
+                prop_assert!(people >= 10 || pieces.len() == 2, "{people} people in {ends:?}");
+            }
+            if others.len() < 10 {
+                let without: Vec<f64> = numbers.iter().copied().filter(|number| !others.contains(number)).collect();
+                let mut other = discretizer.clone();
+                other.learn_values(vec![without]);
+                let other = serde_json::to_value(&other).expect("JSON");
+                prop_assert_eq!(&other["values"][0][bin], values, "so few do not count");
+            }
         }
     }
 

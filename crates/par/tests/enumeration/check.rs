@@ -293,7 +293,8 @@ fn check_best(
             let net = |conditional: f64, effort: f64, changes: usize| {
                 aims.worth(solves, conditional, effort) - price * changes as f64
             };
-            let own = net(way.conditional_log_likelihood + rarity(&cells_of(way)), way.effort, way.changes.len());
+            let own =
+                net(way.conditional_log_likelihood + rarity(&cells_of(way)), way.effort, way.changes.len());
             // Hardly less effort is not worth a further change: the least effort is that of as many.
             let most = match solves {
                 Solves::LeastEffort => way.changes.len(),
