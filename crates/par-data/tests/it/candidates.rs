@@ -1,6 +1,7 @@
 //! What a person may become, on tables with numbers that are easy to check.
 
 mod categories;
+mod common;
 mod consequences;
 mod effort;
 mod numbers;

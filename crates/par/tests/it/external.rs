@@ -10,7 +10,7 @@ use par_data::{Schema, german_credit};
 use par_fit::{Error, ModelBuilder, refit};
 use par_model::classifier::inputs::Inputs;
 use par_model::classifier::{DeployedClassifier, ExternalError, file_hash};
-use par_model::{Config, Density, Model, RowError};
+use par_model::{Config, Density, Model, Order, RowError};
 
 use crate::{applicant, applicants, assert_legal, fitting, quick, some_methods, table};
 
@@ -136,6 +136,46 @@ fn a_change_is_a_range_only_if_the_classifier_accepts_all_of_it() {
         }
     }
     assert!(ranges > 10 && numbers > 10, "{ranges} ranges, {numbers} numbers");
+}
+
+#[test]
+fn everything_from_the_least_of_all_changes_on_is_enough() {
+    let (mut tightened, mut crossing) = (0, 0);
+    for model in models() {
+        for (place, cells) in denied(model, 90).enumerate() {
+            let order = Order::ALL[place % 2];
+            let request = Request { order: Some(order), ..Request::default() };
+            let answer = answer(model, &cells, &request).expect("its own row");
+            let Some(way) = answer.ways().first() else { continue };
+            let number = |text: &str| text.parse::<f64>().expect("a number");
+            let ends: Vec<(usize, [f64; 2])> = (way.changes.iter())
+                .filter_map(|change| Some((change.feature, [change.least?, number(&change.value)])))
+                .collect();
+            for (feature, [least, value]) in &ends {
+                let own = number(cells[*feature]);
+                assert!(
+                    (own < *least && least < value) || (own > *least && least > value),
+                    "{least} is no less"
+                );
+                let code = |number: f64| model.discretizer().domains()[*feature].code_of_number(number).0;
+                crossing += usize::from(code(*least) != code(*value));
+                tightened += 1;
+            }
+            for draw in 0..25_usize {
+                let mut written = way.cells.clone();
+                for (place, (feature, [least, value])) in ends.iter().enumerate() {
+                    let share = [0.0, 0.25, 0.5, 0.75, 1.0][draw / 5_usize.pow(place as u32 % 2) % 5];
+                    written[*feature] = (least + share * (value - least)).to_string();
+                }
+                let written: Vec<&str> = written.iter().map(String::as_str).collect();
+                let score = model.score(&written).expect("a row of the table");
+                let needed =
+                    if way.has_margin { model.threshold() + model.margin() } else { model.threshold() };
+                assert!(score >= needed, "{written:?} has {score}");
+            }
+        }
+    }
+    assert!(tightened > 50 && crossing > 10, "{tightened} are tightened, {crossing} across bins");
 }
 
 #[test]
