@@ -7,7 +7,7 @@ use super::{Aim, Person, Solver};
 use crate::answer::Change;
 
 /// How often the way to the person's own number is halved.
-const HALVINGS: usize = 7;
+const HALVINGS: usize = 5;
 
 /// A number of a way that may be nearer to the person's own.
 struct Movable {
@@ -38,7 +38,7 @@ impl Solver<'_> {
         let mut movable: Vec<Movable> = changes.iter().enumerate().filter_map(movable).collect();
         let is_enough = |movable: &[Movable]| is_enough(external, aim, cells, changes, movable);
         let all = 0..movable.len();
-        let alone = all.clone().map(|one| one..one + 1);
+        let alone = all.clone().filter(|_| movable.len() > 1).map(|one| one..one + 1).collect::<Vec<_>>();
         for moved in [all].into_iter().chain(alone).filter(|moved| !moved.is_empty()) {
             let mut step = 1.0;
             for _ in 0..HALVINGS {

@@ -83,11 +83,14 @@ impl TowardOwn {
         let way = self.own - self.from;
         let target = self.from + share * way;
         // A thousandth of the way is told apart.
-        let digits = 2.0 - way.abs().log10().floor();
+        let digits = (2.0 - way.abs().log10().floor()).min(self.numbers[0].decimals() as f64);
         let rounded = match digits > 0.0 {
-            true => format!("{target:.*}", digits.min(17.0) as usize).parse().unwrap_or(target),
+            true => format!("{target:.*}", digits as usize).parse().unwrap_or(target),
             false => (target * 10f64.powf(digits)).round() / 10f64.powf(digits),
         };
+        if self.numbers.iter().any(|numbers| numbers.contains(rounded)) {
+            return rounded;
+        }
         let near = self.numbers.iter().map(|numbers| numbers.nearest(rounded));
         let nearest = near.min_by(|a, b| (a - rounded).abs().total_cmp(&(b - rounded).abs()));
         nearest.unwrap_or(self.from)

@@ -150,7 +150,12 @@ impl CodeNumbers {
         (!is_empty).then_some(Self { interval, only, grid, decimals: self.decimals })
     }
 
-    /// Whether an answer may name the number.
+    /// How many decimals the column has.
+    pub(crate) fn decimals(&self) -> usize {
+        self.decimals
+    }
+
+    /// Whether an answer may name the number, if it has no more decimals than the column.
     pub(crate) fn contains(&self, number: f64) -> bool {
         let is_listed = self.only.as_ref().is_none_or(|only| only.contains(&number));
         let is_on_grid = self.grid.is_none_or(|grid| self.interval.nearest_multiple(number, grid) == number);
