@@ -30,6 +30,23 @@ pub trait Classifier: Send + Sync {
     /// The log-odds that a row is accepted.
     fn log_odds(&self, row: &[Code]) -> f64;
 
+    /// For each code of each feature, in order, the log-odds of the row with this code in place of its own, up to
+    /// rounding.
+    ///
+    /// # Panics
+    /// When `log_odds` has not one place a code.
+    fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
+        assert_eq!(log_odds.len(), self.cardinalities().iter().sum::<usize>(), "one place a code");
+        let (mut changed, mut places) = (row.to_vec(), log_odds.iter_mut());
+        for (feature, &cardinality) in self.cardinalities().iter().enumerate() {
+            for (code, place) in (0..cardinality as Code).zip(places.by_ref()) {
+                changed[feature] = code;
+                *place = self.log_odds(&changed);
+            }
+            changed[feature] = row[feature];
+        }
+    }
+
     /// The log-odds of a soft row, which holds a weight q_{j,c} for every code of every feature. Writes the gradient
     /// by each weight.
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64;
@@ -45,6 +62,10 @@ impl<C: Classifier + ?Sized> Classifier for &C {
 
     fn log_odds(&self, row: &[Code]) -> f64 {
         (**self).log_odds(row)
+    }
+
+    fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
+        (**self).neighbours(row, log_odds);
     }
 
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
