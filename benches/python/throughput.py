@@ -5,7 +5,7 @@
 Rows are drawn with replacement from the people of a table whom PAR's own classifier denies, or from all. The
 same call is made with a frame of pandas and with a table of Arrow, which nothing has to be turned into. With
 --par the same rows are answered by `par recourse`, by the same model, from a CSV file into another. Each
-figure is the best of three, taken in turns.
+figure is the best of three, taken in turns. Then some of the rows are asked about one at a time.
 """
 
 import argparse
@@ -24,6 +24,8 @@ from par_recourse import Recourse
 from tables import SETTINGS, DATA, Table
 
 TURNS = 3
+# Rows that are asked about one at a time.
+SINGLE = 500
 
 
 class Program:
@@ -54,6 +56,17 @@ def best(calls: dict[str, Callable]) -> dict[str, float]:
             call()
             times[name].append(time.perf_counter() - start)
     return {name: min(took) for name, took in times.items()}
+
+
+def single(call: Callable, rows: list) -> tuple[float, float, float]:
+    """The median, the mean and the 99th percentile of calls with one row each, in milliseconds."""
+    call(rows[0])
+    times = []
+    for row in rows:
+        start = time.perf_counter()
+        call(row)
+        times.append(1000 * (time.perf_counter() - start))
+    return float(np.median(times)), float(np.mean(times)), float(np.quantile(times, 0.99))
 
 
 def main() -> None:
@@ -99,6 +112,16 @@ def main() -> None:
     print(f"{'':30}{'seconds':>9}{'rows/s':>10}")
     for name, seconds in times.items():
         print(f"{name:30}{seconds:9.3f}{told.rows / seconds:10.0f}")
+
+    count = min(SINGLE, told.rows)
+    calls = {
+        "recourse, pandas to pandas": [frame.iloc[[row]] for row in range(count)],
+        "recourse, Arrow to Arrow": [table_of_arrow.slice(row, 1) for row in range(count)],
+    }
+    print(f"\n{'one row at a time':30}{'median ms':>11}{'mean ms':>9}{'p99 ms':>9}")
+    for name, rows in calls.items():
+        median, mean, p99 = single(lambda row: recourse.recourse(row, method=told.method), rows)
+        print(f"{name:30}{median:11.2f}{mean:9.2f}{p99:9.2f}")
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import dataclass
 from typing import Any, Callable
@@ -10,6 +11,9 @@ import pyarrow as pa
 
 from .errors import DataError
 
+
+_ROWS_WORTH_THREADS = 1000
+"""Fewer rows are converted sooner than threads wake up."""
 
 INDEX = "__index__"
 """The column for the index of a pandas frame; features are unlikely to have this name."""
@@ -53,16 +57,24 @@ def read(
 
 def _of_pandas(X: Any, wanted: Callable[[str], bool], index: bool) -> Frame:
     columns = [str(name) for name in X.columns]
-    places = [place for place, name in enumerate(columns) if wanted(name)]
-    chosen = [columns[place] for place in places]
-    for place, name in enumerate(chosen):
-        if name in chosen[:place]:
+    # Column by column: `pa.Table.from_pandas` also describes the frame, which takes longer than converting one row.
+    arrays: dict[str, Any] = {}
+    for name, (_, values) in zip(columns, X.items()):
+        if not wanted(name):
+            continue
+        if name in arrays:
             raise DataError(f"X: two columns are called `{name}`\nhint: rename or drop one")
-    table = pa.Table.from_pandas(X.iloc[:, places].set_axis(chosen, axis=1), preserve_index=False)
+        try:
+            arrays[name] = pa.array(values, from_pandas=True)
+        except (pa.ArrowException, TypeError) as error:
+            raise DataError(
+                f"X: column `{name}` cannot be read: {error}\nhint: see that all of its cells are of one type"
+            ) from error
+    table = pa.table(arrays)
     if not index:
         return Frame("pandas", table)
     name = INDEX
-    while name in chosen:
+    while name in arrays:
         name += "_"
     try:
         return Frame("pandas", table.append_column(name, pa.array(X.index)), name)
@@ -141,19 +153,24 @@ def with_column(table: pa.Table, name: str, values: Any) -> pa.Table:
 
 def write(kind: str, table: pa.Table, columns: dict[str, str]) -> Any:
     """Converts answers to the kind of frame that their table came as; `columns` maps our usual names to those in use."""
-    frame = write_plain(kind, table)
     if kind == "pandas":
         # Nullable types: pandas has no missing integers by default, and a column's type must not depend on the answers.
+        # Told as metadata, since casting columns one by one takes longer than all the rest of a row.
         whole, truths = ("rank", "changes", "months"), ("has_margin", "optimal")
-        for name, dtype in {**dict.fromkeys(whole, "Int64"), **dict.fromkeys(truths, "boolean")}.items():
-            frame[columns[name]] = frame[columns[name]].astype(dtype)
-    return frame
+        types = {**dict.fromkeys(whole, "Int64"), **dict.fromkeys(truths, "boolean")}
+        described = [
+            {"name": columns[name], "field_name": columns[name], "pandas_type": None, "numpy_type": dtype, "metadata": None}
+            for name, dtype in types.items()
+        ]
+        metadata = {"columns": described, "index_columns": [], "column_indexes": []}
+        table = table.replace_schema_metadata({"pandas": json.dumps(metadata)})
+    return write_plain(kind, table)
 
 
 def write_plain(kind: str, table: pa.Table) -> Any:
     """Converts a table without changes."""
     if kind == "pandas":
-        return table.to_pandas()
+        return table.to_pandas(use_threads=table.num_rows > _ROWS_WORTH_THREADS)
     if kind == "polars":
         import polars
 
