@@ -33,6 +33,17 @@ impl Classifier for ComposedClassifier<'_> {
         self.head.log_odds(&self.parts.iter().map(|part| part.log_odds(row)).collect::<Vec<f64>>())
     }
 
+    fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
+        let mut scores = vec![0.0; self.parts.len() * log_odds.len()];
+        for (part, own) in self.parts.iter().zip(scores.chunks_exact_mut(log_odds.len())) {
+            part.neighbours(row, own);
+        }
+        for (place, log_odds) in log_odds.iter_mut().enumerate() {
+            let of_parts = scores.iter().skip(place).step_by(scores.len() / self.parts.len());
+            *log_odds = self.head.log_odds(&of_parts.copied().collect::<Vec<f64>>());
+        }
+    }
+
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
         if let Some(surrogate) = self.surrogate {
             return surrogate.log_odds_gradient(soft, gradient);
