@@ -64,3 +64,33 @@ impl Classifier for ComposedClassifier<'_> {
         self.head.bounds(&self.parts.iter().map(|part| part.log_odds_bounds(ball)).collect::<Vec<_>>())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::OPEN;
+
+    use super::super::neural::tests::random;
+    use super::super::one_by_one;
+    use super::*;
+
+    #[test]
+    fn neighbours_of_every_head_score_as_they_do_one_by_one() {
+        let heads = [
+            Head::Softmax { others: 2 },
+            Head::Softmax { others: 1 },
+            Head::Largest { others: 2 },
+            Head::OneVsRest { accepted: 1 },
+        ];
+        for (seed, head) in (0..).zip(heads) {
+            let part = |part| Box::new(random(&[3, 2, 4], &[5], 10 * seed + part)) as Box<dyn Classifier>;
+            let classifier = ComposedClassifier::new((0..4).map(part).collect(), head, None);
+            for row in [[0, 1, 3], [2, OPEN, 0]] {
+                let (mut found, mut expected) = ([0.0; 9], [0.0; 9]);
+                classifier.neighbours(&row, &mut found);
+                one_by_one(&classifier, &row, &mut expected);
+                let is_near = |(found, expected): (&f64, &f64)| (found - expected).abs() < 1e-5;
+                assert!(found.iter().zip(&expected).all(is_near), "{head:?}: {found:?}, not {expected:?}");
+            }
+        }
+    }
+}

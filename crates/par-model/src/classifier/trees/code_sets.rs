@@ -89,7 +89,7 @@ impl<'a> CodeSets<'a> {
 
     /// The leaves that a row's codes of the constant features lead to.
     fn of_constant(&self, table: &SourceTable, row: &[Code]) -> Cow<'_, [u64]> {
-        if self.constant.iter().all(|&feature| row[feature] == 0) {
+        if self.knows_constant(row) {
             return Cow::Borrowed(&self.of_constant);
         }
         let mut set = self.leaf_sets.all.clone();
@@ -106,15 +106,20 @@ impl<'a> CodeSets<'a> {
         self.leaf_sets.sum(&sets.iter().map(|set| &**set).collect::<Vec<_>>())
     }
 
+    /// Whether a row has the only codes of the constant features, rather than unknown ones.
+    pub(super) fn knows_constant(&self, row: &[Code]) -> bool {
+        self.constant.iter().all(|&feature| row[feature] == 0)
+    }
+
     /// For each code of each feature, in order, the sum of leaves of the row with this code in place of its own, up to
-    /// rounding.
+    /// rounding. Its constant features are known.
     pub(super) fn neighbours(&self, table: &SourceTable, row: &[Code], sums: &mut [f64]) {
         let LeafSets { values, trees, width, all, .. } = self.leaf_sets;
         let own: Vec<Cow<'_, [u64]>> =
             self.varying.iter().map(|&feature| self.of(table, feature, row[feature])).collect();
         // For each varying feature, the leaves that its codes may reach while all others stay.
         let mut within_reach = vec![0; width * own.len()];
-        let mut reached = self.of_constant(table, row).into_owned();
+        let mut reached = self.of_constant.clone();
         for (set, within_reach) in own.iter().zip(within_reach.chunks_exact_mut(*width)) {
             within_reach.copy_from_slice(&reached);
             intersect(&mut reached, set);
