@@ -81,8 +81,9 @@ mod tests {
             Head::Largest { others: 2 },
             Head::OneVsRest { accepted: 1 },
         ];
-        for (seed, head) in (0..).zip(heads) {
-            let part = |part| Box::new(random(&[3, 2, 4], &[5], 10 * seed + part)) as Box<dyn Classifier>;
+        for (seed, head) in (0_u64..).zip(heads) {
+            let part =
+                |part: u64| Box::new(random(&[3, 2, 4], &[5], 10 * seed + part)) as Box<dyn Classifier>;
             let classifier = ComposedClassifier::new((0..4).map(part).collect(), head, None);
             for row in [[0, 1, 3], [2, OPEN, 0]] {
                 let (mut found, mut expected) = ([0.0; 9], [0.0; 9]);

@@ -69,7 +69,7 @@ impl LeafSets {
         let width = leaves.div_ceil(64).next_multiple_of(BLOCK);
         let features = ensemble.features.chunk_by(|a, b| a == b).count();
         let steps = trees.len() * ensemble.depth;
-        if ensemble.depth > DEEPEST || width * features > WORDS_A_STEP * steps {
+        if leaves == 0 || ensemble.depth > DEEPEST || width * features > WORDS_A_STEP * steps {
             return None;
         }
         let sources = classes(ensemble, nodes);
@@ -167,6 +167,10 @@ impl LeafSets {
             let classes = &self.sources[source];
             let (first, last) = (classes.of(lowest), classes.of(highest));
             let start = (classes.first + first.min(last)) * self.width;
+            if first == last {
+                intersect(&mut reached, &self.words[start..][..self.width]);
+                continue;
+            }
             let mut sets = self.words[start..].chunks_exact(self.width).take(first.abs_diff(last) + 1);
             between.clear();
             between.extend_from_slice(sets.next().expect("a number has a class"));
