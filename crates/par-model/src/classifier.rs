@@ -36,15 +36,7 @@ pub trait Classifier: Send + Sync {
     /// # Panics
     /// When `log_odds` has not one place a code.
     fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
-        assert_eq!(log_odds.len(), self.cardinalities().iter().sum::<usize>(), "one place a code");
-        let (mut changed, mut places) = (row.to_vec(), log_odds.iter_mut());
-        for (feature, &cardinality) in self.cardinalities().iter().enumerate() {
-            for (code, place) in (0..cardinality as Code).zip(places.by_ref()) {
-                changed[feature] = code;
-                *place = self.log_odds(&changed);
-            }
-            changed[feature] = row[feature];
-        }
+        one_by_one(self, row, log_odds);
     }
 
     /// The log-odds of a soft row, which holds a weight q_{j,c} for every code of every feature. Writes the gradient
@@ -74,6 +66,20 @@ impl<C: Classifier + ?Sized> Classifier for &C {
 
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
         (**self).log_odds_bounds(ball)
+    }
+}
+
+/// The log-odds of all single changes of a row, one by one.
+fn one_by_one<C: Classifier + ?Sized>(classifier: &C, row: &[Code], log_odds: &mut [f64]) {
+    let cardinalities = classifier.cardinalities();
+    assert_eq!(log_odds.len(), cardinalities.iter().sum::<usize>(), "one place a code");
+    let (mut changed, mut places) = (row.to_vec(), log_odds.iter_mut());
+    for (feature, &cardinality) in cardinalities.iter().enumerate() {
+        for (code, place) in (0..cardinality as Code).zip(places.by_ref()) {
+            changed[feature] = code;
+            *place = classifier.log_odds(&changed);
+        }
+        changed[feature] = row[feature];
     }
 }
 

@@ -33,6 +33,17 @@ impl Classifier for ComposedClassifier<'_> {
         self.head.log_odds(&self.parts.iter().map(|part| part.log_odds(row)).collect::<Vec<f64>>())
     }
 
+    fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
+        let mut scores = vec![0.0; self.parts.len() * log_odds.len()];
+        for (part, own) in self.parts.iter().zip(scores.chunks_exact_mut(log_odds.len())) {
+            part.neighbours(row, own);
+        }
+        for (place, log_odds) in log_odds.iter_mut().enumerate() {
+            let of_parts = scores.iter().skip(place).step_by(scores.len() / self.parts.len());
+            *log_odds = self.head.log_odds(&of_parts.copied().collect::<Vec<f64>>());
+        }
+    }
+
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
         if let Some(surrogate) = self.surrogate {
             return surrogate.log_odds_gradient(soft, gradient);
@@ -51,5 +62,36 @@ impl Classifier for ComposedClassifier<'_> {
     /// From bounds of each part.
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
         self.head.bounds(&self.parts.iter().map(|part| part.log_odds_bounds(ball)).collect::<Vec<_>>())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::OPEN;
+
+    use super::super::neural::tests::random;
+    use super::super::one_by_one;
+    use super::*;
+
+    #[test]
+    fn neighbours_of_every_head_score_as_they_do_one_by_one() {
+        let heads = [
+            Head::Softmax { others: 2 },
+            Head::Softmax { others: 1 },
+            Head::Largest { others: 2 },
+            Head::OneVsRest { accepted: 1 },
+        ];
+        for (seed, head) in (0_u64..).zip(heads) {
+            let part =
+                |part: u64| Box::new(random(&[3, 2, 4], &[5], 10 * seed + part)) as Box<dyn Classifier>;
+            let classifier = ComposedClassifier::new((0..4).map(part).collect(), head, None);
+            for row in [[0, 1, 3], [2, OPEN, 0]] {
+                let (mut found, mut expected) = ([0.0; 9], [0.0; 9]);
+                classifier.neighbours(&row, &mut found);
+                one_by_one(&classifier, &row, &mut expected);
+                let is_near = |(found, expected): (&f64, &f64)| (found - expected).abs() < 1e-5;
+                assert!(found.iter().zip(&expected).all(is_near), "{head:?}: {found:?}, not {expected:?}");
+            }
+        }
     }
 }

@@ -264,8 +264,8 @@ impl ExternalClassifier {
     pub fn least_log_odds(&self, cells: &[&str], ranges: &[(usize, [&str; 2])]) -> Option<f64> {
         let part = |(tables, body): (&Tables, &Body)| match (tables, body) {
             (Tables::Network(tables), _) => tables.bounds_within(&self.view(), cells, ranges),
-            (Tables::Trees(_), Body::Trees(trees)) => {
-                trees::bounds_within(trees, &self.view(), cells, ranges)
+            (Tables::Trees(tables), Body::Trees(trees)) => {
+                tables.bounds_within(trees, &self.view(), cells, ranges)
             }
             (Tables::Trees(_), Body::Layers(_)) => unreachable!("the tables of a part are of its kind"),
         };
@@ -293,9 +293,16 @@ struct View<'a> {
 impl View<'_> {
     /// The numbers of a feature's sources for a cell.
     fn numbers(&self, feature: usize, cell: &str) -> Result<Vec<f32>, CellError> {
+        // All sources of one-hot categories read the same input.
+        let mut last: Option<(usize, Value<'_>)> = None;
         let number = |&source: &usize| {
             let source = &self.onnx.sources()[source];
-            Ok(source.number(self.encoding.value(source.input, cell)?))
+            let value = match last {
+                Some((input, value)) if input == source.input => value,
+                _ => self.encoding.value(source.input, cell)?,
+            };
+            last = Some((source.input, value));
+            Ok(source.number(value))
         };
         self.sources[feature].iter().map(number).collect()
     }

@@ -4,7 +4,9 @@
 //! prepared once for all people; with a [`SourceTable`] of the values behind one person's codes it becomes their
 //! [`TreeClassifier`].
 
+mod code_sets;
 mod ensemble;
+mod leaf_sets;
 mod pairs;
 mod pruned;
 mod table;
@@ -13,10 +15,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use par_circuit::{Ball, Code};
 
+use self::code_sets::CodeSets;
+pub(super) use self::code_sets::JointSets;
 pub(super) use self::ensemble::Ensemble;
 use self::pruned::Pruned;
 pub(super) use self::table::SourceTable;
-use super::{Classifier, NeuralClassifier};
+use super::{Classifier, NeuralClassifier, one_by_one};
 
 /// Deeper trees get no bounds, since the walk over all leaves is recursive. Learners hardly go beyond fifty.
 const DEEPEST: usize = 1_000;
@@ -26,6 +30,8 @@ const DEEPEST: usize = 1_000;
 pub(super) struct TreeClassifier<'a> {
     ensemble: &'a Ensemble,
     table: SourceTable,
+    /// `None` if the ensemble has no sets of leaves.
+    sets: Option<CodeSets<'a>>,
     /// Gives gradients, which trees do not have.
     surrogate: Option<&'a NeuralClassifier>,
     /// The trees pruned to the balls so far.
@@ -33,13 +39,16 @@ pub(super) struct TreeClassifier<'a> {
 }
 
 impl<'a> TreeClassifier<'a> {
-    /// `surrogate` is used for gradients only.
+    /// `surrogate` is used for gradients only. `known` returns the leaves that a feature's code leads to, whose sources
+    /// have these numbers, if they were found before.
     pub(super) fn new(
         ensemble: &'a Ensemble,
         table: SourceTable,
         surrogate: Option<&'a NeuralClassifier>,
+        known: impl Fn(usize, Code, &[f32]) -> Option<&'a [u64]>,
     ) -> Self {
-        Self { ensemble, table, surrogate, pruned: Mutex::new(None) }
+        let sets = ensemble.leaf_sets.as_ref().map(|leaf_sets| CodeSets::new(leaf_sets, &table, known));
+        Self { ensemble, table, sets, surrogate, pruned: Mutex::new(None) }
     }
 
     /// The trees pruned to the rows of the ball, or of a larger one.
@@ -80,12 +89,25 @@ impl Classifier for TreeClassifier<'_> {
     }
 
     fn log_odds(&self, row: &[Code]) -> f64 {
+        if let Some(sets) = &self.sets {
+            return self.ensemble.link.log_odds(self.ensemble.base + sets.sum(&self.table, row));
+        }
         let mut numbers = Vec::with_capacity(self.ensemble.features.len() + 1);
         for (feature, &code) in row.iter().enumerate() {
             numbers.extend_from_slice(self.table.numbers(feature, code));
         }
         numbers.push(f32::NAN);
         self.ensemble.log_odds(&numbers)
+    }
+
+    fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
+        let Some(sets) = self.sets.as_ref().filter(|sets| sets.knows_constant(row)) else {
+            return one_by_one(self, row, log_odds);
+        };
+        assert_eq!(log_odds.len(), self.cardinalities().iter().sum::<usize>(), "one place a code");
+        sets.neighbours(&self.table, row, log_odds);
+        let Ensemble { link, base, .. } = self.ensemble;
+        log_odds.iter_mut().for_each(|sum| *sum = link.log_odds(base + *sum));
     }
 
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
@@ -106,14 +128,12 @@ impl Classifier for TreeClassifier<'_> {
             return (f64::NEG_INFINITY, f64::INFINITY);
         }
         let pruned = self.pruned(ball);
-        let [lowest, highest] = match changes {
+        let sums = match changes {
             1 | 2 if pruned.is_exact() => pruned.exact_extremes(ball, changes),
             1 => return self.single_change(ball),
             _ => pruned.extremes(ball, changes),
         };
-        let link = self.ensemble.link;
-        let (lower, upper) = if link.rises() { (lowest, highest) } else { (highest, lowest) };
-        (link.log_odds(lower), link.log_odds(upper))
+        self.ensemble.bounds_of_sums(sums)
     }
 }
 
@@ -173,6 +193,11 @@ mod tests {
 
         fn ensemble(&self) -> Ensemble {
             Ensemble::new(&self.trees, &self.features)
+        }
+
+        /// The ensemble as it is, and without sets of leaves.
+        fn ensembles(&self) -> [Ensemble; 2] {
+            [self.ensemble(), Ensemble { leaf_sets: None, ..self.ensemble() }]
         }
 
         fn table(&self, ensemble: &Ensemble) -> SourceTable {
@@ -277,11 +302,66 @@ mod tests {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let cardinalities = cardinalities(&mut rng);
             let forest = Forest::new(&mut rng, cardinalities, count);
-            let ensemble = forest.ensemble();
-            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
-            for _ in 0..20 {
+            for ensemble in &forest.ensembles() {
+                let classifier = TreeClassifier::new(ensemble, forest.table(ensemble), None, |_, _, _| None);
+                for _ in 0..20 {
+                    let row = forest.row(&mut rng);
+                    prop_assert_eq!(classifier.log_odds(&row).to_bits(), forest.log_odds(&row).to_bits());
+                }
+            }
+        }
+
+        #[test]
+        fn neighbours_score_as_they_do_one_by_one(seed: u64, count in 0..20_usize) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let cardinalities = cardinalities(&mut rng);
+            let forest = Forest::new(&mut rng, cardinalities, count);
+            for ensemble in &forest.ensembles() {
+                let classifier = TreeClassifier::new(ensemble, forest.table(ensemble), None, |_, _, _| None);
                 let row = forest.row(&mut rng);
-                prop_assert_eq!(classifier.log_odds(&row).to_bits(), forest.log_odds(&row).to_bits());
+                let codes = forest.cardinalities.iter().sum();
+                let (mut found, mut expected) = (vec![0.0; codes], vec![0.0; codes]);
+                classifier.neighbours(&row, &mut found);
+                one_by_one(&classifier, &row, &mut expected);
+                for (found, expected) in found.iter().zip(&expected) {
+                    let is_near = (probability(*found) - probability(*expected)).abs() < 1e-12;
+                    prop_assert!(is_near, "{found}, not {expected}");
+                }
+            }
+        }
+
+        #[test]
+        fn bounds_within_ranges_contain_the_numbers_in_them(seed: u64, count in 1..12_usize) {
+            let mut rng = ChaCha8Rng::seed_from_u64(seed);
+            let mut forest = Forest::new(&mut rng, vec![2; 4], count);
+            // Files that compare with NaN are refused.
+            for node in &mut forest.trees.nodes {
+                if let TreeNode::Branch { comparison, .. } = node {
+                    let (Comparison::AtMost(number) | Comparison::Equals(number)) = comparison;
+                    *number = if number.is_nan() { 0.25 } else { *number };
+                }
+            }
+            let ensemble = forest.ensemble();
+            let number = |rng: &mut ChaCha8Rng| NUMBERS[rng.random_range(0..NUMBERS.len())];
+            let ends: Vec<[f32; 2]> = (0..forest.features.len())
+                .map(|_| [number(&mut rng), number(&mut rng)])
+                .map(|[a, b]| [a.min(b), a.max(b)])
+                .collect();
+            let mut order: Vec<usize> = (0..forest.features.len()).collect();
+            order.sort_by_key(|&source| forest.features[source]);
+            let sorted: Vec<[f32; 2]> = order.iter().map(|&source| ends[source]).collect();
+            let of_trees = forest.trees.bounds(&ends);
+            let (lower, upper) = ensemble.bounds(&sorted).unwrap_or(of_trees);
+            prop_assert!(of_trees.0 <= lower && upper <= of_trees.1, "{lower}, {upper} against {of_trees:?}");
+            for _ in 0..50 {
+                let within = |[low, high]: &[f32; 2]| {
+                    let inside = NUMBERS.iter().filter(|number| low <= *number && *number <= high);
+                    let inside: Vec<f32> = inside.copied().chain([*low, *high]).collect();
+                    inside[rng.random_range(0..inside.len())]
+                };
+                let numbers: Vec<f32> = ends.iter().map(within).collect();
+                let found = forest.trees.log_odds(&numbers);
+                prop_assert!(lower <= found && found <= upper, "{found} is not in {lower}, {upper}");
             }
         }
 
@@ -291,7 +371,7 @@ mod tests {
             let cardinalities = cardinalities(&mut rng);
             let forest = Forest::new(&mut rng, cardinalities, count);
             let ensemble = forest.ensemble();
-            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
+            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None, |_, _, _| None);
             for changes in 0..6 {
                 let ball = forest.ball(&mut rng, changes);
                 check(&classifier, &ball, changes <= 2);
@@ -304,7 +384,7 @@ mod tests {
             let cardinalities = cardinalities(&mut rng);
             let forest = Forest::new(&mut rng, cardinalities, 1);
             let ensemble = forest.ensemble();
-            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
+            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None, |_, _, _| None);
             let ball = forest.ball(&mut rng, changes);
             check(&classifier, &ball, true);
         }
@@ -314,7 +394,7 @@ mod tests {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let forest = Forest::new(&mut rng, vec![3, 2, 4, 3, 2], 6);
             let ensemble = forest.ensemble();
-            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
+            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None, |_, _, _| None);
             let mut ball = forest.ball(&mut rng, 4);
             while let Some(feature) = (0..5).find(|&feature| ball.is_open(feature)) {
                 check(&classifier, &ball, ball.changes <= 2);
@@ -330,7 +410,7 @@ mod tests {
             let mut rng = ChaCha8Rng::seed_from_u64(seed);
             let forest = Forest::new(&mut rng, vec![3, 90, 2], 5);
             let ensemble = forest.ensemble();
-            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None);
+            let classifier = TreeClassifier::new(&ensemble, forest.table(&ensemble), None, |_, _, _| None);
             let mut ball = forest.ball(&mut rng, changes);
             ball.offer(1, &(0..90).collect::<Vec<_>>());
             check(&classifier, &ball, changes <= 1);
@@ -357,7 +437,7 @@ mod tests {
             table.set(feature, 0, &[0.0]);
             table.set(feature, 1, &[1.0]);
         }
-        let classifier = TreeClassifier::new(&ensemble, table, None);
+        let classifier = TreeClassifier::new(&ensemble, table, None, |_, _, _| None);
         let mut ball = Ball::new(&[2; 4], vec![0; 4], 0);
         (0..4).for_each(|feature| ball.offer(feature, &[1]));
         for (changes, highest) in [(0, 0.0), (1, 1.0), (2, 2.0), (3, 4.0), (4, 4.0)] {
@@ -380,7 +460,7 @@ mod tests {
         let ensemble = Ensemble::new(&trees, &[0]);
         let mut table = SourceTable::new(&ensemble, vec![2]);
         table.set(0, 0, &[0.0]);
-        let classifier = TreeClassifier::new(&ensemble, table, None);
+        let classifier = TreeClassifier::new(&ensemble, table, None, |_, _, _| None);
         let mut ball = Ball::new(&[2], vec![0], 1);
         assert_eq!(classifier.log_odds_bounds(&ball), (2.0, 2.0));
         ball.offer(0, &[1]);
@@ -392,8 +472,8 @@ mod tests {
         let mut rng = ChaCha8Rng::seed_from_u64(1);
         let ensemble = Forest::new(&mut rng, vec![3, 2], 4).ensemble();
         let network = random(&[3, 2], &[4], 1);
-        let classifier =
-            TreeClassifier::new(&ensemble, SourceTable::new(&ensemble, vec![3, 2]), Some(&network));
+        let table = SourceTable::new(&ensemble, vec![3, 2]);
+        let classifier = TreeClassifier::new(&ensemble, table, Some(&network), |_, _, _| None);
         let (mut found, mut expected) = ([0.0; 5], [0.0; 5]);
         let soft = [0.2, 0.3, 0.5, 1.0, 0.0];
         let log_odds = classifier.log_odds_gradient(&soft, &mut found);

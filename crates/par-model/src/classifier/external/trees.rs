@@ -5,7 +5,7 @@ use par_data::{Candidates, CellError, Discretizer};
 use par_onnx::Trees;
 
 use super::super::NeuralClassifier;
-use super::super::trees::{Ensemble, SourceTable, TreeClassifier};
+use super::super::trees::{Ensemble, JointSets, SourceTable, TreeClassifier};
 use super::View;
 use crate::error::RowError;
 
@@ -14,30 +14,8 @@ use crate::error::RowError;
 pub(super) struct TreeTables {
     ensemble: Ensemble,
     typical: SourceTable,
-}
-
-/// Bounds on the score of a row; see
-/// [`ExternalClassifier::least_log_odds`](super::ExternalClassifier::least_log_odds).
-pub(super) fn bounds_within(
-    trees: &Trees,
-    view: &View<'_>,
-    cells: &[&str],
-    ranges: &[(usize, [&str; 2])],
-) -> Option<(f64, f64)> {
-    let mut numbers = vec![[f32::NAN; 2]; view.onnx.sources().len()];
-    for (feature, cell) in cells.iter().enumerate() {
-        let range = ranges.iter().find(|(other, _)| *other == feature);
-        let [low, high] = range.map_or([*cell; 2], |(_, ends)| *ends);
-        let ends = view.numbers(feature, low).ok()?.into_iter().zip(view.numbers(feature, high).ok()?);
-        for (&source, (low, high)) in view.sources[feature].iter().zip(ends) {
-            // What lies between the ends is covered only if the source rises or falls throughout.
-            if range.is_some() && !view.onnx.sources()[source].is_affine() {
-                return None;
-            }
-            numbers[source] = [low.min(high), low.max(high)];
-        }
-    }
-    Some(trees.bounds(&numbers))
+    /// The leaves that categories lead to; `None` if the ensemble has no sets of leaves.
+    joint: Option<JointSets>,
 }
 
 impl TreeTables {
@@ -58,11 +36,46 @@ impl TreeTables {
                 typical.set(feature, OPEN, &numbers);
             }
         }
-        Ok(Self { ensemble, typical })
+        let joint = ensemble.joint_sets(&typical);
+        Ok(Self { ensemble, typical, joint })
+    }
+
+    /// Bounds on the score of a row; see
+    /// [`ExternalClassifier::least_log_odds`](super::ExternalClassifier::least_log_odds).
+    pub(super) fn bounds_within(
+        &self,
+        trees: &Trees,
+        view: &View<'_>,
+        cells: &[&str],
+        ranges: &[(usize, [&str; 2])],
+    ) -> Option<(f64, f64)> {
+        let mut numbers = vec![[f32::NAN; 2]; view.onnx.sources().len()];
+        for (feature, cell) in cells.iter().enumerate() {
+            let Some((_, [low, high])) = ranges.iter().find(|(other, _)| *other == feature) else {
+                let own = view.numbers(feature, cell).ok()?;
+                let sources = view.sources[feature].iter();
+                sources.zip(own).for_each(|(&source, number)| numbers[source] = [number; 2]);
+                continue;
+            };
+            let ends = view.numbers(feature, low).ok()?.into_iter().zip(view.numbers(feature, high).ok()?);
+            for (&source, (low, high)) in view.sources[feature].iter().zip(ends) {
+                // What lies between the ends is covered only if the source rises or falls throughout.
+                if !view.onnx.sources()[source].is_affine() {
+                    return None;
+                }
+                numbers[source] = [low.min(high), low.max(high)];
+            }
+        }
+        // The ensemble has the sources feature by feature.
+        let by_feature: Vec<[f32; 2]> =
+            view.sources.iter().flatten().map(|&source| numbers[source]).collect();
+        Some(self.ensemble.bounds(&by_feature).unwrap_or_else(|| trees.bounds(&numbers)))
     }
 
     pub(super) fn typical<'a>(&'a self, surrogate: Option<&'a NeuralClassifier>) -> TreeClassifier<'a> {
-        TreeClassifier::new(&self.ensemble, self.typical.clone(), surrogate)
+        TreeClassifier::new(&self.ensemble, self.typical.clone(), surrogate, |feature, code, _| {
+            self.joint.as_ref()?.get(feature, code)
+        })
     }
 
     pub(super) fn of_person(
@@ -83,6 +96,11 @@ impl TreeTables {
                 }
             }
         }
-        Ok(TreeClassifier::new(&self.ensemble, table, None))
+        let known = |feature: usize, choice: Code, numbers: &[f32]| {
+            let code = candidates.of(feature)[usize::from(choice)].code;
+            let is_typical = numbers == self.typical.numbers(feature, code);
+            self.joint.as_ref()?.get(feature, code).filter(|_| is_typical)
+        };
+        Ok(TreeClassifier::new(&self.ensemble, table, None, known))
     }
 }

@@ -2,6 +2,10 @@
 
 use par_onnx::{Comparison, Link, TreeNode, Trees};
 
+use super::code_sets::JointSets;
+use super::leaf_sets::LeafSets;
+use super::table::SourceTable;
+
 /// Trees that are walked in parallel, to hide the latency of memory.
 const LANES: usize = 8;
 
@@ -18,6 +22,8 @@ pub(crate) struct Ensemble {
     pub(super) link: Link,
     /// The depth of the deepest leaf.
     pub(super) depth: usize,
+    /// Faster than walks down the trees; `None` where they would be too large.
+    pub(super) leaf_sets: Option<LeafSets>,
 }
 
 /// A branch, or a leaf, whose `no` is itself.
@@ -81,6 +87,7 @@ impl Ensemble {
             base: trees.base,
             link: trees.link,
             depth: 0,
+            leaf_sets: None,
         };
         for &root in &trees.roots {
             ensemble.roots.push(ensemble.nodes.len() as u32);
@@ -90,6 +97,7 @@ impl Ensemble {
         let nothing = ensemble.nodes.len() as u32;
         ensemble.push_leaf(-0.0);
         ensemble.roots.resize(trees.roots.len().next_multiple_of(LANES), nothing);
+        ensemble.leaf_sets = LeafSets::new(&ensemble);
         ensemble
     }
 
@@ -125,6 +133,13 @@ impl Ensemble {
         self.nodes.push(Node { bits: value.to_bits(), source: always_nan, no: self.nodes.len() as u32 });
     }
 
+    /// The roots and the nodes, without the padding.
+    pub(super) fn trees(&self) -> (&[u32], &[Node]) {
+        let padding = self.nodes.len() - 1;
+        let count = self.roots.partition_point(|root| (*root as usize) < padding);
+        (&self.roots[..count], &self.nodes[..padding])
+    }
+
     pub(super) fn is_leaf(&self, node: &Node) -> bool {
         node.source() == self.features.len()
     }
@@ -134,6 +149,24 @@ impl Ensemble {
     pub(super) fn log_odds(&self, numbers: &[f32]) -> f64 {
         let leaves = self.roots.chunks_exact(LANES).flat_map(|roots| self.leaves(roots, numbers));
         self.link.log_odds(self.base + leaves.sum::<f64>())
+    }
+
+    /// The leaves that codes lead to which several sources read; `None` without sets of leaves.
+    pub(crate) fn joint_sets(&self, table: &SourceTable) -> Option<JointSets> {
+        Some(JointSets::new(self.leaf_sets.as_ref()?, table))
+    }
+
+    /// Bounds on the log-odds if the number of every source, in their order here, lies between a lowest and a highest
+    /// one; `None` without sets of leaves.
+    pub(crate) fn bounds(&self, numbers: &[[f32; 2]]) -> Option<(f64, f64)> {
+        let [lowest, highest] = self.leaf_sets.as_ref()?.extremes(numbers);
+        Some(self.bounds_of_sums([self.base + lowest, self.base + highest]))
+    }
+
+    /// Bounds on the log-odds by bounds on the sum.
+    pub(super) fn bounds_of_sums(&self, [lowest, highest]: [f64; 2]) -> (f64, f64) {
+        let (lower, upper) = if self.link.rises() { (lowest, highest) } else { (highest, lowest) };
+        (self.link.log_odds(lower), self.link.log_odds(upper))
     }
 
     #[inline]

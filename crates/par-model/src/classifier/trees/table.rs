@@ -33,6 +33,11 @@ impl SourceTable {
         &self.cardinalities
     }
 
+    /// How many sources a feature has.
+    pub(super) fn sources(&self, feature: usize) -> usize {
+        self.shapes[feature][1]
+    }
+
     /// Sets the numbers of a feature's sources, in their order, for a code, or for the unknown one,
     /// [`par_circuit::OPEN`].
     ///
