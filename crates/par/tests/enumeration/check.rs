@@ -416,7 +416,8 @@ fn check_way(case: &Case<'_>, asking: &Asking, aims: &Aims, way: &Way) -> Result
     for range in [&|change: &WayChange| change.range, &least as &dyn Fn(&WayChange) -> Option<[f64; 2]>] {
         check_ranges(case, asking, aims, way, &actions, range)?;
     }
-    if way.changes.iter().any(|change| change.least.is_some()) {
+    let is_usual = conditional >= aims.least - 1e-4;
+    if is_usual && way.changes.iter().any(|change| change.least.is_some()) {
         check_least(case, asking, aims, way, &actions)?;
     }
     Ok(())
