@@ -4,35 +4,36 @@
 
 PAR is the binary, FOLDER what train.py made. For each classifier: `par fit --classifier`, `par evaluate`,
 `par recourse` by both searches, and check.py on what they write. Kind `own` is PAR's own classifier on the
-same rows, for comparison; nothing else can judge its ways. MethodRun are the sampled rows of the test table, or
-with --all every one of them.
+same rows, for comparison; nothing else can judge its ways. Asked are the sampled rows of the test table, or with
+--all every one of them.
 
 Figures go to FOLDER/measures.json (with --all, measures-all.json), an object for each classifier and fold;
 those that are there are not measured again. Then a table for each kind is printed, in Markdown: means over
 folds, ± their standard deviation.
 
-With --judge held-out people judge the answers of refine instead (docs/judge.md): models are fitted with each of
-ANSWERS, asked about the same denied rows of the fold, at most PEOPLE of them drawn by a seed, and judged by the
-accepted rows of the whole fold. Figures go to FOLDER/judged.json, and all kinds to one table.
+With --judge held-out people judge the answers of refine instead (docs/judge.md): one model for each classifier and
+fold is asked with each of ANSWERS about the same denied rows of the fold, at most PEOPLE of them drawn by a seed, and
+judged by the accepted rows of the whole fold. Figures go to FOLDER/judged.json, and all kinds to one table.
 """
 
 import argparse
 import json
 import statistics
+import struct
 import subprocess
 import time
+import zlib
 from pathlib import Path
 
 import pandas as pd
 
 from check import check
-from tables import SETTINGS, config
+from tables import SETTINGS
 
 KINDS = ["own", "mlp", "gb", "rf"]
 SEARCHES = ["refine", "exact"]
 
-# What is judged, by name: settings of answers besides those of the table. No setting here takes part in fitting, so
-# the models are otherwise the same.
+# What is judged, by name: settings of answers besides those of the table. None of them takes part in fitting.
 ANSWERS = {
     "common": {"order": "likelihood", "values": "common"},
     "nearest": {"order": "likelihood", "values": "nearest"},
@@ -95,14 +96,25 @@ def denied(binary: Path, folder: Path, kind: str, model: Path) -> Path:
     return people
 
 
+def answering(model: bytes, answers: dict) -> bytes:
+    """A model file with other settings of answers: its first part, after 12 bytes and a length, is JSON, and its last 4
+    bytes are a checksum."""
+    (length,) = struct.unpack_from("<Q", model, 12)
+    description = json.loads(model[20 : 20 + length])
+    description["config"]["answers"] |= answers
+    changed = json.dumps(description).encode()
+    changed = model[:12] + struct.pack("<Q", len(changed)) + changed + model[20 + length : -4]
+    return changed + struct.pack("<I", zlib.crc32(changed))
+
+
 def judged(binary: Path, folder: Path, kind: str) -> dict:
     """What held-out people say of refine with each of ANSWERS, for one classifier and fold, and of themselves."""
-    figures, people = {}, None
+    fitted, model = folder / f"{kind}.par", folder / f"{kind}-judged.par"
+    fit(binary, folder, kind, folder / "config.toml", fitted)
+    people = denied(binary, folder, kind, fitted)
+    figures = {}
     for name, answers in ANSWERS.items():
-        model, settings = folder / f"{kind}-judged.par", folder / "judged.toml"
-        settings.write_text(config(folder.parent.name, **answers), encoding="utf-8")
-        fit(binary, folder, kind, settings, model)
-        people = people or denied(binary, folder, kind, model)
+        model.write_bytes(answering(fitted.read_bytes(), answers))
         evaluated = par(binary, "evaluate", model, people, f"--judge={folder / 'test.csv'}")
         (refine,) = (method for method in evaluated["methods"] if method["method"] == "refine")
         (judgement,) = (method for method in evaluated["judge"]["methods"] if method["method"] == "refine")

@@ -1,6 +1,5 @@
 """The benchmark tables: what their schemas say, their rows by fold, and how PAR is asked about them."""
 
-import json
 import tomllib
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,16 +9,6 @@ import pandas as pd
 # As `par-bench` asks them: bins, the probability from which a row is accepted, the price of a change. On gmsc
 # nearly everybody is above one half.
 SETTINGS = {"adult": (12, 0.5, 1.25), "credit": (10, 0.5, 1.0), "gmsc": (10, 0.94, 1.4)}
-
-
-def config(name: str, **answers: str | float) -> str:
-    """The settings of `par fit` for a table, and further ones of its answers."""
-    bins, threshold, price = SETTINGS[name]
-    further = "".join(f"{key} = {json.dumps(value)}\n" for key, value in answers.items())
-    return (
-        f"[bins]\nbins = {bins}\n\n[classifier]\nthreshold = {threshold}\n\n"
-        f"[answers]\nprice = {price}\n{further}"
-    )
 
 
 @dataclass
@@ -78,4 +67,7 @@ class Table:
 
     def config(self) -> str:
         """The settings of `par fit`."""
-        return config(self.name)
+        bins, threshold, price = SETTINGS[self.name]
+        return (
+            f"[bins]\nbins = {bins}\n\n[classifier]\nthreshold = {threshold}\n\n[answers]\nprice = {price}\n"
+        )

@@ -210,7 +210,10 @@ impl Constraints {
         let place = if wishes.common { action.place(own) } else { None };
         let mut add = |code: Code, number: f64| {
             let mut candidate = Candidate::free(code, number);
-            if !self.may_become(feature, own, candidate) || (wishes.no_harm && action.harms(own, candidate)) {
+            if !self.may_become(feature, own, candidate)
+                || (wishes.no_harm && action.harms(own, candidate))
+                || action.has_special_between(number, number)
+            {
                 return false;
             }
             candidate.effort = action.effort(own, candidate, weight);
@@ -306,17 +309,18 @@ impl<'c> Candidates<'c> {
                 }
             }
         }
-        (ends[0] < ends[1]).then_some(ends)
+        (ends[0] < ends[1] && !action.has_special_between(ends[0], ends[1])).then_some(ends)
     }
 
     /// The numbers from a candidate toward the person's own that the person may move to as well; `None` if there is
-    /// none, or a relation or a policy looks at it.
+    /// none, a special number lies between, or a relation or a policy looks at it.
     pub fn toward_own(&self, feature: usize, candidate: Candidate) -> Option<TowardOwn> {
         let (own, action) = (self.lists[feature][0], self.constraints.action(feature));
         let has_clocks = (0..self.lists.len()).any(|feature| self.is_clock(feature));
         let is_alone = candidate.number.is_nan()
             || own.number.is_nan()
             || action.is_special(own.code)
+            || action.has_special_between(own.number, candidate.number)
             || self.constraints.is_related(feature)
             || !self.is_free(feature)
             // Clocks would stand elsewhere after fewer months.

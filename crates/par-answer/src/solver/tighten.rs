@@ -1,10 +1,11 @@
 //! How much of a way is enough, for a classifier that reads values.
 
-use par_data::{Choice, TowardOwn};
+use par_data::TowardOwn;
 use par_model::classifier::{DeployedClassifier, ExternalClassifier};
 
 use super::{Aim, Person, Solver};
 use crate::answer::Change;
+use crate::problem::Row;
 
 /// How often the way to the person's own number is halved.
 const HALVINGS: usize = 5;
@@ -13,30 +14,40 @@ const HALVINGS: usize = 5;
 struct Movable {
     /// The place of the change.
     change: usize,
+    feature: usize,
+    /// The advised number, as written.
+    value: String,
     toward_own: TowardOwn,
     /// How near it may be, as a share of the way.
     share: f64,
 }
 
+impl Movable {
+    fn least(&self) -> f64 {
+        self.toward_own.at(self.share)
+    }
+}
+
 impl Solver<'_> {
     /// Moves each changed number toward the person's own as far as the file's score stays enough for everything in
-    /// between, all of them together, and keeps where that ends as the change's `least`.
+    /// between, all of them together, and keeps where that ends as the change's `least`. The row of all leasts is one
+    /// that the search could offer: accepted as written, and likely enough.
     pub(super) fn tighten(
-        &self,
+        &mut self,
         person: Person<'_>,
         aim: &Aim,
-        choices: &[Choice],
+        row: &Row,
         cells: &[String],
         changes: &mut [Change],
     ) {
         let DeployedClassifier::External(external) = self.model.classifier() else { return };
         let movable = |(place, change): (usize, &Change)| {
-            let chosen = person.candidates.chosen(choices, change.feature);
-            let toward_own = person.candidates.toward_own(change.feature, chosen)?;
-            Some(Movable { change: place, toward_own, share: 0.0 })
+            let (feature, value) = (change.feature, change.value.clone());
+            let chosen = person.candidates.chosen(&row.choices, feature);
+            let toward_own = person.candidates.toward_own(feature, chosen)?;
+            Some(Movable { change: place, feature, value, toward_own, share: 0.0 })
         };
         let mut movable: Vec<Movable> = changes.iter().enumerate().filter_map(movable).collect();
-        let is_enough = |movable: &[Movable]| is_enough(external, aim, cells, changes, movable);
         let all = 0..movable.len();
         let alone = all.clone().filter(|_| movable.len() > 1).map(|one| one..one + 1).collect::<Vec<_>>();
         for moved in [all].into_iter().chain(alone).filter(|moved| !moved.is_empty()) {
@@ -45,54 +56,47 @@ impl Solver<'_> {
                 step /= 2.0;
                 let before: Vec<f64> = movable[moved.clone()].iter().map(|one| one.share).collect();
                 movable[moved.clone()].iter_mut().for_each(|one| one.share += step * (1.0 - one.share));
-                if !is_enough(&movable) {
-                    movable[moved.clone()]
-                        .iter_mut()
-                        .zip(before)
-                        .for_each(|(one, before)| one.share = before);
+                let range = |one: &Movable| (one.feature, [one.least().to_string(), one.value.clone()]);
+                let ranges: Vec<(usize, [String; 2])> = movable.iter().map(range).collect();
+                let is_enough = is_proved(external, aim, cells, &ranges)
+                    && self.is_likely_enough(person, aim, row, &movable);
+                if !is_enough {
+                    let moved = movable[moved.clone()].iter_mut();
+                    moved.zip(before).for_each(|(one, before)| one.share = before);
                 }
             }
         }
-        let leasts: Vec<(usize, f64)> =
-            movable.iter().map(|one| (one.change, one.toward_own.at(one.share))).collect();
-        if self.is_accepted_at(aim, cells, changes, &leasts) {
-            for (change, least) in leasts {
-                let is_less = least.to_string() != changes[change].value;
-                changes[change].least = is_less.then_some(least);
+        if self.is_accepted_at_least(aim, cells, &movable) {
+            for one in movable {
+                let least = one.least();
+                changes[one.change].least = (least.to_string() != one.value).then_some(least);
             }
         }
     }
 
-    /// Whether the file accepts the row at the least of every change.
-    fn is_accepted_at(
-        &self,
-        aim: &Aim,
-        cells: &[String],
-        changes: &[Change],
-        leasts: &[(usize, f64)],
-    ) -> bool {
+    /// Whether the row with the least of every change is as likely as an offer must be.
+    fn is_likely_enough(&mut self, person: Person<'_>, aim: &Aim, row: &Row, movable: &[Movable]) -> bool {
+        let mut codes = row.codes.clone();
+        for one in movable {
+            codes[one.feature] =
+                self.model.discretizer().domains()[one.feature].code_of_number(one.least()).0;
+        }
+        if codes == row.codes {
+            return true;
+        }
+        let duration = person.candidates.duration_of(&row.choices).expect("a solution has a duration");
+        self.evaluator.log_prob(&codes) - person.log_given[duration] >= aim.objective.floor
+    }
+
+    /// Whether the file accepts the row with the least of every change.
+    fn is_accepted_at_least(&self, aim: &Aim, cells: &[String], movable: &[Movable]) -> bool {
         let mut row = cells.to_vec();
-        for (change, least) in leasts {
-            row[changes[*change].feature] = least.to_string();
+        for one in movable {
+            row[one.feature] = one.least().to_string();
         }
         let row: Vec<&str> = row.iter().map(String::as_str).collect();
         self.model.score(&row).is_ok_and(|score| aim.scale.reaches(score, aim.threshold))
     }
-}
-
-/// Whether everything between the values of a way and those nearer to the person's own is enough.
-fn is_enough(
-    external: &ExternalClassifier,
-    aim: &Aim,
-    cells: &[String],
-    changes: &[Change],
-    movable: &[Movable],
-) -> bool {
-    let range = |one: &Movable| {
-        let Change { feature, value, .. } = &changes[one.change];
-        (*feature, [one.toward_own.at(one.share).to_string(), value.clone()])
-    };
-    is_proved(external, aim, cells, &movable.iter().map(range).collect::<Vec<_>>())
 }
 
 /// Whether it is proved that everything within the ranges of some features is enough.

@@ -163,7 +163,7 @@ impl Solver<'_> {
                 if is_alone { Some(offer.probability) } else { self.alone(person, choices, change.feature) };
         }
         self.drop_unproved_ranges(aim, &cells, &mut changes);
-        self.tighten(person, aim, choices, &cells, &mut changes);
+        self.tighten(person, aim, &offer.solution.row, &cells, &mut changes);
         let follows = |&feature: &usize| choices[feature] != 0 && !offer.features.contains(&feature);
         let consequences: Vec<Change> =
             (0..choices.len()).filter(follows).map(|feature| self.change(person, choices, feature)).collect();

@@ -78,8 +78,11 @@ impl TowardOwn {
         (!numbers.is_empty()).then_some(Self { own, from, numbers })
     }
 
-    /// About the number at a share of the way, from 0, the candidate, to 1, the person's own; with few digits.
+    /// The candidate at 0, and about the number at a share of the way from it to the person's own, with few digits.
     pub fn at(&self, share: f64) -> f64 {
+        if share == 0.0 {
+            return self.from;
+        }
         let way = self.own - self.from;
         let target = self.from + share * way;
         // A thousandth of the way is told apart.
@@ -159,6 +162,13 @@ impl Action {
 
     pub(crate) fn is_special(&self, code: Code) -> bool {
         usize::from(code) >= self.ordinary
+    }
+
+    /// Whether a special number lies between two numbers, or is one of them.
+    pub(super) fn has_special_between(&self, one: f64, other: f64) -> bool {
+        let between = one.min(other)..=one.max(other);
+        let special = self.domain.as_ref().map_or(&[][..], Domain::special);
+        special.iter().any(|number| between.contains(number))
     }
 
     pub(crate) fn direction(&self, from: Candidate, to: Candidate) -> Option<Direction> {

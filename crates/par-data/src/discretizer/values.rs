@@ -7,7 +7,7 @@ use super::shared::SHARED;
 /// How common the numbers of a bin are among people: spikes that many share, and a smooth remainder.
 ///
 /// No number in it belongs to fewer than ten people: spikes have at least as many, and so have the pieces of the
-/// remainder, whose edges divide the bin evenly.
+/// remainder, whose edges divide the bin evenly. People are counted in tens.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct BinValues {
     /// Numbers that many people share, ascending, each with its share of the people of the bin.
@@ -26,24 +26,22 @@ const PIECES: usize = 8;
 const RESOLUTION: f64 = 0.01;
 
 impl BinValues {
-    /// Learns from the sorted numbers of people in the bin from `low` to `high`; `None` if they are fewer than ten.
-    /// Fewer than ten people beside the spikes are left out. One person more is spread over the whole bin, so that no
-    /// number is impossible.
+    /// Learns from the sorted numbers of people in the bin from `low` to `high`; `None` if they are fewer than ten, or
+    /// the bin is too wide for its width to be a number. Fewer than ten people beside the spikes are left out. One person
+    /// more is spread over the whole bin, so that no number is impossible.
     pub(super) fn learn(sorted: &[f64], low: f64, high: f64) -> Option<Self> {
         let people = sorted.len();
-        if people < SHARED {
+        if people < SHARED || !(high - low).is_finite() {
             return None;
         }
         let is_spike = |run: &&[f64]| run.len() >= SHARED.max((people as f64 * LEAST_SPIKE) as usize);
         let runs = || sorted.chunk_by(|a, b| a == b);
         let mut others: Vec<f64> = runs().filter(|run| !is_spike(run)).flatten().copied().collect();
-        let at_spikes = people - others.len();
         if others.len() < SHARED {
             others.clear();
         }
-        let total = (at_spikes + others.len() + 1) as f64;
         let spikes: Vec<(f64, f64)> =
-            runs().filter(is_spike).map(|run| (run[0], run.len() as f64 / total)).collect();
+            runs().filter(is_spike).map(|run| (run[0], in_tens(run.len()))).collect();
         let even = |place: usize| low + (high - low) * place as f64 / PIECES as f64;
         let (mut edges, mut counts) = (vec![low], Vec::new());
         let mut before = 0;
@@ -66,9 +64,12 @@ impl BinValues {
         }
         let last = edges.len() - 1;
         edges[last] = high;
+        let counts: Vec<f64> = counts.into_iter().map(in_tens).collect();
+        let total = spikes.iter().map(|(_, count)| count).sum::<f64>() + counts.iter().sum::<f64>() + 1.0;
         let evenly = |piece: usize| (edges[piece + 1] - edges[piece]) / (high - low);
         let pieces =
-            counts.iter().enumerate().map(|(piece, count)| (*count as f64 + evenly(piece)) / total).collect();
+            counts.iter().enumerate().map(|(piece, count)| (count + evenly(piece)) / total).collect();
+        let spikes = spikes.into_iter().map(|(number, count)| (number, count / total)).collect();
         Some(Self { spikes, edges, pieces })
     }
 
@@ -171,10 +172,16 @@ impl BinValues {
             && ascend(self.spikes().collect())
             && self.spikes().all(|number| (low..=high).contains(&number))
             && [self.edges[0], self.edges[self.pieces.len()]] == [low, high]
+            && (high - low).is_finite()
             && self.pieces.iter().all(|share| *share > 0.0)
             && shares().all(is_share)
             && (total - 1.0).abs() < 1e-6
     }
+}
+
+/// A number of people, rounded so that one more or less cannot be told.
+fn in_tens(people: usize) -> f64 {
+    (people as f64 / SHARED as f64).round() * SHARED as f64
 }
 
 #[cfg(test)]
@@ -194,7 +201,7 @@ mod tests {
     fn numbers_that_many_share_are_spikes() {
         let hours = hours();
         assert_eq!(hours.spikes().collect::<Vec<f64>>(), [40.0, 45.0]);
-        assert!((hours.share(40.0, 0.0) - 0.41).abs() < 1e-9, "40 is also one of the halves");
+        assert!((hours.share(40.0, 0.0) - 40.0 / 91.0).abs() < 1e-9, "41 people, in tens");
         assert_eq!(hours.share(41.0, 0.0), 0.0);
         assert!(hours.share(41.0, 0.5) > 0.0);
         assert!(hours.commonness(45.0, 0.5) > hours.commonness(41.0, 0.5));
@@ -204,8 +211,8 @@ mod tests {
     fn pieces_have_ten_people_and_all_shares_sum_to_one() {
         let hours = hours();
         assert_eq!(hours.edges, [30.0, 37.5, 50.0], "nine people from 45 on are too few");
-        let people: Vec<f64> = hours.pieces.iter().map(|share| (share * 100.0).floor()).collect();
-        assert_eq!(people, [14.0, 23.0]);
+        let people: Vec<f64> = hours.pieces.iter().map(|share| (share * 91.0).floor()).collect();
+        assert_eq!(people, [10.0, 20.0], "14 and 23, in tens");
         let total: f64 =
             hours.spikes.iter().map(|(_, share)| share).sum::<f64>() + hours.pieces.iter().sum::<f64>();
         assert!((total - 1.0).abs() < 1e-9);
@@ -232,6 +239,29 @@ mod tests {
         assert_eq!(BinValues::learn(&[1.0; 9], 0.0, 2.0), None);
         let with_one_other = BinValues::learn(&[&[1.0; 12][..], &[1.7]].concat(), 0.0, 2.0).expect("twelve");
         assert_eq!(with_one_other.edges, [0.0, 2.0]);
-        assert!((with_one_other.pieces[0] - 1.0 / 13.0).abs() < 1e-9, "the other one is not told");
+        assert!((with_one_other.pieces[0] - 1.0 / 11.0).abs() < 1e-9, "the other one is not told");
+    }
+
+    #[test]
+    fn one_person_more_or_less_is_not_told() {
+        let learned = |people: usize| BinValues::learn(&vec![1.0; people], 0.0, 2.0);
+        assert!((46..55).all(|people| learned(people) == learned(50)));
+        assert_ne!(learned(50), learned(55));
+    }
+
+    #[test]
+    fn a_bin_too_wide_to_measure_tells_nothing() {
+        assert_eq!(BinValues::learn(&[0.0; 20], -1.5e308, 1.5e308), None);
+    }
+
+    #[test]
+    fn numbers_at_places_have_no_more_decimals_than_the_unit() {
+        for decimals in 0..=9 {
+            let unit = 10f64.powi(-decimals);
+            let narrow = BinValues { spikes: Vec::new(), edges: vec![0.0, 20.0 * unit], pieces: vec![1.0] };
+            let number = narrow.at(0.37, unit);
+            let written = format!("{number:.*}", decimals as usize);
+            assert_eq!(written.parse::<f64>(), Ok(number), "{decimals} decimals");
+        }
     }
 }

@@ -359,6 +359,38 @@ fn a_fitted_discretizer_survives_saving() {
     );
 }
 
+#[test]
+fn damaged_values_of_a_saved_discretizer_are_refused() {
+    let schema = schema("[[feature]]\nname = \"x\"\nkind = \"discrete\"\nbins = 2\n");
+    let rows: String = (0..100).map(|number| format!("{number}\n")).collect();
+    let mut discretizer = fit(&schema, table(&format!("x\n{rows}"))).expect("a fit");
+    discretizer.learn_values(vec![(0..100).chain([7; 20]).map(f64::from).collect()]);
+    let saved = serde_json::to_value(&discretizer).expect("a value");
+    let loaded: Discretizer = serde_json::from_value(saved.clone()).expect("a discretizer");
+    assert_eq!(loaded, discretizer);
+
+    let all = saved.pointer("/values/0/0").expect("values").clone();
+    for (pointer, value) in [
+        ("/values/0", vec![all].into()),
+        ("/values/0/0/edges", Vec::<f64>::new().into()),
+        ("/values/0/0/edges/0", 1.0.into()),
+        ("/values/0/0/pieces", Vec::<f64>::new().into()),
+        ("/values/0/0/pieces/0", 0.0.into()),
+        ("/values/0/0/pieces/0", (-0.25).into()),
+        ("/values/0/0/spikes/0/0", 77.0.into()),
+        ("/values/0/0/spikes/0/1", 0.9.into()),
+    ] {
+        let mut saved = saved.clone();
+        *saved.pointer_mut(pointer).expect("a place to damage") = value;
+        assert_eq!(
+            message(serde_json::from_value::<Discretizer>(saved)),
+            "saved discretizer, feature `x`: how common its numbers are is impossible\n\
+             hint: the model file is damaged; fit again",
+            "{pointer}"
+        );
+    }
+}
+
 proptest! {
     #[test]
     fn the_number_that_a_code_stands_for_encodes_to_it(

@@ -96,9 +96,9 @@ fn the_density_of_a_continuous_column_integrates_to_one() {
     }
 }
 
-/// 12 people each have 1, 2, 8 and 9: the bins are [1, 5) and [5, 9], and one of 25 people is spread over each.
+/// 20 people each have 1, 2, 8 and 9: the bins are [1, 5) and [5, 9], and one of 41 people is spread over each.
 fn ones_and_nines(feature: &str) -> Discretizer {
-    let cells: Vec<String> = ["1", "2", "8", "9"].repeat(12).into_iter().map(String::from).collect();
+    let cells: Vec<String> = ["1", "2", "8", "9"].repeat(20).into_iter().map(String::from).collect();
     learned(&format!("bins = 2\n{feature}"), &cells)
 }
 
@@ -111,11 +111,11 @@ fn assert_mass(discretizer: &Discretizer, cell: &str, expected: f64) {
 #[test]
 fn shared_numbers_have_their_shares_and_all_others_are_equally_likely() {
     let discretizer = ones_and_nines("kind = \"discrete\"");
-    assert_mass(&discretizer, "1", 12.0 / 25.0 + 0.04 / 4.0);
-    assert_mass(&discretizer, "2.0", 12.0 / 25.0 + 0.04 / 4.0);
-    assert_mass(&discretizer, "3", 0.04 / 4.0);
-    assert_mass(&discretizer, "9", 12.0 / 25.0 + 0.04 / 5.0);
-    assert_mass(&discretizer, "5", 0.04 / 5.0);
+    assert_mass(&discretizer, "1", 20.0 / 41.0 + 1.0 / 41.0 / 4.0);
+    assert_mass(&discretizer, "2.0", 20.0 / 41.0 + 1.0 / 41.0 / 4.0);
+    assert_mass(&discretizer, "3", 1.0 / 41.0 / 4.0);
+    assert_mass(&discretizer, "9", 20.0 / 41.0 + 1.0 / 41.0 / 5.0);
+    assert_mass(&discretizer, "5", 1.0 / 41.0 / 5.0);
     for (outside, as_likely_as) in [("-7", "4"), ("1000", "7"), ("3.5", "3")] {
         assert_mass(&discretizer, outside, mass(&discretizer, as_likely_as));
     }
@@ -126,7 +126,7 @@ fn special_and_unknown_cells_have_mass_one_and_are_not_of_the_grid() {
     let discretizer = ones_and_nines("kind = \"continuous\"\nspecial = [3]\nmissing = true");
     let masses = masses(&discretizer);
     assert_mass(&discretizer, "3", 1.0);
-    assert_mass(&discretizer, "4", 0.04 / 3.0);
+    assert_mass(&discretizer, "4", 1.0 / 41.0 / 3.0);
     let unknown = masses.of_cell(0, "", UNKNOWN);
     assert_eq!((unknown.log_mass, unknown.log_density), (0.0, 0.0));
 }

@@ -416,6 +416,10 @@ fn check_way(case: &Case<'_>, asking: &Asking, aims: &Aims, way: &Way) -> Result
     for range in [&|change: &WayChange| change.range, &least as &dyn Fn(&WayChange) -> Option<[f64; 2]>] {
         check_ranges(case, asking, aims, way, &actions, range)?;
     }
+    let is_usual = conditional >= aims.least - 1e-4;
+    if is_usual && way.changes.iter().any(|change| change.least.is_some()) {
+        check_least(case, asking, aims, way, &actions)?;
+    }
     Ok(())
 }
 
@@ -446,7 +450,7 @@ fn check_alone(
     Ok(())
 }
 
-/// Checks that numbers at the ends of all ranges would do as well.
+/// Checks that numbers at the ends of all ranges would do as well, and all legal ones between them.
 fn check_ranges(
     case: &Case<'_>,
     asking: &Asking,
@@ -455,12 +459,17 @@ fn check_ranges(
     actions: &[(usize, Value)],
     range: &dyn Fn(&WayChange) -> Option<[f64; 2]>,
 ) -> Result<(), String> {
-    let ranged: Vec<(usize, [f64; 2])> =
-        way.changes.iter().enumerate().filter_map(|(place, change)| Some((place, range(change)?))).collect();
-    for corner in 0..1_usize << ranged.len() {
-        let mut actions = actions.to_vec();
-        for (bit, (place, ends)) in ranged.iter().enumerate() {
-            actions[*place].1 = Value::Number(ends[corner >> bit & 1]);
+    let ranged = way.changes.iter().enumerate().filter_map(|(place, change)| Some((place, range(change)?)));
+    let numbers =
+        |(place, ends): (usize, [f64; 2])| (place, numbers_within(case, asking, &actions[place], ends));
+    let ranged: Vec<(usize, Vec<f64>)> = ranged.map(numbers).collect();
+    let combinations: usize = ranged.iter().map(|(_, numbers)| numbers.len()).product();
+    // A prime stride, so that all numbers of all ranges are met.
+    for combination in (0..combinations).step_by(if combinations > 300 { 17 } else { 1 }) {
+        let (mut actions, mut rest) = (actions.to_vec(), combination);
+        for (place, numbers) in &ranged {
+            actions[*place].1 = Value::Number(numbers[rest % numbers.len()]);
+            rest /= numbers.len();
         }
         let Some(outcome) = case.meaning.outcome(&case.own, &actions, asking, 1) else {
             return Err(format!("{actions:?} would not do: illegal"));
@@ -469,6 +478,45 @@ fn check_ranges(
         ensure!(score >= aims.offered_from, "{actions:?} would not do: {score}");
         ensure!(case.meaning.keeps_policies(&outcome.values, asking), "{actions:?} would not do: a policy");
     }
+    Ok(())
+}
+
+/// The ends of a range, and numbers between them that are legal by themselves.
+fn numbers_within(
+    case: &Case<'_>,
+    asking: &Asking,
+    (feature, _): &(usize, Value),
+    ends: [f64; 2],
+) -> Vec<f64> {
+    let [low, high] = [ends[0].min(ends[1]), ends[0].max(ends[1])];
+    let eighths = (1..8).map(|eighth| low + (high - low) * f64::from(eighth) / 8.0);
+    let is_legal = |number: &f64| {
+        let to = Value::Number(*number);
+        (low..=high).contains(number) && case.meaning.is_legal(*feature, &case.own[*feature], &to, asking)
+    };
+    let between = eighths.flat_map(|number| [number, number.round()]).filter(is_legal);
+    ends.into_iter().chain(between).collect()
+}
+
+/// Checks that the row with the least of all changes is likely enough to be offered.
+fn check_least(
+    case: &Case<'_>,
+    asking: &Asking,
+    aims: &Aims,
+    way: &Way,
+    actions: &[(usize, Value)],
+) -> Result<(), String> {
+    let mut actions = actions.to_vec();
+    for (action, change) in actions.iter_mut().zip(&way.changes) {
+        if let Some(least) = change.least {
+            action.1 = Value::Number(least);
+        }
+    }
+    let Some(outcome) = case.meaning.outcome(&case.own, &actions, asking, 1) else {
+        return Err(format!("{actions:?} are the least, and illegal"));
+    };
+    let conditional = case.conditional(&outcome.values, asking)?;
+    ensure!(conditional >= aims.least - 1e-4, "{actions:?} are the least, and unusual");
     Ok(())
 }
 

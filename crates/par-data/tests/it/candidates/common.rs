@@ -92,4 +92,14 @@ fn numbers_toward_the_persons_own_cross_bins_and_stay_legal() {
     let never_there = world("allowed = [250, 320]");
     assert_eq!(toward_own(&never_there, "110", 320.0), Some([320.0, 250.0, 250.0, 250.0]), "not below 200");
     assert_eq!(toward_own(&world(""), "110", 110.0), None, "what stays");
+    assert_eq!(toward_own(&world("special = [180]"), "110", 250.0), None, "180 means something else");
+}
+
+#[test]
+fn no_number_that_means_something_else_is_a_candidate() {
+    let special = world("special = [250, 350]");
+    for own in ["105", "150", "195"] {
+        let others = others(&special, own, Reach::AllValues);
+        assert!(!others.contains(&250.0) && !others.contains(&350.0), "{others:?}");
+    }
 }
