@@ -6,6 +6,7 @@
 mod csv;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod sample;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,6 +15,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+pub use self::sample::RowSample;
 use crate::error::Error;
 
 /// Largest number of columns; a file with more is probably not a table.
@@ -275,14 +277,21 @@ impl Batch {
     pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Self {
         let mut selected = Self { unit: self.unit, ..Self::new(Arc::clone(&self.origin), self.width) };
         for row in rows {
-            let first_cell = selected.ends.len();
-            for column in 0..self.width {
-                selected.text.push_str(self.cell(row, column));
-                selected.ends.push(selected.text.len());
-            }
-            selected.rows.push(BatchRow { first_cell, position: self.position(row) });
+            selected.push_row_of(self, row);
         }
         selected
+    }
+
+    /// Adds a row of another batch of the same table; it keeps its position.
+    fn push_row_of(&mut self, other: &Self, row: usize) {
+        let BatchRow { first_cell: first, position } = other.rows[row];
+        let first_cell = self.ends.len();
+        let start = if first == 0 { 0 } else { other.ends[first - 1] };
+        let ends = &other.ends[first..first + other.width];
+        let before = self.text.len();
+        self.text.push_str(&other.text[start..ends.last().copied().unwrap_or(start)]);
+        self.ends.extend(ends.iter().map(|end| before + end - start));
+        self.rows.push(BatchRow { first_cell, position });
     }
 
     /// Removes the rows for which `keep`, called with their number in this batch, returns `false`. The others
