@@ -25,10 +25,8 @@ pub(super) fn columns(
         return Err(Error::NoRows { origin: Arc::clone(&columns.origin) });
     }
     let both = survey.columns.into_iter().zip(sampled).enumerate();
-    both.map(|(position, (column, sampled))| {
-        domain(schema, position, column, sampled, columns, rows, config)
-    })
-    .collect()
+    both.map(|(position, (column, sampled))| domain(schema, position, column, sampled, columns, rows, config))
+        .collect()
 }
 
 /// Adds the numbers of a batch to those of each numeric feature.

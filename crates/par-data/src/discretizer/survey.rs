@@ -184,13 +184,7 @@ pub(super) fn ordinary_number(feature: &Feature, cell: &str) -> Result<Option<f6
 
 impl NumberSurvey {
     fn new(max_values: usize) -> Self {
-        Self {
-            max_values,
-            distinct: Some(Vec::new()),
-            lowest: Vec::new(),
-            highest: Vec::new(),
-            decimals: 0,
-        }
+        Self { max_values, distinct: Some(Vec::new()), lowest: Vec::new(), highest: Vec::new(), decimals: 0 }
     }
 
     fn add(&mut self, number: f64) {
