@@ -1,5 +1,6 @@
 //! How many rows are done, on a terminal only: with their rate, and the time left.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
@@ -13,8 +14,9 @@ pub(crate) struct RowProgress {
     spinner: ProgressBar,
     expected: ExpectedRows,
     start: Instant,
-    /// Rows of this run, and of earlier ones.
-    done: u64,
+    /// Rows of this run.
+    done: AtomicU64,
+    /// Rows of earlier runs.
     before: u64,
 }
 
@@ -24,19 +26,20 @@ impl RowProgress {
         let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}")?;
         let spinner = ProgressBar::new_spinner().with_style(style);
         spinner.enable_steady_tick(Duration::from_millis(100));
-        Ok(Self { spinner, expected, start: Instant::now(), done: 0, before })
+        Ok(Self { spinner, expected, start: Instant::now(), done: AtomicU64::new(0), before })
     }
 
     /// Shows nothing.
     pub(crate) fn hidden() -> Self {
         let (spinner, expected) = (ProgressBar::hidden(), ExpectedRows::default());
-        Self { spinner, expected, start: Instant::now(), done: 0, before: 0 }
+        Self { spinner, expected, start: Instant::now(), done: AtomicU64::new(0), before: 0 }
     }
 
-    pub(crate) fn add(&mut self, rows: usize) {
-        self.done += rows as u64;
-        let left = self.expected.rows().map(|all| all.saturating_sub(self.before));
-        let text = text(self.done, left, self.start.elapsed().as_secs_f64());
+    /// Any thread may add the rows that it has done.
+    pub(crate) fn add(&self, rows: usize) {
+        let done = self.done.fetch_add(rows as u64, Ordering::Relaxed) + rows as u64;
+        let all = self.expected.rows().map(|all| all.saturating_sub(self.before));
+        let text = text(done, all, self.start.elapsed().as_secs_f64());
         self.spinner.set_message(match self.before {
             0 => text,
             before => format!("{} and {text}", grouped(before)),

@@ -133,7 +133,7 @@ impl Recourse {
             (true, Some(destination)) => Resumption::open(&self, &model, &requested, destination)?,
             (true, None) => unreachable!("`--resume` requires `--out`"),
         };
-        let mut progress = self.progress(&rows, resumption.tally.rows)?;
+        let progress = self.progress(&rows, resumption.tally.rows)?;
         let mut skipped = resumption.tally.rows;
         rows.read_ahead(|batch, numbers| {
             let known = skipped.min(batch.rows() as u64);
@@ -147,7 +147,11 @@ impl Recourse {
                         || Solver::new(&model),
                         |solver, &start| {
                             let rows = start..last.min(start + ROWS_PER_TASK);
-                            AnsweredRows::new(&answerer, format, solver, &batch, numbers, rows)
+                            let count = rows.len();
+                            let answered =
+                                AnsweredRows::new(&answerer, format, solver, &batch, numbers, rows);
+                            progress.add(count);
+                            answered
                         },
                     )
                     .collect();
@@ -156,7 +160,6 @@ impl Recourse {
                     resumption.sink.write(&model, &task.bytes, &task.people)?;
                 }
                 resumption.block_written()?;
-                progress.add(last - first);
             }
             Ok(())
         })?;

@@ -113,6 +113,11 @@ impl ExpectedRows {
         Some(self.0.load(Ordering::Relaxed)).filter(|rows| *rows > 0)
     }
 
+    /// A number that is known.
+    pub(crate) fn exactly(rows: usize) -> Self {
+        Self(Arc::new(AtomicU64::new(rows as u64)))
+    }
+
     fn update(&self, passed: u64, share: Option<f64>) {
         if let Some(share) = share {
             self.0.store((passed as f64 / share) as u64, Ordering::Relaxed);
