@@ -362,7 +362,6 @@ fn draw(model: &ServedModel, count: u64, seed: u64) -> Vec<MadeUp> {
     rows.rows().filter_map(person).take(count as usize).collect()
 }
 
-/// The row of a made-up person, who is denied if the classifier sample: None,
 /// The row of a made-up person, who is denied if the classifier denies any.
 pub(crate) fn example_row(model: &ServedModel) -> Value {
     let cell = |(position, feature): (usize, &Feature)| (feature.name.clone(), typical(model, position, 0));
