@@ -58,7 +58,10 @@ fn rows_that_are_not_learned_from_are_checked() {
     text.push_str("last,30,Ulm,low,1000,7,,0\n");
     sandbox.write("applicants.csv", &text);
     let error = sandbox.refused(&[&FIT[..], &["--sample", "100"]].concat());
-    assert!(error.starts_with("error: applicants.csv, line 1202: `decision`"), "{error}");
+    assert_eq!(
+        error,
+        "error: applicants.csv, line 1202, column `decision`: no class ``, expected one of `no`, `yes`\n"
+    );
     sandbox.write("applicants.csv", text.replace(",7,,0\n", ",\"7,yes,0\n"));
     let error = sandbox.refused(&[&FIT[..], &["--sample", "100"]].concat());
     assert!(
