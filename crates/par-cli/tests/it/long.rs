@@ -114,7 +114,7 @@ fn a_killed_run_goes_on_to_the_same_bytes() {
         assert!(sandbox.bytes(&out) == sandbox.bytes(&whole), "{format}");
         let mut after = sandbox.files();
         after.retain(|file| !before.contains(file) && !file.starts_with(".par-"));
-        assert_eq!(after, [out.clone()], "neither a partial file nor a record is left");
+        assert_eq!(after, std::slice::from_ref(&out), "neither a partial file nor a record is left");
     }
 }
 
