@@ -9,7 +9,7 @@ use std::time::Instant;
 use anyhow::{Result, anyhow};
 use clap::Args;
 use par_answer::Request;
-use par_answer::evaluate::{Evaluation, MethodMetrics, answer_by_all_methods};
+use par_answer::evaluate::{Evaluation, MethodAnswers, MethodMetrics, answer_by_all_methods};
 use par_model::{Mean, Model};
 use serde::Serialize;
 
@@ -17,7 +17,8 @@ use self::judge::JudgeReport;
 use self::table::PeopleTable;
 use crate::aligned::{Align, Facts, aligned, grouped};
 use crate::classifier_file::ClassifierOptions;
-use crate::rows::Condition;
+use crate::progress::RowProgress;
+use crate::rows::{Condition, ExpectedRows};
 use crate::{model_file, output};
 
 const EXAMPLES: &str = "\
@@ -69,8 +70,7 @@ impl Evaluate {
         let model = self.classifier.answering(model_file::read(&self.model)?, &self.model)?;
         let people = PeopleTable::read(&model, &self.table, &self.conditions)?;
         let cells = people.cells();
-        let answers = answer_by_all_methods(&model, &cells, &Request::default())
-            .map_err(|(row, error)| anyhow!("{}, {error}", people.place(row)))?;
+        let answers = answers(&model, &people, &cells)?;
         let judge = match &self.judge {
             None => None,
             Some(None) => Some(JudgeReport::new(&model, &people, &answers)?),
@@ -86,6 +86,24 @@ impl Evaluate {
         };
         if self.json { output::print_json(&report) } else { output::print(&report.text()) }
     }
+}
+
+/// Rows that are answered between two updates of the progress.
+const ROWS_AT_ONCE: usize = 512;
+
+/// The answers of all methods, with progress on a terminal.
+fn answers(model: &Model, people: &PeopleTable, cells: &[Vec<&str>]) -> Result<Vec<Option<MethodAnswers>>> {
+    let progress = RowProgress::new(ExpectedRows::exactly(cells.len()), 0)?;
+    let mut answers = Vec::with_capacity(cells.len());
+    for rows in cells.chunks(ROWS_AT_ONCE) {
+        let before = answers.len();
+        let answered = answer_by_all_methods(model, rows, &Request::default())
+            .map_err(|(row, error)| anyhow!("{}, {error}", people.place(before + row)))?;
+        answers.extend(answered);
+        progress.add(rows.len());
+    }
+    progress.finish();
+    Ok(answers)
 }
 
 #[derive(Serialize)]

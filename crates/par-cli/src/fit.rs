@@ -56,6 +56,9 @@ pub(crate) struct Fit {
     /// Quantile bins of a numeric feature, unless the schema says otherwise [default: 10]
     #[arg(long, value_name = "N")]
     bins: Option<usize>,
+    /// Learn from so many rows of a longer table, drawn at random, 0 for all [default: 200000]
+    #[arg(long, value_name = "N")]
+    sample: Option<usize>,
     /// Probability from which a row is accepted, or `youden` for the one that separates the classes best; if the label is a
     /// number, that number [default: 0.5, or the number in the schema]
     #[arg(long, value_name = "SCORE", value_parser = threshold, allow_negative_numbers = true)]
@@ -118,9 +121,12 @@ impl Fit {
         let columns = schema.columns(rows.origin(), rows.columns())?;
         let builder = self.with_classifier(ModelBuilder::new(schema, config), &rows)?;
         let what = self.out.display().to_string();
-        let spinner = FitSpinner::new(&what)?;
-        let fitted =
-            builder.fit_rows(&columns, || rows.again(), &mut |stage| spinner.show(stage), Stop::never());
+        let spinner = FitSpinner::new(&what)?.of_rows(rows.expected());
+        let scores = self.scores_position(&rows)?;
+        let needed: Vec<usize> =
+            columns.features.iter().copied().chain(columns.label).chain(scores).collect();
+        let open = || rows.again(&needed);
+        let fitted = builder.fit_rows(&columns, open, &mut |stage| spinner.show(stage), Stop::never());
         spinner.finish();
         let model = fitted.map_err(|error| self.explained(error, &rows))?;
         let bytes = model.to_bytes();
@@ -135,11 +141,20 @@ impl Fit {
             let inputs = classifier_file::read_inputs(inputs)?;
             return Ok(builder.with_classifier(classifier_file::read(classifier)?, inputs));
         }
-        let Some(column) = &self.scores else { return Ok(builder) };
-        let position = rows.columns().iter().position(|name| name.trim() == column).ok_or_else(|| {
+        Ok(match (&self.scores, self.scores_position(rows)?) {
+            (Some(column), Some(position)) => builder.with_scores(column, position),
+            _ => builder,
+        })
+    }
+
+    /// The column of scores, if the options name one.
+    fn scores_position(&self, rows: &SelectedRows) -> Result<Option<usize>> {
+        let Some(column) = &self.scores else { return Ok(None) };
+        let position = rows.columns().iter().position(|name| name.trim() == column);
+        let absent = || {
             anyhow!("{}: no column `{column}` with scores{}", rows.origin(), suggest(column, rows.columns()))
-        })?;
-        Ok(builder.with_scores(column, position))
+        };
+        position.map(Some).ok_or_else(absent)
     }
 
     /// Options override the configuration file, which overrides the preset.
@@ -150,6 +165,7 @@ impl Fit {
         }
         config.seed = self.seed.unwrap_or(config.seed);
         config.bins.bins = self.bins.unwrap_or(config.bins.bins);
+        config.sample = self.sample.unwrap_or(config.sample);
         config.classifier.threshold = self.threshold.unwrap_or(config.classifier.threshold);
         config.answers.price = self.price.unwrap_or(config.answers.price);
         config.answers.budget = self.budget.unwrap_or(config.answers.budget);
@@ -204,6 +220,8 @@ fn path_text(path: Option<&Path>) -> String {
 #[derive(Serialize)]
 pub(crate) struct FitSummary {
     rows: usize,
+    /// How many of the rows the model was learned from.
+    learned_from: usize,
     accepted_rows: usize,
     denied_rows: usize,
     classes: [String; 2],
@@ -351,7 +369,8 @@ impl FitSummary {
         let immutable = (0..features.len()).filter(|&feature| model.constraints().is_immutable(feature));
         let last = card.generator.points.last();
         Self {
-            rows: card.rows.iter().sum(),
+            rows: card.sample_or_all().read,
+            learned_from: card.sample_or_all().learned_from,
             accepted_rows: card.rows[0],
             denied_rows: card.rows[1],
             classes: card.classes.clone(),
@@ -405,6 +424,9 @@ impl FitSummary {
                 grouped(self.denied_rows)
             ),
         );
+        if self.learned_from < self.rows {
+            facts.add("", format!("learned from {} of them, drawn at random", grouped(self.learned_from)));
+        }
         if self.class_count > 2 {
             let others = "`--favourable`, or `favourable` in the schema, says which".to_string();
             facts.add("classes", format!("{accepted}: accepted; {denied}: denied"));

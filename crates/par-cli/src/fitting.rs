@@ -7,9 +7,15 @@ use indicatif::{ProgressBar, ProgressStyle};
 use par_fit::Stage;
 
 use crate::aligned::grouped;
+use crate::progress;
+use crate::rows::ExpectedRows;
 
 /// Shows the stage that a fit has reached.
-pub(crate) struct FitSpinner(ProgressBar);
+pub(crate) struct FitSpinner {
+    spinner: ProgressBar,
+    /// About how many rows there are to read.
+    expected: ExpectedRows,
+}
 
 impl FitSpinner {
     /// `what` is the name of the model.
@@ -18,14 +24,24 @@ impl FitSpinner {
             ProgressBar::new_spinner().with_style(ProgressStyle::with_template("{spinner} {msg} {elapsed}")?);
         spinner.set_message(format!("fitting {what}"));
         spinner.enable_steady_tick(Duration::from_millis(100));
-        Ok(Self(spinner))
+        Ok(Self { spinner, expected: ExpectedRows::default() })
+    }
+
+    /// The same, with the time that reading so many rows takes.
+    pub(crate) fn of_rows(self, expected: ExpectedRows) -> Self {
+        Self { expected, ..self }
     }
 
     pub(crate) fn show(&self, stage: Stage<'_>) {
-        let spinner = &self.0;
+        let spinner = &self.spinner;
         match stage {
+            Stage::Reading(rows) => {
+                let elapsed = spinner.elapsed().as_secs_f64();
+                let text = progress::text(rows, self.expected.rows(), elapsed);
+                spinner.set_message(format!("reading, {text}"));
+            }
             Stage::Read(rows) => {
-                spinner.println(format!("  {} rows read", grouped(rows)));
+                spinner.println(format!("  {} rows to learn from", grouped(rows)));
                 spinner.set_message("classifier");
             }
             Stage::Classifier(epoch, losses) => {
@@ -52,6 +68,6 @@ impl FitSpinner {
     }
 
     pub(crate) fn finish(self) {
-        self.0.finish_and_clear();
+        self.spinner.finish_and_clear();
     }
 }

@@ -7,6 +7,7 @@ use anyhow::{Context, Result};
 use clap::Args;
 use par_data::Feature;
 use par_data::schema::{Direction, Effort, Mutability, Step, Takes};
+use par_model::card::Sample;
 use par_model::{Card, Config, Model};
 use serde::Serialize;
 
@@ -190,9 +191,14 @@ impl ModelContents {
         let mut facts = Facts::default();
         facts.add("made by", format!("{}, seed {}", card.program, self.config.seed));
         facts.add("bytes", grouped(self.bytes));
+        let Sample { read, learned_from } = card.sample_or_all();
+        let sampled = match learned_from < read {
+            true => format!(" of {} that were read", grouped(read)),
+            false => String::new(),
+        };
         facts.add(
             "training rows",
-            format!("{}; the model holds no copy of them", grouped(card.rows.iter().sum::<usize>())),
+            format!("{}{sampled}; the model holds no copy of them", grouped(learned_from)),
         );
         facts.add("accepted", format!("{accepted}, {} rows", grouped(card.rows[0])));
         facts.add("denied", format!("{denied}, {} rows", grouped(card.rows[1])));

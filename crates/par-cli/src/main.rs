@@ -31,6 +31,7 @@ mod inputs;
 mod inspect;
 mod learning;
 mod model_file;
+mod progress;
 mod recourse;
 mod refit;
 mod rows;

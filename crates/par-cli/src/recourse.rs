@@ -3,16 +3,16 @@
 #[cfg(feature = "parquet")]
 mod parquet;
 pub(crate) mod request;
+mod resume;
 mod sink;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use anyhow::Result;
 use clap::{Args, ValueEnum};
-use indicatif::{ProgressBar, ProgressStyle};
 use par_answer::table::{RowAnswer, TableAnswerer};
 use par_answer::write;
 use par_answer::{Answer, Solver, words};
@@ -20,13 +20,15 @@ use par_data::Batch;
 use par_model::Model;
 use rayon::prelude::*;
 use request::RequestArguments;
-use serde::Serialize;
+use resume::Resumption;
+use serde::{Deserialize, Serialize};
 use sink::Sink;
 
 use crate::aligned::{Facts, grouped};
 use crate::classifier_file::ClassifierOptions;
 use crate::model_file;
 use crate::output::{self, Destination};
+use crate::progress::RowProgress;
 use crate::rows::{Condition, SelectedRows};
 
 const EXAMPLES: &str = "\
@@ -35,6 +37,7 @@ Examples:
   par recourse people.par denied.csv --count 3 --lock Age --lock Job --out ways.jsonl
   par recourse people.par denied.csv --limit 'Duration=6..24' --limit 'Housing=A151|A152' --out ways.csv
   par recourse people.par people.csv --where fold=0 --method exact --strict
+  par recourse people.par millions.csv --out ways.csv --resume
 
 A line for every way: id, rank, status, reason, probability, log_likelihood, conditional_log_likelihood (given
 what the person cannot change), percentile (by it, among accepted people), changes, effort, months, has_margin,
@@ -53,7 +56,10 @@ With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.
 Lines are in the order of the rows. Same model, same rows: the same bytes, on any number of threads, except
-with --time. Rows are read as a stream: memory does not depend on how many there are.";
+with --time. Rows are read as a stream: memory does not depend on how many there are.
+
+With --resume an interrupted command leaves `ways.csv.partial`, and the same command goes on from there, to the
+same bytes. It is refused if the model, the table or the request are not those of the first run.";
 
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
@@ -75,6 +81,9 @@ pub(crate) struct Recourse {
     /// Keep rows with this text in a column (COLUMN=VALUE), or another (COLUMN!=VALUE); all must hold
     #[arg(long = "where", value_name = "CONDITION")]
     conditions: Vec<Condition>,
+    /// Keep what is written when interrupted, and go on from what an earlier run with --resume has written
+    #[arg(long, requires = "out")]
+    resume: bool,
     /// Exit with 1 when a denied row is left without recourse, or a row cannot be read
     #[arg(long)]
     strict: bool,
@@ -108,6 +117,7 @@ impl Recourse {
         let request = self.request.request(&model)?;
         let mut rows = SelectedRows::open(&self.table, true, &self.conditions)?;
         let columns = model_file::columns(&model, &rows)?;
+        let requested = format!("{request:?}");
         let answerer = TableAnswerer::new(&model, rows.columns(), columns, request, self.time);
         let read: Vec<&Path> =
             [self.model.as_path(), &self.table].into_iter().chain(self.classifier.files()).collect();
@@ -118,11 +128,17 @@ impl Recourse {
             // A failure to write the note must not stop the answers.
             let _ = io::stderr().write_all(format!("note: {renamed}\n").as_bytes());
         }
-        let mut sink = Sink::new(format, destination, model.schema())?;
-        let spinner = self.spinner()?;
-        let mut tally = AnswerTally::default();
+        let mut resumption = match (self.resume, destination) {
+            (false, destination) => Resumption::none(Sink::new(format, destination, model.schema())?),
+            (true, Some(destination)) => Resumption::open(&self, &model, &requested, destination)?,
+            (true, None) => unreachable!("`--resume` requires `--out`"),
+        };
+        let progress = self.progress(&rows, resumption.tally.rows)?;
+        let mut skipped = resumption.tally.rows;
         rows.read_ahead(|batch, numbers| {
-            for first in (0..batch.rows()).step_by(BLOCK) {
+            let known = skipped.min(batch.rows() as u64);
+            skipped -= known;
+            for first in (known as usize..batch.rows()).step_by(BLOCK) {
                 let last = batch.rows().min(first + BLOCK);
                 let starts: Vec<usize> = (first..last).step_by(ROWS_PER_TASK).collect();
                 let tasks: Vec<AnsweredRows<'_>> = starts
@@ -131,27 +147,33 @@ impl Recourse {
                         || Solver::new(&model),
                         |solver, &start| {
                             let rows = start..last.min(start + ROWS_PER_TASK);
-                            AnsweredRows::new(&answerer, format, solver, &batch, numbers, rows)
+                            let count = rows.len();
+                            let answered =
+                                AnsweredRows::new(&answerer, format, solver, &batch, numbers, rows);
+                            progress.add(count);
+                            answered
                         },
                     )
                     .collect();
                 for task in tasks {
-                    tally.add(task.tally);
-                    sink.write(&model, &task.bytes, &task.people)?;
+                    resumption.tally.add(task.tally);
+                    resumption.sink.write(&model, &task.bytes, &task.people)?;
                 }
-                spinner.inc((last - first) as u64);
+                resumption.block_written()?;
             }
             Ok(())
         })?;
-        spinner.finish_and_clear();
+        progress.finish();
+        let Resumption { sink, tally, answered_before, .. } = resumption;
         // An empty table has an empty answer; conditions that no row passes are likely a mistake.
         if tally.rows == 0 && rows.read() > 0 {
+            sink.discard();
             return Err(rows.none_passed());
         }
         sink.finish()?;
 
         let complete = tally.not_found == 0 && tally.errors == 0;
-        let summary = RecourseSummary { tally, seconds: start.elapsed().as_secs_f64() };
+        let summary = RecourseSummary { tally, answered_before, seconds: start.elapsed().as_secs_f64() };
         let text = if self.json { serde_json::to_string_pretty(&summary)? + "\n" } else { summary.text() };
         match self.out {
             Some(_) => output::print(&text)?,
@@ -171,14 +193,11 @@ impl Recourse {
     }
 
     /// Counts rows on a terminal, unless the ways are printed there.
-    fn spinner(&self) -> Result<ProgressBar> {
-        if self.out.is_none() && io::stdout().is_terminal() {
-            return Ok(ProgressBar::hidden());
+    fn progress(&self, rows: &SelectedRows, before: u64) -> Result<RowProgress> {
+        match self.out.is_none() && io::stdout().is_terminal() {
+            true => Ok(RowProgress::hidden()),
+            false => RowProgress::new(rows.expected(), before),
         }
-        let style = ProgressStyle::with_template("{spinner} {human_pos} rows {elapsed}")?;
-        let spinner = ProgressBar::new_spinner().with_style(style);
-        spinner.enable_steady_tick(Duration::from_millis(100));
-        Ok(spinner)
     }
 }
 
@@ -224,7 +243,7 @@ impl<'a> AnsweredRows<'a> {
 }
 
 /// The number of rows by answer.
-#[derive(Default, Serialize)]
+#[derive(Clone, Default, Serialize, Deserialize)]
 struct AnswerTally {
     rows: u64,
     accepted: u64,
@@ -269,14 +288,26 @@ impl AnswerTally {
 struct RecourseSummary {
     #[serde(flatten)]
     tally: AnswerTally,
+    /// Rows that an earlier run answered.
+    #[serde(skip_serializing_if = "is_zero")]
+    answered_before: u64,
     seconds: f64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(rows: &u64) -> bool {
+    *rows == 0
 }
 
 impl RecourseSummary {
     fn text(&self) -> String {
         let AnswerTally { rows, accepted, found, unverified, not_found, errors, first_error } = &self.tally;
         let mut facts = Facts::default();
-        facts.add("rows", grouped(*rows));
+        let before = match self.answered_before {
+            0 => String::new(),
+            before => format!(", {} of them by an earlier run", grouped(before)),
+        };
+        facts.add("rows", format!("{}{before}", grouped(*rows)));
         facts.add("accepted", grouped(*accepted));
         let doubt =
             if *unverified > 0 { ", unverified: judged by a surrogate of the classifier" } else { "" };
@@ -285,7 +316,8 @@ impl RecourseSummary {
         if let Some(error) = first_error {
             facts.add("errors", format!("{}, the first: {}", grouped(*errors), words::without_hint(error)));
         }
-        let rows_per_second = (*rows as f64 / self.seconds.max(1e-9)) as u64;
+        let own = *rows - self.answered_before;
+        let rows_per_second = (own as f64 / self.seconds.max(1e-9)) as u64;
         facts.add("seconds", format!("{:.2}, {} rows/s", self.seconds, grouped(rows_per_second)));
         facts.text()
     }

@@ -4,10 +4,11 @@ use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, mpsc};
-use std::{fmt, thread};
+use std::thread::{self, JoinHandle};
+use std::{fmt, panic};
 
 use anyhow::{Result, anyhow, bail};
-use par_data::table::Batches;
+use par_data::table::{Batches, ReadPosition};
 use par_data::{Batch, Error, Table, TableOptions, suggest};
 
 use crate::aligned::grouped;
@@ -96,6 +97,53 @@ pub(crate) struct SelectedRows {
     read: u64,
     /// The most rows that any pass over the table has read; shared with [`Self::again`].
     most_read: Arc<AtomicU64>,
+    position: ReadPosition,
+    /// The number of rows that passed so far.
+    passed: u64,
+    expected: ExpectedRows,
+}
+
+/// About how many rows will pass, as far as the table is read; shared by all passes over it.
+#[derive(Clone, Default)]
+pub(crate) struct ExpectedRows(Arc<AtomicU64>);
+
+impl ExpectedRows {
+    /// `None` if nothing is read yet, or the length of the table is unknown.
+    pub(crate) fn rows(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|rows| *rows > 0)
+    }
+
+    /// A number that is known.
+    pub(crate) fn exactly(rows: usize) -> Self {
+        Self(Arc::new(AtomicU64::new(rows as u64)))
+    }
+
+    fn update(&self, passed: u64, share: Option<f64>) {
+        if let Some(share) = share {
+            self.0.store((passed as f64 / share) as u64, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Batches that another thread reads a little ahead.
+pub(crate) struct ReadAhead {
+    batches: mpsc::Receiver<Result<Batch, Error>>,
+    reader: Option<JoinHandle<()>>,
+}
+
+impl Iterator for ReadAhead {
+    type Item = Result<Batch, Error>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self.batches.recv() {
+            Ok(batch) => Some(batch),
+            // A reader that panicked must not look like the end of the table.
+            Err(_) => match self.reader.take()?.join() {
+                Ok(()) => None,
+                Err(panicked) => panic::resume_unwind(panicked),
+            },
+        }
+    }
 }
 
 impl SelectedRows {
@@ -104,6 +152,7 @@ impl SelectedRows {
         let origin = table.origin().to_string();
         let columns = table.columns().to_vec();
         let selection = Selection::new(&origin, &columns, conditions)?;
+        let position = table.position().clone();
         let batches = batches(table);
         let (path, conditions) = (path.to_path_buf(), conditions.to_vec());
         Ok(Self {
@@ -116,6 +165,9 @@ impl SelectedRows {
             conditions,
             read: 0,
             most_read: Arc::default(),
+            position,
+            passed: 0,
+            expected: ExpectedRows::default(),
         })
     }
 
@@ -131,10 +183,24 @@ impl SelectedRows {
         Self::open(path, true, conditions)
     }
 
-    /// A new pass over the same rows.
-    pub(crate) fn again(&self) -> Result<Self, Error> {
+    /// A new pass over the same rows, read ahead. Other columns than the needed ones and those of the conditions may be
+    /// left empty.
+    pub(crate) fn again(&self, needed: &[usize]) -> Result<ReadAhead, Error> {
+        let (sender, batches) = mpsc::sync_channel(2);
+        let mut rows = self.reopened(needed)?;
+        // Ends with the table, or once the receiver is gone.
+        let reader = thread::spawn(move || {
+            rows.all(|batch| sender.send(batch).is_ok());
+        });
+        Ok(ReadAhead { batches, reader: Some(reader) })
+    }
+
+    fn reopened(&self, needed: &[usize]) -> Result<Self, Error> {
         let options = TableOptions { header: self.header, ..TableOptions::default() };
-        let table = Table::open(&self.path, &options)?;
+        let conditions = self.selection.0.iter().map(|(column, _)| *column);
+        let needed: Vec<usize> = needed.iter().copied().chain(conditions).collect();
+        let table = Table::open(&self.path, &options)?.only(&needed);
+        let position = table.position().clone();
         Ok(Self {
             path: self.path.clone(),
             origin: self.origin.clone(),
@@ -144,6 +210,9 @@ impl SelectedRows {
             conditions: self.conditions.clone(),
             read: 0,
             most_read: Arc::clone(&self.most_read),
+            position,
+            passed: 0,
+            expected: self.expected.clone(),
             ..*self
         })
     }
@@ -160,6 +229,11 @@ impl SelectedRows {
     /// The number of rows read so far, whether they passed or not.
     pub(crate) fn read(&self) -> u64 {
         self.read
+    }
+
+    /// About how many rows will pass.
+    pub(crate) fn expected(&self) -> ExpectedRows {
+        self.expected.clone()
     }
 
     /// Passes all batches to `take`, with the numbers of their rows in the table (from 1), while another thread
@@ -196,6 +270,8 @@ impl SelectedRows {
                 }
                 holds
             });
+            self.passed += batch.rows() as u64;
+            self.expected.update(self.passed, self.position.share());
             if batch.rows() > 0 {
                 return Some(Ok((batch, numbers)));
             }

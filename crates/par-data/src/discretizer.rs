@@ -8,6 +8,7 @@ mod domain;
 mod fit;
 mod masses;
 mod shared;
+mod survey;
 mod values;
 
 use std::collections::HashMap;
@@ -17,6 +18,7 @@ use serde::{Deserialize, Serialize};
 pub(crate) use decode::CodeNumbers;
 pub use domain::{Domain, NumberSummary};
 pub use masses::{RawTerm, ValueMasses};
+pub use survey::DomainSurvey;
 pub(crate) use values::BinValues;
 
 use crate::coverage::Coverage;
@@ -83,7 +85,43 @@ impl Discretizer {
         batches: impl IntoIterator<Item = Result<Batch, Error>>,
         config: &DiscretizerConfig,
     ) -> Result<Self, Error> {
-        let columns = fit::columns(schema, columns, batches, config)?;
+        let mut survey = DomainSurvey::new(schema, config)?;
+        let mut numbers = vec![Vec::new(); schema.features().len()];
+        for batch in batches {
+            let batch = batch?;
+            survey.add(schema, columns, &batch)?;
+            fit::add_numbers(schema, columns, &batch, &mut numbers)?;
+        }
+        Self::from_numbers(schema, columns, survey, numbers, config)
+    }
+
+    /// Learns the domains from a survey of all rows and a sample of them: quantiles and medians are those of the sample;
+    /// categories, different numbers with a code each, and extremes are those of all rows.
+    ///
+    /// # Errors
+    /// As [`Discretizer::fit`].
+    pub fn fit_sample<'a>(
+        schema: &Schema,
+        columns: &Columns,
+        survey: DomainSurvey,
+        sample: impl IntoIterator<Item = &'a Batch>,
+        config: &DiscretizerConfig,
+    ) -> Result<Self, Error> {
+        let mut numbers = vec![Vec::new(); schema.features().len()];
+        for batch in sample {
+            fit::add_numbers(schema, columns, batch, &mut numbers)?;
+        }
+        Self::from_numbers(schema, columns, survey, numbers, config)
+    }
+
+    fn from_numbers(
+        schema: &Schema,
+        columns: &Columns,
+        survey: DomainSurvey,
+        numbers: Vec<Vec<f64>>,
+        config: &DiscretizerConfig,
+    ) -> Result<Self, Error> {
+        let columns = fit::columns(schema, columns, survey, numbers, config)?;
         let (domains, shares) = columns.into_iter().map(|column| (column.domain, column.shares)).unzip();
         Ok(Self::new(schema.clone(), domains, shares, Vec::new()))
     }

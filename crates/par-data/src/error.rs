@@ -159,6 +159,14 @@ pub enum Error {
         /// The limit in bytes.
         limit: usize,
     },
+    /// The file ends within a quote.
+    #[error(
+        "{place}: the file ends within a quote that this row opens\nhint: look for a quote that is never closed, or a file that is cut off"
+    )]
+    OpenQuote {
+        /// The row.
+        place: RowPlace,
+    },
     /// A cell so long that a quote was probably not closed.
     #[error(
         "{place}: cell {column} is longer than {limit} bytes\nhint: look for a quote that is never closed"

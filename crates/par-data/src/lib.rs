@@ -55,11 +55,13 @@ mod suggest;
 pub use candidates::{Candidate, Candidates, Choice, Duration, OwnRow, Reach, TowardOwn, Wishes};
 pub use constraints::{Constraints, LimitError, Limits, Mask, Restriction};
 pub use coverage::Coverage;
-pub use discretizer::{Discretizer, DiscretizerConfig, Domain, Encoded, Novelty, RawTerm, ValueMasses};
+pub use discretizer::{
+    Discretizer, DiscretizerConfig, Domain, DomainSurvey, Encoded, Novelty, RawTerm, ValueMasses,
+};
 pub use error::{CellError, Error};
 pub use schema::{Columns, Feature, Label, Permitted, Schema, SchemaError};
 pub use suggest::{found_instead, suggest};
-pub use table::{Batch, Table, TableOptions};
+pub use table::{Batch, RowSample, Table, TableOptions};
 
 /// The bin or category of one feature: a position in its [`Domain`]. Feature positions are `usize`, so that
 /// the two cannot be confused.

@@ -5,7 +5,11 @@
 
 mod csv;
 #[cfg(feature = "parquet")]
+mod numbers;
+#[cfg(feature = "parquet")]
 mod parquet;
+mod position;
+mod sample;
 
 use std::collections::HashSet;
 use std::fmt;
@@ -14,6 +18,9 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
+use self::position::Counted;
+pub use self::position::ReadPosition;
+pub use self::sample::RowSample;
 use crate::error::Error;
 
 /// Largest number of columns; a file with more is probably not a table.
@@ -44,6 +51,7 @@ pub struct Table {
     origin: Arc<str>,
     columns: Vec<String>,
     rows: RowReader,
+    position: ReadPosition,
 }
 
 enum RowReader {
@@ -69,8 +77,11 @@ impl Table {
         if magic == b"PAR1" || path.extension().is_some_and(|extension| extension == "parquet") {
             return Self::from_parquet(origin, file);
         }
+        let bytes = file.metadata().ok().filter(std::fs::Metadata::is_file).map(|file| file.len());
+        let position = ReadPosition::new(bytes);
         // The bytes read are chained, since a pipe cannot be rewound.
-        Self::from_csv(origin, Box::new(io::Cursor::new(magic).chain(file)), options)
+        let all = Counted { inner: io::Cursor::new(magic).chain(file), position: position.clone() };
+        Self::from_csv(origin, Box::new(all), options, position)
     }
 
     /// Reads CSV, plain or gzipped, from a reader; `origin` is its name in messages.
@@ -82,22 +93,24 @@ impl Table {
         reader: impl Read + Send + 'static,
         options: &TableOptions,
     ) -> Result<Self, Error> {
-        Self::from_csv(origin.into(), Box::new(reader), options)
+        Self::from_csv(origin.into(), Box::new(reader), options, ReadPosition::new(None))
     }
 
     fn from_csv(
         origin: Arc<str>,
         reader: Box<dyn Read + Send>,
         options: &TableOptions,
+        position: ReadPosition,
     ) -> Result<Self, Error> {
         let (columns, rows) = csv::open(&origin, reader, options)?;
-        Self::new(origin, columns, RowReader::Csv(rows))
+        Self::new(origin, columns, RowReader::Csv(rows), position)
     }
 
     #[cfg(feature = "parquet")]
     fn from_parquet(origin: Arc<str>, file: File) -> Result<Self, Error> {
         let (columns, rows) = parquet::open(&origin, file)?;
-        Self::new(origin, columns, RowReader::Parquet(rows))
+        let position = rows.position().clone();
+        Self::new(origin, columns, RowReader::Parquet(rows), position)
     }
 
     #[cfg(not(feature = "parquet"))]
@@ -105,7 +118,12 @@ impl Table {
         Err(Error::ParquetNotBuilt { origin })
     }
 
-    fn new(origin: Arc<str>, columns: Vec<String>, rows: RowReader) -> Result<Self, Error> {
+    fn new(
+        origin: Arc<str>,
+        columns: Vec<String>,
+        rows: RowReader,
+        position: ReadPosition,
+    ) -> Result<Self, Error> {
         if columns.len() > MAX_COLUMNS {
             return Err(Error::TooManyColumns { origin, found: columns.len(), limit: MAX_COLUMNS });
         }
@@ -113,7 +131,7 @@ impl Table {
         if let Some(name) = columns.iter().find(|name| !seen.insert(name.as_str())) {
             return Err(Error::RepeatedColumn { origin, name: name.clone() });
         }
-        Ok(Self { origin, columns, rows })
+        Ok(Self { origin, columns, rows, position })
     }
 
     /// The table's name in messages: its path as given.
@@ -124,6 +142,26 @@ impl Table {
     /// The column names in file order. The index column that pandas writes has an empty name.
     pub fn columns(&self) -> &[String] {
         &self.columns
+    }
+
+    /// How far the table is read.
+    pub fn position(&self) -> &ReadPosition {
+        &self.position
+    }
+
+    /// Leaves the cells of all but the needed columns empty where that saves reading them: in Parquet files.
+    #[must_use]
+    #[cfg_attr(
+        not(feature = "parquet"),
+        expect(unused_variables, reason = "only Parquet uses them, and this build leaves it out")
+    )]
+    pub fn only(mut self, needed: &[usize]) -> Self {
+        match &mut self.rows {
+            RowReader::Csv(_) => {}
+            #[cfg(feature = "parquet")]
+            RowReader::Parquet(rows) => rows.only(needed),
+        }
+        self
     }
 
     /// The rows from first to last, at most `rows_per_batch` at a time (at least one). A table without rows
@@ -169,7 +207,10 @@ impl Iterator for Batches {
             let read = match &mut self.table.rows {
                 RowReader::Csv(rows) => rows.read_into(&mut batch),
                 #[cfg(feature = "parquet")]
-                RowReader::Parquet(rows) => rows.read_into(&mut batch),
+                RowReader::Parquet(rows) => {
+                    let most = self.rows_per_batch - batch.rows();
+                    rows.read_into(&mut batch, most)
+                }
             };
             match read {
                 Ok(true) => {}
@@ -275,14 +316,21 @@ impl Batch {
     pub fn select(&self, rows: impl IntoIterator<Item = usize>) -> Self {
         let mut selected = Self { unit: self.unit, ..Self::new(Arc::clone(&self.origin), self.width) };
         for row in rows {
-            let first_cell = selected.ends.len();
-            for column in 0..self.width {
-                selected.text.push_str(self.cell(row, column));
-                selected.ends.push(selected.text.len());
-            }
-            selected.rows.push(BatchRow { first_cell, position: self.position(row) });
+            selected.push_row_of(self, row);
         }
         selected
+    }
+
+    /// Adds a row of another batch of the same table; it keeps its position.
+    fn push_row_of(&mut self, other: &Self, row: usize) {
+        let BatchRow { first_cell: first, position } = other.rows[row];
+        let first_cell = self.ends.len();
+        let start = if first == 0 { 0 } else { other.ends[first - 1] };
+        let ends = &other.ends[first..first + other.width];
+        let before = self.text.len();
+        self.text.push_str(&other.text[start..ends.last().copied().unwrap_or(start)]);
+        self.ends.extend(ends.iter().map(|end| before + end - start));
+        self.rows.push(BatchRow { first_cell, position });
     }
 
     /// Removes the rows for which `keep`, called with their number in this batch, returns `false`. The others

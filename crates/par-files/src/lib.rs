@@ -5,8 +5,11 @@
 //! |------|------------------------|-----------------------------------------|-------------------------------|
 //! | 1    | [`Destination`]        | a path, and the files that are read     | a file that may be written    |
 //! | 2    | [`Replacement`]        | a destination, then bytes               | the whole file, or none       |
+//! | 2    | [`Partial`]            | a destination, then bytes of some runs  | the same, over several runs   |
 //! | –    | [`write()`]            | a path and all bytes                    | both steps at once            |
 //! | –    | [`discard_unfinished`] | –                                       | no unfinished file is left    |
+
+mod partial;
 
 use std::collections::BTreeSet;
 use std::fs::{File, OpenOptions};
@@ -14,6 +17,8 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+
+pub use partial::Partial;
 
 /// Reasons why a file cannot be written.
 #[derive(Debug, thiserror::Error)]
@@ -39,6 +44,22 @@ pub enum Error {
     /// The path is one of the files that are read.
     #[error("{}: is read from, and writing would replace it\nhint: write to another file", .0.display())]
     Read(PathBuf),
+    /// Another program is writing the file.
+    #[error("{}: is being written by another program", .0.display())]
+    Busy(PathBuf),
+    /// A partial file has lost bytes.
+    #[error(
+        "{}: has {found} bytes, expected at least {expected} of an earlier run\nhint: remove it to start anew",
+        path.display()
+    )]
+    Shorter {
+        /// The file.
+        path: PathBuf,
+        /// Its length.
+        found: u64,
+        /// The least length.
+        expected: u64,
+    },
     /// The system reports an error.
     #[error("{}: cannot be written: {source}", path.display())]
     Write {

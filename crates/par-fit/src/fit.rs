@@ -1,18 +1,20 @@
 //! From a table to a model.
 
 mod scoring;
+mod survey;
 
 use par_answer::refine::Refiner;
 use par_circuit::learn::{self, LearnConfig, Trial, learn_with_progress};
 use par_circuit::{Circuit, Code, Dataset, Stop, Stopped};
 use par_data::{Batch, Columns, Constraints, Discretizer, Label, Schema, Table};
-use par_model::card::{Card, Epoch, GeneratorHistory};
+use par_model::card::{Card, Epoch, GeneratorHistory, Sample};
 use par_model::classifier::inputs::Inputs;
 use par_model::classifier::{Classifier, DeployedClassifier, Threshold, probability};
 use par_model::model::constraints;
 use par_model::{Config, ConfigError, Density, Model, ModelParts, ScoreScale, Target};
 
 use self::scoring::{HeldOutFit, Scored, Supplied};
+use self::survey::Survey;
 use crate::classifier::{auc, r_squared, train_classifier, youden_threshold};
 use crate::error::Error;
 use crate::generator::{self, Teacher, Training, train_generator};
@@ -42,7 +44,9 @@ pub struct ModelBuilder {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Stage<'a> {
-    /// The table has been read and encoded; the number of rows.
+    /// The table is being read; the number of rows so far.
+    Reading(u64),
+    /// The table has been read and encoded; the number of rows that are learned from.
     Read(usize),
     /// An epoch of the classifier, or of its surrogate, counted from 1.
     Classifier(usize, &'a Epoch),
@@ -67,6 +71,7 @@ enum Part {
     Pool = 3,
     Generator = 4,
     Surrogate = 5,
+    Sample = 6,
 }
 
 impl ModelBuilder {
@@ -88,8 +93,8 @@ impl ModelBuilder {
         Self { supplied: Supplied::Scores { column: name.to_string(), position }, ..self }
     }
 
-    /// Learns a model from all rows of a table, which is read twice, and three times more to choose a threshold by
-    /// Youden's J.
+    /// Learns a model from a table, which is read once. Of one with more than [`Config::sample`] rows, so many are learned
+    /// from; where that is 0, the table is read twice, and three times more to choose a threshold by Youden's J.
     ///
     /// # Errors
     /// When the table does not fit the schema, the schema has no label, a setting is out of its range, every feature is
@@ -117,10 +122,40 @@ impl ModelBuilder {
         let label = self.label_of(columns)?;
         let goal = self.schema.label().and_then(|label| label.goal.as_ref());
         config.classifier.threshold_for(goal.map(|goal| goal.bound)).map_err(ConfigError::Setting)?;
-        let mut discretizer =
-            reading(open()?, stop, |batches| Discretizer::fit(&self.schema, columns, batches, &config.bins))?;
+        if config.sample == 0 {
+            let discretizer = reading(open()?, stop, |batches| {
+                Discretizer::fit(&self.schema, columns, batches, &config.bins)
+            })?;
+            return self.learn(columns, label.as_ref(), discretizer, None, open, progress, stop);
+        }
+        let survey = Survey::read(self, columns, label.as_ref(), open()?, progress, stop)?;
+        let Survey { domains, sample, classes } = survey;
+        let read = sample.read();
+        let sample = sample.into_batches();
+        let discretizer = Discretizer::fit_sample(&self.schema, columns, domains, &sample, &config.bins)?;
+        let rows = AllRows { read: read as usize, classes };
+        let open = || Ok(sample.iter().map(|batch| Ok(batch.clone())));
+        self.learn(columns, label.as_ref(), discretizer, Some(rows), open, progress, stop)
+    }
+
+    /// Learns a model from the rows that `open` returns; `all` is what is known of those of the table if they may be more.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "what one pass over the table has found, for the next steps"
+    )]
+    fn learn<B: IntoIterator<Item = Result<Batch, par_data::Error>>>(
+        &self,
+        columns: &Columns,
+        label: Option<&Label>,
+        mut discretizer: Discretizer,
+        all: Option<AllRows>,
+        open: impl Fn() -> Result<B, par_data::Error>,
+        progress: &mut dyn FnMut(Stage<'_>),
+        stop: Stop<'_>,
+    ) -> Result<Model, Error> {
+        let config = &self.config;
         check_changeable(&constraints(&discretizer, config)?, &self.schema)?;
-        let rows = TrainingRows::read(&discretizer, columns, label.as_ref(), open()?, stop)?;
+        let rows = TrainingRows::read(&discretizer, columns, label, open()?, stop)?;
         progress(Stage::Read(rows.rows.len()));
 
         let scored = self.score_rows(&discretizer, &rows, columns, &open, progress, stop)?;
@@ -151,9 +186,14 @@ impl ModelBuilder {
         };
         let card = Card {
             program: concat!("par ", env!("CARGO_PKG_VERSION")).to_string(),
-            classes: classes_of(label.as_ref()),
-            rows: [true, false]
-                .map(|class| labels.unwrap_or(&decisions).iter().filter(|own| **own == class).count()),
+            classes: classes_of(label),
+            rows: all.and_then(|all| all.classes).unwrap_or_else(|| {
+                let classes = labels.unwrap_or(&decisions);
+                [true, false].map(|class| classes.iter().filter(|own| **own == class).count())
+            }),
+            sample: all
+                .map(|all| Sample { read: all.read, learned_from: rows.rows.len() })
+                .filter(|sample| sample.learned_from < sample.read),
             denies: Some(decisions.iter().filter(|accepted| !**accepted).count()),
             scores: scores
                 .iter()
@@ -315,6 +355,14 @@ fn reading<T, E: Into<Error>>(
     let read = read(&mut batches.into_iter().take_while(|_| stop.check().is_ok()));
     stop.check()?;
     read.map_err(Into::into)
+}
+
+/// What is known of all rows of a table, whether they are learned from or not.
+#[derive(Clone, Copy)]
+struct AllRows {
+    read: usize,
+    /// How many rows the label accepts and denies; `None` without labels.
+    classes: Option<[usize; 2]>,
 }
 
 /// Training rows as codes.

@@ -12,9 +12,13 @@ pub struct Card {
     pub program: String,
     /// The names of the accepted and of the denied classes, with commas between several.
     pub classes: [String; 2],
-    /// How many training rows each of these classes has.
+    /// How many rows each of these classes has: by label of all rows that were read, otherwise by the classifier's decision
+    /// of those learned from.
     pub rows: [usize; 2],
-    /// How many training rows the classifier denies; `None` if they were not scored.
+    /// How many rows were read and learned from; `None` if the model was learned from all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
+    /// How many of the rows learned from the classifier denies; `None` if they were not scored.
     pub denies: Option<usize>,
     /// The lowest and the highest score of a training row.
     #[serde(default)]
@@ -40,6 +44,23 @@ pub struct Card {
     pub classifier: ClassifierHistory,
     /// The generator's learning curves.
     pub generator: GeneratorHistory,
+}
+
+/// A sample of a table that a model was learned from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Sample {
+    /// How many rows the table has.
+    pub read: usize,
+    /// How many of them were learned from.
+    pub learned_from: usize,
+}
+
+impl Card {
+    /// How many rows were read, and how many of them learned from.
+    pub fn sample_or_all(&self) -> Sample {
+        let all: usize = self.rows.iter().sum();
+        self.sample.unwrap_or(Sample { read: all, learned_from: all })
+    }
 }
 
 /// One pass over the training rows.

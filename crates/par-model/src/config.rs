@@ -23,6 +23,9 @@ pub struct Config {
     pub immutable: Option<Vec<String>>,
     /// Which training rows the circuits of both classes are learned from.
     pub density: Density,
+    /// Of a longer table, so many rows are learned from, drawn at random; 200,000 unless told, 0 for all. Categories,
+    /// extremes and the counts of the classes are those of all rows.
+    pub sample: usize,
     /// How numbers are divided into bins.
     pub bins: DiscretizerConfig,
     /// The classifier.
@@ -38,6 +41,9 @@ pub struct Config {
     pub answers: AnswerConfig,
 }
 
+/// Fewer rows would not be worth learning from.
+const LEAST_SAMPLE: usize = 100;
+
 impl Default for Config {
     fn default() -> Self {
         Self {
@@ -45,6 +51,7 @@ impl Default for Config {
             favourable: None,
             immutable: None,
             density: Density::default(),
+            sample: 200_000,
             bins: DiscretizerConfig::default(),
             classifier: ClassifierConfig::default(),
             circuits: LearnConfig {
@@ -106,6 +113,8 @@ impl Config {
     /// # Errors
     /// When a setting is out of its range.
     pub fn check(&self) -> Result<(), ConfigError> {
+        let is_large = self.sample == 0 || self.sample >= LEAST_SAMPLE;
+        check_setting("sample", self.sample, "0 for all rows, or at least 100", is_large)?;
         self.classifier.check()?;
         self.circuits.check().map_err(ConfigError::Circuits)?;
         self.pool.check()?;

@@ -3,7 +3,7 @@
 use std::io::{self, BufWriter, Write};
 
 use anyhow::Result;
-pub use par_files::{Destination, Replacement};
+pub use par_files::{Destination, Partial, Replacement};
 
 /// The exit status of an interrupted program, by the convention of shells.
 const INTERRUPTED: i32 = 130;
@@ -35,6 +35,8 @@ pub enum Output {
     Stdout(BufWriter<io::StdoutLock<'static>>),
     /// A file, which appears when it is complete.
     File(Replacement),
+    /// The same, but what is written so far stays if the program is interrupted.
+    Partial(Partial),
 }
 
 impl Output {
@@ -57,6 +59,7 @@ impl Output {
         match self {
             Self::Stdout(mut stdout) => Ok(stdout.flush()?),
             Self::File(file) => Ok(file.finish()?),
+            Self::Partial(file) => Ok(file.finish()?),
         }
     }
 }
@@ -66,6 +69,7 @@ impl Write for Output {
         match self {
             Self::Stdout(stdout) => stdout.write(bytes),
             Self::File(file) => file.write(bytes),
+            Self::Partial(file) => file.write(bytes),
         }
     }
 
@@ -73,6 +77,7 @@ impl Write for Output {
         match self {
             Self::Stdout(stdout) => stdout.flush(),
             Self::File(file) => file.flush(),
+            Self::Partial(file) => file.flush(),
         }
     }
 }

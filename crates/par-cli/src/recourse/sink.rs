@@ -9,7 +9,7 @@ use par_data::Schema;
 use par_model::Model;
 
 use super::OutputFormat;
-use crate::output::{Destination, Output};
+use crate::output::{Destination, Output, Partial};
 
 pub(super) enum Sink {
     Csv(Output),
@@ -49,6 +49,31 @@ impl Sink {
         }
     }
 
+    /// Goes on with a partial file; a new one has a `schema` for its header.
+    pub(super) fn resumed(format: OutputFormat, partial: Partial, schema: Option<&Schema>) -> Result<Self> {
+        let mut out = Output::Partial(partial);
+        match format {
+            OutputFormat::Csv => {
+                if let Some(schema) = schema {
+                    out.write_all(&write::csv_header(schema))?;
+                }
+                Ok(Self::Csv(out))
+            }
+            OutputFormat::Jsonl => Ok(Self::Jsonl(out)),
+            OutputFormat::Parquet => unreachable!("Parquet is not gone on with"),
+        }
+    }
+
+    /// Makes sure that what is written so far survives, if it is a partial file.
+    pub(super) fn checkpoint(&mut self, record: impl FnOnce(u64) -> Vec<u8>) -> Result<()> {
+        match self {
+            Self::Csv(Output::Partial(partial)) | Self::Jsonl(Output::Partial(partial)) => {
+                Ok(partial.checkpoint(record)?)
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Writes the bytes of [`OutputFormat::text`], or the answers if the format is not text.
     #[cfg_attr(
         not(feature = "parquet"),
@@ -62,6 +87,13 @@ impl Sink {
         }
     }
 
+    /// Removes what is written.
+    pub(super) fn discard(self) {
+        if let Self::Csv(Output::Partial(partial)) | Self::Jsonl(Output::Partial(partial)) = self {
+            partial.discard();
+        }
+    }
+
     pub(super) fn finish(self) -> Result<()> {
         match self {
             Self::Csv(out) | Self::Jsonl(out) => out.finish(),
@@ -72,6 +104,14 @@ impl Sink {
 }
 
 impl OutputFormat {
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Self::Csv => "csv",
+            Self::Jsonl => "jsonl",
+            Self::Parquet => "parquet",
+        }
+    }
+
     /// The lines of the answers, if the format is text.
     pub(super) fn text(self, model: &Model, people: &[RowAnswer<'_>]) -> Option<Vec<u8>> {
         match self {

@@ -10,6 +10,7 @@ mod explain;
 mod fit;
 mod inputs;
 mod inspect;
+mod long;
 mod model;
 mod moved;
 #[cfg(unix)]

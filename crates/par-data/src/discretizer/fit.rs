@@ -1,113 +1,53 @@
-//! Learns the domains from training rows.
+//! Learns the domains from a survey of all rows, and from numbers of those that are sampled.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::sync::Arc;
 
 use super::decode::Interval;
 use super::domain::{Domain, NumberSummary};
 use super::shared;
-use super::{CategoryIndex, DiscretizerConfig, FittedColumn};
-use crate::error::{CellError, Error};
-use crate::schema::{Columns, Feature, FeatureKind, MAX_CATEGORIES, Schema, parse_number, same_numbers};
+use super::survey::{ColumnSurvey, DomainSurvey, NumberSurvey, ordinary_number};
+use super::{DiscretizerConfig, FittedColumn};
+use crate::error::Error;
+use crate::schema::{Columns, Feature, FeatureKind, Schema, parse_number, same_numbers};
 use crate::table::Batch;
 
-/// The values of a column that are kept until all rows are read.
-enum ColumnValues {
-    /// The schema lists the categories; only how many cells have each is kept.
-    Listed {
-        counts: Vec<usize>,
-        index: CategoryIndex,
-        seen: bool,
-    },
-    Vocabulary(BTreeSet<String>),
-    Numbers(Vec<f64>),
-}
-
+/// Learns the domains from a survey of all rows and a sample of them, which may be all.
 pub(super) fn columns(
     schema: &Schema,
     columns: &Columns,
-    batches: impl IntoIterator<Item = Result<Batch, Error>>,
+    survey: DomainSurvey,
+    sampled: Vec<Vec<f64>>,
     config: &DiscretizerConfig,
 ) -> Result<Vec<FittedColumn>, Error> {
-    for (key, found, range, expected) in [
-        ("bins", config.bins, 2..=1000, "2 to 1000"),
-        ("max_values", config.max_values, 1..=1000, "1 to 1000"),
-    ] {
-        if !range.contains(&found) {
-            return Err(Error::Setting { key, found, expected });
-        }
-    }
-    let mut gathered: Vec<ColumnValues> = schema
-        .features()
-        .iter()
-        .map(|feature| match feature.kind {
-            FeatureKind::Discrete | FeatureKind::Continuous => ColumnValues::Numbers(Vec::new()),
-            FeatureKind::Nominal if feature.values.is_empty() => ColumnValues::Vocabulary(BTreeSet::new()),
-            FeatureKind::Nominal | FeatureKind::Ordinal => {
-                let index = CategoryIndex::new(&feature.values);
-                ColumnValues::Listed { counts: vec![0; feature.values.len()], index, seen: false }
-            }
-        })
-        .collect();
-    let mut rows = 0;
-    for batch in batches {
-        let batch = batch?;
-        rows += batch.rows() as u64;
-        for (feature, (column, &at)) in
-            schema.features().iter().zip(gathered.iter_mut().zip(&columns.features))
-        {
-            for row in 0..batch.rows() {
-                gather(schema, feature, column, batch.cell(row, at))
-                    .map_err(|source| Error::Cell { place: batch.place(row), source })?;
-            }
-            if matches!(column, ColumnValues::Vocabulary(values) if values.len() > MAX_CATEGORIES) {
-                return Err(Error::TooManyCategories {
-                    origin: Arc::clone(&columns.origin),
-                    column: feature.name.clone(),
-                    limit: MAX_CATEGORIES,
-                });
-            }
-        }
-    }
+    let rows = survey.rows;
     if rows == 0 {
         return Err(Error::NoRows { origin: Arc::clone(&columns.origin) });
     }
-    gathered
-        .into_iter()
-        .enumerate()
-        .map(|(position, column)| domain(schema, position, column, columns, rows, config))
+    let both = survey.columns.into_iter().zip(sampled).enumerate();
+    both.map(|(position, (column, sampled))| domain(schema, position, column, sampled, columns, rows, config))
         .collect()
 }
 
-fn gather(
+/// Adds the numbers of a batch to those of each numeric feature.
+pub(super) fn add_numbers(
     schema: &Schema,
-    feature: &Feature,
-    column: &mut ColumnValues,
-    cell: &str,
-) -> Result<(), CellError> {
-    let text = cell.trim();
-    if schema.is_missing(feature, text)? {
-        return Ok(());
-    }
-    match column {
-        ColumnValues::Listed { counts, index, seen } => {
-            *seen = true;
-            if let Some(code) = index.code(text) {
-                counts[usize::from(code)] += 1;
-            }
+    columns: &Columns,
+    batch: &Batch,
+    numbers: &mut [Vec<f64>],
+) -> Result<(), Error> {
+    for (feature, (own, &at)) in schema.features().iter().zip(numbers.iter_mut().zip(&columns.features)) {
+        if !feature.kind.is_numeric() {
+            continue;
         }
-        ColumnValues::Vocabulary(values) => {
-            if !values.contains(text) {
-                values.insert(text.to_string());
-            }
-        }
-        ColumnValues::Numbers(numbers) => {
-            // Adding zero turns −0 into 0, so that equal numbers have one text.
-            let number = feature.number(cell)? + 0.0;
-            if !feature.special.contains(&number) {
-                numbers.push(number);
-            }
+        for row in 0..batch.rows() {
+            let cell = batch.cell(row, at);
+            let number = match schema.is_missing(feature, cell.trim()) {
+                Ok(true) => Ok(None),
+                Ok(false) => ordinary_number(feature, cell),
+                Err(source) => Err(source),
+            };
+            own.extend(number.map_err(|source| Error::Cell { place: batch.place(row), source })?);
         }
     }
     Ok(())
@@ -116,26 +56,22 @@ fn gather(
 fn domain(
     schema: &Schema,
     position: usize,
-    column: ColumnValues,
+    column: ColumnSurvey,
+    sampled: Vec<f64>,
     columns: &Columns,
     rows: u64,
     config: &DiscretizerConfig,
 ) -> Result<FittedColumn, Error> {
     let feature = &schema.features()[position];
     let origin = || Arc::clone(&columns.origin);
-    let empty = match &column {
-        ColumnValues::Listed { seen, .. } => !seen,
-        ColumnValues::Vocabulary(values) => values.is_empty(),
-        ColumnValues::Numbers(numbers) => numbers.is_empty(),
-    };
-    if empty {
+    if column.is_empty() {
         return Err(Error::AllMissing { origin: origin(), column: feature.name.clone(), rows });
     }
     let order_needed = schema.order_needed(position);
     let mut shares = Vec::new();
     let values = match column {
-        ColumnValues::Numbers(numbers) => {
-            let fitted = numeric(numbers, feature, config);
+        ColumnSurvey::Numbers(survey) => {
+            let fitted = numeric(&survey, sampled, feature, config);
             let domain = &fitted.domain;
             let cannot_hold = |text: &&String| {
                 let number = parse_number(text);
@@ -150,13 +86,13 @@ fn domain(
                 None => Ok(fitted),
             };
         }
-        ColumnValues::Listed { counts, .. } => {
+        ColumnSurvey::Listed { counts, .. } => {
             if feature.kind == FeatureKind::Ordinal {
                 shares = shared::shares(&counts);
             }
             feature.values.clone()
         }
-        ColumnValues::Vocabulary(values) => {
+        ColumnSurvey::Vocabulary(values) => {
             if let (Some(because), Some(found)) =
                 (order_needed, values.iter().find(|value| parse_number(value).is_none()))
             {
@@ -214,19 +150,23 @@ fn categories(mut values: Vec<String>, kind: FeatureKind, order_needed: bool) ->
     Domain::Categories { values, ordered: kind == FeatureKind::Ordinal || order_needed }
 }
 
-fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig) -> FittedColumn {
+fn numeric(
+    survey: &NumberSurvey,
+    mut numbers: Vec<f64>,
+    feature: &Feature,
+    config: &DiscretizerConfig,
+) -> FittedColumn {
+    add_beyond(survey, &mut numbers);
     numbers.sort_unstable_by(f64::total_cmp);
-    let max_values = feature.bins.unwrap_or(config.max_values);
     let bins = feature.bins.unwrap_or(config.bins);
     let special = feature.special.clone();
-    let mut distinct = numbers.clone();
-    distinct.dedup();
-    let decimals = decimals(&distinct);
-    if distinct.len() <= max_values {
-        let counts: Vec<usize> = numbers.chunk_by(|a, b| a == b).map(<[f64]>::len).collect();
-        let domain = Domain::Values { values: distinct, special, summary: summary(numbers, decimals) };
+    if let Some(distinct) = &survey.distinct {
+        let (values, counts): (Vec<f64>, Vec<usize>) = distinct.iter().copied().unzip();
+        let domain = Domain::Values { values, special, summary: summary(survey, numbers) };
         return FittedColumn { domain, shares: shared::shares(&counts) };
     }
+    let mut distinct = numbers.clone();
+    distinct.dedup();
     let mut edges = edges(&numbers, bins);
     if edges.len() < 3 {
         edges = self::edges(&distinct, bins);
@@ -243,10 +183,20 @@ fn numeric(mut numbers: Vec<f64>, feature: &Feature, config: &DiscretizerConfig)
     let common = inside.iter().map(|numbers| shared::most_common(numbers)).collect();
     let counts: Vec<usize> = inside.iter().map(|numbers| numbers.len()).collect();
     let shares = shared::shares(&counts);
-    edges[0] = shared::lowest(&numbers);
-    edges[bins] = shared::highest(&numbers);
-    let domain = Domain::Bins { edges, medians, common, special, summary: summary(numbers, decimals) };
+    edges[0] = shared::lowest(&survey.lowest);
+    edges[bins] = shared::highest(&survey.highest);
+    let domain = Domain::Bins { edges, medians, common, special, summary: summary(survey, numbers) };
     FittedColumn { domain, shares }
+}
+
+/// Adds the extremes of all rows beyond those of the sample, which are surely not in it: so a column with different
+/// numbers has at least two of them, however few rows are sampled.
+fn add_beyond(survey: &NumberSurvey, sampled: &mut Vec<f64>) {
+    let high = sampled.iter().copied().reduce(f64::max).unwrap_or(f64::NEG_INFINITY);
+    let low = sampled.iter().copied().reduce(f64::min).unwrap_or(survey.highest[0]);
+    let above = survey.highest.iter().filter(|number| **number > high);
+    let below = survey.lowest.iter().filter(|number| **number < low);
+    sampled.extend(below.chain(above).copied().collect::<Vec<f64>>());
 }
 
 /// Number of sorted numbers below `limit`.
@@ -281,8 +231,8 @@ fn quantile(sorted: &[f64], share: f64) -> f64 {
     if low == high { low } else { (low + (high - low) * position.fract()).clamp(low, high) }
 }
 
-fn summary(mut sorted: Vec<f64>, decimals: usize) -> NumberSummary {
-    let (low, high) = (shared::lowest(&sorted), shared::highest(&sorted));
+fn summary(survey: &NumberSurvey, mut sorted: Vec<f64>) -> NumberSummary {
+    let (low, high) = (shared::lowest(&survey.lowest), shared::highest(&survey.highest));
     let exact = quantile(&sorted, 0.5);
     let median = shared::rounded(exact, &sorted, Interval { low, high, closed: true });
     for number in &mut sorted {
@@ -294,21 +244,5 @@ fn summary(mut sorted: Vec<f64>, decimals: usize) -> NumberSummary {
         0.0 => 1.0,
         deviation => shared::rounded(deviation, &sorted, above_zero),
     };
-    NumberSummary { median, mad, low, high, decimals }
-}
-
-/// The largest number of decimals of the numbers, up to a limit.
-fn decimals(distinct: &[f64]) -> usize {
-    let mut most = 0;
-    let mut text = String::new();
-    for number in distinct {
-        text.clear();
-        // Writing to a string does not fail.
-        let _ = write!(text, "{number}");
-        most = most.max(text.find('.').map_or(0, |point| text.len() - point - 1));
-        if most >= NumberSummary::MAX_DECIMALS {
-            return NumberSummary::MAX_DECIMALS;
-        }
-    }
-    most
+    NumberSummary { median, mad, low, high, decimals: survey.decimals }
 }

@@ -10,6 +10,9 @@ use super::{Batch, MAX_CELL_BYTES, RowPlace, TableOptions};
 use crate::error::Error;
 
 const BUFFER_BYTES: usize = 1 << 16;
+/// Follows the last byte of a file. It is a row of its own, unless the file ends within a quote, which the CSV reader would
+/// not tell.
+const END: &str = "\n\0end of the table\0";
 
 /// Reads the first line; returns the column names and a reader of the rows.
 pub(super) fn open(
@@ -42,6 +45,7 @@ pub(super) fn open(
             inner: Cursor::new(start).chain(plain),
             since_record: 0,
             limit: options.max_row,
+            end: END.as_bytes(),
         });
     let mut rows = CsvReader {
         origin: Arc::clone(origin),
@@ -132,6 +136,13 @@ impl CsvReader {
     fn read_record(&mut self) -> Result<bool, Error> {
         self.reader.get_mut().since_record = 0;
         let found = self.reader.read_record(&mut self.record).map_err(|error| self.explain(error))?;
+        let last = self.record.iter().next_back().unwrap_or_default();
+        if self.record.len() == 1 && last == &END[1..] {
+            return Ok(false);
+        }
+        if last.ends_with(END) {
+            return Err(Error::OpenQuote { place: self.place(self.record_line()) });
+        }
         if let Some(column) = self.record.iter().position(|cell| cell.len() > MAX_CELL_BYTES) {
             let place = self.place(self.record_line());
             return Err(Error::CellTooLong { place, column: column + 1, limit: MAX_CELL_BYTES });
@@ -160,11 +171,14 @@ impl CsvReader {
     }
 }
 
-/// Refuses a record beyond a number of bytes, so that a quote that is not closed cannot fill the memory.
+/// Refuses a record beyond a number of bytes, so that a quote that is not closed cannot fill the memory, and marks the
+/// end.
 struct RecordLimit<R> {
     inner: R,
     since_record: usize,
     limit: usize,
+    /// What is left of [`END`].
+    end: &'static [u8],
 }
 
 impl<R: Read> Read for RecordLimit<R> {
@@ -172,7 +186,10 @@ impl<R: Read> Read for RecordLimit<R> {
         if self.since_record > self.limit {
             return Err(io::ErrorKind::FileTooLarge.into());
         }
-        let read = self.inner.read(buffer)?;
+        let read = match self.inner.read(buffer)? {
+            0 => self.end.read(buffer)?,
+            read => read,
+        };
         self.since_record += read;
         Ok(read)
     }
@@ -188,6 +205,32 @@ mod tests {
         assert_eq!(delimiter(b"\"a,b\";c\n1,2"), b';');
         assert_eq!(delimiter(b"a b\tc\n1,2"), b'\t');
         assert_eq!(delimiter(b"alone\n1,2"), b',');
+    }
+
+    fn read(text: &'static str) -> Result<Vec<Vec<String>>, Error> {
+        let (columns, mut rows) = open(&"t.csv".into(), Box::new(text.as_bytes()), &TableOptions::default())?;
+        let mut batch = Batch::new("t.csv", columns.len());
+        while rows.read_into(&mut batch)? {}
+        let cells = |row| (0..columns.len()).map(|column| batch.cell(row, column).to_string()).collect();
+        Ok((0..batch.rows()).map(cells).collect())
+    }
+
+    #[test]
+    fn a_file_that_ends_within_a_quote_is_refused() {
+        for text in ["a,b\n1,2\n3,\"x", "a,b\n1,2\n3,\"x\n", "a,b\n1,2\n3,\"", "a,b\n1,2\n\"3,4\n5,6\n"] {
+            let error = read(text).expect_err("an open quote").to_string();
+            let expected = "t.csv, line 3: the file ends within a quote that this row opens\n\
+                            hint: look for a quote that is never closed, or a file that is cut off";
+            assert_eq!(error, expected, "{text:?}");
+        }
+        for text in ["a,b\n1,2\n3,\"x\"", "a,b\n1,2\n3,x", "a,b\n1,2\n3,x\n\n\n", "a,b\r\n1,2\r\n3,\"x\"\r\n"]
+        {
+            assert_eq!(read(text).expect("whole rows"), [["1", "2"], ["3", "x"]], "{text:?}");
+        }
+        assert_eq!(read("a,b\n1,\"x\n\"").expect("a cell of two lines"), [["1", "x\n"]]);
+        assert_eq!(read("a\n5\" pipe\n").expect("a quote within a cell"), [["5\" pipe"]]);
+        assert!(matches!(read(""), Err(Error::EmptyFile { .. })));
+        assert!(read("a,b\n").expect("no rows").is_empty());
     }
 
     #[test]

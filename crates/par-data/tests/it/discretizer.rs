@@ -1,4 +1,6 @@
-use par_data::{Code, Discretizer, DiscretizerConfig, Domain, Novelty, Schema, UNKNOWN};
+use par_data::{
+    Code, Discretizer, DiscretizerConfig, Domain, DomainSurvey, Novelty, RowSample, Schema, UNKNOWN,
+};
 use proptest::prelude::*;
 
 use crate::{all_rows, columns, fit, fit_with, message, schema, table};
@@ -419,5 +421,83 @@ proptest! {
             counts[usize::from(code(&discretizer, &value.to_string()))] += 1;
         }
         prop_assert!(counts.iter().all(|count| *count > 0), "{:?}", counts);
+    }
+}
+
+/// 3,000 rows: a vocabulary with rare words, few and many different numbers, and extremes that are rare.
+fn long_table() -> String {
+    let row = |row: u32| {
+        let word = if row == 2_999 { "rare" } else { ["a", "b", "c"][row as usize % 3] };
+        let few = if row == 1_717 { 9 } else { row % 7 };
+        let many = if row == 1_234 { -500.125 } else { f64::from(row * 37 % 1000) / 4.0 };
+        let still = if row % 100 == 99 { row } else { 0 };
+        format!("{word},{few},{many},{still}\n")
+    };
+    "word,few,many,still\n".to_string() + &(0..3000).map(row).collect::<String>()
+}
+
+const LONG_SCHEMA: &str = r#"
+[[feature]]
+name = "word"
+kind = "nominal"
+
+[[feature]]
+name = "few"
+kind = "discrete"
+
+[[feature]]
+name = "many"
+kind = "continuous"
+
+[[feature]]
+name = "still"
+kind = "discrete"
+"#;
+
+fn fit_sample(limit: usize) -> Discretizer {
+    let (schema, config, text) = (schema(LONG_SCHEMA), DiscretizerConfig::default(), long_table());
+    let columns = columns(&schema, &table(&text)).expect("its own columns");
+    let mut all = DomainSurvey::new(&schema, &config).expect("settings in range");
+    let mut sample = RowSample::new(limit, 0);
+    for batch in table(&text).batches(101) {
+        let batch = batch.expect("whole rows");
+        let mut survey = DomainSurvey::new(&schema, &config).expect("settings in range");
+        survey.add(&schema, &columns, &batch).expect("cells that fit");
+        all.merge(&schema, &columns, survey).expect("few categories");
+        sample.add(&batch);
+    }
+    assert_eq!(all.rows(), 3000);
+    Discretizer::fit_sample(&schema, &columns, all, &sample.into_batches(), &config).expect("a fit")
+}
+
+#[test]
+fn a_sample_of_all_rows_gives_the_same_domains() {
+    let expected = fit(&schema(LONG_SCHEMA), table(&long_table())).expect("a fit");
+    assert_eq!(fit_sample(3000), expected);
+}
+
+#[test]
+fn what_few_rows_have_is_known_of_all_rows() {
+    let expected = fit(&schema(LONG_SCHEMA), table(&long_table())).expect("a fit");
+    // Ten rows may hold zeros alone in the last column.
+    for limit in [10, 30, 500] {
+        let found = fit_sample(limit);
+        let [words, few, many, still] = [0, 1, 2, 3].map(|place| &found.domains()[place]);
+        assert_eq!(words, &expected.domains()[0]);
+        let values = |domain: &Domain| match domain {
+            Domain::Values { values, .. } => values.clone(),
+            other => panic!("few numbers have a code each: {other:?}"),
+        };
+        assert_eq!(values(few), values(&expected.domains()[1]));
+        let shares =
+            |discretizer: &Discretizer| serde_json::to_value(discretizer).expect("JSON")["shares"][1].clone();
+        assert_eq!(shares(&found), shares(&expected), "counts are those of all rows");
+        for (own, place) in [(many, 2), (still, 3)] {
+            let (own, all) = (own.summary(), expected.domains()[place].summary());
+            let (own, all) = (own.expect("numbers"), all.expect("numbers"));
+            assert_eq!((own.low, own.high, own.decimals), (all.low, all.high, all.decimals));
+        }
+        let text = serde_json::to_string(&found).expect("JSON");
+        serde_json::from_str::<Discretizer>(&text).expect("domains that a fit can have produced");
     }
 }

@@ -193,6 +193,7 @@ fn card() -> Card {
         program: String::new(),
         classes: ["yes".into(), "no".into()],
         rows: [1, 1],
+        sample: None,
         denies: None,
         scores: None,
         agreement: None,
