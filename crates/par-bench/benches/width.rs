@@ -88,7 +88,8 @@ fn measure(columns: usize) -> Result<(), Box<dyn Error>> {
     let rows: Vec<Vec<Code>> = people.iter().map(encode).collect::<Result<_, par_data::CellError>>()?;
 
     let parts = parts(&model, &rows);
-    let [circuit, network, circuit_bounds, network_bounds] = parts.map(|times| median(times).unwrap_or(f64::NAN));
+    let [circuit, network, circuit_bounds, network_bounds] =
+        parts.map(|times| median(times).unwrap_or(f64::NAN));
     let answers = Method::ALL.map(|method| {
         let times = answers(&model, &people, method);
         let p99 = percentile_99(&times).unwrap_or(f64::NAN);

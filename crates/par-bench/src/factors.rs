@@ -75,7 +75,8 @@ impl FactorTable {
         assert!(columns >= 2, "the first column can never change");
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         rng.set_stream(COLUMNS_STREAM);
-        let columns: Vec<FactorColumn> = (0..columns).map(|place| FactorColumn::new(place, &mut rng)).collect();
+        let columns: Vec<FactorColumn> =
+            (0..columns).map(|place| FactorColumn::new(place, &mut rng)).collect();
         let together: [f64; FACTORS] =
             std::array::from_fn(|factor| columns.iter().map(|own| own.rule * own.weights[factor]).sum());
         let alone = columns.iter().map(|own| own.rule * own.noise);
@@ -157,7 +158,8 @@ impl FactorTable {
         let factors: [f64; FACTORS] = std::array::from_fn(|_| normal(rng));
         let mut score = RULE_NOISE * self.deviation * normal(rng);
         for column in &self.columns {
-            let shared: f64 = column.weights.iter().zip(&factors).map(|(weight, factor)| weight * factor).sum();
+            let shared: f64 =
+                column.weights.iter().zip(&factors).map(|(weight, factor)| weight * factor).sum();
             let number = shared + column.noise * normal(rng);
             score += column.rule * number;
             match &column.form {

@@ -126,7 +126,12 @@ fn model() -> Model {
 
 /// Runs experiments on a case.
 fn figures(case: &Case, experiments: &[Experiment]) -> Figures {
-    let bench = Bench { cases: vec![case.clone()], experiments: experiments.to_vec(), growth: GrowthPlan::default(), parts: None };
+    let bench = Bench {
+        cases: vec![case.clone()],
+        experiments: experiments.to_vec(),
+        growth: GrowthPlan::default(),
+        parts: None,
+    };
     bench.run(&|_| {}).expect("figures")
 }
 

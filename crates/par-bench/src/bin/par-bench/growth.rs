@@ -18,7 +18,7 @@ Examples:
   par-bench growth                                                    # a few minutes
   par-bench growth --columns 10,20,50,100,200,500 --rows 10000,100000 --out wide
   par-bench growth --columns 10 --rows 1000000,10000000 --fit-only --fit-seconds 3600 --out long
-  par-bench growth --columns 10 --suite TABLES --out real
+  par-bench growth --suite TABLES --out real
 
 Random tables are made by the program: a quarter of the columns each kinds, real numbers, whole numbers and flags, all
 mixtures of six factors; every fifth can never change. They are written into the folder of `--out` while they are
@@ -33,8 +33,8 @@ started again.";
 #[derive(Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct GrowthOptions {
-    /// Numbers of columns of random tables, from 2 to 5000
-    #[arg(long, value_name = "COUNT", value_delimiter = ',', default_value = "10,20,50", value_parser = count(2, 5000))]
+    /// Numbers of columns of random tables, from 2 to 5000 [default: 10,20,50, or no random tables with `--suite`]
+    #[arg(long, value_name = "COUNT", value_delimiter = ',', value_parser = count(2, 5000))]
     columns: Vec<usize>,
     /// Numbers of training rows, from 200 to 100000000; each is measured with each number of columns
     #[arg(long, value_name = "COUNT", value_delimiter = ',', default_value = "10000", value_parser = count(200, 100_000_000))]
@@ -91,8 +91,12 @@ impl GrowthOptions {
         });
         let cases = tables.collect::<Result<Vec<Case>>>()?;
         cases.iter().try_for_each(Case::check)?;
+        let columns = match (self.columns.is_empty(), cases.is_empty()) {
+            (true, true) => vec![10, 20, 50],
+            _ => self.columns,
+        };
         let growth = GrowthPlan {
-            columns: self.columns,
+            columns,
             rows: self.rows,
             people: self.people,
             nodes: self.nodes,

@@ -131,9 +131,8 @@ impl MeasureOptions {
 
 /// Runs experiments, and writes their figures and report into a folder; `read` are the files that they read.
 pub(crate) fn run(bench: &Bench, out: &Path, read: &[&Path], is_json: bool) -> Result<()> {
-    std::fs::create_dir_all(out)
-        .with_context(|| format!("{}: cannot be made", out.display()))?;
-    let figures = Destination::new(out.join(FIGURES), read)?;
+    std::fs::create_dir_all(out).with_context(|| format!("{}: cannot be made", out.display()))?;
+    let figures = Destination::new(&out.join(FIGURES), read)?;
     let files = report::ReportFiles::new(out, read)?;
 
     let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(

@@ -77,9 +77,7 @@ pub(super) fn ask(model: &Model, people: &[Vec<&str>], longest: Duration) -> Vec
             break;
         }
         // The first answer brings the person's part of the model into the caches, and is not timed.
-        let _ = black_box(
-            solver.answer(cells, &Request { method: Method::Generate, ..Request::default() }),
-        );
+        let _ = black_box(solver.answer(cells, &Request { method: Method::Generate, ..Request::default() }));
         let answers = Method::ALL.map(|method| {
             let request = Request { method, ..Request::default() };
             let (started, clock) = (Instant::now(), clock::thread());

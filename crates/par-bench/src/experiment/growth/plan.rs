@@ -87,9 +87,10 @@ impl TableSize {
 impl GrowthPlan {
     /// The sizes, the smallest first.
     pub fn sizes(&self) -> Vec<TableSize> {
-        let sizes = self.rows.iter().flat_map(|&rows| {
-            self.columns.iter().map(move |&columns| TableSize { columns, rows })
-        });
+        let sizes = self
+            .rows
+            .iter()
+            .flat_map(|&rows| self.columns.iter().map(move |&columns| TableSize { columns, rows }));
         let mut sizes: Vec<TableSize> = sizes.collect();
         sizes.sort_by_key(|size| (size.rows, size.columns));
         sizes.dedup();
@@ -102,7 +103,8 @@ impl GrowthPlan {
             order => {
                 let mut config = config;
                 let default = Config::default().answers;
-                (config.answers.margin, config.answers.min_percentile) = (default.margin, default.min_percentile);
+                (config.answers.margin, config.answers.min_percentile) =
+                    (default.margin, default.min_percentile);
                 config.answers.order = order;
                 config
             }
@@ -124,7 +126,8 @@ impl GrowthPlan {
         let batches = || Ok(open()?.batches(ROWS_AT_ONCE));
         let config = self.config(Config::default());
         let name = format!("{} columns, {} rows", size.columns, size.rows);
-        let failed = |source| Error::Fit { case: super::SYNTHETIC.into(), fold: name, source: Box::new(source) };
+        let failed =
+            |source| Error::Fit { case: super::SYNTHETIC.into(), fold: name, source: Box::new(source) };
         let model = self.fit(size, &schema, config, &columns, batches, sheet).map_err(failed)?;
         let Some(model) = model.filter(|_| !self.fit_only) else { return Ok(()) };
         drop(file);
@@ -170,8 +173,7 @@ impl GrowthPlan {
         let is_over = || started.elapsed() > Duration::from_secs(self.fit_seconds);
         let mut spent = StageTimes::start();
         let builder = ModelBuilder::new(schema.clone(), config);
-        let model =
-            builder.fit_rows(columns, open, &mut |stage| spent.on(&stage), Stop::when(&is_over));
+        let model = builder.fit_rows(columns, open, &mut |stage| spent.on(&stage), Stop::when(&is_over));
         let at = |name: &str| size.metric(name, None);
         if let Some(megabytes) = memory::peak() {
             sheet.number("fit", at("memory_mb"), megabytes, 1);
@@ -210,7 +212,8 @@ impl GrowthPlan {
         if let Some(megabytes) = memory::peak() {
             sheet.number("answers", size.metric("memory_mb", None), megabytes, 1);
         }
-        let at = |name: &str, needed: Option<&str>| size.metric(name, needed.map(|needed| ("needed", needed)));
+        let at =
+            |name: &str, needed: Option<&str>| size.metric(name, needed.map(|needed| ("needed", needed)));
         asked::write(&asked, denied.len(), at, sheet);
     }
 }

@@ -175,9 +175,7 @@ mod tests {
             for name in ["time_us", "cpu_us"].into_iter().take(if has_clock { 2 } else { 1 }) {
                 sheet.summary("refine", name, &at, vec![1.0, 2.0, 5.0, 9.0], 8);
             }
-            let needed = |name: &str| {
-                Metric::at(name, &[size[0], size[1], ("needed", &"3 to 4")])
-            };
+            let needed = |name: &str| Metric::at(name, &[size[0], size[1], ("needed", &"3 to 4")]);
             sheet.summary("refine", "time_us", &needed, vec![5.0], 1);
         }
         Figures(sheet.into_figures())
