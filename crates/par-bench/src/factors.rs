@@ -11,8 +11,9 @@ use rand_chacha::ChaCha8Rng;
 /// A random table whose columns follow a few latent factors. Same seed, same text, on any machine.
 ///
 /// A person is a point of six factors. A column is a random mixture of about half of them with some noise, shown in turn
-/// as one of 3 to 7 kinds, a real number, a whole number or a flag. Acceptance is a noisy linear rule over all columns, so
-/// that in a wide table one change means little and people need up to some twenty. Every fifth column can never change.
+/// as one of 3 to 7 kinds, a real number, a whole number or a flag. Acceptance is a noisy linear rule over all columns: each
+/// weighs as much as it tells of the sum of the factors, so that all of them together say who is accepted, and in a wide
+/// table one change means little: people need one change, or twenty. Every fifth column can never change.
 ///
 /// Each row has a random stream of its own: any rows can be written without those before them, and in little memory.
 ///
@@ -26,7 +27,7 @@ use rand_chacha::ChaCha8Rng;
 #[derive(Clone, Debug)]
 pub struct FactorTable {
     columns: Vec<FactorColumn>,
-    /// Weight and standard deviation of the rule's sum over all columns.
+    /// The standard deviation of the rule's sum over all columns.
     deviation: f64,
     seed: u64,
 }
@@ -186,7 +187,7 @@ impl FactorColumn {
         let squares: f64 = weights.iter().map(|weight| weight * weight).sum();
         let deviation = (squares + OWN_NOISE * OWN_NOISE).sqrt();
         weights.iter_mut().for_each(|weight| *weight /= deviation);
-        let rule = normal(rng);
+        let rule: f64 = weights.iter().sum();
         let form = match place % 4 {
             0 => {
                 let mut kinds: Vec<char> = ('a'..='g').take(rng.random_range(3..=7)).collect();
