@@ -190,3 +190,52 @@ fn measures(asked: &[&Asked], of: usize, at: &dyn Fn(&str) -> Metric, sheet: &mu
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn answer(found: Option<(Aim, f64)>, fewest: Option<usize>) -> MethodAnswer {
+        let found = found.map(|(aim, worth)| FoundWay { aim, worth, changes: 2 });
+        MethodAnswer { microseconds: 3.0, processor: Some(2.0), found, fewest, is_optimal: false }
+    }
+
+    /// Generate finds nothing, refine a likely way, exact one of less effort with fewer changes on its frontier.
+    fn person() -> Asked {
+        let refine = answer(Some((Aim::Likeliest, 100.0)), Some(3));
+        let exact = answer(Some((Aim::LeastEffort, -4.0)), Some(2));
+        Asked { answers: [answer(None, None), refine, exact] }
+    }
+
+    #[test]
+    fn the_wanted_problem_is_better_than_any_worth_in_another() {
+        let person = person();
+        assert!(person.best().is_some_and(|best| best.aim == Aim::LeastEffort));
+        assert_eq!(person.needed(), Some(2));
+        assert!(person.gap(0).is_none() && person.gap(1).is_none());
+        assert!(person.gap(2).is_some_and(|(_, gap)| gap == 0.0));
+    }
+
+    #[test]
+    fn validity_is_over_those_with_a_known_way() {
+        let nobody = Asked { answers: [0, 1, 2].map(|_| answer(None, None)) };
+        let mut sheet = Sheet::new("t", "");
+        let at = |name: &str, needed: Option<&str>| match needed {
+            Some(needed) => Metric::at(name, &[("needed", &needed)]),
+            None => name.into(),
+        };
+        write(&[person(), nobody], 9, at, &mut sheet);
+        let figures = sheet.into_figures();
+        let figure = |method: &str, metric: &str| {
+            let found = figures.iter().find(|own| own.method == method && own.metric.to_string() == metric);
+            found.map(|own| (own.value, own.over, own.of)).expect(metric)
+        };
+        assert_eq!(figure(ANY, "known"), (Some(0.5), 2, 2));
+        assert_eq!(figure("generate", "validity"), (Some(0.0), 1, 1));
+        assert_eq!(figure("refine", "validity@needed=2"), (Some(1.0), 1, 1));
+        assert_eq!(figure("refine", "time_us_p99"), (Some(3.0), 2, 9));
+        assert_eq!(figure("refine", "cpu_us_mean"), (Some(2.0), 2, 9));
+        assert_eq!(figure("refine", "gap_effort"), (None, 0, 1));
+        assert_eq!(figure("exact", "gap_effort"), (Some(0.0), 1, 1));
+    }
+}
