@@ -15,7 +15,6 @@ use par_answer::{Method, Order, Request, Solver};
 use par_bench::factors::FactorTable;
 use par_circuit::{Ball, Code, Stop};
 use par_fit::ModelBuilder;
-use par_model::classifier::Classifier;
 use par_model::{Config, Model};
 
 const COLUMNS: [usize; 3] = [20, 50, 200];

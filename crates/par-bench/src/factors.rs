@@ -22,7 +22,7 @@ use rand_chacha::ChaCha8Rng;
 ///
 /// let people = FactorTable::new(5, 1);
 /// assert_eq!(people.text(0..2).lines().next(), Some("kind_0,number_1,whole_2,flag_3,kind_4,decision"));
-/// assert_eq!(people.text(0..9).lines().skip(8).eq(people.text(7..9).lines().skip(1)), true);
+/// assert!(people.text(0..9).lines().skip(8).eq(people.text(7..9).lines().skip(1)));
 /// ```
 #[derive(Clone, Debug)]
 pub struct FactorTable {

@@ -173,16 +173,13 @@ fn measures(asked: &[&Asked], of: usize, at: &dyn Fn(&str) -> Metric, sheet: &mu
         sheet.mean(name, at("validity"), Mean::share(found, possible.clone().count()));
         let changes = asked.iter().filter_map(|person| person.answers[place].found);
         sheet.mean(name, at("sparsity"), Mean::new(changes.map(|way| way.changes as f64), asked.len()));
-        let gaps = |is_wanted: fn(Aim) -> bool| -> Vec<f64> {
+        for (unit, is_effort) in [("gap_nats", false), ("gap_effort", true)] {
+            let is_in_unit = |aim: Aim| (aim == Aim::LeastEffort) == is_effort;
             let gaps = asked.iter().filter_map(|person| person.gap(place));
-            gaps.filter(|(aim, _)| is_wanted(*aim)).map(|(_, gap)| gap).collect()
-        };
-        let units: [(&str, fn(Aim) -> bool); 2] =
-            [("gap_nats", |aim| aim != Aim::LeastEffort), ("gap_effort", |aim| aim == Aim::LeastEffort)];
-        for (unit, is_wanted) in units {
-            let is_best = |person: &&&Asked| person.best().is_some_and(|best| is_wanted(best.aim));
+            let gaps = gaps.filter(|(aim, _)| is_in_unit(*aim)).map(|(_, gap)| gap).collect();
+            let is_best = |person: &&&Asked| person.best().is_some_and(|best| is_in_unit(best.aim));
             let comparable = asked.iter().filter(is_best).count();
-            sheet.summary(name, unit, at, gaps(is_wanted), comparable);
+            sheet.summary(name, unit, at, gaps, comparable);
         }
         if method == Method::Exact {
             let proved = possible.map(|person| person.answers[place].is_optimal);

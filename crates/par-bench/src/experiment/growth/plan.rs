@@ -97,18 +97,18 @@ impl GrowthPlan {
         sizes
     }
 
-    fn config(&self, config: Config) -> Config {
-        let mut config = match self.order {
-            Order::Likelihood => by_likelihood(config),
-            order => {
-                let mut config = config;
-                let default = Config::default().answers;
-                (config.answers.margin, config.answers.min_percentile) =
-                    (default.margin, default.min_percentile);
-                config.answers.order = order;
-                config
+    /// The configuration of a model, with answers in this order and a limit on exact searches.
+    fn config(&self, mut config: Config) -> Config {
+        match self.order {
+            Order::Likelihood => config = by_likelihood(config),
+            // Cases are configured for the order by likelihood.
+            Order::Balanced => {
+                let answers = Config::default().answers;
+                config.answers.order = Order::Balanced;
+                config.answers.margin = answers.margin;
+                config.answers.min_percentile = answers.min_percentile;
             }
-        };
+        }
         config.answers.nodes = self.nodes;
         config
     }
@@ -202,7 +202,7 @@ impl GrowthPlan {
             .filter(|(score, _)| !model.scale().reaches(*score, model.threshold()))
             .collect();
         denied.sort_by(|one, other| one.0.total_cmp(&other.0));
-        let places = scattered(evenly_spaced(&(0..denied.len()).collect::<Vec<_>>(), self.people));
+        let places = scattered(&evenly_spaced(&(0..denied.len()).collect::<Vec<_>>(), self.people));
         let chosen: Vec<Vec<&str>> = places.into_iter().map(|place| denied[place].1.clone()).collect();
         memory::reset();
         let asked = match chosen.is_empty() {
@@ -219,12 +219,12 @@ impl GrowthPlan {
 }
 
 /// The same in another order, so that the first few of an ordered list are spread over all of it.
-fn scattered<T: Clone>(list: Vec<T>) -> Vec<T> {
+fn scattered(list: &[usize]) -> Vec<usize> {
     // Steps near the golden section; coprime, so that every place is met once.
     let count = list.len();
     let step = (0..count).map(|more| (count * 618).div_ceil(1000) + more).find(|step| gcd(*step, count) == 1);
     let step = step.unwrap_or(1);
-    (0..count).map(|place| list[place * step % count].clone()).collect()
+    (0..count).map(|place| list[place * step % count]).collect()
 }
 
 fn gcd(one: usize, other: usize) -> usize {
@@ -326,7 +326,7 @@ mod tests {
     #[test]
     fn scattered_lists_keep_every_element() {
         for count in [0, 1, 2, 7, 10, 100] {
-            let mut list = scattered((0..count).collect::<Vec<usize>>());
+            let mut list = scattered(&(0..count).collect::<Vec<_>>());
             if count == 100 {
                 assert!(list[..4].iter().any(|&own| own < 50) && list[..4].iter().any(|&own| own >= 50));
             }
