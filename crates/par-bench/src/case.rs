@@ -67,7 +67,7 @@ impl Factual {
 }
 
 /// Orders answers by likelihood, and offers every accepted row, as the published ones are.
-fn by_likelihood(mut config: Config) -> Config {
+pub(crate) fn by_likelihood(mut config: Config) -> Config {
     config.answers.order = Order::Likelihood;
     config.answers.margin = 0.0;
     config.answers.min_percentile = 0.0;

@@ -29,6 +29,7 @@ pub mod weights;
 use crate::case::{Case, Fold};
 use crate::error::Error;
 use crate::figures::Sheet;
+use growth::GrowthPlan;
 
 /// One of the experiments.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -161,9 +162,14 @@ impl Experiment {
     }
 
     /// Measures a case as a whole, alone on the machine.
-    pub(crate) fn measure_alone(self, case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
+    pub(crate) fn measure_alone(
+        self,
+        case: &Case,
+        plan: &GrowthPlan,
+        sheet: &mut Sheet,
+    ) -> Result<(), Error> {
         match self {
-            Self::Growth => growth::measure(case, sheet),
+            Self::Growth => growth::measure(case, plan, sheet),
             _ => Ok(()),
         }
     }

@@ -6,6 +6,7 @@ use std::io::{Read, Write};
 use std::path::Path;
 use std::str::FromStr;
 
+use par_answer::evaluate::percentile_99;
 use par_model::Mean;
 use serde::Deserialize;
 
@@ -159,18 +160,31 @@ impl Sheet {
         self.median(method, Metric::at(&format!("median_{metric}"), &[]), values, of);
     }
 
+    /// Adds median, mean, 99th percentile and maximum of the values, out of `of`: `time_us`, `time_us_mean`,
+    /// `time_us_p99` and `time_us_max` for `time_us`, each with the keys that `at` gives it.
+    pub fn summary(
+        &mut self,
+        method: &str,
+        name: &str,
+        at: &dyn Fn(&str) -> Metric,
+        values: Vec<f64>,
+        of: usize,
+    ) {
+        let over = values.len();
+        let named = |value: &str| at(&format!("{name}_{value}"));
+        let largest = values.iter().copied().max_by(f64::total_cmp);
+        let p99 = percentile_99(&values);
+        let mean = Mean::new(values.iter().copied(), of);
+        self.median(method, at(name), values, of);
+        self.mean(method, named("mean"), mean);
+        self.mean(method, named("p99"), Mean { mean: p99, over, of });
+        self.mean(method, named("max"), Mean { mean: largest, over, of });
+    }
+
     /// The collected figures.
     pub fn into_figures(self) -> Vec<Figure> {
         self.figures
     }
-}
-
-/// The least value that 99 of 100 do not exceed.
-fn percentile_99(values: &[f64]) -> Option<f64> {
-    let mut sorted = values.to_vec();
-    sorted.sort_by(f64::total_cmp);
-    let place = (0.99 * sorted.len() as f64).ceil() as usize;
-    sorted.get(place.checked_sub(1)?).copied()
 }
 
 /// All figures of a run.
@@ -360,10 +374,20 @@ mod tests {
     }
 
     #[test]
-    fn the_99th_percentile_is_one_of_the_values() {
-        assert_eq!(percentile_99(&(1..=200).rev().map(f64::from).collect::<Vec<_>>()), Some(198.0));
-        assert_eq!(percentile_99(&[3.0, 1.0, 2.0]), Some(3.0));
-        assert_eq!(percentile_99(&[]), None);
+    fn a_summary_has_four_figures() {
+        let mut sheet = Sheet::new("t", "");
+        let at = |name: &str| Metric::at(name, &[("columns", &9)]);
+        sheet.summary("refine", "time_us", &at, vec![4.0, 1.0, 1.0], 5);
+        sheet.summary("exact", "time_us", &at, Vec::new(), 5);
+        let figures = sheet.into_figures();
+        let value = |figure: &Figure| (figure.metric.to_string(), figure.value, figure.over, figure.of);
+        let own: Vec<_> = figures.iter().map(value).collect();
+        let name = |name: &str| format!("{name}@columns=9");
+        assert_eq!(own[0], (name("time_us"), Some(1.0), 3, 5));
+        assert_eq!(own[1], (name("time_us_mean"), Some(2.0), 3, 5));
+        assert_eq!(own[2], (name("time_us_p99"), Some(4.0), 3, 5));
+        assert_eq!(own[3], (name("time_us_max"), Some(4.0), 3, 5));
+        assert!(own[4..].iter().all(|own| (own.1, own.2) == (None, 0)), "{own:?}");
     }
 
     #[test]

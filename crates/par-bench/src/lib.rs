@@ -15,6 +15,7 @@
 //! | 11   | [`calibrate`]  | a case of the paper's               | the weights that its figures fit  |
 //! | 12   | [`claims`]     | figures                             | what becomes of the paper's claims |
 //! | –    | [`export`]     | a fold                              | its questions, for other programs |
+//! | –    | [`factors`]    | numbers of columns and rows         | a random table, streamed, of dependent columns |
 //! | –    | [`synthetic`]  | numbers of people and features      | a random table                    |
 //!
 //! Nothing here prints. A figure is a line of one table, and every plot is made from that table alone.
@@ -24,6 +25,7 @@ pub mod case;
 pub mod claims;
 pub mod experiment;
 pub mod export;
+pub mod factors;
 pub mod figures;
 pub mod measures;
 pub mod method;

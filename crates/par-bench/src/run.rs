@@ -10,7 +10,8 @@ use rayon::prelude::*;
 
 use crate::case::{Case, Fold};
 use crate::error::Error;
-use crate::experiment::{Experiment, Scope, growth};
+use crate::experiment::growth::{self, GrowthPlan, TableSize};
+use crate::experiment::{Experiment, Scope};
 use crate::figures::{Figure, Figures, Sheet};
 
 /// Experiments on cases, and the folder of finished parts.
@@ -20,6 +21,8 @@ pub struct Bench {
     pub cases: Vec<Case>,
     /// The experiments.
     pub experiments: Vec<Experiment>,
+    /// The sizes of the experiment `growth`.
+    pub growth: GrowthPlan,
     /// The folder for finished folds, from which an interrupted run resumes, until [`Bench::forget`].
     pub parts: Option<PathBuf>,
 }
@@ -55,8 +58,8 @@ enum RunTask<'b> {
     FoldAlone(&'b Case, &'b str),
     /// The experiments of a case that run alone on the machine.
     Case(&'b Case),
-    /// Synthetic tables, which belong to no case.
-    Synthetic,
+    /// A random table, which belongs to no case.
+    Size(TableSize),
 }
 
 /// The weight of fitting a model, relative to experiments.
@@ -148,8 +151,10 @@ impl Bench {
             }
         }
         if self.experiments.contains(&Experiment::Growth) {
-            alone
-                .push(RunPart { task: RunTask::Synthetic, file: file(format!("{}.csv", growth::SYNTHETIC)) });
+            for size in self.growth.sizes() {
+                let file = file(format!("{}-{}-{}.csv", growth::SYNTHETIC, size.columns, size.rows));
+                alone.push(RunPart { task: RunTask::Size(size), file });
+            }
         }
         (folds, alone)
     }
@@ -161,7 +166,8 @@ impl Bench {
             RunTask::Fold(..) => FIT + experiments(Scope::Fold),
             RunTask::FoldAlone(..) => FIT + experiments(Scope::FoldAlone),
             RunTask::Case(_) => experiments(Scope::CaseAlone),
-            RunTask::Synthetic => Experiment::Growth.weight(),
+            // About as many minutes as there are millions of cells, and some for the answers.
+            RunTask::Size(size) => 5 + (size.columns * size.rows / 100_000) as u64,
         }
     }
 
@@ -196,13 +202,15 @@ impl Bench {
             }
             RunTask::Case(case) => {
                 for experiment in self.experiments(Scope::CaseAlone) {
-                    experiment.measure_alone(case, &mut sheet)?;
+                    experiment.measure_alone(case, &self.growth, &mut sheet)?;
                     step(experiment.name(), experiment.weight());
                 }
             }
-            RunTask::Synthetic => {
-                growth::measure_synthetic(&mut sheet)?;
-                step(Experiment::Growth.name(), Experiment::Growth.weight());
+            RunTask::Size(size) => {
+                let folder = part.file.as_deref().and_then(Path::parent);
+                let folder = folder.map_or_else(std::env::temp_dir, Path::to_path_buf);
+                self.growth.measure(size, &folder, &mut sheet)?;
+                step(&format!("{} columns, {} rows", size.columns, size.rows), self.weight(part));
             }
         }
         Ok(sheet.into_figures())
@@ -218,6 +226,8 @@ impl Bench {
         for experiment in &self.experiments {
             hasher.update(experiment.name().as_bytes());
         }
+        let growth = serde_json::to_vec(&self.growth).expect("a plan has only text keys");
+        hasher.update(&growth);
         for case in &self.cases {
             case.hash_into(&mut hasher);
         }
@@ -230,7 +240,7 @@ impl RunPart<'_> {
     fn table(&self) -> &str {
         match self.task {
             RunTask::Fold(case, _) | RunTask::FoldAlone(case, _) | RunTask::Case(case) => &case.name,
-            RunTask::Synthetic => growth::SYNTHETIC,
+            RunTask::Size(_) => growth::SYNTHETIC,
         }
     }
 
@@ -238,7 +248,7 @@ impl RunPart<'_> {
     fn fold(&self) -> &str {
         match self.task {
             RunTask::Fold(_, fold) | RunTask::FoldAlone(_, fold) => fold,
-            RunTask::Case(_) | RunTask::Synthetic => "",
+            RunTask::Case(_) | RunTask::Size(_) => "",
         }
     }
 

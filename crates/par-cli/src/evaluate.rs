@@ -185,7 +185,9 @@ impl EvaluationReport {
             of.median_gap.map_or("-".into(), |gap| format!("{gap:.3} ({}/{})", of.gap.over, of.gap.of))
         });
         add("proved best", &|of| number(&of.optimal));
-        add("median µs", &|of| of.time_us.map_or("-".into(), |time| format!("{time:.0}")));
+        add("median µs", &|of| microseconds(of.time_us));
+        add("mean µs", &|of| microseconds(of.time_us_mean));
+        add("99th percentile µs", &|of| microseconds(of.time_us_p99));
         let lines: Vec<[String; 4]> = lines.into_iter().map(four).collect();
         let (left, right) = (Align::Left, Align::Right);
         let judged = self.judge.as_ref().map_or(String::new(), |judge| format!("\n{}", judge.text()));
@@ -196,6 +198,10 @@ impl EvaluationReport {
 fn four(mut cells: Vec<String>) -> [String; 4] {
     cells.resize(4, String::new());
     cells.try_into().expect("four cells")
+}
+
+fn microseconds(time: Option<f64>) -> String {
+    time.map_or("-".into(), |time| format!("{time:.0}"))
 }
 
 /// A mean, with the number of rows it is over and of all rows; one that is too large for decimals by its magnitude.

@@ -1,7 +1,13 @@
-//! The time of answers, and how it grows with training rows, bins, the size of the circuit and the number of features.
+//! What fits and answers cost, and how that grows with columns, training rows, bins and the size of the circuit.
 //!
-//! Measures the first fold of a case, sequentially, alone on the machine. Models are fitted on all threads; answers are
-//! timed on one, and in batches on one and on all. To end in a minute or two:
+//! Everything is measured sequentially, alone on the machine. Models are fitted on all threads; answers are timed on one,
+//! and in batches on one and on all. There are two parts:
+//!
+//! - [`plan`]: random tables of many sizes, and tables with folds as one size each: time and memory of a fit; time,
+//!   validity and gaps of answers, together and by the number of changes that a person needs;
+//! - here: curves along training rows, bins and circuits on the first fold of a table.
+//!
+//! For curves to end in a minute or two:
 //!
 //! - bins and circuits vary over at most 20,000 training rows, evenly spaced in larger tables;
 //! - at most 40 denied people are answered at a point, each up to five times, for at most two seconds per method; the
@@ -15,6 +21,12 @@
 //! # Paper
 //! The runtime of table 1.
 
+mod asked;
+mod clock;
+mod fitting;
+mod memory;
+pub mod plan;
+
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
@@ -22,15 +34,15 @@ use par_answer::{Method, Request, Solver, answer_batch};
 use par_circuit::Stop;
 use par_circuit::learn::Learner;
 use par_data::Batch;
-use par_fit::pool::draw_pool;
-use par_fit::{ModelBuilder, Stage};
-use par_model::{Config, Mean, Model, Target};
+use par_fit::ModelBuilder;
+use par_model::{Config, Mean, Model};
 
+use self::fitting::StageTimes;
+pub use self::plan::{GrowthPlan, TableSize};
 use super::fairness::evenly_spaced;
 use crate::case::{Case, Factual};
 use crate::error::Error;
 use crate::figures::{Metric, Sheet};
-use crate::synthetic::Synthetic;
 
 /// The training rows are divided by these.
 const PARTS: [usize; 4] = [16, 8, 4, 2];
@@ -41,10 +53,6 @@ const ROWS: usize = 20_000;
 const BINS: [usize; 4] = [4, 8, 16, 32];
 /// States of the hidden variables of a circuit.
 const STATES: [usize; 5] = [2, 4, 8, 16, 32];
-/// Widths of synthetic tables.
-const FEATURES: [usize; 5] = [5, 10, 20, 40, 80];
-/// Rows of a synthetic table: 2,000 for training, 500 for testing.
-const SYNTHETIC_ROWS: usize = 2500;
 /// The name of synthetic tables in figures.
 pub const SYNTHETIC: &str = "synthetic";
 
@@ -63,13 +71,17 @@ const BATCH_TIME: Duration = Duration::from_millis(if cfg!(test) { 20 } else { 1
 /// At most this many rows in a batch.
 const BATCH_ROWS: usize = 20_000;
 
-/// Measures the first fold of a case.
-pub(super) fn measure(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
+/// Measures the first fold of a case: as one size, or along curves.
+pub(super) fn measure(case: &Case, plan: &GrowthPlan, sheet: &mut Sheet) -> Result<(), Error> {
+    if plan.curves { curves(case, sheet) } else { plan.measure_case(case, sheet) }
+}
+
+fn curves(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
     let Some(trial) = TimedFold::new(case) else { return Ok(()) };
     sheet.number("fit", "threads", rayon::current_num_threads() as f64, 1);
     let training = case.training(trial.fold);
     let (model, spent) = trial.fit(&case.config, &training)?;
-    stages(&model, &spent, training.rows(), sheet);
+    spent.write(&model, training.rows(), |name, stage| Metric::at(name, &[("stage", &stage)]), sheet);
     trial.time_answers(&model, ALL_PEOPLE, |name| Metric::at(name, &[("alone", &1)]), sheet);
     trial.batches(&model, sheet);
 
@@ -106,23 +118,6 @@ pub(super) fn measure(case: &Case, sheet: &mut Sheet) -> Result<(), Error> {
     Ok(())
 }
 
-/// Measures synthetic tables with an increasing number of features, which belong to no case.
-///
-/// # Errors
-/// When a model cannot be fitted.
-pub fn measure_synthetic(sheet: &mut Sheet) -> Result<(), Error> {
-    for features in FEATURES {
-        let people = Synthetic { rows: SYNTHETIC_ROWS, features, seed: 0 };
-        let (schema, table) = (people.schema(), people.table());
-        let case = Case::new(SYNTHETIC, schema, Config::default(), table, "fold", None)?;
-        let Some(trial) = TimedFold::new(&case) else { continue };
-        let training = case.training(trial.fold);
-        let fitted = trial.fit(&trial.limited(), &training)?;
-        trial.point(&fitted, "features", features, training.rows(), sheet);
-    }
-    Ok(())
-}
-
 /// A fold of a case, which many models answer.
 struct TimedFold<'c> {
     case: &'c Case,
@@ -150,18 +145,12 @@ impl<'c> TimedFold<'c> {
     /// Fits a model and takes the time.
     fn fit(&self, config: &Config, rows: &Batch) -> Result<(Model, StageTimes), Error> {
         let method = ModelBuilder::new(self.case.schema.clone(), config.clone());
-        let mut spent = StageTimes { seconds: [0.0; 5], since: Instant::now() };
-        let mut progress = |stage: Stage<'_>| match stage {
-            Stage::Read(_) => spent.charge(READ),
-            Stage::Classifier(..) => spent.charge(CLASSIFIER),
-            Stage::Circuit(..) => spent.charge(CIRCUITS),
-            Stage::Pool(_) => spent.charge(POOL),
-            _ => spent.charge(GENERATOR),
-        };
+        let mut spent = StageTimes::start();
+        let mut progress = |stage: par_fit::Stage<'_>| spent.on(&stage);
         let model = method
             .fit_rows(&self.case.columns, || Ok([Ok(rows.clone())]), &mut progress, Stop::never())
             .map_err(|source| self.case.fit_error(self.fold, source))?;
-        spent.charge(GENERATOR);
+        spent.end();
         Ok((model, spent))
     }
 
@@ -188,7 +177,7 @@ impl<'c> TimedFold<'c> {
         let rows: Vec<Vec<&str>> = sampled.iter().map(|&person| self.people[person].cells()).collect();
         for method in Method::ALL {
             let (times, proved) = times(model, &rows, method);
-            sheet.median(method.name(), at("time_us"), times, denied.len());
+            sheet.summary(method.name(), "time_us", &at, times, denied.len());
             if method == Method::Exact {
                 sheet.mean(method.name(), at("optimal"), Mean::share(proved.into_iter(), denied.len()));
             }
@@ -251,51 +240,6 @@ fn is_denied(model: &Model, cells: &[&str]) -> bool {
     encoded.is_ok_and(|encoded| model.probability(encoded.codes()) < model.threshold())
 }
 
-/// Stages of a fit.
-const NAMES: [&str; 5] = ["read", "classifier", "circuits", "pool", "generator"];
-const READ: usize = 0;
-const CLASSIFIER: usize = 1;
-const CIRCUITS: usize = 2;
-const POOL: usize = 3;
-const GENERATOR: usize = 4;
-
-/// The duration of each stage of a fit.
-struct StageTimes {
-    seconds: [f64; 5],
-    since: Instant,
-}
-
-impl StageTimes {
-    /// Adds the time since the last call to a stage.
-    fn charge(&mut self, stage: usize) {
-        self.seconds[stage] += self.since.elapsed().as_secs_f64();
-        self.since = Instant::now();
-    }
-
-    fn all(&self) -> f64 {
-        self.seconds.iter().sum()
-    }
-}
-
-/// Adds the stages of a fit. A threshold by Youden's J counts towards the circuits: it has no progress event.
-fn stages(model: &Model, spent: &StageTimes, rows: usize, sheet: &mut Sheet) {
-    let mut seconds = spent.seconds;
-    // The last event of circuits comes before the winner is trained on all rows, so the pool is timed again here.
-    let config = model.config();
-    let started = Instant::now();
-    let typical = model.classifier().typical();
-    let target = Target { classifier: &*typical, threshold: model.threshold(), scale: model.scale() };
-    let pool = draw_pool(model.accepted(), target, &config.pool, config.seed, Stop::never());
-    let pool = pool.expect("it is never stopped");
-    let alone = started.elapsed().as_secs_f64().min(seconds[POOL]);
-    seconds[CIRCUITS] += seconds[POOL] - alone;
-    seconds[POOL] = alone;
-    black_box(pool);
-    for (name, seconds) in NAMES.into_iter().zip(seconds).chain([("all", spent.all())]) {
-        sheet.number("fit", Metric::at("seconds", &[("stage", &name)]), seconds, rows);
-    }
-}
-
 /// Every `step`-th row.
 fn every(rows: &Batch, step: usize) -> Batch {
     rows.select((0..rows.rows()).step_by(step))
@@ -305,6 +249,7 @@ fn every(rows: &Batch, step: usize) -> Batch {
 mod tests {
     use super::*;
     use crate::figures::Figures;
+    use crate::synthetic::Synthetic;
 
     fn quick() -> Config {
         let mut config = Config::default();
@@ -329,10 +274,10 @@ mod tests {
     #[test]
     fn every_curve_has_its_points() {
         let mut sheet = Sheet::new("people", "");
-        measure(&case(Synthetic { rows: 1000, features: 3, seed: 0 }), &mut sheet).expect("figures");
+        curves(&case(Synthetic { rows: 1000, features: 3, seed: 0 }), &mut sheet).expect("figures");
         let figures = Figures(sheet.into_figures());
         let seconds = |stage: &str| value(&figures, "fit", &format!("seconds@stage={stage}")).expect(stage);
-        let sum: f64 = NAMES.iter().map(|stage| seconds(stage)).sum();
+        let sum: f64 = fitting::STAGES.iter().map(|stage| seconds(stage)).sum();
         assert!((sum - seconds("all")).abs() < 1e-6);
         // A sixteenth of 800 training rows is too few.
         for (rows, expected) in [(50, false), (100, true), (200, true), (400, true), (800, true)] {
@@ -360,7 +305,7 @@ mod tests {
         let mut sheet = Sheet::new("people", "");
         trial.time_answers(&model, PEOPLE, |name| name.into(), &mut sheet);
         let figures = sheet.into_figures();
-        assert_eq!(figures.len(), 4);
+        assert_eq!(figures.len(), 13);
         assert!(figures.iter().all(|figure| (figure.value, figure.over, figure.of) == (None, 0, 0)));
     }
 

@@ -171,7 +171,9 @@ impl ColumnDescription {
         if self.beside.is_empty() {
             return measured.cell(&at, unit);
         }
-        let others = self.beside.iter().map(|beside| FigureKey::new(&at.method, beside, &[]));
+        let beside = |name: &String| Metric { name: name.clone(), keys: at.metric.keys.clone() };
+        let others =
+            self.beside.iter().map(|name| FigureKey { method: at.method.clone(), metric: beside(name) });
         let spreads: Vec<Spread> =
             iter::once(at.clone()).chain(others).filter_map(|key| measured.spread(&key)).collect();
         if spreads.is_empty() {

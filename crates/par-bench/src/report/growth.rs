@@ -1,7 +1,9 @@
-//! The time of answers, and how it grows.
+//! What fits and answers cost, and how that grows.
 //!
 //! # Paper
 //! The runtime of table 1.
+
+mod sizes;
 
 use par_plot::labels::{self, PointLabel};
 use par_plot::text::{duration, grouped};
@@ -19,13 +21,14 @@ use crate::paper;
 pub(super) fn show(measured: &Measured<'_>) -> CaseSection {
     let tables = [fit(measured), answers(measured)];
     let grown = AXES.iter().map(|(key, words)| along(measured, key, words));
-    CaseSection::new(tables.into_iter().chain(grown), [amortization(measured), growth(measured)])
+    let sizes = [sizes::fit(measured), sizes::answers(measured), sizes::by_changes(measured)];
+    let plots = [amortization(measured), growth(measured), sizes::plot(measured)];
+    CaseSection::new(tables.into_iter().chain(grown).chain(sizes), plots)
 }
 
 /// The axes along which time grows.
-const AXES: [(&str, &str); 5] = [
+const AXES: [(&str, &str); 4] = [
     ("rows", "training rows"),
-    ("features", "features"),
     ("bins", "bins of a number"),
     ("states", "states of a hidden variable"),
     ("edges", "edges of the circuit"),

@@ -6,17 +6,23 @@ use super::measured::Measured;
 use crate::experiment::{peers, robustness};
 use crate::figures::Figure;
 
-/// The CSS classes of a colour: lines and filled marks, outlines, small marks.
+/// The CSS classes of a colour: lines and filled marks, outlines, small marks, dashed lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Colour {
     pub(crate) line: &'static str,
     pub(crate) hollow: &'static str,
     pub(crate) small: &'static str,
+    pub(crate) dashed: &'static str,
 }
 
 macro_rules! colour {
     ($name:literal) => {
-        Colour { line: $name, hollow: concat!($name, " hollow"), small: concat!($name, " small") }
+        Colour {
+            line: $name,
+            hollow: concat!($name, " hollow"),
+            small: concat!($name, " small"),
+            dashed: concat!($name, " dashed"),
+        }
     };
 }
 

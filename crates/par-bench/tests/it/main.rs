@@ -13,6 +13,7 @@ mod sandbox;
 
 use std::io::Cursor;
 
+use par_bench::experiment::growth::GrowthPlan;
 use par_bench::{Bench, Case, Experiment, Figures};
 use par_data::{Schema, Table, TableOptions};
 use par_fit::ModelBuilder;
@@ -125,12 +126,17 @@ fn model() -> Model {
 
 /// Runs experiments on a case.
 fn figures(case: &Case, experiments: &[Experiment]) -> Figures {
-    let bench = Bench { cases: vec![case.clone()], experiments: experiments.to_vec(), parts: None };
+    let bench = Bench {
+        cases: vec![case.clone()],
+        experiments: experiments.to_vec(),
+        growth: GrowthPlan::default(),
+        parts: None,
+    };
     bench.run(&|_| {}).expect("figures")
 }
 
 /// All figures except times.
 fn without_times(Figures(figures): Figures) -> Figures {
-    let is_time = |name: &str| name.ends_with("time_us") || name == "prepare_us";
+    let is_time = |name: &str| name.contains("time_us") || name == "prepare_us";
     Figures(figures.into_iter().filter(|figure| !is_time(&figure.metric.name)).collect())
 }

@@ -1,6 +1,7 @@
 //! Tests of the binary `par-bench`.
 
 mod export;
+mod growth;
 mod measure;
 mod report;
 mod tune;

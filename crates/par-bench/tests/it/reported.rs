@@ -244,17 +244,19 @@ fn growth(sheet: &mut Sheet) {
     for (place, method) in OURS.into_iter().enumerate() {
         let time = 30.0 * 6_f64.powi(place as i32);
         sheet.number(method, Metric::at("time_us", &[("alone", &1)]), time, 100);
-        for (key, sizes) in [
-            ("rows", [1000, 10_000, 100_000]),
-            ("features", [5, 20, 80]),
-            ("bins", [4, 10, 40]),
-            ("edges", [500, 5000, 50_000]),
-        ] {
+        for (key, sizes) in
+            [("rows", [1000, 10_000, 100_000]), ("bins", [4, 10, 40]), ("edges", [500, 5000, 50_000])]
+        {
             for size in sizes {
                 let slow = time * f64::from(size) / f64::from(sizes[0]);
                 sheet.number(method, Metric::at("time_us", &[(key, &size)]), slow, 100);
                 sheet.number("fit", Metric::at("seconds", &[(key, &size)]), slow / 100.0, 1);
             }
+        }
+        for columns in [10, 50, 200] {
+            let at = |name: &str| Metric::at(name, &[("columns", &columns), ("rows", &1000)]);
+            sheet.number("fit", at("memory_mb"), f64::from(columns), 1);
+            sheet.summary(method, "time_us", &at, vec![time, time * f64::from(columns)], 100);
         }
     }
     sheet.number("fit", Metric::at("seconds", &[("states", &8)]), 3.0, 1);
@@ -328,7 +330,8 @@ fn every_chart_has_a_description_and_a_unique_name() {
         "credit-fairness-5",
         "credit-amortization",
         "credit-growth-1",
-        "credit-growth-5",
+        "credit-growth-4",
+        "credit-sizes",
     ] {
         assert!(names.contains(&format!("{name}.svg")), "{name} is not among {names:?}");
     }

@@ -4,6 +4,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
 
+use par_bench::experiment::growth::GrowthPlan;
 use par_bench::{Bench, Experiment, Figures, RunProgress};
 use tempfile::TempDir;
 
@@ -27,7 +28,12 @@ fn figures_are_the_same_on_any_number_of_threads() {
 
 /// A bench that keeps finished parts in a folder.
 fn bench(folder: &Path) -> Bench {
-    Bench { cases: vec![case()], experiments: vec![Experiment::Quality], parts: Some(folder.join("parts")) }
+    Bench {
+        cases: vec![case()],
+        experiments: vec![Experiment::Quality],
+        growth: GrowthPlan::default(),
+        parts: Some(folder.join("parts")),
+    }
 }
 
 /// Runs it on one thread until an interruption in the second fold.
@@ -123,14 +129,24 @@ fn other_files_of_the_folder_stay() {
 
 #[test]
 fn two_tables_with_one_name_are_refused() {
-    let bench = Bench { cases: vec![case(), case()], experiments: vec![Experiment::Answers], parts: None };
+    let bench = Bench {
+        cases: vec![case(), case()],
+        experiments: vec![Experiment::Answers],
+        growth: GrowthPlan::default(),
+        parts: None,
+    };
     assert_eq!(
         bench.run(&|_| {}).expect_err("equal names").to_string(),
         "applicants.csv: another table is also called `applicants`, so their figures would be mixed up\n\
          hint: give their schemas different names"
     );
     let synthetic = case().configured_as("synthetic", case().config);
-    let bench = Bench { cases: vec![synthetic], experiments: vec![Experiment::Answers], parts: None };
+    let bench = Bench {
+        cases: vec![synthetic],
+        experiments: vec![Experiment::Answers],
+        growth: GrowthPlan::default(),
+        parts: None,
+    };
     let refused = bench.run(&|_| {}).expect_err("growth uses that name").to_string();
     assert!(refused.starts_with("applicants.csv: another table is also called `synthetic`"), "{refused}");
 }

@@ -42,7 +42,9 @@ fn an_evaluation_counts_the_rows_of_each_mean() {
             "with margin",
             "median gap",
             "proved best",
-            "median µs"
+            "median µs",
+            "mean µs",
+            "99th percentile µs"
         ]
     );
 }

@@ -69,6 +69,8 @@ fn without_people_there_are_no_means() {
     assert_eq!((evaluation.rows, evaluation.denied, evaluation.possible), (0, 0, 0));
     assert!(evaluation.methods.iter().all(|method| method.nll == Mean { mean: None, over: 0, of: 0 }));
     assert!(evaluation.methods.iter().all(|method| method.time_us.is_none()));
+    let times = |method: &par_answer::evaluate::MethodMetrics| method.time_us_mean.or(method.time_us_p99);
+    assert!(evaluation.methods.iter().all(|method| times(method).is_none()));
 }
 
 #[test]

@@ -81,7 +81,7 @@ impl CaseOptions {
 }
 
 /// The tables of a folder with a schema of the same name, sorted by name.
-fn pairs(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
+pub(crate) fn pairs(folder: &Path) -> Result<Vec<(PathBuf, PathBuf)>> {
     let origin = folder.display();
     let entries = std::fs::read_dir(folder).with_context(|| format!("{origin}: cannot be read"))?;
     let mut files: Vec<PathBuf> = entries.map(|entry| Ok(entry?.path())).collect::<std::io::Result<_>>()?;

@@ -9,7 +9,7 @@ use par_data::{Schema, Table, TableOptions};
 use par_model::Config;
 
 /// The columns that hold folds and factuals.
-#[derive(Args)]
+#[derive(Args, Default)]
 pub(crate) struct FoldOptions {
     /// Column with the fold in which a row is tested [default: the schema's]
     #[arg(long, value_name = "COLUMN")]

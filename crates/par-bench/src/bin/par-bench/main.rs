@@ -3,6 +3,7 @@
 //! | module       | command                                                             |
 //! |--------------|---------------------------------------------------------------------|
 //! | [`measure`]  | `par-bench`: experiments on tables with folds, figures and a report |
+//! | [`growth`]   | `par-bench growth`: fits and answers at any width and length        |
 //! | [`calibrate`] | `par-bench calibrate`: weights that the published figures fit      |
 //! | [`tune`]     | `par-bench tune`: settings for better answers                       |
 //! | [`report`]   | `par-bench report`: tables and charts from existing figures         |
@@ -12,6 +13,7 @@ mod calibrate;
 mod cases;
 mod export;
 mod folded;
+mod growth;
 mod measure;
 mod report;
 mod tune;
@@ -40,6 +42,8 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
+    /// Measure what fits and answers cost at any number of columns and rows, on random tables and on others
+    Growth(growth::GrowthOptions),
     /// Search for settings of the generator that give better answers, over the folds of a table
     Tune(tune::TuneOptions),
     /// Search for the weights of the paper's loss with which its published figures come out
@@ -54,6 +58,7 @@ fn run(cli: Cli) -> Result<ExitCode> {
     output::clean_up_when_interrupted()?;
     match cli.command {
         None => cli.measure.run()?,
+        Some(Command::Growth(growth)) => growth.run()?,
         Some(Command::Tune(tune)) => tune.run()?,
         Some(Command::Calibrate(calibrate)) => calibrate.run()?,
         Some(Command::Report(report)) => report.run()?,

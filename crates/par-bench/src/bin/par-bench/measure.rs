@@ -7,8 +7,9 @@ use anyhow::{Context, Result, bail};
 use clap::Args;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use indicatif::{ProgressBar, ProgressStyle};
+use par_bench::experiment::growth::GrowthPlan;
 use par_bench::peers::{is_solver, recorded};
-use par_bench::{Case, Experiment, Report};
+use par_bench::{Bench, Case, Experiment, Report};
 use par_terminal::output::{self, Destination};
 
 use crate::cases::CaseOptions;
@@ -90,45 +91,11 @@ impl MeasureOptions {
         }
         experiments.sort();
         experiments.dedup();
-        std::fs::create_dir_all(&self.out)
-            .with_context(|| format!("{}: cannot be made", self.out.display()))?;
         let mut read = self.cases.files(&tables);
         read.extend(self.peers.as_deref());
-        let figures = Destination::new(&self.out.join(FIGURES), &read)?;
-        let files = report::ReportFiles::new(&self.out, &read)?;
-
-        let bench = par_bench::Bench { cases, experiments, parts: Some(self.out.join("parts")) };
-        let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
-            "{bar:30} {percent:>3} %  {elapsed} so far, about {eta} left  {msg}",
-        )?);
-        bar.enable_steady_tick(Duration::from_millis(200));
-        let measured = bench.run(&|progress| {
-            bar.set_length(progress.of);
-            bar.set_position(progress.done);
-            if !progress.is_new {
-                // Parts of an earlier run take no time, and must not shorten the estimate.
-                bar.reset_eta();
-            }
-            bar.set_message(format!("{} {} {}", progress.case, progress.fold, progress.what));
-        });
-        bar.finish_and_clear();
-        let measured = measured?;
-        let mut csv = Vec::new();
-        measured.write(&mut csv)?;
-        output::write_file(figures, &csv)?;
-        let report = Report::new(&measured);
-        files.write(&report)?;
-        bench.forget();
-        // Table 1 if it was measured, otherwise all measured experiments.
-        let shown = match bench.experiments.contains(&Experiment::Answers) {
-            true => vec![Experiment::Answers],
-            false => bench.experiments,
-        };
-        if self.json {
-            return output::print_json(&report.json(&shown));
-        }
-        let text: String = shown.iter().map(|experiment| report.text(*experiment)).collect();
-        output::print(&format!("{text}\nwritten to {}: {FIGURES}, {}\n", self.out.display(), report::WRITTEN))
+        let growth = GrowthPlan::default();
+        let bench = Bench { cases, experiments, growth, parts: Some(self.out.join("parts")) };
+        run(&bench, &self.out, &read, self.json)
     }
 
     /// Checks that the solver starts, before the work begins.
@@ -160,4 +127,43 @@ impl MeasureOptions {
         }
         Ok(file)
     }
+}
+
+/// Runs experiments, and writes their figures and report into a folder; `read` are the files that they read.
+pub(crate) fn run(bench: &Bench, out: &Path, read: &[&Path], is_json: bool) -> Result<()> {
+    std::fs::create_dir_all(out).with_context(|| format!("{}: cannot be made", out.display()))?;
+    let figures = Destination::new(&out.join(FIGURES), read)?;
+    let files = report::ReportFiles::new(out, read)?;
+
+    let bar = ProgressBar::new(0).with_style(ProgressStyle::with_template(
+        "{bar:30} {percent:>3} %  {elapsed} so far, about {eta} left  {msg}",
+    )?);
+    bar.enable_steady_tick(Duration::from_millis(200));
+    let measured = bench.run(&|progress| {
+        bar.set_length(progress.of);
+        bar.set_position(progress.done);
+        if !progress.is_new {
+            // Parts of an earlier run take no time, and must not shorten the estimate.
+            bar.reset_eta();
+        }
+        bar.set_message(format!("{} {} {}", progress.case, progress.fold, progress.what));
+    });
+    bar.finish_and_clear();
+    let measured = measured?;
+    let mut csv = Vec::new();
+    measured.write(&mut csv)?;
+    output::write_file(figures, &csv)?;
+    let report = Report::new(&measured);
+    files.write(&report)?;
+    bench.forget();
+    // Table 1 if it was measured, otherwise all measured experiments.
+    let shown = match bench.experiments.contains(&Experiment::Answers) {
+        true => vec![Experiment::Answers],
+        false => bench.experiments.clone(),
+    };
+    if is_json {
+        return output::print_json(&report.json(&shown));
+    }
+    let text: String = shown.iter().map(|experiment| report.text(*experiment)).collect();
+    output::print(&format!("{text}\nwritten to {}: {FIGURES}, {}\n", out.display(), report::WRITTEN))
 }
