@@ -1,0 +1,381 @@
+//! The order of the search: the node that could improve the frontier most comes first, so that what is left bounds the
+//! gap whenever the search ends.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use par_circuit::{Evaluator, Stop};
+
+use super::bound::{Bounder, Change, LANES, Lanes, Pass};
+use super::multipliers::{Multipliers, Unit};
+use super::{Proof, TOLERANCE};
+use crate::problem::{Cost, Frontier, SearchProblem, Solution};
+
+/// A node that has been searched, as far as its children share it.
+struct Parent {
+    /// The changes that were made.
+    made: Vec<usize>,
+    /// A bit for each change that may follow.
+    open: Vec<u64>,
+    /// For each unit; `None` where it was not needed so far.
+    multipliers: [Option<Multipliers>; 2],
+}
+
+/// A node to be searched: rows with the changes of its parent and one more, or with all of them that leave a feature
+/// alone.
+struct Node {
+    parent: Rc<Parent>,
+    change: Option<usize>,
+    /// For each number of further changes, what its rows are worth at most; −∞ where they need not be searched.
+    bounds: Lanes,
+    priority: Priority,
+}
+
+/// Higher comes first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Priority {
+    /// While no solution is known, more changes come first.
+    depth: usize,
+    /// How much the frontier may rise.
+    gain: f64,
+    /// Of equals the one that was found first.
+    age: u64,
+}
+
+pub(super) struct Search<'a, 'p, 'c> {
+    problem: &'a SearchProblem<'p>,
+    bounder: Bounder<'a, 'p, 'c>,
+    frontier: Frontier,
+    nodes: BinaryHeap<Node>,
+    /// How many nodes were ever added.
+    added: u64,
+    searched: usize,
+    /// For each change of the current node, bounds on the rows with it and each number of further changes.
+    with: Vec<Lanes>,
+    open: Vec<bool>,
+}
+
+impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
+    pub(super) fn new(
+        problem: &'a SearchProblem<'p>,
+        evaluator: &'a mut Evaluator<'c>,
+        known: Frontier,
+    ) -> Self {
+        let bounder = Bounder::new(problem, evaluator);
+        let changes = bounder.changes.len();
+        Self {
+            problem,
+            bounder,
+            frontier: known,
+            nodes: BinaryHeap::new(),
+            added: 0,
+            searched: 0,
+            with: vec![[f64::NEG_INFINITY; LANES]; changes],
+            open: vec![false; changes],
+        }
+    }
+
+    pub(super) fn run(mut self, max_nodes: usize, stop: Stop<'_>) -> Proof {
+        let all = Parent {
+            made: Vec::new(),
+            open: vec![u64::MAX; self.open.len().div_ceil(64)],
+            multipliers: [None; 2],
+        };
+        self.push(Rc::new(all), None, [f64::INFINITY; LANES]);
+        while self.searched < max_nodes && stop.check().is_ok() {
+            let Some(node) = self.nodes.pop() else { break };
+            if self.search(&node) {
+                self.reorder();
+            }
+        }
+        if self.searched == 0 {
+            self.bound_root();
+        }
+        Proof { open: self.left(), frontier: self.frontier, nodes: self.searched }
+    }
+
+    /// What a row with so many changes must be worth more than.
+    fn known(&self, changes: usize) -> f64 {
+        self.frontier.at_most(changes) + TOLERANCE
+    }
+
+    /// What the rows of a number of changes are bounded in, and the bound that they must exceed.
+    fn limit(&self, changes: usize) -> (Unit, f64) {
+        match self.known(changes) {
+            f64::NEG_INFINITY => (Unit::Likelihood, self.problem.objective.floor - TOLERANCE),
+            known => (Unit::Worth, known),
+        }
+    }
+
+    fn push(&mut self, parent: Rc<Parent>, change: Option<usize>, bounds: Lanes) {
+        let made = parent.made.len() + usize::from(change.is_some());
+        let age = self.added;
+        if let Some(priority) = self.priority(made, &bounds, age) {
+            self.added += 1;
+            self.nodes.push(Node { parent, change, bounds, priority });
+        }
+    }
+
+    /// `None` if no row can improve the frontier.
+    fn priority(&self, made: usize, bounds: &Lanes, age: u64) -> Option<Priority> {
+        let best = self.frontier.at_most(usize::MAX);
+        let gain = |(lane, &bound): (usize, &f64)| {
+            let known = self.frontier.at_most(made + lane + 1);
+            let reference = [known, best].into_iter().find(|worth| worth.is_finite()).unwrap_or(0.0);
+            (bound > known + TOLERANCE).then_some(bound - reference)
+        };
+        let gain = bounds.iter().enumerate().filter_map(gain).reduce(f64::max)?;
+        let depth = if best > f64::NEG_INFINITY { 0 } else { made };
+        Some(Priority { depth, gain, age })
+    }
+
+    /// After the frontier has risen: nodes that cannot improve it any more are removed.
+    fn reorder(&mut self) {
+        let nodes = std::mem::take(&mut self.nodes).into_vec();
+        let nodes = nodes.into_iter().filter_map(|node| {
+            let priority = self.priority(node.made(), &node.bounds, node.priority.age)?;
+            Some(Node { priority, ..node })
+        });
+        self.nodes = nodes.collect();
+    }
+
+    /// For each number of changes, what a row with at most as many might be worth that was not searched.
+    fn left(&self) -> Vec<f64> {
+        let mut left = vec![f64::NEG_INFINITY; self.problem.budget + 1];
+        for node in &self.nodes {
+            for (lane, &bound) in node.bounds.iter().enumerate() {
+                let changes = node.made() + lane + 1;
+                if changes < left.len() && bound > self.known(changes) {
+                    left[changes] = left[changes].max(bound);
+                }
+            }
+        }
+        for changes in 1..left.len() {
+            left[changes] = left[changes].max(left[changes - 1]);
+        }
+        left
+    }
+
+    /// Bounds the first node if there was no time to search it.
+    fn bound_root(&mut self) {
+        let Some(root) = self.nodes.pop() else { return };
+        self.open.fill(true);
+        let further = self.further(0);
+        self.bounder.enter(&[], &self.open, further);
+        let mut bounds = root.bounds;
+        for unit in [Unit::Worth, Unit::Likelihood] {
+            let multipliers = Multipliers::start(unit, &self.problem.objective);
+            let lanes = self.bounder.bound_all(&self.open, unit, multipliers);
+            for (lane, bound) in lanes.into_iter().enumerate() {
+                let (its, limit) = self.limit(lane + 1);
+                let is_dead = !self.bounder.may_reach(reached(lane, further)) || bound <= limit;
+                if its == unit {
+                    bounds[lane] = if is_dead { f64::NEG_INFINITY } else { self.bounder.worth(unit, bound) };
+                }
+            }
+        }
+        self.push(root.parent, None, bounds);
+    }
+
+    /// The most changes that may follow `made`, among the open ones.
+    fn further(&self, made: usize) -> usize {
+        let is_open = |range: &&Range<usize>| self.open[range.start..range.end].contains(&true);
+        let open = self.bounder.features.iter().filter(is_open).count();
+        (self.problem.budget - made).min(open)
+    }
+
+    /// Searches a node: tries all single changes, and adds the nodes that may improve the frontier with more.
+    /// Returns whether it found a solution that does.
+    fn search(&mut self, node: &Node) -> bool {
+        self.searched += 1;
+        let made: Vec<usize> = node.parent.made.iter().copied().chain(node.change).collect();
+        for (change, open) in self.open.iter_mut().enumerate() {
+            *open = node.parent.open[change / 64] >> (change % 64) & 1 == 1;
+        }
+        let further = self.further(made.len());
+        let is_live = |lane: &usize| node.bounds[*lane] > self.known(made.len() + lane + 1);
+        // The most further changes that may still improve the frontier.
+        let Some(last) = (0..LANES.min(further)).rev().find(is_live) else { return false };
+        let mut improves = false;
+        let further = reached(last, further);
+        self.bounder.enter(&made, &self.open, further);
+        self.with.fill([f64::NEG_INFINITY; LANES]);
+        let mut multipliers = node.parent.multipliers;
+        for (unit, multipliers) in [Unit::Worth, Unit::Likelihood].into_iter().zip(&mut multipliers) {
+            let is_open = |search: &Self, lane: usize| {
+                let changes = made.len() + lane + 1;
+                search.limit(changes).0 == unit
+                    && node.bounds[lane] > search.known(changes)
+                    && search.bounder.may_reach(reached(lane, further))
+            };
+            let Some(lane) = (0..=last).rev().find(|&lane| is_open(self, lane)) else { continue };
+            let (pass, lanes) = self.bound(node, unit, multipliers, lane);
+            let is_hopeful =
+                |lane: usize| is_open(self, lane) && lanes[lane] > self.limit(made.len() + lane + 1).1;
+            if !(0..=lane).any(is_hopeful) {
+                continue;
+            }
+            // Without a new change, the parent has tried all single ones.
+            if (node.change.is_some() || made.is_empty()) && is_open(self, 0) {
+                improves |= self.single_changes(made.len());
+            }
+            self.bound_with_each(&pass, unit, made.len(), further);
+        }
+        if further > 1 {
+            self.branch(made, multipliers);
+        }
+        improves
+    }
+
+    /// Bounds the rows of the current node, and those with each change, by the best multipliers known.
+    fn bound(
+        &mut self,
+        node: &Node,
+        unit: Unit,
+        multipliers: &mut Option<Multipliers>,
+        lane: usize,
+    ) -> (Pass, Lanes) {
+        let Self { bounder, open, .. } = self;
+        let mut best = multipliers.unwrap_or(Multipliers::start(unit, &self.problem.objective));
+        let first = bounder.bound_all(open, unit, best)[lane];
+        if multipliers.is_none() {
+            best = best.improved(first, |other| bounder.bound_all(open, unit, other)[lane]);
+        } else if node.change.is_some() {
+            let other = best.varied(self.searched);
+            if bounder.bound_all(open, unit, other)[lane] < first {
+                best = other;
+            }
+        }
+        *multipliers = Some(best);
+        bounder.bound_each(open, unit, best)
+    }
+
+    /// Sets the bounds of all rows with one change more and others beside it.
+    fn bound_with_each(&mut self, pass: &Pass, unit: Unit, made: usize, further: usize) {
+        let limits: [(Unit, f64); LANES] = std::array::from_fn(|lane| self.limit(made + lane + 2));
+        for (place, range) in self.bounder.features.iter().enumerate() {
+            for change in range.clone().filter(|&change| self.open[change]) {
+                for lane in (0..LANES.min(further - 1)).filter(|&lane| limits[lane].0 == unit) {
+                    let others = reached(lane, further - 1);
+                    if self.bounder.may_reach_with(change, place, others) {
+                        let bound = self.bounder.with(pass, change, others);
+                        if bound > limits[lane].1 {
+                            self.with[change][lane] = self.bounder.worth(unit, bound);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Adds the accepted rows with one change more that improve the frontier. Returns whether there are any.
+    fn single_changes(&mut self, made: usize) -> bool {
+        let problem = self.problem;
+        let mut better: Vec<(f64, usize)> = Vec::new();
+        let known = self.frontier.at_most(made + 1);
+        for (place, range) in self.bounder.features.iter().enumerate() {
+            for change in range.clone().filter(|&change| self.open[change]) {
+                if self.bounder.may_reach_with(change, place, 0) {
+                    let worth = self.bounder.worth_with(change);
+                    if worth > known {
+                        better.push((worth, change));
+                    }
+                }
+            }
+        }
+        better.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        let mut changed = self.bounder.row.clone();
+        let mut improves = false;
+        for (most, change) in better {
+            if most <= self.frontier.at_most(made + 1) {
+                break;
+            }
+            let Change { feature, choice, .. } = self.bounder.changes[change];
+            problem.set(&mut changed, feature, choice);
+            if problem.permits(&changed) && problem.accepts(&changed) {
+                let row = changed.clone();
+                let log_prob = self.bounder.evaluator.log_prob(&row.codes);
+                let cost = Cost::of(problem.candidates, &row.choices);
+                let worth = problem.worth(log_prob, cost);
+                improves |= self.frontier.add(Solution { row, log_prob, cost, worth, changes: made + 1 });
+            }
+            problem.set(&mut changed, feature, 0);
+        }
+        improves
+    }
+
+    /// Adds the nodes with each change of the most promising feature, and the one that leaves it alone.
+    fn branch(&mut self, made: Vec<usize>, multipliers: [Option<Multipliers>; 2]) {
+        let count = made.len();
+        let gain = |change: usize| {
+            self.priority(count + 1, &self.with[change], 0)
+                .map_or(f64::NEG_INFINITY, |priority| priority.gain)
+        };
+        let gains: Vec<f64> = (0..self.open.len())
+            .map(|change| if self.open[change] { gain(change) } else { f64::NEG_INFINITY })
+            .collect();
+        let most =
+            |range: &Range<usize>| gains[range.clone()].iter().copied().fold(f64::NEG_INFINITY, f64::max);
+        let features = &self.bounder.features;
+        let Some((_, branched)) = features
+            .iter()
+            .map(|range| (most(range), range.clone()))
+            .filter(|(gain, _)| *gain > f64::NEG_INFINITY)
+            .reduce(|best, next| if next.0 > best.0 { next } else { best })
+        else {
+            return;
+        };
+        let mut open = vec![0_u64; self.open.len().div_ceil(64)];
+        let mut rest = [f64::NEG_INFINITY; LANES];
+        for change in (0..self.open.len()).filter(|change| !branched.contains(change)) {
+            if gains[change] > f64::NEG_INFINITY {
+                open[change / 64] |= 1 << (change % 64);
+                for (lane, &bound) in self.with[change].iter().enumerate() {
+                    // The change itself is one of those that follow.
+                    let lane = (lane + 1).min(LANES - 1);
+                    rest[lane] = rest[lane].max(bound);
+                }
+            }
+        }
+        let parent = Rc::new(Parent { made, open, multipliers });
+        for change in branched {
+            let bounds = self.with[change];
+            self.push(Rc::clone(&parent), Some(change), bounds);
+        }
+        self.push(parent, None, rest);
+    }
+}
+
+/// The most changes that a lane stands for, of at most `further`.
+fn reached(lane: usize, further: usize) -> usize {
+    if lane + 1 == LANES { further } else { further.min(lane + 1) }
+}
+
+impl Node {
+    fn made(&self) -> usize {
+        self.parent.made.len() + usize::from(self.change.is_some())
+    }
+}
+
+impl Ord for Node {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let (own, its) = (&self.priority, &other.priority);
+        own.depth.cmp(&its.depth).then(own.gain.total_cmp(&its.gain)).then(its.age.cmp(&own.age))
+    }
+}
+
+impl PartialOrd for Node {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Node {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Node {}
