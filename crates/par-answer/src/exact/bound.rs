@@ -49,6 +49,8 @@ pub(super) struct Bounder<'a, 'p, 'c> {
     /// An upper bound on the log-odds above the target at the current row, and what each change adds.
     centre: f64,
     scores: Vec<f64>,
+    /// Whether any change adds something.
+    is_additive: bool,
     /// For each alternative of each feature of the ball, what it adds.
     alternatives: Vec<f64>,
     /// For each number of further changes from 0, the highest sum of these: those that add most.
@@ -57,6 +59,8 @@ pub(super) struct Bounder<'a, 'p, 'c> {
     highest: f64,
     /// For each feature, the most that one of its changes adds to the score.
     most: Vec<f64>,
+    /// The least price of a change of each open feature, ascending.
+    cheapest: Vec<f64>,
     /// What each code adds in the bounds of the circuit.
     gains: Vec<f64>,
     bounds: ChangeBounds,
@@ -66,7 +70,8 @@ pub(super) struct Bounder<'a, 'p, 'c> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pass {
     unit: Unit,
-    multipliers: Multipliers,
+    /// The multiplier of the log-odds.
+    score: f64,
     /// The weight of the circuit's bound.
     weight: f64,
     /// What is added to it.
@@ -102,10 +107,12 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             cost: Cost::default(),
             centre: 0.0,
             scores: vec![0.0; changes.len()],
+            is_additive: false,
             alternatives: Vec::new(),
             reach: Vec::new(),
             highest: 0.0,
             most: vec![0.0; features.len()],
+            cheapest: Vec::new(),
             gains: vec![f64::NEG_INFINITY; candidates.constraints().codes()],
             bounds: ChangeBounds::default(),
             changes,
@@ -115,6 +122,15 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
 
     /// Goes to the node with these changes made, where the `open` ones may follow, up to `further` of them.
     pub(super) fn enter(&mut self, made: &[usize], open: &[bool], further: usize) {
+        self.make(made);
+        self.offer(open);
+        self.ball.changes = further + self.consequences.len();
+        self.relax(open, further);
+        self.set_cheapest(open);
+    }
+
+    /// Goes to the node with these changes made, without bounds.
+    pub(super) fn make(&mut self, made: &[usize]) {
         self.row = self.problem.own();
         self.cost = Cost::default();
         for change in made.iter().map(|&made| self.changes[made]) {
@@ -122,9 +138,6 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             self.cost.effort += change.cost.effort;
             self.cost.rarity += change.cost.rarity;
         }
-        self.offer(open);
-        self.ball.changes = further + self.consequences.len();
-        self.relax(open, further);
     }
 
     /// Sets the ball to the current row and what is open.
@@ -164,6 +177,7 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             relaxation.gains.fill(0.0);
         }
         self.centre = relaxation.centre - self.target;
+        self.is_additive = relaxation.gains.iter().any(|gain| *gain != 0.0);
         self.alternatives = relaxation.gains;
         self.scores.fill(f64::NEG_INFINITY);
         let mut gains = self.alternatives.iter();
@@ -199,6 +213,14 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
         self.highest = relaxation.most - self.target;
     }
 
+    fn set_cheapest(&mut self, open: &[bool]) {
+        let price = |change: usize| self.problem.objective.price(self.changes[change].cost);
+        let least =
+            |range: &Range<usize>| range.clone().filter(|&change| open[change]).map(price).reduce(f64::min);
+        self.cheapest = self.features.iter().filter_map(least).collect();
+        self.cheapest.sort_by(f64::total_cmp);
+    }
+
     /// Whether rows with this many further changes may be accepted.
     pub(super) fn may_reach(&self, further: usize) -> bool {
         self.highest >= 0.0 && self.reach[further.min(self.reach.len() - 1)] >= 0.0
@@ -215,7 +237,11 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
     /// Sets the gains of all codes for a pass.
     fn set_gains(&mut self, open: &[bool], unit: Unit, multipliers: Multipliers) -> Pass {
         let objective = &self.problem.objective;
-        let Multipliers { score, floor } = multipliers;
+        let Multipliers { mut score, floor } = multipliers;
+        if !self.is_additive {
+            // A constant bound on the score would only be added.
+            score = 0.0;
+        }
         let weight = match unit {
             Unit::Worth => objective.likelihood + floor,
             Unit::Likelihood => 1.0,
@@ -234,7 +260,7 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             }
             Unit::Likelihood => score * self.centre,
         };
-        Pass { unit, multipliers, weight, constant: constant - weight * self.problem.log_given }
+        Pass { unit, score, weight, constant: constant - weight * self.problem.log_given }
     }
 
     /// What a change adds to the objective and the constraints, beside the likelihood.
@@ -299,19 +325,40 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
     pub(super) fn with(&self, pass: &Pass, change: usize, others: usize) -> f64 {
         let place = self.changes[change].place;
         // Its code may stand for another value that gains more.
-        let less = self.gain(change, pass.unit, pass.multipliers.score) - pass.weight * self.gains[place];
+        let less = self.gain(change, pass.unit, pass.score) - pass.weight * self.gains[place];
         pass.weight * self.bounds.with(place, others + self.consequences.len()) + pass.constant + less
     }
 
-    /// What the row with this one change more is worth, up to rounding; +∞ if the change has consequences.
-    pub(super) fn worth_with(&self, change: usize) -> f64 {
-        let Change { feature, place, cost, .. } = self.changes[change];
+    /// After [`Bounder::bound_each`]: log p⁺ of the row with this one change more, up to rounding.
+    pub(super) fn log_prob_with(&self, change: usize) -> f64 {
+        let place = self.changes[change].place;
+        self.bounds.with(place, 0) - self.gains[place]
+    }
+
+    /// For each change, log p⁺ of the row with it.
+    pub(super) fn log_probs(&mut self) -> Vec<f64> {
+        // The gains are set again before they are used.
+        self.evaluator.neighbours(&self.row.codes, &mut self.gains);
+        self.changes.iter().map(|change| self.gains[change.place]).collect()
+    }
+
+    /// What the row with this one change more is worth, if that is its log p⁺; +∞ if the change has consequences.
+    pub(super) fn worth_with(&self, change: usize, log_prob: f64) -> f64 {
+        let Change { feature, cost, .. } = self.changes[change];
         if self.problem.candidates.has_consequences(feature) {
             return f64::INFINITY;
         }
-        let log_prob = self.bounds.with(place, 0) - self.gains[place];
         let sum = Cost { effort: self.cost.effort + cost.effort, rarity: self.cost.rarity + cost.rarity };
         self.problem.worth(log_prob, sum)
+    }
+
+    /// What the cheapest row of the node with this change and `others` beside it is worth at most, whatever its
+    /// likelihood.
+    pub(super) fn most_by_price(&self, change: usize, others: usize) -> f64 {
+        let objective = &self.problem.objective;
+        let others = self.cheapest.iter().take(others).sum::<f64>();
+        let price = objective.price(self.cost) + objective.price(self.changes[change].cost) + others;
+        -objective.likelihood * self.problem.log_given - price
     }
 
     /// A bound in a pass's unit as one on what rows are worth.

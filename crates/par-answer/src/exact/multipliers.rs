@@ -21,11 +21,11 @@ pub(super) struct Multipliers {
 }
 
 /// Factors by which multipliers are tried larger and smaller, one after the other.
-const FACTORS: [f64; 3] = [4.0, 2.0, 1.4];
+const FACTORS: [f64; 2] = [3.0, 1.5];
 /// A bound that is tighter by less is not worth another trial.
 const WORTHWHILE: f64 = 0.02;
 /// The most trials for one node.
-const TRIALS: usize = 16;
+const TRIALS: usize = 12;
 
 impl Multipliers {
     /// Where a search starts.

@@ -200,6 +200,9 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         let Some(last) = (0..LANES.min(further)).rev().find(is_live) else { return false };
         let mut improves = false;
         let further = reached(last, further);
+        if further == 1 {
+            return self.last_changes(&made);
+        }
         self.bounder.enter(&made, &self.open, further);
         self.with.fill([f64::NEG_INFINITY; LANES]);
         let mut multipliers = node.parent.multipliers;
@@ -211,7 +214,9 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                     && search.bounder.may_reach(reached(lane, further))
             };
             let Some(lane) = (0..=last).rev().find(|&lane| is_open(self, lane)) else { continue };
-            let (pass, lanes) = self.bound(node, unit, multipliers, lane);
+            let is_first = multipliers.is_none();
+            let best = *multipliers.get_or_insert_with(|| self.first_multipliers(unit, lane));
+            let (pass, lanes) = self.bounder.bound_each(&self.open, unit, best);
             let is_hopeful =
                 |lane: usize| is_open(self, lane) && lanes[lane] > self.limit(made.len() + lane + 1).1;
             if !(0..=lane).any(is_hopeful) {
@@ -222,34 +227,24 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                 improves |= self.single_changes(made.len());
             }
             self.bound_with_each(&pass, unit, made.len(), further);
+            // Children are better off with other multipliers if this node would have been.
+            if node.change.is_some() && !is_first {
+                let other = best.varied(self.searched);
+                if self.bounder.bound_all(&self.open, unit, other)[lane] < lanes[lane] {
+                    *multipliers = Some(other);
+                }
+            }
         }
-        if further > 1 {
-            self.branch(made, multipliers);
-        }
+        self.branch(made, multipliers);
         improves
     }
 
-    /// Bounds the rows of the current node, and those with each change, by the best multipliers known.
-    fn bound(
-        &mut self,
-        node: &Node,
-        unit: Unit,
-        multipliers: &mut Option<Multipliers>,
-        lane: usize,
-    ) -> (Pass, Lanes) {
-        let Self { bounder, open, .. } = self;
-        let mut best = multipliers.unwrap_or(Multipliers::start(unit, &self.problem.objective));
-        let first = bounder.bound_all(open, unit, best)[lane];
-        if multipliers.is_none() {
-            best = best.improved(first, |other| bounder.bound_all(open, unit, other)[lane]);
-        } else if node.change.is_some() {
-            let other = best.varied(self.searched);
-            if bounder.bound_all(open, unit, other)[lane] < first {
-                best = other;
-            }
-        }
-        *multipliers = Some(best);
-        bounder.bound_each(open, unit, best)
+    /// Multipliers that bound the current node tightly for the number of further changes of a lane.
+    fn first_multipliers(&mut self, unit: Unit, lane: usize) -> Multipliers {
+        let Self { bounder, open, problem, .. } = self;
+        let start = Multipliers::start(unit, &problem.objective);
+        let first = bounder.bound_all(open, unit, start)[lane];
+        start.improved(first, |other| bounder.bound_all(open, unit, other)[lane])
     }
 
     /// Sets the bounds of all rows with one change more and others beside it.
@@ -259,7 +254,9 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             for change in range.clone().filter(|&change| self.open[change]) {
                 for lane in (0..LANES.min(further - 1)).filter(|&lane| limits[lane].0 == unit) {
                     let others = reached(lane, further - 1);
-                    if self.bounder.may_reach_with(change, place, others) {
+                    let is_cheap =
+                        unit != Unit::Worth || self.bounder.most_by_price(change, lane + 1) > limits[lane].1;
+                    if is_cheap && self.bounder.may_reach_with(change, place, others) {
                         let bound = self.bounder.with(pass, change, others);
                         if bound > limits[lane].1 {
                             self.with[change][lane] = self.bounder.worth(unit, bound);
@@ -270,21 +267,36 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         }
     }
 
-    /// Adds the accepted rows with one change more that improve the frontier. Returns whether there are any.
+    /// Tries all single changes of a bounded node. Returns whether one improves the frontier.
     fn single_changes(&mut self, made: usize) -> bool {
-        let problem = self.problem;
-        let mut better: Vec<(f64, usize)> = Vec::new();
-        let known = self.frontier.at_most(made + 1);
+        let mut better = Vec::new();
         for (place, range) in self.bounder.features.iter().enumerate() {
             for change in range.clone().filter(|&change| self.open[change]) {
                 if self.bounder.may_reach_with(change, place, 0) {
-                    let worth = self.bounder.worth_with(change);
-                    if worth > known {
-                        better.push((worth, change));
-                    }
+                    let log_prob = self.bounder.log_prob_with(change);
+                    better.push((self.bounder.worth_with(change, log_prob), change));
                 }
             }
         }
+        self.add_better(better, made)
+    }
+
+    /// The same for a node that needs no bounds, since no further change may follow.
+    fn last_changes(&mut self, made: &[usize]) -> bool {
+        self.bounder.make(made);
+        let log_probs = self.bounder.log_probs();
+        let open = (0..self.open.len()).filter(|&change| self.open[change]);
+        let better =
+            open.map(|change| (self.bounder.worth_with(change, log_probs[change]), change)).collect();
+        self.add_better(better, made.len())
+    }
+
+    /// Adds the rows with one of the given changes, each with what it is worth, that are accepted and improve the
+    /// frontier.
+    fn add_better(&mut self, mut better: Vec<(f64, usize)>, made: usize) -> bool {
+        let problem = self.problem;
+        let known = self.frontier.at_most(made + 1);
+        better.retain(|(worth, _)| *worth > known);
         better.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         let mut changed = self.bounder.row.clone();
         let mut improves = false;

@@ -199,33 +199,39 @@ impl<T: Real> Kernel for Downward<'_, T> {
                     }
                 }
                 StepKind::Product => {
+                    let (&last, others) = inputs.split_last().expect("a product has inputs");
                     for (j, above) in above.iter().enumerate() {
                         let mut product = *above;
-                        for (before, &input) in before.iter_mut().zip(inputs) {
+                        for (before, &input) in before.iter_mut().zip(others) {
                             *before = product;
                             product = times(&product, &values[input as usize + j]);
                         }
-                        let mut after = [T::ONE; COUNTS];
-                        for (before, &input) in before[..inputs.len()].iter().zip(inputs).rev() {
-                            let context = times(before, &after);
-                            add_times(&mut below[input as usize + j], &context, T::ONE);
-                            after = times(&after, &values[input as usize + j]);
+                        add(&mut below[last as usize + j], &product);
+                        let mut after = values[last as usize + j];
+                        for (place, &input) in others.iter().enumerate().rev() {
+                            add(&mut below[input as usize + j], &times(&before[place], &after));
+                            if place > 0 {
+                                after = times(&after, &values[input as usize + j]);
+                            }
                         }
                     }
                 }
             }
         }
         for (unit, context) in contexts[..plan.unit_ends.len()].iter().enumerate() {
-            let unit = plan.unit_leaves(unit);
+            let Some((&last, others)) = plan.unit_leaves(unit).split_last() else { continue };
             let mut product = *context;
-            for (before, &leaf) in before.iter_mut().zip(unit) {
+            for (before, &leaf) in before.iter_mut().zip(others) {
                 *before = product;
                 product = times_leaf(&product, leaves[leaf as usize]);
             }
-            let mut after = [T::ONE; COUNTS];
-            for (before, &leaf) in before[..unit.len()].iter().zip(unit).rev() {
-                leaf_contexts[leaf as usize] = times(before, &after);
-                after = times_leaf(&after, leaves[leaf as usize]);
+            leaf_contexts[last as usize] = product;
+            let mut after = times_leaf(&[T::ONE; COUNTS], leaves[last as usize]);
+            for (place, &leaf) in others.iter().enumerate().rev() {
+                leaf_contexts[leaf as usize] = times(&before[place], &after);
+                if place > 0 {
+                    after = times_leaf(&after, leaves[leaf as usize]);
+                }
             }
         }
         let mut start = 0;
@@ -248,6 +254,13 @@ impl<T: Real> Kernel for Downward<'_, T> {
 #[inline(always)]
 fn larger<T: Real>(a: T, b: T) -> T {
     if b > a { b } else { a }
+}
+
+#[inline(always)]
+fn add<T: Real>(sum: &mut ByCount<T>, value: &ByCount<T>) {
+    for (sum, &value) in sum.iter_mut().zip(value) {
+        *sum += value;
+    }
 }
 
 #[inline(always)]

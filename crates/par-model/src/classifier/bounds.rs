@@ -541,6 +541,7 @@ mod tests {
     impl Bounded {
         /// The bounds hold for every row, and are tight if there is one row or at most one change.
         fn check(&self) {
+            self.check_relaxation();
             let (lower, upper) = self.classifier.log_odds_bounds(&self.ball);
             let scores: Vec<f64> = self.rows().iter().map(|row| self.classifier.log_odds(row)).collect();
             let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
@@ -586,6 +587,25 @@ mod tests {
             }
             Bounded { classifier: with_activation(&cardinalities, &hidden, seed, activation), ball }
         })
+    }
+
+    impl Bounded {
+        /// The centre and the gains of the changes are together at least the log-odds of every row.
+        fn check_relaxation(&self) {
+            let Relaxation { most, centre, gains } = self.classifier.relaxation(&self.ball);
+            let places: Vec<(usize, Code)> = (0..self.ball.centre().len())
+                .flat_map(|variable| {
+                    self.ball.alternatives(variable).iter().map(move |&code| (variable, code))
+                })
+                .collect();
+            assert_eq!(gains.len(), places.len());
+            for row in self.rows() {
+                let made = places.iter().zip(&gains).filter(|((variable, code), _)| row[*variable] == *code);
+                let bound = centre + made.map(|(_, gain)| gain).sum::<f64>();
+                let log_odds = self.classifier.log_odds(&row);
+                assert!(log_odds <= bound && log_odds <= most, "{log_odds} against {bound} and {most}");
+            }
+        }
     }
 
     proptest! {
