@@ -33,6 +33,9 @@ struct Node {
     priority: Priority,
 }
 
+/// For each number of further changes from 1, and one more: what rows are bounded in, and the bound that they must exceed.
+type Limits = [(Unit, f64); LANES + 1];
+
 /// Higher comes first.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Priority {
@@ -205,20 +208,20 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         }
         self.bounder.enter(&made, &self.open, further);
         self.with.fill([f64::NEG_INFINITY; LANES]);
+        // As they are before solutions of this node are found, so that every lane has one unit.
+        let limits: Limits = std::array::from_fn(|lane| self.limit(made.len() + lane + 1));
         let mut multipliers = node.parent.multipliers;
         for (unit, multipliers) in [Unit::Worth, Unit::Likelihood].into_iter().zip(&mut multipliers) {
             let is_open = |search: &Self, lane: usize| {
-                let changes = made.len() + lane + 1;
-                search.limit(changes).0 == unit
-                    && node.bounds[lane] > search.known(changes)
+                limits[lane].0 == unit
+                    && node.bounds[lane] > search.known(made.len() + lane + 1)
                     && search.bounder.may_reach(reached(lane, further))
             };
             let Some(lane) = (0..=last).rev().find(|&lane| is_open(self, lane)) else { continue };
             let is_first = multipliers.is_none();
             let best = *multipliers.get_or_insert_with(|| self.first_multipliers(unit, lane));
             let (pass, lanes) = self.bounder.bound_each(&self.open, unit, best);
-            let is_hopeful =
-                |lane: usize| is_open(self, lane) && lanes[lane] > self.limit(made.len() + lane + 1).1;
+            let is_hopeful = |lane: usize| is_open(self, lane) && lanes[lane] > limits[lane].1;
             if !(0..=lane).any(is_hopeful) {
                 continue;
             }
@@ -226,7 +229,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             if (node.change.is_some() || made.is_empty()) && is_open(self, 0) {
                 improves |= self.single_changes(made.len());
             }
-            self.bound_with_each(&pass, unit, made.len(), further);
+            self.bound_with_each(&pass, unit, &limits, further);
             // Children are better off with other multipliers if this node would have been.
             if node.change.is_some() && !is_first {
                 let other = best.varied(self.searched);
@@ -248,8 +251,9 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
     }
 
     /// Sets the bounds of all rows with one change more and others beside it.
-    fn bound_with_each(&mut self, pass: &Pass, unit: Unit, made: usize, further: usize) {
-        let limits: [(Unit, f64); LANES] = std::array::from_fn(|lane| self.limit(made + lane + 2));
+    fn bound_with_each(&mut self, pass: &Pass, unit: Unit, limits: &Limits, further: usize) {
+        // The change itself is one more.
+        let limits = &limits[1..];
         for (place, range) in self.bounder.features.iter().enumerate() {
             for change in range.clone().filter(|&change| self.open[change]) {
                 for lane in (0..LANES.min(further - 1)).filter(|&lane| limits[lane].0 == unit) {
