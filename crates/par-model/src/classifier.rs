@@ -54,11 +54,10 @@ pub trait Classifier: Send + Sync {
     /// A lower and an upper bound on the log-odds of every row in the ball.
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64);
 
-    /// An upper bound on the log-odds of every row in the ball to which each change adds a fixed amount.
-    fn relaxation(&self, ball: &Ball) -> Relaxation {
-        let (_, most) = self.log_odds_bounds(ball);
-        let changes = (0..ball.centre().len()).map(|feature| ball.alternatives(feature).len()).sum();
-        Relaxation { most, centre: most, gains: vec![0.0; changes] }
+    /// An upper bound on the log-odds of every row in the ball to which each change adds a fixed amount; `None` if the
+    /// classifier has none that is tighter than a constant.
+    fn relaxation(&self, _ball: &Ball) -> Option<Relaxation> {
+        None
     }
 }
 
@@ -94,7 +93,7 @@ impl<C: Classifier + ?Sized> Classifier for &C {
         (**self).log_odds_bounds(ball)
     }
 
-    fn relaxation(&self, ball: &Ball) -> Relaxation {
+    fn relaxation(&self, ball: &Ball) -> Option<Relaxation> {
         (**self).relaxation(ball)
     }
 }

@@ -24,6 +24,8 @@ pub(super) type Lanes = [f64; LANES];
 pub(super) struct Change {
     pub(super) feature: usize,
     pub(super) choice: Choice,
+    /// What the classifier reads: the choice, or its code.
+    value: Code,
     /// The place of its code among those of all features.
     place: usize,
     cost: Cost,
@@ -49,7 +51,7 @@ pub(super) struct Bounder<'a, 'p, 'c> {
     /// An upper bound on the log-odds above the target at the current row, and what each change adds.
     centre: f64,
     scores: Vec<f64>,
-    /// Whether any change adds something.
+    /// Whether the classifier has such a bound; without one both are 0.
     is_additive: bool,
     /// For each alternative of each feature of the ball, what it adds.
     alternatives: Vec<f64>,
@@ -89,6 +91,7 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             changes.extend((0..).zip(list).skip(1).map(|(choice, candidate)| Change {
                 feature,
                 choice,
+                value: if problem.reads_values { choice } else { candidate.code },
                 place: start + usize::from(candidate.code),
                 cost: Cost::default().replacing(&list[0], candidate),
             }));
@@ -153,11 +156,8 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
         for range in &self.features {
             let feature = self.changes[range.start].feature;
             offered.clear();
-            for change in range.clone().filter(|&change| open[change]) {
-                let Change { choice, .. } = self.changes[change];
-                let code = self.problem.candidates.of(feature)[usize::from(choice)].code;
-                offered.push(if reads_values { choice } else { code });
-            }
+            let open = range.clone().filter(|&change| open[change]);
+            offered.extend(open.map(|change| self.changes[change].value));
             self.ball.offer(feature, &offered);
         }
         for &feature in &self.consequences {
@@ -170,15 +170,25 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
 
     /// Asks the classifier for an additive bound over the ball.
     fn relax(&mut self, open: &[bool], further: usize) {
-        let mut relaxation = self.problem.target.classifier.relaxation(&self.ball);
-        if !relaxation.gains.iter().chain([&relaxation.centre]).all(|gain| gain.is_finite()) {
-            // Such sums bound nothing; the most does.
-            relaxation.centre = relaxation.most;
-            relaxation.gains.fill(0.0);
+        let relaxation = self.problem.target.classifier.relaxation(&self.ball);
+        let finite = relaxation.filter(|relaxation| {
+            relaxation.gains.iter().chain([&relaxation.centre]).all(|gain| gain.is_finite())
+        });
+        self.is_additive = finite.is_some();
+        (self.centre, self.highest) = (0.0, 0.0);
+        self.alternatives.clear();
+        match finite {
+            Some(relaxation) => {
+                self.centre = relaxation.centre - self.target;
+                self.highest = relaxation.most - self.target;
+                self.alternatives = relaxation.gains;
+            }
+            None => {
+                let features = 0..self.ball.centre().len();
+                let count = features.map(|feature| self.ball.alternatives(feature).len()).sum();
+                self.alternatives.resize(count, 0.0);
+            }
         }
-        self.centre = relaxation.centre - self.target;
-        self.is_additive = relaxation.gains.iter().any(|gain| *gain != 0.0);
-        self.alternatives = relaxation.gains;
         self.scores.fill(f64::NEG_INFINITY);
         let mut gains = self.alternatives.iter();
         let mut free: Vec<f64> = Vec::new();
@@ -190,7 +200,9 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
                 let range = self.features[place].clone();
                 let mut most = 0.0_f64;
                 for change in range.filter(|&change| open[change]) {
-                    self.scores[change] = *gains.next().expect("a gain for each alternative");
+                    let is_own = self.changes[change].value == self.ball.centre()[feature];
+                    let gain = if is_own { None } else { gains.next() };
+                    self.scores[change] = gain.copied().unwrap_or(0.0);
                     most = most.max(self.scores[change]);
                 }
                 self.most[place] = most;
@@ -210,7 +222,6 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
             let before = self.reach[count];
             self.reach.push(before + largest.get(count).copied().unwrap_or(0.0));
         }
-        self.highest = relaxation.most - self.target;
     }
 
     fn set_cheapest(&mut self, open: &[bool]) {
@@ -221,7 +232,17 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
         self.cheapest.sort_by(f64::total_cmp);
     }
 
-    /// Whether rows with this many further changes may be accepted.
+    /// Whether rows with this many further changes may be accepted, by the classifier's own bounds. They can take long, so
+    /// they are left out where [`Bounder::may_reach`] knows as much, and are asked for last.
+    pub(super) fn may_be_accepted(&mut self, further: usize) -> bool {
+        self.is_additive || {
+            self.ball.changes = further + self.consequences.len();
+            let (_, most) = self.problem.target.classifier.log_odds_bounds(&self.ball);
+            self.problem.target.is_reached_by(most)
+        }
+    }
+
+    /// Whether rows with this many further changes may be accepted, by the additive bound.
     pub(super) fn may_reach(&self, further: usize) -> bool {
         self.highest >= 0.0 && self.reach[further.min(self.reach.len() - 1)] >= 0.0
     }
@@ -239,7 +260,6 @@ impl<'a, 'p, 'c> Bounder<'a, 'p, 'c> {
         let objective = &self.problem.objective;
         let Multipliers { mut score, floor } = multipliers;
         if !self.is_additive {
-            // A constant bound on the score would only be added.
             score = 0.0;
         }
         let weight = match unit {

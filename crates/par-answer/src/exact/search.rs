@@ -222,7 +222,8 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             let best = *multipliers.get_or_insert_with(|| self.first_multipliers(unit, lane));
             let (pass, lanes) = self.bounder.bound_each(&self.open, unit, best);
             let is_hopeful = |lane: usize| is_open(self, lane) && lanes[lane] > limits[lane].1;
-            if !(0..=lane).any(is_hopeful) {
+            let Some(widest) = (0..=lane).rev().find(|&lane| is_hopeful(lane)) else { continue };
+            if !self.bounder.may_be_accepted(reached(widest, further)) {
                 continue;
             }
             // Without a new change, the parent has tried all single ones.

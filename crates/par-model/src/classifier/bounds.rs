@@ -592,7 +592,7 @@ mod tests {
     impl Bounded {
         /// The centre and the gains of the changes are together at least the log-odds of every row.
         fn check_relaxation(&self) {
-            let Relaxation { most, centre, gains } = self.classifier.relaxation(&self.ball);
+            let Relaxation { most, centre, gains } = relaxation(&self.classifier, &self.ball);
             let places: Vec<(usize, Code)> = (0..self.ball.centre().len())
                 .flat_map(|variable| {
                     self.ball.alternatives(variable).iter().map(move |&code| (variable, code))

@@ -170,8 +170,8 @@ impl Classifier for NeuralClassifier {
         bounds::log_odds_bounds(self, ball)
     }
 
-    fn relaxation(&self, ball: &Ball) -> Relaxation {
-        bounds::relaxation(self, ball)
+    fn relaxation(&self, ball: &Ball) -> Option<Relaxation> {
+        Some(bounds::relaxation(self, ball))
     }
 }
 
