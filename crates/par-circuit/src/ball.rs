@@ -1,8 +1,6 @@
 //! A ball of rows: those that differ from a centre in at most a given number of variables.
 
-use crate::engine::{ByCount, COUNTS};
-use crate::log_space::log_sum_exp;
-use crate::{Allowed, Circuit, Code, Node, OPEN};
+use crate::{Allowed, Code, OPEN};
 
 /// The rows within a number of changes of a centre. Each variable has its own list of codes that it may
 /// change to.
@@ -116,42 +114,4 @@ impl Ball {
         }
         hull
     }
-}
-
-impl Circuit {
-    /// The bounds of [`Evaluator::ball_bounds`](crate::Evaluator::ball_bounds) in double precision and log space.
-    pub(crate) fn log_ball_bounds(&self, ball: &Ball) -> ByCount<f64> {
-        let mut value: Vec<ByCount<f64>> = Vec::with_capacity(self.nodes().len());
-        for node in self.nodes() {
-            value.push(match node {
-                Node::Leaf { variable, probabilities } => {
-                    let own = match ball.centre[*variable] {
-                        OPEN => 1.0,
-                        code => probabilities[usize::from(code)],
-                    };
-                    let others = ball.alternatives(*variable).iter();
-                    let most = others.map(|&code| probabilities[usize::from(code)]).fold(own, f64::max);
-                    std::array::from_fn(|count| if count == 0 { own.ln() } else { most.ln() })
-                }
-                Node::Product { children } => {
-                    children.iter().fold([0.0; COUNTS], |sum, child| shared_out(&sum, &value[child.index()]))
-                }
-                Node::Sum { children, weights } => std::array::from_fn(|count| {
-                    let terms = children.iter().zip(weights);
-                    log_sum_exp(terms.map(|(child, weight)| weight.ln() + value[child.index()][count]))
-                }),
-            });
-        }
-        *value.last().expect("a circuit has a root")
-    }
-}
-
-/// For every number of changes, the largest sum of a value of `a` and one of `b` over all divisions of the
-/// changes.
-fn shared_out(a: &ByCount<f64>, b: &ByCount<f64>) -> ByCount<f64> {
-    let any = a[COUNTS - 1] + b[COUNTS - 1];
-    std::array::from_fn(|count| {
-        let shares = (0..=count).map(|share| a[share] + b[count - share]);
-        shares.fold(if count == COUNTS - 1 { any } else { f64::NEG_INFINITY }, f64::max)
-    })
 }

@@ -1,7 +1,7 @@
 //! Queries about one row at a time.
 
-use crate::engine::{BallBounds, COUNTS, HardBlock, LANES, RowScratch};
-use crate::{Allowed, Ball, Circuit, Code, Evidence, OPEN};
+use crate::engine::{BallBounds, HardBlock, LANES, RowScratch};
+use crate::{Allowed, ChangeBounds, Circuit, Code, Evidence, OPEN};
 
 /// Answers queries about one row at a time, without allocating.
 ///
@@ -150,22 +150,46 @@ impl Evaluator<'_> {
         }
     }
 
-    /// Upper bounds on the log-probability of the rows of a ball: for at most 0, 1, …, 6 changes, and for any
-    /// number. The ball's own number of changes is ignored.
+    /// Bounds on the rows around a centre, as in [`ChangeBounds`], over all of them: [`ChangeBounds::with`] gives the same
+    /// until [`Evaluator::bound_each_change`].
     ///
     /// Every child of a sum makes the changes that are best for it; the children of a product divide the
     /// changes among them. The bound for no change is exact.
     ///
     /// # Panics
-    /// When the ball is of other variables.
-    pub fn ball_bounds(&mut self, ball: &Ball) -> [f64; COUNTS] {
-        assert_eq!(ball.cardinalities(), self.circuit.cardinalities(), "a ball of the same variables");
+    /// When the centre does not fit the variables, or there is not one gain a code, or one is NaN or +∞.
+    pub fn bound_changes(&mut self, centre: &[Code], gains: &[f64], bounds: &mut ChangeBounds) {
+        self.bound(centre, gains, bounds, false);
+    }
+
+    /// As [`Evaluator::bound_changes`], and also over the rows with each single change, by one pass more.
+    ///
+    /// # Panics
+    /// As [`Evaluator::bound_changes`].
+    pub fn bound_each_change(&mut self, centre: &[Code], gains: &[f64], bounds: &mut ChangeBounds) {
+        self.bound(centre, gains, bounds, true);
+    }
+
+    fn bound(&mut self, centre: &[Code], gains: &[f64], bounds: &mut ChangeBounds, each: bool) {
+        self.check_row(centre);
+        assert_eq!(gains.len(), self.ratios.len(), "one gain a code");
+        assert!(gains.iter().all(|gain| *gain < f64::INFINITY), "gains are finite or −∞");
         let plan = self.circuit.plan();
-        let fast = self.balls.get_or_insert_with(|| BallBounds::new(plan)).bounds(plan, ball);
-        let fast = fast
-            .or_else(|| self.double_balls.get_or_insert_with(|| BallBounds::new(plan)).bounds(plan, ball));
-        let rounded = |bounds: [f64; COUNTS]| bounds.map(|bound| bound + plan.rounding());
-        fast.map_or_else(|| self.circuit.log_ball_bounds(ball), rounded)
+        let mut codes = bounds.codes.take().unwrap_or_default();
+        let single = self.balls.get_or_insert_with(|| BallBounds::new(plan));
+        let mut fast = single.bounds(plan, centre, gains);
+        let mut has_codes = each && fast.is_some() && single.each_code(plan, &mut codes);
+        if fast.is_none() || each && !has_codes {
+            let double = self.double_balls.get_or_insert_with(|| BallBounds::new(plan));
+            fast = double.bounds(plan, centre, gains).or(fast);
+            has_codes = each && fast.is_some() && double.each_code(plan, &mut codes);
+        }
+        bounds.codes = has_codes.then_some(codes);
+        bounds.rounding = plan.rounding_of_contexts();
+        bounds.all = fast.map_or_else(
+            || self.circuit.log_change_bounds(centre, gains),
+            |all| all.map(|bound| bound + plan.rounding()),
+        );
     }
 
     /// Upper bound on the log-probability of the rows of a box.

@@ -14,6 +14,7 @@
 mod allowed;
 mod ball;
 mod batch;
+mod changes;
 mod circuit;
 mod dataset;
 mod engine;
@@ -31,6 +32,7 @@ pub mod threads;
 
 pub use allowed::Allowed;
 pub use ball::Ball;
+pub use changes::ChangeBounds;
 pub use circuit::{Circuit, Node, NodeId};
 pub use dataset::Dataset;
 pub use engine::{Kernel, vectorised};

@@ -45,6 +45,23 @@ pub trait Classifier: Send + Sync {
 
     /// A lower and an upper bound on the log-odds of every row in the ball.
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64);
+
+    /// An upper bound on the log-odds of every row in the ball to which each change adds a fixed amount; `None` if the
+    /// classifier has none that is tighter than a constant.
+    fn relaxation(&self, _ball: &Ball) -> Option<Relaxation> {
+        None
+    }
+}
+
+/// An upper bound on the log-odds of the rows of a ball: the sum of `centre` and of the gain of every change.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Relaxation {
+    /// No row has higher log-odds.
+    pub most: f64,
+    /// The bound at the centre of the ball.
+    pub centre: f64,
+    /// What every alternative of the ball adds, feature by feature.
+    pub gains: Vec<f64>,
 }
 
 impl<C: Classifier + ?Sized> Classifier for &C {
@@ -66,6 +83,10 @@ impl<C: Classifier + ?Sized> Classifier for &C {
 
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
         (**self).log_odds_bounds(ball)
+    }
+
+    fn relaxation(&self, ball: &Ball) -> Option<Relaxation> {
+        (**self).relaxation(ball)
     }
 }
 

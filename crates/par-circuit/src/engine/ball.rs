@@ -1,9 +1,13 @@
-//! Bounds on the rows of a ball: every value is eight, one for each number of variables below it that may
-//! change.
+//! Bounds on the rows within some changes of a centre: every value is eight, one for each number of variables below it
+//! that may change.
+//!
+//! A pass up bounds all rows. A pass down gives each value its *context*: what it is multiplied by on the way to the
+//! root, by the number of changes outside of it. A leaf's context times its probability of a code bounds the rows with
+//! that change, for all codes at once.
 
 use super::vectorised::{Kernel, vectorised};
 use super::{Plan, Real, StepKind};
-use crate::{Ball, OPEN};
+use crate::{Code, OPEN};
 
 /// Numbers of changes that are bounded: 0, 1, …, 6, and any number.
 pub(crate) const COUNTS: usize = 8;
@@ -11,66 +15,124 @@ pub(crate) const COUNTS: usize = 8;
 /// An upper bound for each number of changes; they never fall.
 pub(crate) type ByCount<T> = [T; COUNTS];
 
-/// Scratch memory for the bounds of a ball.
+/// The least logarithm of a weight: e to it is a normal number in single precision.
+const LEAST_LOG_WEIGHT: f64 = -80.0;
+
+/// Scratch memory for the bounds around a centre.
 #[derive(Clone, Debug)]
 pub(crate) struct BallBounds<T> {
     /// For each leaf, its value at the centre and the largest that it may take.
     leaves: Vec<[T; 2]>,
     values: Vec<ByCount<T>>,
+    /// For each code, its scale times its gain, over the largest of its variable; 0 where it is not allowed.
+    weights: Vec<T>,
+    contexts: Vec<ByCount<T>>,
+    leaf_contexts: Vec<ByCount<T>>,
+    /// Scratch: the context of a product, times the inputs before each.
+    before: Vec<ByCount<T>>,
+    log_scale: f64,
+    boost: f64,
+}
+
+/// Bounds on the rows with a change to each code.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CodeBounds {
+    /// For each code, by the number of changes beside it, over the scale; 0 where it is not allowed.
+    pub(crate) values: Vec<ByCount<f64>>,
+    pub(crate) log_scale: f64,
+    /// What underflow may have cost each of them.
+    pub(crate) lost: f64,
 }
 
 impl<T: Real> BallBounds<T> {
     pub(crate) fn new(plan: &Plan) -> Self {
+        let codes = plan.tables.iter().map(|table| table.cardinality).sum();
+        let widest_unit = (0..plan.unit_ends.len()).map(|unit| plan.unit_leaves(unit).len()).max();
+        let widest_step = plan.steps.iter().map(|step| step.arity as usize).max();
+        let nothing = [T::default(); COUNTS];
         Self {
             leaves: vec![[T::default(); 2]; plan.leaf_places],
-            values: vec![[T::default(); COUNTS]; plan.values],
+            values: vec![nothing; plan.values],
+            weights: vec![T::default(); codes],
+            contexts: Vec::new(),
+            leaf_contexts: Vec::new(),
+            before: vec![nothing; widest_unit.max(widest_step).unwrap_or(0)],
+            log_scale: 0.0,
+            boost: 1.0,
         }
     }
 
     /// For each number of changes, the logarithm of the circuit's value when every child of a sum makes the
     /// changes that are best for it, without rounding errors; `None` where this precision cannot hold it.
-    pub(crate) fn bounds(&mut self, plan: &Plan, ball: &Ball) -> Option<ByCount<f64>> {
-        let mut log_scale = 0.0;
-        let mut boost = 1.0;
-        vectorised(BallKernel { plan, ball, memory: self, log_scale: &mut log_scale, boost: &mut boost });
+    ///
+    /// A change to a code multiplies by e to its gain; −∞ where it is not allowed.
+    pub(crate) fn bounds(&mut self, plan: &Plan, centre: &[Code], gains: &[f64]) -> Option<ByCount<f64>> {
+        vectorised(Upward { plan, centre, gains, memory: self });
         let root = self.values[plan.root];
-        let held = root.iter().all(|value| plan.trusts(*value, boost));
-        held.then(|| root.map(|value| value.into().ln() + log_scale))
+        let held = root.iter().all(|value| plan.trusts(*value, self.boost));
+        held.then(|| root.map(|value| value.into().ln() + self.log_scale))
+    }
+
+    /// After [`BallBounds::bounds`]: those of the rows with a change to each code. `false` where this precision cannot
+    /// hold them.
+    pub(crate) fn each_code(&mut self, plan: &Plan, bounds: &mut CodeBounds) -> bool {
+        if self.boost > T::LARGEST {
+            return false;
+        }
+        let nothing = [T::default(); COUNTS];
+        self.contexts.clear();
+        self.contexts.resize(plan.values, nothing);
+        self.leaf_contexts.resize(plan.leaf_places, nothing);
+        bounds.values.clear();
+        bounds.values.resize(self.weights.len(), [0.0; COUNTS]);
+        bounds.log_scale = self.log_scale;
+        // Contexts take three products for each one on the way up, and codes one for each leaf.
+        bounds.lost = 8.0 * plan.lost::<T>(self.boost);
+        vectorised(Downward { plan, memory: self, bounds: &mut bounds.values });
+        true
     }
 }
 
-struct BallKernel<'a, T> {
+struct Upward<'a, T> {
     plan: &'a Plan,
-    ball: &'a Ball,
+    centre: &'a [Code],
+    gains: &'a [f64],
     memory: &'a mut BallBounds<T>,
-    log_scale: &'a mut f64,
-    boost: &'a mut f64,
 }
 
-impl<T: Real> Kernel for BallKernel<'_, T> {
+impl<T: Real> Kernel for Upward<'_, T> {
     #[inline(always)]
     fn run(self) {
-        let Self { plan, ball, memory: BallBounds { leaves, values }, log_scale, boost } = self;
-        for (variable, table) in plan.tables.iter().enumerate() {
+        let Self { plan, centre, gains, memory } = self;
+        let BallBounds { leaves, values, weights, log_scale, boost, .. } = memory;
+        (*log_scale, *boost) = (0.0, 1.0);
+        let mut start = 0;
+        for (table, &own) in plan.tables.iter().zip(centre) {
             let leaves = &mut leaves[table.first_leaf..][..table.leaves.len()];
-            let own = ball.centre()[variable];
+            let gains = &gains[start..start + table.cardinality];
+            let weights = &mut weights[start..start + table.cardinality];
+            start += table.cardinality;
+            weights.fill(T::default());
             if own == OPEN {
                 leaves.fill([T::ONE; 2]);
                 continue;
             }
             let own = usize::from(own);
             let line = |code: usize| &table.leaf_ratios[code * table.places()..][..table.leaves.len()];
-            let alternatives = || ball.alternatives(variable).iter().copied().map(usize::from);
-            let largest = alternatives().map(|code| table.scales[code]).fold(table.scales[own], f64::max);
-            let weight = |code: usize| T::from((table.scales[code] / largest) as f32);
-            *log_scale += largest.ln();
-            *boost *= alternatives().map(|code| table.boosts[code]).fold(table.boosts[own], f64::max);
-            let own_weight = weight(own);
+            let changes = || gains.iter().enumerate().filter(|(_, gain)| **gain > f64::NEG_INFINITY);
+            let log_weights = changes().map(|(code, gain)| table.log_scales[code] + gain);
+            let largest = log_weights.fold(table.log_scales[own], f64::max);
+            *log_scale += largest;
+            *boost *= changes().map(|(code, _)| table.boosts[code]).fold(table.boosts[own], f64::max);
+            // Raised to what single precision holds, which keeps it a bound.
+            let weight = |log_weight: f64| T::from((log_weight - largest).max(LEAST_LOG_WEIGHT).exp() as f32);
+            let own_weight = weight(table.log_scales[own]);
             for (leaf, &ratio) in leaves.iter_mut().zip(line(own)) {
                 *leaf = [own_weight * T::from(ratio); 2];
             }
-            for code in alternatives() {
-                let weight = weight(code);
+            for (code, gain) in changes() {
+                let weight = weight(table.log_scales[code] + gain);
+                weights[code] = weight;
                 for ([_, most], &ratio) in leaves.iter_mut().zip(line(code)) {
                     *most = larger(*most, weight * T::from(ratio));
                 }
@@ -102,10 +164,7 @@ impl<T: Real> Kernel for BallKernel<'_, T> {
                     for (&input, weights) in inputs.iter().zip(weights) {
                         let value = done[input as usize];
                         for (output, &weight) in outputs.iter_mut().zip(weights) {
-                            let weight = T::from(weight);
-                            for (output, &value) in output.iter_mut().zip(&value) {
-                                *output += weight * value;
-                            }
+                            add_times(output, &value, T::from(weight));
                         }
                     }
                 }
@@ -114,9 +173,101 @@ impl<T: Real> Kernel for BallKernel<'_, T> {
     }
 }
 
+struct Downward<'a, T> {
+    plan: &'a Plan,
+    memory: &'a mut BallBounds<T>,
+    bounds: &'a mut [ByCount<f64>],
+}
+
+impl<T: Real> Kernel for Downward<'_, T> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { plan, memory, bounds } = self;
+        let BallBounds { leaves, values, weights, contexts, leaf_contexts, before, .. } = memory;
+        contexts[plan.root] = [T::ONE; COUNTS];
+        for step in plan.steps.iter().rev() {
+            let inputs = plan.inputs(step);
+            let (below, above) = contexts.split_at_mut(step.output as usize);
+            let above = &above[..step.width as usize];
+            match step.kind {
+                StepKind::Sum { weights } => {
+                    let weights = plan.weights(step, weights).chunks_exact(above.len());
+                    for (&input, weights) in inputs.iter().zip(weights) {
+                        for (above, &weight) in above.iter().zip(weights) {
+                            add_times(&mut below[input as usize], above, T::from(weight));
+                        }
+                    }
+                }
+                StepKind::Product => {
+                    let (&last, others) = inputs.split_last().expect("a product has inputs");
+                    for (j, above) in above.iter().enumerate() {
+                        let mut product = *above;
+                        for (before, &input) in before.iter_mut().zip(others) {
+                            *before = product;
+                            product = times(&product, &values[input as usize + j]);
+                        }
+                        add(&mut below[last as usize + j], &product);
+                        let mut after = values[last as usize + j];
+                        for (place, &input) in others.iter().enumerate().rev() {
+                            add(&mut below[input as usize + j], &times(&before[place], &after));
+                            if place > 0 {
+                                after = times(&after, &values[input as usize + j]);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        for (unit, context) in contexts[..plan.unit_ends.len()].iter().enumerate() {
+            let Some((&last, others)) = plan.unit_leaves(unit).split_last() else { continue };
+            let mut product = *context;
+            for (before, &leaf) in before.iter_mut().zip(others) {
+                *before = product;
+                product = times_leaf(&product, leaves[leaf as usize]);
+            }
+            leaf_contexts[last as usize] = product;
+            let mut after = times_leaf(&[T::ONE; COUNTS], leaves[last as usize]);
+            for (place, &leaf) in others.iter().enumerate().rev() {
+                leaf_contexts[leaf as usize] = times(&before[place], &after);
+                if place > 0 {
+                    after = times_leaf(&after, leaves[leaf as usize]);
+                }
+            }
+        }
+        let mut start = 0;
+        for table in &plan.tables {
+            let contexts = &leaf_contexts[table.first_leaf..][..table.leaves.len()];
+            for code in (0..table.cardinality).filter(|code| weights[start + code] > T::default()) {
+                let ratios = &table.leaf_ratios[code * table.places()..][..contexts.len()];
+                let mut sum = [T::default(); COUNTS];
+                for (context, &ratio) in contexts.iter().zip(ratios) {
+                    add_times(&mut sum, context, T::from(ratio));
+                }
+                let weight = weights[start + code];
+                bounds[start + code] = sum.map(|sum| (weight * sum).into());
+            }
+            start += table.cardinality;
+        }
+    }
+}
+
 #[inline(always)]
 fn larger<T: Real>(a: T, b: T) -> T {
     if b > a { b } else { a }
+}
+
+#[inline(always)]
+fn add<T: Real>(sum: &mut ByCount<T>, value: &ByCount<T>) {
+    for (sum, &value) in sum.iter_mut().zip(value) {
+        *sum += value;
+    }
+}
+
+#[inline(always)]
+fn add_times<T: Real>(sum: &mut ByCount<T>, value: &ByCount<T>, factor: T) {
+    for (sum, &value) in sum.iter_mut().zip(value) {
+        *sum += factor * value;
+    }
 }
 
 /// Multiplies by a leaf: unchanged, or changed to its maximum at the cost of one change.

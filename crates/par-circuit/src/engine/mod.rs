@@ -21,7 +21,7 @@ mod flow;
 mod row;
 mod vectorised;
 
-pub(crate) use ball::{BallBounds, ByCount, COUNTS};
+pub(crate) use ball::{BallBounds, ByCount, COUNTS, CodeBounds};
 pub(crate) use batch::{HardBlock, SoftBlock};
 pub(crate) use flow::{Flow, FlowBlock, is_moderate};
 pub(crate) use row::RowScratch;
@@ -274,5 +274,10 @@ impl Plan {
     /// Upper bound on the relative error of a value by rounding.
     pub(crate) fn rounding(&self) -> f64 {
         self.rounding
+    }
+
+    /// The same for what is found by a pass up and one down: contexts are products of values, and sums over parents.
+    pub(crate) fn rounding_of_contexts(&self) -> f64 {
+        2.0 * self.rounding + self.sums.len() as f64 * f64::from(f32::EPSILON)
     }
 }

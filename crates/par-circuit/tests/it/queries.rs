@@ -1,7 +1,7 @@
 //! Likelihoods, slopes, samples, most probable rows and bounds.
 
 use par_circuit::learn::{EmConfig, HcltConfig, LearnConfig, Learner, learn};
-use par_circuit::{Allowed, Ball, Circuit, Code, Dataset, Evidence, Node, NodeId, OPEN};
+use par_circuit::{Allowed, Ball, ChangeBounds, Circuit, Code, Dataset, Evidence, Node, NodeId, OPEN};
 use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -123,19 +123,59 @@ proptest! {
     }
 
     #[test]
-    fn rows_within_a_number_of_changes_lie_under_its_bound(seed: u64) {
+    fn rows_within_a_number_of_changes_lie_under_its_bound(seed: u64, scale in 0.0..8.0) {
         let circuit = random::circuit(seed);
-        let mut ball = random_ball(&circuit, seed);
-        let bounds = circuit.evaluator().ball_bounds(&ball);
-        for (changes, &bound) in bounds.iter().enumerate() {
-            ball.changes = changes;
-            let inside = enumerate(&circuit).into_iter().filter(|(row, _)| ball.contains(row));
-            let best = inside.map(|(_, probability)| probability.ln()).fold(f64::NEG_INFINITY, f64::max);
-            prop_assert!(bound >= best - 1e-9, "{bound} bounds {best}");
+        let ball = random_ball(&circuit, seed);
+        let gains = random_gains(&ball, scale, seed);
+        let (mut all, mut each) = (ChangeBounds::default(), ChangeBounds::default());
+        let mut evaluator = circuit.evaluator();
+        evaluator.bound_changes(ball.centre(), &gains, &mut all);
+        evaluator.bound_each_change(ball.centre(), &gains, &mut each);
+        let offsets = offsets(&circuit);
+        for (row, probability) in enumerate(&circuit) {
+            let changed: Vec<usize> = (0..row.len())
+                .filter(|&variable| row[variable] != ball.centre()[variable])
+                .map(|variable| offsets[variable] + usize::from(row[variable]))
+                .collect();
+            let value = probability.ln() + changed.iter().map(|&place| gains[place]).sum::<f64>();
+            for changes in changed.len()..9 {
+                prop_assert!(all.all(changes) >= value - 1e-9, "{} bounds {value}", all.all(changes));
+                prop_assert_eq!(all.all(changes), each.all(changes));
+                for &place in &changed {
+                    let bound = each.with(place, changes - 1);
+                    prop_assert!(bound >= value - 1e-9, "{bound} bounds {value} with {place}");
+                }
+            }
         }
         let centre = circuit.log_prob(&Evidence::from_row(ball.centre()));
-        assert_close(bounds[0], centre, 1e-4);
-        assert_close(bounds[7], circuit.evaluator().upper_bound(&ball.hull()), 1e-4);
+        assert_close(all.all(0), centre, 1e-4);
+    }
+
+    #[test]
+    fn without_gains_the_bound_over_any_number_of_changes_is_that_of_the_box(seed: u64) {
+        let circuit = random::circuit(seed);
+        let ball = random_ball(&circuit, seed);
+        let mut bounds = ChangeBounds::default();
+        circuit.evaluator().bound_changes(ball.centre(), &random_gains(&ball, 0.0, seed), &mut bounds);
+        assert_close(bounds.all(usize::MAX), circuit.evaluator().upper_bound(&ball.hull()), 1e-4);
+    }
+
+    #[test]
+    fn a_single_change_is_bounded_exactly(seed: u64, scale in 0.0..8.0) {
+        let circuit = random::circuit(seed);
+        let ball = random_ball(&circuit, seed);
+        let gains = random_gains(&ball, scale, seed);
+        let mut evaluator = circuit.evaluator();
+        let mut bounds = ChangeBounds::default();
+        evaluator.bound_each_change(ball.centre(), &gains, &mut bounds);
+        let mut neighbours = vec![0.0; gains.len()];
+        evaluator.neighbours(ball.centre(), &mut neighbours);
+        for (place, &gain) in gains.iter().enumerate().filter(|(_, gain)| **gain > f64::NEG_INFINITY) {
+            // Far below the bound of all rows, underflow counts.
+            if neighbours[place] + gain > bounds.all(1) - 10.0 {
+                assert_close(bounds.with(place, 0), neighbours[place] + gain, 1e-3);
+            }
+        }
     }
 
     #[test]
@@ -173,6 +213,30 @@ fn random_ball(circuit: &Circuit, seed: u64) -> Ball {
         ball.offer(variable, &allowed.codes(variable).collect::<Vec<_>>());
     }
     ball
+}
+
+/// Gains of up to `scale` in either direction for the changes of a ball.
+fn random_gains(ball: &Ball, scale: f64, seed: u64) -> Vec<f64> {
+    let mut rng = ChaCha8Rng::seed_from_u64(seed);
+    let mut gains = Vec::new();
+    for (variable, &cardinality) in ball.cardinalities().iter().enumerate() {
+        gains.extend((0..cardinality as Code).map(
+            |code| match ball.alternatives(variable).contains(&code) {
+                true => scale * rng.random_range(-1.0..1.0),
+                false => f64::NEG_INFINITY,
+            },
+        ));
+    }
+    gains
+}
+
+/// The place of each variable's first code.
+fn offsets(circuit: &Circuit) -> Vec<usize> {
+    let starts = circuit.cardinalities().iter().scan(0, |sum, cardinality| {
+        *sum += cardinality;
+        Some(*sum - cardinality)
+    });
+    starts.collect()
 }
 
 fn random_box(circuit: &Circuit, seed: u64) -> Allowed {

@@ -9,22 +9,58 @@
 use par_circuit::{Ball, Kernel, OPEN, vectorised};
 use par_onnx::Activation;
 
-use super::Classifier;
 use super::neural::{NeuralClassifier, add_rows, ones};
+use super::{Classifier, Relaxation};
 use crate::network::Network;
 
 pub(super) fn log_odds_bounds(classifier: &NeuralClassifier, ball: &Ball) -> (f64, f64) {
-    let open = (0..ball.centre().len()).filter(|&variable| ball.is_open(variable)).count();
-    let (lower, upper) = match ball.changes.min(open) {
+    let (lower, upper) = match most_changes(ball) {
         0 => {
             let log_odds = classifier.log_odds(ball.centre());
             (log_odds, log_odds)
         }
-        1 => single_change(classifier, &Reach::new(classifier, ball, 1)),
-        changes => return relaxed(classifier, &Reach::new(classifier, ball, changes)),
+        1 => {
+            let (own, changed) = single_changes(classifier, &Reach::new(classifier, ball, 1));
+            let lowest = changed.iter().copied().fold(own, f64::min);
+            (lowest, changed.into_iter().fold(own, f64::max))
+        }
+        changes => return relaxed(classifier, &Reach::new(classifier, ball, changes)).bounds(),
     };
-    let slack = f64::from(*classifier.slack.last().expect("a layer has units"));
+    let slack = last_slack(classifier);
     (lower - slack, upper + slack)
+}
+
+/// The additive upper bound on the log-odds; exact up to rounding for at most one change.
+pub(super) fn relaxation(classifier: &NeuralClassifier, ball: &Ball) -> Relaxation {
+    let slack = last_slack(classifier);
+    match most_changes(ball) {
+        0 => {
+            let centre = classifier.log_odds(ball.centre()) + slack;
+            let changes = (0..ball.centre().len()).map(|variable| ball.alternatives(variable).len()).sum();
+            Relaxation { most: centre, centre, gains: vec![0.0; changes] }
+        }
+        1 => {
+            let (own, changed) = single_changes(classifier, &Reach::new(classifier, ball, 1));
+            let most = changed.iter().copied().fold(own, f64::max) + slack;
+            Relaxation { most, centre: own + slack, gains: changed.iter().map(|one| one - own).collect() }
+        }
+        changes => {
+            let relaxed = relaxed(classifier, &Reach::new(classifier, ball, changes));
+            let Additive { centre, deltas } = &relaxed.functions;
+            let gains = deltas.iter().step_by(centre.len()).copied().map(f64::from).collect();
+            Relaxation { most: relaxed.bounds().1, centre: f64::from(centre[0]) + slack, gains }
+        }
+    }
+}
+
+fn most_changes(ball: &Ball) -> usize {
+    let open = (0..ball.centre().len()).filter(|&variable| ball.is_open(variable)).count();
+    ball.changes.min(open)
+}
+
+/// Bound on the rounding error of the log-odds.
+fn last_slack(classifier: &NeuralClassifier) -> f64 {
+    f64::from(*classifier.slack.last().expect("a layer has units"))
 }
 
 /// Bounds that also hold for points between the centre and the alternatives of its features: every bound is a sum of
@@ -32,7 +68,7 @@ pub(super) fn log_odds_bounds(classifier: &NeuralClassifier, ball: &Ball) -> (f6
 pub(super) fn hull_bounds(classifier: &NeuralClassifier, ball: &Ball) -> (f64, f64) {
     match ball.changes {
         0 => log_odds_bounds(classifier, ball),
-        changes => relaxed(classifier, &Reach::new(classifier, ball, changes)),
+        changes => relaxed(classifier, &Reach::new(classifier, ball, changes)).bounds(),
     }
 }
 
@@ -88,29 +124,42 @@ fn activated(activation: Activation, magnitude: f32) -> f32 {
     }
 }
 
-/// The lowest and the highest log-odds of the rows with at most one change.
-fn single_change(classifier: &NeuralClassifier, reach: &Reach) -> (f64, f64) {
+/// The log-odds of the centre, and of the row with each single change.
+fn single_changes(classifier: &NeuralClassifier, reach: &Reach) -> (f64, Vec<f64>) {
     let Additive { centre, deltas } = &reach.first;
     let mut values = classifier.values();
     values[..centre.len()].copy_from_slice(centre);
     let own = classifier.finish(&mut values);
-    let (mut lower, mut upper) = (own, own);
-    for deltas in deltas.chunks_exact(centre.len()) {
+    let changed = deltas.chunks_exact(centre.len()).map(|deltas| {
         let sums = centre.iter().zip(deltas).map(|(centre, delta)| centre + delta);
         values.iter_mut().zip(sums).for_each(|(value, sum)| *value = sum);
-        let log_odds = classifier.finish(&mut values);
-        (lower, upper) = (lower.min(log_odds), upper.max(log_odds));
+        f64::from(classifier.finish(&mut values))
+    });
+    let changed = changed.collect();
+    (f64::from(own), changed)
+}
+
+/// Bounds on the log-odds, which are the first unit of the last layer.
+struct Relaxed {
+    last: Intervals,
+    /// Upper bounds on the units of the last layer, and then on their negatives, before rounding.
+    functions: Additive,
+}
+
+impl Relaxed {
+    fn bounds(&self) -> (f64, f64) {
+        (f64::from(self.last.lower[0]), f64::from(self.last.upper[0]))
     }
-    (f64::from(lower), f64::from(upper))
 }
 
 /// Bounds all units layer by layer; the last unit is the log-odds.
-fn relaxed(classifier: &NeuralClassifier, reach: &Reach) -> (f64, f64) {
+fn relaxed(classifier: &NeuralClassifier, reach: &Reach) -> Relaxed {
     let network = &classifier.network;
     let mut slack = classifier.slack.as_slice();
     let mut basis = Basis::new(reach, classifier.slack.len() - 1);
     let mut layers: Vec<Intervals> = Vec::with_capacity(network.depth());
-    for layer in 0..network.depth() {
+    loop {
+        let layer = layers.len();
         let functions = match layer {
             0 => reach.first.with_negatives(),
             _ => basis.above(classifier, layer, &layers),
@@ -122,13 +171,14 @@ fn relaxed(classifier: &NeuralClassifier, reach: &Reach) -> (f64, f64) {
         }
         intervals.widen(slack);
         slack = &slack[intervals.lower.len()..];
+        if layer + 1 == network.depth() {
+            return Relaxed { last: intervals, functions };
+        }
         if classifier.activations.get(layer) == Some(&Activation::Relu) {
             basis.push_rectified(&functions, intervals.lower.len(), reach.changes);
         }
         layers.push(intervals);
     }
-    let last = &layers[network.depth() - 1];
-    (f64::from(last.lower[0]), f64::from(last.upper[0]))
 }
 
 /// The rows of a ball in terms of the first layer.
@@ -491,6 +541,7 @@ mod tests {
     impl Bounded {
         /// The bounds hold for every row, and are tight if there is one row or at most one change.
         fn check(&self) {
+            self.check_relaxation();
             let (lower, upper) = self.classifier.log_odds_bounds(&self.ball);
             let scores: Vec<f64> = self.rows().iter().map(|row| self.classifier.log_odds(row)).collect();
             let lowest = scores.iter().copied().fold(f64::INFINITY, f64::min);
@@ -536,6 +587,25 @@ mod tests {
             }
             Bounded { classifier: with_activation(&cardinalities, &hidden, seed, activation), ball }
         })
+    }
+
+    impl Bounded {
+        /// The centre and the gains of the changes are together at least the log-odds of every row.
+        fn check_relaxation(&self) {
+            let Relaxation { most, centre, gains } = relaxation(&self.classifier, &self.ball);
+            let places: Vec<(usize, Code)> = (0..self.ball.centre().len())
+                .flat_map(|variable| {
+                    self.ball.alternatives(variable).iter().map(move |&code| (variable, code))
+                })
+                .collect();
+            assert_eq!(gains.len(), places.len());
+            for row in self.rows() {
+                let made = places.iter().zip(&gains).filter(|((variable, code), _)| row[*variable] == *code);
+                let bound = centre + made.map(|(_, gain)| gain).sum::<f64>();
+                let log_odds = self.classifier.log_odds(&row);
+                assert!(log_odds <= bound && log_odds <= most, "{log_odds} against {bound} and {most}");
+            }
+        }
     }
 
     proptest! {

@@ -3,7 +3,7 @@
 use par_circuit::{Ball, Code, OPEN};
 use par_onnx::Activation;
 
-use super::{Classifier, bounds};
+use super::{Classifier, Relaxation, bounds};
 use crate::network::{Layer, Network};
 
 /// A network from one-hot rows over hidden layers to the log-odds of acceptance.
@@ -168,6 +168,10 @@ impl Classifier for NeuralClassifier {
 
     fn log_odds_bounds(&self, ball: &Ball) -> (f64, f64) {
         bounds::log_odds_bounds(self, ball)
+    }
+
+    fn relaxation(&self, ball: &Ball) -> Option<Relaxation> {
+        Some(bounds::relaxation(self, ball))
     }
 }
 
