@@ -33,6 +33,18 @@ impl Classifier for ComposedClassifier<'_> {
         self.head.log_odds(&self.parts.iter().map(|part| part.log_odds(row)).collect::<Vec<f64>>())
     }
 
+    fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
+        let mut parts = vec![0.0; self.parts.len() * log_odds.len()];
+        let own = parts.chunks_exact_mut(log_odds.len().max(1));
+        self.parts.iter().zip(own).for_each(|(part, own)| part.neighbours(row, own));
+        let mut scores = vec![0.0; self.parts.len()];
+        for (place, log_odds) in log_odds.iter_mut().enumerate() {
+            let own = parts.chunks_exact(parts.len() / scores.len()).map(|part| part[place]);
+            scores.iter_mut().zip(own).for_each(|(score, own)| *score = own);
+            *log_odds = self.head.log_odds(&scores);
+        }
+    }
+
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
         if let Some(surrogate) = self.surrogate {
             return surrogate.log_odds_gradient(soft, gradient);

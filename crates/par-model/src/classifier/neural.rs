@@ -4,7 +4,7 @@ use par_circuit::{Ball, Code, OPEN};
 use par_onnx::Activation;
 
 use super::{Classifier, bounds};
-use crate::network::{Layer, Network};
+use crate::network::{Layer, Network, add_product};
 
 /// A network from one-hot rows over hidden layers to the log-odds of acceptance.
 ///
@@ -122,7 +122,23 @@ impl NeuralClassifier {
         }
         values[start]
     }
+
+    /// The log-odds of some rows, from their values of the first layer before its activation; clears these.
+    fn finish_block(&self, block: &mut Vec<f32>, log_odds: &mut [f64]) {
+        for layer in 1..self.network.depth() {
+            let this = self.network.layer(layer);
+            activate(self.activations[layer - 1], block);
+            let mut outputs = this.biases.repeat(log_odds.len());
+            add_product(block, this.weights, &mut outputs, self.network.widths()[layer], this.biases.len());
+            *block = outputs;
+        }
+        log_odds.iter_mut().zip(&*block).for_each(|(place, &value)| *place = f64::from(value));
+        block.clear();
+    }
 }
+
+/// How many neighbours of a row go through the layers together.
+const NEIGHBOURS: usize = 64;
 
 impl Classifier for NeuralClassifier {
     fn cardinalities(&self) -> &[usize] {
@@ -135,6 +151,34 @@ impl Classifier for NeuralClassifier {
         let inputs = ones(&self.offsets, row).map(|input| (input, 1.0));
         add_rows(&inputs, self.network.layer(0).weights, &mut values[..width]);
         f64::from(self.finish(&mut values))
+    }
+
+    /// A change of one code replaces one row of the first layer; the layers after it take many neighbours at once.
+    fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
+        assert_eq!(log_odds.len(), self.network.widths()[0], "one place a code");
+        let first = self.first_layer();
+        let mut own = first.biases.to_vec();
+        let inputs = ones(&self.offsets, row).map(|input| (input, 1.0));
+        add_rows(&inputs, first.weights, &mut own);
+        let mut others = own.clone();
+        let mut block = Vec::with_capacity(NEIGHBOURS * own.len());
+        let mut places = log_odds.chunks_mut(NEIGHBOURS);
+        for (feature, (&offset, &cardinality)) in self.offsets.iter().zip(&self.cardinalities).enumerate() {
+            others.copy_from_slice(&own);
+            if row[feature] != OPEN {
+                let weights = first.weights_of(offset + usize::from(row[feature]));
+                others.iter_mut().zip(weights).for_each(|(other, weight)| *other -= weight);
+            }
+            for code in offset..offset + cardinality {
+                block.extend(others.iter().zip(first.weights_of(code)).map(|(other, weight)| other + weight));
+                if block.len() == NEIGHBOURS * own.len() {
+                    self.finish_block(&mut block, places.next().expect("a place for each code"));
+                }
+            }
+        }
+        if let Some(places) = places.next() {
+            self.finish_block(&mut block, places);
+        }
     }
 
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
@@ -298,6 +342,29 @@ pub(super) mod tests {
         let mut soft = vec![0.0; classifier.widths()[0]];
         ones(&classifier.offsets, row).for_each(|input| soft[input] = 1.0);
         soft
+    }
+
+    #[test]
+    fn neighbours_score_as_rows_of_their_own() {
+        for hidden in [&[][..], &[5], &[20, 7]] {
+            for activation in ACTIVATIONS {
+                let classifier = with_activation(&[3, 70, 1, 4], hidden, 3, activation);
+                for row in [[2, 41, 0, 3], [OPEN, 0, 0, OPEN]] {
+                    let mut found = vec![0.0; 78];
+                    classifier.neighbours(&row, &mut found);
+                    let mut places = found.iter();
+                    for (feature, &cardinality) in classifier.cardinalities().iter().enumerate() {
+                        for code in 0..cardinality as Code {
+                            let mut changed = row;
+                            changed[feature] = code;
+                            let (found, expected) =
+                                (places.next().expect("a place"), classifier.log_odds(&changed));
+                            assert!((found - expected).abs() < 1e-5, "{changed:?}: {found}, {expected}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]
