@@ -160,7 +160,7 @@ fn transposed(matrix: &[f32], rows: usize, columns: usize) -> Vec<f32> {
 }
 
 /// `c += a b`, where `a` has `inner` columns and `b` has `columns`.
-pub(crate) fn add_product(a: &[f32], b: &[f32], c: &mut [f32], inner: usize, columns: usize) {
+fn add_product(a: &[f32], b: &[f32], c: &mut [f32], inner: usize, columns: usize) {
     if inner > 0 && columns > 0 {
         vectorised(Product { a, b, c, inner, columns });
     }

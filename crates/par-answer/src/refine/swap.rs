@@ -61,6 +61,9 @@ struct Scored {
 /// So many rows are scored one by one before all single changes are scored together.
 const SCORED_ALONE: usize = 8;
 
+/// Of more single changes than this, only those that reach the target are put in order.
+const MANY: usize = 200;
+
 impl Memory {
     /// Forgets what is known of a person, before the next.
     pub(crate) fn forget(&mut self) {
@@ -192,6 +195,10 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                 better.push(Better { worth, log_prob, changes, feature, choice });
             }
         });
+        if better.len() > MANY {
+            self.score_neighbours(centre);
+            better.retain(|one| self.may_be_accepted(one));
+        }
         better.sort_by(|a, b| {
             b.worth.total_cmp(&a.worth).then((a.feature, a.choice).cmp(&(b.feature, b.choice)))
         });
@@ -255,7 +262,8 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         let problem = self.problem;
         let mut row = centre.clone();
         let mut scored_alone = 0;
-        for &Better { worth, log_prob, changes, feature, choice } in better {
+        for one in better {
+            let &Better { worth, log_prob, changes, feature, choice } = one;
             if worth <= self.frontier.at_most(changes) {
                 continue;
             }
@@ -263,10 +271,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                 self.score_neighbours(centre);
                 scored_alone += 1;
             }
-            if scored_alone > SCORED_ALONE
-                && !problem.candidates.has_consequences(feature)
-                && !problem.target.is_reached_by(self.estimate(feature, choice) + ROUNDING)
-            {
+            if scored_alone > SCORED_ALONE && !self.may_be_accepted(one) {
                 continue;
             }
             problem.set(&mut row, feature, choice);
@@ -279,6 +284,12 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
             }
             problem.set(&mut row, feature, centre.choices[feature]);
         }
+    }
+
+    /// Whether a single change of the last row may reach the target, after [`Search::score_neighbours`].
+    fn may_be_accepted(&self, &Better { feature, choice, .. }: &Better) -> bool {
+        self.problem.candidates.has_consequences(feature)
+            || self.problem.target.is_reached_by(self.estimate(feature, choice) + ROUNDING)
     }
 
     /// Scores all single changes of the last row by the classifier.

@@ -4,9 +4,14 @@ use super::swap::{Search, Single};
 use crate::problem::{Row, SearchProblem};
 use par_data::Choice;
 
-/// What a unit of log-odds short of the target costs on a walk. The first walk counts hardly anything else; the others
-/// weigh it against what rows are worth, and are made if the first one reached the target with rows too unlikely.
-const PULLS: [f64; 3] = [1e3, 4.0, 1.0];
+/// What a unit of log-odds short of the target costs: so much on the first walk that hardly anything else counts.
+const PULL: f64 = 1e3;
+
+/// The same in each search abreast, which weighs it against what rows are worth.
+const BEAM_PULLS: [f64; 2] = [4.0, 1.0];
+
+/// How many rows a search abreast keeps for each number of changes.
+const BEAM: usize = 8;
 
 /// What a nat below the floor costs on a walk.
 const FLOOR_PULL: f64 = 1.0;
@@ -31,6 +36,8 @@ struct Step {
     merit: f64,
     /// How much of what was short of the target is left.
     short: f64,
+    /// How many features the person then changes.
+    changes: usize,
     feature: usize,
     choice: Choice,
 }
@@ -46,21 +53,66 @@ impl Search<'_, '_, '_> {
         if self.memory.reached.iter().find(is_same).is_some_and(|reached| reached.log_odds < target) {
             return;
         }
-        for (place, pull) in PULLS.into_iter().enumerate() {
-            let log_odds = self.walk(pull, target);
-            if !self.frontier.solutions().is_empty() || self.is_over() {
-                return;
-            }
-            if place == 0 && log_odds < target {
-                self.memory.reached.push(Reached { months, budget, log_odds });
+        let log_odds = self.walk(target);
+        if !self.frontier.solutions().is_empty() || self.is_over() {
+            return;
+        }
+        if log_odds < target {
+            self.memory.reached.push(Reached { months, budget, log_odds });
+            return;
+        }
+        // The target is within reach, but not by likely rows.
+        for pull in BEAM_PULLS {
+            self.walk_abreast(pull, target);
+            if !self.frontier.solutions().is_empty() {
                 return;
             }
         }
     }
 
+    /// Keeps the best rows with one change, with two, and so on, until there is a solution.
+    pub(super) fn walk_abreast(&mut self, pull: f64, target: f64) {
+        let problem = self.problem;
+        let mut rows = vec![problem.own()];
+        for _ in 0..problem.budget {
+            let mut next: Vec<(usize, Step)> = Vec::new();
+            for (place, row) in rows.iter().enumerate() {
+                if self.is_over() {
+                    return;
+                }
+                if !self.single_changes(row) {
+                    self.pass(row);
+                }
+                self.score_neighbours(row);
+                let changes = problem.changes(row);
+                let (steps, _) = self.steps(row, pull, target);
+                let is_further = |step: &&Step| step.changes > changes;
+                next.extend(steps.iter().filter(is_further).take(2 * BEAM).map(|&step| (place, step)));
+            }
+            if !self.frontier.solutions().is_empty() {
+                return;
+            }
+            next.sort_by(|(a_place, a), (b_place, b)| {
+                b.merit.total_cmp(&a.merit).then((a_place, a.feature).cmp(&(b_place, b.feature)))
+            });
+            let mut kept: Vec<Row> = Vec::with_capacity(BEAM);
+            for (place, step) in next {
+                let mut row = rows[place].clone();
+                problem.set(&mut row, step.feature, step.choice);
+                if is_on_the_way(problem, &row) && !kept.contains(&row) {
+                    kept.push(row);
+                }
+                if kept.len() == BEAM {
+                    break;
+                }
+            }
+            rows = kept;
+        }
+    }
+
     /// Makes changes until there is a solution, and returns the highest log-odds of all rows that it could have gone
     /// to.
-    fn walk(&mut self, pull: f64, target: f64) -> f64 {
+    fn walk(&mut self, target: f64) -> f64 {
         let mut row = self.problem.own();
         let mut most = f64::NEG_INFINITY;
         let mut walked: Vec<Row> = Vec::new();
@@ -74,38 +126,46 @@ impl Search<'_, '_, '_> {
             }
             walked.push(row.clone());
             self.score_neighbours(&row);
-            let Some(highest) = self.step(&mut row, pull, target) else { break };
+            let Some(highest) = self.step(&mut row, target) else { break };
             most = most.max(highest);
         }
         most
     }
 
-    /// Makes the best change, or several if many are needed. Returns the highest log-odds of any single change; `None`
-    /// if there is none.
-    fn step(&mut self, row: &mut Row, pull: f64, target: f64) -> Option<f64> {
-        let (problem, centre) = (self.problem, row.clone());
+    /// The best single change of each feature, the best first, and the highest log-odds of any.
+    fn steps(&mut self, centre: &Row, pull: f64, target: f64) -> (Vec<Step>, f64) {
+        let (problem, mut row) = (self.problem, centre.clone());
         let mut steps: Vec<Step> = Vec::with_capacity(problem.candidates.free().len());
         let mut highest = f64::NEG_INFINITY;
-        self.for_single_changes(&centre, |search, single| {
-            let Single { feature, choice, log_prob, cost, has_consequences, .. } = single;
+        self.for_single_changes(centre, |search, single| {
+            let Single { feature, choice, changes, log_prob, cost, has_consequences } = single;
             if log_prob == f64::NEG_INFINITY {
                 return;
             }
-            problem.set(row, feature, choice);
+            problem.set(&mut row, feature, choice);
             let policies = if problem.candidates.keeps_policies(&row.choices) { 0.0 } else { BROKEN_POLICY };
             let log_odds =
-                if has_consequences { problem.log_odds(row) } else { search.estimate(feature, choice) };
-            problem.set(row, feature, centre.choices[feature]);
+                if has_consequences { problem.log_odds(&row) } else { search.estimate(feature, choice) };
+            problem.set(&mut row, feature, centre.choices[feature]);
             highest = highest.max(log_odds);
             let short = (target - log_odds).max(0.0) + policies;
             let merit = problem.relaxed_worth(log_prob, cost, FLOOR_PULL) - pull * short;
+            let step = Step { merit, short, changes, feature, choice };
             match steps.last_mut() {
                 Some(last) if last.feature == feature && last.merit >= merit => {}
-                Some(last) if last.feature == feature => *last = Step { merit, short, feature, choice },
-                _ => steps.push(Step { merit, short, feature, choice }),
+                Some(last) if last.feature == feature => *last = step,
+                _ => steps.push(step),
             }
         });
         steps.sort_by(|a, b| b.merit.total_cmp(&a.merit).then(a.feature.cmp(&b.feature)));
+        (steps, highest)
+    }
+
+    /// Makes the best change, or several if many are needed. Returns the highest log-odds of any single change; `None`
+    /// if there is none.
+    fn step(&mut self, row: &mut Row, target: f64) -> Option<f64> {
+        let (problem, centre) = (self.problem, row.clone());
+        let (steps, highest) = self.steps(&centre, PULL, target);
         let first = self.first_permitted(row, &steps)?;
         let made = steps[first];
         problem.set(row, made.feature, made.choice);
