@@ -141,7 +141,7 @@ impl SearchResult {
 /// Nodes of the exact searches for a person without a way after the usual search of `exact`: about half a second.
 const DEEPER_NODES: usize = 20_000;
 /// Nodes of the exact search for a person for whom `refine` finds nothing: they rule out what is far out of reach.
-const RULING_OUT_NODES: usize = 50;
+const RULING_OUT_NODES: usize = 200;
 /// A bound over two tree nodes takes as long as one over an edge of a circuit.
 const TREE_NODES_AN_EDGE: usize = 2;
 /// A way is plausible if so many accepted people are less so.

@@ -1,7 +1,7 @@
 //! From the person's own row to a first solution: change by change toward the target.
 
 use super::swap::{Search, Single};
-use crate::problem::{Row, SearchProblem};
+use crate::problem::{Cost, Row, SearchProblem};
 use par_data::Choice;
 
 /// What a unit of log-odds short of the target costs: so much on the first walk that hardly anything else counts.
@@ -10,8 +10,12 @@ const PULL: f64 = 1e3;
 /// The same in each search abreast, which weighs it against what rows are worth.
 const BEAM_PULLS: [f64; 2] = [4.0, 1.0];
 
-/// How many rows a search abreast keeps for each number of changes.
-const BEAM: usize = 8;
+/// The least of all pulls.
+const LEAST_PULL: f64 = 0.25;
+
+/// How many rows a search abreast keeps for each number of changes, at least and at most: one for so many passes.
+const BEAM: (usize, usize) = (2, 12);
+const PASSES_A_ROW: usize = 25;
 
 /// What a nat below the floor costs on a walk.
 const FLOOR_PULL: f64 = 1.0;
@@ -43,11 +47,16 @@ struct Step {
 }
 
 impl Search<'_, '_, '_> {
+    /// The log-odds that reach the target.
+    fn target(&self) -> f64 {
+        self.problem.target.scale.log_odds(self.problem.target.threshold)
+    }
+
     /// Walks from the person's own row until there is a solution.
     pub(super) fn reach(&mut self) {
         let problem = self.problem;
         let (months, budget) = (problem.duration.longest, problem.budget);
-        let target = problem.target.scale.log_odds(problem.target.threshold);
+        let target = self.target();
         let is_same = |reached: &&Reached| reached.months == months && reached.budget == budget;
         // The first walk goes the same way whatever the target, until it is reached.
         if self.memory.reached.iter().find(is_same).is_some_and(|reached| reached.log_odds < target) {
@@ -62,16 +71,30 @@ impl Search<'_, '_, '_> {
             return;
         }
         // The target is within reach, but not by likely rows.
+        let beam = (self.memory.most_passes / PASSES_A_ROW).clamp(BEAM.0, BEAM.1);
         for pull in BEAM_PULLS {
-            self.walk_abreast(pull, target);
+            self.walk_abreast(pull, target, beam);
             if !self.frontier.solutions().is_empty() {
                 return;
             }
         }
     }
 
-    /// Keeps the best rows with one change, with two, and so on, until there is a solution.
-    pub(super) fn walk_abreast(&mut self, pull: f64, target: f64) {
+    /// Walks once more, weighing log-odds at the price that the best solution pays for them: where that is one large
+    /// change, several small ones may be worth more.
+    pub(super) fn walk_again(&mut self) {
+        let (problem, own) = (self.problem, self.problem.own());
+        let Some(best) = self.frontier.solutions().last() else { return };
+        let target = self.target();
+        let cost = Cost::of(problem.candidates, &own.choices);
+        let worth = problem.relaxed_worth(self.evaluator.log_prob(&own.codes), cost, FLOOR_PULL);
+        let short = (target - problem.log_odds(&own)).max(f64::MIN_POSITIVE);
+        let pull = ((worth - best.worth) / short).clamp(LEAST_PULL, PULL);
+        self.walk_abreast(pull, target, 1);
+    }
+
+    /// Looks around the best `beam` rows with no change, with one, and so on.
+    fn walk_abreast(&mut self, pull: f64, target: f64, beam: usize) {
         let problem = self.problem;
         let mut rows = vec![problem.own()];
         for _ in 0..problem.budget {
@@ -87,22 +110,19 @@ impl Search<'_, '_, '_> {
                 let changes = problem.changes(row);
                 let (steps, _) = self.steps(row, pull, target);
                 let is_further = |step: &&Step| step.changes > changes;
-                next.extend(steps.iter().filter(is_further).take(2 * BEAM).map(|&step| (place, step)));
-            }
-            if !self.frontier.solutions().is_empty() {
-                return;
+                next.extend(steps.iter().filter(is_further).take(2 * beam).map(|&step| (place, step)));
             }
             next.sort_by(|(a_place, a), (b_place, b)| {
                 b.merit.total_cmp(&a.merit).then((a_place, a.feature).cmp(&(b_place, b.feature)))
             });
-            let mut kept: Vec<Row> = Vec::with_capacity(BEAM);
+            let mut kept: Vec<Row> = Vec::with_capacity(beam);
             for (place, step) in next {
                 let mut row = rows[place].clone();
                 problem.set(&mut row, step.feature, step.choice);
                 if is_on_the_way(problem, &row) && !kept.contains(&row) {
                     kept.push(row);
                 }
-                if kept.len() == BEAM {
+                if kept.len() == beam {
                     break;
                 }
             }
