@@ -5,6 +5,8 @@ mod tighten;
 mod unknown;
 mod ways;
 
+use std::time::Instant;
+
 use par_circuit::{Code, Evaluator, Stop, threads};
 use par_data::{Batch, Candidates, CellError, Columns, Mask, OwnRow, Reach, UNKNOWN, Wishes};
 use par_model::classifier::Classifier;
@@ -222,6 +224,23 @@ impl Solver<'_> {
     /// When there are not as many cells as features, a position of the request is not that of a feature, or the limits
     /// belong to another model.
     pub fn answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, RowError> {
+        let stop = self.stop;
+        // In a browser `Instant::now` panics.
+        let has_clock = !cfg!(all(target_family = "wasm", target_os = "unknown"));
+        self.stop = stop.by(request.deadline.filter(|_| has_clock).map(|time| Instant::now() + time));
+        let mut answer = self.search_answer(cells, request);
+        if self.is_stopped() {
+            match &mut answer {
+                Ok(Answer::Found(found)) => found.search_ended = true,
+                Ok(Answer::NotFound(not_found)) => not_found.search_ended = true,
+                Ok(Answer::Accepted { .. }) | Err(_) => {}
+            }
+        }
+        self.stop = stop;
+        answer
+    }
+
+    fn search_answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, RowError> {
         let model = self.model;
         let (constraints, deployed) = (model.constraints(), model.classifier());
         let features = cells.len();
@@ -471,6 +490,7 @@ impl Solver<'_> {
                     delta_max: answers.delta_max,
                 };
                 let proposals = proposals.chunks_exact(problem.duration.row.len());
+                let proposals = proposals.take_while(|_| self.stop.check().is_ok());
                 let refined: Vec<Code> = proposals.flat_map(|proposal| two_phase.search(proposal)).collect();
                 self.accepted_frontier(problem, &refined)
             }
@@ -622,6 +642,7 @@ impl NotFound {
             obstacles: Vec::new(),
             schema_obstacles: auditor.then(Vec::new),
             unusual: Vec::new(),
+            search_ended: false,
             unknown: Vec::new(),
         }
     }

@@ -89,7 +89,8 @@ impl Evaluator<'_> {
                 }
             }
             let log_space = |row| circuit.log_prob(&Evidence::from_row(row));
-            log_probs.extend(found.iter().zip(rows()).map(|(found, row)| found.unwrap_or_else(|| log_space(row))));
+            log_probs
+                .extend(found.iter().zip(rows()).map(|(found, row)| found.unwrap_or_else(|| log_space(row))));
         }
         log_probs
     }

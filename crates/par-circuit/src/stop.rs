@@ -66,3 +66,20 @@ impl fmt::Debug for Stop<'_> {
         formatter.write_str("Stop")
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_earlier_of_two_deadlines_counts() {
+        let now = Instant::now();
+        let (past, later) = (Some(now), now.checked_add(Duration::from_secs(3600)));
+        assert!(Stop::never().check().is_ok() && Stop::never().by(later).check().is_ok());
+        assert!(Stop::never().by(past).check().is_err());
+        assert!(Stop::never().by(past).by(later).by(None).check().is_err());
+        assert!(Stop::when(&|| true).by(later).check().is_err());
+    }
+}

@@ -6,10 +6,10 @@ mod table;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
-use par_answer::Request;
 use par_answer::evaluate::{Evaluation, MethodMetrics, answer_by_all_methods};
+use par_answer::request::text::TextReader;
 use par_model::{Mean, Model};
 use serde::Serialize;
 
@@ -58,6 +58,9 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "HELD_OUT")]
     #[allow(clippy::option_option, reason = "clap's type of an option whose value is optional")]
     judge: Option<Option<PathBuf>>,
+    /// Time after which the search for a row ends with what it has: `50ms`, `2s`
+    #[arg(long, value_name = "TIME")]
+    deadline: Option<String>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -69,7 +72,11 @@ impl Evaluate {
         let model = self.classifier.answering(model_file::read(&self.model)?, &self.model)?;
         let people = PeopleTable::read(&model, &self.table, &self.conditions)?;
         let cells = people.cells();
-        let answers = answer_by_all_methods(&model, &cells, &Request::default())
+        let mut reader = TextReader::new(&model, usize::MAX);
+        if let Some(deadline) = &self.deadline {
+            reader.option("deadline", deadline).context("`--deadline`")?;
+        }
+        let answers = answer_by_all_methods(&model, &cells, &reader.finish()?)
             .map_err(|(row, error)| anyhow!("{}, {error}", people.place(row)))?;
         let judge = match &self.judge {
             None => None,

@@ -10,7 +10,9 @@ use crate::problem::{Cost, Frontier, Row, SearchProblem, Solution};
 #[derive(Clone, Debug)]
 pub(crate) struct Memory {
     /// log p⁺ of all single changes of the last row, by code.
-    pub(super) likelihoods: Vec<f64>,
+    likelihoods: Vec<f64>,
+    /// All single changes of the last row.
+    pub(super) singles: Vec<Single>,
     /// The log-odds of the same rows, as the classifier has them; empty until they are needed.
     pub(super) log_odds: Vec<f64>,
     better: Vec<Better>,
@@ -30,6 +32,7 @@ impl Default for Memory {
     fn default() -> Self {
         Self {
             likelihoods: Vec::new(),
+            singles: Vec::new(),
             log_odds: Vec::new(),
             better: Vec::new(),
             centres: Vec::new(),
@@ -60,6 +63,9 @@ struct Scored {
 
 /// So many rows are scored one by one before all single changes are scored together.
 const SCORED_ALONE: usize = 8;
+
+/// So many evaluations of single rows count as a pass.
+const ROWS_A_PASS: usize = 16;
 
 /// Of more single changes than this, only those that reach the target are put in order.
 const MANY: usize = 200;
@@ -194,12 +200,12 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         self.pass(centre);
         let mut better = std::mem::take(&mut self.memory.better);
         better.clear();
-        self.for_single_changes(centre, |search, Single { feature, choice, changes, log_prob, cost, .. }| {
-            let worth = search.problem.worth(log_prob, cost);
-            if worth > search.frontier.at_most(changes) {
+        for &Single { feature, choice, changes, log_prob, cost, .. } in &self.memory.singles {
+            let worth = self.problem.worth(log_prob, cost);
+            if worth > self.frontier.at_most(changes) {
                 better.push(Better { worth, log_prob, changes, feature, choice });
             }
-        });
+        }
         if better.len() > MANY {
             self.score_neighbours(centre);
             better.retain(|one| self.may_be_accepted(one));
@@ -218,23 +224,28 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
         log_odds.clear();
         if let Some(own) = own.as_ref().filter(|own| own.codes == centre.codes) {
             likelihoods.clone_from(&own.likelihoods);
-            return;
+        } else {
+            *passes += 1;
+            likelihoods.resize(self.problem.candidates.constraints().codes(), 0.0);
+            self.evaluator.neighbours(&centre.codes, likelihoods);
+            if own.is_none() && self.problem.changes(centre) == 0 {
+                *own = Some(Scored { codes: centre.codes.clone(), likelihoods: likelihoods.clone() });
+            }
         }
-        *passes += 1;
-        likelihoods.resize(self.problem.candidates.constraints().codes(), 0.0);
-        self.evaluator.neighbours(&centre.codes, likelihoods);
-        if own.is_none() && self.problem.changes(centre) == 0 {
-            *own = Some(Scored { codes: centre.codes.clone(), likelihoods: likelihoods.clone() });
-        }
+        self.list_singles(centre);
     }
 
-    /// Calls `visit` with each single change within the budget, except back to the person's own row.
-    pub(super) fn for_single_changes(&mut self, centre: &Row, mut visit: impl FnMut(&mut Self, Single)) {
+    /// Lists each single change within the budget, except back to the person's own row. Rows whose consequences move
+    /// need an evaluation of their own; sixteen of them count as a pass.
+    fn list_singles(&mut self, centre: &Row) {
         let problem = self.problem;
         let candidates = problem.candidates;
         let made = problem.changes(centre);
         let cost = Cost::of(candidates, &centre.choices);
         let mut row = centre.clone();
+        let Memory { singles, likelihoods, .. } = &mut *self.memory;
+        singles.clear();
+        let (mut moved, mut codes): (Vec<usize>, Vec<Code>) = (Vec::new(), Vec::new());
         for &feature in candidates.free() {
             let has_consequences = candidates.has_consequences(feature);
             let list = candidates.of(feature);
@@ -245,19 +256,25 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
                 if changes > problem.budget || changes == 0 {
                     continue;
                 }
-                let log_prob = match has_consequences {
-                    false => self.memory.likelihoods[start + usize::from(candidate.code)],
-                    true => {
-                        problem.set(&mut row, feature, choice);
-                        let is_settled = row.is_settled;
-                        let log_prob =
-                            if is_settled { self.evaluator.log_prob(&row.codes) } else { f64::NEG_INFINITY };
-                        problem.set(&mut row, feature, own);
-                        log_prob
+                let mut log_prob = f64::NEG_INFINITY;
+                if has_consequences {
+                    problem.set(&mut row, feature, choice);
+                    if row.is_settled {
+                        moved.push(singles.len());
+                        codes.extend_from_slice(&row.codes);
                     }
-                };
+                    row.clone_from(centre);
+                } else {
+                    log_prob = likelihoods[start + usize::from(candidate.code)];
+                }
                 let cost = cost.replacing(&list[usize::from(own)], candidate);
-                visit(self, Single { feature, choice, changes, log_prob, cost, has_consequences });
+                singles.push(Single { feature, choice, changes, log_prob, cost, has_consequences });
+            }
+        }
+        if !moved.is_empty() {
+            self.memory.passes += moved.len().div_ceil(ROWS_A_PASS);
+            for (&place, log_prob) in moved.iter().zip(self.evaluator.log_probs(&codes)) {
+                self.memory.singles[place].log_prob = log_prob;
             }
         }
     }
@@ -322,6 +339,7 @@ impl<'a, 'p, 'c> Search<'a, 'p, 'c> {
 const ROUNDING: f64 = 1e-3;
 
 /// A single change of a row.
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Single {
     pub(super) feature: usize,
     pub(super) choice: Choice,

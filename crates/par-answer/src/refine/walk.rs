@@ -137,7 +137,10 @@ impl Search<'_, '_, '_> {
         let mut most = f64::NEG_INFINITY;
         let mut walked: Vec<Row> = Vec::new();
         // Each change may have to be replaced once more.
-        while walked.len() < self.problem.budget.saturating_mul(2) && !walked.contains(&row) && !self.is_over() {
+        while walked.len() < self.problem.budget.saturating_mul(2)
+            && !walked.contains(&row)
+            && !self.is_over()
+        {
             if !self.single_changes(&row) {
                 self.pass(&row);
             }
@@ -153,20 +156,23 @@ impl Search<'_, '_, '_> {
     }
 
     /// The best single change of each feature, the best first, and the highest log-odds of any.
-    fn steps(&mut self, centre: &Row, pull: f64, target: f64) -> (Vec<Step>, f64) {
+    fn steps(&self, centre: &Row, pull: f64, target: f64) -> (Vec<Step>, f64) {
         let (problem, mut row) = (self.problem, centre.clone());
         let mut steps: Vec<Step> = Vec::with_capacity(problem.candidates.free().len());
         let mut highest = f64::NEG_INFINITY;
-        self.for_single_changes(centre, |search, single| {
+        for &single in &self.memory.singles {
             let Single { feature, choice, changes, log_prob, cost, has_consequences } = single;
             if log_prob == f64::NEG_INFINITY {
-                return;
+                continue;
             }
             problem.set(&mut row, feature, choice);
             let policies = if problem.candidates.keeps_policies(&row.choices) { 0.0 } else { BROKEN_POLICY };
             let log_odds =
-                if has_consequences { problem.log_odds(&row) } else { search.estimate(feature, choice) };
-            problem.set(&mut row, feature, centre.choices[feature]);
+                if has_consequences { problem.log_odds(&row) } else { self.estimate(feature, choice) };
+            match has_consequences {
+                true => row.clone_from(centre),
+                false => problem.set(&mut row, feature, centre.choices[feature]),
+            }
             highest = highest.max(log_odds);
             let short = (target - log_odds).max(0.0) + policies;
             let merit = problem.relaxed_worth(log_prob, cost, FLOOR_PULL) - pull * short;
@@ -176,7 +182,7 @@ impl Search<'_, '_, '_> {
                 Some(last) if last.feature == feature => *last = step,
                 _ => steps.push(step),
             }
-        });
+        }
         steps.sort_by(|a, b| b.merit.total_cmp(&a.merit).then(a.feature.cmp(&b.feature)));
         (steps, highest)
     }

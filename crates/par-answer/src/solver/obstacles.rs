@@ -37,6 +37,7 @@ impl Solver<'_> {
             obstacles: Vec::new(),
             schema_obstacles: request.auditor.then(Vec::new),
             unusual,
+            search_ended: false,
             unknown: self.if_known(person, request),
         };
         if reason != Reason::ProposalsDenied {

@@ -187,7 +187,8 @@ impl NeuralClassifier {
             let [inputs, outputs] = buffers;
             let inputs = &mut inputs[..self.network.widths()[layer]];
             inputs.iter_mut().for_each(|lanes| activate(self.activations[layer - 1], lanes));
-            for (tile, outputs) in outputs.chunks_exact_mut(OUTPUTS).take(width.div_ceil(OUTPUTS)).enumerate() {
+            for (tile, outputs) in outputs.chunks_exact_mut(OUTPUTS).take(width.div_ceil(OUTPUTS)).enumerate()
+            {
                 // The last tile repeats its last output.
                 let column = |output: usize| (tile * OUTPUTS + output).min(width - 1);
                 let mut sums: [Lanes; OUTPUTS] =
