@@ -100,6 +100,9 @@ pub struct Found {
     /// the first way asks only for acceptance with its margin. True for one change; otherwise proved by
     /// [`Method::Exact`], or by a search beyond the usual budget.
     pub fewest_proved: bool,
+    /// Whether the search ended before it was done, by the request's deadline or because it was stopped: there may be
+    /// more or better ways. The gaps of ways are what was known then.
+    pub search_ended: bool,
     /// What unknown cells would decide.
     pub unknown: Vec<IfKnown>,
 }
@@ -252,6 +255,9 @@ pub struct NotFound {
     /// For an expert: accepted rows that this person could become, but that are rarer than
     /// [`Request::min_percentile`](crate::Request::min_percentile) allows.
     pub unusual: Vec<Way>,
+    /// Whether the search ended before it was done, by the request's deadline or because it was stopped: there may be a
+    /// way.
+    pub search_ended: bool,
     /// What unknown cells would decide.
     pub unknown: Vec<IfKnown>,
 }

@@ -136,6 +136,13 @@ impl SearchProblem<'_> {
         self.objective.worth(log_prob - self.log_given, cost)
     }
 
+    /// What a row is worth where it may be too unlikely, less `pull` for each nat below the floor.
+    pub(crate) fn relaxed_worth(&self, log_prob: f64, cost: Cost, pull: f64) -> f64 {
+        let (objective, conditional) = (&self.objective, log_prob - self.log_given);
+        let below = (objective.floor - conditional).max(0.0);
+        objective.likelihood * conditional - objective.price(cost) - pull * below
+    }
+
     fn settle(&self, row: &mut Row) {
         row.is_settled = self.candidates.settle(&mut row.choices);
         row.codes = self.candidates.codes(&row.choices);
@@ -176,7 +183,12 @@ impl SearchProblem<'_> {
 
     /// The classifier's log-odds of a row.
     pub(crate) fn log_odds(&self, row: &Row) -> f64 {
-        self.target.classifier.log_odds(if self.reads_values { &row.choices } else { &row.codes })
+        self.target.classifier.log_odds(self.classified(row))
+    }
+
+    /// The row as the classifier reads it.
+    pub(crate) fn classified<'r>(&self, row: &'r Row) -> &'r [Code] {
+        if self.reads_values { &row.choices } else { &row.codes }
     }
 
     /// The log-odds of a row, less than those of any row that keeps the policies if it does not.

@@ -2,12 +2,22 @@
 
 pub(crate) mod paper;
 pub(crate) mod swap;
+mod walk;
 
 use par_circuit::{Circuit, Code, Evaluator, Stop};
 use par_data::{Constraints, Mask, OwnRow, Reach, Wishes};
 use par_model::{AnswerConfig, Target};
 
 use crate::problem::{Frontier, Objective, SearchProblem};
+
+/// With more edges than this in the accepted circuit, passes and nodes take longer, and proportionally fewer are made.
+const EDGES: usize = 4_000;
+
+/// So many passes or nodes, or fewer if each takes the `work` of more than 4,000 edges, so that they take about the same
+/// time; at least 1.
+pub(crate) fn affordable(count: usize, work: usize) -> usize {
+    (count.saturating_mul(EDGES) / work.max(EDGES)).max(1)
+}
 
 /// Finds the likeliest row that `refine` would offer for a mask, without proposals: the teacher of a generator.
 pub struct Refiner<'a> {
@@ -28,7 +38,8 @@ impl<'a> Refiner<'a> {
         answers: &'a AnswerConfig,
         stop: Stop<'a>,
     ) -> Self {
-        let (evaluator, memory) = (accepted.evaluator(), swap::Memory::default());
+        let (evaluator, mut memory) = (accepted.evaluator(), swap::Memory::default());
+        memory.most_passes = affordable(answers.passes, accepted.edges());
         Self { constraints, target, answers, evaluator, memory, stop }
     }
 
@@ -50,6 +61,7 @@ impl<'a> Refiner<'a> {
             taken: &[],
         };
         let (price, none) = (self.answers.price, Frontier::default());
+        self.memory.forget();
         let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, price, self.stop);
         found.choice(price).map(|best| best.row.codes.clone())
     }

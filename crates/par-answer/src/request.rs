@@ -3,6 +3,8 @@
 pub mod json;
 pub mod text;
 
+use std::time::Duration;
+
 use par_data::schema::{Effort, parse_number};
 use par_data::{Limits, Wishes};
 use par_model::{Model, Order, Values};
@@ -82,6 +84,9 @@ pub struct Request {
     pub count: usize,
     /// Which way comes first; the model's order by default.
     pub order: Option<Order>,
+    /// The time after which the search ends with what it has; none by default. The answer then depends on how fast the
+    /// machine is. Without a clock, as in a browser, it is ignored.
+    pub deadline: Option<Duration>,
     /// Whether to name obstacles of the schema if there is no way: for an auditor, not for the applicant, who cannot
     /// change them.
     pub auditor: bool,
@@ -134,13 +139,14 @@ impl Default for Request {
             no_harm: false,
             count: 1,
             order: None,
+            deadline: None,
             auditor: false,
         }
     }
 }
 
 /// The names of the options of a request, in JSON and in text.
-pub const OPTIONS: [&str; 14] = [
+pub const OPTIONS: [&str; 15] = [
     "method",
     "count",
     "order",
@@ -154,6 +160,7 @@ pub const OPTIONS: [&str; 14] = [
     "max_effort",
     "within",
     "no_harm",
+    "deadline",
     "auditor",
 ];
 
@@ -180,6 +187,20 @@ const MAX_EFFORT: &str = "a number above 0";
 const DURATION: &str = "a duration such as `6 months` or `1 year`";
 /// What the weight of an effort is, in words.
 const EFFORT: &str = "easy, some, hard, very hard or a number above 0";
+
+/// What a deadline is, in words.
+const DEADLINE: &str = "a time such as `50ms` or `2s`";
+
+/// The time of a deadline: a whole number of milliseconds or seconds.
+fn deadline(text: &str) -> Option<Duration> {
+    let (number, time): (&str, fn(u64) -> Duration) = match text.strip_suffix("ms") {
+        Some(number) => (number, Duration::from_millis),
+        None => (text.strip_suffix('s')?, Duration::from_secs),
+    };
+    let digits = if text.ends_with("ms") { 7 } else { 4 };
+    let is_number = number.bytes().all(|byte| byte.is_ascii_digit()) && !number.starts_with('0');
+    (is_number && number.len() <= digits).then(|| number.parse().ok().map(time))?
+}
 
 /// The weight of an effort, by its word.
 fn effort_word(text: &str) -> Option<f64> {

@@ -5,6 +5,8 @@ mod tighten;
 mod unknown;
 mod ways;
 
+use std::time::Instant;
+
 use par_circuit::{Code, Evaluator, Stop, threads};
 use par_data::{Batch, Candidates, CellError, Columns, Mask, OwnRow, Reach, UNKNOWN, Wishes};
 use par_model::classifier::Classifier;
@@ -15,6 +17,7 @@ use crate::answer::{Answer, NotFound, Reason, Solves};
 use crate::decode::Decoder;
 use crate::exact::{self, Proof, TOLERANCE};
 use crate::problem::{Cost, Frontier, Objective, SearchProblem, Solution};
+use crate::refine::affordable;
 use crate::refine::paper::TwoPhase;
 use crate::refine::swap;
 use crate::request::{Method, Request};
@@ -137,10 +140,10 @@ impl SearchResult {
     }
 }
 
-/// Nodes of the exact searches for a person without a way after the usual search: about half a second.
+/// Nodes of the exact searches for a person without a way after the usual search of `exact`: about half a second.
 const DEEPER_NODES: usize = 20_000;
-/// With more edges than this in the accepted circuit, nodes take longer, and proportionally fewer are used.
-const EDGES: usize = 4_000;
+/// Nodes of the exact search for a person for whom `refine` finds nothing: they rule out what is far out of reach.
+const RULING_OUT_NODES: usize = 200;
 /// A bound over two tree nodes takes as long as one over an edge of a circuit.
 const TREE_NODES_AN_EDGE: usize = 2;
 /// A way is plausible if so many accepted people are less so.
@@ -221,6 +224,23 @@ impl Solver<'_> {
     /// When there are not as many cells as features, a position of the request is not that of a feature, or the limits
     /// belong to another model.
     pub fn answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, RowError> {
+        let stop = self.stop;
+        // In a browser `Instant::now` panics.
+        let has_clock = !cfg!(all(target_family = "wasm", target_os = "unknown"));
+        self.stop = stop.by(request.deadline.filter(|_| has_clock).map(|time| Instant::now() + time));
+        let mut answer = self.search_answer(cells, request);
+        if self.is_stopped() {
+            match &mut answer {
+                Ok(Answer::Found(found)) => found.search_ended = true,
+                Ok(Answer::NotFound(not_found)) => not_found.search_ended = true,
+                Ok(Answer::Accepted { .. }) | Err(_) => {}
+            }
+        }
+        self.stop = stop;
+        answer
+    }
+
+    fn search_answer(&mut self, cells: &[&str], request: &Request) -> Result<Answer, RowError> {
         let model = self.model;
         let (constraints, deployed) = (model.constraints(), model.classifier());
         let features = cells.len();
@@ -353,6 +373,7 @@ impl Solver<'_> {
     fn search_for(&mut self, person: Person<'_>, request: &Request) -> (SearchResult, Aim) {
         let budget = self.budget(person, request);
         let aims = self.aims(person.plausibility, request);
+        self.memory.forget();
         let last = *aims.last().expect("a request has an aim");
         let mut search = SearchResult::default();
         for aim in aims {
@@ -371,7 +392,7 @@ impl Solver<'_> {
         let is_exhausted = most == budget && search.open.is_some();
         if may_go_deeper && !is_exhausted {
             let least = budget + usize::from(search.is_proved());
-            search = self.search_deeper(person, &last, least, most);
+            search = self.search_deeper(person, &last, least, most, request.method);
         }
         (search, last)
     }
@@ -458,6 +479,7 @@ impl Solver<'_> {
             (Method::Generate, _) => self.accepted_frontier(problem, proposals),
             (_, LocalSearch::Swap) => {
                 let known = self.accepted_frontier(problem, proposals);
+                self.memory.most_passes = self.passes(problem);
                 swap::search(problem, &mut self.evaluator, &mut self.memory, known, price, self.stop)
             }
             (_, LocalSearch::Paper) => {
@@ -468,6 +490,7 @@ impl Solver<'_> {
                     delta_max: answers.delta_max,
                 };
                 let proposals = proposals.chunks_exact(problem.duration.row.len());
+                let proposals = proposals.take_while(|_| self.stop.check().is_ok());
                 let refined: Vec<Code> = proposals.flat_map(|proposal| two_phase.search(proposal)).collect();
                 self.accepted_frontier(problem, &refined)
             }
@@ -506,15 +529,58 @@ impl Solver<'_> {
 
     /// For a person without a way after the usual search: looks for the fewest changes, up to `most`. Keeps all
     /// solutions with up to `least` changes; beyond that, only those with the fewest.
-    fn search_deeper(&mut self, person: Person<'_>, aim: &Aim, least: usize, most: usize) -> SearchResult {
-        let all_nodes = self.affordable(DEEPER_NODES) / person.candidates.durations().len();
+    fn search_deeper(
+        &mut self,
+        person: Person<'_>,
+        aim: &Aim,
+        least: usize,
+        most: usize,
+        method: Method,
+    ) -> SearchResult {
+        let nodes = self.affordable(if method == Method::Exact { DEEPER_NODES } else { RULING_OUT_NODES });
+        let nodes = nodes.div_ceil(person.candidates.durations().len());
         self.search_durations(person, aim, |solver, duration| {
             let problem = |budget| person.problem(aim, duration, budget, &[]);
-            solver.search_deeper_duration(problem, least, most, all_nodes)
+            match method {
+                Method::Exact => solver.prove_deeper(problem, least, most, nodes),
+                Method::Generate | Method::Refine => solver.refine_deeper(problem, aim, least, most, nodes),
+            }
         })
     }
 
-    fn search_deeper_duration<'a>(
+    /// By local search: the fewest changes that it finds, and the best rows with as many.
+    fn refine_deeper<'a>(
+        &mut self,
+        problem: impl Fn(usize) -> SearchProblem<'a>,
+        aim: &Aim,
+        least: usize,
+        most: usize,
+        nodes: usize,
+    ) -> SearchResult {
+        let widest = problem(most);
+        self.memory.most_passes = self.passes(&widest);
+        let mut found = swap::fewest(&widest, &mut self.evaluator, &mut self.memory, self.stop);
+        if found.solutions().is_empty() {
+            let search = self.prove(&widest, found, nodes);
+            if search.frontier.solutions().is_empty() {
+                return search;
+            }
+            found = search.frontier;
+        }
+        let budget = found.fewest().map_or(most, |fewest| fewest.max(least));
+        let (narrow, found) = (problem(budget), found.up_to(budget));
+        SearchResult::unproved(swap::search(
+            &narrow,
+            &mut self.evaluator,
+            &mut self.memory,
+            found,
+            aim.price,
+            self.stop,
+        ))
+    }
+
+    /// By exact search.
+    fn prove_deeper<'a>(
         &mut self,
         problem: impl Fn(usize) -> SearchProblem<'a>,
         least: usize,
@@ -522,8 +588,8 @@ impl Solver<'_> {
         all_nodes: usize,
     ) -> SearchResult {
         let widest = problem(most);
-        let none = Frontier::default();
-        let mut known = swap::search(&widest, &mut self.evaluator, &mut self.memory, none, 0.0, self.stop);
+        self.memory.most_passes = self.passes(&widest);
+        let mut known = swap::fewest(&widest, &mut self.evaluator, &mut self.memory, self.stop);
         if known.solutions().is_empty() {
             let mut search = self.prove(&widest, Frontier::default(), all_nodes);
             let Some(fewest) = search.frontier.fewest() else { return search };
@@ -552,10 +618,16 @@ impl Solver<'_> {
         search
     }
 
-    /// `nodes`, or fewer if circuit and trees are large, so that they take about the same time.
-    fn affordable(&self, nodes: usize) -> usize {
-        let work = self.model.accepted().edges() + self.model.classifier().tree_nodes() / TREE_NODES_AN_EDGE;
-        nodes * EDGES / work.max(EDGES)
+    /// `count` nodes or passes, or fewer if circuit and trees are large, so that they take about the same time.
+    fn affordable(&self, count: usize) -> usize {
+        let trees = self.model.classifier().tree_nodes() / TREE_NODES_AN_EDGE;
+        affordable(count, self.model.accepted().edges() + trees)
+    }
+
+    /// The most passes of a local search for ways of one duration.
+    fn passes(&self, problem: &SearchProblem<'_>) -> usize {
+        let durations = problem.candidates.durations().len();
+        self.affordable(self.model.config().answers.passes).div_ceil(durations)
     }
 }
 
@@ -570,6 +642,7 @@ impl NotFound {
             obstacles: Vec::new(),
             schema_obstacles: auditor.then(Vec::new),
             unusual: Vec::new(),
+            search_ended: false,
             unknown: Vec::new(),
         }
     }

@@ -28,7 +28,7 @@ pub struct RowAnswer<'a> {
     pub threshold: f64,
     /// The time of the answer in microseconds, if it was measured.
     pub time_us: Option<u64>,
-    /// A sentence for each cell whose value was not in the training rows.
+    /// A sentence for each cell whose value was not in the training rows, and one if the search ended before it was done.
     pub warnings: Vec<String>,
     /// How many ways were requested.
     pub count: usize,
@@ -135,7 +135,11 @@ impl<'a> RowAnswer<'a> {
         let answer = solver.answer(&cells, request).map_err(|error| error.to_string());
         let threshold = request.threshold_for(model);
         let warnings = words::warnings(model, &cells);
-        Self { id, cells, answer, threshold, time_us: None, warnings, count: request.count }
+        let mut person = Self { id, cells, answer, threshold, time_us: None, warnings, count: request.count };
+        if person.search_ended() {
+            person.warnings.push(words::SEARCH_ENDED.to_string());
+        }
+        person
     }
 
     /// The answer to a row that cannot be read.
@@ -184,6 +188,15 @@ impl<'a> RowAnswer<'a> {
             Ok(Answer::Found(found)) => &found.broken_policies,
             Ok(Answer::NotFound(not_found)) => &not_found.broken_policies,
             Ok(Answer::Accepted { .. }) | Err(_) => &[],
+        }
+    }
+
+    /// Whether the search ended before it was done.
+    pub fn search_ended(&self) -> bool {
+        match &self.answer {
+            Ok(Answer::Found(found)) => found.search_ended,
+            Ok(Answer::NotFound(not_found)) => not_found.search_ended,
+            Ok(Answer::Accepted { .. }) | Err(_) => false,
         }
     }
 

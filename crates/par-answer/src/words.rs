@@ -51,6 +51,9 @@ pub fn warnings(model: &Model, cells: &[&str]) -> Vec<String> {
     cells.iter().enumerate().filter_map(warning).collect()
 }
 
+/// That a search ended before it was done.
+pub const SEARCH_ENDED: &str = "the search ended before it was done: there may be more or better ways";
+
 /// `1 change`, `2 changes`.
 pub fn changes(count: usize) -> String {
     if count == 1 { "1 change".to_string() } else { format!("{count} changes") }
@@ -333,6 +336,7 @@ labels = { a = "cook" }
                     obstacles,
                     schema_obstacles,
                     unusual: Vec::new(),
+                    search_ended: false,
                     unknown: Vec::new(),
                 },
             )
@@ -362,6 +366,7 @@ labels = { a = "cook" }
             obstacles: Vec::new(),
             schema_obstacles: None,
             unusual: Vec::new(),
+            search_ended: false,
             unknown: Vec::new(),
         };
         let nothing = "no wish of the request is known to be an obstacle";

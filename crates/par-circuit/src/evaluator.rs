@@ -26,6 +26,8 @@ pub struct Evaluator<'a> {
     double: Option<RowScratch<f64>>,
     /// Made for the first call of [`Evaluator::log_probs`].
     block: Option<HardBlock<'a, f32>>,
+    /// Made for the first block with a row that single precision cannot hold.
+    double_block: Option<HardBlock<'a, f64>>,
     /// Made for the first ball.
     balls: Option<BallBounds<f32>>,
     /// Made for the first ball that single precision cannot hold.
@@ -42,6 +44,7 @@ impl Circuit {
             single: RowScratch::new(self.plan()),
             double: None,
             block: None,
+            double_block: None,
             balls: None,
             double_balls: None,
             ratios: vec![0.0; self.cardinalities().iter().sum()],
@@ -70,11 +73,24 @@ impl Evaluator<'_> {
         assert!(rows.len().is_multiple_of(width), "whole rows");
         rows.chunks_exact(width).for_each(|row| self.check_row(row));
         let mut log_probs = Vec::with_capacity(rows.len() / width);
+        let (circuit, plan) = (self.circuit, self.circuit.plan());
         for block in rows.chunks(LANES * width) {
-            let values = *self.block.get_or_insert_with(|| HardBlock::new(self.circuit.plan())).values(block);
-            for (row, value) in block.chunks_exact(width).zip(values) {
-                log_probs.push(self.circuit.log_prob_of(row, value).unwrap_or_else(|| self.log_prob(row)));
+            let rows = || block.chunks_exact(width);
+            let mut found: Vec<Option<f64>> = vec![None; rows().len()];
+            if rows().any(|row| plan.may_trust::<f32>(plan.boost(row))) {
+                let values = self.block.get_or_insert_with(|| HardBlock::new(plan)).values(block);
+                let log_probs = rows().zip(values).map(|(row, &value)| circuit.log_prob_of(row, value));
+                found.iter_mut().zip(log_probs).for_each(|(found, log_prob)| *found = log_prob);
             }
+            if found.contains(&None) {
+                let values = self.double_block.get_or_insert_with(|| HardBlock::new(plan)).values(block);
+                for ((found, row), &value) in found.iter_mut().zip(rows()).zip(values) {
+                    *found = found.or_else(|| circuit.log_prob_of(row, value));
+                }
+            }
+            let log_space = |row| circuit.log_prob(&Evidence::from_row(row));
+            log_probs
+                .extend(found.iter().zip(rows()).map(|(found, row)| found.unwrap_or_else(|| log_space(row))));
         }
         log_probs
     }

@@ -1,6 +1,7 @@
 //! Cancellation of long work.
 
 use std::fmt;
+use std::time::Instant;
 
 /// Tells long work to stop. The work polls it on all its threads, and ends with [`Stopped`].
 ///
@@ -22,7 +23,10 @@ use std::fmt;
 /// # Ok::<(), par_circuit::DatasetError>(())
 /// ```
 #[derive(Clone, Copy)]
-pub struct Stop<'a>(&'a (dyn Fn() -> bool + Sync));
+pub struct Stop<'a> {
+    is_over: &'a (dyn Fn() -> bool + Sync),
+    deadline: Option<Instant>,
+}
 
 /// The work was cancelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -32,25 +36,50 @@ pub struct Stopped;
 impl<'a> Stop<'a> {
     /// Never stops.
     pub fn never() -> Self {
-        Self(&|| false)
+        Self::when(&|| false)
     }
 
     /// Stops soon after `is_over` first returns `true`, which it must go on returning. It is called up to a
     /// hundred thousand times a second, so it should only read a flag or a clock.
     pub fn when(is_over: &'a (dyn Fn() -> bool + Sync)) -> Self {
-        Self(is_over)
+        Self { is_over, deadline: None }
+    }
+
+    /// Stops at a time as well, if there is one. Where there is no clock (`wasm32-unknown-unknown`), asking for the
+    /// time panics: pass `None`.
+    #[must_use]
+    pub fn by(self, deadline: Option<Instant>) -> Self {
+        Self { deadline: self.deadline.into_iter().chain(deadline).min(), ..self }
     }
 
     /// # Errors
     /// When the work should stop.
     #[inline]
     pub fn check(self) -> Result<(), Stopped> {
-        if (self.0)() { Err(Stopped) } else { Ok(()) }
+        let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_late || (self.is_over)() { Err(Stopped) } else { Ok(()) }
     }
 }
 
 impl fmt::Debug for Stop<'_> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str("Stop")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_earlier_of_two_deadlines_counts() {
+        let now = Instant::now();
+        let (past, later) = (Some(now), now.checked_add(Duration::from_secs(3600)));
+        assert!(Stop::never().check().is_ok() && Stop::never().by(later).check().is_ok());
+        assert!(Stop::never().by(past).check().is_err());
+        assert!(Stop::never().by(past).by(later).by(None).check().is_err());
+        assert!(Stop::when(&|| true).by(later).check().is_err());
     }
 }

@@ -6,10 +6,11 @@ mod table;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Result, anyhow};
+use anyhow::{Context, Result, anyhow};
 use clap::Args;
 use par_answer::Request;
 use par_answer::evaluate::{Evaluation, MethodAnswers, MethodMetrics, answer_by_all_methods};
+use par_answer::request::text::TextReader;
 use par_model::{Mean, Model};
 use serde::Serialize;
 
@@ -59,6 +60,9 @@ pub(crate) struct Evaluate {
     #[arg(long, value_name = "HELD_OUT")]
     #[allow(clippy::option_option, reason = "clap's type of an option whose value is optional")]
     judge: Option<Option<PathBuf>>,
+    /// Time after which the search for a row ends with what it has: `50ms`, `2s`
+    #[arg(long, value_name = "TIME")]
+    deadline: Option<String>,
     /// Print as JSON
     #[arg(long)]
     json: bool,
@@ -70,7 +74,11 @@ impl Evaluate {
         let model = self.classifier.answering(model_file::read(&self.model)?, &self.model)?;
         let people = PeopleTable::read(&model, &self.table, &self.conditions)?;
         let cells = people.cells();
-        let answers = answers(&model, &people, &cells)?;
+        let mut reader = TextReader::new(&model, usize::MAX);
+        if let Some(deadline) = &self.deadline {
+            reader.option("deadline", deadline).context("`--deadline`")?;
+        }
+        let answers = answers(&model, &people, &cells, &reader.finish()?)?;
         let judge = match &self.judge {
             None => None,
             Some(None) => Some(JudgeReport::new(&model, &people, &answers)?),
@@ -92,12 +100,17 @@ impl Evaluate {
 const ROWS_AT_ONCE: usize = 512;
 
 /// The answers of all methods, with progress on a terminal.
-fn answers(model: &Model, people: &PeopleTable, cells: &[Vec<&str>]) -> Result<Vec<Option<MethodAnswers>>> {
+fn answers(
+    model: &Model,
+    people: &PeopleTable,
+    cells: &[Vec<&str>],
+    request: &Request,
+) -> Result<Vec<Option<MethodAnswers>>> {
     let progress = RowProgress::new(ExpectedRows::exactly(cells.len()), 0)?;
     let mut answers = Vec::with_capacity(cells.len());
     for rows in cells.chunks(ROWS_AT_ONCE) {
         let before = answers.len();
-        let answered = answer_by_all_methods(model, rows, &Request::default())
+        let answered = answer_by_all_methods(model, rows, request)
             .map_err(|(row, error)| anyhow!("{}, {error}", people.place(before + row)))?;
         answers.extend(answered);
         progress.add(rows.len());

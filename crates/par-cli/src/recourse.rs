@@ -50,13 +50,13 @@ and a note says so. A row without a way has one line without a rank, its probabi
   reason   why there is no way, and what would help
   gap      how many nats likelier a row with as many changes could be at most; empty where it is unknown
   best_at  what a way is best at among all that `explain` shows: `fewest_changes`, `most_common`, `surest`
-  warning  values that no training row has
+  warning  values that no training row has; that a search ended at its deadline
 
 With jsonl there is an object for every person.
 
 A column `locks` in the table names features that this person cannot change, with `;` between them.
 Lines are in the order of the rows. Same model, same rows: the same bytes, on any number of threads, except
-with --time. Rows are read as a stream: memory does not depend on how many there are.
+with --time and --deadline. Rows are read as a stream: memory does not depend on how many there are.
 
 With --resume an interrupted command leaves `ways.csv.partial`, and the same command goes on from there, to the
 same bytes. It is refused if the model, the table or the request are not those of the first run.";

@@ -189,6 +189,9 @@ pub struct AnswerConfig {
     /// The most nodes of an exact search, which then returns its best so far. A node takes some ten microseconds with
     /// ten or twenty features, half a millisecond with a hundred. At least 1; 200,000 by default.
     pub nodes: usize,
+    /// The most passes over the accepted circuit of a search of `refine`, each of which scores all single changes of a
+    /// row; on circuits of more than 4,000 edges proportionally fewer. At least 1; 400 by default.
+    pub passes: usize,
     /// What a unit of effort costs, in nats. At least 0; 1 by default.
     pub effort_weight: f64,
     /// How far above the threshold a way should be; of a regression in spreads, each the power of two next to the label's
@@ -274,6 +277,7 @@ impl Default for AnswerConfig {
             search: LocalSearch::Swap,
             delta_max: None,
             nodes: 200_000,
+            passes: 400,
             effort_weight: 1.0,
             margin: 0.05,
             min_percentile: 0.01,
@@ -291,6 +295,7 @@ impl AnswerConfig {
         };
         at_least_one("answers.budget", self.budget)?;
         at_least_one("answers.nodes", self.nodes)?;
+        at_least_one("answers.passes", self.passes)?;
         let proposals = self.proposals;
         check_setting("answers.proposals", proposals, "1 to 1000", (1..=1000).contains(&proposals))?;
         amount("answers.price", self.price)?;

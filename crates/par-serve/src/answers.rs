@@ -50,21 +50,11 @@ pub(crate) struct AnswerBody {
     /// What more changes buy, as SVG; present only if `plot` was asked for, null if there is nothing to draw.
     #[serde(skip_serializing_if = "Option::is_none")]
     plot: Option<Option<String>>,
-    /// The time was over before the search was: more or better ways may exist. Present only then.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    #[schemars(extend("const" = true))]
-    search_ended: bool,
 }
 
 impl AnswerBody {
-    /// `search_ended` says that the solver was stopped.
-    pub(crate) fn new(model: &ServedModel, person: &RowAnswer<'_>, plot: bool, search_ended: bool) -> Self {
-        let is_searched = matches!(person.answer, Ok(Answer::Found(_) | Answer::NotFound(_)));
-        Self {
-            answer: person.json(model),
-            plot: plot.then(|| frontier_plot(model, person)),
-            search_ended: search_ended && is_searched,
-        }
+    pub(crate) fn new(model: &ServedModel, person: &RowAnswer<'_>, plot: bool) -> Self {
+        Self { answer: person.json(model), plot: plot.then(|| frontier_plot(model, person)) }
     }
 }
 
@@ -122,7 +112,7 @@ impl Service {
                         break;
                     }
                     let person = answer(solver, row, number, &question.options);
-                    let body = AnswerBody::new(&model, &person, question.options.plot, solver.is_stopped());
+                    let body = AnswerBody::new(&model, &person, question.options.plot);
                     answers
                         .push((to_raw_value(&body).expect("an answer has only text keys"), person.status()));
                 }

@@ -24,6 +24,8 @@ use crate::question::MAX_COUNT;
 const COMPONENTS: &str = "#/components/schemas";
 /// Where a schema that stands alone keeps that of the row.
 const OWN_DEFINITIONS: &str = "#/$defs";
+/// A deadline.
+const DEADLINE: &str = "^([1-9][0-9]{0,6}ms|[1-9][0-9]{0,3}s)$";
 /// A duration of less than a century. More spellings can be read: `1.5 years`, `6  MONTHS`.
 const DURATION: &str = "^([1-9][0-9]{0,2} (day|week|month)s?|[1-9][0-9]? (quarter|year)s?)$";
 /// The dialect, for schemas that stand alone.
@@ -378,6 +380,12 @@ pub(crate) fn options(model: &ServedModel) -> Map<String, Value> {
             "description": "The longest time of a way, such as `6 months` or `1 year`.",
             "type": ["string", "null"],
             "pattern": DURATION,
+        },
+        "deadline": {
+            "description": "The time after which the search for this person ends with what it has, such as `50ms` or `2s`; the answer \
+                            then has `search_ended`. By default as long as the service allows.",
+            "type": ["string", "null"],
+            "pattern": DEADLINE,
         },
         "no_harm": {
             "description": "Whether nothing may get worse, where the schema says which direction is better.",

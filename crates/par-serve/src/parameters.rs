@@ -70,6 +70,8 @@ pub(crate) const MIN_PERCENTILE: Parameter =
 pub(crate) const MAX_EFFORT: Parameter =
     Parameter::query("max_effort", |model| option_of_table(model, "max_effort"));
 pub(crate) const WITHIN: Parameter = Parameter::query("within", |model| option_of_table(model, "within"));
+pub(crate) const DEADLINE: Parameter =
+    Parameter::query("deadline", |model| option_of_table(model, "deadline"));
 pub(crate) const NO_HARM: Parameter = Parameter::query("no_harm", |model| option_of_table(model, "no_harm"));
 pub(crate) const EFFORT: Parameter = Parameter::query("effort", |_| {
     let description = "How hard it is to change a feature: FEATURE=WEIGHT, where a weight is easy, some, hard, very hard or a number \

@@ -138,20 +138,13 @@ struct ResponseChunk {
 }
 
 impl ResponseChunk {
-    fn add(
-        &mut self,
-        model: &ServedModel,
-        person: &RowAnswer<'_>,
-        format: Format,
-        plot: bool,
-        search_ended: bool,
-    ) {
+    fn add(&mut self, model: &ServedModel, person: &RowAnswer<'_>, format: Format, plot: bool) {
         match format {
             Format::Csv => {
                 self.bytes.extend(csv_lines(model.schema(), std::slice::from_ref(person)));
             }
             Format::Json => {
-                let body = AnswerBody::new(model, person, plot, search_ended);
+                let body = AnswerBody::new(model, person, plot);
                 serde_json::to_writer(&mut self.bytes, &body).expect("an answer has only text keys");
                 self.bytes.push(b'\n');
             }
@@ -340,7 +333,7 @@ impl Stream {
         self.send_all()?;
         let mut chunk = ResponseChunk::default();
         let person = unread(&self.model, id.to_string(), message.to_string());
-        chunk.add(&self.model, &person, self.format, false, false);
+        chunk.add(&self.model, &person, self.format, false);
         self.send(chunk.bytes)?;
         Err(Ended::Broken)
     }
@@ -377,7 +370,7 @@ impl Shared {
                 break;
             }
             let person = answerer.answer(solver, row, 0, number);
-            chunk.add(model, &person, format, false, solver.is_stopped());
+            chunk.add(model, &person, format, false);
         }
         chunk
     }
@@ -405,9 +398,9 @@ fn answer_lines(
         match question(model, line) {
             Ok(Question { rows, options }) => {
                 let person = answer(solver, &rows[0], *number, &options);
-                chunk.add(model, &person, format, options.plot, solver.is_stopped());
+                chunk.add(model, &person, format, options.plot);
             }
-            Err(error) => chunk.add(model, &unread(model, number.to_string(), error), format, false, false),
+            Err(error) => chunk.add(model, &unread(model, number.to_string(), error), format, false),
         }
     }
     chunk

@@ -6,8 +6,8 @@ use par_model::{Model, Order};
 use serde_json::{Map, Value};
 
 use super::{
-    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, Problem, Request, count_words,
-    effort_word, whole_months,
+    DEADLINE, DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, Problem, Request,
+    count_words, deadline, effort_word, whole_months,
 };
 
 /// The most problems that are reported together.
@@ -164,7 +164,8 @@ impl<'m> JsonReader<'m> {
         let scale = self.model.scale();
         match (name, value) {
             (
-                "order" | "budget" | "threshold" | "margin" | "min_percentile" | "max_effort" | "within",
+                "order" | "budget" | "threshold" | "margin" | "min_percentile" | "max_effort" | "within"
+                | "deadline",
                 Value::Null,
             ) => {}
             ("method", value) => match value.as_str().and_then(Method::named) {
@@ -205,6 +206,10 @@ impl<'m> JsonReader<'m> {
             ("within", value) => match value.as_str().and_then(parse_months).and_then(whole_months) {
                 Some(months) => request.within = Some(months),
                 None => self.wrong(path, value, format!("{DURATION}, or null")),
+            },
+            ("deadline", value) => match value.as_str().and_then(deadline) {
+                Some(time) => request.deadline = Some(time),
+                None => self.wrong(path, value, format!("{DEADLINE}, or null")),
             },
             ("no_harm", Value::Bool(no_harm)) => request.no_harm = *no_harm,
             ("effort", value) => request.efforts = self.efforts(&path, value),

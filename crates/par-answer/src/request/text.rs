@@ -5,8 +5,8 @@ use par_data::{LimitError, Limits, Permitted};
 use par_model::{Model, Order};
 
 use super::{
-    DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, Request, count_words, effort_weight,
-    whole_months,
+    DEADLINE, DURATION, EFFORT, MAX_BUDGET, MAX_EFFORT, MIN_PERCENTILE, Method, Request, count_words,
+    deadline, effort_weight, whole_months,
 };
 
 /// An option that cannot be used.
@@ -87,6 +87,9 @@ impl<'m> TextReader<'m> {
             "within" => {
                 let months = parse_months(text).and_then(whole_months);
                 request.within = Some(months.ok_or_else(|| refused(DURATION.to_string()))?);
+            }
+            "deadline" => {
+                request.deadline = Some(deadline(text.trim()).ok_or_else(|| refused(DEADLINE.to_string()))?);
             }
             "no_harm" => {
                 request.no_harm = text.parse().map_err(|_| refused("true or false".to_string()))?;

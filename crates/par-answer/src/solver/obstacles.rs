@@ -12,8 +12,10 @@ use crate::request::{Method, Request};
 const OBSTACLE_SETS: usize = 500;
 /// The most obstacles of a set.
 const OBSTACLES: usize = 3;
-/// The most nodes of the exact search for one set, and of those for all sets together.
+/// The most nodes of the exact search for one set, and of nodes and passes for all sets together.
 const OBSTACLE_NODES: [usize; 2] = [500, 30_000];
+/// The same without exact searches: the most passes for one set, and of nodes and passes for all sets together.
+const OBSTACLE_PASSES: [usize; 2] = [20, 500];
 
 impl Solver<'_> {
     /// Why no way was found; `is_proved` if it is proved that there is none.
@@ -35,16 +37,18 @@ impl Solver<'_> {
             obstacles: Vec::new(),
             schema_obstacles: request.auditor.then(Vec::new),
             unusual,
+            search_ended: false,
             unknown: self.if_known(person, request),
         };
         if reason != Reason::ProposalsDenied {
             let aim = self.last_aim(person.plausibility, request);
             if request.budget.is_some() && free > budget {
-                let deeper = self.search_deeper(person, &aim, budget + 1, free);
+                let deeper = self.search_deeper(person, &aim, budget + 1, free, request.method);
                 not_found.needs_changes = deeper.frontier.fewest();
             }
             if not_found.needs_changes.is_none() {
-                let mut lifting = Lifting { person, request, nodes: self.affordable(OBSTACLE_NODES[1]) };
+                let most = if request.method == Method::Exact { OBSTACLE_NODES } else { OBSTACLE_PASSES };
+                let mut lifting = Lifting { person, request, nodes: self.affordable(most[1]) };
                 not_found.obstacles = self.own_obstacles(&mut lifting);
                 if let Some(schema_obstacles) = &mut not_found.schema_obstacles
                     && not_found.obstacles.is_empty()
@@ -167,6 +171,8 @@ impl Solver<'_> {
         };
         let budget = request.budget.unwrap_or(usize::MAX).min(candidates.free_features());
         let mut nodes = lifting.nodes;
+        self.memory.forget();
+        let is_exact = request.method == Method::Exact;
         let search = self.search_durations(person, aim, |solver, duration| {
             let problem = person.problem(aim, duration, budget, &[]);
             // The bounds of a single node rule out most sets.
@@ -174,11 +180,13 @@ impl Solver<'_> {
             nodes = nodes.saturating_sub(1);
             if search.frontier.solutions().is_empty() && !search.is_proved() {
                 let none = Frontier::default();
+                let passes = if is_exact { solver.passes(&problem) } else { OBSTACLE_PASSES[0] };
+                solver.memory.most_passes = passes.min(nodes);
                 let known =
                     swap::search(&problem, &mut solver.evaluator, &mut solver.memory, none, 0.0, solver.stop);
-                nodes = nodes.saturating_sub(solver.memory.passes(person.cells.len()));
+                nodes = nodes.saturating_sub(solver.memory.passes);
                 search = match known.solutions() {
-                    [] => solver.prove(&problem, known, OBSTACLE_NODES[0].min(nodes)),
+                    [] if is_exact => solver.prove(&problem, known, OBSTACLE_NODES[0].min(nodes)),
                     _ => SearchResult::unproved(known),
                 };
                 nodes = nodes.saturating_sub(search.nodes);

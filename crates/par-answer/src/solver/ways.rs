@@ -63,6 +63,7 @@ impl Solver<'_> {
             frontier,
             fewest_proved: fewest == 1
                 || aim.solves == Solves::Likeliest && search.rules_out_fewer_than(fewest),
+            search_ended: false,
             unknown: self.if_known(person, request),
         })
     }

@@ -66,6 +66,7 @@ impl RowAnswer<'_> {
                 Ok(Answer::Found(found)) => Some(found.fewest_proved),
                 _ => None,
             },
+            search_ended: self.search_ended(),
             time_us: self.time_us,
         }
     }
@@ -166,7 +167,8 @@ pub struct AnswerJson {
     threshold: f64,
     /// Both for people, such as `probability 0.412, threshold 0.500` or `predicted 46,300, at least 50,000 is needed`.
     score_words: Option<String>,
-    /// A sentence for each cell whose value was not in the training rows, with what it counts as.
+    /// A sentence for each cell whose value was not in the training rows, with what it counts as, and one if the search
+    /// ended before it was done.
     warnings: Vec<String>,
     /// The policies of the lender that the row as it is breaks.
     broken_policies: Vec<String>,
@@ -181,6 +183,11 @@ pub struct AnswerJson {
     /// Whether it is proved that fewer changes than those of the first point of the frontier are not enough; null if
     /// there is no way.
     fewest_proved: Option<bool>,
+    /// The search ended before it was done, by its deadline or the service's time: more or better ways may exist. Present
+    /// only then.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[schemars(extend("const" = true))]
+    search_ended: bool,
     /// The time of the answer in microseconds; present only if it was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(skip)]

@@ -259,10 +259,20 @@ impl Plan {
         value > 0.0 && value * T::NEGLIGIBLE >= lost && value <= T::LARGEST
     }
 
+    /// Whether this precision may hold the value of a row with this boost: where it cannot, evaluating it would be in
+    /// vain.
+    pub(crate) fn may_trust<T: Real>(&self, boost: f64) -> bool {
+        self.lost::<T>(boost) <= T::LARGEST * T::NEGLIGIBLE
+    }
+
+    /// [`Plan::may_trust`], for slopes.
+    pub(crate) fn may_trust_slopes<T: Real>(&self, boost: f64) -> bool {
+        self.lost::<T>(boost) <= T::NEGLIGIBLE
+    }
+
     /// Whether slopes, which start at the inverse of the root's value, are right as well.
     pub(crate) fn trusts_slopes<T: Real>(&self, value: T, boost: f64) -> bool {
-        let small = self.lost::<T>(boost) <= T::NEGLIGIBLE;
-        self.trusts(value, boost) && small && boost <= T::LARGEST * value.into()
+        self.trusts(value, boost) && self.may_trust_slopes::<T>(boost) && boost <= T::LARGEST * value.into()
     }
 
     /// Upper bound on the loss of the root's value by underflow.

@@ -36,9 +36,13 @@ impl<T: Real> RowScratch<T> {
 
     /// Log-probability of a row of codes; `None` where this precision cannot hold it.
     pub(crate) fn hard(&mut self, plan: &Plan, row: &[Code]) -> Option<f64> {
+        let boost = plan.boost(row);
+        if !plan.may_trust::<T>(boost) {
+            return None;
+        }
         vectorised(HardRow { plan, row, values: &mut self.values });
         let root = self.values[plan.root];
-        plan.trusts(root, plan.boost(row)).then(|| root.into().ln() + plan.log_scale(row))
+        plan.trusts(root, boost).then(|| root.into().ln() + plan.log_scale(row))
     }
 
     /// Log-probability of a soft row; `None` where this precision cannot hold it.
@@ -68,6 +72,10 @@ impl<T: Real> RowScratch<T> {
     /// Log-probability of a row, and for each code of each variable the factor by which it would change the
     /// probability; `None` where this precision cannot hold them.
     pub(crate) fn ratios(&mut self, plan: &Plan, row: &[Code], ratios: &mut [f32]) -> Option<f64> {
+        self.boost = plan.boost(row);
+        if !plan.may_trust_slopes::<T>(self.boost) {
+            return None;
+        }
         for (variable, (table, &code)) in plan.tables.iter().zip(row).enumerate() {
             let leaves = &mut self.leaves[table.first_leaf..][..table.places()];
             if code == OPEN {
@@ -79,7 +87,6 @@ impl<T: Real> RowScratch<T> {
             leaves.iter_mut().zip(line).for_each(|(leaf, &ratio)| *leaf = T::from(ratio));
             self.scales[variable] = table.scales[usize::from(code)];
         }
-        self.boost = plan.boost(row);
         let log_prob = self.evaluate(plan)?;
         self.slopes(plan, ratios).then_some(log_prob)
     }

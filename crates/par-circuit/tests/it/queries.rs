@@ -390,6 +390,10 @@ fn a_part_that_underflows_on_the_way_still_counts() {
     let mut evaluator = circuit.evaluator();
     assert_close(circuit.log_probs(&rows)[0], expected, 1e-4);
     assert_close(evaluator.log_prob(&row), expected, 1e-4);
+    let other = vec![0; variables];
+    let together = evaluator.log_probs(&[other.clone(), row.clone()].concat());
+    assert_close(together[0], circuit.log_prob(&Evidence::from_row(&other)), 1e-4);
+    assert_close(together[1], expected, 1e-4);
     let mut only = Allowed::all(&vec![2; variables]);
     (0..variables).for_each(|variable| only.restrict(variable, &[1]));
     let bound = evaluator.upper_bound(&only);

@@ -40,6 +40,9 @@ pub(crate) struct RequestArguments {
     /// Longest time of a way: `6 months`, `1 year`
     #[arg(long, value_name = "TIME")]
     within: Option<String>,
+    /// Time after which the search for a row ends with what it has: `50ms`, `2s`; answers then depend on the machine
+    #[arg(long, value_name = "TIME")]
+    deadline: Option<String>,
     /// Effort of changing a feature for this person: easy, some, hard, very hard or a number
     #[arg(long = "effort", value_name = "FEATURE=WEIGHT")]
     efforts: Vec<String>,
@@ -67,7 +70,17 @@ impl RequestArguments {
     pub(crate) fn request(&self, model: &Model) -> Result<Request> {
         let mut reader = TextReader::new(model, usize::MAX);
         let Self {
-            method, budget, threshold, margin, min_percentile, max_effort, within, count, order, ..
+            method,
+            budget,
+            threshold,
+            margin,
+            min_percentile,
+            max_effort,
+            within,
+            deadline,
+            count,
+            order,
+            ..
         } = self;
         let single = [
             ("method", Some(method)),
@@ -77,6 +90,7 @@ impl RequestArguments {
             ("min_percentile", min_percentile.as_ref()),
             ("max_effort", max_effort.as_ref()),
             ("within", within.as_ref()),
+            ("deadline", deadline.as_ref()),
             ("count", Some(count)),
             ("order", order.as_ref()),
         ];

@@ -34,13 +34,14 @@ impl Classifier for ComposedClassifier<'_> {
     }
 
     fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
-        let mut scores = vec![0.0; self.parts.len() * log_odds.len()];
-        for (part, own) in self.parts.iter().zip(scores.chunks_exact_mut(log_odds.len())) {
-            part.neighbours(row, own);
-        }
+        let mut parts = vec![0.0; self.parts.len() * log_odds.len()];
+        let own = parts.chunks_exact_mut(log_odds.len().max(1));
+        self.parts.iter().zip(own).for_each(|(part, own)| part.neighbours(row, own));
+        let mut scores = vec![0.0; self.parts.len()];
         for (place, log_odds) in log_odds.iter_mut().enumerate() {
-            let of_parts = scores.iter().skip(place).step_by(scores.len() / self.parts.len());
-            *log_odds = self.head.log_odds(&of_parts.copied().collect::<Vec<f64>>());
+            let own = parts.chunks_exact(parts.len() / scores.len()).map(|part| part[place]);
+            scores.iter_mut().zip(own).for_each(|(score, own)| *score = own);
+            *log_odds = self.head.log_odds(&scores);
         }
     }
 

@@ -1,6 +1,6 @@
 //! A small network over one-hot rows as a classifier.
 
-use par_circuit::{Ball, Code, OPEN};
+use par_circuit::{Ball, Code, Kernel, OPEN, vectorised};
 use par_onnx::Activation;
 
 use super::{Classifier, Relaxation, bounds};
@@ -124,6 +124,90 @@ impl NeuralClassifier {
     }
 }
 
+/// How many neighbours of a row go through the layers abreast: two AVX registers.
+const ABREAST: usize = 16;
+
+/// A unit's values for some neighbours.
+type Lanes = [f32; ABREAST];
+
+/// Outputs whose sums stay in registers.
+const OUTPUTS: usize = 4;
+
+/// [`Classifier::neighbours`] of a network: a change of one code replaces one row of the first layer.
+struct Neighbours<'a> {
+    classifier: &'a NeuralClassifier,
+    row: &'a [Code],
+    log_odds: &'a mut [f64],
+}
+
+impl Kernel for Neighbours<'_> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { classifier, row, log_odds } = self;
+        let first = classifier.first_layer();
+        let mut own = first.biases.to_vec();
+        let inputs = ones(&classifier.offsets, row).map(|input| (input, 1.0));
+        add_rows(&inputs, first.weights, &mut own);
+        let mut others = own.clone();
+        let widest = classifier.network.widths()[1..].iter().copied().max().unwrap_or(1);
+        let mut buffers = [0, 1].map(|_| vec![[0.0; ABREAST]; widest.next_multiple_of(OUTPUTS)]);
+        let mut places = log_odds.chunks_mut(ABREAST);
+        let mut lane = 0;
+        for ((&offset, &cardinality), &code) in
+            classifier.offsets.iter().zip(&classifier.cardinalities).zip(row)
+        {
+            others.copy_from_slice(&own);
+            if code != OPEN {
+                let weights = first.weights_of(offset + usize::from(code));
+                others.iter_mut().zip(weights).for_each(|(other, weight)| *other -= weight);
+            }
+            for input in offset..offset + cardinality {
+                let values = others.iter().zip(first.weights_of(input)).map(|(other, weight)| other + weight);
+                buffers[0].iter_mut().zip(values).for_each(|(lanes, value)| lanes[lane] = value);
+                lane += 1;
+                if lane == ABREAST {
+                    classifier.finish_abreast(&mut buffers, places.next().expect("a place for each code"));
+                    lane = 0;
+                }
+            }
+        }
+        if let Some(places) = places.next() {
+            classifier.finish_abreast(&mut buffers, places);
+        }
+    }
+}
+
+impl NeuralClassifier {
+    /// The log-odds of some rows, from their values of the first layer before its activation in the first buffer.
+    #[inline(always)]
+    fn finish_abreast(&self, buffers: &mut [Vec<Lanes>; 2], log_odds: &mut [f64]) {
+        for layer in 1..self.network.depth() {
+            let this = self.network.layer(layer);
+            let width = this.biases.len();
+            let [inputs, outputs] = buffers;
+            let inputs = &mut inputs[..self.network.widths()[layer]];
+            inputs.iter_mut().for_each(|lanes| activate(self.activations[layer - 1], lanes));
+            for (tile, outputs) in outputs.chunks_exact_mut(OUTPUTS).take(width.div_ceil(OUTPUTS)).enumerate()
+            {
+                // The last tile repeats its last output.
+                let column = |output: usize| (tile * OUTPUTS + output).min(width - 1);
+                let mut sums: [Lanes; OUTPUTS] =
+                    std::array::from_fn(|output| [this.biases[column(output)]; ABREAST]);
+                for (input, lanes) in inputs.iter().enumerate() {
+                    let weights = this.weights_of(input);
+                    for (output, sum) in sums.iter_mut().enumerate() {
+                        let weight = weights[column(output)];
+                        sum.iter_mut().zip(lanes).for_each(|(sum, value)| *sum += weight * value);
+                    }
+                }
+                outputs.copy_from_slice(&sums);
+            }
+            buffers.swap(0, 1);
+        }
+        log_odds.iter_mut().zip(&buffers[0][0]).for_each(|(place, &value)| *place = f64::from(value));
+    }
+}
+
 impl Classifier for NeuralClassifier {
     fn cardinalities(&self) -> &[usize] {
         &self.cardinalities
@@ -135,6 +219,11 @@ impl Classifier for NeuralClassifier {
         let inputs = ones(&self.offsets, row).map(|input| (input, 1.0));
         add_rows(&inputs, self.network.layer(0).weights, &mut values[..width]);
         f64::from(self.finish(&mut values))
+    }
+
+    fn neighbours(&self, row: &[Code], log_odds: &mut [f64]) {
+        assert_eq!(log_odds.len(), self.network.widths()[0], "one place a code");
+        vectorised(Neighbours { classifier: self, row, log_odds });
     }
 
     fn log_odds_gradient(&self, soft: &[f32], gradient: &mut [f32]) -> f64 {
@@ -302,6 +391,29 @@ pub(super) mod tests {
         let mut soft = vec![0.0; classifier.widths()[0]];
         ones(&classifier.offsets, row).for_each(|input| soft[input] = 1.0);
         soft
+    }
+
+    #[test]
+    fn neighbours_score_as_rows_of_their_own() {
+        for hidden in [&[][..], &[5], &[20, 7]] {
+            for activation in ACTIVATIONS {
+                let classifier = with_activation(&[3, 70, 1, 4], hidden, 3, activation);
+                for row in [[2, 41, 0, 3], [OPEN, 0, 0, OPEN]] {
+                    let mut found = vec![0.0; 78];
+                    classifier.neighbours(&row, &mut found);
+                    let mut places = found.iter();
+                    for (feature, &cardinality) in classifier.cardinalities().iter().enumerate() {
+                        for code in 0..cardinality as Code {
+                            let mut changed = row;
+                            changed[feature] = code;
+                            let (found, expected) =
+                                (places.next().expect("a place"), classifier.log_odds(&changed));
+                            assert!((found - expected).abs() < 1e-5, "{changed:?}: {found}, {expected}");
+                        }
+                    }
+                }
+            }
+        }
     }
 
     #[test]

@@ -46,6 +46,7 @@ class Request:
     max_effort: float | None = None
     within: str | None = None
     no_harm: bool = False
+    deadline: str | None = None
     auditor: bool = False
 
     def __post_init__(self) -> None:
@@ -79,6 +80,7 @@ class Request:
             "max_effort": self.max_effort,
             "within": self.within,
             "no_harm": bool(self.no_harm),
+            "deadline": self.deadline,
             "auditor": bool(self.auditor),
         }
         return json.dumps(options)

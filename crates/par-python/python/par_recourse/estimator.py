@@ -303,6 +303,7 @@ class Recourse:
         max_effort: float | None = None,
         within: str | None = None,
         no_harm: bool = False,
+        deadline: str | None = None,
         id: str | None = None,
     ) -> Any:
         """Ways for all rows of a table, as a frame of the same kind: a line for every way.
@@ -351,6 +352,9 @@ class Recourse:
             The longest time of a way, such as ``"6 months"`` or ``"1 year"``.
         no_harm:
             Whether nothing may get worse, where the schema says which direction is better.
+        deadline:
+            The time after which the search for a row ends with what it has, such as ``"50ms"`` or ``"2s"``; its `warning`
+            then says so. By default there is none, and answers do not depend on how fast the machine is.
         id:
             The column of row ids; by default the schema's, or the index of a pandas frame. Without one, rows are
             counted from 0.
@@ -360,7 +364,7 @@ class Recourse:
             warn_of_renamed(model, stacklevel=2)
             self._names_told = True
         request = Request(
-            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm
+            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline
         )
         return self._lines(X, request, id)
 
@@ -386,6 +390,7 @@ class Recourse:
         max_effort: float | None = None,
         within: str | None = None,
         no_harm: bool = False,
+        deadline: str | None = None,
         auditor: bool = False,
         id: str | None = None,
     ) -> Explanation:
@@ -398,7 +403,7 @@ class Recourse:
         model = self._fitted()
         frame = _frames.read_row(row)
         request = Request(
-            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, auditor
+            count, lock, method, budget, limit, threshold, order, margin, min_percentile, effort, max_effort, within, no_harm, deadline, auditor
         )
         batch = frame.table.combine_chunks().to_batches()[0]
         return Explanation(*model.explain(batch, request.json(), id=self._named(frame, id)))

@@ -2,9 +2,9 @@ use std::sync::LazyLock;
 
 use axum::http::StatusCode;
 use jsonschema::Validator;
-use par_answer::Solver;
 use par_answer::request::Problem;
 use par_answer::table::RowAnswer;
+use par_answer::{Answer, Solver};
 use serde_json::{Map, Value, json};
 
 use super::*;
@@ -102,6 +102,7 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
         "effort",
         "max_effort",
         "within",
+        "deadline",
         "no_harm",
         "auditor",
         "plot",
@@ -140,6 +141,9 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
         ("within", json!("999 days")),
         ("within", json!("99 quarters")),
         ("within", json!(null)),
+        ("deadline", json!("50ms")),
+        ("deadline", json!("9999s")),
+        ("deadline", json!(null)),
         ("no_harm", json!(true)),
     ] {
         assert!(asked(key, &value), "{key}: {value}");
@@ -177,6 +181,11 @@ fn options_are_accepted_by_reader_and_schema_or_by_neither() {
         ("effort", json!({"grade": 0})),
         ("effort", json!({"grade": null})),
         ("max_effort", json!(0)),
+        ("deadline", json!("50 ms")),
+        ("deadline", json!("0ms")),
+        ("deadline", json!("s")),
+        ("deadline", json!("12345s")),
+        ("deadline", json!(50)),
         ("within", json!("1 moon")),
         ("within", json!("0 months")),
         ("within", json!("6months")),
@@ -264,9 +273,11 @@ fn answers_fit_their_schema() {
         json!({"row": row(), "budget": 1, "threshold": 0.999}),
     ] {
         let read = Question::read(&ODD, &question, 1).expect("a question");
-        let person = answer(&mut solver, &read.rows[0], 1, &read.options);
-        let search_ended = question["count"] == json!(3);
-        let body = AnswerBody::new(&ODD, &person, read.options.plot, search_ended);
+        let mut person = answer(&mut solver, &read.rows[0], 1, &read.options);
+        if let Ok(Answer::Found(found)) = &mut person.answer {
+            found.search_ended = question["count"] == json!(3);
+        }
+        let body = AnswerBody::new(&ODD, &person, read.options.plot);
         let answer = serde_json::to_value(&body).expect("JSON");
         check_answer(&docs, &schemas, "Answer", &answer);
         statuses.push(answer["status"].as_str().expect("a text").to_string());

@@ -1,5 +1,7 @@
 //! The properties of every method's answers.
 
+use std::time::Duration;
+
 use par_answer::table::TableAnswerer;
 use par_answer::{
     Answer, BestAt, Found, Method, NotFound, Obstacle, Order, Reason, Request, Solver, Solves, Way, answer,
@@ -86,6 +88,30 @@ fn a_stopped_exact_search_returns_its_best_so_far() {
     let cut = Solver::new(model).until(Stop::when(&stopped)).answer(cells, &request).expect("its own row");
     assert!(whole.ways()[0].is_optimal() && !cut.ways()[0].is_optimal());
     assert!(cut.ways().len() == 1 && whole.ways().len() > 1);
+}
+
+#[test]
+fn a_deadline_ends_a_search_with_what_it_has_and_the_next_one_has_none() {
+    let model = german();
+    let mut solver = Solver::new(model);
+    let has_ended = |answer: &Answer| match answer {
+        Answer::Found(found) => found.search_ended,
+        Answer::NotFound(not_found) => not_found.search_ended,
+        Answer::Accepted { .. } => panic!("a denied person"),
+    };
+    for method in Method::ALL {
+        let request = request(method);
+        let at_once = Request { deadline: Some(Duration::ZERO), ..request.clone() };
+        for cells in denied(20) {
+            let whole = solver.answer(&cells, &request).expect("its own row");
+            assert!(!has_ended(&whole));
+            let cut = solver.answer(&cells, &at_once).expect("its own row");
+            assert!(has_ended(&cut));
+            assert!(!cut.ways().iter().any(Way::is_optimal));
+            let late = Request { deadline: Some(Duration::from_secs(3600)), ..request.clone() };
+            assert_eq!(solver.answer(&cells, &late).expect("its own row"), whole);
+        }
+    }
 }
 
 #[test]

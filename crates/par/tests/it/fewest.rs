@@ -134,10 +134,11 @@ fn for_all_denied(mut check: impl FnMut(Denied<'_>)) {
 /// A greedy search fails in the first world for `[0, 0, 2, 0, 0]`: it finds a likelier row with four changes, where two
 /// are enough.
 #[test]
-fn without_a_budget_the_first_way_has_the_fewest_changes() {
+fn without_a_budget_the_first_way_of_an_exact_search_has_the_fewest_changes() {
     let mut people = 0;
     for_all_denied(|denied| {
-        let Ok(Answer::Found(found)) = answer(denied.model, denied.cells, &denied.request()) else {
+        let request = Request { method: Method::Exact, ..denied.request() };
+        let Ok(Answer::Found(found)) = answer(denied.model, denied.cells, &request) else {
             panic!("everyone has a way")
         };
         let fewest = denied.fewest();
@@ -147,6 +148,22 @@ fn without_a_budget_the_first_way_has_the_fewest_changes() {
         people += 1;
     });
     assert!(people > 500, "{people}");
+}
+
+#[test]
+fn refine_finds_a_way_for_everyone_and_proves_no_number_of_changes_but_one() {
+    let (mut people, mut with_fewest) = (0, 0);
+    for_all_denied(|denied| {
+        let Ok(Answer::Found(found)) = answer(denied.model, denied.cells, &denied.request()) else {
+            panic!("everyone has a way")
+        };
+        let changes = found.frontier[0].changes.len();
+        assert_eq!(found.fewest_proved, changes == 1, "{:?}", denied.factual);
+        people += 1;
+        with_fewest += usize::from(changes == denied.fewest());
+    });
+    assert!(people > 500, "{people}");
+    assert!(with_fewest * 100 >= people * 95, "{with_fewest} of {people}");
 }
 
 #[test]
