@@ -4,7 +4,7 @@
 
 After `measure.py PAR FOLDER --judge --kind own`. The ways of refine in the order by likelihood, for PAR's own classifier,
 which looks at codes alone, are judged with the numbers that they name, with other numbers that accepted training rows
-have in the same bins, and with those that the judge itself likes best: no choice within bins is much nearer to people.
+have in the same bins, and with those that the judge itself likes best, chosen one after the other.
 Distance and outliers are the judge's (docs/judge.md), by all accepted rows of the fold.
 """
 
