@@ -1,8 +1,9 @@
 //! From the person's own row to a first solution: change by change toward the target.
 
+use par_data::Choice;
+
 use super::swap::{Search, Single};
 use crate::problem::{Cost, Row, SearchProblem};
-use par_data::Choice;
 
 /// What a unit of log-odds short of the target costs: so much on the first walk that hardly anything else counts.
 const PULL: f64 = 1e3;
@@ -234,4 +235,68 @@ impl Search<'_, '_, '_> {
 
 fn is_on_the_way(problem: &SearchProblem<'_>, row: &Row) -> bool {
     row.is_settled && problem.permits_on_the_way(row)
+}
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::Stop;
+    use par_data::{Constraints, OwnRow, Reach, Wishes};
+    use par_model::test_world::World;
+    use par_model::{ScoreScale, Target};
+
+    use super::*;
+    use crate::problem::{Frontier, Objective};
+    use crate::refine::swap::{Memory, fewest, search};
+
+    /// The fewest changes found for somebody with twelve codes of 0, where a row is accepted if its codes, 0 to 3, sum to
+    /// `enough`; within a budget, and then again.
+    fn changes(enough: i32, budget: usize, memory: &mut Memory) -> [Option<usize>; 2] {
+        let world = World { cardinalities: vec![4; 12], lines: vec![""; 12], rules: Vec::new() };
+        let constraints = Constraints::new(&world.discretizer());
+        // The classifier counts each code minus one half.
+        let classifier = world.classifier(6.0 - f64::from(enough) + 1e-3);
+        let circuit = world.circuit(true);
+        let own = OwnRow::typical(&constraints, vec![0; 12]);
+        let candidates = constraints.candidates(&own, &Wishes::default(), Reach::Codes);
+        let problem = SearchProblem {
+            candidates: &candidates,
+            duration: &candidates.durations()[0],
+            target: Target { classifier: &classifier, threshold: 0.5, scale: ScoreScale::Probability },
+            reads_values: false,
+            objective: Objective::likeliest(0.0, f64::NEG_INFINITY),
+            log_given: 0.0,
+            budget,
+            taken: &[],
+        };
+        let mut evaluator = circuit.evaluator();
+        let first = fewest(&problem, &mut evaluator, memory, Stop::never());
+        let again = search(&problem, &mut evaluator, memory, Frontier::default(), 0.0, Stop::never());
+        [first.fewest(), again.fewest()]
+    }
+
+    #[test]
+    fn a_walk_makes_as_many_changes_as_are_needed_in_few_passes() {
+        for (enough, needed) in [(3, 1), (6, 2), (12, 4), (30, 10), (36, 12)] {
+            let mut memory = Memory::default();
+            memory.most_passes = 60;
+            assert_eq!(changes(enough, 12, &mut memory)[0], Some(needed), "{enough}");
+        }
+    }
+
+    #[test]
+    fn a_walk_that_stays_denied_is_not_made_again() {
+        let mut memory = Memory::default();
+        assert_eq!(changes(30, 4, &mut memory), [None, None]);
+        assert_eq!(memory.passes, 0, "the second search knows that the target is out of reach");
+        memory.forget();
+        assert_eq!(changes(12, 4, &mut memory), [Some(4), Some(4)]);
+    }
+
+    #[test]
+    fn a_search_ends_when_its_passes_are_used_up() {
+        let mut memory = Memory::default();
+        memory.most_passes = 2;
+        assert_eq!(changes(30, 12, &mut memory), [None, None]);
+        assert_eq!(memory.passes, 2);
+    }
 }
