@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use par_answer::evaluate::{median, percentile_99};
 use par_answer::{Method, Order, Request, Solver};
 use par_bench::factors::FactorTable;
-use par_circuit::{Ball, Code, Stop};
+use par_circuit::{Ball, ChangeBounds, Code, Stop};
 use par_fit::ModelBuilder;
 use par_model::{Config, Model};
 
@@ -104,7 +104,8 @@ fn measure(columns: usize) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// All single changes by the circuit and by the classifier; bounds over up to four changes by both.
+/// All single changes by the circuit and by the classifier; bounds around each of them by the circuit, and over up to
+/// four changes by the classifier.
 fn parts(model: &Model, rows: &[Vec<Code>]) -> [Vec<f64>; 4] {
     let cardinalities = model.discretizer().cardinalities();
     let codes = cardinalities.iter().sum();
@@ -121,15 +122,18 @@ fn parts(model: &Model, rows: &[Vec<Code>]) -> [Vec<f64>; 4] {
         ball
     };
     let balls: Vec<Ball> = rows.iter().map(ball).collect();
+    let mut gains = vec![0.0; codes];
+    for feature in (0..cardinalities.len()).filter(|&feature| model.constraints().is_immutable(feature)) {
+        gains[model.constraints().range(feature)].fill(f64::NEG_INFINITY);
+    }
+    let mut bounds = ChangeBounds::default();
     let neighbours = times(rows, |row| {
         evaluator.neighbours(row, &mut log_probs);
     });
     [
         neighbours,
         times(rows, |row| classifier.neighbours(row, &mut log_odds)),
-        times(&balls, |ball| {
-            black_box(evaluator.ball_bounds(ball));
-        }),
+        times(rows, |row| evaluator.bound_each_change(row, &gains, &mut bounds)),
         times(&balls, |ball| {
             black_box(classifier.log_odds_bounds(ball));
         }),
