@@ -496,6 +496,7 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
         count: 1 + draw.below(3),
         order: draw.maybe(0.6, |draw| draw.one(&Order::ALL)),
         auditor: draw.chance(0.5),
+        deadline: None,
     };
     Asking { request, limits, lifted: Vec::new() }
 }
