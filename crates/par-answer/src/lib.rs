@@ -26,6 +26,7 @@ pub mod table;
 pub mod words;
 pub mod write;
 
+mod complete;
 mod exact;
 mod offers;
 mod problem;

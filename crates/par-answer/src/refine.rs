@@ -7,15 +7,18 @@ use par_circuit::{Circuit, Code, Evaluator, Stop};
 use par_data::{Constraints, Mask, OwnRow, Reach, Wishes};
 use par_model::{AnswerConfig, Target};
 
+use crate::complete::{Completer, Guide};
 use crate::problem::{Frontier, Objective, SearchProblem};
 
-/// Finds the likeliest row that `refine` would offer for a mask, without proposals: the teacher of a generator.
+/// Finds the likeliest row that `refine` would offer for a mask, without proposals, or one with more changes than its
+/// budget if it would offer none: the teacher of a generator.
 pub struct Refiner<'a> {
     constraints: &'a Constraints,
     target: Target<'a>,
     answers: &'a AnswerConfig,
     evaluator: Evaluator<'a>,
     memory: swap::Memory,
+    completer: Completer,
     stop: Stop<'a>,
 }
 
@@ -28,8 +31,15 @@ impl<'a> Refiner<'a> {
         answers: &'a AnswerConfig,
         stop: Stop<'a>,
     ) -> Self {
-        let (evaluator, memory) = (accepted.evaluator(), swap::Memory::default());
-        Self { constraints, target, answers, evaluator, memory, stop }
+        Self {
+            constraints,
+            target,
+            answers,
+            evaluator: accepted.evaluator(),
+            memory: swap::Memory::default(),
+            completer: Completer::default(),
+            stop,
+        }
     }
 
     /// The best row for the factual of a mask, if one is found.
@@ -51,6 +61,11 @@ impl<'a> Refiner<'a> {
         };
         let (price, none) = (self.answers.price, Frontier::default());
         let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, price, self.stop);
-        found.choice(price).map(|best| best.row.codes.clone())
+        if let Some(best) = found.choice(price) {
+            return Some(best.row.codes.clone());
+        }
+        let problem = SearchProblem { budget: candidates.free_features(), ..problem };
+        let guide = Guide::Circuit(&mut self.evaluator, price);
+        self.completer.complete(&problem, problem.own(), guide, 1.0).map(|row| row.codes)
     }
 }
