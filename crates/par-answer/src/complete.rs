@@ -9,19 +9,26 @@ use crate::problem::{Row, SearchProblem};
 /// Completes rows; keep it, to reuse its buffers.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Completer {
-    preferences: Vec<f64>,
+    /// How many nats of log p⁺ the row loses with each code of each feature in place of its own.
+    losses: Vec<f64>,
     log_odds: Vec<f64>,
+    /// The steps from the row at the start.
+    first_steps: Vec<Step>,
     steps: Vec<Step>,
-    /// Changed features, each with how much rather it would stay.
+    /// Changed features, each with what it costs.
     changed: Vec<(f64, usize)>,
 }
 
-/// What says how much a code is preferred, in nats.
-pub(crate) enum Guide<'a, 'c> {
-    /// For each code of each feature, its [preference](preferences) by a generator.
-    Generator(&'a [f64]),
-    /// The fewer nats of log p⁺ a change costs, and a price, the better.
-    Circuit(&'a mut Evaluator<'c>, f64),
+/// What changes cost, beside their gain in log-odds.
+pub(crate) struct Guide<'a, 'c> {
+    /// For each code of each feature, its [preference](preferences) by a generator, if there is one.
+    pub(crate) preferences: Option<&'a [f64]>,
+    /// Tells how many nats of log p⁺ a change costs, if that counts.
+    pub(crate) evaluator: Option<&'a mut Evaluator<'c>>,
+    /// What every change costs, in nats.
+    pub(crate) price: f64,
+    /// What a unit of effort costs, in nats.
+    pub(crate) effort: f64,
 }
 
 /// A change that may be made next.
@@ -33,18 +40,23 @@ struct Step {
     code: usize,
     /// The place of its code, or of its choice, among all that the classifier reads.
     input: usize,
+    /// How much it is preferred whatever its gain, in nats.
+    preference: f64,
     /// The logarithm of what it adds to the score, perhaps before the last changes; −∞ if that is nothing.
     log_gain: f64,
     /// Whether the row after it could not be offered, perhaps before the last changes.
     breaks: bool,
 }
 
-/// The lowest preference: even what a generator nearly rules out can be the only way.
+/// How much a nat of a generator's preferences counts: measured on tables of 50 and 200 columns, where more leads to
+/// more changes and less leaves more people without an answer.
+const PREFERENCE: f64 = 0.3;
+/// The lowest preference of a generator: even what it nearly rules out can be the only way.
 const LEAST_PREFERENCE: f64 = -20.0;
 /// How much less a step is preferred if its row could not be offered: a last resort, since a further one may mend it.
 const BROKEN: f64 = 1e3;
-/// The least price of a change, in nats.
-const LEAST_PRICE: f64 = 0.1;
+/// The least cost of a change, in nats.
+const LEAST_COST: f64 = 0.1;
 /// The least gain of a step, in log-odds.
 const LEAST_GAIN: f64 = 1e-6;
 
@@ -62,29 +74,31 @@ pub(crate) fn preferences(mask: &Mask<'_>, logits: &[f64]) -> Vec<f64> {
 }
 
 impl Completer {
-    /// The completed row; `None` if no change that is left helps.
+    /// Measures all single changes of the person's own row.
+    pub(crate) fn start(&mut self, problem: &SearchProblem<'_>) {
+        let own = problem.own();
+        self.list_steps(problem);
+        self.measure_gains(problem, &own, problem.score(&own));
+        std::mem::swap(&mut self.first_steps, &mut self.steps);
+    }
+
+    /// Completes the person's own row, after [`Completer::start`] for the same problem; `None` if no change that is left
+    /// helps.
     ///
-    /// The next change is the one with the highest preference plus `greed` times the logarithm of its gain, the
-    /// log-odds that it adds, as far as they are needed.
-    pub(crate) fn complete(
-        &mut self,
-        problem: &SearchProblem<'_>,
-        mut row: Row,
-        mut guide: Guide<'_, '_>,
-        greed: f64,
-    ) -> Option<Row> {
+    /// The next change is the one that adds the most log-odds, as far as they are needed, for what it costs.
+    pub(crate) fn complete(&mut self, problem: &SearchProblem<'_>, mut guide: Guide<'_, '_>) -> Option<Row> {
+        let mut row = problem.own();
         if !row.is_settled || !problem.permits_on_the_way(&row) {
             return None;
         }
         let target = problem.target.scale.log_odds(problem.target.threshold);
         let mut score = problem.score(&row);
-        self.list_steps(problem);
+        self.steps.clone_from(&self.first_steps);
         self.prefer(problem, &row, &mut guide);
-        self.measure_gains(problem, &row, score);
         let mut is_measured = true;
         while !(problem.permits(&row) && problem.accepts(&row)) {
             // Every step adds to the score, so that this ends.
-            match self.best_step(problem, &mut row, score, target, greed) {
+            match self.best_step(problem, &mut row, score, target) {
                 Some(Step { feature, choice, .. }) => {
                     problem.set(&mut row, feature, choice);
                     score = problem.score(&row);
@@ -98,7 +112,7 @@ impl Completer {
                 }
             }
         }
-        self.take_back(problem, &mut row);
+        self.take_back(problem, &mut row, &guide);
         Some(row)
     }
 
@@ -115,26 +129,27 @@ impl Completer {
                 code: start + usize::from(candidate.code),
                 input: inputs[feature]
                     + usize::from(if problem.reads_values { choice } else { candidate.code }),
+                preference: 0.0,
                 log_gain: f64::NEG_INFINITY,
                 breaks: false,
             }));
         }
     }
 
-    /// The preferences of all codes at a row.
+    /// How much every step from a row is preferred whatever its gain: the less it costs, the more.
     fn prefer(&mut self, problem: &SearchProblem<'_>, row: &Row, guide: &mut Guide<'_, '_>) {
-        match guide {
-            Guide::Generator(preferences) => {
-                self.preferences.clear();
-                self.preferences.extend_from_slice(preferences);
+        self.losses.resize(problem.candidates.constraints().codes(), 0.0);
+        match &mut guide.evaluator {
+            Some(evaluator) => {
+                let own = evaluator.neighbours(&row.codes, &mut self.losses);
+                self.losses.iter_mut().for_each(|loss| *loss = own - *loss);
             }
-            Guide::Circuit(evaluator, price) => {
-                self.preferences.resize(problem.candidates.constraints().codes(), 0.0);
-                let own = evaluator.neighbours(&row.codes, &mut self.preferences);
-                for preference in &mut self.preferences {
-                    *preference = -(*price + (own - *preference).max(0.0)).max(LEAST_PRICE).ln();
-                }
-            }
+            None => self.losses.fill(0.0),
+        }
+        for step in &mut self.steps {
+            let effort = problem.candidates.of(step.feature)[usize::from(step.choice)].effort;
+            let cost = guide.price + self.losses[step.code].max(0.0) + guide.effort * effort;
+            step.preference = guide.preference(step.code) - cost.max(LEAST_COST).ln();
         }
     }
 
@@ -161,14 +176,13 @@ impl Completer {
         row: &mut Row,
         score: f64,
         target: f64,
-        greed: f64,
     ) -> Option<Step> {
         let needed = (target - score).max(LEAST_GAIN).ln();
-        let Self { preferences, steps, .. } = self;
         let merit = |step: &Step| {
             let penalty = if step.breaks { BROKEN } else { 0.0 };
-            preferences[step.code] + greed * step.log_gain.min(needed) - penalty
+            step.preference + step.log_gain.min(needed) - penalty
         };
+        let steps = &mut self.steps;
         loop {
             let (mut best, mut first, mut second) = (None, f64::NEG_INFINITY, f64::NEG_INFINITY);
             for (place, merit) in steps.iter().map(merit).enumerate() {
@@ -181,8 +195,7 @@ impl Completer {
             let step = &mut steps[best?];
             let before = row.choices[step.feature];
             problem.set(row, step.feature, step.choice);
-            let is_possible =
-                before != step.choice && row.is_settled && problem.permits_on_the_way(row);
+            let is_possible = before != step.choice && row.is_settled && problem.permits_on_the_way(row);
             step.log_gain =
                 if is_possible { log_gain(problem.score(row) - score) } else { f64::NEG_INFINITY };
             step.breaks = is_possible && !problem.permits(row);
@@ -193,15 +206,17 @@ impl Completer {
         }
     }
 
-    /// Takes back the changes that are not needed, the least preferred first.
-    fn take_back(&mut self, problem: &SearchProblem<'_>, row: &mut Row) {
+    /// Takes back the changes that are not needed, the most costly first.
+    fn take_back(&mut self, problem: &SearchProblem<'_>, row: &mut Row, guide: &Guide<'_, '_>) {
         let candidates = problem.candidates;
         self.changed.clear();
         for &feature in candidates.free().iter().filter(|&&feature| row.choices[feature] != 0) {
             let start = candidates.constraints().range(feature).start;
-            let preference = |code: u16| self.preferences[start + usize::from(code)];
-            let own = preference(candidates.of(feature)[0].code);
-            self.changed.push((own - preference(candidates.chosen(&row.choices, feature).code), feature));
+            let place = |code: u16| start + usize::from(code);
+            let (own, chosen) = (candidates.of(feature)[0], candidates.chosen(&row.choices, feature));
+            let preferred = guide.preference(place(own.code)) - guide.preference(place(chosen.code));
+            let cost = guide.effort * chosen.effort - self.losses[place(own.code)] + preferred;
+            self.changed.push((cost, feature));
         }
         self.changed.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
         // One that others depended on may be taken back after them.
@@ -220,6 +235,13 @@ impl Completer {
                 }
             }
         }
+    }
+}
+
+impl Guide<'_, '_> {
+    /// How much the generator prefers a code, by its place, as far as that counts.
+    fn preference(&self, code: usize) -> f64 {
+        self.preferences.map_or(0.0, |preferences| PREFERENCE * preferences[code])
     }
 }
 
@@ -290,31 +312,42 @@ mod tests {
             }
         }
 
-        fn complete(&self, preferences: &[f64], budget: usize, greed: f64) -> Option<Vec<Code>> {
+        fn complete(&self, preferences: &[f64], budget: usize) -> Option<Vec<Code>> {
             let candidates = self.candidates();
             let problem = self.problem(&candidates, budget);
-            let guide = Guide::Generator(preferences);
-            Completer::default().complete(&problem, problem.own(), guide, greed).map(|row| row.codes)
+            completed(&problem, guide(preferences)).map(|row| row.codes)
         }
+    }
+
+    fn completed(problem: &SearchProblem<'_>, guide: Guide<'_, '_>) -> Option<Row> {
+        let mut completer = Completer::default();
+        completer.start(problem);
+        completer.complete(problem, guide)
+    }
+
+    fn guide(preferences: &[f64]) -> Guide<'_, '_> {
+        Guide { preferences: Some(preferences), evaluator: None, price: 1.0, effort: 0.0 }
     }
 
     #[test]
     fn a_row_is_changed_until_it_is_accepted_and_no_further() {
         let case = Case::wide(14.0);
-        let codes = case.complete(&[0.0; 30], 10, 1.0).expect("ten changes are enough");
+        let codes = case.complete(&[0.0; 30], 10).expect("ten changes are enough");
         assert_eq!(codes, [2, 2, 2, 2, 2, 2, 2, 0, 0, 0]);
-        assert_eq!(case.complete(&[0.0; 30], 6, 1.0), None, "seven changes are needed");
-        assert_eq!(Case::wide(21.0).complete(&[0.0; 30], 10, 1.0), None, "no row rises so far");
+        assert_eq!(case.complete(&[0.0; 30], 6), None, "seven changes are needed");
+        assert_eq!(Case::wide(21.0).complete(&[0.0; 30], 10), None, "no row rises so far");
     }
 
     #[test]
-    fn preferred_codes_come_first_unless_greed_for_gains_is_greater() {
+    fn preferred_codes_come_first_unless_others_gain_much_more() {
         let case = Case::wide(2.0);
-        let mut preferences = [-3.0; 30];
+        let mut preferences = [-9.0; 30];
         preferences[3 * 7 + 1] = -0.5;
         preferences[3 * 8 + 1] = -0.5;
-        assert_eq!(case.complete(&preferences, 10, 1.0), Some(vec![0, 0, 0, 0, 0, 0, 0, 1, 1, 0]));
-        assert_eq!(case.complete(&preferences, 10, 6.0), Some(vec![2, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
+        assert_eq!(case.complete(&preferences, 10), Some(vec![0, 0, 0, 0, 0, 0, 0, 1, 1, 0]));
+        preferences.fill(-2.0);
+        preferences[3 * 7 + 1] = -0.5;
+        assert_eq!(case.complete(&preferences, 10), Some(vec![2, 0, 0, 0, 0, 0, 0, 0, 0, 0]));
     }
 
     /// The last change makes the first one superfluous, which the generator likes least.
@@ -323,8 +356,8 @@ mod tests {
         let case = Case::wide(2.0);
         let mut preferences = [-9.0; 30];
         preferences[1] = -0.5;
-        preferences[5] = -1.5;
-        assert_eq!(case.complete(&preferences, 10, 1.0), Some(vec![0, 2, 0, 0, 0, 0, 0, 0, 0, 0]));
+        preferences[5] = -3.0;
+        assert_eq!(case.complete(&preferences, 10), Some(vec![0, 2, 0, 0, 0, 0, 0, 0, 0, 0]));
     }
 
     #[test]
@@ -334,9 +367,9 @@ mod tests {
         let candidates = case.candidates();
         let problem = case.problem(&candidates, 10);
         let mut evaluator = circuit.evaluator();
-        let guide = Guide::Circuit(&mut evaluator, 1.25);
-        let row = Completer::default().complete(&problem, problem.own(), guide, 1.0).expect("a row");
-        let plain = case.complete(&[0.0; 30], 10, 1.0).expect("a row");
+        let guide = Guide { preferences: None, evaluator: Some(&mut evaluator), price: 1.25, effort: 0.0 };
+        let row = completed(&problem, guide).expect("a row");
+        let plain = case.complete(&[0.0; 30], 10).expect("a row");
         assert!(evaluator.log_prob(&row.codes) >= evaluator.log_prob(&plain));
     }
 
@@ -361,7 +394,7 @@ mod tests {
             is_taken in any::<bool>(),
             needed in 0.5..9.0_f64,
             preferences in prop::collection::vec(-9.0..0.0_f64, 18),
-            (budget, greed) in (1..7_usize, 0.5..4.0_f64),
+            (budget, effort) in (1..7_usize, 0.0..2.0_f64),
         ) {
             let kinds = ["", "", "monotone = \"increasing\"", "immutable = true"];
             let rules = if has_rules { vec![(0, 1), (2, 1)] } else { Vec::new() };
@@ -370,9 +403,7 @@ mod tests {
             case.taken = if is_taken { vec![vec![0, 3], vec![4]] } else { Vec::new() };
             let candidates = case.candidates();
             let problem = case.problem(&candidates, budget);
-            let mut completer = Completer::default();
-            let row = completer.complete(&problem, problem.own(), Guide::Generator(&preferences), greed);
-            if let Some(row) = row {
+            if let Some(row) = completed(&problem, Guide { effort, ..guide(&preferences) }) {
                 prop_assert!(problem.permits(&row) && problem.accepts(&row));
                 for &feature in candidates.free().iter().filter(|&&feature| row.choices[feature] != 0) {
                     let mut without = row.clone();

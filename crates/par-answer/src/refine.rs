@@ -65,7 +65,8 @@ impl<'a> Refiner<'a> {
             return Some(best.row.codes.clone());
         }
         let problem = SearchProblem { budget: candidates.free_features(), ..problem };
-        let guide = Guide::Circuit(&mut self.evaluator, price);
-        self.completer.complete(&problem, problem.own(), guide, 1.0).map(|row| row.codes)
+        let guide = Guide { preferences: None, evaluator: Some(&mut self.evaluator), price, effort: 0.0 };
+        self.completer.start(&problem);
+        self.completer.complete(&problem, guide).map(|row| row.codes)
     }
 }

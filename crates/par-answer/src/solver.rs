@@ -13,7 +13,7 @@ use par_model::generator::GeneratorScratch;
 use par_model::{LocalSearch, Model, Order, Plausibility, RowError, ScoreScale, Target};
 
 use crate::answer::{Answer, NotFound, Reason, Solves};
-use crate::complete::{Completer, preferences};
+use crate::complete::Completer;
 use crate::decode::Decoder;
 use crate::exact::{self, Proof, TOLERANCE};
 use crate::problem::{Cost, Frontier, Objective, Row, SearchProblem, Solution};
@@ -53,8 +53,9 @@ pub(crate) struct Person<'a> {
     pub(crate) reads_values: bool,
     /// The generator's most probable legal rows of codes, the best first, concatenated.
     pub(crate) proposals: &'a [Code],
-    /// The generator's log-probability of each code of each feature.
-    pub(crate) preferences: &'a [f64],
+    /// The codes that the generator may propose, and its logits.
+    pub(crate) mask: &'a Mask<'a>,
+    pub(crate) logits: &'a [f64],
 }
 
 /// What a search is for.
@@ -257,7 +258,7 @@ impl Solver<'_> {
             let candidates = constraints.candidates(&own, &request.wishes_for(model), reach);
             let classifier = deployed.of_person(cells, &candidates)?;
             let mask = candidates.mask(&candidates.durations()[0]);
-            let (proposals, preferences) = self.proposals(&mask, model.config().answers.proposals);
+            let (proposals, logits) = self.proposals(&mask, model.config().answers.proposals);
             let log_given = self.log_given(&plausibility, &candidates);
             let person = Person {
                 cells,
@@ -270,7 +271,8 @@ impl Solver<'_> {
                 classifier: &*classifier,
                 reads_values: deployed.reads_values(),
                 proposals: &proposals,
-                preferences: &preferences,
+                mask: &mask,
+                logits: &logits,
             };
             let (search, aim) = self.search_for(person, request);
             if let Some(found) = self.found(person, &search, &aim, request) {
@@ -413,13 +415,12 @@ impl Solver<'_> {
         cells.map(|(feature, cell)| person.candidates.text(discretizer, choices, feature, cell)).collect()
     }
 
-    /// The generator's `count` most probable legal rows, the best first, concatenated, and the log-probability of each
-    /// code.
+    /// The generator's `count` most probable legal rows, the best first, concatenated, and its logits.
     fn proposals(&mut self, mask: &Mask<'_>, count: usize) -> (Vec<Code>, Vec<f64>) {
         let log_likelihood = self.evaluator.log_prob(mask.factual());
         let logits =
             self.model.generator().logits(self.model.pool(), mask, log_likelihood, &mut self.generator);
-        (self.decoder.best_rows(mask, logits, count).to_vec(), preferences(mask, logits))
+        (self.decoder.best_rows(mask, logits, count).to_vec(), logits.to_vec())
     }
 
     /// The search of a method, for ways of every duration.
@@ -465,7 +466,11 @@ impl Solver<'_> {
         let frontier = match (method, answers.search) {
             (Method::Generate, _) => self.accepted_frontier(problem, proposals),
             (_, LocalSearch::Swap) => {
-                let known = self.accepted_frontier(problem, proposals);
+                let mut known = self.accepted_frontier(problem, proposals);
+                if known.solutions().is_empty() {
+                    let completed = self.completed(problem, None);
+                    known = self.frontier_of(problem, completed.into_iter());
+                }
                 swap::search(problem, &mut self.evaluator, &mut self.memory, known, price, self.stop)
             }
             (_, LocalSearch::Paper) => {

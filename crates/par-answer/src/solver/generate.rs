@@ -1,22 +1,22 @@
-//! The generator's own answer: its proposals, and if none can be offered, completed ones.
+//! The answer of `generate`: the generator's proposals, or if none can be offered, the person's row completed.
 
 use par_model::generator::Conditioning;
 
 use super::{Aim, Person, SearchResult, Solver};
-use crate::complete::Guide;
-use crate::problem::Row;
+use crate::complete::{Guide, preferences};
+use crate::problem::{Row, SearchProblem};
 use crate::request::{Method, Request};
 
-/// How much the gain of a change counts beside the generator's preference: little for likelier rows, much for fewer
-/// changes.
-const GREEDS: [f64; 2] = [1.0, 4.0];
+/// What a change costs beside its effort when a row is completed for little effort, in units of effort.
+const CHANGE: f64 = 0.25;
 
 impl Solver<'_> {
-    /// The frontier of the first aim that a proposal reaches, otherwise a completed proposal: within the budget, then
-    /// beyond it, where the request has none.
+    /// The frontier of the proposals for the first aim that one of them solves. If there is none, that of completed
+    /// rows: within the budget, or beyond it if the request has none.
     ///
     /// # Paper
-    /// The paper has one proposal, accepted or not. Departure: a denied one is changed further until it is accepted.
+    /// The paper has one proposal, accepted or not, as does the conditioning `paper`. Departure: where no proposal can be
+    /// offered, changes are made one by one until the classifier accepts.
     pub(super) fn generate(&mut self, person: Person<'_>, request: &Request) -> (SearchResult, Aim) {
         let budget = self.budget(person, request);
         let aims = self.aims(person.plausibility, request);
@@ -32,12 +32,23 @@ impl Solver<'_> {
         }
         let most = if request.budget.is_none() { person.candidates.free_features() } else { budget };
         for aims in aims.chunk_by(|a, b| a.threshold == b.threshold) {
-            let completed = self.completed(person, &aims[0], most);
-            for budget in [budget, most] {
-                for aim in aims {
+            // The generator's preferences lead to likelier rows and to more changes, so that they come second.
+            for is_guided in [false, true] {
+                let preferences = is_guided.then(|| preferences(person.mask, person.logits));
+                let likeliest = aims.last().expect("a chunk has an aim");
+                let completed: Vec<Vec<Row>> = (0..person.candidates.durations().len())
+                    .map(|duration| {
+                        let problem = person.problem(likeliest, duration, most, &[]);
+                        self.completed(&problem, preferences.as_deref())
+                    })
+                    .collect();
+                for (budget, aim) in
+                    [budget, most].into_iter().flat_map(|budget| aims.iter().map(move |aim| (budget, aim)))
+                {
                     let search = self.search_durations(person, aim, |solver, duration| {
                         let problem = person.problem(aim, duration, budget, &[]);
-                        SearchResult::unproved(solver.frontier_of(&problem, completed[duration].iter().cloned()))
+                        let rows = completed[duration].iter().cloned();
+                        SearchResult::unproved(solver.frontier_of(&problem, rows))
                     });
                     if !search.frontier.solutions().is_empty() {
                         return (search, *aim);
@@ -48,23 +59,18 @@ impl Solver<'_> {
         (SearchResult::default(), last)
     }
 
-    /// For each duration, rows that are completed for an aim.
-    fn completed(&mut self, person: Person<'_>, aim: &Aim, budget: usize) -> Vec<Vec<Row>> {
-        let complete = |duration: usize| {
-            let problem = person.problem(aim, duration, budget, &[]);
-            let own = problem.own();
-            let first = person.proposals.chunks_exact(own.codes.len()).next();
-            let first = first.and_then(|codes| problem.row(codes)).filter(|row| *row != own);
-            let mut rows: Vec<Row> = Vec::new();
-            for start in first.iter().chain([&own]) {
-                for greed in GREEDS {
-                    let guide = Guide::Generator(person.preferences);
-                    let row = self.completer.complete(&problem, start.clone(), guide, greed);
-                    rows.extend(row.filter(|row| !rows.contains(row)));
-                }
-            }
-            rows
+    /// The person's row completed for little effort, and for a high likelihood.
+    pub(super) fn completed(&mut self, problem: &SearchProblem<'_>, preferences: Option<&[f64]>) -> Vec<Row> {
+        let easy = Guide { preferences, evaluator: None, price: CHANGE, effort: 1.0 };
+        self.completer.start(problem);
+        let easy = self.completer.complete(problem, easy);
+        let likely = Guide {
+            preferences,
+            evaluator: Some(&mut self.evaluator),
+            price: self.model.config().answers.price,
+            effort: problem.objective.effort,
         };
-        (0..person.candidates.durations().len()).map(complete).collect()
+        let likely = self.completer.complete(problem, likely);
+        easy.into_iter().chain(likely).collect()
     }
 }

@@ -123,7 +123,7 @@ impl<'a> Worker<'a> {
         for (example, (q, gradient)) in examples.iter().zip(rows) {
             let free = &example.free;
             self.terms.proximity += unless_off(config.proximity_weight(), |weight| {
-                loss::proximity(free, q, config.budget, share * weight, gradient)
+                loss::proximity(free, q, example.budget(config), share * weight, gradient)
             });
             self.terms.sparsity +=
                 unless_off(config.sparsity, |weight| loss::sparsity(free, q, share * weight, gradient));
