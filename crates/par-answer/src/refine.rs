@@ -8,7 +8,7 @@ use par_data::{Constraints, Mask, OwnRow, Reach, Wishes};
 use par_model::{AnswerConfig, Target};
 
 use crate::complete::{Completer, Guide};
-use crate::problem::{Frontier, Objective, SearchProblem};
+use crate::problem::{Cost, Frontier, Objective, SearchProblem, Solution};
 
 /// Finds the likeliest row that `refine` would offer for a mask, without proposals, or one with more changes than its
 /// budget if it would offer none: the teacher of a generator.
@@ -59,14 +59,25 @@ impl<'a> Refiner<'a> {
             budget: self.answers.budget.min(candidates.free_features()),
             taken: &[],
         };
-        let (price, none) = (self.answers.price, Frontier::default());
-        let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, price, self.stop);
-        if let Some(best) = found.choice(price) {
-            return Some(best.row.codes.clone());
-        }
-        let problem = SearchProblem { budget: candidates.free_features(), ..problem };
-        let guide = Guide { preferences: None, evaluator: Some(&mut self.evaluator), price, effort: 0.0 };
-        self.completer.start(&problem);
-        self.completer.complete(&problem, guide).map(|row| row.codes)
+        let price = self.answers.price;
+        let wide = SearchProblem { budget: candidates.free_features(), ..problem };
+        self.completer.start(&wide);
+        let likely = Guide { preferences: None, evaluator: Some(&mut self.evaluator), price, effort: 0.0 };
+        let likely = self.completer.complete(&wide, likely);
+        let few = match &likely {
+            Some(row) if wide.changes(row) <= problem.budget => likely.clone(),
+            _ => {
+                let few = Guide { preferences: None, evaluator: None, price: 1.0, effort: 0.0 };
+                self.completer.complete(&problem, few)
+            }
+        };
+        // Whoever needs more changes than the budget is taught them as they are.
+        let Some(row) = few else { return likely.map(|row| row.codes) };
+        let log_prob = self.evaluator.log_prob(&row.codes);
+        let (cost, changes) = (Cost::of(&candidates, &row.choices), problem.changes(&row));
+        let mut known = Frontier::default();
+        known.add(Solution { worth: problem.worth(log_prob, cost), row, log_prob, cost, changes });
+        let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, known, price, self.stop);
+        found.choice(price).map(|best| best.row.codes.clone())
     }
 }

@@ -67,7 +67,8 @@ impl Solver<'_> {
         let likely = Guide {
             preferences,
             evaluator: Some(&mut self.evaluator),
-            price: self.model.config().answers.price,
+            // Smaller changes, and more of them, lead to likelier rows.
+            price: if preferences.is_some() { CHANGE } else { self.model.config().answers.price },
             effort: problem.objective.effort,
         };
         let likely = self.completer.complete(problem, likely);

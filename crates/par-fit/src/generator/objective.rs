@@ -72,6 +72,9 @@ impl<'a> Worker<'a> {
         let outputs = generator.network().forward(&mut self.network);
         self.logits.clear();
         self.logits.extend(outputs.iter().map(|&output| f64::from(output)));
+        for (example, logits) in examples.iter().zip(self.logits.chunks_exact_mut(shape.codes())) {
+            shape.favour_own(&example.mask, logits);
+        }
     }
 
     /// Sums the terms of the objective over examples, and `share` times its gradient.
