@@ -282,7 +282,7 @@ pub enum Reason {
     OnlyUnusual,
     /// The search ended before it found a way or proved that there is none.
     SearchEnded,
-    /// No proposal of the generator can be offered, and [`Method::Generate`] does not search.
+    /// No proposal of the generator can be offered, completed or not, and [`Method::Generate`] does not search.
     ProposalsDenied,
 }
 

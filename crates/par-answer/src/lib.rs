@@ -6,7 +6,7 @@
 //! |------|--------------|-----------------------------|--------------------------------------|
 //! | 1    | [`request`]  | options by name             | a [`Request`]                        |
 //! | 2    | [`solver`]   | a row and its request       | an [`Answer`], by steps 3 to 6       |
-//! | 3    | [`decode`]   | the generator's logits      | proposals                            |
+//! | 3    | [`decode`]   | the generator's logits      | proposals; `complete` where none is accepted |
 //! | 4    | [`refine`]   | proposals                   | likelier, sparser candidates         |
 //! | 5    | `exact`      | candidates                  | the best ones, proved                |
 //! | 6    | `offers`     | candidates                  | the [`Way`]s to show, in order       |
@@ -26,6 +26,7 @@ pub mod table;
 pub mod words;
 pub mod write;
 
+mod complete;
 mod exact;
 mod offers;
 mod problem;

@@ -8,6 +8,7 @@ use par_circuit::{Circuit, Code, Evaluator, Stop};
 use par_data::{Constraints, Mask, OwnRow, Reach, Wishes};
 use par_model::{AnswerConfig, Target};
 
+use crate::complete::{Completer, Guide};
 use crate::problem::{Frontier, Objective, SearchProblem};
 
 /// With more edges than this in the accepted circuit, passes and nodes take longer, and proportionally fewer are made.
@@ -19,13 +20,15 @@ pub(crate) fn affordable(count: usize, work: usize) -> usize {
     (count.saturating_mul(EDGES) / work.max(EDGES)).max(1)
 }
 
-/// Finds the likeliest row that `refine` would offer for a mask, without proposals: the teacher of a generator.
+/// Finds the likeliest row that `refine` would offer for a mask, without proposals, or one with more changes than its
+/// budget if it would offer none: the teacher of a generator.
 pub struct Refiner<'a> {
     constraints: &'a Constraints,
     target: Target<'a>,
     answers: &'a AnswerConfig,
     evaluator: Evaluator<'a>,
     memory: swap::Memory,
+    completer: Completer,
     stop: Stop<'a>,
 }
 
@@ -40,7 +43,7 @@ impl<'a> Refiner<'a> {
     ) -> Self {
         let (evaluator, mut memory) = (accepted.evaluator(), swap::Memory::default());
         memory.most_passes = affordable(answers.passes, accepted.edges());
-        Self { constraints, target, answers, evaluator, memory, stop }
+        Self { constraints, target, answers, evaluator, memory, completer: Completer::default(), stop }
     }
 
     /// The best row for the factual of a mask, if one is found.
@@ -63,6 +66,13 @@ impl<'a> Refiner<'a> {
         let (price, none) = (self.answers.price, Frontier::default());
         self.memory.forget();
         let found = swap::search(&problem, &mut self.evaluator, &mut self.memory, none, price, self.stop);
-        found.choice(price).map(|best| best.row.codes.clone())
+        if let Some(best) = found.choice(price) {
+            return Some(best.row.codes.clone());
+        }
+        // Whoever needs more changes than the budget is taught them as they are.
+        let wide = SearchProblem { budget: candidates.free_features(), ..problem };
+        self.completer.start(&wide);
+        let guide = Guide { preferences: None, evaluator: Some(&mut self.evaluator), price, effort: 0.0 };
+        self.completer.complete(&wide, guide).map(|row| row.codes)
     }
 }

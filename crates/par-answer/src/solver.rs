@@ -1,5 +1,6 @@
 //! Answers one person.
 
+mod generate;
 mod obstacles;
 mod tighten;
 mod unknown;
@@ -14,9 +15,10 @@ use par_model::generator::GeneratorScratch;
 use par_model::{LocalSearch, Model, Order, Plausibility, RowError, ScoreScale, Target};
 
 use crate::answer::{Answer, NotFound, Reason, Solves};
+use crate::complete::Completer;
 use crate::decode::Decoder;
 use crate::exact::{self, Proof, TOLERANCE};
-use crate::problem::{Cost, Frontier, Objective, SearchProblem, Solution};
+use crate::problem::{Cost, Frontier, Objective, Row, SearchProblem, Solution};
 use crate::refine::affordable;
 use crate::refine::paper::TwoPhase;
 use crate::refine::swap;
@@ -29,6 +31,7 @@ pub struct Solver<'m> {
     evaluator: Evaluator<'m>,
     generator: GeneratorScratch,
     decoder: Decoder,
+    completer: Completer,
     memory: swap::Memory,
     /// Pairs of an effect and its cause, sorted by the cause: the effect rises only if the cause does.
     rules: Vec<(usize, usize)>,
@@ -53,6 +56,9 @@ pub(crate) struct Person<'a> {
     pub(crate) reads_values: bool,
     /// The generator's most probable legal rows of codes, the best first, concatenated.
     pub(crate) proposals: &'a [Code],
+    /// The codes that the generator may propose, and its logits.
+    pub(crate) mask: &'a Mask<'a>,
+    pub(crate) logits: &'a [f64],
 }
 
 /// What a search is for.
@@ -192,6 +198,7 @@ impl<'m> Solver<'m> {
             evaluator: model.accepted().evaluator(),
             generator: GeneratorScratch::default(),
             decoder: Decoder::default(),
+            completer: Completer::default(),
             memory: swap::Memory::default(),
             rules,
         }
@@ -271,7 +278,7 @@ impl Solver<'_> {
             let candidates = constraints.candidates(&own, &request.wishes_for(model), reach);
             let classifier = deployed.of_person(cells, &candidates)?;
             let mask = candidates.mask(&candidates.durations()[0]);
-            let proposals = self.proposals(&mask, model.config().answers.proposals);
+            let (proposals, logits) = self.proposals(&mask, model.config().answers.proposals);
             let log_given = self.log_given(&plausibility, &candidates);
             let person = Person {
                 cells,
@@ -284,6 +291,8 @@ impl Solver<'_> {
                 classifier: &*classifier,
                 reads_values: deployed.reads_values(),
                 proposals: &proposals,
+                mask: &mask,
+                logits: &logits,
             };
             let (search, aim) = self.search_for(person, request);
             if let Some(found) = self.found(person, &search, &aim, request) {
@@ -313,7 +322,7 @@ impl Solver<'_> {
         let codes = model.discretizer().encode_row(cells)?.into_codes();
         let own = OwnRow::new(model.discretizer(), cells, codes);
         let candidates = model.constraints().candidates(&own, &Wishes::default(), Reach::Codes);
-        let row = self.proposals(&candidates.mask(&candidates.durations()[0]), 1);
+        let (row, _) = self.proposals(&candidates.mask(&candidates.durations()[0]), 1);
         let choice = |feature: usize| {
             let list = candidates.of(feature);
             list.iter().position(|candidate| candidate.code == row[feature]).unwrap_or(0) as u16
@@ -371,6 +380,9 @@ impl Solver<'_> {
 
     /// The searches of the request's aims until one finds something, followed by a deeper one if none does.
     fn search_for(&mut self, person: Person<'_>, request: &Request) -> (SearchResult, Aim) {
+        if request.method == Method::Generate {
+            return self.generate(person, request);
+        }
         let budget = self.budget(person, request);
         let aims = self.aims(person.plausibility, request);
         self.memory.forget();
@@ -382,11 +394,8 @@ impl Solver<'_> {
                 return (search, aim);
             }
         }
-        let may_go_deeper = match request.method {
-            Method::Generate => false,
-            Method::Refine => self.model.config().answers.search == LocalSearch::Swap,
-            Method::Exact => true,
-        };
+        let may_go_deeper =
+            request.method == Method::Exact || self.model.config().answers.search == LocalSearch::Swap;
         let most = if request.budget.is_none() { person.candidates.free_features() } else { budget };
         // After an exact search within the same budget, a second one would have fewer nodes.
         let is_exhausted = most == budget && search.open.is_some();
@@ -427,12 +436,12 @@ impl Solver<'_> {
         cells.map(|(feature, cell)| person.candidates.text(discretizer, choices, feature, cell)).collect()
     }
 
-    /// The generator's `count` most probable legal rows, the best first, concatenated.
-    fn proposals(&mut self, mask: &Mask<'_>, count: usize) -> Vec<Code> {
+    /// The generator's `count` most probable legal rows, the best first, concatenated, and its logits.
+    fn proposals(&mut self, mask: &Mask<'_>, count: usize) -> (Vec<Code>, Vec<f64>) {
         let log_likelihood = self.evaluator.log_prob(mask.factual());
         let logits =
             self.model.generator().logits(self.model.pool(), mask, log_likelihood, &mut self.generator);
-        self.decoder.best_rows(mask, logits, count).to_vec()
+        (self.decoder.best_rows(mask, logits, count).to_vec(), logits.to_vec())
     }
 
     /// The search of a method, for ways of every duration.
@@ -507,6 +516,11 @@ impl Solver<'_> {
     /// The frontier of the rows of codes that are accepted and may be offered.
     fn accepted_frontier(&mut self, problem: &SearchProblem<'_>, rows: &[Code]) -> Frontier {
         let rows = rows.chunks_exact(problem.duration.row.len()).filter_map(|codes| problem.row(codes));
+        self.frontier_of(problem, rows)
+    }
+
+    /// The frontier of the rows that are accepted and may be offered.
+    fn frontier_of(&mut self, problem: &SearchProblem<'_>, rows: impl Iterator<Item = Row>) -> Frontier {
         let accepted: Vec<_> = rows
             .filter(|row| problem.changes(row) > 0 && problem.permits(row) && problem.accepts(row))
             .collect();

@@ -110,6 +110,7 @@ impl Generator {
         inputs.extend_from_slice(embedding);
         logits.clear();
         logits.extend(self.network.forward(network).iter().map(|&output| f64::from(output)));
+        self.shape.favour_own(mask, logits);
         logits
     }
 }

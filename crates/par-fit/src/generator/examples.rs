@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use par_circuit::{Code, OPEN, Stop, Stopped};
 use par_data::Mask;
-use par_model::generator::{GeneratorConfig, GeneratorShape};
+use par_model::generator::{GeneratorConfig, GeneratorShape, LossConfig};
 use par_model::pool::{Neighbour, NeighbourSearch};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -113,6 +113,14 @@ impl<'a> Example<'a> {
         let own = mask.factual().iter().enumerate();
         let unknown = own.filter(|(_, code)| **code == OPEN).map(|(at, _)| training.constraints.range(at));
         Self { free: free_features(&mask, None), unknown: unknown.collect(), inputs, descriptors, mask }
+    }
+}
+
+impl Example<'_> {
+    /// The changes that cost nothing: as many as its teacher makes, where these are more than usual.
+    pub(super) fn budget(&self, config: &LossConfig) -> f64 {
+        let is_changed = |feature: &&FreeFeature| feature.target.is_some_and(|target| target != feature.own);
+        config.budget.max(self.free.iter().filter(is_changed).count() as f64)
     }
 }
 

@@ -18,6 +18,9 @@ const LEAST_PROBABILITY: f64 = 1e-9;
 /// Lower bound on log-likelihoods, so that the loss of an impossible row is finite.
 const LEAST_LOG_LIKELIHOOD: f64 = -1e6;
 
+/// With more free features than this, each counts as much in [`teaching`] as with so many.
+const TAUGHT_FEATURES: usize = 16;
+
 /// A feature that is free to change; its codes are numbered among those of all features.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct FreeFeature {
@@ -146,9 +149,10 @@ pub(super) fn entropy(free: &[FreeFeature], q: &[f64], weight: f64, gradient: &m
 }
 
 /// The cross-entropy of the teacher's recourse: the mean of −log q_j(t_j) over the free features; 0 without a teacher.
+/// Beyond [`TAUGHT_FEATURES`] of them it is a sum in the same proportion, since the likelihoods beside it are sums too.
 /// Not in the paper.
 pub(super) fn teaching(free: &[FreeFeature], q: &[f64], weight: f64, gradient: &mut [f64]) -> f64 {
-    let share = 1.0 / free.len().max(1) as f64;
+    let share = 1.0 / free.len().clamp(1, TAUGHT_FEATURES) as f64;
     let targets = free.iter().filter_map(|feature| feature.target);
     share * targets.map(|target| surprise(target, q, weight * share, gradient)).sum::<f64>()
 }
@@ -221,6 +225,22 @@ mod tests {
         let untaught: Vec<FreeFeature> =
             free().into_iter().map(|feature| FreeFeature { target: None, ..feature }).collect();
         assert_eq!(checked(|q, gradient| teaching(&untaught, q, WEIGHT, gradient)), 0.0);
+    }
+
+    #[test]
+    fn a_wide_row_is_taught_by_a_sum_over_its_features() {
+        let teaching_of = |features: usize| {
+            let free: Vec<FreeFeature> = (0..features)
+                .map(|feature| FreeFeature {
+                    codes: 2 * feature..2 * feature + 2,
+                    own: 2 * feature,
+                    target: Some(2 * feature),
+                })
+                .collect();
+            teaching(&free, &vec![0.5; 2 * features], WEIGHT, &mut vec![0.0; 2 * features])
+        };
+        assert!((teaching_of(16) - teaching_of(3)).abs() < 1e-12);
+        assert!((teaching_of(64) - 4.0 * teaching_of(16)).abs() < 1e-12);
     }
 
     /// With a linear score as the classifier.

@@ -72,6 +72,9 @@ impl<'a> Worker<'a> {
         let outputs = generator.network().forward(&mut self.network);
         self.logits.clear();
         self.logits.extend(outputs.iter().map(|&output| f64::from(output)));
+        for (example, logits) in examples.iter().zip(self.logits.chunks_exact_mut(shape.codes())) {
+            shape.favour_own(&example.mask, logits);
+        }
     }
 
     /// Sums the terms of the objective over examples, and `share` times its gradient.
@@ -123,7 +126,7 @@ impl<'a> Worker<'a> {
         for (example, (q, gradient)) in examples.iter().zip(rows) {
             let free = &example.free;
             self.terms.proximity += unless_off(config.proximity_weight(), |weight| {
-                loss::proximity(free, q, config.budget, share * weight, gradient)
+                loss::proximity(free, q, example.budget(config), share * weight, gradient)
             });
             self.terms.sparsity +=
                 unless_off(config.sparsity, |weight| loss::sparsity(free, q, share * weight, gradient));

@@ -49,7 +49,17 @@ pub struct GeneratorShape {
     pub log_likelihood: Scale,
     /// Standardizes distances.
     pub distance: Scale,
+    /// Added to the logit of every feature's own code: to repeat a wide row would take the whole network otherwise.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub stay: f64,
 }
+
+fn is_zero(number: &f64) -> bool {
+    *number == 0.0
+}
+
+/// How many features an untrained generator changes, about.
+const FIRST_CHANGES: f64 = 2.0;
 
 impl GeneratorShape {
     /// The shape for these features, with the scales of the pool.
@@ -59,8 +69,18 @@ impl GeneratorShape {
         immutable: Vec<usize>,
         pool: &AcceptedPool,
     ) -> Self {
+        let is_mutable = |feature: &usize| !immutable.contains(feature);
+        let others: usize = (0..cardinalities.len())
+            .filter(is_mutable)
+            .map(|feature| cardinalities[feature].saturating_sub(1))
+            .sum();
+        let stay = match config.conditioning {
+            Conditioning::Paper => 0.0,
+            Conditioning::Extended => (others as f64 / FIRST_CHANGES).max(1.0).ln(),
+        };
         Self {
             conditioning: config.conditioning,
+            stay,
             immutable,
             hidden: config.hidden,
             encoder: config.encoder,
@@ -80,6 +100,7 @@ impl GeneratorShape {
             && self.immutable.iter().all(|&feature| feature < features)
             && self.immutable.is_sorted_by(|left, right| left < right)
             && [self.hidden[0], self.hidden[1], self.encoder, self.embedding].iter().all(|&width| width > 0)
+            && self.stay.is_finite()
             && self.log_likelihood.is_sound()
             && self.distance.is_sound()
     }
@@ -123,6 +144,17 @@ impl GeneratorShape {
         inputs.push(self.log_likelihood.apply(log_likelihood));
     }
 
+    /// Adds what every own code has beyond the outputs of the network.
+    pub fn favour_own(&self, mask: &Mask, logits: &mut [f64]) {
+        let mut start = 0;
+        for (&own, &codes) in mask.factual().iter().zip(&self.cardinalities) {
+            if own != UNKNOWN {
+                logits[start + usize::from(own)] += self.stay;
+            }
+            start += codes;
+        }
+    }
+
     /// Appends the descriptor of each neighbour.
     ///
     /// # Paper
@@ -162,4 +194,38 @@ fn mean_distance(pool: &AcceptedPool) -> f64 {
     let total = pool.len().max(1) as f64;
     let differ = |counts: &Vec<f64>| 1.0 - counts.iter().map(|count| (count / total).powi(2)).sum::<f64>();
     counts.iter().map(differ).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use par_circuit::Dataset;
+    use par_data::Constraints;
+
+    use super::*;
+    use crate::test_world::World;
+
+    fn shape(conditioning: Conditioning) -> GeneratorShape {
+        let rows = Dataset::new(vec![3, 5, 4], Vec::new()).expect("no rows");
+        let pool = AcceptedPool::from_parts(rows, Vec::new(), 3).expect("a pool");
+        let config = GeneratorConfig { conditioning, ..GeneratorConfig::default() };
+        GeneratorShape::new(&config, vec![3, 5, 4], vec![1], &pool)
+    }
+
+    #[test]
+    fn known_own_codes_are_favoured_by_the_codes_that_are_open() {
+        let world = World { cardinalities: vec![3, 5, 4], lines: vec![""; 3], rules: Vec::new() };
+        let constraints = Constraints::new(&world.discretizer());
+        let mut logits = [0.0; 12];
+        shape(Conditioning::Extended).favour_own(&constraints.mask(&[1, UNKNOWN, 3], &[]), &mut logits);
+        let stay = 2.5_f64.ln();
+        assert_eq!(logits, [0.0, stay, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, stay]);
+    }
+
+    #[test]
+    fn the_papers_shape_and_those_of_before_favour_no_code() {
+        let paper = serde_json::to_string(&shape(Conditioning::Paper)).expect("JSON");
+        assert!(!paper.contains("stay"), "{paper}");
+        let read: GeneratorShape = serde_json::from_str(&paper).expect("a shape");
+        assert_eq!(read.stay, 0.0);
+    }
 }

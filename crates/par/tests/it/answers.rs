@@ -10,6 +10,7 @@ use par_answer::{
 use par_circuit::Stop;
 use par_data::Restriction;
 use par_fit::{ModelBuilder, with_config};
+use par_model::generator::Conditioning;
 use par_model::{Config, LocalSearch, Model};
 use serde_json::json;
 
@@ -119,6 +120,7 @@ fn a_proposal_is_legal_reproducible_and_offered_by_generate_if_accepted() {
     let mut config = german().config().clone();
     config.answers.proposals = 1;
     config.answers.budget = 1000;
+    config.generator.conditioning = Conditioning::Paper;
     config.generator.loss.validity = 1.0;
     let model = with_config(german(), config, &mut |_| {}, Stop::never()).expect("a fit");
     let mut solver = Solver::new(&model);
