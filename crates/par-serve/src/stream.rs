@@ -333,7 +333,7 @@ impl Stream {
         self.send_all()?;
         let mut chunk = ResponseChunk::default();
         let person = unread(&self.model, id.to_string(), message.to_string());
-        chunk.add(&self.model, &person, self.format, false, false);
+        chunk.add(&self.model, &person, self.format, false);
         self.send(chunk.bytes)?;
         Err(Ended::Broken)
     }
@@ -400,7 +400,7 @@ fn answer_lines(
                 let person = answer(solver, &rows[0], *number, &options);
                 chunk.add(model, &person, format, options.plot);
             }
-            Err(error) => chunk.add(model, &unread(model, number.to_string(), error), format, false, false),
+            Err(error) => chunk.add(model, &unread(model, number.to_string(), error), format, false),
         }
     }
     chunk
