@@ -495,6 +495,7 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
         no_harm: draw.chance(0.2 * wishes),
         count: 1 + draw.below(3),
         order: draw.maybe(0.6, |draw| draw.one(&Order::ALL)),
+        deadline: None,
         auditor: draw.chance(0.5),
         deadline: None,
     };
