@@ -13,9 +13,11 @@ const OBSTACLE_SETS: usize = 500;
 /// The most obstacles of a set.
 const OBSTACLES: usize = 3;
 /// The most nodes of the exact search for one set, and of nodes and passes for all sets together.
-const OBSTACLE_NODES: [usize; 2] = [500, 30_000];
-/// The same without exact searches: the most passes for one set, and of nodes and passes for all sets together.
-const OBSTACLE_PASSES: [usize; 2] = [20, 500];
+const NODES: [usize; 2] = [500, 30_000];
+/// The same for other methods than `exact`.
+const FEW_NODES: [usize; 2] = [100, 2_000];
+/// The most passes of the local search for one set, for other methods than `exact`.
+const PASSES: usize = 20;
 
 impl Solver<'_> {
     /// Why no way was found; `is_proved` if it is proved that there is none.
@@ -47,8 +49,8 @@ impl Solver<'_> {
                 not_found.needs_changes = deeper.frontier.fewest();
             }
             if not_found.needs_changes.is_none() {
-                let most = if request.method == Method::Exact { OBSTACLE_NODES } else { OBSTACLE_PASSES };
-                let mut lifting = Lifting { person, request, nodes: self.affordable(most[1]) };
+                let [_, all_nodes] = nodes(request.method);
+                let mut lifting = Lifting { person, request, nodes: self.affordable(all_nodes) };
                 not_found.obstacles = self.own_obstacles(&mut lifting);
                 if let Some(schema_obstacles) = &mut not_found.schema_obstacles
                     && not_found.obstacles.is_empty()
@@ -170,6 +172,7 @@ impl Solver<'_> {
             ..person
         };
         let budget = request.budget.unwrap_or(usize::MAX).min(candidates.free_features());
+        let [most_nodes, _] = nodes(request.method);
         let mut nodes = lifting.nodes;
         self.memory.forget();
         let is_exact = request.method == Method::Exact;
@@ -180,13 +183,13 @@ impl Solver<'_> {
             nodes = nodes.saturating_sub(1);
             if search.frontier.solutions().is_empty() && !search.is_proved() {
                 let none = Frontier::default();
-                let passes = if is_exact { solver.passes(&problem) } else { OBSTACLE_PASSES[0] };
+                let passes = if is_exact { solver.passes(&problem) } else { PASSES };
                 solver.memory.most_passes = passes.min(nodes);
                 let known =
                     swap::search(&problem, &mut solver.evaluator, &mut solver.memory, none, 0.0, solver.stop);
                 nodes = nodes.saturating_sub(solver.memory.passes);
                 search = match known.solutions() {
-                    [] if is_exact => solver.prove(&problem, known, OBSTACLE_NODES[0].min(nodes)),
+                    [] => solver.prove(&problem, known, most_nodes.min(nodes)),
                     _ => SearchResult::unproved(known),
                 };
                 nodes = nodes.saturating_sub(search.nodes);
@@ -198,6 +201,11 @@ impl Solver<'_> {
         let solution = search.frontier.solutions().iter().min_by(least)?;
         Some(Enough { effort: solution.cost.effort, months: candidates.months(&solution.row.choices) })
     }
+}
+
+/// The most nodes for one set of obstacles, and for all together.
+fn nodes(method: Method) -> [usize; 2] {
+    if method == Method::Exact { NODES } else { FEW_NODES }
 }
 
 /// A person without a way, and the nodes left to find out what stands in it.
