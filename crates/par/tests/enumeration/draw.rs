@@ -497,7 +497,6 @@ pub(crate) fn asking(world: &World, discretizer: &Discretizer, draw: &mut Draw<'
         order: draw.maybe(0.6, |draw| draw.one(&Order::ALL)),
         deadline: None,
         auditor: draw.chance(0.5),
-        deadline: None,
     };
     Asking { request, limits, lifted: Vec::new() }
 }
