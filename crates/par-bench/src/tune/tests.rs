@@ -1,6 +1,7 @@
 use std::io::Cursor;
 
 use par_data::{Schema, Table, TableOptions};
+use par_model::generator::Conditioning;
 
 use super::*;
 
@@ -109,6 +110,8 @@ fn a_start_that_is_never_trained_is_beaten() {
     let mut config = quick();
     config.generator.learning_rate = 1e-9;
     config.generator.steps = 1;
+    // Denied proposals of other generators are completed.
+    config.generator.conditioning = Conditioning::Paper;
     config.answers.proposals = 1;
     let case = case(config);
     let fold = TuneFold::new(&case, "0").expect("a fold");

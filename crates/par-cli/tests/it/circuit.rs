@@ -221,8 +221,8 @@ fn scores_of_rows_agree_with_their_mean() {
     assert!(String::from_utf8(output.stderr).expect("UTF-8").starts_with("  rows            12\n"));
 }
 
-/// `count` is discrete and `size` continuous; 12 people each have 1, 2, 8 and 9, and tenths of these. Of 25 people in
-/// each bin, one is spread over its four or five numbers.
+/// `count` is discrete and `size` continuous; 12 people each have 1, 2, 8 and 9, and tenths of these. In each bin,
+/// one person more is spread over its four or five numbers.
 fn counts_and_sizes() -> Sandbox {
     let sandbox = Sandbox::new();
     let feature =
@@ -238,12 +238,14 @@ fn counts_and_sizes() -> Sandbox {
 #[test]
 fn raw_rows_have_a_mass_and_a_density() {
     let sandbox = counts_and_sizes();
-    let (spike_of_four, spike_of_five) = (0.48 + 0.01, 0.48 + 0.008);
+    // Counted in tens, twelve people are ten.
+    let (spike, four, five) = (10.0 / 21.0, 1.0 / 21.0 / 4.0, 1.0 / 21.0 / 5.0);
+    let (spike_of_four, spike_of_five) = (spike + four, spike + five);
     let cases = [
         ("1,0.2", spike_of_four * spike_of_four, 10.0),
         ("8,0.1", spike_of_five * spike_of_four, 10.0),
-        ("3,0.7", 0.01 * 0.008, 10.0),
-        ("0,0.99", 0.01 * 0.008, 10.0),
+        ("3,0.7", four * five, 10.0),
+        ("0,0.99", four * five, 10.0),
         ("9,", spike_of_five, 1.0),
         (",", 1.0, 1.0),
     ];
@@ -286,8 +288,8 @@ fn numbers_are_learned_from_the_rows_of_the_circuit() {
             ["mean_raw_log_likelihood", "mean_log_likelihood"].map(|name| score[name].as_f64());
         raw.expect("a number") - codes.expect("a number")
     };
-    assert!((raw("t.circuit") - 0.49_f64.ln()).abs() < 1e-9);
-    assert!((raw("ones.circuit") - (12.25_f64 / 13.0).ln()).abs() < 1e-9);
+    assert!((raw("t.circuit") - (10.25_f64 / 21.0).ln()).abs() < 1e-9);
+    assert!((raw("ones.circuit") - (10.25_f64 / 11.0).ln()).abs() < 1e-9);
 }
 
 #[test]

@@ -266,6 +266,9 @@ fn scores_by(
     Ok(scores)
 }
 
+/// Rows that are scored between two checks whether to stop.
+const ROWS_BETWEEN_CHECKS: usize = 1024;
+
 /// The scores of an external classifier.
 fn external_scores(
     external: &ExternalClassifier,
@@ -278,7 +281,6 @@ fn external_scores(
     for batch in batches {
         let batch = batch?;
         let score = |row: usize| {
-            stop.check()?;
             let cells: Vec<&str> = columns.cells(&batch, row);
             let place = || batch.place(row);
             match external.log_odds(&cells) {
@@ -287,9 +289,13 @@ fn external_scores(
                 Err(source) => Err(par_data::Error::Cell { place: place(), source }.into()),
             }
         };
-        let scored: Vec<Result<f64, Error>> = (0..batch.rows()).into_par_iter().map(score).collect();
-        for score in scored {
-            scores.push(score?);
+        for start in (0..batch.rows()).step_by(ROWS_BETWEEN_CHECKS) {
+            stop.check()?;
+            let rows = start..batch.rows().min(start + ROWS_BETWEEN_CHECKS);
+            let scored: Vec<Result<f64, Error>> = rows.into_par_iter().map(score).collect();
+            for score in scored {
+                scores.push(score?);
+            }
         }
     }
     Ok(scores)

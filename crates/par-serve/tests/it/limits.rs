@@ -13,10 +13,12 @@ fn question() -> Vec<u8> {
 
 #[test]
 fn requests_beyond_the_limit_are_refused_with_a_time_to_retry() {
-    let service = Running::new(|settings| (settings.max_requests, settings.threads) = (2, 1));
+    let service = Running::new(|settings| {
+        (settings.max_requests, settings.threads, settings.max_rows) = (2, 1, 2_500);
+    });
     let body = question();
     let rows: Vec<Value> = denied(1).iter().cycle().take(500).map(|&number| row(number)).collect();
-    let long = json!({"rows": rows, "method": "exact"}).to_string();
+    let long = json!({"rows": rows, "method": "exact", "count": 5}).to_string();
     let mut slow: Vec<_> = (0..2).map(|_| service.client()).collect();
     for client in &mut slow {
         client.send(request("POST", "/v1/recourse", &[], long.as_bytes()));
