@@ -136,6 +136,7 @@ fn ways_respect_locks_and_limits() {
     let rows: Vec<Value> = denied(40).into_iter().map(row).collect();
     let asked = json!({
         "rows": rows, "count": 3, "lock": ["Credit amount"], "limit": {"Duration": {"between": [null, 12]}},
+        "order": "likelihood",
     });
     let told = service.post("/v1/recourse", &asked).json();
     let ways: Vec<&Value> = told["answers"]
