@@ -14,11 +14,11 @@ fn question() -> Vec<u8> {
 #[test]
 fn requests_beyond_the_limit_are_refused_with_a_time_to_retry() {
     let service = Running::new(|settings| {
-        (settings.max_requests, settings.threads, settings.max_rows) = (2, 1, 2_500);
+        (settings.max_requests, settings.threads, settings.max_rows) = (2, 1, 1_000);
     });
     let body = question();
     let rows: Vec<Value> = denied(1).iter().cycle().take(500).map(|&number| row(number)).collect();
-    let long = json!({"rows": rows, "method": "exact", "count": 5}).to_string();
+    let long = json!({"rows": rows, "method": "exact", "count": 2}).to_string();
     let mut slow: Vec<_> = (0..2).map(|_| service.client()).collect();
     for client in &mut slow {
         client.send(request("POST", "/v1/recourse", &[], long.as_bytes()));
@@ -205,7 +205,7 @@ fn a_single_question_comes_before_a_stream() {
     let service = Running::new(|settings| settings.threads = 1);
     let mut stream = service.client();
     stream.send(chunked("/v1/recourse/batch", &[]));
-    let line = json!({"row": row(denied(1)[0]), "method": "exact", "count": 5}).to_string() + "\n";
+    let line = json!({"row": row(denied(1)[0]), "method": "exact", "count": 2}).to_string() + "\n";
     stream.send_chunk(line.repeat(400)).expect("an open connection");
     assert_eq!(stream.head().map(|head| head.status), Some(200));
     service.is_well();
