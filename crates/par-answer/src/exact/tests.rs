@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::bound::{Bounder, LANES};
+use super::bound::Bounder;
 use super::multipliers::{Multipliers, Unit};
 use super::*;
 use crate::problem::{Cost, Objective, Row};
@@ -202,8 +202,8 @@ proptest! {
             for (further, worth, conditional) in rows.iter().filter(|(further, ..)| !further.is_empty()) {
                 let value = if unit == Unit::Worth { *worth } else { *conditional };
                 prop_assert!(bounder.may_reach(further.len()));
-                for lane in further.len() - 1..LANES {
-                    prop_assert!(lanes[lane] >= value - 1e-5, "{} bounds {value}", lanes[lane]);
+                for bound in &lanes[further.len() - 1..] {
+                    prop_assert!(*bound >= value - 1e-5, "{bound} bounds {value}");
                 }
                 prop_assert!(bounder.worth(unit, lanes[further.len() - 1]) >= worth - 1e-5);
                 for &change in further {
